@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Enclosure: for one call and one set of readings, the output shape and, per element, the exact value and how far from
+// it a correct implementation may land.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "oracles/accuracy.h"
+#include "oracles/exact.h"
+#include "reference/call.h"
+#include "reference/rulings.h"
+
+namespace assay::oracles {
+
+// What every order of evaluation must give (numerics 3.2).
+enum class Kind {
+  finite,
+  nan,                // a NaN operand, 0 * inf, or infinities of both signs, all in bounds
+  positive_infinity,  // infinities of one sign only
+  negative_infinity,
+  nan_or_zero,        // A9: the average over no cell at all
+  unscored,           // nothing may be claimed; `reason` says why
+};
+
+// An admissible distance from the exact value, and the arithmetic that may use it.
+struct Allowance {
+  Level level = Level::L2;
+  std::string arithmetic;  // "f32 accumulation, any order", "TF32 inputs", …
+  Ratio budget;            // absolute: accept iff RN_T(y - budget) <= got <= RN_T(y + budget)
+  bool flushes_output = false;    // 0 is admitted where the interval meets (-λ_T, λ_T)
+  bool may_overflow = false;      // infinities and NaN are admitted: an intermediate may overflow in this arithmetic
+  bool vacuous = false;           // n·u >= 1: this arithmetic proves nothing, and no `fail` on value can be issued
+};
+
+struct Element {
+  Kind kind = Kind::finite;
+  Ratio value;             // the exact y
+  Ratio magnitude;         // A: the sum of the absolute terms, over the same divisor
+  Int terms = 0;           // n: in-bounds taps, and the bias
+  Allowance asked;         // L2
+  bool nan_admitted = false;  // A14: a padded tap meets an infinite or NaN weight
+  std::string reason;      // why unscored
+};
+
+// One product of the exact sum, for a certificate: `factors` as stored, in hexadecimal.
+struct Tap {
+  std::vector<std::string> factors;
+  std::string where;  // "X[0,1,3] W[2,0,1]"
+};
+
+// The answer of one operator for one call; written per operator in oracles/ops, in another hand than the kernel.
+class Answer {
+ public:
+  virtual ~Answer() = default;
+  virtual Shape shape() const = 0;
+  virtual DType dtype() const = 0;
+  virtual Element element(Int index) const = 0;                    // row-major index into the output
+  virtual std::vector<Allowance> wider(Int index) const = 0;       // beyond L2, worked out only when L2 is missed
+  virtual std::vector<Tap> taps(Int index) const = 0;              // the exact sum, term by term
+};
+
+// The operands in schema order, empty where absent. They must match the call.
+using Operands = std::vector<std::optional<Tensor>>;
+
+struct Oracle {
+  // The answer under `readings`; never asked of a call that is illegal under them. Shares nothing with the kernels.
+  std::unique_ptr<Answer> (*answer)(const Call&, const Operands&, const Readings&, const Arithmetic&);
+  // The output shape alone.
+  Shape (*shape)(const Call&, const Readings&);
+  // Rulings with more than one admissible reading that influence this call, in id order.
+  std::vector<std::string> (*touched)(const Call&);
+};
+// The oracle of an operator; throws BrokenPromise where there is none.
+const Oracle& oracle_of(const OpVersion& version);
+
+}  // namespace assay::oracles

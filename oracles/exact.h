@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exact real arithmetic over Boost.Multiprecision integers: the definition every verdict rests on. Floating-point
+// operands are integers times powers of two, so sums and products are exact; quotients stay fractions.
+#pragma once
+
+#include <boost/multiprecision/cpp_int.hpp>
+#include <compare>
+#include <string>
+
+#include "reference/tensor.h"
+
+namespace assay::oracles {
+
+// Unbounded; the first 1024 bits live inside the object.
+using Integer = boost::multiprecision::number<
+    boost::multiprecision::cpp_int_backend<1024, 0, boost::multiprecision::signed_magnitude, boost::multiprecision::unchecked,
+                                           std::allocator<boost::multiprecision::limb_type>>,
+    boost::multiprecision::et_off>;
+
+// mantissa * 2^exponent.
+struct Dyadic {
+  Integer mantissa = 0;
+  int exponent = 0;
+
+  static Dyadic power_of_two(int exponent) { return {1, exponent}; }
+  bool is_zero() const { return mantissa == 0; }
+};
+Dyadic operator+(const Dyadic& a, const Dyadic& b);
+Dyadic operator-(const Dyadic& a, const Dyadic& b);
+Dyadic operator*(const Dyadic& a, const Dyadic& b);
+Dyadic operator-(const Dyadic& a);
+Dyadic& operator+=(Dyadic& a, const Dyadic& b);
+Dyadic abs(Dyadic a);
+std::strong_ordering operator<=>(const Dyadic& a, const Dyadic& b);
+inline bool operator==(const Dyadic& a, const Dyadic& b) { return (a <=> b) == 0; }
+
+// numerator / denominator, denominator > 0. Not reduced.
+struct Ratio {
+  Dyadic numerator;
+  Integer denominator = 1;
+
+  bool is_zero() const { return numerator.is_zero(); }
+};
+Ratio operator+(const Ratio& a, const Ratio& b);
+Ratio operator-(const Ratio& a, const Ratio& b);
+Ratio operator*(const Ratio& a, const Dyadic& b);
+Ratio abs(Ratio a);
+std::strong_ordering operator<=>(const Ratio& a, const Ratio& b);
+inline bool operator==(const Ratio& a, const Ratio& b) { return (a <=> b) == 0; }
+
+// "-0x1b/0x3 * 2^-5": exact, for certificates.
+std::string text(const Ratio& value);
+// About 2^-50 relative error, deterministic; for information only, never for a decision.
+double approximate(const Ratio& value);
+
+// A binary floating-point format.
+struct Format {
+  int precision;     // p: bits of the significand, the hidden one included
+  int min_exponent;  // of the smallest normal, 2^min_exponent = λ
+  int max_exponent;  // of the largest binade
+
+  int unit_exponent() const { return -precision; }                  // u = 2^-p
+  int smallest_exponent() const { return min_exponent - precision + 1; }  // η = 2^…
+  Dyadic overflow_threshold() const;  // Ω: from here on rounding to nearest gives infinity
+};
+const Format& format_of(DType dtype);  // f16, bf16, f32, f64
+
+// An element of a float tensor, taken apart. mantissa * 2^exponent with the mantissa odd or zero where finite.
+struct Scalar {
+  enum class Class { finite, infinite, nan };
+  Class is = Class::finite;
+  bool negative = false;  // also of zeros and infinities
+  std::int64_t mantissa = 0;
+  int exponent = 0;
+
+  bool is_finite() const { return is == Class::finite; }
+  bool is_zero() const { return is == Class::finite && mantissa == 0; }
+  bool is_subnormal(const Format& format) const;  // zero is not
+  Dyadic value() const { return {mantissa, exponent}; }
+};
+Scalar scalar(const Tensor& tensor, Int index);
+
+enum class Rounding { nearest_even, down, up };
+// The value rounded once into a format: the significand in units of 2^exponent. Zero is +0.
+// Overflow gives infinity, or the largest finite value where the direction says so.
+Scalar rounded(const Ratio& value, const Format& format, Rounding rounding = Rounding::nearest_even);
+// "0x1.8p+0", "nan", "-inf".
+std::string hexadecimal(const Scalar& value);
+
+}  // namespace assay::oracles

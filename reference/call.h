@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Node and Call: one operator applied to inputs of known type and shape. A Call is all that kernels and oracles share.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "reference/tensor.h"
+
+namespace assay {
+
+class Operator;
+struct Definition;
+
+// `ai.onnx` is written as the empty domain, as in a NodeProto.
+struct OpVersion {
+  std::string domain, name;
+  int since_version = 1;
+  auto operator<=>(const OpVersion&) const = default;
+};
+std::string text(const OpVersion& version);  // "Conv-11", "com.microsoft:NhwcConv-1"
+
+using Ints = std::vector<Int>;
+// The kinds of AttributeProto in use. Graphs (If, Loop, Scan) and tensors are not yet admitted.
+using Attribute = std::variant<Int, float, std::string, Ints>;
+
+// One input of a node. An optional input may be left out at the end, or named "" anywhere.
+struct Input {
+  enum class Presence { given, empty_name };
+  Presence presence = Presence::given;
+  TensorType type;
+  bool operator==(const Input&) const = default;
+};
+
+// What a NodeProto says, with the types of its inputs. Inputs that are left out have no entry.
+struct Node {
+  std::map<std::string, Input, std::less<>> inputs;
+  std::map<std::string, Attribute, std::less<>> attributes;
+  bool operator==(const Node&) const = default;
+
+  Node& input(std::string name, TensorType type);
+  Node& input(std::string name, Shape shape) { return input(std::move(name), {DType::f32, std::move(shape)}); }
+  Node& empty_input(std::string name);
+  Node& attribute(std::string name, Attribute value);
+  Node& attribute(std::string name, const char* value) { return attribute(std::move(name), std::string(value)); }
+  Node& attribute(std::string name, int value) { return attribute(std::move(name), Int{value}); }
+};
+
+// A Node under the definition of one operator version: attributes read with that version's defaults, rules of that
+// version by name. It never tells the version number. Reading a wrong kind of attribute is our own bug.
+class Call {
+ public:
+  Call(const Definition& definition, Node node);
+
+  const Node& node() const { return node_; }
+  const Definition& definition() const { return *definition_; }
+
+  bool has(std::string_view input) const;  // present with a type
+  const TensorType& type(std::string_view input) const;
+  const Shape& shape(std::string_view input) const { return type(input).shape; }
+  Int rank(std::string_view input) const { return static_cast<Int>(shape(input).size()); }
+  Int dim(std::string_view input, Int axis) const { return shape(input).at(static_cast<std::size_t>(axis)); }
+
+  bool states(std::string_view attribute) const;  // written on the node
+  // The attribute as written, or this version's default. A default that depends on other inputs is worked out here.
+  Int integer(std::string_view attribute) const;
+  std::string text(std::string_view attribute) const;
+  Ints ints(std::string_view attribute) const;
+
+ private:
+  const Attribute* stated(std::string_view attribute) const;
+  const Definition* definition_;
+  Node node_;
+};
+
+}  // namespace assay

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Case: one question to a backend, as one line of text. Nothing outside the line changes the model or the data.
+//
+//   AveragePool-19 opset=19 ir=8 X=f32[1,1,1,4]~small:7 kernel_shape=1,3 pads=0,1,0,1 strides=1,2 ceil_mode=1
+//   Conv-22 opset=22 ir=10 X=bf16[1,2,5]~odd5:1 W=bf16[2,2,3]~sign:2@init B="" auto_pad=SAME_UPPER shapes=symbolic
+//
+// Tokens are separated by one space: the operator version, the model's opset and IR version, the inputs in schema
+// order, the attributes written on the node in schema order, the presentation.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reference/call.h"
+#include "reference/operator.h"
+#include "reference/recipe.h"
+
+namespace assay {
+
+// How the model declares the shapes of its graph inputs.
+enum class DeclaredShapes { fixed, symbolic };
+
+// A given input that is an initializer is a constant of the model; the others are graph inputs.
+struct Source {
+  Recipe recipe;
+  bool initializer = false;
+  bool operator==(const Source&) const = default;
+};
+
+struct Case {
+  OpVersion version;
+  int opset = 1, ir_version = 8;
+  Node node;
+  std::map<std::string, Source, std::less<>> sources;  // one per given input
+  DeclaredShapes declared = DeclaredShapes::fixed;
+  bool operator==(const Case&) const = default;
+
+  const Definition& definition() const;
+  Call call() const { return Call(definition(), node); }
+};
+
+// The canonical line; two cases are the same exactly when their lines are.
+std::string line(const Case& c);
+Result<Case> parse_case(std::string_view line);
+
+// The first 128 bits of SHA-256 of the line, in hexadecimal.
+std::string case_id(std::string_view line);
+std::string sha256(std::string_view bytes);  // hexadecimal
+
+// Every model runs on `data_sets` sets of data in one session, so a stale buffer shows.
+inline constexpr int data_sets = 2;
+// The inputs in schema order, absent ones empty. Initializers hold the same data in every set.
+std::vector<std::optional<Tensor>> operands(const Case& c, int set);
+
+}  // namespace assay

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX's own messages in and out, as bytes. The only place that includes ONNX headers, besides the tests that hold us
+// against the package.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reference/case.h"
+
+namespace assay {
+
+// The ModelProto of a case: one node, its graph inputs and initializers, output dimensions symbolic. Deterministic bytes.
+std::string model_of(const Case& c);
+
+// The graph inputs of that model for one data set, as TensorProtos in graph-input order.
+std::vector<std::string> graph_inputs(const Case& c, int set);
+
+std::string encode_tensor(const Tensor& tensor, std::string_view name);
+// Strangers' bytes: raw_data or the typed fields; anything else is one clear line.
+Result<Tensor> decode_tensor(std::string_view bytes);
+
+// What ONNX's shape inference and checker say of a model.
+struct Inferred {
+  std::string error;     // empty where both accept
+  std::optional<DType> dtype;
+  std::optional<std::vector<std::optional<Int>>> shape;  // an extent may be unknown
+};
+Inferred infer(std::string_view model);
+
+// The single node of a stranger's model with its graph inputs and initializers, for workers: see Served.
+struct Served {
+  OpVersion version;  // since_version resolved from the opset import
+  int opset = 0;
+  Node node;                              // types and shapes of initializers known, of graph inputs as declared
+  std::vector<std::string> operand_names; // the node's inputs, "" where absent
+  std::vector<std::string> graph_inputs;
+  std::map<std::string, Tensor> initializers;
+  std::vector<std::string> schema_names;  // of the node's inputs, in order
+};
+Result<Served> parse_model(std::string_view bytes);
+
+}  // namespace assay

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The definition language. One Operator is one readable text: what every version takes, demands and means. A `since`
+// block states what changed from that version on; everything above it is inherited.
+//
+//   Operator("Conv").input("X", "T").attribute("group", 1)
+//       .require("C3", "dim(X,1) = dim(W,1) * group", [](const Call& c) { … })
+//       .since(1).type("T", {f16, f32, f64})
+//       .since(22, "T admits bfloat16").type("T", {bf16, f16, f32, f64})
+//       .shape(output_shape).kernel(compute);
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reference/call.h"
+#include "reference/rulings.h"
+
+namespace assay {
+
+enum class Arity { required, optional };
+
+struct Parameter {
+  std::string name, type;  // type: the variable of the type constraint, "T"
+  Arity arity = Arity::required;
+};
+
+// Computes a default that depends on the call, for attributes whose schema has none: ones(rank) and the like.
+using Derived = std::function<Ints(const Call&)>;
+
+struct AttributeSpec {
+  enum class Kind { integer, real, text, ints };
+  std::string name;
+  Kind kind = Kind::ints;
+  bool required = false;
+  std::optional<Attribute> value;  // the default the schema states
+  Derived derived;                 // the default the text states
+};
+
+// A condition every legal call meets. Predicates are total: they may be asked of any call that has the required
+// inputs, and hold where a more basic constraint is the one that is broken.
+struct Constraint {
+  std::string id, text;  // "C6"; reports write "Conv.C6"
+  std::function<bool(const Call&)> holds;
+  std::string ruling;  // if not empty: another reading of this ruling lifts the constraint
+};
+
+struct RulingUse {
+  std::string id;
+  std::vector<std::string> readings;  // admissible in this version, the ruling first
+  std::string note;
+};
+
+struct TypeVariable {
+  std::string name;
+  std::vector<DType> types;
+};
+
+using ShapeFunction = std::function<Shape(const Call&)>;
+// Inputs in schema order, null where absent. Reads the call's rulings as ruled.
+using Kernel = std::function<Tensor(const Call&, std::span<const Tensor* const>)>;
+
+// One version of one operator, everything inherited.
+struct Definition {
+  OpVersion version;
+  std::string change;  // what this version says is new
+  std::vector<Parameter> inputs, outputs;
+  std::vector<AttributeSpec> attributes;
+  std::vector<Constraint> constraints;
+  std::vector<RulingUse> rulings;
+  std::vector<TypeVariable> types;
+  ShapeFunction shape;
+  Kernel kernel;
+
+  const AttributeSpec* attribute(std::string_view name) const;
+  const Parameter* input(std::string_view name) const;
+  const RulingUse* ruling(std::string_view id) const;
+  const std::vector<DType>& types_of(std::string_view variable) const;
+  // Ids of the constraints the call breaks, under the given readings. Empty: the call is legal.
+  std::vector<std::string> violated(const Call& call, const Readings& readings = {}) const;
+};
+
+class Operator {
+ public:
+  explicit Operator(std::string name, std::string domain = "");
+
+  Operator& input(std::string name, std::string type, Arity arity = Arity::required);
+  Operator& output(std::string name, std::string type);
+  Operator& attribute(std::string name, Int value);
+  Operator& attribute(std::string name, const char* value);
+  Operator& attribute(std::string name, Derived derived);  // ints, no default in the schema
+  Operator& required_ints(std::string name);
+  Operator& require(std::string id, std::string text, std::function<bool(const Call&)> holds, std::string ruling = "");
+  // The ruling matters from here on; `readings` are the admissible ones, the ruling first.
+  Operator& ruling(std::string id, std::vector<std::string> readings = {}, std::string note = "");
+  Operator& settled(std::string id);  // this version's text answers the question
+  Operator& type(std::string variable, std::vector<DType> types);
+  Operator& since(int version, std::string change = "");
+  Operator& shape(ShapeFunction shape);
+  Operator& kernel(Kernel kernel);
+
+  const std::string& name() const { return name_; }
+  const std::string& domain() const { return domain_; }
+  // One per since_version, ascending.
+  const std::vector<Definition>& versions() const { return versions_; }
+  // The version in force at an opset; null before the first.
+  const Definition* at(int opset) const;
+
+  Call call(int since_version, Node node) const;
+  std::vector<std::string> violated(const Node& node, int since_version, const Readings& readings = {}) const;
+
+ private:
+  Definition& current();  // the block being written
+  template <class F>
+  Operator& everywhere(F&& f);
+  std::string name_, domain_;
+  Definition base_;
+  std::vector<Definition> versions_;
+};
+
+// Defaults the text states.
+Ints ones(const Call& call);   // one per spatial axis of the first input
+Ints zeros(const Call& call);  // two per spatial axis
+Derived extents_of(std::string input);  // the spatial extents of an input
+
+const std::vector<const Operator*>& operators();
+const Operator* find_operator(std::string_view domain, std::string_view name);
+const Definition* find_definition(const OpVersion& version);
+// The opset at which the next version of the operator takes over; `newest_opset` + 1 for the newest.
+int end_opset(const OpVersion& version);
+inline constexpr int newest_opset = 28;  // ONNX 1.23.2
+
+}  // namespace assay

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recipe: how a tensor is filled, as text. Integer arithmetic only, no libm and no std distributions, so a recipe
+// builds the same bytes on every machine for ever; a changed recipe gets a new name.
+//
+//   small:S     non-zero integers -8..8         sign:S     -1 or 1
+//   oddB:S      odd integers below 2^B          pow2:S     signed powers of two, 2^-3..2^3
+//   normal:S    about N(0,1), multiples of 2^-16 uniform:S multiples of 2^-20 in [0,1)
+//   cancel:S    1 + small/256                   zerosum:S  small values in pairs v,-v
+//   logu:S      full significands, 2^-12..2^12  subnormal:S  multiples of the smallest subnormal
+//   huge:S      near the overflow threshold     probe:S    1, ulp/2 and their neighbours: ties and near ties
+//   special:S   small with NaN, infinities, -0 and subnormals among them
+//   onehot:K    1 at flat index K mod size      iota:A     A, A+1, A+2, …
+//   const:V     V everywhere                    lit:V,V,…  these values
+//
+// Values in const and lit are decimal or hexadecimal floats, nan, inf or -inf.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reference/tensor.h"
+
+namespace assay {
+
+struct Recipe {
+  std::string family;    // "odd12"
+  std::string argument;  // "7"
+  bool operator==(const Recipe&) const = default;
+};
+
+std::string text(const Recipe& recipe);  // "odd12:7"
+Result<Recipe> parse_recipe(std::string_view text);
+bool is_nonfinite(const Recipe& recipe);  // may put NaN or infinities into the tensor
+
+// Fills a new tensor for data set `set`: a seeded recipe takes the seed S + set, onehot the index K + set, the
+// others are negated in odd sets. Values outside the element type saturate; integers round to even.
+Tensor fill(const Recipe& recipe, const TensorType& type, int set = 0);
+
+// SplitMix64 (Steele, Lea, Flood 2014): the integer generator of all recipes.
+class Generator {
+ public:
+  explicit Generator(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next();
+  std::uint64_t below(std::uint64_t bound) { return next() % bound; }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace assay

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rulings: how we read a clause of the standard that is silent or contradicts itself, and which other readings a
+// backend may hold without being wrong. Ids are the A-numbers of the README in this folder.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+struct Ruling {
+  std::string_view id;                    // "A8"
+  std::string_view title;                 // what is unclear
+  std::string_view decision;              // how we read it, and the evidence
+  std::vector<std::string_view> readings; // the ruling first; empty where nothing else is admissible
+  // A set: each reading passes by itself, no vote is needed, and the report names the member followed.
+  bool is_set = false;
+};
+
+std::span<const Ruling> rulings();
+const Ruling* find_ruling(std::string_view id);
+
+// One reading per ruling; a ruling that is not mentioned is read as ruled.
+class Readings {
+ public:
+  Readings() = default;
+  Readings(std::initializer_list<std::pair<const std::string, std::string>> departures) : departures_(departures) {}
+
+  // The reading of `id` in force, the ruling itself by default.
+  std::string_view of(std::string_view id) const;
+  bool departs(std::string_view id) const { return departures_.contains(id); }
+  Readings with(std::string id, std::string reading) const;
+  const std::map<std::string, std::string, std::less<>>& departures() const { return departures_; }
+  auto operator<=>(const Readings&) const = default;
+
+ private:
+  std::map<std::string, std::string, std::less<>> departures_;
+};
+
+// Readings as text, "A7=text-floor A8=keep"; empty for the rulings themselves.
+std::string text(const Readings& readings);
+
+}  // namespace assay

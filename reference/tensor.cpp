@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/tensor.h"
+
+#include <algorithm>
+#include <array>
+
+namespace assay {
+namespace {
+
+struct Row {
+  DType dtype;
+  std::string_view name, onnx_name;
+  std::size_t size;
+  bool is_float;
+};
+
+constexpr std::array<Row, 8> table{{
+    {DType::f32, "f32", "tensor(float)", 4, true},
+    {DType::u8, "u8", "tensor(uint8)", 1, false},
+    {DType::i8, "i8", "tensor(int8)", 1, false},
+    {DType::i32, "i32", "tensor(int32)", 4, false},
+    {DType::i64, "i64", "tensor(int64)", 8, false},
+    {DType::f16, "f16", "tensor(float16)", 2, true},
+    {DType::f64, "f64", "tensor(double)", 8, true},
+    {DType::bf16, "bf16", "tensor(bfloat16)", 2, true},
+}};
+
+const Row& row(DType dtype) {
+  const auto found = std::ranges::find(table, dtype, &Row::dtype);
+  expects(found != table.end(), "a data type outside the table");
+  return *found;
+}
+
+}  // namespace
+
+std::string_view name(DType dtype) { return row(dtype).name; }
+std::string_view onnx_name(DType dtype) { return row(dtype).onnx_name; }
+std::size_t size_of(DType dtype) { return row(dtype).size; }
+bool is_float(DType dtype) { return row(dtype).is_float; }
+
+std::optional<DType> dtype_named(std::string_view name) {
+  const auto found = std::ranges::find(table, name, &Row::name);
+  if (found == table.end()) return std::nullopt;
+  return found->dtype;
+}
+
+Int volume(std::span<const Int> shape) {
+  Int product = 1;
+  for (const Int extent : shape) {
+    if (extent < 0) throw InputError("a shape has a negative extent: " + text(shape));
+    if (__builtin_mul_overflow(product, extent, &product)) throw InputError("a shape is too large: " + text(shape));
+  }
+  return product;
+}
+
+std::string text(std::span<const Int> shape) {
+  std::string out = "[";
+  for (const Int extent : shape) out += (out.size() > 1 ? "," : "") + std::to_string(extent);
+  return out + "]";
+}
+
+Tensor::Tensor(TensorType type) : type_(std::move(type)) {
+  bytes_.resize(static_cast<std::size_t>(volume(type_.shape)) * size_of(type_.dtype));
+}
+
+}  // namespace assay

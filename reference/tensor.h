@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// DType, Shape, Tensor: the data of one ONNX tensor, dense, row-major, little-endian.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reference/number.h"
+#include "reference/result.h"
+
+namespace assay {
+
+// Numbered as TensorProto.DataType (onnx.proto). Types that are not listed are not yet admitted.
+enum class DType : std::uint8_t {
+  f32 = 1,
+  u8 = 2,
+  i8 = 3,
+  i32 = 6,
+  i64 = 7,
+  f16 = 10,
+  f64 = 11,
+  bf16 = 16,
+};
+
+std::string_view name(DType dtype);       // "f32"
+std::string_view onnx_name(DType dtype);  // "tensor(float)"
+std::optional<DType> dtype_named(std::string_view name);
+std::size_t size_of(DType dtype);  // bytes per element
+bool is_float(DType dtype);
+
+using Shape = std::vector<Int>;
+
+// Product of the extents. Throws InputError when it does not fit: checked here, once.
+Int volume(std::span<const Int> shape);
+std::string text(std::span<const Int> shape);  // "[1,3,5]"
+
+template <class T>
+constexpr DType dtype_of() {
+  if constexpr (std::is_same_v<T, float>) return DType::f32;
+  if constexpr (std::is_same_v<T, double>) return DType::f64;
+  if constexpr (std::is_same_v<T, Float16>) return DType::f16;
+  if constexpr (std::is_same_v<T, BFloat16>) return DType::bf16;
+  if constexpr (std::is_same_v<T, std::int8_t>) return DType::i8;
+  if constexpr (std::is_same_v<T, std::uint8_t>) return DType::u8;
+  if constexpr (std::is_same_v<T, std::int32_t>) return DType::i32;
+  if constexpr (std::is_same_v<T, std::int64_t>) return DType::i64;
+}
+
+struct TensorType {
+  DType dtype = DType::f32;
+  Shape shape;
+  bool operator==(const TensorType&) const = default;
+};
+
+class Tensor {
+ public:
+  Tensor() = default;
+  // All elements zero.
+  explicit Tensor(TensorType type);
+
+  const TensorType& type() const { return type_; }
+  DType dtype() const { return type_.dtype; }
+  const Shape& shape() const { return type_.shape; }
+  Int elements() const { return static_cast<Int>(bytes_.size() / size_of(type_.dtype)); }
+
+  std::span<std::byte> bytes() { return bytes_; }
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+  // Typed view; T must be the element type.
+  template <class T>
+  std::span<T> as() {
+    expects(dtype_of<T>() == type_.dtype, "typed view of another element type");
+    return {reinterpret_cast<T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+  }
+  template <class T>
+  std::span<const T> as() const {
+    expects(dtype_of<T>() == type_.dtype, "typed view of another element type");
+    return {reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+  }
+
+  // Same type and same bits.
+  bool operator==(const Tensor&) const = default;
+
+ private:
+  TensorType type_;
+  std::vector<std::byte> bytes_;
+};
+
+// Calls f.template operator()<T>() with the element type of a float dtype.
+template <class F>
+auto for_float(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::f16: return f.template operator()<Float16>();
+    case DType::bf16: return f.template operator()<BFloat16>();
+    case DType::f64: return f.template operator()<double>();
+    default: expects(dtype == DType::f32, "not a float type"); return f.template operator()<float>();
+  }
+}
+
+}  // namespace assay

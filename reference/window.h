@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sliding-window geometry, shared by the Conv and Pool families: how padding resolves (auto_pad), how many windows
+// there are (ceil_mode, the tail) and which cell each tap reads. Every ruling is read as ruled.
+#pragma once
+
+#include "reference/call.h"
+
+namespace assay {
+
+// Rounds towards minus infinity; b > 0.
+constexpr Int floor_div(Int a, Int b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+constexpr Int ceil_div(Int a, Int b) { return -floor_div(-a, b); }
+
+// One spatial axis. All counts in cells.
+struct Axis {
+  Int in = 0, kernel = 1, stride = 1, dilation = 1;
+  Int begin = 0, end = 0;  // padding
+  Int out = 0;             // windows; <= 0 where none fits
+
+  Int effective_kernel() const { return (kernel - 1) * dilation + 1; }
+  // The cell tap `tap` of window `window` reads; outside [0, in) it is padding or overhang.
+  Int cell(Int window, Int tap) const { return window * stride - begin + tap * dilation; }
+  bool is_inside(Int cell) const { return 0 <= cell && cell < in; }
+  // Inside the input or its padding; the cells beyond are overhang, which only ceil_mode produces.
+  bool is_padded(Int cell) const { return -begin <= cell && cell < in + end; }
+};
+
+struct Window {
+  std::vector<Axis> axes;
+
+  // Reads X, kernel_shape, strides, auto_pad, pads, and where the operator has them dilations and ceil_mode. X is
+  // laid out N x C x D1 … Dr. The call must meet the constraints on those (lengths, signs).
+  static Window of(const Call& call);
+
+  Shape output() const;  // the windows per axis
+  Int taps() const;      // per window
+};
+
+// Row-major positions of a box: calls f(position, flat index) for each.
+template <class F>
+void for_each_position(std::span<const Int> box, F&& f) {
+  const Int count = volume(box);
+  Shape position(box.size(), 0);
+  for (Int flat = 0; flat < count; ++flat) {
+    f(std::as_const(position), flat);
+    for (std::size_t axis = box.size(); axis-- > 0 && ++position[axis] == box[axis];) position[axis] = 0;
+  }
+}
+
+}  // namespace assay
