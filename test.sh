@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# ./test.sh           sets up what is missing, builds, runs every test: under 15 minutes warm, 25 cold, on two cores
+# ./test.sh --full    the same with full counts, then again with clang, without optimisation, and under the sanitizers
+# ./test.sh --lab     what needs more than this machine: the scripts tools/lab/*.sh, one after the other
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+source ./build.sh
+ctest=$PWD/.deps/venv/bin/ctest
+
+# check PRESET: everything of that preset is built and tested, headers alone included.
+check() {
+  build "$1" all all_verify_interface_header_sets
+  echo "test: preset $1"
+  "$ctest" --preset "$1" || failed+=("$1")
+}
+
+failed=()
+case ${1:-} in
+  '')
+    ./setup.sh
+    check release
+    ;;
+  --full)
+    ./setup.sh --clang
+    export ASSAY_FULL=1
+    for preset in release clang dev asan; do check "$preset"; done
+    ;;
+  --lab)
+    ./setup.sh
+    build release all
+    shopt -s nullglob
+    for script in tools/lab/*.sh; do
+      echo "lab: $script"
+      "$script" || failed+=("$script")
+    done
+    ;;
+  *)
+    sed -n '3,5s/^# //p' "$0" >&2
+    exit 2
+    ;;
+esac
+[[ ${#failed[@]} == 0 ]] || { echo "FAILED: ${failed[*]}"; exit 1; }
