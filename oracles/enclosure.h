@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,8 +69,8 @@ using Operands = std::vector<std::optional<Tensor>>;
 struct Oracle {
   // The answer under `readings`; never asked of a call that is illegal under them. Shares nothing with the kernels.
   std::unique_ptr<Answer> (*answer)(const Call&, const Operands&, const Readings&, const Arithmetic&);
-  // The output shape alone.
-  Shape (*shape)(const Call&, const Readings&);
+  // The output shape alone; none where no window fits under these readings.
+  std::optional<Shape> (*shape)(const Call&, const Readings&);
   // Rulings with more than one admissible reading that influence this call, in id order.
   std::vector<std::string> (*touched)(const Call&);
 };

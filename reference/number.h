@@ -29,7 +29,7 @@ struct Narrow {
     if (exponent == exponent_mask) {
       magnitude = std::bit_cast<double>((std::uint64_t{0x7ff} << 52) | (fraction << (52 - fraction_bits)));
     } else {
-      const double scale = std::bit_cast<double>((exponent == 0 ? 1 : exponent) + 1023 - bias - fraction_bits << 52);
+      const double scale = std::bit_cast<double>(((exponent == 0 ? 1 : exponent) + 1023 - bias - fraction_bits) << 52);
       magnitude = static_cast<double>(exponent == 0 ? fraction : fraction | (1u << fraction_bits)) * scale;
     }
     return negative ? -magnitude : magnitude;

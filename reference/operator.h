@@ -32,7 +32,7 @@ struct Parameter {
 using Derived = std::function<Ints(const Call&)>;
 
 struct AttributeSpec {
-  enum class Kind { integer, real, text, ints };
+  enum class Kind { integer, real, text, ints };  // in the order of Attribute's alternatives
   std::string name;
   Kind kind = Kind::ints;
   bool required = false;
@@ -50,7 +50,7 @@ struct Constraint {
 
 struct RulingUse {
   std::string id;
-  std::vector<std::string> readings;  // admissible in this version, the ruling first
+  std::vector<std::string_view> readings;  // admissible in this version, the ruling first
   std::string note;
 };
 
@@ -79,9 +79,16 @@ struct Definition {
   const Parameter* input(std::string_view name) const;
   const RulingUse* ruling(std::string_view id) const;
   const std::vector<DType>& types_of(std::string_view variable) const;
-  // Ids of the constraints the call breaks, under the given readings. Empty: the call is legal.
+  const Constraint* constraint(std::string_view id) const;
+  // Ids of the constraints the call breaks, under the given readings. Empty: the call is legal. The ones every
+  // operator has come first, and where one of them is broken the others are not asked:
+  //   G1 every required input and attribute is there      G2 no input or attribute this version does not have
+  //   G3 every attribute is of its kind                    G4 types are admitted, and equal where the variable is
   std::vector<std::string> violated(const Call& call, const Readings& readings = {}) const;
 };
+
+// G1 … G4, which every operator has.
+const std::vector<Constraint>& general_constraints();
 
 class Operator {
  public:
@@ -89,13 +96,15 @@ class Operator {
 
   Operator& input(std::string name, std::string type, Arity arity = Arity::required);
   Operator& output(std::string name, std::string type);
-  Operator& attribute(std::string name, Int value);
+  Operator& attribute(std::string name, int value);
   Operator& attribute(std::string name, const char* value);
   Operator& attribute(std::string name, Derived derived);  // ints, no default in the schema
   Operator& required_ints(std::string name);
   Operator& require(std::string id, std::string text, std::function<bool(const Call&)> holds, std::string ruling = "");
+  // Constraints several operators share, under their own ids.
+  Operator& with(void (*constraints)(Operator&));
   // The ruling matters from here on; `readings` are the admissible ones, the ruling first.
-  Operator& ruling(std::string id, std::vector<std::string> readings = {}, std::string note = "");
+  Operator& ruling(std::string id, std::vector<std::string_view> readings = {}, std::string note = "");
   Operator& settled(std::string id);  // this version's text answers the question
   Operator& type(std::string variable, std::vector<DType> types);
   Operator& since(int version, std::string change = "");

@@ -27,7 +27,7 @@ const Ruling* find_ruling(std::string_view id);
 class Readings {
  public:
   Readings() = default;
-  Readings(std::initializer_list<std::pair<const std::string, std::string>> departures) : departures_(departures) {}
+  explicit Readings(std::map<std::string, std::string, std::less<>> departures) : departures_(std::move(departures)) {}
 
   // The reading of `id` in force, the ruling itself by default.
   std::string_view of(std::string_view id) const;

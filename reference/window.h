@@ -3,6 +3,9 @@
 // there are (ceil_mode, the tail) and which cell each tap reads. Every ruling is read as ruled.
 #pragma once
 
+#include <optional>
+#include <utility>
+
 #include "reference/call.h"
 
 namespace assay {
@@ -32,9 +35,19 @@ struct Window {
   // laid out N x C x D1 … Dr. The call must meet the constraints on those (lengths, signs).
   static Window of(const Call& call);
 
+  Shape input() const;   // the cells per axis
+  Shape kernel() const;  // the taps per axis
   Shape output() const;  // the windows per axis
   Int taps() const;      // per window
+
+  // The cell, as a row-major index into the input plane, that tap `tap` of window `window` reads; none where it falls
+  // outside the input.
+  std::optional<Int> cell(const Shape& window, const Shape& tap) const;
 };
+
+// The constraints on auto_pad, dilations, kernel_shape, pads and strides, as W1 … W8.
+class Operator;
+void window_constraints(Operator& op);
 
 // Row-major positions of a box: calls f(position, flat index) for each.
 template <class F>

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/operator.h"
+
+#include <algorithm>
+
+namespace assay {
+
+#define OPERATOR(domain, name, file) const Operator& file();
+#include "reference/operators.def"
+#undef OPERATOR
+
+namespace {
+
+template <class List, class Key>
+auto* named(List& list, const Key& key) {
+  const auto found = std::ranges::find(list, key, [](const auto& entry) -> const std::string& { return entry.name; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+template <class T>
+void replace_named(std::vector<T>& list, T entry) {
+  if (auto* existing = named(list, entry.name))
+    *existing = std::move(entry);
+  else
+    list.push_back(std::move(entry));
+}
+
+bool is_complete(const Call& call) {
+  const Definition& definition = call.definition();
+  return std::ranges::all_of(definition.inputs,
+                             [&](const Parameter& p) { return p.arity == Arity::optional || call.has(p.name); }) &&
+         std::ranges::all_of(definition.attributes,
+                             [&](const AttributeSpec& a) { return !a.required || call.states(a.name); });
+}
+
+bool has_no_strangers(const Call& call) {
+  const Definition& definition = call.definition();
+  return std::ranges::all_of(call.node().inputs, [&](const auto& in) { return definition.input(in.first); }) &&
+         std::ranges::all_of(call.node().attributes, [&](const auto& a) { return definition.attribute(a.first); });
+}
+
+bool attributes_are_of_their_kind(const Call& call) {
+  return std::ranges::all_of(call.node().attributes, [&](const auto& written) {
+    const AttributeSpec* spec = call.definition().attribute(written.first);
+    return !spec || written.second.index() == static_cast<std::size_t>(spec->kind);
+  });
+}
+
+bool types_are_admitted(const Call& call) {
+  std::map<std::string, DType> bound;
+  for (const Parameter& parameter : call.definition().inputs) {
+    if (!call.has(parameter.name)) continue;
+    const DType type = call.type(parameter.name).dtype;
+    const std::vector<DType>& admitted = call.definition().types_of(parameter.type);
+    if (std::ranges::find(admitted, type) == admitted.end()) return false;
+    if (bound.try_emplace(parameter.type, type).first->second != type) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+const std::vector<Constraint>& general_constraints() {
+  static const std::vector<Constraint> all{
+      {"G1", "every required input and attribute is there", is_complete, ""},
+      {"G2", "no input or attribute that this version does not have", has_no_strangers, ""},
+      {"G3", "every attribute is of its kind", attributes_are_of_their_kind, ""},
+      {"G4", "types are admitted, and equal where the type variable is", types_are_admitted, ""},
+  };
+  return all;
+}
+
+const AttributeSpec* Definition::attribute(std::string_view name) const { return named(attributes, name); }
+const Parameter* Definition::input(std::string_view name) const { return named(inputs, name); }
+
+const RulingUse* Definition::ruling(std::string_view id) const {
+  const auto found = std::ranges::find(rulings, id, &RulingUse::id);
+  return found == rulings.end() ? nullptr : &*found;
+}
+
+const std::vector<DType>& Definition::types_of(std::string_view variable) const {
+  const TypeVariable* found = named(types, variable);
+  expects(found, "a type variable the definition does not have");
+  return found->types;
+}
+
+const Constraint* Definition::constraint(std::string_view id) const {
+  const auto found = std::ranges::find(constraints, id, &Constraint::id);
+  return found == constraints.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> Definition::violated(const Call& call, const Readings& readings) const {
+  std::vector<std::string> ids;
+  for (const Constraint& general : general_constraints())
+    if (!general.holds(call)) ids.push_back(general.id);
+  if (!ids.empty()) return ids;
+  for (const Constraint& constraint : constraints) {
+    if (!constraint.ruling.empty() && readings.departs(constraint.ruling)) continue;
+    if (!constraint.holds(call)) ids.push_back(constraint.id);
+  }
+  return ids;
+}
+
+Operator::Operator(std::string name, std::string domain) : name_(std::move(name)), domain_(std::move(domain)) {}
+
+Definition& Operator::current() { return versions_.empty() ? base_ : versions_.back(); }
+
+// What follows the last `since` block holds for all versions; what stands in a block holds from there on.
+template <class F>
+Operator& Operator::everywhere(F&& f) {
+  f(base_);
+  for (Definition& version : versions_) f(version);
+  return *this;
+}
+
+Operator& Operator::input(std::string name, std::string type, Arity arity) {
+  current().inputs.push_back({std::move(name), std::move(type), arity});
+  return *this;
+}
+
+Operator& Operator::output(std::string name, std::string type) {
+  current().outputs.push_back({std::move(name), std::move(type)});
+  return *this;
+}
+
+Operator& Operator::attribute(std::string name, int value) {
+  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::integer, false, Attribute(Int{value}), {}});
+  return *this;
+}
+
+Operator& Operator::attribute(std::string name, const char* value) {
+  replace_named(current().attributes,
+                {std::move(name), AttributeSpec::Kind::text, false, Attribute(std::string(value)), {}});
+  return *this;
+}
+
+Operator& Operator::attribute(std::string name, Derived derived) {
+  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::ints, false, {}, std::move(derived)});
+  return *this;
+}
+
+Operator& Operator::required_ints(std::string name) {
+  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::ints, true, {}, {}});
+  return *this;
+}
+
+Operator& Operator::require(std::string id, std::string text, std::function<bool(const Call&)> holds,
+                            std::string ruling) {
+  current().constraints.push_back({std::move(id), std::move(text), std::move(holds), std::move(ruling)});
+  return *this;
+}
+
+Operator& Operator::with(void (*constraints)(Operator&)) {
+  constraints(*this);
+  return *this;
+}
+
+Operator& Operator::ruling(std::string id, std::vector<std::string_view> readings, std::string note) {
+  const Ruling* known = find_ruling(id);
+  expects(known, "an operator uses a ruling that is not in the table");
+  if (readings.empty()) readings = known->readings;
+  settled(id);
+  current().rulings.push_back({std::move(id), std::move(readings), std::move(note)});
+  return *this;
+}
+
+Operator& Operator::settled(std::string id) {
+  std::erase_if(current().rulings, [&](const RulingUse& use) { return use.id == id; });
+  return *this;
+}
+
+Operator& Operator::type(std::string variable, std::vector<DType> types) {
+  replace_named(current().types, {std::move(variable), std::move(types)});
+  return *this;
+}
+
+Operator& Operator::since(int version, std::string change) {
+  Definition next = current();
+  next.version = {domain_, name_, version};
+  next.change = std::move(change);
+  versions_.push_back(std::move(next));
+  return *this;
+}
+
+Operator& Operator::shape(ShapeFunction shape) {
+  return everywhere([&](Definition& definition) { definition.shape = shape; });
+}
+
+Operator& Operator::kernel(Kernel kernel) {
+  return everywhere([&](Definition& definition) { definition.kernel = kernel; });
+}
+
+const Definition* Operator::at(int opset) const {
+  const Definition* in_force = nullptr;
+  for (const Definition& version : versions_)
+    if (version.version.since_version <= opset) in_force = &version;
+  return in_force;
+}
+
+Call Operator::call(int since_version, Node node) const {
+  const Definition* definition = at(since_version);
+  expects(definition, "a version before the first");
+  return Call(*definition, std::move(node));
+}
+
+std::vector<std::string> Operator::violated(const Node& node, int since_version, const Readings& readings) const {
+  const Call c = call(since_version, node);
+  return c.definition().violated(c, readings);
+}
+
+Ints ones(const Call& call) {
+  const Int axes = std::max<Int>(0, call.rank(call.definition().inputs.front().name) - 2);
+  return Ints(static_cast<std::size_t>(axes), 1);
+}
+
+Ints zeros(const Call& call) {
+  const Int axes = std::max<Int>(0, call.rank(call.definition().inputs.front().name) - 2);
+  return Ints(static_cast<std::size_t>(2 * axes), 0);
+}
+
+Derived extents_of(std::string input) {
+  return [input = std::move(input)](const Call& call) {
+    const Shape& shape = call.shape(input);
+    return shape.size() < 2 ? Ints{} : Ints(shape.begin() + 2, shape.end());
+  };
+}
+
+const std::vector<const Operator*>& operators() {
+  static const std::vector<const Operator*> all{
+#define OPERATOR(domain, name, file) &file(),
+#include "reference/operators.def"
+#undef OPERATOR
+  };
+  return all;
+}
+
+const Operator* find_operator(std::string_view domain, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      operators(), [&](const Operator* op) { return op->domain() == domain && op->name() == name; });
+  return found == operators().end() ? nullptr : *found;
+}
+
+const Definition* find_definition(const OpVersion& version) {
+  const Operator* op = find_operator(version.domain, version.name);
+  if (!op) return nullptr;
+  const auto found = std::ranges::find(op->versions(), version, &Definition::version);
+  return found == op->versions().end() ? nullptr : &*found;
+}
+
+int end_opset(const OpVersion& version) {
+  const Operator* op = find_operator(version.domain, version.name);
+  expects(op, "an operator outside operators.def");
+  for (const Definition& later : op->versions())
+    if (later.version.since_version > version.since_version) return later.version.since_version;
+  return newest_opset + 1;
+}
+
+}  // namespace assay

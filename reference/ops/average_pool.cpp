@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// AveragePool (ai.onnx 1, 7, 10, 11, 19, 22) - https://onnx.ai/onnx/operators/onnx__AveragePool.html
+//
+//   Y[n,c,o] = (sum over k of X[n, c, o*stride + k*dilation - pad]) / count
+//
+// over the taps that fall inside X. count is the number of those taps, or with count_include_pad the number that fall
+// inside X or its padding. The overhang that ceil_mode reaches beyond the padding never counts.
+#include <limits>
+
+#include "reference/operator.h"
+#include "reference/window.h"
+
+namespace assay {
+namespace {
+
+Shape output_shape(const Call& call) {
+  Shape y = Window::of(call).output();
+  y.insert(y.begin(), {call.dim("X", 0), call.dim("X", 1)});
+  return y;
+}
+
+bool is_padded(const Window& window, const Shape& o, const Shape& k) {
+  for (std::size_t i = 0; i < k.size(); ++i)
+    if (!window.axes[i].is_padded(window.axes[i].cell(o[i], k[i]))) return false;
+  return true;
+}
+
+// Terms are added in tap order, then divided once. A window without any cell is 0 / 0 = NaN (A9).
+template <class T>
+void average(const Call& call, std::span<const T> x, std::span<T> y) {
+  const Window window = Window::of(call);
+  const bool count_padding = call.definition().attribute("count_include_pad") && call.integer("count_include_pad") != 0;
+  const Shape kernel = window.kernel(), out = window.output();
+  const Int planes = call.dim("X", 0) * call.dim("X", 1), x_plane = volume(window.input());
+
+  for (Int plane = 0, at = 0; plane < planes; ++plane)
+    for_each_position(out, [&](const Shape& o, Int) {
+      accumulator_t<T> sum = 0;
+      Int count = 0;
+      for_each_position(kernel, [&](const Shape& k, Int) {
+        const std::optional<Int> cell = window.cell(o, k);
+        if (cell) sum += static_cast<accumulator_t<T>>(x[plane * x_plane + *cell]);
+        if (cell || (count_padding && is_padded(window, o, k))) ++count;
+      });
+      y[at++] = T(count ? sum / static_cast<accumulator_t<T>>(count) : std::numeric_limits<accumulator_t<T>>::quiet_NaN());
+    });
+}
+
+Tensor compute(const Call& call, std::span<const Tensor* const> in) {
+  Tensor y({call.type("X").dtype, output_shape(call)});
+  for_float(y.dtype(), [&]<class T>() { average<T>(call, in[0]->as<T>(), y.as<T>()); });
+  return y;
+}
+
+}  // namespace
+
+const Operator& average_pool() {
+  using enum DType;
+  static const Operator op =
+      Operator("AveragePool")
+          .input("X", "T").output("Y", "T")
+          .attribute("auto_pad", "NOTSET").required_ints("kernel_shape")
+          .attribute("pads", zeros).attribute("strides", ones)
+
+          .require("C1", "rank(X) >= 3: at least one spatial axis", [](const Call& c) { return c.rank("X") >= 3; })
+          .with(window_constraints)
+
+          .since(1)
+              .type("T", {f16, f32, f64})
+              .ruling("A1").ruling("A3").ruling("A4").ruling("A5").ruling("A6").ruling("A9").ruling("A12")
+              .ruling("A15").ruling("A26").ruling("A27").ruling("A28").ruling("A29").ruling("A31")
+          .since(7, "count_include_pad")
+              .attribute("count_include_pad", 0)
+          .since(10, "ceil_mode")
+              .attribute("ceil_mode", 0)
+              .ruling("A7").ruling("A8")
+          .since(11, "SAME_* is ceil(in / stride); strides default to 1")
+              .settled("A1")
+              .ruling("A10").ruling("A11")
+          .since(19, "dilations; the floor formulas are corrected")
+              .attribute("dilations", ones)
+              .settled("A10").settled("A11")
+              .ruling("A2").ruling("A30")
+          .since(22, "T admits bfloat16; a window that would start in the end padding is ignored")
+              .type("T", {bf16, f16, f32, f64})
+              .ruling("A8", {"drop-one", "drop-all"}, "'Windows … are ignored' excludes keeping one; drop-all is its letter.")
+
+          .shape(output_shape)
+          .kernel(compute);
+  return op;
+}
+
+}  // namespace assay

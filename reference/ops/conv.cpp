@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conv (ai.onnx 1, 11, 22) - https://onnx.ai/onnx/operators/onnx__Conv.html
+//
+//   Y[n,m,o] = B[m] + sum over c, k of  W[m,c,k] * X[n, g*C + c, o*stride + k*dilation - pad]
+//
+// with C = dim(W,1), g = m / (M / group). A tap that falls outside X contributes no term (A12).
+#include "reference/operator.h"
+#include "reference/window.h"
+
+namespace assay {
+namespace {
+
+Shape output_shape(const Call& call) {
+  Shape y = Window::of(call).output();
+  y.insert(y.begin(), {call.dim("X", 0), call.dim("W", 0)});
+  return y;
+}
+
+// Terms are added in (c, k) order to the bias, one rounding per operation in the accumulator: golden digests and the
+// bit-identity of the fast engine depend on this order.
+template <class T>
+void convolve(const Call& call, std::span<const T> x, std::span<const T> w, std::span<const T> bias, std::span<T> y) {
+  const Window window = Window::of(call);
+  const Int maps = call.dim("W", 0), depth = call.dim("W", 1), channels = call.dim("X", 1);
+  const Int maps_per_group = maps / call.integer("group");
+  const Shape kernel = window.kernel(), out = window.output();
+  const Int x_plane = volume(window.input()), taps = window.taps();
+
+  for (Int n = 0, at = 0; n < call.dim("X", 0); ++n)
+    for (Int m = 0; m < maps; ++m)
+      for_each_position(out, [&](const Shape& o, Int) {
+        accumulator_t<T> sum = bias.empty() ? 0 : static_cast<accumulator_t<T>>(bias[m]);
+        for (Int c = 0; c < depth; ++c) {
+          const Int channel = m / maps_per_group * depth + c;
+          for_each_position(kernel, [&](const Shape& k, Int tap) {
+            const std::optional<Int> cell = window.cell(o, k);
+            if (!cell) return;
+            sum += static_cast<accumulator_t<T>>(w[(m * depth + c) * taps + tap]) *
+                   static_cast<accumulator_t<T>>(x[(n * channels + channel) * x_plane + *cell]);
+          });
+        }
+        y[at++] = T(sum);
+      });
+}
+
+Tensor compute(const Call& call, std::span<const Tensor* const> in) {
+  Tensor y({call.type("X").dtype, output_shape(call)});
+  for_float(y.dtype(), [&]<class T>() {
+    convolve<T>(call, in[0]->as<T>(), in[1]->as<T>(), in.size() > 2 && in[2] ? in[2]->as<T>() : std::span<const T>{},
+                y.as<T>());
+  });
+  return y;
+}
+
+bool kernel_matches_w(const Call& c) {
+  return c.rank("W") != c.rank("X") || c.ints("kernel_shape") == extents_of("W")(c);
+}
+
+bool bias_is_vector(const Call& c) { return !c.has("B") || c.rank("B") == 1; }
+bool bias_is_one(const Call& c) { return c.has("B") && c.shape("B") == Shape{1}; }
+bool bias_matches_maps(const Call& c) {
+  return !c.has("B") || c.rank("B") != 1 || c.rank("W") < 1 || c.dim("B", 0) == c.dim("W", 0);
+}
+
+}  // namespace
+
+const Operator& conv() {
+  using enum DType;
+  static const Operator op =
+      Operator("Conv")
+          .input("X", "T").input("W", "T").input("B", "T", Arity::optional).output("Y", "T")
+          .attribute("auto_pad", "NOTSET").attribute("dilations", ones).attribute("group", 1)
+          .attribute("kernel_shape", extents_of("W")).attribute("pads", zeros).attribute("strides", ones)
+
+          .require("C1", "rank(X) >= 3: at least one spatial axis", [](const Call& c) { return c.rank("X") >= 3; })
+          .require("C2", "rank(W) = rank(X)", [](const Call& c) { return c.rank("W") == c.rank("X"); })
+          .require("C3", "dim(X,1) = dim(W,1) * group", [](const Call& c) {
+            return c.rank("X") < 2 || c.rank("W") < 2 || c.integer("group") < 1 ||
+                   c.dim("X", 1) == c.dim("W", 1) * c.integer("group");
+          })
+          .require("C4", "B has one dimension, of length dim(W,0) or 1",
+                   [](const Call& c) { return bias_is_vector(c) && (bias_is_one(c) || bias_matches_maps(c)); })
+          .require("C5", "B has length dim(W,0), also where it has length 1",
+                   [](const Call& c) { return !bias_is_one(c) || bias_matches_maps(c); }, "A13")
+          .require("C6", "dim(W,0) mod group = 0", [](const Call& c) {
+            return c.integer("group") < 1 || c.rank("W") < 1 || c.dim("W", 0) % c.integer("group") == 0;
+          })
+          .require("C7", "group >= 1", [](const Call& c) { return c.integer("group") >= 1; })
+          .require("C8", "kernel_shape, where present, is the spatial extents of W", kernel_matches_w)
+          .with(window_constraints)
+
+          .since(1)
+              .type("T", {f16, f32, f64})
+              .ruling("A1").ruling("A2").ruling("A3").ruling("A4").ruling("A5").ruling("A6").ruling("A12")
+              .ruling("A13").ruling("A14").ruling("A15").ruling("A26").ruling("A29").ruling("A31").ruling("A32")
+          .since(11, "SAME_* is ceil(in / stride); strides and dilations default to 1; group divides dim(W,0)")
+              .settled("A1").settled("A32")
+          .since(22, "T admits bfloat16")
+              .type("T", {bf16, f16, f32, f64})
+
+          .shape(output_shape)
+          .kernel(compute);
+  return op;
+}
+
+}  // namespace assay
