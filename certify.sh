@@ -17,7 +17,7 @@ fi
 source ./build.sh
 build release certify
 
-report=(--report "$(tr -c 'A-Za-z0-9._-\n' '-' <<<"$backend").json")
+report=(--report "$(tr -c 'A-Za-z0-9._\n-' '-' <<<"$backend").json")
 for argument in "$@"; do
   [[ $argument == --report || $argument == --report=* || $argument == --help || $argument == -h ]] && report=()
 done

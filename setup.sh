@@ -28,7 +28,11 @@ step() {
   local log=.deps/log/$1.log what=$2 advice=$3 started=$SECONDS
   shift 3
   say "$what ..."
-  if ! "$@" >"$log" 2>&1; then
+  set +e  # a command inside `if` would go on after its first error
+  (set -e; "$@") >"$log" 2>&1
+  local status=$?
+  set -e
+  if [[ $status != 0 ]]; then
     tail -n 15 "$log" | sed 's/^/    /' >&2
     say "the whole log is $log"
     fail "$what" "$advice"
@@ -40,7 +44,8 @@ as_root() { if [[ $(id -u) == 0 ]]; then "$@"; else sudo "$@"; fi; }
 
 install_packages() {
   local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=3 -o DPkg::Lock::Timeout=600)
-  as_root "${apt[@]}" update && as_root "${apt[@]}" install --no-install-recommends "$@"
+  as_root "${apt[@]}" update
+  as_root "${apt[@]}" install --no-install-recommends "$@"
 }
 
 set_up_packages() {
@@ -88,11 +93,11 @@ download_onnx() {
 
 build_onnx() {
   local cmake=$PWD/.deps/venv/bin/cmake launcher=()
-  command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  ! command -v ccache >/dev/null || launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   rm -rf .deps/onnx .deps/onnx-build
   "$cmake" -S .deps/onnx-source -B .deps/onnx-build -G Ninja "${onnx_options[@]}" "${launcher[@]}" \
     -DCMAKE_INSTALL_PREFIX="$PWD/.deps/onnx" -DPython3_EXECUTABLE="$PWD/.deps/venv/bin/python"
-  "$cmake" --build .deps/onnx-build
+  CCACHE_BASEDIR=$PWD "$cmake" --build .deps/onnx-build
   "$cmake" --install .deps/onnx-build
 }
 
