@@ -3,26 +3,27 @@
 // against the package.
 #pragma once
 
+#include "reference/case.h"
+
 #include <string>
 #include <string_view>
 
-#include "reference/case.h"
-
 namespace assay {
 
-// The ModelProto of a case: one node, its graph inputs and initializers, output dimensions symbolic. Deterministic bytes.
+// The ModelProto of a case: one node, its graph inputs and initializers, output dimensions symbolic. Deterministic
+// bytes: names from the schema, attributes in schema order, producer "assay" without a version, raw_data little-endian.
 std::string model_of(const Case& c);
 
-// The graph inputs of that model for one data set, as TensorProtos in graph-input order.
+// The graph inputs of that model that are no initializers, for one data set, as TensorProtos in graph-input order.
 std::vector<std::string> graph_inputs(const Case& c, int set);
 
 std::string encode_tensor(const Tensor& tensor, std::string_view name);
 // Strangers' bytes: raw_data or the typed fields; anything else is one clear line.
 Result<Tensor> decode_tensor(std::string_view bytes);
 
-// What ONNX's shape inference and checker say of a model.
+// What ONNX's checker and shape inference (strict, with type checks) say of a model and its first output.
 struct Inferred {
-  std::string error;     // empty where both accept
+  std::string error;  // empty where both accept
   std::optional<DType> dtype;
   std::optional<std::vector<std::optional<Int>>> shape;  // an extent may be unknown
 };
@@ -32,11 +33,14 @@ Inferred infer(std::string_view model);
 struct Served {
   OpVersion version;  // since_version resolved from the opset import
   int opset = 0;
-  Node node;                              // types and shapes of initializers known, of graph inputs as declared
-  std::vector<std::string> operand_names; // the node's inputs, "" where absent
+  // The types of initializers are known, those of graph inputs as declared: an extent left open is -1, a shape left out
+  // is a scalar's, and what the tensors turn out to be overrules both.
+  Node node;
+  std::vector<std::string> operand_names;  // the node's inputs, "" where absent
   std::vector<std::string> graph_inputs;
   std::map<std::string, Tensor> initializers;
   std::vector<std::string> schema_names;  // of the node's inputs, in order
+  std::string output_name;
 };
 Result<Served> parse_model(std::string_view bytes);
 
