@@ -4,13 +4,13 @@
 //
 //   small:S     non-zero integers -8..8         sign:S     -1 or 1
 //   oddB:S      odd integers below 2^B          pow2:S     signed powers of two, 2^-3..2^3
-//   normal:S    about N(0,1), multiples of 2^-16 uniform:S multiples of 2^-20 in [0,1)
-//   cancel:S    1 + small/256                   zerosum:S  small values in pairs v,-v
+//   normal:S    about N(0,1), full significands uniform:S  in [0,1], full significands
+//   cancel:S    1 + normal/256                  zerosum:S  normal, in pairs v,-v
 //   logu:S      full significands, 2^-12..2^12  subnormal:S  multiples of the smallest subnormal
 //   huge:S      near the overflow threshold     probe:S    1, ulp/2 and their neighbours: ties and near ties
 //   special:S   small with NaN, infinities, -0 and subnormals among them
 //   onehot:K    1 at flat index K mod size      iota:A     A, A+1, A+2, …
-//   const:V     V everywhere                    lit:V,V,…  these values
+//   const:V     V everywhere                    lit:V,V,…  these values, repeated to fill
 //
 // Values in const and lit are decimal or hexadecimal floats, nan, inf or -inf.
 #pragma once
@@ -33,7 +33,7 @@ Result<Recipe> parse_recipe(std::string_view text);
 bool is_nonfinite(const Recipe& recipe);  // may put NaN or infinities into the tensor
 
 // Fills a new tensor for data set `set`: a seeded recipe takes the seed S + set, onehot the index K + set, the
-// others are negated in odd sets. Values outside the element type saturate; integers round to even.
+// others are negated in odd sets. Finite values outside the element type saturate; integers round to even.
 Tensor fill(const Recipe& recipe, const TensorType& type, int set = 0);
 
 // SplitMix64 (Steele, Lea, Flood 2014): the integer generator of all recipes.

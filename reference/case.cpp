@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/case.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "reference/nearest.h"
+
+namespace assay {
+namespace {
+
+// A case is a small question; a hostile line must not make us allocate the machine.
+constexpr Int most_elements = Int{1} << 28;
+constexpr std::size_t longest_line = std::size_t{1} << 20;
+
+bool is_plain(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+}
+
+// Everything but letters, digits and _ as %XX: a line has no other use of spaces, commas or control characters.
+std::string escaped(std::string_view text) {
+  constexpr char digits[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    if (is_plain(c)) {
+      out += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    out += {'%', digits[byte >> 4], digits[byte & 15]};
+  }
+  return out;
+}
+
+template <class T>
+std::optional<T> whole(std::string_view text, int base = 10) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::string> unescaped(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_plain(text[i])) {
+      out += text[i];
+      continue;
+    }
+    const auto byte = text[i] == '%' && i + 2 < text.size() ? whole<std::uint8_t>(text.substr(i + 1, 2), 16) : std::nullopt;
+    if (!byte) return std::nullopt;
+    out += static_cast<char>(*byte);
+    i += 2;
+  }
+  return out;
+}
+
+std::optional<Ints> list(std::string_view text) {
+  Ints values;
+  if (text.empty()) return values;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    const auto value = whole<Int>(text.substr(at, comma - at));
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+    at = comma + 1;
+  }
+  return values;
+}
+
+std::string joined(const Ints& values) {
+  std::string out;
+  for (const Int value : values) out += (out.empty() ? "" : ",") + std::to_string(value);
+  return out;
+}
+
+std::string attribute_text(const Attribute& attribute) {
+  if (const auto* integer = std::get_if<Int>(&attribute)) return std::to_string(*integer);
+  if (const auto* word = std::get_if<std::string>(&attribute)) return escaped(*word);
+  if (const auto* ints = std::get_if<Ints>(&attribute)) return ints->empty() ? "[]" : joined(*ints);
+  std::array<char, 32> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::get<float>(attribute), std::chars_format::hex);
+  return std::string(buffer.data(), end.ptr);
+}
+
+std::optional<Attribute> attribute_value(AttributeSpec::Kind kind, std::string_view text) {
+  switch (kind) {
+    case AttributeSpec::Kind::integer:
+      if (const auto value = whole<Int>(text)) return Attribute(*value);
+      return std::nullopt;
+    case AttributeSpec::Kind::ints:
+      if (text == "[]") return Attribute(Ints{});
+      if (auto values = list(text); values && !values->empty()) return Attribute(std::move(*values));
+      return std::nullopt;
+    case AttributeSpec::Kind::text:
+      if (auto word = unescaped(text)) return Attribute(std::move(*word));
+      return std::nullopt;
+    case AttributeSpec::Kind::real: break;
+  }
+  float value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::hex);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return Attribute(value);
+}
+
+// The inputs and attributes of every version of an operator, newest spelling: a near miss may write one that its own
+// version does not have.
+const AttributeSpec* any_attribute(const Operator& op, std::string_view name) {
+  for (const Definition& version : op.versions())
+    if (const AttributeSpec* spec = version.attribute(name)) return spec;
+  return nullptr;
+}
+
+std::vector<std::string> attribute_order(const Operator& op) {
+  std::vector<std::string> names;
+  for (const Definition& version : op.versions())
+    for (const AttributeSpec& spec : version.attributes)
+      if (std::ranges::find(names, spec.name) == names.end()) names.push_back(spec.name);
+  return names;
+}
+
+std::vector<std::string> known_keys(const Operator& op) {
+  std::vector<std::string> names = attribute_order(op);
+  for (const Parameter& input : op.versions().back().inputs) names.push_back(input.name);
+  for (const char* key : {"opset", "ir", "shapes"}) names.emplace_back(key);
+  return names;
+}
+
+Result<OpVersion> parse_version(std::string_view token) {
+  const std::size_t dash = token.rfind('-'), colon = token.find(':');
+  const auto since = dash == token.npos ? std::nullopt : whole<int>(token.substr(dash + 1));
+  if (!since) return Error{"'" + escaped(token.substr(0, 80)) + "' is not an operator version; write for example Conv-11"};
+  OpVersion version;
+  const std::size_t start = colon == token.npos ? 0 : colon + 1;
+  if (start > dash) return Error{"'" + escaped(token.substr(0, 80)) + "' is not an operator version"};
+  version.domain = std::string(token.substr(0, start ? start - 1 : 0));
+  version.name = std::string(token.substr(start, dash - start));
+  version.since_version = *since;
+  if (find_definition(version)) return version;
+  std::vector<std::string> known;
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions()) known.push_back(text(definition.version));
+  return Error{"there is no operator version " + escaped(token.substr(0, 80)) + suggestion(token.substr(0, 80), known)};
+}
+
+// NAME=dtype[extents]~recipe or NAME=dtype[extents]~recipe@init or NAME=""
+std::optional<Error> read_input(Case& c, const std::string& name, std::string_view value) {
+  const auto bad = [&](const std::string& why) { return Error{"input " + name + ": " + why}; };
+  if (c.node.inputs.contains(name)) return bad("given twice");
+  if (value == "\"\"") {
+    c.node.empty_input(name);
+    return std::nullopt;
+  }
+  const std::size_t open = value.find('['), close = value.find("]~");
+  if (open == value.npos || close == value.npos || close < open) return bad("write for example f32[1,3,5]~small:7");
+  const auto dtype = dtype_named(value.substr(0, open));
+  if (!dtype) return bad("there is no type '" + escaped(value.substr(0, open)) + "'");
+  auto shape = list(value.substr(open + 1, close - open - 1));
+  if (!shape || std::ranges::any_of(*shape, [](Int extent) { return extent < 0; })) return bad("extents are integers >= 0");
+  try {
+    if (volume(*shape) > most_elements) return bad("more than 2^28 elements");
+  } catch (const InputError&) {
+    return bad("more than 2^28 elements");
+  }
+  std::string_view recipe_text = value.substr(close + 2);
+  const bool initializer = recipe_text.ends_with("@init");
+  if (initializer) recipe_text.remove_suffix(5);
+  Result<Recipe> recipe = parse_recipe(recipe_text);
+  if (!recipe) return bad(recipe.error());
+  if (text(*recipe) != recipe_text) return bad("recipe '" + std::string(recipe_text) + "' is not written canonically");
+  c.node.input(name, {*dtype, std::move(*shape)});
+  c.sources[name] = {*std::move(recipe), initializer};
+  return std::nullopt;
+}
+
+std::optional<Error> read_attribute(Case& c, const Operator& op, const std::string& name, std::string_view value) {
+  if (c.node.attributes.contains(name)) return Error{"attribute " + name + ": given twice"};
+  auto attribute = attribute_value(any_attribute(op, name)->kind, value);
+  if (!attribute) return Error{"attribute " + name + ": cannot read '" + escaped(value.substr(0, 80)) + "'"};
+  c.node.attribute(name, std::move(*attribute));
+  return std::nullopt;
+}
+
+std::optional<Error> read_number(int& into, const std::string& key, std::string_view value) {
+  const auto number = whole<int>(value);
+  if (!number || *number < 1 || *number > 1000) return Error{key + " is a number from 1 to 1000"};
+  into = *number;
+  return std::nullopt;
+}
+
+std::optional<Error> read_token(Case& c, const Operator& op, std::string_view token) {
+  const std::size_t equals = token.find('=');
+  if (equals == token.npos) return Error{"'" + std::string(token.substr(0, 80)) + "' is not KEY=VALUE"};
+  const std::string key(token.substr(0, equals));
+  const std::string_view value = token.substr(equals + 1);
+  if (key == "opset") return read_number(c.opset, key, value);
+  if (key == "ir") return read_number(c.ir_version, key, value);
+  if (key == "shapes") {
+    if (value != "symbolic") return Error{"shapes=symbolic is the only other way to declare shapes"};
+    c.declared = DeclaredShapes::symbolic;
+    return std::nullopt;
+  }
+  if (op.versions().back().input(key)) return read_input(c, key, value);
+  if (any_attribute(op, key)) return read_attribute(c, op, key, value);
+  return Error{op.name() + " has no input or attribute '" + escaped(key.substr(0, 80)) + "'" + suggestion(key, known_keys(op))};
+}
+
+std::optional<Error> parse_into(Case& c, std::string_view line) {
+  if (line.size() > longest_line) return Error{"longer than 1 MiB"};
+  std::size_t end = std::min(line.find(' '), line.size());
+  Result<OpVersion> version = parse_version(line.substr(0, end));
+  if (!version) return Error{version.error()};
+  c.version = *version;
+  const Operator& op = *find_operator(c.version.domain, c.version.name);
+  c.opset = c.version.since_version;
+  while (end < line.size()) {
+    const std::size_t start = end + 1;
+    end = std::min(line.find(' ', start), line.size());
+    if (start == end) return Error{"tokens are separated by one space"};
+    if (auto error = read_token(c, op, line.substr(start, end - start))) return error;
+  }
+  if (!op.at(c.opset) || op.at(c.opset)->version != c.version)
+    return Error{"opset " + std::to_string(c.opset) + " does not select " + text(c.version)};
+  return std::nullopt;
+}
+
+}  // namespace
+
+const Definition& Case::definition() const {
+  const Definition* found = find_definition(version);
+  expects(found, "a case of an operator version we do not have");
+  return *found;
+}
+
+std::string line(const Case& c) {
+  const Operator& op = *find_operator(c.version.domain, c.version.name);
+  std::string out = text(c.version) + " opset=" + std::to_string(c.opset) + " ir=" + std::to_string(c.ir_version);
+  for (const Parameter& parameter : op.versions().back().inputs) {
+    const auto found = c.node.inputs.find(parameter.name);
+    if (found == c.node.inputs.end()) continue;
+    out += " " + parameter.name + "=";
+    if (found->second.presence == Input::Presence::empty_name) {
+      out += "\"\"";
+      continue;
+    }
+    const Source& source = c.sources.at(parameter.name);
+    out += std::string(name(found->second.type.dtype)) + text(found->second.type.shape) + "~" + text(source.recipe);
+    if (source.initializer) out += "@init";
+  }
+  for (const std::string& attribute : attribute_order(op))
+    if (const auto found = c.node.attributes.find(attribute); found != c.node.attributes.end())
+      out += " " + attribute + "=" + attribute_text(found->second);
+  if (c.declared == DeclaredShapes::symbolic) out += " shapes=symbolic";
+  return out;
+}
+
+Result<Case> parse_case(std::string_view text) {
+  Case c;
+  if (auto error = parse_into(c, text))
+    return Error{"case line '" + std::string(text.substr(0, 120)) + (text.size() > 120 ? "…" : "") + "': " + error->text};
+  return c;
+}
+
+std::string sha256(std::string_view bytes) {
+  std::array<unsigned char, 32> digest{};
+  unsigned int length = 0;
+  expects(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha256(), nullptr) == 1, "SHA-256 failed");
+  constexpr char digits[] = "0123456789abcdef";
+  std::string out;
+  for (const unsigned char byte : digest) out += {digits[byte >> 4], digits[byte & 15]};
+  return out;
+}
+
+std::string case_id(std::string_view line) { return sha256(line).substr(0, 32); }
+
+std::vector<std::optional<Tensor>> operands(const Case& c, int set) {
+  std::vector<std::optional<Tensor>> tensors;
+  for (const Parameter& parameter : c.definition().inputs) {
+    const auto found = c.sources.find(parameter.name);
+    if (found == c.sources.end()) {
+      tensors.emplace_back();
+      continue;
+    }
+    const Source& source = found->second;
+    tensors.push_back(fill(source.recipe, c.node.inputs.at(parameter.name).type, source.initializer ? 0 : set));
+  }
+  return tensors;
+}
+
+}  // namespace assay

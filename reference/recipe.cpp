@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/recipe.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace assay {
+namespace {
+
+// 2^exponent, exact, for the normal range of double.
+double power_of_two(int exponent) { return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52); }
+
+// mantissa * 2^exponent, rounded once where it does not fit a double.
+double scaled(Int mantissa, int exponent) {
+  const double value = static_cast<double>(mantissa);
+  if (exponent >= -1022) return value * power_of_two(exponent);
+  return value * power_of_two(exponent + 200) * power_of_two(-200);
+}
+
+// What a family needs to know of an element type: precision, and the exponents of 1 ulp at the bottom and of the top.
+struct Format {
+  int precision, smallest, largest;  // p, log2 η, log2 of the largest binade
+};
+
+Format format_of(DType dtype) {
+  switch (dtype) {
+    case DType::f16: return {11, -24, 15};
+    case DType::bf16: return {8, -133, 127};
+    case DType::f64: return {53, -1074, 1023};
+    default: return {24, -149, 127};
+  }
+}
+
+double signed_by(Generator& generator, double value) { return generator.next() & 1 ? value : -value; }
+
+double small(Generator& g, const Format&, int) { return signed_by(g, static_cast<double>(1 + g.below(8))); }
+double sign(Generator& g, const Format&, int) { return signed_by(g, 1); }
+
+double odd(Generator& g, const Format&, int bits) {
+  return signed_by(g, static_cast<double>(2 * g.below(std::uint64_t{1} << (bits - 1)) + 1));
+}
+
+double pow2(Generator& g, const Format&, int) { return signed_by(g, power_of_two(static_cast<int>(g.below(7)) - 3)); }
+
+// Irwin-Hall: twelve uniform 16-bit integers have variance 2^32; 35 more bits fill the significand.
+double normal(Generator& g, const Format&, int) {
+  Int sum = -6 * 65535;
+  for (int word = 0; word < 3; ++word)
+    for (std::uint64_t bits = g.next(), i = 0; i < 4; ++i, bits >>= 16) sum += static_cast<Int>(bits & 0xffff);
+  return scaled(sum * (Int{1} << 35) + static_cast<Int>(g.below(std::uint64_t{1} << 35)), -51);
+}
+
+double uniform(Generator& g, const Format&, int) { return scaled(static_cast<Int>(g.next() >> 11), -53); }
+
+double cancel(Generator& g, const Format& f, int) {
+  return 1 + normal(g, f, 0) * power_of_two(-std::min(8, f.precision - 4));
+}
+
+double logu(Generator& g, const Format& f, int) {
+  const int range = f.precision == 11 ? 6 : 12;
+  const int exponent = static_cast<int>(g.below(static_cast<std::uint64_t>(2 * range + 1))) - range;
+  const Int significand = static_cast<Int>((g.next() >> 12) | (std::uint64_t{1} << 52));
+  return signed_by(g, scaled(significand, exponent - 52));
+}
+
+double subnormal(Generator& g, const Format& f, int) {
+  const std::uint64_t count = (std::uint64_t{1} << (f.precision - 1)) - 1;
+  return signed_by(g, scaled(static_cast<Int>(1 + g.below(count)), f.smallest));
+}
+
+double huge(Generator& g, const Format& f, int) {
+  const int exponent = f.largest - static_cast<int>(g.below(3));
+  const Int significand = static_cast<Int>((std::uint64_t{1} << (f.precision - 1)) |
+                                           g.below(std::uint64_t{1} << (f.precision - 1)));
+  return signed_by(g, scaled(significand, exponent - f.precision + 1));
+}
+
+// Three-tap ties and near ties (numerics 3.3): 1, half an ulp of 1, and what tips the balance.
+double probe(Generator& g, const Format& f, int) {
+  const int p = f.precision;
+  const std::array<double, 6> values{1,
+                                     power_of_two(-p),
+                                     3 * power_of_two(-p),
+                                     power_of_two(1 - p),
+                                     1 + power_of_two(1 - p),
+                                     power_of_two(-p - 4)};
+  return signed_by(g, values[g.below(values.size())]);
+}
+
+double special(Generator& g, const Format& f, int) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::array<double, 6> values{std::numeric_limits<double>::quiet_NaN(), infinity, -infinity, -0.0,
+                                     scaled(1, f.smallest), -scaled(1, f.smallest)};
+  const std::uint64_t draw = g.below(36);
+  return draw < values.size() ? values[draw] : small(g, f, 0);
+}
+
+struct Family {
+  std::string_view name;
+  double (*draw)(Generator&, const Format&, int bits);
+};
+
+constexpr std::array<Family, 13> seeded{{{"small", small},
+                                         {"sign", sign},
+                                         {"odd", odd},
+                                         {"pow2", pow2},
+                                         {"normal", normal},
+                                         {"uniform", uniform},
+                                         {"cancel", cancel},
+                                         {"zerosum", normal},
+                                         {"logu", logu},
+                                         {"subnormal", subnormal},
+                                         {"huge", huge},
+                                         {"probe", probe},
+                                         {"special", special}}};
+
+// "odd12" is the family odd with 12 bits.
+struct Split {
+  std::string_view name;
+  int bits = 0;
+};
+
+Split split(std::string_view family) {
+  if (!family.starts_with("odd")) return {family};
+  int bits = 0;
+  const auto [end, error] = std::from_chars(family.data() + 3, family.data() + family.size(), bits);
+  if (error != std::errc() || end != family.data() + family.size() || bits < 1 || bits > 52) return {family};
+  return {"odd", bits};
+}
+
+const Family* find_family(std::string_view name) {
+  const auto found = std::ranges::find(seeded, name, &Family::name);
+  return found == seeded.end() ? nullptr : &*found;
+}
+
+template <class T>
+std::optional<T> whole(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> number(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  const bool hexadecimal = text.starts_with("0x");
+  if (hexadecimal) text.remove_prefix(2);
+  if (text.empty() || text.front() == '-' || text.front() == '+') return std::nullopt;
+  double value = 0;
+  const auto format = hexadecimal ? std::chars_format::hex : std::chars_format::general;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, format);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return negative ? -value : value;
+}
+
+std::optional<std::vector<double>> numbers(std::string_view list) {
+  std::vector<double> values;
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', at), list.size());
+    const std::optional<double> value = number(list.substr(at, comma - at));
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+    at = comma + 1;
+  }
+  return values;
+}
+
+template <class T>
+T saturated(double value) {
+  if constexpr (std::is_integral_v<T>) {
+    if (std::isnan(value)) return 0;
+    constexpr double low = static_cast<double>(std::numeric_limits<T>::min());
+    constexpr double high = static_cast<double>(std::numeric_limits<T>::max());
+    if (value <= low) return std::numeric_limits<T>::min();
+    if (value >= high) return std::numeric_limits<T>::max();
+    const Int below = static_cast<Int>(value) - (value < static_cast<double>(static_cast<Int>(value)) ? 1 : 0);
+    const double rest = value - static_cast<double>(below);
+    return static_cast<T>(below + (rest > 0.5 || (rest == 0.5 && (below & 1)) ? 1 : 0));
+  } else {
+    const Format f = format_of(dtype_of<T>());
+    const double most = scaled((Int{1} << f.precision) - 1, f.largest - f.precision + 1);
+    return T(std::isinf(value) ? value : std::clamp(value, -most, most));
+  }
+}
+
+template <class T>
+void write(Tensor& tensor, const std::vector<double>& values) {
+  std::ranges::transform(values, tensor.as<T>().begin(), saturated<T>);
+}
+
+void store(Tensor& tensor, const std::vector<double>& values) {
+  switch (tensor.dtype()) {
+    case DType::f32: return write<float>(tensor, values);
+    case DType::f64: return write<double>(tensor, values);
+    case DType::f16: return write<Float16>(tensor, values);
+    case DType::bf16: return write<BFloat16>(tensor, values);
+    case DType::i8: return write<std::int8_t>(tensor, values);
+    case DType::u8: return write<std::uint8_t>(tensor, values);
+    case DType::i32: return write<std::int32_t>(tensor, values);
+    case DType::i64: return write<std::int64_t>(tensor, values);
+  }
+}
+
+std::vector<double> drawn(const Recipe& recipe, DType dtype, std::size_t count, int set) {
+  const auto [name, bits] = split(recipe.family);
+  const Family* family = find_family(name);
+  Generator generator(*whole<std::uint64_t>(recipe.argument) + static_cast<std::uint64_t>(set));
+  std::vector<double> values(count);
+  for (double& value : values) value = family->draw(generator, format_of(dtype), bits);
+  if (name == "zerosum")
+    for (std::size_t i = 1; i < count; i += 2) values[i] = -values[i - 1];
+  return values;
+}
+
+std::vector<double> stated(const Recipe& recipe, std::size_t count, int set) {
+  std::vector<double> values(count, 0);
+  if (recipe.family == "onehot") {
+    if (count) values[(*whole<std::uint64_t>(recipe.argument) + static_cast<std::uint64_t>(set)) % count] = 1;
+    return values;
+  }
+  const std::vector<double> given = *numbers(recipe.argument);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = recipe.family == "iota" ? given[0] + static_cast<double>(i) : given[i % given.size()];
+    values[i] = set % 2 ? -value : value;
+  }
+  return values;
+}
+
+}  // namespace
+
+std::uint64_t Generator::next() {
+  std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+std::string text(const Recipe& recipe) { return recipe.family + ":" + recipe.argument; }
+
+Result<Recipe> parse_recipe(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == text.npos) return Error{"recipe '" + std::string(text) + "' has no ':'; write for example small:7"};
+  Recipe recipe{std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
+  const bool is_seeded = find_family(split(recipe.family).name) && recipe.family != "odd";
+  if (is_seeded || recipe.family == "onehot") {
+    if (!whole<std::uint64_t>(recipe.argument)) return Error{"recipe '" + std::string(text) + "' needs a seed, as in small:7"};
+    return recipe;
+  }
+  const bool one = recipe.family == "const" || recipe.family == "iota";
+  if (!one && recipe.family != "lit") return Error{"no recipe is called '" + recipe.family + "'; reference/recipe.h lists them"};
+  const auto values = numbers(recipe.argument);
+  if (!values || (one && values->size() != 1))
+    return Error{"recipe '" + std::string(text) + "' needs numbers, as in lit:1,-0x1.8p+3,nan"};
+  return recipe;
+}
+
+bool is_nonfinite(const Recipe& recipe) {
+  if (recipe.family == "special") return true;
+  if (recipe.family != "lit" && recipe.family != "const") return false;
+  const std::vector<double> values = *numbers(recipe.argument);
+  return std::ranges::any_of(values, [](double value) { return !std::isfinite(value); });
+}
+
+Tensor fill(const Recipe& recipe, const TensorType& type, int set) {
+  Tensor tensor(type);
+  const std::size_t count = static_cast<std::size_t>(tensor.elements());
+  const bool is_seeded = find_family(split(recipe.family).name) != nullptr;
+  store(tensor, is_seeded ? drawn(recipe, type.dtype, count, set) : stated(recipe, count, set));
+  return tensor;
+}
+
+}  // namespace assay
