@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report as JSON, written member by member: one line per operator, ruling, constraint, finding and verdict, so that
+// two reports can be compared with diff.
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "reports/report.h"
+
+namespace assay::reports {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using oracles::Evidence;
+using oracles::State;
+using oracles::Verdict;
+
+// A backend's words may be any bytes.
+std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json counts_json(const Counts& counts) {
+  Json json = Json::object();
+  for (State state : oracles::all_states) json[std::string(oracles::name(state))] = count(counts, state);
+  return json;
+}
+
+Json readings_json(const Readings& readings) {
+  Json json = Json::object();
+  for (const auto& [id, reading] : readings.departures()) json[id] = reading;
+  return json;
+}
+
+Json tool_json(const Asked& asked) { return {{"name", "assay"}, {"version", asked.tool_version}}; }
+
+Json suite_json(const Report& report) {
+  std::size_t reached = 0;
+  for (const auto& verdict : report.campaign.verdicts) reached += verdict.has_value();
+  return {{"name", report.suite.name},         {"version", report.suite.version},
+          {"hash", report.suite.hash},         {"complete", report.is_complete()},
+          {"cases", report.suite.cases.size()}, {"reached", reached}};
+}
+
+Json standard_json() {
+  return {{"name", "ONNX"}, {"release", standard_release}, {"newest_opset", newest_opset}};
+}
+
+Json arithmetic_json(const oracles::Arithmetic& arithmetic) {
+  Json json = Json::object();
+  if (arithmetic.accumulator) json["accumulator"] = name(*arithmetic.accumulator);
+  json["flushes_subnormals"] = arithmetic.flushes_subnormals;
+  json["tf32"] = arithmetic.tf32;
+  json["bf16_inputs"] = arithmetic.bf16_inputs;
+  json["winograd"] = arithmetic.winograd;
+  return json;
+}
+
+Json backend_json(const Report& report) {
+  const suites::Description& described = report.campaign.backend;
+  return {{"spec", report.asked.backend},
+          {"name", described.backend},
+          {"version", described.version},
+          {"device", described.device},
+          {"arithmetic", arithmetic_json(described.arithmetic)},
+          {"capabilities",
+           {{"operators", described.operators}, {"types", described.types}, {"newest_opset", described.newest_opset}}},
+          {"options",
+           {{"threads", report.asked.threads},
+            {"optimization", report.asked.optimization},
+            {"timeout_seconds", report.asked.timeout_seconds},
+            {"memory_mib", report.asked.memory_mib}}}};
+}
+
+Json classes_json(const Report& report) {
+  Json json = Json::object();
+  for (const auto& [name, counts] : report.by_class) {
+    json[name] = counts_json(counts);
+    json[name]["decides"] = decides(name);
+  }
+  return json;
+}
+
+Json operator_json(const OperatorRow& row) {
+  Json types = Json::object();
+  for (const auto& [type, counts] : row.types) types[std::string(name(type))] = counts_json(counts);
+  Json json = {{"op", text(row.version)}, {"certified", name(row.certified)}, {"counts", counts_json(row.counts)},
+               {"types", types},          {"legal", row.legal},               {"judged", row.judged}};
+  json["level"] = row.level ? Json(oracles::name(*row.level)) : Json(nullptr);
+  return json;
+}
+
+Json ruling_json(const RulingRow& row) { return {{"id", row.id}, {"title", row.title}, {"followed", row.followed}}; }
+
+Json constraint_json(const ConstraintRow& row) {
+  return {{"id", row.id},
+          {"text", row.text},
+          {"refused", row.refused},
+          {"accepted", row.accepted},
+          {"contested", row.contested},
+          {"unsupported", row.unsupported},
+          {"error", row.error}};
+}
+
+Json finding_json(const Report& report, const Finding& finding) {
+  const suites::Planned& first = report.suite.cases[finding.first];
+  return {{"op", text(finding.version)},    {"state", oracles::name(finding.state)}, {"because", finding.because},
+          {"detail", finding.detail},       {"count", finding.count},                {"first", case_id(first.line)},
+          {"replay", replay_line(report.asked, first.line)}};
+}
+
+Json evidence_json(const Evidence& evidence) {
+  Json taps = Json::array();
+  for (const oracles::Tap& tap : evidence.taps) taps.push_back({{"where", tap.where}, {"factors", tap.factors}});
+  return {{"set", evidence.set},     {"output", evidence.output}, {"index", evidence.index},
+          {"got", evidence.got},     {"want", evidence.want},     {"lower", evidence.lower},
+          {"upper", evidence.upper}, {"exact", evidence.exact},   {"budget", evidence.budget},
+          {"arithmetic", evidence.arithmetic}, {"taps", taps}};
+}
+
+void add_readings(Json& json, const Verdict& verdict) {
+  if (!verdict.readings.departures().empty()) json["readings"] = readings_json(verdict.readings);
+  if (!verdict.also.empty()) {
+    json["also"] = Json::array();
+    for (const Readings& other : verdict.also) json["also"].push_back(readings_json(other));
+  }
+  if (!verdict.followed.empty()) json["followed"] = verdict.followed;
+}
+
+void add_measures(Json& json, const Verdict& verdict) {
+  json["elements"] = verdict.elements;
+  json["unscored"] = verdict.unscored;
+  json["exact"] = verdict.exact;
+  json["worst_q"] = number(verdict.worst_q);
+  json["worst_ulp"] = number(verdict.worst_ulp);
+}
+
+Json verdict_json(const Report& report, std::size_t index) {
+  const suites::Planned& planned = report.suite.cases[index];
+  const Verdict& verdict = *report.campaign.verdicts[index];
+  Json json = {{"id", case_id(planned.line)},
+               {"line", planned.line},
+               {"class", report.classes[index]},
+               {"state", oracles::name(verdict.state)},
+               {"because", verdict.because},
+               {"detail", verdict.detail},
+               {"origin", planned.origin}};
+  json["level"] = verdict.level ? Json(oracles::name(*verdict.level)) : Json(nullptr);
+  add_readings(json, verdict);
+  if (!verdict.violated.empty()) {
+    json["violated"] = Json::array();
+    for (const std::string& id : verdict.violated) json["violated"].push_back(planned.c.version.name + "." + id);
+  }
+  if (verdict.elements > 0) add_measures(json, verdict);
+  if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
+  if (verdict.state != State::pass && verdict.state != State::unsupported)
+    json["replay"] = replay_line(report.asked, planned.line);
+  return json;
+}
+
+Json run_json(const Run& run, std::size_t reached) {
+  return {{"started", run.started},
+          {"seconds", run.seconds},
+          {"cases_per_second", run.seconds > 0 ? static_cast<double>(reached) / run.seconds : 0.0},
+          {"jobs", run.jobs},
+          {"cpu", run.cpu}};
+}
+
+// Members in order, elements of lists on lines of their own.
+class Document {
+ public:
+  explicit Document(std::ostream& out) : out_(out) { out_ << "{"; }
+  ~Document() { out_ << "\n}\n"; }
+  Document(const Document&) = delete;
+  Document& operator=(const Document&) = delete;
+
+  void member(std::string_view name, const Json& value) {
+    begin(name);
+    out_ << dumped(value);
+  }
+  template <class List, class F>
+  void list(std::string_view name, const List& list, F&& element) {
+    begin(name);
+    std::string_view separator = "[\n";
+    for (const auto& each : list) {
+      out_ << separator << "    " << dumped(element(each));
+      separator = ",\n";
+    }
+    out_ << (separator == "[\n" ? "[]" : "\n  ]");
+  }
+
+ private:
+  void begin(std::string_view name) {
+    out_ << (first_ ? "\n  " : ",\n  ") << '"' << name << "\": ";
+    first_ = false;
+  }
+  std::ostream& out_;
+  bool first_ = true;
+};
+
+}  // namespace
+
+void write_json(const Report& report, std::ostream& out) {
+  Document document(out);
+  document.member("schema", schema_version);
+  document.member("tool", tool_json(report.asked));
+  document.member("suite", suite_json(report));
+  document.member("judgement", {{"version", judgement_version}, {"hash", judgement_hash()}});
+  document.member("standard", standard_json());
+  document.member("backend", backend_json(report));
+  document.member("seed", report.asked.seed);
+  document.member("level", oracles::name(report.asked.level));
+  document.member("profile", "default");
+  document.member("mode", report.asked.strict ? "strict" : "lenient");
+  document.member("certified", name(report.certified));
+  document.member("totals", counts_json(report.totals));
+  document.member("classes", classes_json(report));
+  document.list("operators", report.operators, operator_json);
+  document.list("rulings", report.rulings, ruling_json);
+  document.list("constraints", report.constraints, constraint_json);
+  document.list("findings", report.findings, [&](const Finding& each) { return finding_json(report, each); });
+  std::vector<std::size_t> reached;
+  for (std::size_t i = 0; i < report.campaign.verdicts.size(); ++i)
+    if (report.campaign.verdicts[i]) reached.push_back(i);
+  document.list("verdicts", reached, [&](std::size_t index) { return verdict_json(report, index); });
+  document.member("run", run_json(report.run, reached.size()));
+}
+
+}  // namespace assay::reports

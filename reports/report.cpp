@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/report.h"
+
+#include <algorithm>
+#include <cctype>
+#include <tuple>
+
+namespace assay::reports {
+namespace {
+
+using oracles::State;
+using oracles::Verdict;
+
+DType type_of(const Case& c) {
+  const auto& inputs = c.definition().inputs;
+  const auto first = c.node.inputs.find(inputs.front().name);
+  return first == c.node.inputs.end() ? DType::f32 : first->second.type.dtype;
+}
+
+bool is_judged(State state) {
+  return state == State::pass || state == State::contested || state == State::below || state == State::fail;
+}
+
+bool breaks_conformance(State state, bool strict) {
+  return state == State::fail || state == State::below || state == State::refused || state == State::error ||
+         (strict && state == State::contested);
+}
+
+// Calls f(index, planned, verdict) for every case that was reached.
+template <class F>
+void for_each_verdict(const Report& report, F&& f) {
+  for (std::size_t i = 0; i < report.suite.cases.size(); ++i)
+    if (report.campaign.verdicts[i]) f(i, report.suite.cases[i], *report.campaign.verdicts[i]);
+}
+
+void count_states(Report& report) {
+  for (State state : oracles::all_states) report.totals[state] = 0;
+  for_each_verdict(report, [&](std::size_t i, const suites::Planned&, const Verdict& verdict) {
+    ++report.totals[verdict.state];
+    ++report.by_class[report.classes[i]][verdict.state];
+  });
+}
+
+// A crash is never apart: an `error` of any class blocks the certificate.
+void tell(OperatorRow& row, const Verdict& verdict, bool deciding, bool strict) {
+  if (verdict.state == State::error || (deciding && breaks_conformance(verdict.state, strict)))
+    row.certified = Certified::not_conforming;
+  if (!deciding) return;
+  ++row.legal;
+  if (!is_judged(verdict.state)) return;
+  ++row.judged;
+  if (row.certified == Certified::not_certified) row.certified = Certified::conforms;
+  if (verdict.state == State::pass && verdict.level) row.level = std::max(row.level.value_or(*verdict.level), *verdict.level);
+}
+
+void count_operators(Report& report) {
+  std::map<OpVersion, OperatorRow> rows;
+  for (const suites::Planned& p : report.suite.cases) rows[p.c.version].version = p.c.version;
+  for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
+    OperatorRow& row = rows[p.c.version];
+    ++row.counts[verdict.state];
+    ++row.types[type_of(p.c)][verdict.state];
+    tell(row, verdict, decides(report.classes[i]), report.asked.strict);
+  });
+  for (auto& [version, row] : rows) report.operators.push_back(std::move(row));
+}
+
+// A3 before A10: by the number after the letter.
+bool by_number(const RulingRow& a, const RulingRow& b) {
+  return std::make_tuple(a.id.size(), a.id) < std::make_tuple(b.id.size(), b.id);
+}
+
+void count_rulings(Report& report) {
+  std::map<std::string, RulingRow> rows;
+  for_each_verdict(report, [&](std::size_t, const suites::Planned&, const Verdict& verdict) {
+    for (const auto& [id, reading] : verdict.followed) ++rows[id].followed[reading];
+  });
+  for (auto& [id, row] : rows) {
+    const Ruling* ruling = find_ruling(id);
+    row.id = id;
+    row.title = ruling ? std::string(ruling->title) : "";
+    report.rulings.push_back(std::move(row));
+  }
+  std::ranges::sort(report.rulings, by_number);
+}
+
+std::string text_of(const Definition& definition, std::string_view id) {
+  const auto found = std::ranges::find(definition.constraints, id, &Constraint::id);
+  return found == definition.constraints.end() ? "" : found->text;
+}
+
+void tally(ConstraintRow& row, State state) {
+  if (state == State::pass) ++row.refused;
+  if (state == State::accepted) ++row.accepted;
+  if (state == State::contested) ++row.contested;
+  if (state == State::unsupported) ++row.unsupported;
+  if (state == State::error) ++row.error;
+}
+
+void count_constraints(Report& report) {
+  std::map<std::tuple<std::string, std::size_t, std::string>, ConstraintRow> rows;
+  for_each_verdict(report, [&](std::size_t, const suites::Planned& p, const Verdict& verdict) {
+    for (const std::string& id : verdict.violated) {
+      ConstraintRow& row = rows[{p.c.version.name, id.size(), id}];
+      row.id = p.c.version.name + "." + id;
+      if (row.text.empty()) row.text = text_of(p.c.definition(), id);
+      tally(row, verdict.state);
+    }
+  });
+  for (auto& [key, row] : rows) report.constraints.push_back(std::move(row));
+}
+
+// What a runtime says of two refusals differs in numbers and names; the words before them are the same.
+std::string gist(const std::string& detail) {
+  std::string words;
+  for (char letter : detail.substr(0, 160))
+    if (!std::isdigit(static_cast<unsigned char>(letter))) words += letter;
+  return words.substr(0, 80);
+}
+
+int gravity(State state) {
+  switch (state) {
+    case State::error: return 0;
+    case State::fail: return 1;
+    case State::below: return 2;
+    case State::refused: return 3;
+    default: return 4;  // contested, under --strict
+  }
+}
+
+void group_findings(Report& report) {
+  std::map<std::tuple<int, OpVersion, std::string, std::string>, Finding> groups;
+  for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
+    if (!breaks_conformance(verdict.state, report.asked.strict)) return;
+    const bool in_its_words = verdict.state == State::refused;
+    Finding& finding = groups[{gravity(verdict.state), p.c.version, verdict.because,
+                               in_its_words ? gist(verdict.detail) : text(verdict.readings)}];
+    if (finding.count++ == 0)
+      finding = {verdict.state, p.c.version, verdict.because, verdict.detail, i, 1};
+  });
+  for (auto& [key, finding] : groups) report.findings.push_back(std::move(finding));
+}
+
+Certified overall(const std::vector<OperatorRow>& rows) {
+  const auto any = [&](Certified word) {
+    return std::ranges::any_of(rows, [&](const OperatorRow& row) { return row.certified == word; });
+  };
+  if (any(Certified::not_conforming)) return Certified::not_conforming;
+  return any(Certified::conforms) ? Certified::conforms : Certified::not_certified;
+}
+
+// For a POSIX shell.
+std::string in_quotes(std::string_view word) {
+  std::string quoted = "'";
+  for (char letter : word) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return quoted + "'";
+}
+
+bool is_plain(std::string_view word) {
+  return std::ranges::all_of(word, [](unsigned char letter) {
+    return std::isalnum(letter) || std::string_view("_-./:=,+@").find(static_cast<char>(letter)) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+Int count(const Counts& counts, State state) {
+  const auto found = counts.find(state);
+  return found == counts.end() ? 0 : found->second;
+}
+
+std::string_view name(Certified certified) {
+  switch (certified) {
+    case Certified::conforms: return "conforms";
+    case Certified::not_conforming: return "not conforming";
+    default: return "not certified";
+  }
+}
+
+bool decides(std::string_view case_class) {
+  return case_class == "valid-core" || case_class == "valid-contested" || case_class == "valid-degenerate";
+}
+
+std::string judgement_hash() {
+  std::string all = "judgement " + std::string(judgement_version) + "\n";
+  for (const Ruling& ruling : rulings()) {
+    all += std::string(ruling.id) + "|" + std::string(ruling.title) + "|" + std::string(ruling.decision);
+    for (std::string_view reading : ruling.readings) all += "|" + std::string(reading);
+    all += ruling.is_set ? " set\n" : "\n";
+  }
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions()) {
+      all += text(definition.version) + "\n";
+      for (const Constraint& each : definition.constraints) all += each.id + "|" + each.text + "|" + each.ruling + "\n";
+      for (const RulingUse& use : definition.rulings) {
+        all += use.id + "|" + use.note;
+        for (std::string_view reading : use.readings) all += "|" + std::string(reading);
+        all += "\n";
+      }
+    }
+  using oracles::Level;
+  for (Level level : {Level::L0, Level::L1, Level::L2, Level::L2t, Level::L3, Level::widest})
+    all += std::string(oracles::name(level)) + "\n";
+  return sha256(all);
+}
+
+std::string replay_line(const Asked& asked, std::string_view line) {
+  std::string command = "assay replay --backend " + (is_plain(asked.backend) ? asked.backend : in_quotes(asked.backend));
+  if (asked.level != oracles::Level::L2) command += " --level " + std::string(oracles::name(asked.level));
+  if (asked.threads != 1) command += " --threads " + std::to_string(asked.threads);
+  if (asked.optimization != "all") command += " --optimization " + asked.optimization;
+  return command + " " + in_quotes(line);
+}
+
+Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run) {
+  Report report{std::move(suite), std::move(campaign), std::move(asked), std::move(run), {}, {}, {}, {}, {}, {}, {}};
+  expects(report.campaign.verdicts.size() == report.suite.cases.size(), "one verdict per planned case");
+  for (const suites::Planned& p : report.suite.cases) report.classes.emplace_back(oracles::class_of(p.c));
+  count_states(report);
+  count_operators(report);
+  count_rulings(report);
+  count_constraints(report);
+  group_findings(report);
+  report.certified = overall(report.operators);
+  return report;
+}
+
+}  // namespace assay::reports

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Report: everything one campaign found, counted. A certificate is a report over a complete suite.
+#pragma once
+
+#include <iosfwd>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "suites/campaign.h"
+
+namespace assay::reports {
+
+inline constexpr int schema_version = 1;
+inline constexpr std::string_view standard_release = "1.23.2";
+// Raised by hand whenever a bound or the judging of a state changes without a change in the text that is hashed.
+inline constexpr std::string_view judgement_version = "1";
+
+using Counts = std::map<oracles::State, Int>;
+Int count(const Counts& counts, oracles::State state);
+
+enum class Certified { conforms, not_conforming, not_certified };
+std::string_view name(Certified certified);  // "not conforming"
+
+// How the campaign was asked for: part of what the report is about.
+struct Asked {
+  std::string tool_version;
+  std::string backend;  // as given: "onnxruntime", "exec:…"
+  std::uint64_t seed = 1;
+  oracles::Level level = oracles::Level::L2;
+  bool strict = false;  // contested does not conform
+  int threads = 1;
+  std::string optimization = "all";
+  double timeout_seconds = 0;
+  Int memory_mib = 0;
+};
+
+// Circumstances, outside identity and digests: two reports that differ only here say the same.
+struct Run {
+  std::string started;  // UTC
+  double seconds = 0;
+  int jobs = 1;
+  std::string cpu;
+};
+
+// One operator version.
+struct OperatorRow {
+  OpVersion version;
+  Counts counts;
+  std::map<DType, Counts> types;
+  Int legal = 0, judged = 0;  // of the classes that decide: planned, and given outputs that could be judged
+  std::optional<oracles::Level> level;  // the strongest that every passing case meets
+  Certified certified = Certified::not_certified;
+};
+
+struct RulingRow {
+  std::string id, title;
+  std::map<std::string, Int> followed;  // reading -> cases that showed it
+};
+
+// What happened to models that break a constraint.
+struct ConstraintRow {
+  std::string id, text;  // "Conv.C6"
+  Int refused = 0, accepted = 0, contested = 0, unsupported = 0, error = 0;
+};
+
+// Verdicts that say the same of the same operator version.
+struct Finding {
+  oracles::State state = oracles::State::fail;
+  OpVersion version;
+  std::string because, detail;  // of the first case
+  std::size_t first = 0;        // index into the suite
+  Int count = 0;
+};
+
+struct Report {
+  suites::Suite suite;
+  suites::Campaign campaign;
+  Asked asked;
+  Run run;
+
+  std::vector<std::string> classes;  // by index of the suite
+  Counts totals;
+  std::map<std::string, Counts> by_class;
+  std::vector<OperatorRow> operators;
+  std::vector<RulingRow> rulings;
+  std::vector<ConstraintRow> constraints;
+  std::vector<Finding> findings;  // the gravest first
+  Certified certified = Certified::not_certified;
+
+  bool is_complete() const { return suite.complete && campaign.is_complete(); }
+};
+
+Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run);
+
+// Whether a class of cases decides on conformance (spec B.1); the others are judged and shown apart.
+bool decides(std::string_view case_class);
+
+// SHA-256 over the text of constraints, rulings, readings and levels, and the version of the bounds.
+std::string judgement_hash();
+
+// The command that asks the same question again.
+std::string replay_line(const Asked& asked, std::string_view line);
+
+// The JSON document of report.schema.json.
+void write_json(const Report& report, std::ostream& out);
+
+enum class Colour { none, terminal };
+// What `assay certify` prints; `file` is where the JSON went, empty for nowhere.
+void write_session(const Report& report, std::string_view file, Colour colour, std::ostream& out);
+void write_heading(const suites::Suite& suite, const suites::Description& backend, const Asked& asked, std::ostream& out);
+
+}  // namespace assay::reports

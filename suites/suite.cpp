@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/suite.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "generators/generators.h"
+
+namespace assay::suites {
+namespace {
+
+constexpr Int near_miss_percent = 12;
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+// "file:31" and what is wrong there.
+[[noreturn]] void refuse(const std::string& place, const std::string& what) { throw InputError(place + ": " + what); }
+
+// Takes "[label]" off the front of a line; returns "" or " [label]".
+std::string take_label(std::string_view& text, const std::string& place) {
+  if (!text.starts_with('[')) return "";
+  const auto end = text.find(']');
+  if (end == std::string_view::npos) refuse(place, "the label has no closing bracket; write [label] CASE");
+  const std::string label = " " + std::string(text.substr(0, end + 1));
+  text = trimmed(text.substr(end + 1));
+  return label;
+}
+
+// Takes "=> v,v,v" off the end of a line.
+std::optional<std::string> take_expectation(std::string_view& text, const std::string& place) {
+  const auto arrow = text.find("=>");
+  if (arrow == std::string_view::npos) return std::nullopt;
+  const std::string expected(trimmed(text.substr(arrow + 2)));
+  if (expected.find_first_of(" \t") != std::string::npos)
+    refuse(place, "the expectation after => must be values separated by commas, without spaces");
+  text = trimmed(text.substr(0, arrow));
+  return expected;
+}
+
+Planned planned(std::string_view text, const std::string& place) {
+  const std::string label = take_label(text, place);
+  std::optional<std::string> expected = take_expectation(text, place);
+  Result<Case> parsed = parse_case(text);
+  if (!parsed) refuse(place, parsed.error());
+  std::string canonical = line(*parsed);
+  return {*std::move(parsed), std::move(canonical), place + label, std::move(expected)};
+}
+
+std::string content(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw InputError("cannot read " + path.string() + "; check that it exists and may be read");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The type variable every input of these operators shares is that of the first input.
+const std::vector<DType>& types_of(const Definition& definition) {
+  return definition.types_of(definition.inputs.front().type);
+}
+
+DType type_of(const Case& c) {
+  const Definition& definition = c.definition();
+  const auto first = c.node.inputs.find(definition.inputs.front().name);
+  return first == c.node.inputs.end() ? types_of(definition).front() : first->second.type.dtype;
+}
+
+// One operator version at one type, and how many generated cases it gets.
+struct Share {
+  const Definition* definition;
+  DType type;
+  Int cases = 0;
+  Int turn = 0;  // its place among the shares: lets near misses of small runs still reach different constraints
+
+  std::string origin(std::uint64_t seed, std::string_view what, Int index) const {
+    return "seed " + std::to_string(seed) + ": " + text(definition->version) + " " + std::string(name(type)) + " " +
+           std::string(what) + std::to_string(index);
+  }
+};
+
+std::vector<Share> shares(const Request& request) {
+  std::vector<Share> all;
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions())
+      for (DType type : types_of(definition))
+        if (request.selection.admits(definition, type))
+          all.push_back({&definition, type, 0, static_cast<Int>(all.size())});
+  const Int count = static_cast<Int>(all.size());
+  for (Share& share : all) share.cases = request.generated / count + (share.turn < request.generated % count ? 1 : 0);
+  return all;
+}
+
+// Collects cases whose line is new.
+class Gathering {
+ public:
+  explicit Gathering(std::vector<Planned>& cases) : cases_(cases) {}
+
+  bool take(Case c, std::string origin) {
+    std::string canonical = line(c);
+    if (!seen_.insert(canonical).second) return false;
+    cases_.push_back({std::move(c), std::move(canonical), std::move(origin), std::nullopt});
+    return true;
+  }
+
+ private:
+  std::vector<Planned>& cases_;
+  std::set<std::string> seen_;
+};
+
+// Small domains repeat themselves: after this many questions in vain a share stays short.
+constexpr Int attempts(Int wanted) { return 4 * wanted + 64; }
+
+void gather_legal(const Share& share, Int wanted, std::uint64_t seed, Gathering& into) {
+  for (Int index = 0, taken = 0; taken < wanted && index < attempts(wanted); ++index)
+    taken += into.take(generators::legal(*share.definition, share.type, seed, static_cast<std::uint64_t>(index)),
+                       share.origin(seed, "#", index));
+}
+
+void gather_near_misses(const Share& share, Int wanted, std::uint64_t seed, Gathering& into) {
+  const std::vector<std::string> breakable = generators::breakable(*share.definition);
+  if (breakable.empty()) return;
+  for (Int index = 0, taken = 0; taken < wanted && index < attempts(wanted); ++index) {
+    const auto turn = static_cast<std::size_t>(index + share.turn * wanted) % breakable.size();
+    std::optional<Case> miss = generators::near_miss(*share.definition, share.type, breakable[turn], seed,
+                                                     static_cast<std::uint64_t>(index));
+    if (miss) taken += into.take(*std::move(miss), share.origin(seed, "breaks " + breakable[turn] + " #", index));
+  }
+}
+
+Int near_misses_of(const Share& share) {
+  const Int breakable = static_cast<Int>(generators::breakable(*share.definition).size());
+  return std::max(share.cases * near_miss_percent / 100, std::min(breakable, share.cases / 4));
+}
+
+void keep_selected(std::vector<Planned>& cases, const Selection& selection) {
+  std::erase_if(cases, [&](const Planned& p) { return !selection.admits(p.c.definition(), type_of(p.c)); });
+}
+
+// The first of equal lines stays. Two expectations for one line are a mistake of ours in the files.
+std::vector<Planned> each_once(std::vector<Planned> cases) {
+  std::map<std::string, std::size_t> seen;
+  std::vector<Planned> unique;
+  for (Planned& p : cases) {
+    const auto [entry, is_new] = seen.emplace(p.line, unique.size());
+    if (is_new) {
+      unique.push_back(std::move(p));
+      continue;
+    }
+    Planned& first = unique[entry->second];
+    if (first.expected && p.expected && first.expected != p.expected)
+      refuse(p.origin, "the same case is expected otherwise at " + first.origin + "; keep one of them");
+    if (!first.expected) first.expected = std::move(p.expected);
+  }
+  return unique;
+}
+
+}  // namespace
+
+bool Selection::admits(const Definition& definition) const {
+  return operators.empty() || operators.contains(definition.version.name) ||
+         operators.contains(text(definition.version));
+}
+
+bool Selection::admits(const Definition& definition, DType type) const {
+  return admits(definition) && (types.empty() || types.contains(type));
+}
+
+std::vector<Planned> read_cases(std::string_view text, std::string_view name) {
+  std::vector<Planned> cases;
+  int number = 0;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    const std::string_view row = trimmed(text.substr(0, end));
+    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+    ++number;
+    if (!row.empty() && !row.starts_with('#'))
+      cases.push_back(planned(row, std::string(name) + ":" + std::to_string(number)));
+  }
+  return cases;
+}
+
+std::vector<Planned> pinned_cases(const std::filesystem::path& suites) {
+  std::vector<Planned> cases;
+  for (const char* folder : {"conformance", "regressions"}) {
+    std::set<std::filesystem::path> files;
+    if (std::filesystem::is_directory(suites / folder))
+      for (const auto& entry : std::filesystem::directory_iterator(suites / folder))
+        if (entry.path().extension() == ".cases") files.insert(entry.path());
+    for (const auto& file : files)
+      std::ranges::move(read_cases(content(file), std::string(folder) + "/" + file.filename().string()),
+                        std::back_inserter(cases));
+  }
+  return cases;
+}
+
+std::vector<Planned> generated_cases(const Request& request) {
+  std::vector<Planned> cases;
+  Gathering gathering(cases);
+  if (request.generated <= 0) return cases;
+  for (const Share& share : shares(request)) {
+    const Int near = near_misses_of(share);
+    gather_legal(share, share.cases - near, request.seed, gathering);
+    gather_near_misses(share, near, request.seed, gathering);
+  }
+  return cases;
+}
+
+Suite plan(const std::filesystem::path& suites, const Request& request) {
+  Suite suite;
+  suite.version = suite_version;
+  suite.complete = request.selection.is_everything() && request.generated >= default_generated;
+  std::vector<Planned> cases = pinned_cases(suites);
+  keep_selected(cases, request.selection);
+  std::ranges::move(generated_cases(request), std::back_inserter(cases));
+  suite.cases = each_once(std::move(cases));
+  if (suite.cases.empty()) throw InputError("no case is selected; `assay list` shows what --ops and --types can name");
+  suite.hash = suite_hash(suite.cases);
+  return suite;
+}
+
+std::string suite_hash(const std::vector<Planned>& cases) {
+  std::vector<std::string> lines;
+  for (const Planned& p : cases) lines.push_back(p.expected ? p.line + " => " + *p.expected : p.line);
+  std::ranges::sort(lines);
+  std::string all;
+  for (const std::string& each : lines) all += each + "\n";
+  return sha256(all);
+}
+
+}  // namespace assay::suites

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Suite: the questions of one certification, pinned ones from *.cases files and generated ones from a seed, with the
+// hash that says which questions they were.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reference/case.h"
+
+namespace assay::suites {
+
+struct Planned {
+  Case c;
+  std::string line;    // canonical
+  std::string origin;  // "conformance/conv.cases:31 [v.C6]" or "seed 1: Conv-22 f16 #17"
+  std::optional<std::string> expected;  // of a pinned case: the output under the rulings, judged against the oracle by a test
+};
+
+struct Suite {
+  std::string name = "assay", version;
+  std::vector<Planned> cases;
+  bool complete = true;  // nothing filtered away, nothing shortened
+  std::string hash;      // SHA-256 over the sorted lines with their expectations
+};
+
+inline constexpr std::string_view suite_version = "0.1";
+inline constexpr Int default_generated = 4000;
+
+// What to take. Empty sets take everything.
+struct Selection {
+  std::set<std::string, std::less<>> operators;  // "Conv" or "Conv-11"
+  std::set<DType> types;                         // of the first input
+
+  bool admits(const Definition& definition) const;
+  bool admits(const Definition& definition, DType type) const;
+  bool is_everything() const { return operators.empty() && types.empty(); }
+};
+
+struct Request {
+  Selection selection;
+  std::uint64_t seed = 1;
+  Int generated = default_generated;
+};
+
+// The lines of one *.cases file: `#` comments; else `[label] CASE-LINE => v,v,v`, label and expectation optional.
+// Throws InputError naming `name`:line and what to do.
+std::vector<Planned> read_cases(std::string_view text, std::string_view name);
+
+// Every *.cases under conformance/ and regressions/ of the `suites` folder, in the order of their names.
+std::vector<Planned> pinned_cases(const std::filesystem::path& suites);
+
+// Spread evenly over operator versions and types; about an eighth are near misses, taking turns through every
+// constraint that can be broken alone.
+std::vector<Planned> generated_cases(const Request& request);
+
+// Pinned and generated together, each line once. Throws InputError where nothing is left.
+Suite plan(const std::filesystem::path& suites, const Request& request);
+
+std::string suite_hash(const std::vector<Planned>& cases);
+
+}  // namespace assay::suites
