@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mutants: planted bugs, the test of the test. Each is the gather engine with one small deviation, of a kind that has
+// been seen in a real backend or is one slip of the pen away.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "oracles/verdict.h"
+#include "reference/operator.h"
+
+namespace assay::crosscheck {
+
+struct Mutant {
+  std::string id, op, description;  // "conv-flips-kernel", "Conv", "…"
+  // What certify must say of it at least once: `fail`, `below` where only the arithmetic is weaker, `contested` where
+  // the bug is another admissible reading of the standard.
+  oracles::State expected = oracles::State::fail;
+};
+
+std::span<const Mutant> mutants();
+// One session of the mutant: some bugs show only in what a second run finds left over from the first.
+std::optional<Kernel> mutant(std::string_view id, const OpVersion& version);
+
+}  // namespace assay::crosscheck
