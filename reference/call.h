@@ -47,7 +47,8 @@ struct Node {
   Node& empty_input(std::string name);
   Node& attribute(std::string name, Attribute value);
   Node& attribute(std::string name, const char* value) { return attribute(std::move(name), std::string(value)); }
-  Node& attribute(std::string name, int value) { return attribute(std::move(name), Int{value}); }
+  Node& attribute(std::string name, Int value) { return attribute(std::move(name), Attribute(value)); }
+  Node& attribute(std::string name, int value) { return attribute(std::move(name), Attribute(Int{value})); }
 };
 
 // A Node under the definition of one operator version: attributes read with that version's defaults, rules of that
