@@ -5,19 +5,21 @@
 // a tap past the end padding (overhang, from ceil_mode) never counts.
 #include "suites/crosscheck/gather.h"
 
+#include "reference/recipe.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
-
-#include "reference/recipe.h"
 
 namespace assay::crosscheck {
 namespace {
 
 Int down(Int a, Int b) { return a / b - (a % b < 0 ? 1 : 0); }
 Int up(Int a, Int b) { return a / b + (a % b > 0 ? 1 : 0); }
-Int product(const Shape& extents) { return std::accumulate(extents.begin(), extents.end(), Int{1}, std::multiplies<>()); }
+Int product(const Shape& extents) {
+  return std::accumulate(extents.begin(), extents.end(), Int{1}, std::multiplies<>());
+}
 std::size_t at(Int index) { return static_cast<std::size_t>(index); }
 
 Int integer(const Call& call, const char* name) { return call.definition().attribute(name) ? call.integer(name) : 0; }
@@ -153,9 +155,12 @@ double smallest_normal() {
 
 template <class T>
 T largest() {
-  if constexpr (std::is_same_v<T, Float16>) return Float16(65504.0);
-  else if constexpr (std::is_same_v<T, BFloat16>) return BFloat16(0x1.fep+127);
-  else return std::numeric_limits<T>::max();
+  if constexpr (std::is_same_v<T, Float16>)
+    return Float16(65504.0);
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return BFloat16(0x1.fep+127);
+  else
+    return std::numeric_limits<T>::max();
 }
 
 template <class T, class A>
@@ -215,7 +220,8 @@ void drop_nan(Values& values) {
 }
 
 template <class T>
-Values values_of(const Plan& plan, const Gathered& gathered, const Manner& manner, std::span<const Tensor* const> inputs) {
+Values values_of(const Plan& plan, const Gathered& gathered, const Manner& manner,
+                 std::span<const Tensor* const> inputs) {
   const auto read = [&](const Tensor& tensor, Int index) {
     const double value = static_cast<double>(tensor.as<T>()[at(index)]);
     return manner.operand ? manner.operand(tensor.dtype(), value) : value;
@@ -353,8 +359,8 @@ Gathered gather(const Plan& plan, const Place& place, const std::vector<Row>& ro
   Gathered gathered{.bias = place.m, .divisor = divisor};
   for (Int c = 0; c < plan.depth; ++c)
     for (const Gathered::Term& spot : spots)
-      gathered.terms.push_back({(place.n * plan.channels + first + c) * cells + spot.x,
-                                (place.m * plan.depth + c) * taps + spot.w});
+      gathered.terms.push_back(
+          {(place.n * plan.channels + first + c) * cells + spot.x, (place.m * plan.depth + c) * taps + spot.w});
   return gathered;
 }
 

@@ -4,12 +4,12 @@
 // choose how the terms are combined; planted bugs deviate at one of the marked steps.
 #pragma once
 
+#include "reference/operator.h"
+
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "reference/operator.h"
 
 namespace assay::crosscheck {
 

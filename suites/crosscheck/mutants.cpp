@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/crosscheck/mutants.h"
 
+#include "suites/crosscheck/gather.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <map>
 #include <memory>
-
-#include "suites/crosscheck/gather.h"
 
 namespace assay::crosscheck {
 namespace {
@@ -146,7 +146,8 @@ void shift_last_window(const Plan& plan, const Place& place, Rows& rows) {
 void clamp_to_edge(const Plan& plan, const Place&, Rows& rows) {
   for (std::size_t axis = 0; axis < rows.size(); ++axis)
     for (Point& p : rows[axis])
-      if (const Int in = plan.sides[axis].in; in > 0) p = point(plan.sides[axis], p.tap, std::clamp<Int>(p.cell, 0, in - 1));
+      if (const Int in = plan.sides[axis].in; in > 0)
+        p = point(plan.sides[axis], p.tap, std::clamp<Int>(p.cell, 0, in - 1));
 }
 
 // A pool that reads the edge where it should read nothing, but still divides rightly.
@@ -288,32 +289,47 @@ std::vector<Entry> window_bugs() {
       {"interleaves-pads", "pads read as begin, end per axis", {.request = interleave_pads}},
       {"takes-lower-for-upper", "SAME_LOWER puts the odd cell at the end", {.request = take_lower_for_upper}},
       {"takes-valid-for-same", "SAME_* does not pad", {.request = take_valid_for_same}},
-      {"pads-same-undilated", "SAME_* pads for the undilated kernel",
+      {"pads-same-undilated",
+       "SAME_* pads for the undilated kernel",
        {.plan = [](const Request& r, Plan& p) { pad_same_again(r, p, &Side::kernel, true); }}},
-      {"pads-same-below-zero", "SAME_* with a kernel shorter than the stride cuts cells off the beginning",
+      {"pads-same-below-zero",
+       "SAME_* with a kernel shorter than the stride cuts cells off the beginning",
        {.plan = [](const Request& r, Plan& p) { pad_same_again(r, p, nullptr, false); }}},
-      {"counts-ceil-for-floor", "one window too many where the stride does not divide",
-       {.plan = [](const Request& r, Plan& p) {
-         if (!r.is_same() && !r.ceil) count_all_windows(p);
-       }}},
+      {"counts-ceil-for-floor",
+       "one window too many where the stride does not divide",
+       {.plan =
+            [](const Request& r, Plan& p) {
+              if (!r.is_same() && !r.ceil) count_all_windows(p);
+            }}},
       {"swaps-strides", "strides in the other order of axes", {.request = swap_strides}},
       {"swaps-dilations", "dilations in the other order of axes", {.request = swap_dilations}},
-      {"ignores-dilations", "taps are adjacent, whatever dilations says",
+      {"ignores-dilations",
+       "taps are adjacent, whatever dilations says",
        {.request = [](Request& r) { std::fill(r.dilations.begin(), r.dilations.end(), 1); }}},
       {"dilates-last-column", "dilation off by one in the last column", {.rows = dilate_last_column}},
       {"drops-border-tap", "the last column of taps is missing in the last column", {.terms = drop_border_tap}},
       {"drops-last-tap", "the last term of every output is missing", {.terms = drop_last_tap}},
       {"shifts-last-window", "the last output reads a window one cell off", {.rows = shift_last_window}},
       {"stops-after-first-batch", "only the first item of the batch is computed", {.terms = stop_after_first_batch}},
-      {"stops-before-tail", "a row's outputs past the last multiple of four are not computed", {.terms = stop_before_tail}},
+      {"stops-before-tail",
+       "a row's outputs past the last multiple of four are not computed",
+       {.terms = stop_before_tail}},
       {"keeps-last-output", "the last element is left from the previous run in the session", {}, State::fail, true},
       {"reads-bf16-as-f16", "bfloat16 bits taken for float16", {.manner = {.operand = as_f16}}},
       {"drops-nan", "NaN is taken for a mark of padding", {.manner = {.skips_nan = true}}},
-      {"truncates-output", "float16 and bfloat16 outputs are cut off, not rounded",
-       {.manner = {.store = Store::truncated}}, State::below},
+      {"truncates-output",
+       "float16 and bfloat16 outputs are cut off, not rounded",
+       {.manner = {.store = Store::truncated}},
+       State::below},
       {"flushes-outputs", "subnormal outputs become zero", {.manner = {.store = Store::flushed}}, State::below},
-      {"flushes-inputs", "subnormal inputs are read as zero", {.manner = {.operand = without_subnormals}}, State::below},
-      {"accumulates-in-f16", "every sum in float16, whatever the type", {.manner = {.width = Width::f16}}, State::below},
+      {"flushes-inputs",
+       "subnormal inputs are read as zero",
+       {.manner = {.operand = without_subnormals}},
+       State::below},
+      {"accumulates-in-f16",
+       "every sum in float16, whatever the type",
+       {.manner = {.width = Width::f16}},
+       State::below},
   };
 }
 
@@ -321,21 +337,31 @@ std::vector<Entry> conv_bugs() {
   return {
       {"clamps-to-edge", "padding repeats the edge", {.rows = clamp_to_edge}},
       {"flips-kernel", "a true convolution instead of a correlation", {.rows = flip_kernel}},
-      {"drops-bias-last-map", "no bias in the last map",
-       {.terms = [](const Plan& p, const Place& o, const Rows&, Gathered& g) { g.bias_times = o.m == p.maps - 1 ? 0 : 1; }}},
-      {"drops-bias", "no bias at all", {.terms = [](const Plan&, const Place&, const Rows&, Gathered& g) { g.bias_times = 0; }}},
-      {"adds-bias-twice", "the bias counts twice",
+      {"drops-bias-last-map",
+       "no bias in the last map",
+       {.terms = [](const Plan& p, const Place& o, const Rows&,
+                    Gathered& g) { g.bias_times = o.m == p.maps - 1 ? 0 : 1; }}},
+      {"drops-bias",
+       "no bias at all",
+       {.terms = [](const Plan&, const Place&, const Rows&, Gathered& g) { g.bias_times = 0; }}},
+      {"adds-bias-twice",
+       "the bias counts twice",
        {.terms = [](const Plan&, const Place&, const Rows&, Gathered& g) { g.bias_times = 2; }}},
-      {"shares-first-bias", "every map takes B[0]", {.terms = [](const Plan&, const Place&, const Rows&, Gathered& g) { g.bias = 0; }}},
+      {"shares-first-bias",
+       "every map takes B[0]",
+       {.terms = [](const Plan&, const Place&, const Rows&, Gathered& g) { g.bias = 0; }}},
       {"reads-first-group", "the last group reads the channels of the first", {.terms = read_first_group}},
-      {"interleaves-groups", "map m reads group m mod G; depthwise with a channel multiplier goes wrong",
+      {"interleaves-groups",
+       "map m reads group m mod G; depthwise with a channel multiplier goes wrong",
        {.terms = interleave_groups}},
       {"weighs-as-first-group", "every group uses the weights of the first", {.terms = weigh_as_first_group}},
       {"drops-last-channel", "the last input channel of a group is not added", {.terms = drop_last_channel}},
       {"transposes-kernel", "the spatial axes of W in the other order", {.terms = transpose_weights}},
       {"swaps-weight-channels", "W read as (C/G) x M", {.terms = swap_weight_channels}},
-      {"rounds-before-bias", "the sum is rounded to the element type before the bias is added",
-       {.manner = {.rounds_before_bias = true}}, State::below},
+      {"rounds-before-bias",
+       "the sum is rounded to the element type before the bias is added",
+       {.manner = {.rounds_before_bias = true}},
+       State::below},
       {"saturates", "an overflow gives the largest finite value", {.manner = {.store = Store::saturated}}},
       {"shortens-to-tf32", "float operands rounded to 11 bits", {.manner = {.operand = as_tf32}}, State::below},
       {"shortens-to-bf16", "float operands rounded to 8 bits", {.manner = {.operand = as_bf16}}, State::below},
@@ -345,20 +371,27 @@ std::vector<Entry> conv_bugs() {
 std::vector<Entry> pool_bugs() {
   return {
       {"adds-clamped-edge", "padding repeats the edge, the divisor is right", {.terms = clamp_sum_to_edge}},
-      {"ignores-ceil", "ceil_mode=1 counts windows as floor",
-       {.request = [](Request& r) { r.ceil = false; }}},
-      {"keeps-trailing-window", "ceil_mode=1 keeps a window that starts in the end padding",
-       {.plan = [](const Request& r, Plan& p) {
-         if (r.ceil && !r.is_same()) count_all_windows(p);
-       }},
+      {"ignores-ceil", "ceil_mode=1 counts windows as floor", {.request = [](Request& r) { r.ceil = false; }}},
+      {"keeps-trailing-window",
+       "ceil_mode=1 keeps a window that starts in the end padding",
+       {.plan =
+            [](const Request& r, Plan& p) {
+              if (r.ceil && !r.is_same()) count_all_windows(p);
+            }},
        State::contested},
-      {"counts-valid-by-text", "VALID with ceil_mode=1 counts windows as floor",
+      {"counts-valid-by-text",
+       "VALID with ceil_mode=1 counts windows as floor",
        {.request = [](Request& r) { r.ceil = r.ceil && r.auto_pad != "VALID"; }},
        State::contested},
-      {"never-counts-padding", "count_include_pad=1 has no effect", {.request = [](Request& r) { r.counts_padding = false; }}},
-      {"always-counts-padding", "count_include_pad=0 has no effect", {.request = [](Request& r) { r.counts_padding = true; }}},
+      {"never-counts-padding",
+       "count_include_pad=1 has no effect",
+       {.request = [](Request& r) { r.counts_padding = false; }}},
+      {"always-counts-padding",
+       "count_include_pad=0 has no effect",
+       {.request = [](Request& r) { r.counts_padding = true; }}},
       {"counts-padding-at-corner", "the first window counts its padding",
-       divides_by([](const Plan&, const Place& o, const Rows& rows, Int n) { return is_corner(o) ? with_padding(rows) : n; })},
+       divides_by(
+           [](const Plan&, const Place& o, const Rows& rows, Int n) { return is_corner(o) ? with_padding(rows) : n; })},
       {"ignores-padding-at-corner", "count_include_pad=1 is forgotten in the first window",
        divides_by([](const Plan&, const Place& o, const Rows& rows, Int n) {
          return is_corner(o) ? counted(rows, [](Where w) { return w == Where::inside; }) : n;
@@ -368,16 +401,23 @@ std::vector<Entry> pool_bugs() {
       {"divides-by-kernel", "every window divides by the whole kernel",
        divides_by([](const Plan& p, const Place&, const Rows&, Int) { return all_taps(p); })},
       {"divides-tail-by-kernel", "a window that ceil_mode lets overhang divides by the whole kernel",
-       divides_by([](const Plan& p, const Place&, const Rows& rows, Int n) { return overhangs(rows) ? all_taps(p) : n; })},
+       divides_by(
+           [](const Plan& p, const Place&, const Rows& rows, Int n) { return overhangs(rows) ? all_taps(p) : n; })},
       {"divides-last-off-by-one", "the last window divides by one too many",
        divides_by([](const Plan& p, const Place& o, const Rows&, Int n) { return is_last_window(p, o) ? n + 1 : n; })},
-      {"divides-by-covered-cells", "a dilated window divides by the cells it spans, not by its taps", divides_by(covered_cells)},
-      {"forgets-same-padding", "count_include_pad=1 does not count what SAME_* pads",
+      {"divides-by-covered-cells", "a dilated window divides by the cells it spans, not by its taps",
+       divides_by(covered_cells)},
+      {"forgets-same-padding",
+       "count_include_pad=1 does not count what SAME_* pads",
        {.plan = [](const Request& r, Plan& p) { p.counts_padding = p.counts_padding && !r.is_same(); }}},
-      {"swaps-kernel-axes", "kernel_shape in the other order of axes",
+      {"swaps-kernel-axes",
+       "kernel_shape in the other order of axes",
        {.request = [](Request& r) { std::reverse(r.kernel.begin(), r.kernel.end()); }}},
       {"pools-previous-channel", "the last channel averages its neighbour", {.terms = pool_previous_channel}},
-      {"shortens-reciprocal", "1/N is stored as float16", {.manner = {.division = Division::f16_reciprocal}}, State::below},
+      {"shortens-reciprocal",
+       "1/N is stored as float16",
+       {.manner = {.division = Division::f16_reciprocal}},
+       State::below},
   };
 }
 

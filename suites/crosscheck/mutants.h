@@ -3,13 +3,13 @@
 // been seen in a real backend or is one slip of the pen away.
 #pragma once
 
+#include "oracles/verdict.h"
+#include "reference/operator.h"
+
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include "oracles/verdict.h"
-#include "reference/operator.h"
 
 namespace assay::crosscheck {
 

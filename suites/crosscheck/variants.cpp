@@ -5,11 +5,11 @@
 //   y0 = m0 + m1 + m2                               y1 = m1 - m2 - m3
 #include "suites/crosscheck/variants.h"
 
+#include "suites/crosscheck/gather.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-
-#include "suites/crosscheck/gather.h"
 
 namespace assay::crosscheck {
 namespace {
@@ -34,7 +34,8 @@ const std::vector<Entry>& entries() {
        {.order = Order::lanes, .division = Division::reciprocal}},
       {{"fma", Level::L2, "fused multiply-add in sequence"}, {.order = Order::fused}},
       {{"shuffled", Level::L2, "terms in an arbitrary order"}, {.order = Order::shuffled}},
-      {{"winograd", Level::widest, "F(2,3) where every kernel extent is 3, stride and dilation 1; else sequential"}, {}},
+      {{"winograd", Level::widest, "F(2,3) where every kernel extent is 3, stride and dilation 1; else sequential"},
+       {}},
       {{"f16-accumulate", Level::L3, "every operation of float16 and bfloat16 in the element type; else sequential"},
        {.width = Width::element}},
   };
@@ -129,14 +130,15 @@ T winograd_output(const Plan& plan, const Place& place, std::span<const Tensor* 
   }
   std::size_t pick = 0;
   for (const Int o : place.window) pick = pick * 2 + static_cast<std::size_t>(o % 2);
-  const A bias = inputs.size() > 2 && inputs[2] ? static_cast<A>(inputs[2]->as<T>()[static_cast<std::size_t>(place.m)]) : A{};
+  const A bias =
+      inputs.size() > 2 && inputs[2] ? static_cast<A>(inputs[2]->as<T>()[static_cast<std::size_t>(place.m)]) : A{};
   return static_cast<T>(outputs(std::move(sum), rank)[pick] + bias);
 }
 
 bool fits_winograd(const Plan& plan) {
-  return !plan.pools && plan.sides.size() <= 2 && std::all_of(plan.sides.begin(), plan.sides.end(), [](const Side& side) {
-    return side.kernel == 3 && side.stride == 1 && side.dilation == 1;
-  });
+  return !plan.pools && plan.sides.size() <= 2 &&
+         std::all_of(plan.sides.begin(), plan.sides.end(),
+                     [](const Side& side) { return side.kernel == 3 && side.stride == 1 && side.dilation == 1; });
 }
 
 // A tile mixes cells that an output does not read, so one infinity would spread: such data takes the plain road.

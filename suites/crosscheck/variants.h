@@ -3,13 +3,13 @@
 // breach, so none may ever be called `fail`; those that promise L2 may not be called `below` either.
 #pragma once
 
+#include "oracles/accuracy.h"
+#include "reference/operator.h"
+
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include "oracles/accuracy.h"
-#include "reference/operator.h"
 
 namespace assay::crosscheck {
 

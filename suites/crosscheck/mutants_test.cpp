@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The test of the test: every planted bug is found, with the word it deserves or a stronger one, in few cases.
+#include "suites/crosscheck/mutants.h"
+
+#include "generators/generators.h"
+#include "suites/crosscheck/exam.h"
+#include "suites/suite.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <iomanip>
+#include <iostream>
+#include <map>
+#include <set>
+
+namespace assay::crosscheck {
+namespace {
+
+using oracles::State;
+
+constexpr std::uint64_t seed = 7;
+constexpr std::size_t cases_per_operator = 2'000;
+
+// How bad a verdict is; those not listed find nothing.
+int weight(State state) {
+  switch (state) {
+    case State::contested: return 1;
+    case State::below: return 2;
+    case State::fail: return 3;
+    case State::error: return 4;
+    default: return 0;
+  }
+}
+
+// The questions a certification of the operator would ask first: the pinned ones that are legal, then generated ones.
+std::vector<Case> questions(const std::string& op) {
+  std::vector<Case> list;
+  for (const suites::Planned& planned : suites::pinned_cases("suites"))
+    if (planned.c.version.name == op && planned.c.definition().violated(planned.c.call()).empty())
+      list.push_back(planned.c);
+  for (const auto& [subject, index] : syllabus(op, cases_per_operator))
+    list.push_back(generators::legal(*subject.definition, subject.type, seed, index));
+  return list;
+}
+
+struct Kill {
+  std::size_t cases = 0;    // asked before and with the one that found it
+  std::size_t changed = 0;  // of these: the bug changed the outputs
+  State state = State::pass;
+  std::string because, line;
+};
+
+// Puts one question to every mutant of the operator that is still alive.
+void examine(Exam& exam, const std::string& op, std::map<std::string, Kill>& kills) {
+  const oracles::Outcome right = exam.answer(exam.question().definition().kernel);
+  for (const Mutant& m : mutants()) {
+    Kill& kill = kills[m.id];
+    if (m.op != op || weight(kill.state) >= weight(m.expected)) continue;
+    ++kill.cases;
+    const oracles::Outcome outcome = exam.answer(*mutant(m.id, exam.question().version));
+    if (outcome.sets == right.sets) continue;  // the bug does not show; the reference passes, as the other test says
+    ++kill.changed;
+    const oracles::Verdict& verdict = exam.mark(outcome);
+    if (weight(verdict.state) <= weight(kill.state)) continue;
+    kill.state = verdict.state;
+    kill.because = verdict.because;
+    kill.line = line(exam.question());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Every planted bug is found within 2,000 generated cases and the pinned ones", "[Conv][AveragePool]") {
+  std::map<std::string, Kill> kills;
+  for (const std::string op : {"Conv", "AveragePool"})
+    for (const Case& c : questions(op)) {
+      Exam exam(c);
+      examine(exam, op, kills);
+    }
+  std::cout << "planted bug                      expected   found      by       case  changed\n";
+  for (const Mutant& m : mutants()) {
+    const Kill& kill = kills[m.id];
+    std::cout << std::left << std::setw(33) << m.id << std::setw(11) << name(m.expected) << std::setw(11)
+              << name(kill.state) << std::setw(8) << kill.because << std::right << std::setw(5) << kill.cases
+              << std::setw(9) << kill.changed << '\n';
+    INFO(m.id << ": " << m.description << "; at best " << name(kill.state) << " on " << kill.line);
+    CHECK(weight(kill.state) >= weight(m.expected));
+  }
+}
+
+TEST_CASE("Planted bugs have names of their own and belong to one operator", "[Conv][AveragePool]") {
+  std::set<std::string> ids;
+  for (const Mutant& m : mutants()) {
+    CHECK(ids.insert(m.id).second);
+    const OpVersion right{"", m.op, 11}, wrong{"", m.op == "Conv" ? "AveragePool" : "Conv", 11};
+    CHECK(mutant(m.id, right));
+    CHECK_FALSE(mutant(m.id, wrong));
+  }
+  CHECK(ids.size() >= 25);
+}
+
+}  // namespace assay::crosscheck

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The false-alarm test: pupils that are right by construction may never be called wrong.
+#include "suites/crosscheck/variants.h"
+
+#include "generators/generators.h"
+#include "suites/crosscheck/exam.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <iomanip>
+#include <iostream>
+#include <map>
+
+namespace assay::crosscheck {
+namespace {
+
+using oracles::State;
+
+constexpr std::uint64_t seed = 20261121;
+
+// Each of them meets L2; the reference kernel is one of them.
+std::vector<std::pair<std::string, Kernel>> correct_pupils(const Definition& definition) {
+  std::vector<std::pair<std::string, Kernel>> pupils{{"reference", definition.kernel}};
+  for (const Variant& v : variants())
+    if (v.level == oracles::Level::L2) pupils.emplace_back(v.name, *variant(v.name, definition.version));
+  return pupils;
+}
+
+std::size_t pairs_wanted() {
+  const char* asked = std::getenv("ASSAY_FALSE_ALARM_PAIRS");
+  return asked ? std::stoul(asked) : 20'000;
+}
+
+struct Tally {
+  std::map<std::string, std::map<State, std::size_t>> rows;  // "Conv-22 bf16" -> state -> pairs
+  std::size_t pairs = 0, unscored_elements = 0, elements = 0;
+
+  void count(const Subject& subject, const oracles::Verdict& verdict) {
+    ++rows[text(subject.definition->version) + " " + std::string(name(subject.type))][verdict.state];
+    ++pairs;
+    elements += static_cast<std::size_t>(verdict.elements);
+    unscored_elements += static_cast<std::size_t>(verdict.unscored);
+  }
+};
+
+std::ostream& operator<<(std::ostream& out, const Tally& tally) {
+  for (const auto& [row, states] : tally.rows) {
+    out << "  " << std::left << std::setw(24) << row << std::right;
+    for (const auto& [state, pairs] : states) out << "  " << name(state) << ' ' << pairs;
+    out << '\n';
+  }
+  return out << "  " << tally.pairs << " pairs; " << tally.unscored_elements << " of " << tally.elements
+             << " elements unscored\n";
+}
+
+// NaN equals NaN: the sign and payload of the NaN that 0/0 gives are the machine's.
+bool same_values(const Tensor& a, const Tensor& b) {
+  if (a.type() != b.type()) return false;
+  return for_float(a.dtype(), [&]<class T>() {
+    const std::span<const T> left = a.as<T>(), right = b.as<T>();
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const double l = static_cast<double>(left[i]), r = static_cast<double>(right[i]);
+      if (std::bit_cast<std::uint64_t>(l) != std::bit_cast<std::uint64_t>(r) && !(l != l && r != r)) return false;
+    }
+    return true;
+  });
+}
+
+// The same question over data on which every order of float additions is exact: products of at most 64 in units of
+// one, and as many terms as the generator admits stay below 2^24. Float16 and bfloat16 round at most once, at the end.
+Case over_exact_data(Case c) {
+  for (auto& [input, source] : c.sources) source.recipe = {"small", "5"};
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("No correct way to compute Conv or AveragePool is called fail, below or contested", "[Conv][AveragePool]") {
+  const std::size_t pupils = correct_pupils(*find_definition({"", "Conv", 1})).size();
+  Tally tally;
+  for (const auto& [subject, index] : syllabus("", pairs_wanted() / pupils + 1)) {
+    Exam exam(generators::legal(*subject.definition, subject.type, seed, index));
+    for (const auto& [who, kernel] : correct_pupils(*subject.definition)) {
+      const oracles::Verdict& verdict = exam.mark(exam.answer(kernel));
+      tally.count(subject, verdict);
+      if (verdict.state == State::pass || verdict.state == State::unscored) continue;
+      FAIL_CHECK(who << ": " << name(verdict.state) << " (" << verdict.because << ": " << verdict.detail << ") on\n"
+                     << line(exam.question()));
+    }
+  }
+  std::cout << "correct variants, seed " << seed << ":\n" << tally;
+  CHECK(tally.pairs >= pairs_wanted());
+}
+
+TEST_CASE("Winograd and narrow accumulation are below the level, never a breach", "[Conv][AveragePool]") {
+  for (const Variant& v : variants()) {
+    if (v.level == oracles::Level::L2) continue;
+    Tally tally;
+    std::size_t below = 0;
+    for (const auto& [subject, index] : syllabus(v.name == "winograd" ? "Conv" : "", pairs_wanted() / 10 + 1)) {
+      Exam exam(generators::legal(*subject.definition, subject.type, seed + 1, index));
+      const oracles::Verdict& verdict = exam.mark(exam.answer(*variant(v.name, subject.definition->version)));
+      tally.count(subject, verdict);
+      below += verdict.state == State::below;
+      if (verdict.state == State::pass || verdict.state == State::unscored || verdict.state == State::below) continue;
+      FAIL_CHECK(v.name << ": " << name(verdict.state) << " (" << verdict.because << ": " << verdict.detail << ") on\n"
+                        << line(exam.question()));
+    }
+    std::cout << v.name << ", seed " << seed + 1 << ":\n" << tally;
+    INFO(v.name);
+    CHECK(below > 0);
+  }
+}
+
+TEST_CASE("The reference kernel and the sequential variant agree in shape and bits on exact data",
+          "[Conv][AveragePool]") {
+  for (const auto& [subject, index] : syllabus("", 2'000)) {
+    const Exam exam(over_exact_data(generators::legal(*subject.definition, subject.type, seed + 2, index)));
+    const oracles::Outcome reference = exam.answer(subject.definition->kernel);
+    const oracles::Outcome sequential = exam.answer(*variant("sequential", subject.definition->version));
+    INFO(line(exam.question()));
+    REQUIRE(reference.sets.size() == sequential.sets.size());
+    for (std::size_t set = 0; set < reference.sets.size(); ++set)
+      CHECK(same_values(reference.sets[set][0], sequential.sets[set][0]));
+  }
+}
+
+TEST_CASE("Variants exist for Conv and AveragePool only", "[Conv][AveragePool]") {
+  CHECK(variant("sequential", {"", "Conv", 11}));
+  CHECK_FALSE(variant("sequential", {"", "MaxPool", 12}));
+  CHECK_FALSE(variant("sequential", {"com.microsoft", "Conv", 1}));
+  CHECK_FALSE(variant("careful", {"", "Conv", 11}));
+}
+
+}  // namespace assay::crosscheck
