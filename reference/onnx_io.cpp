@@ -225,6 +225,8 @@ bool is_given(const Case& c, const std::string& input) {
 // Left out at the end: no entry. Left out before another one, or given the empty name: "".
 void add_inputs(onnx::NodeProto& proto, const Case& c) {
   const std::vector<Parameter>& inputs = c.definition().inputs;
+  for (const auto& [name, input] : c.node.inputs)
+    expects(c.definition().input(name), "a case names inputs of the schema");
   const auto stated = [&](const Parameter& input) { return c.node.inputs.contains(input.name); };
   const auto last = std::ranges::find_if(inputs.rbegin(), inputs.rend(), stated).base();
   for (auto input = inputs.begin(); input != last; ++input)
@@ -259,12 +261,13 @@ void add_initializers(onnx::GraphProto& graph, const Case& c) {
 // Nothing is promised of the output but its rank, so a backend works its extents out; a near miss may have no shape at
 // all. Every operator admitted so far keeps the rank and the element type of its first input.
 void add_outputs(onnx::GraphProto& graph, onnx::NodeProto& node, const Case& c) {
-  const std::string& name = c.definition().inputs.at(0).name;
-  expects(is_given(c, name), "a case gives the first input");
-  const TensorType& first = c.node.inputs.find(name)->second.type;
+  const auto& inputs = c.definition().inputs;
+  const auto first = std::ranges::find_if(inputs, [&](const Parameter& input) { return is_given(c, input.name); });
+  expects(first != inputs.end(), "a case gives at least one input");
+  const TensorType& type = c.node.inputs.find(first->name)->second.type;
   for (const Parameter& output : c.definition().outputs) {
     node.add_output(output.name);
-    declare_symbolic(*graph.add_output(), output.name, first.dtype, first.shape.size());
+    declare_symbolic(*graph.add_output(), output.name, type.dtype, type.shape.size());
   }
 }
 

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every definition of ours against the schema registry of the ONNX package: a difference is printed with the operator
+// version it belongs to.
+#include "reference/operator.h"
+
+#include <catch2/catch.hpp>
+#include <onnx/defs/schema.h>
+
+#include <set>
+
+namespace assay {
+namespace {
+
+using Differences = std::vector<std::string>;
+
+const std::vector<onnx::OpSchema>& registry() {
+  static const std::vector<onnx::OpSchema> all = onnx::OpSchemaRegistry::get_all_schemas_with_history();
+  return all;
+}
+
+const onnx::OpSchema* schema_of(const OpVersion& version) {
+  for (const onnx::OpSchema& schema : registry())
+    if (schema.domain() == version.domain && schema.Name() == version.name &&
+        schema.since_version() == version.since_version)
+      return &schema;
+  return nullptr;
+}
+
+// What a definition and a schema say of one thing, as text, so that one comparison serves all.
+using Page = std::map<std::string, std::string>;
+
+std::string text_of(const onnx::AttributeProto& value) {
+  switch (value.type()) {
+    case onnx::AttributeProto::INT: return "int " + std::to_string(value.i());
+    case onnx::AttributeProto::FLOAT: return "float " + std::to_string(value.f());
+    case onnx::AttributeProto::STRING: return "string " + value.s();
+    case onnx::AttributeProto::UNDEFINED: return "none";
+    default: return "a default of a kind we have no word for";
+  }
+}
+
+std::string text_of(const std::optional<Attribute>& value) {
+  if (!value) return "none";
+  if (const auto* integer = std::get_if<Int>(&*value)) return "int " + std::to_string(*integer);
+  if (const auto* real = std::get_if<float>(&*value)) return "float " + std::to_string(*real);
+  if (const auto* string = std::get_if<std::string>(&*value)) return "string " + *string;
+  return "a default of a kind we have no word for";
+}
+
+std::string kind_of(AttributeSpec::Kind kind) {
+  switch (kind) {
+    case AttributeSpec::Kind::integer: return "INT";
+    case AttributeSpec::Kind::real: return "FLOAT";
+    case AttributeSpec::Kind::text: return "STRING";
+    case AttributeSpec::Kind::ints: return "INTS";
+  }
+  return "?";
+}
+
+std::string joined(const std::set<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
+
+Page page_of(const Definition& definition) {
+  Page page;
+  for (std::size_t i = 0; i < definition.inputs.size(); ++i)
+    page["input " + std::to_string(i)] = definition.inputs[i].name + " " + definition.inputs[i].type +
+                                         (definition.inputs[i].arity == Arity::optional ? " optional" : " required");
+  for (std::size_t i = 0; i < definition.outputs.size(); ++i)
+    page["output " + std::to_string(i)] = definition.outputs[i].name + " " + definition.outputs[i].type + " required";
+  for (const TypeVariable& variable : definition.types) {
+    std::set<std::string> allowed;
+    for (const DType type : variable.types) allowed.emplace(onnx_name(type));
+    page["types " + variable.name] = joined(allowed);
+  }
+  for (const AttributeSpec& attribute : definition.attributes)
+    page["attribute " + attribute.name] = kind_of(attribute.kind) + (attribute.required ? " required" : " optional") +
+                                          ", default " + text_of(attribute.value);
+  return page;
+}
+
+std::string arity_of(const onnx::OpSchema::FormalParameter& parameter) {
+  switch (parameter.GetOption()) {
+    case onnx::OpSchema::Single: return " required";
+    case onnx::OpSchema::Optional: return " optional";
+    default: return " variadic";
+  }
+}
+
+Page page_of(const onnx::OpSchema& schema) {
+  Page page;
+  for (std::size_t i = 0; i < schema.inputs().size(); ++i)
+    page["input " + std::to_string(i)] =
+        schema.inputs()[i].GetName() + " " + schema.inputs()[i].GetTypeStr() + arity_of(schema.inputs()[i]);
+  for (std::size_t i = 0; i < schema.outputs().size(); ++i)
+    page["output " + std::to_string(i)] =
+        schema.outputs()[i].GetName() + " " + schema.outputs()[i].GetTypeStr() + arity_of(schema.outputs()[i]);
+  for (const auto& constraint : schema.typeConstraintParams())
+    page["types " + constraint.type_param_str] =
+        joined({constraint.allowed_type_strs.begin(), constraint.allowed_type_strs.end()});
+  for (const auto& [name, attribute] : schema.attributes())
+    page["attribute " + name] = onnx::AttributeProto_AttributeType_Name(attribute.type) +
+                                (attribute.required ? " required" : " optional") + ", default " +
+                                text_of(attribute.default_value);
+  return page;
+}
+
+Differences differences(const std::string& owner, const Page& ours, const Page& theirs) {
+  Differences found;
+  for (const auto& [key, value] : ours) {
+    const auto other = theirs.find(key);
+    if (other == theirs.end())
+      found.push_back(owner + ": " + key + ": ours " + value + ", ONNX has none");
+    else if (other->second != value)
+      found.push_back(owner + ": " + key + ": ours " + value + ", ONNX " + other->second);
+  }
+  for (const auto& [key, value] : theirs)
+    if (!ours.contains(key)) found.push_back(owner + ": " + key + ": ONNX " + value + ", ours has none");
+  return found;
+}
+
+Differences differences(const Definition& definition) {
+  const onnx::OpSchema* const schema = schema_of(definition.version);
+  if (!schema) return {text(definition.version) + ": ONNX has no such version"};
+  return differences(text(definition.version), page_of(definition), page_of(*schema));
+}
+
+std::set<int> registered_versions(const Operator& op) {
+  std::set<int> versions;
+  for (const onnx::OpSchema& schema : registry())
+    if (schema.domain() == op.domain() && schema.Name() == op.name()) versions.insert(schema.since_version());
+  return versions;
+}
+
+TEST_CASE("Schema: every definition has the inputs, outputs, types, attributes and defaults ONNX registers",
+          "[schema]") {
+  int compared = 0;
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions()) {
+      for (const std::string& difference : differences(definition)) FAIL_CHECK(difference);
+      ++compared;
+    }
+  CHECK(compared >= 9);
+  WARN(compared << " operator versions agree with the registry of ONNX");
+}
+
+TEST_CASE("Schema: no version of an operator is missing and none is ours alone", "[schema]") {
+  for (const Operator* op : operators()) {
+    std::set<int> ours;
+    for (const Definition& definition : op->versions()) ours.insert(definition.version.since_version);
+    INFO(op->name());
+    CHECK(ours == registered_versions(*op));
+  }
+}
+
+TEST_CASE("Schema: an operator version ends at the opset where ONNX puts the next one", "[schema]") {
+  const int newest = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second;
+  CHECK(newest == newest_opset);
+  for (const Operator* op : operators())
+    for (int opset = 1; opset <= newest; ++opset) {
+      INFO(op->name() << " in opset " << opset);
+      const onnx::OpSchema* const schema = onnx::OpSchemaRegistry::Schema(op->name(), opset, op->domain());
+      const Definition* const definition = op->at(opset);
+      REQUIRE((schema != nullptr) == (definition != nullptr));
+      if (!schema) continue;
+      CHECK(definition->version.since_version == schema->since_version());
+      CHECK(schema->since_version() <= opset);
+      CHECK(opset < end_opset(definition->version));
+    }
+}
+
+TEST_CASE("Schema: a changed name, type, default or arity is found and named", "[schema]") {
+  const Definition& conv = *find_definition({"", "Conv", 11});
+  REQUIRE(differences(conv).empty());
+  Definition changed = conv;
+  changed.inputs[2].arity = Arity::required;
+  CHECK(differences(changed) == Differences{"Conv-11: input 2: ours B T required, ONNX B T optional"});
+  changed = conv;
+  changed.types[0].types.push_back(DType::bf16);
+  CHECK(differences(changed).size() == 1);
+  changed = conv;
+  for (AttributeSpec& attribute : changed.attributes)
+    if (attribute.name == "group") attribute.value = Attribute(Int{2});
+  CHECK(differences(changed) ==
+        Differences{"Conv-11: attribute group: ours INT optional, default int 2, ONNX INT optional, default int 1"});
+  changed = conv;
+  changed.attributes.pop_back();
+  CHECK(differences(changed).size() == 1);
+  changed = conv;
+  changed.version.since_version = 12;
+  CHECK(differences(changed) == Differences{"Conv-12: ONNX has no such version"});
+}
+
+}  // namespace
+}  // namespace assay
