@@ -33,6 +33,7 @@ struct Allowance {
   Ratio budget;            // absolute: accept iff RN_T(y - budget) <= got <= RN_T(y + budget)
   bool flushes_output = false;    // 0 is admitted where the interval meets (-λ_T, λ_T)
   bool may_overflow = false;      // infinities and NaN are admitted: an intermediate may overflow in this arithmetic
+  bool blurs_nonfinite = false;   // an infinity or NaN nearby may spread or change here (Winograd)
   bool vacuous = false;           // n·u >= 1: this arithmetic proves nothing, and no `fail` on value can be issued
 };
 

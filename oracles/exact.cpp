@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/exact.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace assay::oracles {
+namespace {
+
+namespace mp = boost::multiprecision;
+
+// Both mantissas over the smaller exponent.
+struct Aligned {
+  Integer a, b;
+  int exponent;
+};
+
+Aligned aligned(const Dyadic& a, const Dyadic& b) {
+  if (a.is_zero()) return {0, b.mantissa, b.exponent};
+  if (b.is_zero()) return {a.mantissa, 0, a.exponent};
+  const int exponent = std::min(a.exponent, b.exponent);
+  return {a.mantissa << static_cast<unsigned>(a.exponent - exponent),
+          b.mantissa << static_cast<unsigned>(b.exponent - exponent), exponent};
+}
+
+int top_bit(const Integer& positive) { return static_cast<int>(mp::msb(positive)); }
+
+// floor(log2(numerator / denominator)) of positive integers.
+int floor_log2(const Integer& numerator, const Integer& denominator) {
+  const int guess = top_bit(numerator) - top_bit(denominator);
+  const Integer left = guess < 0 ? Integer(numerator << static_cast<unsigned>(-guess)) : numerator;
+  const Integer right = guess > 0 ? Integer(denominator << static_cast<unsigned>(guess)) : denominator;
+  return left < right ? guess - 1 : guess;
+}
+
+Scalar finite(bool negative, std::uint64_t significand, int exponent) {
+  Scalar out;
+  out.negative = negative;
+  if (significand == 0) return out;
+  const int zeros = std::countr_zero(significand);
+  const auto odd = static_cast<std::int64_t>(significand >> zeros);
+  out.mantissa = negative ? -odd : odd;
+  out.exponent = exponent + zeros;
+  return out;
+}
+
+Scalar overflowed(bool negative, const Format& format, Rounding rounding) {
+  const bool to_infinity = rounding == Rounding::nearest_even || (rounding == Rounding::up) != negative;
+  if (!to_infinity)
+    return finite(negative, (std::uint64_t{1} << format.precision) - 1, format.max_exponent - format.precision + 1);
+  Scalar out;
+  out.is = Scalar::Class::infinite;
+  out.negative = negative;
+  return out;
+}
+
+Scalar from_double(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const bool negative = bits >> 63;
+  const int biased = static_cast<int>((bits >> 52) & 0x7ff);
+  const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
+  if (biased == 0x7ff) {
+    Scalar out;
+    out.is = fraction ? Scalar::Class::nan : Scalar::Class::infinite;
+    out.negative = negative;
+    return out;
+  }
+  return finite(negative, biased ? fraction | (std::uint64_t{1} << 52) : fraction, (biased ? biased : 1) - 1075);
+}
+
+std::string hex(const Integer& value) {
+  const std::string digits = mp::abs(value).str(0, std::ios::hex | std::ios::showbase);
+  return value < 0 ? "-" + digits : digits;
+}
+
+}  // namespace
+
+Dyadic operator+(const Dyadic& a, const Dyadic& b) {
+  const Aligned s = aligned(a, b);
+  return {s.a + s.b, s.exponent};
+}
+Dyadic operator-(const Dyadic& a) { return {-a.mantissa, a.exponent}; }
+Dyadic operator-(const Dyadic& a, const Dyadic& b) { return a + -b; }
+Dyadic operator*(const Dyadic& a, const Dyadic& b) { return {a.mantissa * b.mantissa, a.exponent + b.exponent}; }
+
+Dyadic& operator+=(Dyadic& a, const Dyadic& b) {
+  if (b.is_zero()) return a;
+  if (a.is_zero()) return a = b;
+  if (a.exponent > b.exponent) {
+    a.mantissa <<= static_cast<unsigned>(a.exponent - b.exponent);
+    a.exponent = b.exponent;
+  }
+  if (a.exponent == b.exponent)
+    a.mantissa += b.mantissa;
+  else
+    a.mantissa += b.mantissa << static_cast<unsigned>(b.exponent - a.exponent);
+  return a;
+}
+
+Dyadic abs(Dyadic a) {
+  if (a.mantissa < 0) a.mantissa = -a.mantissa;
+  return a;
+}
+
+std::strong_ordering operator<=>(const Dyadic& a, const Dyadic& b) {
+  const Aligned s = aligned(a, b);
+  const int sign = s.a.compare(s.b);
+  return sign <=> 0;
+}
+
+Ratio operator+(const Ratio& a, const Ratio& b) {
+  if (a.denominator == b.denominator) return {a.numerator + b.numerator, a.denominator};
+  return {a.numerator * Dyadic{b.denominator, 0} + b.numerator * Dyadic{a.denominator, 0}, a.denominator * b.denominator};
+}
+Ratio operator-(const Ratio& a, const Ratio& b) { return a + Ratio{-b.numerator, b.denominator}; }
+Ratio operator*(const Ratio& a, const Dyadic& b) { return {a.numerator * b, a.denominator}; }
+Ratio abs(Ratio a) { return {abs(std::move(a.numerator)), a.denominator}; }
+
+std::strong_ordering operator<=>(const Ratio& a, const Ratio& b) {
+  if (a.denominator == b.denominator) return a.numerator <=> b.numerator;
+  return a.numerator * Dyadic{b.denominator, 0} <=> b.numerator * Dyadic{a.denominator, 0};
+}
+
+std::string text(const Ratio& value) {
+  std::string out = hex(value.numerator.mantissa);
+  if (value.denominator != 1) out += "/" + hex(value.denominator);
+  if (value.numerator.exponent != 0 && !value.is_zero()) out += " * 2^" + std::to_string(value.numerator.exponent);
+  return out;
+}
+
+double approximate(const Ratio& value) {
+  if (value.is_zero()) return 0;
+  const Integer magnitude = mp::abs(value.numerator.mantissa);
+  const int down = top_bit(magnitude) - 62, divide = top_bit(value.denominator) - 62;
+  const auto leading = [](const Integer& of, int drop) {
+    return static_cast<double>(static_cast<std::uint64_t>(drop > 0 ? Integer(of >> static_cast<unsigned>(drop)) : of));
+  };
+  const double quotient = leading(magnitude, down) / leading(value.denominator, divide);
+  const double scaled = std::ldexp(quotient, value.numerator.exponent + std::max(down, 0) - std::max(divide, 0));
+  return value.numerator.mantissa < 0 ? -scaled : scaled;
+}
+
+Dyadic Format::overflow_threshold() const {
+  // Half an ulp above the largest finite value: (2^(p+1) - 1) * 2^(emax - p).
+  return {(Integer(1) << static_cast<unsigned>(precision + 1)) - 1, max_exponent - precision};
+}
+
+const Format& format_of(DType dtype) {
+  static const Format half{11, -14, 15}, brain{8, -126, 127}, single{24, -126, 127}, wide{53, -1022, 1023};
+  switch (dtype) {
+    case DType::f16: return half;
+    case DType::bf16: return brain;
+    case DType::f64: return wide;
+    default: expects(dtype == DType::f32, "not a float format"); return single;
+  }
+}
+
+bool Scalar::is_subnormal(const Format& format) const {
+  if (!is_finite() || mantissa == 0) return false;
+  const auto magnitude = static_cast<std::uint64_t>(mantissa < 0 ? -mantissa : mantissa);
+  return exponent + static_cast<int>(std::bit_width(magnitude)) - 1 < format.min_exponent;
+}
+
+Scalar scalar(const Tensor& tensor, Int index) {
+  return for_float(tensor.dtype(), [&]<class T>() {
+    return from_double(static_cast<double>(tensor.as<T>()[static_cast<std::size_t>(index)]));
+  });
+}
+
+Scalar rounded(const Ratio& value, const Format& format, Rounding rounding) {
+  if (value.is_zero()) return {};
+  const bool negative = value.numerator.mantissa < 0;
+  Integer numerator = mp::abs(value.numerator.mantissa), denominator = value.denominator;
+  const int leading = floor_log2(numerator, denominator) + value.numerator.exponent;
+  const int unit = std::max(leading - format.precision + 1, format.smallest_exponent());
+  const int shift = value.numerator.exponent - unit;
+  if (shift >= 0)
+    numerator <<= static_cast<unsigned>(shift);
+  else
+    denominator <<= static_cast<unsigned>(-shift);
+
+  Integer quotient, rest;
+  mp::divide_qr(numerator, denominator, quotient, rest);
+  auto significand = static_cast<std::uint64_t>(quotient);
+  const int half = Integer(rest * 2).compare(denominator);
+  const bool away = rounding == Rounding::nearest_even ? half > 0 || (half == 0 && (significand & 1))
+                                                       : rest != 0 && (rounding == Rounding::up) != negative;
+  if (away) ++significand;
+  if (significand != 0 && unit + static_cast<int>(std::bit_width(significand)) - 1 > format.max_exponent)
+    return overflowed(negative, format, rounding);
+  Scalar out = finite(negative, significand, unit);
+  if (significand == 0) out.negative = false;
+  return out;
+}
+
+std::string hexadecimal(const Scalar& value) {
+  const std::string sign = value.negative ? "-" : "";
+  if (value.is == Scalar::Class::nan) return "nan";
+  if (value.is == Scalar::Class::infinite) return sign + "inf";
+  if (value.mantissa == 0) return sign + "0x0p+0";
+  const auto magnitude = static_cast<std::uint64_t>(value.mantissa < 0 ? -value.mantissa : value.mantissa);
+  const int bits = static_cast<int>(std::bit_width(magnitude)) - 1;
+  std::string fraction;
+  const std::uint64_t left = bits ? magnitude << (64 - bits) : 0;
+  for (int digit = 0; digit * 4 < bits; ++digit) fraction += "0123456789abcdef"[(left >> (60 - 4 * digit)) & 15];
+  while (!fraction.empty() && fraction.back() == '0') fraction.pop_back();
+  const int exponent = value.exponent + bits;
+  return sign + "0x1" + (fraction.empty() ? "" : "." + fraction) + "p" + (exponent < 0 ? "-" : "+") +
+         std::to_string(std::abs(exponent));
+}
+
+}  // namespace assay::oracles

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Written from spec 1.1 and 1.6. I input, k kernel, s stride, d dilation, P total padding, O output extent.
+#include "oracles/geometry.h"
+
+#include <algorithm>
+
+#include "reference/operator.h"
+
+namespace assay::oracles {
+namespace {
+
+enum class Pad { explicit_, same_upper, same_lower, valid };
+
+// Floor and ceiling by the Euclidean remainder.
+Int floor_of(Int a, Int s) { return (a - ((a % s) + s) % s) / s; }
+Int ceil_of(Int a, Int s) { return floor_of(a + s - 1, s); }
+
+struct Plan {
+  Pad pad = Pad::explicit_;
+  Ints pads;
+  bool ceil = false;
+};
+
+Plan plan(const Call& call, const Readings& readings) {
+  Plan p;
+  const std::string word = call.text("auto_pad");
+  const bool both = word != "NOTSET" && call.states("pads") && !call.ints("pads").empty();
+  const bool explicit_wins = both && readings.of("A4") == "pads-win";
+  if (!explicit_wins) {
+    if (word == "SAME_UPPER") p.pad = Pad::same_upper;
+    if (word == "SAME_LOWER") p.pad = Pad::same_lower;
+    if (word == "VALID") p.pad = Pad::valid;
+  }
+  if (p.pad == Pad::explicit_) p.pads = call.ints("pads");
+  p.ceil = call.definition().attribute("ceil_mode") && call.integer("ceil_mode") != 0;
+  return p;
+}
+
+// A3: what half of a negative total padding is.
+Int half(Int total, const Readings& readings) {
+  return readings.of("A3") == "signed-floor" ? floor_of(total, 2) : total / 2;
+}
+
+void same(Track& t, const Plan& p, const Readings& readings) {
+  const Int reach = (t.taps - 1) * t.dilation + 1;
+  t.windows = ceil_of(t.in, t.stride);
+  if (readings.departs("A1") && readings.of("A1") == "match-input") t.windows = t.in;
+  if (readings.departs("A10") && !p.ceil) t.windows = floor_of(t.in, t.stride);
+  Int total = (t.windows - 1) * t.stride + reach - t.in;
+  if (readings.of("A3") == "clamp0") total = std::max<Int>(total, 0);
+  const Int less = half(total, readings);
+  t.before = p.pad == Pad::same_upper ? less : total - less;
+  t.after = total - t.before;
+}
+
+// The trailing windows of ceil_mode, A8: those that start at or beyond I on an axis padded by `before`.
+void drop_tail(Track& t, std::string_view reading) {
+  const Int starting_inside = ceil_of(t.in + t.before, t.stride);
+  if (reading == "drop-all") t.windows = std::min(t.windows, starting_inside);
+  if (reading == "drop-one" && t.windows > starting_inside) --t.windows;
+}
+
+void count(Track& t, const Plan& p, const Readings& readings) {
+  const Int slack = t.in + t.before + t.after - ((t.taps - 1) * t.dilation + 1);
+  if (p.pad == Pad::valid && p.ceil && readings.departs("A7")) {
+    t.windows = ceil_of(slack + 1, t.stride);
+  } else if (p.pad == Pad::valid && !p.ceil && readings.departs("A10")) {
+    t.windows = floor_of(slack + 1, t.stride);
+  } else if (p.ceil) {
+    t.windows = 1 + ceil_of(slack, t.stride);
+    drop_tail(t, readings.of("A8"));
+  } else {
+    t.windows = 1 + floor_of(slack, t.stride);
+  }
+}
+
+}  // namespace
+
+Cell Track::kind(Int cell) const {
+  if (cell >= 0 && cell < in) return Cell::in;
+  return cell < in + after ? Cell::pad : Cell::overhang;
+}
+
+std::optional<std::vector<Track>> tracks(const Call& call, const Readings& readings) {
+  const Plan p = plan(call, readings);
+  const Ints kernel = call.ints("kernel_shape"), strides = call.ints("strides");
+  const bool dilates = call.definition().attribute("dilations") != nullptr;
+  const Ints dilations = dilates ? call.ints("dilations") : Ints(kernel.size(), 1);
+  std::vector<Track> all;
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    Track t{.in = call.shape("X").at(2 + i), .taps = kernel[i], .stride = strides.at(i), .dilation = dilations.at(i)};
+    if (p.pad == Pad::same_upper || p.pad == Pad::same_lower) {
+      same(t, p, readings);
+    } else {
+      if (p.pad == Pad::explicit_) {
+        t.before = p.pads.at(i);
+        t.after = p.pads.at(kernel.size() + i);
+      }
+      count(t, p, readings);
+    }
+    if (t.windows < 1) {
+      if (readings.of("A6") != "zero-size") return std::nullopt;
+      t.windows = 0;
+    }
+    all.push_back(t);
+  }
+  return all;
+}
+
+std::vector<std::string> touched_by_geometry(const Call& call) {
+  std::vector<std::string> ids;
+  const auto ruled = tracks(call, {});
+  for (const RulingUse& use : call.definition().rulings) {
+    const Ruling* ruling = find_ruling(use.id);
+    if (ruling->is_set || use.id == "A4" || use.id == "A6" || use.id == "A13") continue;  // they lift a constraint
+    const bool differs = std::ranges::any_of(use.readings, [&](std::string_view reading) {
+      return reading != use.readings.front() && tracks(call, Readings().with(use.id, std::string(reading))) != ruled;
+    });
+    if (differs) ids.push_back(use.id);
+  }
+  std::ranges::sort(ids, {}, [](const std::string& id) { return std::stoi(id.substr(1)); });
+  return ids;
+}
+
+}  // namespace assay::oracles

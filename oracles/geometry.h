@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The oracle's own hand at padding and windows, under any readings. It shares nothing with reference/window.h; a test
+// compares the two, and ONNX's inference as the third.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reference/call.h"
+#include "reference/rulings.h"
+
+namespace assay::oracles {
+
+enum class Cell { in, pad, overhang };
+
+// One spatial axis after padding is resolved. `before` and `after` are negative under the signed readings of A3.
+struct Track {
+  Int in = 0, taps = 1, stride = 1, dilation = 1, before = 0, after = 0, windows = 0;
+
+  Int at(Int window, Int tap) const { return window * stride - before + tap * dilation; }
+  Cell kind(Int cell) const;
+  bool operator==(const Track&) const = default;
+};
+
+// One track per spatial axis; none where some axis has no window under these readings.
+std::optional<std::vector<Track>> tracks(const Call& call, const Readings& readings);
+
+// Rulings on geometry that change the tracks of this call, in id order. The call is legal.
+std::vector<std::string> touched_by_geometry(const Call& call);
+
+// Calls f(position) for every position of a box, row-major.
+template <class F>
+void each(const std::vector<Int>& box, F&& f) {
+  for (const Int extent : box)
+    if (extent <= 0) return;
+  std::vector<Int> at(box.size(), 0);
+  for (std::size_t axis = box.size();;) {
+    f(std::as_const(at));
+    for (axis = box.size(); axis > 0; --axis) {
+      if (++at[axis - 1] < box[axis - 1]) break;
+      at[axis - 1] = 0;
+    }
+    if (axis == 0) return;
+  }
+}
+
+}  // namespace assay::oracles

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exact answer of AveragePool, one output element at a time from spec 1.6: with a_i taps in the input and b_i in
+// the input or its padding on axis i,
+//
+//   Y[n,c,o] = (sum of the taps in the input) / N,   N = prod a_i, or prod b_i with count_include_pad
+//
+// and overhang counts nowhere. N = 0 is ruling A9.
+#include "oracles/dot.h"
+#include "oracles/enclosure.h"
+#include "oracles/geometry.h"
+#include "oracles/operands.h"
+
+namespace assay::oracles {
+namespace {
+
+class AveragePoolAnswer final : public Answer {
+ public:
+  AveragePoolAnswer(const Call& call, const Operands& in, std::vector<Track> tracks, const Arithmetic& declared)
+      : dtype_(call.type("X").dtype), tracks_(std::move(tracks)), declared_(declared), x_(scalars(*in.at(0))) {
+    count_padding_ = call.definition().attribute("count_include_pad") && call.integer("count_include_pad") != 0;
+    shape_ = {x_.extent(0), x_.extent(1)};
+    for (const Track& t : tracks_) shape_.push_back(t.windows);
+  }
+
+  Shape shape() const override { return shape_; }
+  DType dtype() const override { return dtype_; }
+  Element element(Int index) const override { return enclose(dot(index), dtype_); }
+  std::vector<Allowance> wider(Int index) const override { return widen(dot(index), dtype_, declared_); }
+
+  std::vector<Tap> taps(Int index) const override {
+    const Dot sum = dot(index);
+    std::vector<Tap> all;
+    for (const Term& term : sum.terms) all.push_back({{hexadecimal(*term.a)}, place("X", x_.shape, term.where_a)});
+    all.push_back({{"1/" + std::to_string(sum.divisor)}, "divisor"});
+    return all;
+  }
+
+ private:
+  // The taps of one axis that fall in the input, and how many fall in the input or its padding.
+  struct Line {
+    std::vector<Int> in;
+    Int padded = 0;
+  };
+
+  Line line(const Track& t, Int window) const {
+    Line out;
+    for (Int tap = 0; tap < t.taps; ++tap) {
+      const Int cell = t.at(window, tap);
+      const Cell kind = t.kind(cell);
+      if (kind == Cell::in) out.in.push_back(cell);
+      if (kind != Cell::overhang) ++out.padded;
+    }
+    return out;
+  }
+
+  Dot dot(Int index) const {
+    const Shape y = position(shape_, index);
+    std::vector<Line> lines;
+    std::vector<Int> counts;
+    Dot sum;
+    sum.averaged = true;
+    Int padded = 1, inside = 1;
+    for (std::size_t i = 0; i < tracks_.size(); ++i) {
+      lines.push_back(line(tracks_[i], y[i + 2]));
+      counts.push_back(static_cast<Int>(lines[i].in.size()));
+      inside *= counts[i];
+      padded *= lines[i].padded;
+    }
+    sum.divisor = count_padding_ ? padded : inside;
+    each(counts, [&](const std::vector<Int>& at) {
+      Int flat = y[0] * x_.extent(1) + y[1];
+      for (std::size_t i = 0; i < at.size(); ++i) flat = flat * tracks_[i].in + lines[i].in[static_cast<std::size_t>(at[i])];
+      sum.terms.push_back({&x_.at(flat), nullptr, flat, 0});
+    });
+    return sum;
+  }
+
+  DType dtype_;
+  std::vector<Track> tracks_;
+  Arithmetic declared_;
+  Scalars x_;
+  bool count_padding_ = false;
+  Shape shape_;
+};
+
+std::unique_ptr<Answer> answer(const Call& call, const Operands& in, const Readings& readings, const Arithmetic& declared) {
+  return std::make_unique<AveragePoolAnswer>(call, in, *tracks(call, readings), declared);
+}
+
+std::optional<Shape> shape(const Call& call, const Readings& readings) {
+  const auto resolved = tracks(call, readings);
+  if (!resolved) return std::nullopt;
+  Shape y{call.dim("X", 0), call.dim("X", 1)};
+  for (const Track& t : *resolved) y.push_back(t.windows);
+  return y;
+}
+
+}  // namespace
+
+const Oracle& average_pool() {
+  static const Oracle oracle{answer, shape, touched_by_geometry};
+  return oracle;
+}
+
+}  // namespace assay::oracles
