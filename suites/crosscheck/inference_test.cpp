@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three hands at the output shape: the definition, the oracle and the inference inside the ONNX package. The first two
+// agree always; the third differs only where a ruling says why, and then in the way the ruling says.
+#include "generators/generators.h"
+#include "oracles/enclosure.h"
+#include "reference/onnx_io.h"
+#include "reference/operator.h"
+#include "reference/window.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <functional>
+
+namespace assay {
+namespace {
+
+constexpr std::uint64_t seed = 1;
+
+// Per operator version and type: 31 pairs of those.
+std::uint64_t questions() { return std::getenv("ASSAY_FULL") ? 2'000 : 150; }
+
+// One spatial axis, with what decides how the inference counts its windows.
+struct Situation {
+  int since = 1;
+  bool same = false, ceil = false;
+  Axis axis;
+
+  Int room() const { return axis.in + axis.begin + axis.end - axis.effective_kernel(); }
+  // SAME_* where the padding that the formula asks for is negative (A3): some cells are stepped over.
+  bool steps_over() const { return same && (axis.out - 1) * axis.stride + axis.effective_kernel() < axis.in; }
+};
+
+std::vector<Situation> situations(const Call& call) {
+  const bool ceil = call.definition().attribute("ceil_mode") && call.integer("ceil_mode") != 0;
+  const bool same = call.text("auto_pad").starts_with("SAME");
+  std::vector<Situation> all;
+  for (const Axis& axis : Window::of(call).axes)
+    all.push_back({call.definition().version.since_version, same, ceil, axis});
+  return all;
+}
+
+// What the inference of ONNX 1.23.2 is known to get wrong on an axis: where, and the extent it then says.
+struct Defect {
+  const char *ruling, *what;
+  std::function<bool(const Situation&)> applies;
+  std::function<Int(const Situation&)> says;
+};
+
+// The first that applies explains the axis.
+const std::vector<Defect>& defects() {
+  static const std::vector<Defect> known{
+      {"A31", "SAME_* over an empty axis: -kernel / stride rounds towards zero, so there is a window over nothing",
+       [](const Situation& s) {
+         const bool dropped_again = s.ceil && s.since >= 22;
+         return s.same && s.axis.in == 0 && s.axis.effective_kernel() < s.axis.stride && !dropped_again;
+       },
+       [](const Situation&) { return Int{1}; }},
+      {"A8",
+       "SAME_* with ceil_mode before 22: one window more than ceil(in / stride) where the kernel steps over cells",
+       [](const Situation& s) { return s.steps_over() && s.ceil && s.since < 22; },
+       [](const Situation& s) { return s.axis.out + 1; }},
+      {"A8", "ceil_mode before 22: a window that starts in the end padding is kept",
+       [](const Situation& s) {
+         return !s.same && s.ceil && s.since < 22 && s.room() >= 0 &&
+                ceil_div(s.room(), s.axis.stride) * s.axis.stride >= s.axis.in + s.axis.begin;
+       },
+       [](const Situation& s) { return s.axis.out + 1; }},
+      {"A6", "a kernel larger than its padded input: -n / stride rounds towards zero, so there is a phantom window",
+       [](const Situation& s) { return !s.same && !s.ceil && s.room() < 0 && s.room() / s.axis.stride == 0; },
+       [](const Situation&) { return Int{1}; }},
+      {"A6", "a kernel much larger than its padded input: a negative extent",
+       [](const Situation& s) { return !s.same && s.room() / s.axis.stride + 1 < 0; },
+       [](const Situation& s) { return s.room() / s.axis.stride + 1; }},
+  };
+  return known;
+}
+
+const Defect* defect_at(const Situation& s) {
+  for (const Defect& defect : defects())
+    if (defect.applies(s)) return &defect;
+  return nullptr;
+}
+
+// How often each defect was met, by index into defects().
+struct Tally {
+  Int cases = 0, axes_as_ruled = 0;
+  std::vector<Int> seen = std::vector<Int>(defects().size(), 0);
+};
+
+std::string printed(const Inferred& inferred) {
+  if (!inferred.error.empty()) return "an error: " + inferred.error;
+  if (!inferred.shape) return "no shape";
+  std::string out = "[";
+  for (const std::optional<Int>& extent : *inferred.shape)
+    out += (out.size() > 1 ? "," : "") + (extent ? std::to_string(*extent) : "?");
+  return out + "]";
+}
+
+// The definition says by how much no window fits; under A6 = zero-size such an extent is 0.
+Shape at_least_zero(Shape shape) {
+  for (Int& extent : shape) extent = std::max<Int>(extent, 0);
+  return shape;
+}
+
+// Where inference differs from `ruled`, a listed defect must say so and say by how much.
+void compare(const Case& c, const Shape& ruled, Tally& tally) {
+  Case fixed = c;
+  fixed.declared = DeclaredShapes::fixed;
+  const Inferred inferred = infer(model_of(fixed));
+  INFO("ONNX infers " << printed(inferred) << ", ruled " << text(ruled));
+  REQUIRE(inferred.error.empty());
+  CHECK(inferred.dtype == c.call().type("X").dtype);
+  REQUIRE(inferred.shape);
+  REQUIRE(inferred.shape->size() == ruled.size());
+  CHECK((*inferred.shape)[0] == ruled[0]);
+  CHECK((*inferred.shape)[1] == ruled[1]);
+  const std::vector<Situation> axes = situations(c.call());
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const Defect* const defect = defect_at(axes[i]);
+    CHECK((*inferred.shape)[2 + i] == (defect ? defect->says(axes[i]) : ruled[2 + i]));
+    ++(defect ? tally.seen[static_cast<std::size_t>(defect - defects().data())] : tally.axes_as_ruled);
+  }
+  ++tally.cases;
+}
+
+// Of a model with symbolic shapes inference may know less, and never anything else.
+void compare_symbolic(const Case& c, const Shape& ruled) {
+  Case symbolic = c;
+  symbolic.declared = DeclaredShapes::symbolic;
+  const Inferred inferred = infer(model_of(symbolic));
+  INFO("ONNX infers " << printed(inferred) << " from symbolic shapes, ruled " << text(ruled));
+  REQUIRE(inferred.error.empty());
+  REQUIRE(inferred.shape);
+  REQUIRE(inferred.shape->size() == ruled.size());
+  for (std::size_t i = 0; i < ruled.size(); ++i)
+    if ((*inferred.shape)[i]) CHECK((*inferred.shape)[i] == ruled[i]);
+}
+
+Shape oracle_shape(const Call& call, const Readings& readings = {}) {
+  return oracles::oracle_of(call.definition().version).shape(call, readings).value();
+}
+
+// f(definition, type, index) for every operator version, type and index.
+template <class F>
+void for_each_question(std::uint64_t count, F&& f) {
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions())
+      for (const DType type : definition.types_of("T"))
+        for (std::uint64_t index = 0; index < count; ++index) f(definition, type, index);
+}
+
+TEST_CASE("Inference: on legal cases definition, oracle and ONNX agree on the shape, but for A8", "[inference]") {
+  Tally tally;
+  for_each_question(questions(), [&](const Definition& definition, DType type, std::uint64_t index) {
+    const Case c = generators::legal(definition, type, seed, index);
+    INFO(line(c));
+    const Shape ruled = definition.shape(c.call());
+    CHECK(oracle_shape(c.call()) == ruled);
+    compare(c, ruled, tally);
+    if (index % 8 == 0) compare_symbolic(c, ruled);
+  });
+  std::string report = std::to_string(tally.cases) + " legal cases, " + std::to_string(tally.axes_as_ruled) +
+                       " spatial axes inferred as ruled";
+  for (std::size_t i = 0; i < defects().size(); ++i) {
+    const Defect& defect = defects()[i];
+    report += "\n  " + std::to_string(tally.seen[i]) + " as " + defect.ruling + " says: " + defect.what;
+    INFO(defect.ruling << ", " << defect.what);
+    // Without a window a case is not legal, so the defects there are met by the next test.
+    CHECK((tally.seen[i] > 0) == (std::string_view(defect.ruling) == "A8"));
+  }
+  WARN(report);
+}
+
+TEST_CASE("Inference: where no window fits, ONNX declares phantom windows or negative extents (A6, A31)",
+          "[inference]") {
+  Tally tally;
+  for_each_question(questions() / 2, [&](const Definition& definition, DType type, std::uint64_t index) {
+    const std::optional<Case> c = generators::near_miss(definition, type, "W8", seed, index);
+    if (!c) return;
+    INFO(line(*c));
+    const Shape ruled = at_least_zero(definition.shape(c->call()));
+    CHECK(oracle_shape(c->call(), Readings().with("A6", "zero-size")) == ruled);
+    compare(*c, ruled, tally);
+  });
+  std::string report = std::to_string(tally.cases) + " cases without a window";
+  for (std::size_t i = 0; i < defects().size(); ++i) {
+    const Defect& defect = defects()[i];
+    report += "\n  " + std::to_string(tally.seen[i]) + " as " + defect.ruling + " says: " + defect.what;
+    INFO(defect.ruling << ", " << defect.what);
+    if (std::string_view(defect.ruling) != "A8") CHECK(tally.seen[i] > 0);
+  }
+  WARN(report);
+}
+
+TEST_CASE("Inference: of auto_pad and pads together ONNX follows pads, and lets the model pass (A4)", "[inference]") {
+  const Readings pads_win = Readings().with("A4", "pads-win");
+  Int seen = 0;
+  for_each_question(questions() / 4, [&](const Definition& definition, DType type, std::uint64_t index) {
+    std::optional<Case> c = generators::near_miss(definition, type, "W2", seed, index);
+    if (!c) return;
+    INFO(line(*c));
+    if (!definition.violated(c->call(), pads_win).empty()) return;
+    Case without = *c;  // what it reads as, a case of its own
+    without.node.attributes.erase("auto_pad");
+    if (!definition.violated(without.call()).empty()) return;
+    CHECK(oracle_shape(c->call(), pads_win) == definition.shape(without.call()));
+    c->declared = without.declared = DeclaredShapes::fixed;
+    const Inferred both = infer(model_of(*c)), alone = infer(model_of(without));
+    CHECK(both.error.empty());
+    CHECK(both.shape == alone.shape);
+    ++seen;
+  });
+  CHECK(seen > 0);
+  WARN(seen << " cases with auto_pad and pads are inferred as with pads alone");
+}
+
+}  // namespace
+}  // namespace assay
