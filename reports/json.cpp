@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report as JSON, written member by member: one line per operator, ruling, constraint, finding and verdict, so that
 // two reports can be compared with diff.
-#include <cmath>
-#include <nlohmann/json.hpp>
-#include <ostream>
-
 #include "reports/report.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <ostream>
 
 namespace assay::reports {
 namespace {
@@ -37,14 +38,11 @@ Json tool_json(const Asked& asked) { return {{"name", "assay"}, {"version", aske
 Json suite_json(const Report& report) {
   std::size_t reached = 0;
   for (const auto& verdict : report.campaign.verdicts) reached += verdict.has_value();
-  return {{"name", report.suite.name},         {"version", report.suite.version},
-          {"hash", report.suite.hash},         {"complete", report.is_complete()},
-          {"cases", report.suite.cases.size()}, {"reached", reached}};
+  return {{"name", report.suite.name},        {"version", report.suite.version},    {"hash", report.suite.hash},
+          {"complete", report.is_complete()}, {"cases", report.suite.cases.size()}, {"reached", reached}};
 }
 
-Json standard_json() {
-  return {{"name", "ONNX"}, {"release", standard_release}, {"newest_opset", newest_opset}};
-}
+Json standard_json() { return {{"name", "ONNX"}, {"release", standard_release}, {"newest_opset", newest_opset}}; }
 
 Json arithmetic_json(const oracles::Arithmetic& arithmetic) {
   Json json = Json::object();
@@ -84,8 +82,12 @@ Json classes_json(const Report& report) {
 Json operator_json(const OperatorRow& row) {
   Json types = Json::object();
   for (const auto& [type, counts] : row.types) types[std::string(name(type))] = counts_json(counts);
-  Json json = {{"op", text(row.version)}, {"certified", name(row.certified)}, {"counts", counts_json(row.counts)},
-               {"types", types},          {"legal", row.legal},               {"judged", row.judged}};
+  Json json = {{"op", text(row.version)},
+               {"certified", name(row.certified)},
+               {"counts", counts_json(row.counts)},
+               {"types", types},
+               {"legal", row.legal},
+               {"judged", row.judged}};
   json["level"] = row.level ? Json(oracles::name(*row.level)) : Json(nullptr);
   return json;
 }
@@ -104,18 +106,29 @@ Json constraint_json(const ConstraintRow& row) {
 
 Json finding_json(const Report& report, const Finding& finding) {
   const suites::Planned& first = report.suite.cases[finding.first];
-  return {{"op", text(finding.version)},    {"state", oracles::name(finding.state)}, {"because", finding.because},
-          {"detail", finding.detail},       {"count", finding.count},                {"first", case_id(first.line)},
+  return {{"op", text(finding.version)},
+          {"state", oracles::name(finding.state)},
+          {"because", finding.because},
+          {"detail", finding.detail},
+          {"count", finding.count},
+          {"first", case_id(first.line)},
           {"replay", replay_line(report.asked, first.line)}};
 }
 
 Json evidence_json(const Evidence& evidence) {
   Json taps = Json::array();
   for (const oracles::Tap& tap : evidence.taps) taps.push_back({{"where", tap.where}, {"factors", tap.factors}});
-  return {{"set", evidence.set},     {"output", evidence.output}, {"index", evidence.index},
-          {"got", evidence.got},     {"want", evidence.want},     {"lower", evidence.lower},
-          {"upper", evidence.upper}, {"exact", evidence.exact},   {"budget", evidence.budget},
-          {"arithmetic", evidence.arithmetic}, {"taps", taps}};
+  return {{"set", evidence.set},
+          {"output", evidence.output},
+          {"index", evidence.index},
+          {"got", evidence.got},
+          {"want", evidence.want},
+          {"lower", evidence.lower},
+          {"upper", evidence.upper},
+          {"exact", evidence.exact},
+          {"budget", evidence.budget},
+          {"arithmetic", evidence.arithmetic},
+          {"taps", taps}};
 }
 
 void add_readings(Json& json, const Verdict& verdict) {
@@ -138,12 +151,9 @@ void add_measures(Json& json, const Verdict& verdict) {
 Json verdict_json(const Report& report, std::size_t index) {
   const suites::Planned& planned = report.suite.cases[index];
   const Verdict& verdict = *report.campaign.verdicts[index];
-  Json json = {{"id", case_id(planned.line)},
-               {"line", planned.line},
-               {"class", report.classes[index]},
-               {"state", oracles::name(verdict.state)},
-               {"because", verdict.because},
-               {"detail", verdict.detail},
+  Json json = {{"id", case_id(planned.line)},    {"line", planned.line},
+               {"class", report.classes[index]}, {"state", oracles::name(verdict.state)},
+               {"because", verdict.because},     {"detail", verdict.detail},
                {"origin", planned.origin}};
   json["level"] = verdict.level ? Json(oracles::name(*verdict.level)) : Json(nullptr);
   add_readings(json, verdict);

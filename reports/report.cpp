@@ -50,7 +50,8 @@ void tell(OperatorRow& row, const Verdict& verdict, bool deciding, bool strict) 
   if (!is_judged(verdict.state)) return;
   ++row.judged;
   if (row.certified == Certified::not_certified) row.certified = Certified::conforms;
-  if (verdict.state == State::pass && verdict.level) row.level = std::max(row.level.value_or(*verdict.level), *verdict.level);
+  if (verdict.state == State::pass && verdict.level)
+    row.level = std::max(row.level.value_or(*verdict.level), *verdict.level);
 }
 
 void count_operators(Report& report) {
@@ -85,8 +86,9 @@ void count_rulings(Report& report) {
 }
 
 std::string text_of(const Definition& definition, std::string_view id) {
-  const auto found = std::ranges::find(definition.constraints, id, &Constraint::id);
-  return found == definition.constraints.end() ? "" : found->text;
+  if (const Constraint* constraint = definition.constraint(id)) return constraint->text;
+  const auto general = std::ranges::find(general_constraints(), id, &Constraint::id);
+  return general == general_constraints().end() ? "" : general->text;
 }
 
 void tally(ConstraintRow& row, State state) {
@@ -135,8 +137,7 @@ void group_findings(Report& report) {
     const bool in_its_words = verdict.state == State::refused;
     Finding& finding = groups[{gravity(verdict.state), p.c.version, verdict.because,
                                in_its_words ? gist(verdict.detail) : text(verdict.readings)}];
-    if (finding.count++ == 0)
-      finding = {verdict.state, p.c.version, verdict.because, verdict.detail, i, 1};
+    if (finding.count++ == 0) finding = {verdict.state, p.c.version, verdict.because, verdict.detail, i, 1};
   });
   for (auto& [key, finding] : groups) report.findings.push_back(std::move(finding));
 }
@@ -158,7 +159,8 @@ std::string in_quotes(std::string_view word) {
 
 bool is_plain(std::string_view word) {
   return std::ranges::all_of(word, [](unsigned char letter) {
-    return std::isalnum(letter) || std::string_view("_-./:=,+@").find(static_cast<char>(letter)) != std::string_view::npos;
+    return std::isalnum(letter) ||
+           std::string_view("_-./:=,+@").find(static_cast<char>(letter)) != std::string_view::npos;
   });
 }
 
@@ -205,7 +207,8 @@ std::string judgement_hash() {
 }
 
 std::string replay_line(const Asked& asked, std::string_view line) {
-  std::string command = "assay replay --backend " + (is_plain(asked.backend) ? asked.backend : in_quotes(asked.backend));
+  std::string command =
+      "assay replay --backend " + (is_plain(asked.backend) ? asked.backend : in_quotes(asked.backend));
   if (asked.level != oracles::Level::L2) command += " --level " + std::string(oracles::name(asked.level));
   if (asked.threads != 1) command += " --threads " + std::to_string(asked.threads);
   if (asked.optimization != "all") command += " --optimization " + asked.optimization;

@@ -2,14 +2,14 @@
 // Report: everything one campaign found, counted. A certificate is a report over a complete suite.
 #pragma once
 
+#include "suites/campaign.h"
+
 #include <iosfwd>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "suites/campaign.h"
 
 namespace assay::reports {
 
@@ -50,7 +50,7 @@ struct OperatorRow {
   OpVersion version;
   Counts counts;
   std::map<DType, Counts> types;
-  Int legal = 0, judged = 0;  // of the classes that decide: planned, and given outputs that could be judged
+  Int legal = 0, judged = 0;            // of the classes that decide: planned, and given outputs that could be judged
   std::optional<oracles::Level> level;  // the strongest that every passing case meets
   Certified certified = Certified::not_certified;
 };
@@ -110,6 +110,7 @@ void write_json(const Report& report, std::ostream& out);
 enum class Colour { none, terminal };
 // What `assay certify` prints; `file` is where the JSON went, empty for nowhere.
 void write_session(const Report& report, std::string_view file, Colour colour, std::ostream& out);
-void write_heading(const suites::Suite& suite, const suites::Description& backend, const Asked& asked, std::ostream& out);
+void write_heading(const suites::Suite& suite, const suites::Description& backend, const Asked& asked,
+                   std::ostream& out);
 
 }  // namespace assay::reports

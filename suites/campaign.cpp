@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/campaign.h"
 
+#include "reference/onnx_io.h"
+
 #include <algorithm>
 #include <exception>
 #include <mutex>
 #include <thread>
-
-#include "reference/onnx_io.h"
 
 namespace assay::suites {
 namespace {

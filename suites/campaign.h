@@ -3,6 +3,10 @@
 // own index, so verdicts do not depend on the number of jobs (decisions 7).
 #pragma once
 
+#include "oracles/judge.h"
+#include "suites/backend.h"
+#include "suites/suite.h"
+
 #include <atomic>
 #include <functional>
 #include <map>
@@ -10,10 +14,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "oracles/judge.h"
-#include "suites/backend.h"
-#include "suites/suite.h"
 
 namespace assay::suites {
 
@@ -29,8 +29,8 @@ struct Progress {
 struct Conduct {
   oracles::Level level = oracles::Level::L2;
   int jobs = 1;
-  int threads = 1;                   // inside the backend
-  std::string optimization = "all";  // of the backend: all, extended, basic or none
+  int threads = 1;                                // inside the backend
+  std::string optimization = "all";               // of the backend: all, extended, basic or none
   std::function<void(const Progress&)> progress;  // called by one thread at a time
   const std::atomic<bool>* stop = nullptr;        // once true no further case is begun
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/suite.h"
 
+#include "generators/generators.h"
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <map>
-
-#include "generators/generators.h"
 
 namespace assay::suites {
 namespace {
@@ -125,8 +125,8 @@ void gather_near_misses(const Share& share, Int wanted, std::uint64_t seed, Gath
   if (breakable.empty()) return;
   for (Int index = 0, taken = 0; taken < wanted && index < attempts(wanted); ++index) {
     const auto turn = static_cast<std::size_t>(index + share.turn * wanted) % breakable.size();
-    std::optional<Case> miss = generators::near_miss(*share.definition, share.type, breakable[turn], seed,
-                                                     static_cast<std::uint64_t>(index));
+    std::optional<Case> miss =
+        generators::near_miss(*share.definition, share.type, breakable[turn], seed, static_cast<std::uint64_t>(index));
     if (miss) taken += into.take(*std::move(miss), share.origin(seed, "breaks " + breakable[turn] + " #", index));
   }
 }
@@ -161,8 +161,8 @@ std::vector<Planned> each_once(std::vector<Planned> cases) {
 }  // namespace
 
 bool Selection::admits(const Definition& definition) const {
-  return operators.empty() || operators.contains(definition.version.name) ||
-         operators.contains(text(definition.version));
+  const std::string version = text(definition.version);
+  return operators.empty() || operators.contains(version) || operators.contains(version.substr(0, version.rfind('-')));
 }
 
 bool Selection::admits(const Definition& definition, DType type) const {

@@ -3,6 +3,8 @@
 // hash that says which questions they were.
 #pragma once
 
+#include "reference/case.h"
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -11,15 +13,14 @@
 #include <string_view>
 #include <vector>
 
-#include "reference/case.h"
-
 namespace assay::suites {
 
 struct Planned {
   Case c;
   std::string line;    // canonical
   std::string origin;  // "conformance/conv.cases:31 [v.C6]" or "seed 1: Conv-22 f16 #17"
-  std::optional<std::string> expected;  // of a pinned case: the output under the rulings, judged against the oracle by a test
+  std::optional<std::string>
+      expected;  // of a pinned case: the output under the rulings, judged against the oracle by a test
 };
 
 struct Suite {

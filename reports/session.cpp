@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `assay certify` prints: a line per operator version, then what breaks conformance, then one sentence.
+#include "reports/report.h"
+
+#include <algorithm>
+#include <ostream>
+
+namespace assay::reports {
+namespace {
+
+using oracles::Evidence;
+using oracles::State;
+using oracles::Verdict;
+
+constexpr std::size_t most_findings = 20;
+constexpr std::size_t most_words = 110;  // of a backend's message
+
+bool is_loud(State state) { return state == State::fail || state == State::below || state == State::error; }
+
+std::string upper(std::string_view word) {
+  std::string loud(word);
+  for (char& letter : loud) letter = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+  return loud;
+}
+
+std::string painted(std::string text, Colour colour) {
+  return colour == Colour::terminal ? "\033[1;31m" + text + "\033[0m" : text;
+}
+
+std::string padded(std::string text, std::size_t width) {
+  text.resize(std::max(width, text.size()), ' ');
+  return text;
+}
+
+std::string right(Int number, std::size_t width) {
+  const std::string digits = std::to_string(number);
+  return std::string(digits.size() < width ? width - digits.size() : 0, ' ') + digits;
+}
+
+std::string in_one_line(std::string_view words) {
+  std::string line;
+  for (char letter : words) line += letter == '\n' || letter == '\r' || letter == '\t' ? ' ' : letter;
+  return line.size() > most_words ? line.substr(0, most_words) + " …" : line;
+}
+
+// The readings a version was contested under, "A7: text-floor".
+std::string contested_readings(const Report& report, const OpVersion& version) {
+  std::map<std::string, Int> seen;
+  for (std::size_t i = 0; i < report.suite.cases.size(); ++i) {
+    const auto& verdict = report.campaign.verdicts[i];
+    if (verdict && verdict->state == State::contested && report.suite.cases[i].c.version == version)
+      ++seen[text(verdict->readings)];
+  }
+  std::string all;
+  for (const auto& [readings, count] : seen)
+    if (!readings.empty()) all += (all.empty() ? "" : ", ") + readings + " " + std::to_string(count);
+  return all.empty() ? "" : " (" + all + ")";
+}
+
+std::string level_and_share(const OperatorRow& row) {
+  std::string words = std::string(name(row.certified));
+  if (row.level) words += ", " + std::string(oracles::name(*row.level));
+  if (row.judged < row.legal && row.legal > 0)
+    words += ", " + std::to_string(100 * row.judged / row.legal) + " % judged";
+  return words;
+}
+
+void write_row(const Report& report, const OperatorRow& row, Colour colour, std::ostream& out) {
+  out << "  " << padded(text(row.version), 16) << right(count(row.counts, State::pass), 6) << " pass";
+  for (State state : oracles::all_states) {
+    const Int cases = count(row.counts, state);
+    if (state == State::pass || cases == 0) continue;
+    const std::string words =
+        std::to_string(cases) + " " + (is_loud(state) ? upper(name(state)) : std::string(name(state)));
+    out << "  " << (is_loud(state) ? painted(words, colour) : words);
+    if (state == State::contested) out << contested_readings(report, row.version);
+  }
+  out << "  [" << level_and_share(row) << "]\n";
+}
+
+std::string place(const suites::Planned& planned, const Evidence& evidence) {
+  const auto& outputs = planned.c.definition().outputs;
+  const auto output = static_cast<std::size_t>(evidence.output);
+  std::string place = output < outputs.size() ? outputs[output].name : "output " + std::to_string(evidence.output);
+  place += text(evidence.index);
+  return evidence.set == 0 ? place : place + " of data set " + std::to_string(evidence.set);
+}
+
+void write_evidence(const suites::Planned& planned, const Evidence& evidence, std::ostream& out) {
+  out << "      " << place(planned, evidence) << "  got " << evidence.got << "  want " << evidence.want;
+  if (!evidence.budget.empty()) out << "  budget " << in_one_line(evidence.budget);
+  if (!evidence.arithmetic.empty()) out << " (" << evidence.arithmetic << ")";
+  out << "\n";
+}
+
+void write_finding(const Report& report, const Finding& finding, Colour colour, std::ostream& out) {
+  const suites::Planned& planned = report.suite.cases[finding.first];
+  const Verdict& verdict = *report.campaign.verdicts[finding.first];
+  out << painted(padded(upper(name(finding.state)), 6), colour) << planned.line << "\n";
+  out << "      " << finding.because << (finding.detail.empty() ? "" : ": ") << in_one_line(finding.detail) << "\n";
+  if (verdict.evidence) write_evidence(planned, *verdict.evidence, out);
+  if (finding.count > 1)
+    out << "      and " << finding.count - 1 << " more of " << text(finding.version) << " like it\n";
+  out << "      replay: " << replay_line(report.asked, planned.line) << "\n";
+}
+
+void write_findings(const Report& report, Colour colour, std::ostream& out) {
+  const std::size_t shown = std::min(most_findings, report.findings.size());
+  for (std::size_t i = 0; i < shown; ++i) write_finding(report, report.findings[i], colour, out);
+  if (shown < report.findings.size())
+    out << "      … and " << report.findings.size() - shown << " more kinds; the report has them all\n";
+}
+
+void write_readings_followed(const Report& report, std::ostream& out) {
+  std::string words;
+  for (const RulingRow& row : report.rulings) {
+    words += words.empty() ? "" : "; ";
+    words += row.id;
+    for (const auto& [reading, cases] : row.followed) words += " " + reading + " " + std::to_string(cases);
+  }
+  if (!words.empty()) out << "  readings followed: " << words << "\n";
+}
+
+void write_acceptance(const Report& report, std::ostream& out) {
+  Int refused = 0, accepted = 0;
+  std::string which;
+  for (const ConstraintRow& row : report.constraints) {
+    refused += row.refused;
+    accepted += row.accepted;
+    if (row.accepted > 0) which += (which.empty() ? "" : ", ") + row.id + " " + std::to_string(row.accepted);
+  }
+  if (refused + accepted == 0) return;
+  out << "  models that break a constraint: " << refused << " refused, " << accepted << " accepted"
+      << (which.empty() ? "" : " (" + which + ")") << "\n";
+}
+
+// Classes that do not decide, where something is wrong in them.
+void write_apart(const Report& report, std::ostream& out) {
+  for (const auto& [name, counts] : report.by_class) {
+    if (decides(name) || name.starts_with("invalid")) continue;
+    out << "  shown apart, " << name << ":";
+    for (State state : oracles::all_states)
+      if (count(counts, state) > 0) out << " " << count(counts, state) << " " << oracles::name(state);
+    out << "\n";
+  }
+}
+
+std::string breaches(const Report& report) {
+  std::string words;
+  for (State state : {State::fail, State::below, State::refused, State::error, State::contested}) {
+    if (state == State::contested && !report.asked.strict) continue;
+    const Int cases = count(report.totals, state);
+    if (cases > 0)
+      words += (words.empty() ? "" : ", ") + std::to_string(cases) + " " + std::string(oracles::name(state));
+  }
+  return words;
+}
+
+std::string scope(const Report& report) {
+  if (!report.campaign.is_complete()) return "interrupted, not a certificate; ";
+  return report.suite.complete ? "" : "part of the suite, not a certificate; ";
+}
+
+void write_conclusion(const Report& report, std::string_view file, std::ostream& out) {
+  const std::string where = file.empty() ? "no report written" : std::string(file) + " written";
+  switch (report.certified) {
+    case Certified::conforms:
+      out << "conforms: " << count(report.totals, State::pass) << " pass; " << scope(report) << where << "\n";
+      break;
+    case Certified::not_conforming:
+      out << "not conforming: " << breaches(report) << "; " << scope(report) << where
+          << ". That is the finding about the backend, not a breakdown of assay.\n";
+      break;
+    case Certified::not_certified:
+      out << "not certified: no case of the selection could be judged; " << scope(report) << where << "\n";
+  }
+}
+
+}  // namespace
+
+void write_heading(const suites::Suite& suite, const suites::Description& backend, const Asked& asked,
+                   std::ostream& out) {
+  out << "assay " << asked.tool_version << " (suite " << suite.hash.substr(0, 8) << ", standard ONNX "
+      << standard_release << ")  backend " << backend.backend << (backend.version.empty() ? "" : " ") << backend.version
+      << (backend.device.empty() ? "" : ", ") << backend.device << "\n";
+}
+
+void write_session(const Report& report, std::string_view file, Colour colour, std::ostream& out) {
+  write_heading(report.suite, report.campaign.backend, report.asked, out);
+  for (const OperatorRow& row : report.operators) write_row(report, row, colour, out);
+  write_readings_followed(report, out);
+  write_acceptance(report, out);
+  write_apart(report, out);
+  write_findings(report, colour, out);
+  write_conclusion(report, file, out);
+}
+
+}  // namespace assay::reports

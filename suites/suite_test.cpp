@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/suite.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace assay::suites {
+namespace {
+
+const std::string pool = "AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2";
+const std::string conv = "Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,2]~lit:1,10";
+
+std::string complaint(std::string_view text) {
+  try {
+    read_cases(text, "x.cases");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string as_text(const std::vector<Planned>& cases) {
+  std::string all;
+  for (const Planned& p : cases) all += p.line + "\n";
+  return all;
+}
+
+TEST_CASE("a case file holds comments, labels, lines and expectations", "[suite]") {
+  const auto cases = read_cases("# why\n\n[v.C3] " + conv + " => 21,32,43\r\n  " + pool + "\n", "conv.cases");
+  REQUIRE(cases.size() == 2);
+  CHECK(cases[0].line == conv);
+  CHECK(cases[0].origin == "conv.cases:3 [v.C3]");
+  CHECK(cases[0].expected == "21,32,43");
+  CHECK(cases[1].line == pool);
+  CHECK(cases[1].origin == "conv.cases:4");
+  CHECK_FALSE(cases[1].expected);
+}
+
+TEST_CASE("a bad line of a case file is named with its number", "[suite]") {
+  CHECK(complaint("# one\nConv-11 nonsense\n").starts_with("x.cases:2: "));
+  CHECK(complaint("[v.C1 " + conv).starts_with("x.cases:1: the label"));
+  CHECK(complaint(conv + " => 1, 2").find("without spaces") != std::string::npos);
+}
+
+TEST_CASE("the suite hash does not depend on the order, and does on an expectation", "[suite]") {
+  auto cases = read_cases(conv + "\n" + pool + "\n", "x");
+  const std::string hash = suite_hash(cases);
+  std::ranges::reverse(cases);
+  CHECK(suite_hash(cases) == hash);
+  cases[0].expected = "1";
+  CHECK(suite_hash(cases) != hash);
+}
+
+TEST_CASE("the hash of a suite is SHA-256 of its sorted lines", "[suite]") {
+  // 'A' sorts before 'C'.
+  CHECK(suite_hash(read_cases(conv + " => 21,32,43\n" + pool, "x")) == sha256(pool + "\n" + conv + " => 21,32,43\n"));
+}
+
+TEST_CASE("generated cases are spread evenly over versions and types", "[suite]") {
+  Request request;
+  request.generated = 290;  // 29 pairs of a version and a type: Conv 3 + 3 + 4, AveragePool 5 * 3 + 4
+  std::map<std::string, Int> counts;
+  for (const Planned& p : generated_cases(request)) {
+    const std::string origin = p.origin.substr(p.origin.find(": ") + 2);  // "Conv-11 f32 #3"
+    ++counts[origin.substr(0, origin.find(' ', origin.find(' ') + 1))];
+  }
+  CHECK(counts.size() == 29);
+  for (const auto& [share, count] : counts) {
+    INFO(share);
+    CHECK(count == 10);
+  }
+}
+
+TEST_CASE("the default suite breaks every constraint that can be broken alone", "[suite]") {
+  std::map<std::string, Int> counts;
+  Int near_misses = 0, all = 0;
+  for (const Planned& p : generated_cases({})) {
+    ++all;
+    const auto violated = p.c.definition().violated(p.c.call());
+    if (violated.empty()) continue;
+    ++near_misses;
+    ++counts[p.c.version.name + "." + violated.front()];
+  }
+  CHECK(all > 3600);
+  CHECK(near_misses * 100 > all * 10);
+  CHECK(near_misses * 100 < all * 20);
+  for (const char* id : {"Conv.C1", "Conv.C3", "Conv.C6", "AveragePool.C1"}) {
+    INFO(id);
+    CHECK(counts[id] > 0);
+  }
+}
+
+TEST_CASE("the same seed gives the same cases and another one others", "[suite]") {
+  Request request;
+  request.generated = 58;
+  const std::string once = as_text(generated_cases(request));
+  CHECK(as_text(generated_cases(request)) == once);
+  request.seed = 2;
+  CHECK(as_text(generated_cases(request)) != once);
+}
+
+TEST_CASE("a selection takes operators by name or version, and types of the first input", "[suite]") {
+  Request request;
+  request.generated = 60;
+  request.selection.operators = {"Conv-11", "AveragePool"};
+  request.selection.types = {DType::f16};
+  for (const Planned& p : generated_cases(request)) {
+    INFO(p.line);
+    CHECK((text(p.c.version) == "Conv-11" || p.c.version.name == "AveragePool"));
+    CHECK(p.origin.find(" f16 ") != std::string::npos);
+  }
+}
+
+TEST_CASE("a part of the suite says that it is not complete", "[suite]") {
+  Request request;
+  request.generated = 29;
+  CHECK_FALSE(plan("suites", request).complete);
+  request.selection.operators = {"Conv"};
+  CHECK_FALSE(plan("suites", request).complete);
+}
+
+TEST_CASE("every line of a suite is there once", "[suite]") {
+  Request request;
+  request.generated = 290;
+  std::vector<std::string> lines;
+  for (const Planned& p : plan("suites", request).cases) lines.push_back(p.line);
+  std::ranges::sort(lines);
+  CHECK(std::ranges::adjacent_find(lines) == lines.end());
+}
+
+}  // namespace
+}  // namespace assay::suites

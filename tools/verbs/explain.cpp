@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay explain: one operator version as this project reads it.
+#include "reference/operator.h"
+#include "tools/verbs/verbs.h"
+#include "tools/verbs/words.h"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <memory>
+
+namespace assay::tools {
+namespace {
+
+struct Printed {
+  std::string operator()(Int value) const { return std::to_string(value); }
+  std::string operator()(float value) const { return std::to_string(value); }
+  std::string operator()(const std::string& value) const { return value; }
+  std::string operator()(const Ints& value) const { return text(value); }
+};
+
+// The derived defaults have no value to print, but most are one of a few functions.
+std::string default_of(const AttributeSpec& attribute) {
+  if (attribute.required) return "required";
+  if (attribute.value) return "default " + std::visit(Printed{}, *attribute.value);
+  const auto* function = attribute.derived.target<Ints (*)(const Call&)>();
+  if (function && *function == ones) return "default 1 per spatial axis";
+  if (function && *function == zeros) return "default 0 at both ends of every spatial axis";
+  return attribute.name == "kernel_shape" ? "default the spatial extents of W" : "default worked out from the inputs";
+}
+
+std::string_view kind_of(const AttributeSpec& attribute) {
+  switch (attribute.kind) {
+    case AttributeSpec::Kind::integer: return "int";
+    case AttributeSpec::Kind::real: return "float";
+    case AttributeSpec::Kind::text: return "string";
+    default: return "ints";
+  }
+}
+
+void explain_versions(const Operator& op, const Definition& chosen) {
+  std::cout << "\nVersions\n";
+  for (const Definition& each : op.versions()) {
+    const int last = end_opset(each.version) - 1;
+    std::cout << (each.version == chosen.version ? "* " : "  ") << text(each.version) << "  opset "
+              << each.version.since_version << (last > newest_opset - 1 ? " on" : " to " + std::to_string(last))
+              << (each.change.empty() ? "" : ": ") << each.change << "\n";
+  }
+}
+
+void explain_parameters(std::string_view title, const std::vector<Parameter>& parameters) {
+  std::cout << "\n" << title << "\n";
+  for (const Parameter& each : parameters)
+    std::cout << "  " << each.name << ": " << each.type << (each.arity == Arity::optional ? ", optional" : "") << "\n";
+}
+
+void explain_types(const Definition& definition) {
+  std::cout << "\nTypes\n";
+  for (const TypeVariable& variable : definition.types) {
+    std::cout << "  " << variable.name << ":";
+    for (DType type : variable.types) std::cout << " " << name(type);
+    std::cout << "\n";
+  }
+}
+
+void explain_attributes(const Definition& definition) {
+  std::cout << "\nAttributes\n";
+  for (const AttributeSpec& each : definition.attributes)
+    std::cout << "  " << each.name << ": " << kind_of(each) << ", " << default_of(each) << "\n";
+}
+
+void explain_constraints(const Definition& definition) {
+  std::cout << "\nConstraints: a model that breaks one is invalid\n";
+  for (const Constraint& each : general_constraints()) std::cout << "  " << each.id << "  " << each.text << "\n";
+  for (const Constraint& each : definition.constraints)
+    std::cout << "  " << each.id << "  " << each.text
+              << (each.ruling.empty() ? "" : " (lifted by another reading of " + each.ruling + ")") << "\n";
+}
+
+void explain_readings(const RulingUse& use) {
+  if (use.readings.size() < 2) return;
+  std::cout << "       readings:";
+  for (std::size_t i = 0; i < use.readings.size(); ++i)
+    std::cout << (i == 0 ? " " : ", ") << use.readings[i] << (i == 0 ? " (ruled)" : "");
+  std::cout << "\n";
+}
+
+void explain_rulings(const Definition& definition) {
+  std::cout << "\nRulings: how silent or contradictory clauses are read\n";
+  for (const RulingUse& use : definition.rulings) {
+    const Ruling* ruling = find_ruling(use.id);
+    expects(ruling, "every ruling in use is in the table");
+    std::cout << "  " << use.id << std::string(use.id.size() < 3 ? 3 - use.id.size() : 0, ' ') << "  " << ruling->title
+              << "\n       " << ruling->decision << "\n";
+    if (!use.note.empty()) std::cout << "       here: " << use.note << "\n";
+    explain_readings(use);
+  }
+}
+
+void explain_accuracy(const Definition& definition) {
+  std::cout
+      << "\nAccuracy\n"
+         "  asked by default: L2, any order of evaluation, one rounding per operation, one rounding to the output\n";
+  for (DType type : definition.types_of(definition.outputs.front().type))
+    std::cout << "  " << name(type) << ": accumulated in " << (type == DType::f64 ? "f64" : "f32") << "\n";
+}
+
+const Operator& operator_of(const Definition& definition) {
+  const Operator* op = find_operator(definition.version.domain, definition.version.name);
+  expects(op, "a definition belongs to an operator");
+  return *op;
+}
+
+int explain(const std::string& word) {
+  const Definition& definition = definition_of(word);
+  std::cout << text(definition.version) << "\n";
+  explain_versions(operator_of(definition), definition);
+  explain_parameters("Inputs", definition.inputs);
+  explain_parameters("Outputs", definition.outputs);
+  explain_types(definition);
+  explain_attributes(definition);
+  explain_constraints(definition);
+  explain_rulings(definition);
+  explain_accuracy(definition);
+  return conforms;
+}
+
+}  // namespace
+
+Verb explain_verb(CLI::App& app) {
+  auto word = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("explain", "what an operator version takes, demands and means");
+  command->add_option("version", *word, "Conv-11; Conv is its newest version")->required();
+  return {command, [word] { return explain(*word); }};
+}
+
+}  // namespace assay::tools

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay list: operators, versions, types and what there is for each. The README carries the Markdown of it.
+#include "oracles/enclosure.h"
+#include "reference/operator.h"
+#include "tools/verbs/verbs.h"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <memory>
+
+namespace assay::tools {
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string opsets(const Definition& definition) {
+  const int first = definition.version.since_version, last = end_opset(definition.version) - 1;
+  return first == last ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(last);
+}
+
+std::string types(const Definition& definition) {
+  std::string all;
+  for (const TypeVariable& variable : definition.types)
+    for (DType type : variable.types) all += (all.empty() ? "" : " ") + std::string(name(type));
+  return all;
+}
+
+bool has_oracle(const Definition& definition) {
+  try {
+    oracles::oracle_of(definition.version);
+    return true;
+  } catch (const BrokenPromise&) {
+    return false;
+  }
+}
+
+std::string state(const Definition& definition) {
+  if (definition.kernel && has_oracle(definition)) return "certified";
+  return definition.kernel ? "kernel only" : "defined";
+}
+
+// Rulings other than plain ones: where a backend may follow another reading.
+Int contested(const Definition& definition) {
+  return std::ranges::count_if(definition.rulings, [](const RulingUse& use) { return use.readings.size() > 1; });
+}
+
+std::vector<Row> table() {
+  std::vector<Row> rows{
+      {"operator version", "opsets", "types", "constraints", "clauses with several readings", "state"}};
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions())
+      rows.push_back({text(definition.version), opsets(definition), types(definition),
+                      std::to_string(definition.constraints.size() + general_constraints().size()),
+                      std::to_string(contested(definition)), state(definition)});
+  return rows;
+}
+
+void write_markdown(const std::vector<Row>& rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::cout << "|";
+    for (const std::string& cell : rows[i]) std::cout << " " << cell << " |";
+    std::cout << "\n";
+    if (i > 0) continue;
+    std::cout << "|";
+    for (std::size_t column = 0; column < rows[i].size(); ++column) std::cout << "---|";
+    std::cout << "\n";
+  }
+}
+
+void write_columns(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const Row& row : rows)
+    for (std::size_t column = 0; column < row.size(); ++column)
+      widths[column] = std::max(widths[column], row[column].size());
+  for (const Row& row : rows) {
+    for (std::size_t column = 0; column + 1 < row.size(); ++column)
+      std::cout << row[column] << std::string(widths[column] + 2 - row[column].size(), ' ');
+    std::cout << row.back() << "\n";
+  }
+}
+
+}  // namespace
+
+Verb list_verb(CLI::App& app) {
+  auto markdown = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("list", "the operator versions there are, with their types and state");
+  command->add_flag("--markdown", *markdown, "as the table of the README");
+  return {command, [markdown] {
+            *markdown ? write_markdown(table()) : write_columns(table());
+            return conforms;
+          }};
+}
+
+}  // namespace assay::tools

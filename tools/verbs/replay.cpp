@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay replay: asks one question again and shows what was expected, what came back and why it was judged so.
+#include "oracles/enclosure.h"
+#include "reference/onnx_io.h"
+#include "tools/verbs/subject.h"
+#include "tools/verbs/verbs.h"
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+namespace assay::tools {
+namespace {
+
+using oracles::Element;
+using oracles::Evidence;
+using oracles::Outcome;
+using oracles::Verdict;
+
+constexpr Int most_elements = 24;
+
+struct Options {
+  Subject subject;
+  std::string line, save;
+};
+
+// A row of the listing: a word, then what it says.
+std::ostream& row(std::string_view word) {
+  return std::cout << word << std::string(word.size() < 10 ? 10 - word.size() : 1, ' ');
+}
+
+// Keeps what the backend said, which the judge sees as well.
+class Listening : public suites::Backend {
+ public:
+  explicit Listening(std::unique_ptr<suites::Backend> backend) : backend_(std::move(backend)) {}
+  const suites::Description& describe() override { return backend_->describe(); }
+  Outcome run(const suites::Ask& ask) override { return heard = backend_->run(ask); }
+  Outcome heard;
+
+ private:
+  std::unique_ptr<suites::Backend> backend_;
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  return all;
+}
+
+void show_case(const suites::Planned& planned, const Definition& definition) {
+  const Call call = planned.c.call();
+  row("case") << planned.line << "\n";
+  row("id") << case_id(planned.line) << "\n";
+  row("class") << oracles::class_of(planned.c) << "\n";
+  for (const std::string& id : definition.violated(call)) {
+    const Constraint* constraint = definition.constraint(id);
+    row("breaks") << id << (constraint ? ": " + constraint->text : "") << "\n";
+  }
+}
+
+void show_outcome(const Outcome& outcome) {
+  row("outcome") << oracles::name(outcome.kind) << (outcome.because.empty() ? "" : ": ") << outcome.because << "\n";
+}
+
+std::string wanted(const Element& element, DType type) {
+  switch (element.kind) {
+    case oracles::Kind::finite: return oracles::hexadecimal(oracles::rounded(element.value, oracles::format_of(type)));
+    case oracles::Kind::nan: return "nan";
+    case oracles::Kind::positive_infinity: return "inf";
+    case oracles::Kind::negative_infinity: return "-inf";
+    case oracles::Kind::nan_or_zero: return "nan or 0";
+    default: return "unscored: " + element.reason;
+  }
+}
+
+// Of the default level.
+std::string interval(const Element& element, DType type) {
+  if (element.kind != oracles::Kind::finite) return "";
+  const oracles::Format& format = oracles::format_of(type);
+  const oracles::Ratio &value = element.value, &budget = element.asked.budget;
+  return "  [" + oracles::hexadecimal(oracles::rounded(value - budget, format)) + ", " +
+         oracles::hexadecimal(oracles::rounded(value + budget, format)) + "]";
+}
+
+const Tensor* first_output(const Outcome& outcome, int set) {
+  const auto index = static_cast<std::size_t>(set);
+  return index < outcome.sets.size() && !outcome.sets[index].empty() ? &outcome.sets[index].front() : nullptr;
+}
+
+std::string got(const Tensor* tensor, const oracles::Answer& answer, Int index) {
+  if (!tensor || tensor->shape() != answer.shape() || tensor->dtype() != answer.dtype()) return "-";
+  return oracles::hexadecimal(oracles::scalar(*tensor, index));
+}
+
+void show_elements(const oracles::Answer& answer, const Tensor* tensor) {
+  Int shown = 0;
+  for_each_position(answer.shape(), [&](const Shape& position, Int index) {
+    if (shown++ >= most_elements) return;
+    const Element element = answer.element(index);
+    std::cout << "  " << text(position) << "  got " << got(tensor, answer, index) << "  want "
+              << wanted(element, answer.dtype()) << interval(element, answer.dtype()) << "\n";
+  });
+  if (shown > most_elements) std::cout << "  … and " << shown - most_elements << " more\n";
+}
+
+// What the rulings expect, or the readings the verdict found. A model that is invalid under them has no answer.
+void show_answer(const Case& c, const Readings& readings, const Listening& backend, const Subject&) {
+  if (!c.definition().violated(c.call(), readings).empty()) return;
+  for (int set = 0; set < data_sets; ++set) {
+    const auto answer = oracles::oracle_of(c.version).answer(c.call(), operands(c, set), readings, {});
+    const Tensor* tensor = first_output(backend.heard, set);
+    row("data " + std::to_string(set)) << "expected " << name(answer->dtype()) << text(answer->shape());
+    if (tensor) std::cout << ", got " << name(tensor->dtype()) << text(tensor->shape());
+    std::cout << "\n";
+    show_elements(*answer, tensor);
+  }
+}
+
+void show_evidence(const Evidence& evidence) {
+  row("element") << text(evidence.index) << " of data set " << evidence.set << "  got " << evidence.got << "  want "
+                 << evidence.want << "\n";
+  row("interval") << "[" << evidence.lower << ", " << evidence.upper << "]  " << evidence.arithmetic << "\n";
+  row("exact") << evidence.exact << "\n";
+  row("budget") << evidence.budget << "\n";
+  for (const oracles::Tap& tap : evidence.taps) {
+    row("tap") << tap.where << " ";
+    for (const std::string& factor : tap.factors) std::cout << " " << factor;
+    std::cout << "\n";
+  }
+}
+
+void show_verdict(const Verdict& verdict) {
+  for (const auto& [id, reading] : verdict.followed) row("follows") << id << " " << reading << "\n";
+  if (!verdict.readings.departures().empty()) row("reading") << text(verdict.readings) << "\n";
+  if (verdict.evidence) show_evidence(*verdict.evidence);
+  row("verdict") << oracles::name(verdict.state);
+  if (verdict.level) std::cout << ", meets " << oracles::name(*verdict.level);
+  if (!verdict.because.empty()) std::cout << " (" << verdict.because << ")";
+  std::cout << (verdict.detail.empty() ? "" : ": ") << verdict.detail << "\n";
+}
+
+void write(const std::filesystem::path& path, std::string_view bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file << bytes;
+  if (!file.flush()) throw InputError("cannot write " + path.string() + "; check that its folder may be written");
+}
+
+// As ONNX's backend tests lay a case out.
+void save(const suites::Ask& ask, const std::filesystem::path& folder) {
+  std::error_code failure;
+  for (std::size_t set = 0; set < ask.sets.size(); ++set) {
+    const auto data = folder / ("test_data_set_" + std::to_string(set));
+    std::filesystem::create_directories(data, failure);
+    for (std::size_t i = 0; i < ask.sets[set].size(); ++i)
+      write(data / ("input_" + std::to_string(i) + ".pb"), ask.sets[set][i]);
+  }
+  write(folder / "model.onnx", ask.model);
+}
+
+suites::Planned planned(const std::string& text) {
+  Result<Case> parsed = parse_case(text);
+  if (!parsed) throw InputError(parsed.error());
+  std::string canonical = line(*parsed);
+  return {*std::move(parsed), std::move(canonical), "command line", std::nullopt};
+}
+
+int replay(const Options& options) {
+  const suites::Planned question = planned(options.line);
+  const suites::Conduct conduct = options.subject.conduct();
+  Listening backend(options.subject.opener()());
+  const suites::Description& described = backend.describe();
+  if (!options.save.empty()) save(suites::ask_of(question, conduct), options.save);
+  show_case(question, question.c.definition());
+  row("backend") << described.backend << " " << described.version << " " << described.device << "\n";
+  const Verdict verdict = suites::certify(question, backend, conduct);
+  show_outcome(backend.heard);
+  show_answer(question.c, verdict.readings, backend, options.subject);
+  show_verdict(verdict);
+  return breaks_conformance(verdict.state, options.subject) ? not_conforming : conforms;
+}
+
+}  // namespace
+
+Verb replay_verb(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("replay", "ask one question again and show why it is judged so");
+  command->add_option("line", options->line, "the case line, in quotes")->required();
+  options->subject.add_options(*command);
+  command->add_option("--save", options->save, "write model.onnx and its inputs into this folder");
+  return {command, [options] { return replay(*options); }};
+}
+
+}  // namespace assay::tools

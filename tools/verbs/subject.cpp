@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/verbs/subject.h"
+
+#include "tools/verbs/words.h"
+
+#include <CLI/CLI.hpp>
+
+namespace assay::tools {
+
+void Subject::add_options(CLI::App& command) {
+  command
+      .add_option("--backend", backend,
+                  "what to certify: onnxruntime, reference, python:MODULE or exec:COMMAND (tools/backends/README.md)")
+      ->required();
+  command.add_option("--level", level, "accuracy asked for: L0, L1, L2, L2t or L3")->capture_default_str();
+  auto* strict_flag = command.add_flag("--strict", strict, "a contested reading does not conform");
+  command.add_flag("--lenient", lenient, "a contested reading conforms and is named (default)")->excludes(strict_flag);
+  command.add_option("--timeout", timeout_seconds, "seconds a case may take")
+      ->check(CLI::Range(0.001, 86400.0))
+      ->capture_default_str();
+  command.add_option("--memory", memory_mib, "MiB the backend may use")
+      ->check(CLI::Range(Int{1}, Int{1} << 40))
+      ->capture_default_str();
+  command.add_option("--threads", threads, "threads inside the backend")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command.add_option("--optimization", optimization, "graph optimisation of the backend: all, extended, basic or none")
+      ->check(CLI::IsMember({"all", "extended", "basic", "none"}))
+      ->capture_default_str();
+}
+
+suites::Limits Subject::limits() const {
+  suites::Limits limits;
+  limits.run = std::chrono::milliseconds(static_cast<Int>(timeout_seconds * 1000));
+  limits.memory = static_cast<std::size_t>(memory_mib) << 20;
+  return limits;
+}
+
+suites::OpenBackend Subject::opener() const {
+  return [spec = backend, within = limits()] { return suites::open_backend(spec, within); };
+}
+
+suites::Conduct Subject::conduct() const {
+  suites::Conduct conduct;
+  conduct.level = level_of(level);
+  conduct.threads = threads;
+  conduct.optimization = optimization;
+  return conduct;
+}
+
+reports::Asked Subject::asked() const {
+  reports::Asked asked;
+  asked.tool_version = ASSAY_VERSION;
+  asked.backend = backend;
+  asked.level = level_of(level);
+  asked.strict = strict;
+  asked.threads = threads;
+  asked.optimization = optimization;
+  asked.timeout_seconds = timeout_seconds;
+  asked.memory_mib = memory_mib;
+  return asked;
+}
+
+bool breaks_conformance(oracles::State state, const Subject& subject) {
+  using oracles::State;
+  return state == State::fail || state == State::below || state == State::refused || state == State::error ||
+         (subject.strict && state == State::contested);
+}
+
+}  // namespace assay::tools

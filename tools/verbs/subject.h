@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subject: the backend a person names on the command line, the limits it works under and the measure it is held to.
+#pragma once
+
+#include "reports/report.h"
+#include "suites/campaign.h"
+#include "suites/worker.h"
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace assay::tools {
+
+struct Subject {
+  std::string backend, level = "L2", optimization = "all";
+  bool strict = false, lenient = false;
+  int threads = 1;
+  double timeout_seconds = 30;
+  Int memory_mib = 4096;
+
+  void add_options(CLI::App& command);
+
+  suites::Limits limits() const;
+  suites::OpenBackend opener() const;
+  suites::Conduct conduct() const;  // one job, silent
+  reports::Asked asked() const;
+};
+
+// Under --strict a contested verdict is a breach as well.
+bool breaks_conformance(oracles::State state, const Subject& subject);
+
+}  // namespace assay::tools

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verb: one subcommand of the tool. Declaring it fills its options in; running it is another step, so that what it
+// throws is caught once, in main.
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace assay::tools {
+
+// Exit codes of every verb (decisions 1).
+inline constexpr int conforms = 0, not_conforming = 1, bad_input = 2, broken = 3;
+
+struct Verb {
+  CLI::App* command;
+  std::function<int()> run;
+};
+
+Verb certify_verb(CLI::App& app);
+Verb replay_verb(CLI::App& app);
+Verb list_verb(CLI::App& app);
+Verb explain_verb(CLI::App& app);
+
+}  // namespace assay::tools

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/verbs/words.h"
+
+#include "tools/verbs/nearest.h"
+
+#include <algorithm>
+
+namespace assay::tools {
+namespace {
+
+// "Conv", "com.microsoft:NhwcConv": an operator as a person names it.
+std::string name_of(const Operator& op) { return op.domain().empty() ? op.name() : op.domain() + ":" + op.name(); }
+
+std::vector<std::string> operator_names() {
+  std::vector<std::string> names;
+  for (const Operator* op : operators()) names.push_back(name_of(*op));
+  return names;
+}
+
+std::vector<std::string> version_names() {
+  std::vector<std::string> names;
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions()) names.push_back(text(definition.version));
+  return names;
+}
+
+std::vector<std::string> operator_and_version_names() {
+  std::vector<std::string> names = operator_names();
+  std::ranges::copy(version_names(), std::back_inserter(names));
+  return names;
+}
+
+std::vector<std::string> type_names() {
+  std::set<std::string> names;
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions())
+      for (const TypeVariable& variable : definition.types)
+        for (DType type : variable.types) names.insert(std::string(name(type)));
+  return {names.begin(), names.end()};
+}
+
+// A version number between two versions: "Conv-12" is Conv-11 at opset 12, which is not what a version is called.
+std::string in_force(const std::string& word) {
+  const auto dash = word.rfind('-');
+  if (dash == std::string::npos || dash + 1 == word.size() || word.size() - dash > 4 ||
+      word.find_first_not_of("0123456789", dash + 1) != std::string::npos)
+    return "";
+  const int opset = std::stoi(word.substr(dash + 1));
+  for (const Operator* op : operators())
+    if (const Definition* found = op->at(opset); name_of(*op) == word.substr(0, dash) && found && opset <= newest_opset)
+      return "; at opset " + std::to_string(opset) + " " + text(found->version) + " is in force";
+  return "";
+}
+
+[[noreturn]] void unknown_version(const std::string& word) {
+  const std::string force = in_force(word);
+  throw InputError("unknown operator version '" + word + "'" +
+                   (force.empty() ? suggestion(word, operator_and_version_names()) : force));
+}
+
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+}  // namespace
+
+oracles::Level level_of(const std::string& word) {
+  const std::vector<std::string> names{"L0", "L1", "L2", "L2t", "L3"};
+  if (!contains(names, word)) throw InputError("unknown level '" + word + "'" + suggestion(word, names));
+  return *oracles::level_named(word);
+}
+
+const Definition& definition_of(const std::string& word) {
+  for (const Operator* op : operators()) {
+    if (name_of(*op) == word) return op->versions().back();
+    for (const Definition& definition : op->versions())
+      if (text(definition.version) == word) return definition;
+  }
+  unknown_version(word);
+}
+
+suites::Selection selection_of(const std::vector<std::string>& operators, const std::vector<std::string>& types) {
+  suites::Selection selection;
+  for (const std::string& word : operators) {
+    if (!contains(operator_names(), word) && !contains(version_names(), word)) unknown_version(word);
+    selection.operators.insert(word);
+  }
+  for (const std::string& word : types) {
+    const std::optional<DType> type = dtype_named(word);
+    if (!type || !contains(type_names(), word))
+      throw InputError("unknown type '" + word + "'" + suggestion(word, type_names()));
+    selection.types.insert(*type);
+  }
+  return selection;
+}
+
+}  // namespace assay::tools

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words a person types, as what they name. Each throws InputError with the nearest word there is.
+#pragma once
+
+#include "oracles/accuracy.h"
+#include "suites/suite.h"
+
+#include <string>
+#include <vector>
+
+namespace assay::tools {
+
+oracles::Level level_of(const std::string& word);          // L0, L1, L2, L2t, L3
+const Definition& definition_of(const std::string& word);  // "Conv-11"; "Conv" is the newest
+suites::Selection selection_of(const std::vector<std::string>& operators, const std::vector<std::string>& types);
+
+}  // namespace assay::tools
