@@ -3,6 +3,8 @@
 // RN_T(y - B) <= got <= RN_T(y + B), with B proven. Comparison of floats happens here and nowhere else.
 #pragma once
 
+#include <memory>
+
 #include "oracles/verdict.h"
 #include "reference/case.h"
 
@@ -13,8 +15,33 @@ struct Judgement {
   Arithmetic arithmetic;    // declared by the backend
 };
 
-// Judges what a backend did with a case. Never throws for what a backend returned.
+// The answers of one call over its data sets, worked out once and kept: judge several outcomes of one case with it.
+class Bench {
+ public:
+  Bench(Call call, std::vector<Operands> sets, Judgement judgement = {});
+  explicit Bench(const Case& c, Judgement judgement = {});
+  ~Bench();
+  Bench(Bench&&) noexcept;
+
+  // Never throws for what a backend returned.
+  Verdict judge(const Outcome& outcome) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Judges what a backend did with a case.
 Verdict judge(const Case& c, const Outcome& outcome, const Judgement& judgement = {});
+
+// The same without a Case: operands in schema order, per data set.
+Verdict judge(const Call& call, const std::vector<Operands>& sets, const Outcome& outcome, const Judgement& judgement = {});
+
+// The interval of one finite element at one allowance, as values of T: [lower, upper].
+struct Interval {
+  Scalar lower, upper;
+};
+Interval interval(const Element& element, const Allowance& allowance, DType dtype);
 
 // The class of a case (spec B.1), one label each: "valid-core", "valid-contested", "valid-degenerate", "nonfinite",
 // "invalid-static".

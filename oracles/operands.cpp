@@ -17,7 +17,7 @@ Shape position(const Shape& shape, Int flat) {
 }
 
 std::string place(std::string_view name, const Shape& shape, Int flat) {
-  return std::string(name) + text(position(shape, flat));
+  return std::string(name) + assay::text(position(shape, flat));
 }
 
 }  // namespace assay::oracles

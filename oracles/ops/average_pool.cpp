@@ -9,6 +9,7 @@
 #include "oracles/enclosure.h"
 #include "oracles/geometry.h"
 #include "oracles/operands.h"
+#include "reference/operator.h"
 
 namespace assay::oracles {
 namespace {

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/judge.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "oracles/operands.h"
+#include "reference/operator.h"
+
+namespace assay::oracles {
+namespace {
+
+// Order of two values of T that are not NaN; zeros are equal (A29).
+std::strong_ordering compare(const Scalar& a, const Scalar& b) {
+  const auto rank = [](const Scalar& s) { return s.is_finite() ? 0 : s.negative ? -1 : 1; };
+  if (rank(a) != rank(b) || rank(a) != 0) return rank(a) <=> rank(b);
+  return a.value() <=> b.value();
+}
+
+bool same(const Scalar& a, const Scalar& b) {
+  if (a.is == Scalar::Class::nan || b.is == Scalar::Class::nan) return a.is == b.is;
+  return compare(a, b) == 0;
+}
+
+bool is_nan(const Scalar& value) { return value.is == Scalar::Class::nan; }
+
+bool inside(const Scalar& got, const Interval& interval) {
+  return !is_nan(got) && compare(interval.lower, got) <= 0 && compare(got, interval.upper) <= 0;
+}
+
+// 2.3.6: flushing the output admits 0 where the interval meets (-λ, λ).
+bool flushed_to_zero(const Scalar& got, const Interval& interval, const Format& format) {
+  if (!got.is_zero()) return false;
+  const Dyadic smallest = Dyadic::power_of_two(format.min_exponent);
+  const bool below = interval.lower.is_finite() ? interval.lower.value() < smallest : interval.lower.negative;
+  const bool above = interval.upper.is_finite() ? interval.upper.value() > -smallest : !interval.upper.negative;
+  return below && above;
+}
+
+// What is said of one element.
+struct Finding {
+  enum class Kind { right, unscored, below, wrong };
+  Kind kind = Kind::right;
+  Level level = Level::L0;
+  std::string because, arithmetic;  // of below and wrong
+  bool is_nearest = false;          // equals RN_T(y)
+  std::pair<std::string, std::string> followed;  // a member of a set ruling: A9, A14
+  double q = 0, ulp = 0;
+};
+
+double unit_roundoff(DType dtype) { return std::ldexp(1.0, format_of(dtype == DType::f64 ? DType::f64 : DType::f32).unit_exponent()); }
+
+void measure(Finding& finding, const Element& element, const Scalar& got, DType dtype) {
+  if (!got.is_finite()) return;
+  const double error = approximate(abs(Ratio{got.value(), 1} - element.value));
+  const double magnitude = approximate(element.magnitude), value = std::abs(approximate(element.value));
+  const Format& format = format_of(dtype);
+  const int exponent = value > 0 ? std::max(std::ilogb(value), format.min_exponent) : format.min_exponent;
+  if (magnitude > 0) finding.q = error / (unit_roundoff(dtype) * magnitude);
+  finding.ulp = std::ldexp(error, format.precision - 1 - exponent);
+}
+
+bool admits(const Allowance& allowance, const Element& element, const Scalar& got, DType dtype) {
+  if (!got.is_finite() && (allowance.may_overflow || allowance.blurs_nonfinite)) return true;
+  const Interval range = interval(element, allowance, dtype);
+  return inside(got, range) || (allowance.flushes_output && flushed_to_zero(got, range, format_of(dtype)));
+}
+
+// The first arithmetic beyond L2 that explains what came back; none explains a wrong element.
+void explain(Finding& finding, const Answer& answer, Int index, const Element& element, const Scalar& got) {
+  finding.kind = Finding::Kind::wrong;
+  finding.because = "value";
+  for (const Allowance& wider : answer.wider(index)) {
+    if (!wider.vacuous && !admits(wider, element, got, answer.dtype())) continue;
+    finding.kind = Finding::Kind::below;
+    finding.level = wider.level;
+    finding.arithmetic = wider.vacuous ? wider.arithmetic + ": nothing can be proven, n u >= 1" : wider.arithmetic;
+    return;
+  }
+}
+
+Finding examine_finite(const Answer& answer, Int index, const Element& element, const Scalar& got) {
+  Finding finding;
+  const DType dtype = answer.dtype();
+  const Format& format = format_of(dtype);
+  if (element.nan_admitted) finding.followed = {"A14", is_nan(got) ? "multiply" : "skip"};
+  if (element.nan_admitted && is_nan(got)) return finding;
+  finding.is_nearest = same(got, rounded(element.value, format));
+  if (finding.is_nearest) return finding;
+  measure(finding, element, got, dtype);
+  if (admits(element.asked, element, got, dtype)) {
+    const bool faithful = same(got, rounded(element.value, format, Rounding::down)) ||
+                          same(got, rounded(element.value, format, Rounding::up));
+    finding.level = faithful ? Level::L1 : Level::L2;
+    return finding;
+  }
+  finding.followed = {};
+  explain(finding, answer, index, element, got);
+  return finding;
+}
+
+// NaN or an infinity that every order of evaluation gives.
+Finding examine_special(const Answer& answer, Int index, const Element& element, const Scalar& got) {
+  Finding finding;
+  const bool want_nan = element.kind == Kind::nan;
+  const bool right = want_nan ? is_nan(got)
+                              : got.is == Scalar::Class::infinite && got.negative == (element.kind == Kind::negative_infinity);
+  if (right || (element.nan_admitted && is_nan(got))) {
+    if (element.nan_admitted && !want_nan) finding.followed = {"A14", right ? "skip" : "multiply"};
+    finding.is_nearest = right;
+    return finding;
+  }
+  finding.kind = Finding::Kind::wrong;
+  finding.because = "special";
+  for (const Allowance& wider : answer.wider(index))
+    if (wider.blurs_nonfinite) {
+      finding.kind = Finding::Kind::below;
+      finding.level = wider.level;
+      finding.arithmetic = wider.arithmetic;
+    }
+  return finding;
+}
+
+Finding examine(const Answer& answer, Int index, const Element& element, const Scalar& got) {
+  Finding finding;
+  switch (element.kind) {
+    case Kind::finite: return examine_finite(answer, index, element, got);
+    case Kind::unscored:
+      finding.kind = Finding::Kind::unscored;
+      finding.because = element.reason;
+      return finding;
+    case Kind::nan_or_zero:
+      if (is_nan(got) || got.is_zero()) {
+        finding.followed = {"A9", is_nan(got) ? "nan" : "zero"};
+        return finding;
+      }
+      finding.kind = Finding::Kind::wrong;
+      finding.because = "special";
+      return finding;
+    default: return examine_special(answer, index, element, got);
+  }
+}
+
+std::string want_text(const Element& element, DType dtype) {
+  switch (element.kind) {
+    case Kind::finite: return hexadecimal(rounded(element.value, format_of(dtype)));
+    case Kind::nan: return "nan";
+    case Kind::positive_infinity: return "inf";
+    case Kind::negative_infinity: return "-inf";
+    case Kind::nan_or_zero: return "nan or 0";
+    case Kind::unscored: break;
+  }
+  return "unscored";
+}
+
+Evidence evidence_of(const Answer& answer, Int index, const Element& element, const Scalar& got, int set) {
+  Evidence out;
+  out.set = set;
+  out.index = position(answer.shape(), index);
+  out.got = hexadecimal(got);
+  out.want = want_text(element, answer.dtype());
+  out.taps = answer.taps(index);
+  if (element.kind != Kind::finite) return out;
+  const Interval range = interval(element, element.asked, answer.dtype());
+  out.lower = hexadecimal(range.lower);
+  out.upper = hexadecimal(range.upper);
+  out.exact = text(element.value);
+  out.budget = text(element.asked.budget);
+  out.arithmetic = element.asked.arithmetic;
+  return out;
+}
+
+// The answers under one set of readings; elements are worked out when first asked for.
+struct Sheet {
+  std::vector<std::unique_ptr<Answer>> answers;  // per data set
+  std::vector<std::vector<std::optional<Element>>> elements;
+
+  const Element& element(std::size_t set, Int index) {
+    std::optional<Element>& slot = elements[set][static_cast<std::size_t>(index)];
+    if (!slot) slot = answers[set]->element(index);
+    return *slot;
+  }
+};
+
+// Fewer than this many elements may well be equal by chance or by geometry.
+constexpr Int vacuity_floor = 8;
+
+}  // namespace
+
+Interval interval(const Element& element, const Allowance& allowance, DType dtype) {
+  const Format& format = format_of(dtype);
+  if (allowance.budget.is_zero()) {
+    const Scalar nearest = rounded(element.value, format);
+    return {nearest, nearest};
+  }
+  return {rounded(element.value - allowance.budget, format), rounded(element.value + allowance.budget, format)};
+}
+
+struct Bench::State {
+  Call call;
+  std::vector<Operands> sets;
+  Judgement judgement;
+  std::vector<std::string> violated;
+  std::vector<std::string> touched;
+  mutable std::map<Readings, Sheet> sheets;
+
+  bool is_legal() const { return violated.empty(); }
+  const Oracle& oracle() const { return oracle_of(call.definition().version); }
+
+  Sheet& sheet(const Readings& readings) const {
+    const auto [at, fresh] = sheets.try_emplace(readings);
+    if (!fresh) return at->second;
+    for (const Operands& operands : sets) {
+      at->second.answers.push_back(oracle().answer(call, operands, readings, judgement.arithmetic));
+      at->second.elements.emplace_back(static_cast<std::size_t>(volume(at->second.answers.back()->shape())));
+    }
+    return at->second;
+  }
+
+  std::optional<Verdict> malformed(const Outcome& outcome, const Shape& shape) const;
+  Verdict compare_values(const Outcome& outcome, const Readings& readings) const;
+  Verdict judge_under(const Outcome& outcome, const Readings& readings) const;
+  Verdict judge_legal(const Outcome& outcome) const;
+  Verdict judge_near_miss(const Outcome& outcome) const;
+  std::vector<Readings> departures() const;
+  bool is_vacuous(Sheet& sheet) const;
+};
+
+namespace {
+
+Verdict verdict(State state, std::string because, std::string detail) {
+  Verdict out;
+  out.state = state;
+  out.because = std::move(because);
+  out.detail = std::move(detail);
+  return out;
+}
+
+void add_element(Verdict& out, const Finding& finding, std::optional<Level>& weakest) {
+  ++out.elements;
+  out.exact += finding.is_nearest ? 1 : 0;
+  out.unscored += finding.kind == Finding::Kind::unscored ? 1 : 0;
+  out.worst_q = std::max(out.worst_q, finding.q);
+  out.worst_ulp = std::max(out.worst_ulp, finding.ulp);
+  if (!finding.followed.first.empty()) {
+    std::string& seen = out.followed[finding.followed.first];
+    seen = seen.empty() || seen == finding.followed.second ? finding.followed.second : "both";
+  }
+  if (finding.kind != Finding::Kind::unscored && finding.kind != Finding::Kind::wrong)
+    weakest = std::max(weakest.value_or(Level::L0), finding.level);
+}
+
+}  // namespace
+
+// Wrong count, type or shape; nothing can be compared then.
+std::optional<Verdict> Bench::State::malformed(const Outcome& outcome, const Shape& shape) const {
+  if (outcome.sets.size() != sets.size())
+    return verdict(oracles::State::fail, "count", "answered " + std::to_string(outcome.sets.size()) + " data sets of " + std::to_string(sets.size()));
+  const std::size_t outputs = call.definition().outputs.size();
+  const DType dtype = call.type(call.definition().inputs.front().name).dtype;
+  for (const std::vector<Tensor>& set : outcome.sets) {
+    if (set.size() != outputs)
+      return verdict(oracles::State::fail, "count", std::to_string(set.size()) + " outputs instead of " + std::to_string(outputs));
+    if (set[0].dtype() != dtype)
+      return verdict(oracles::State::fail, "type", "type " + std::string(name(set[0].dtype())) + " instead of " + std::string(name(dtype)));
+    if (set[0].shape() != shape)
+      return verdict(oracles::State::fail, "shape", "shape " + assay::text(set[0].shape()) + " instead of " + assay::text(shape));
+  }
+  return std::nullopt;
+}
+
+Verdict Bench::State::compare_values(const Outcome& outcome, const Readings& readings) const {
+  Sheet& answers = sheet(readings);
+  Verdict out = verdict(oracles::State::pass, "", "");
+  std::optional<Level> weakest;
+  Finding::Kind worst = Finding::Kind::right;
+  for (std::size_t set = 0; set < sets.size(); ++set) {
+    const Tensor& got = outcome.sets[set][0];
+    for (Int i = 0; i < got.elements(); ++i) {
+      const Element& element = answers.element(set, i);
+      const Scalar value = scalar(got, i);
+      const Finding finding = examine(*answers.answers[set], i, element, value);
+      add_element(out, finding, weakest);
+      const bool notable = finding.kind == Finding::Kind::below || finding.kind == Finding::Kind::wrong;
+      const bool too_weak = finding.kind == Finding::Kind::right && finding.level > judgement.level;
+      if ((notable && finding.kind > worst) || (too_weak && !out.evidence)) {
+        out.evidence = evidence_of(*answers.answers[set], i, element, value, static_cast<int>(set));
+        out.because = finding.because.empty() ? "value" : finding.because;
+        out.detail = finding.arithmetic.empty() ? "" : "explained by: " + finding.arithmetic;
+      }
+      worst = std::max(worst, finding.kind);
+    }
+  }
+  out.level = worst == Finding::Kind::wrong ? std::nullopt : weakest;
+  if (worst == Finding::Kind::wrong)
+    out.state = oracles::State::fail;
+  else if (weakest && *weakest > judgement.level)
+    out.state = oracles::State::below;
+  else if (out.elements > 0 && out.unscored == out.elements) {
+    out.state = oracles::State::unscored;
+    out.because = "overflow";
+    out.detail = "every element: an intermediate may overflow, or a subnormal meets an infinity";
+  }
+  return out;
+}
+
+Verdict Bench::State::judge_under(const Outcome& outcome, const Readings& readings) const {
+  const std::optional<Shape> shape = oracle().shape(call, readings);
+  expects(shape.has_value(), "a legal call without a window");
+  if (auto bad = malformed(outcome, *shape)) return *bad;
+  return compare_values(outcome, readings);
+}
+
+// One change at a time, then products of two, at most 64 (decisions 2). For a near miss the changes that lift its
+// constraints come first and always apply.
+std::vector<Readings> Bench::State::departures() const {
+  std::vector<Readings> bases{Readings()};
+  for (const std::string& id : violated) {
+    const Constraint* constraint = call.definition().constraint(id);
+    if (!constraint || constraint->ruling.empty()) return {};
+    const RulingUse* use = call.definition().ruling(constraint->ruling);
+    std::vector<Readings> lifted;
+    for (const Readings& base : bases)
+      for (std::size_t i = 1; use && i < use->readings.size(); ++i)
+        lifted.push_back(base.with(use->id, std::string(use->readings[i])));
+    bases = std::move(lifted);
+  }
+  std::vector<Readings> all = violated.empty() ? std::vector<Readings>{} : bases;
+  if (!violated.empty()) return all;
+  std::vector<Readings> singles;
+  for (const std::string& id : touched)
+    for (std::size_t i = 1; i < call.definition().ruling(id)->readings.size(); ++i)
+      singles.push_back(Readings().with(id, std::string(call.definition().ruling(id)->readings[i])));
+  all = singles;
+  for (const Readings& a : singles)
+    for (const Readings& b : singles) {
+      const auto &[id, reading] = *b.departures().begin();
+      if (a.departures().begin()->first < id && all.size() < 64) all.push_back(a.with(id, reading));
+    }
+  return all;
+}
+
+// Mostly zero or constant answers let wrong kernels pass (numerics 4): nothing is shown where every answer is the same
+// number, or nine in ten are zero. Special values and windows without a term have their own rules.
+bool Bench::State::is_vacuous(Sheet& answers) const {
+  Int counted = 0, zeros = 0;
+  std::optional<Scalar> first;
+  bool varies = false;
+  for (std::size_t set = 0; set < sets.size(); ++set)
+    for (Int i = 0; i < static_cast<Int>(answers.elements[set].size()); ++i) {
+      const Element& element = answers.element(set, i);
+      if (element.kind != Kind::finite || element.terms == 0) return false;
+      const Scalar value = rounded(element.value, format_of(answers.answers[set]->dtype()));
+      if (!first) first = value;
+      varies |= !same(*first, value);
+      ++counted;
+      zeros += value.is_zero() ? 1 : 0;
+    }
+  return counted >= vacuity_floor && (!varies || 10 * zeros >= 9 * counted);
+}
+
+Verdict Bench::State::judge_legal(const Outcome& outcome) const {
+  Verdict ruled = judge_under(outcome, {});
+  for (const std::string& id : touched)
+    if (ruled.state != oracles::State::fail) ruled.followed[id] = std::string(Readings().of(id));
+  if (ruled.state == oracles::State::pass && is_vacuous(sheet({}))) {
+    ruled.state = oracles::State::unscored;
+    ruled.because = "vacuous";
+    ruled.detail = "every answer is the same number";
+  }
+  if (ruled.state != oracles::State::fail && ruled.state != oracles::State::below) return ruled;
+
+  std::optional<Verdict> weaker;
+  std::optional<Verdict> contested;
+  for (const Readings& readings : departures()) {
+    if (!oracle().shape(call, readings)) continue;
+    if (contested && contested->readings.departures().size() < readings.departures().size()) break;
+    Verdict other = judge_under(outcome, readings);
+    if (other.state == oracles::State::below && !weaker) {
+      weaker = other;
+      weaker->readings = readings;
+    }
+    if (other.state != oracles::State::pass) continue;
+    if (contested) {
+      contested->also.push_back(readings);
+      continue;
+    }
+    contested = std::move(other);
+    contested->readings = readings;
+  }
+  if (contested) {
+    contested->state = oracles::State::contested;
+    contested->because = "reading";
+    contested->detail = text(contested->readings);
+    // Several readings explain it: all are reported, none is counted (decisions 2).
+    if (contested->also.empty())
+      for (const auto& [id, reading] : contested->readings.departures()) contested->followed[id] = reading;
+    contested->evidence.reset();
+    return *contested;
+  }
+  if (ruled.state == oracles::State::fail && weaker) {
+    weaker->detail += (weaker->detail.empty() ? "" : "; ") + ("read as " + text(weaker->readings));
+    return *weaker;
+  }
+  return ruled;
+}
+
+Verdict Bench::State::judge_near_miss(const Outcome& outcome) const {
+  const auto fits = [&](const Readings& readings) {
+    if (!oracle().shape(call, readings)) return false;
+    return judge_under(outcome, readings).state == oracles::State::pass;
+  };
+  Verdict out = verdict(oracles::State::accepted, "accepted", "an invalid model was executed");
+  const std::vector<Readings> candidates = departures();
+  for (const Readings& readings : candidates) {
+    if (!fits(readings)) continue;
+    if (out.state == oracles::State::contested) {
+      out.also.push_back(readings);
+      continue;
+    }
+    out = verdict(oracles::State::contested, "reading", text(readings));
+    out.readings = readings;
+  }
+  if (out.state == oracles::State::contested && out.also.empty())
+    for (const auto& [id, reading] : out.readings.departures()) out.followed[id] = reading;
+  return out;
+}
+
+Bench::Bench(Call call, std::vector<Operands> sets, Judgement judgement)
+    : state_(new State{std::move(call), std::move(sets), std::move(judgement), {}, {}, {}}) {
+  state_->violated = state_->call.definition().violated(state_->call);
+  if (state_->is_legal()) state_->touched = state_->oracle().touched(state_->call);
+}
+
+Bench::Bench(const Case& c, Judgement judgement)
+    : Bench(c.call(),
+            [&] {
+              std::vector<Operands> sets;
+              for (int set = 0; set < data_sets; ++set) sets.push_back(operands(c, set));
+              return sets;
+            }(),
+            std::move(judgement)) {}
+
+Bench::~Bench() = default;
+Bench::Bench(Bench&&) noexcept = default;
+
+Verdict Bench::judge(const Outcome& outcome) const {
+  Verdict out;
+  switch (outcome.kind) {
+    case Outcome::Kind::outputs:
+      out = state_->is_legal() ? state_->judge_legal(outcome) : state_->judge_near_miss(outcome);
+      break;
+    case Outcome::Kind::unsupported: out = verdict(oracles::State::unsupported, "not implemented", outcome.because); break;
+    case Outcome::Kind::refused:
+      out = verdict(state_->is_legal() ? oracles::State::refused : oracles::State::pass, "refused", outcome.because);
+      break;
+    default: out = verdict(oracles::State::error, std::string(name(outcome.kind)), outcome.because); break;
+  }
+  out.violated = state_->violated;
+  return out;
+}
+
+Verdict judge(const Case& c, const Outcome& outcome, const Judgement& judgement) {
+  return Bench(c, judgement).judge(outcome);
+}
+
+Verdict judge(const Call& call, const std::vector<Operands>& sets, const Outcome& outcome, const Judgement& judgement) {
+  return Bench(call, sets, judgement).judge(outcome);
+}
+
+std::string_view class_of(const Case& c) {
+  const Call call = c.call();
+  if (!call.definition().violated(call).empty()) return "invalid-static";
+  const bool nonfinite = std::ranges::any_of(c.sources, [](const auto& source) { return is_nonfinite(source.second.recipe); });
+  if (nonfinite) return "nonfinite";
+  const bool empty = std::ranges::any_of(c.node.inputs, [](const auto& input) {
+    return input.second.presence == Input::Presence::given && std::ranges::find(input.second.type.shape, 0) != input.second.type.shape.end();
+  });
+  if (empty || call.rank(call.definition().inputs.front().name) >= 6) return "valid-degenerate";
+  return oracle_of(c.version).touched(call).empty() ? "valid-core" : "valid-contested";
+}
+
+}  // namespace assay::oracles
