@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Process: a child in its own process group with its own temporary directory, spoken to over pipes. Neither outlives
+// the object: the whole group is killed, the directory removed.
+#pragma once
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace assay::suites {
+
+using Clock = std::chrono::steady_clock;
+
+// An open file descriptor, closed on exec.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() { close(); }
+
+  int number() const { return number_; }
+  bool is_open() const { return number_ >= 0; }
+  void close();
+
+ private:
+  int number_ = -1;  // poll ignores negative numbers
+};
+
+// A new directory, removed with all it holds.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  TemporaryDirectory(TemporaryDirectory&&) = delete;
+  ~TemporaryDirectory();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// The last words of a stream; a chatty child costs no more than this.
+class Tail {
+ public:
+  void append(std::string_view bytes);
+  void clear() { text_.clear(); }
+  std::string_view text() const { return text_; }
+  std::string_view last_line() const;  // that is not blank
+
+ private:
+  static constexpr std::size_t limit = std::size_t{1} << 16;
+  std::string text_;
+};
+
+// What is still to be sent: views of bytes the sender keeps.
+class Outgoing {
+ public:
+  void add(std::string_view bytes);
+  bool is_empty() const { return next_ == views_.size(); }
+  // Writes what fits; false when nobody will read the rest.
+  bool write_to(int descriptor);
+
+ private:
+  std::vector<iovec> views_;
+  std::size_t next_ = 0;
+};
+
+class Process {
+ public:
+  // The program is looked for in PATH. The child reads its requests on stdin and replies on descriptor 3, which
+  // ASSAY_REPLY_FD names. Throws InputError when it cannot be started.
+  explicit Process(const std::vector<std::string>& command);
+  ~Process();
+  Process(Process&&) = delete;
+
+  // Frames come on stdout from now on, as if on the reply pipe.
+  void take_replies_from_stdout();
+
+  struct Event {
+    bool arrived = false;  // bytes were appended to `incoming`
+    bool closed = false;   // no more will: the reply pipe is closed
+    bool exited = false;   // no more will: the process has ended, and the rest of its group with it
+    bool is_quiet() const { return !arrived && !closed && !exited; }
+  };
+  // Waits until something happens, at most until `until`: sends, receives, collects the log. A time that has passed
+  // looks without waiting.
+  Event wait(Outgoing& outgoing, std::string& incoming, Clock::time_point until);
+
+  // Resident bytes of the child and its descendants.
+  std::size_t resident_bytes() const;
+  // Ends the group now, and collects what it left in its log.
+  void kill();
+  // Lets the child end by itself, having closed its stdin; kills what is left after `grace`.
+  void finish(std::chrono::milliseconds grace);
+  // How it ended: "died by SIGSEGV (Segmentation fault)" or "ended with exit code 3"; empty while it runs, and
+  // where it was killed by us.
+  std::string ending() const;
+  bool has_failed() const;  // ended by a signal or with an exit code that is not zero
+
+  const Tail& out() const { return out_log_; }
+  std::string_view last_words() const;  // the last line of stderr, or else of stdout
+  void forget_log();
+  const std::filesystem::path& directory() const { return directory_.path(); }
+  pid_t id() const { return id_; }
+
+ private:
+  void read_log(Descriptor& from, Tail& log);
+  bool receive(std::string& incoming);
+  void reap();
+
+  TemporaryDirectory directory_;
+  Descriptor in_, reply_, out_, err_, alive_;
+  Tail out_log_, err_log_;
+  pid_t id_ = -1;
+  int status_ = 0;
+  bool is_reaped_ = false;
+  bool is_killed_ = false;  // by us
+};
+
+}  // namespace assay::suites

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/worker.h"
+
+#include <algorithm>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "reference/onnx_io.h"
+#include "suites/frame.h"
+#include "suites/printable.h"
+#include "suites/process.h"
+
+namespace assay::suites {
+
+using oracles::Outcome;
+using Kind = Outcome::Kind;
+
+// One question and what has come back of its answer.
+struct Worker::Exchange {
+  enum class Progress { incomplete, complete, garbled };
+
+  const Ask* ask = nullptr;  // null: the worker shall describe itself
+  const Limits& limits;
+
+  Outgoing outgoing = {};
+  std::string incoming = {};
+  std::size_t header = std::string::npos;  // its length with the newline, once it is there
+  Introduction introduction = {};
+  Answer answer = {};
+  std::string problem = {};  // of a garbled answer
+
+  std::chrono::milliseconds limit() const { return ask ? limits.run : limits.describe; }
+  std::size_t expected() const { return header + total(answer.sets); }
+  Progress look();
+  std::string read_header(std::string_view line);  // what is wrong with it
+  std::string where_it_stopped() const;
+};
+
+namespace {
+
+constexpr auto tick = std::chrono::milliseconds(20);
+constexpr auto grace = std::chrono::milliseconds(500);  // to die, after the reply pipe was closed or stdin was
+
+std::string in_words(std::chrono::milliseconds limit) {
+  const auto count = limit.count();
+  return count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
+}
+
+std::string in_words(std::size_t bytes) {
+  return bytes >> 20 ? std::to_string(bytes >> 20) + " MiB" : std::to_string(bytes) + " bytes";
+}
+
+// Strangers' bytes: whatever they make of us is a garbled answer, except a broken promise of our own.
+Result<Tensor> decoded(std::string_view part) {
+  try {
+    return decode_tensor(part);
+  } catch (const InputError& error) {
+    return Error{error.what()};
+  } catch (const std::bad_alloc&) {
+    return Error{"it claims more elements than fit into memory"};
+  } catch (const std::length_error&) {
+    return Error{"it claims more elements than fit into memory"};
+  }
+}
+
+Outcome outputs_of(const Sizes& sizes, std::string_view body) {
+  Outcome outcome;
+  for (std::size_t set = 0; set < sizes.size(); ++set) {
+    auto& tensors = outcome.sets.emplace_back();
+    for (const std::size_t size : sizes[set]) {
+      Result<Tensor> tensor = decoded(body.substr(0, size));
+      if (!tensor)
+        return Outcome::failure(Kind::garbled, "output " + std::to_string(tensors.size()) + " of set " +
+                                                   std::to_string(set) + " is no TensorProto: " +
+                                                   printable(tensor.error()));
+      tensors.push_back(*std::move(tensor));
+      body.remove_prefix(size);
+    }
+  }
+  return outcome;
+}
+
+// A worker that cannot write to a third descriptor describes itself on stdout and says so, as the last line so far;
+// what it printed before is log.
+std::optional<Introduction> introduction_on_stdout(std::string_view log) {
+  if (log.empty() || log.back() != '\n') return std::nullopt;
+  log.remove_suffix(1);
+  const std::string_view line = log.substr(log.find_last_of('\n') + 1);
+  if (!line.starts_with('{')) return std::nullopt;
+  Result<Introduction> parsed = parse_introduction(line);
+  if (!parsed || !parsed->replies_on_stdout) return std::nullopt;
+  return *std::move(parsed);
+}
+
+}  // namespace
+
+std::string Worker::Exchange::read_header(std::string_view line) {
+  if (!ask) {
+    Result<Introduction> parsed = parse_introduction(line);
+    if (!parsed) return parsed.error();
+    introduction = *std::move(parsed);
+    return introduction.replies_on_stdout ? "it wants to reply on stdout, and says so elsewhere" : "";
+  }
+  Result<Answer> parsed = parse_answer(line);
+  if (!parsed) return parsed.error();
+  answer = *std::move(parsed);
+  if (answer.id != ask->id) return "it answers " + printable(answer.id, 40) + ", asked was " + printable(ask->id, 40);
+  if (answer.kind == Kind::outputs && answer.sets.size() != ask->sets.size())
+    return std::to_string(answer.sets.size()) + " sets of outputs for " + std::to_string(ask->sets.size()) + " of inputs";
+  if (total(answer.sets) > limits.answer)
+    return "an answer of " + in_words(total(answer.sets)) + ", the limit is " + in_words(limits.answer);
+  return "";
+}
+
+Worker::Exchange::Progress Worker::Exchange::look() {
+  if (header == std::string::npos) {
+    const std::size_t newline = incoming.find('\n');
+    if (std::min(newline, incoming.size()) > header_limit) problem = "a header line of more than 1 MiB";
+    if (!problem.empty()) return Progress::garbled;
+    if (newline == std::string::npos) return Progress::incomplete;
+    header = newline + 1;
+    problem = read_header(std::string_view(incoming).substr(0, newline));
+  }
+  if (problem.empty() && incoming.size() > expected())
+    problem = std::to_string(incoming.size() - expected()) + " bytes more than its sizes say";
+  if (!problem.empty()) return Progress::garbled;
+  return incoming.size() == expected() ? Progress::complete : Progress::incomplete;
+}
+
+std::string Worker::Exchange::where_it_stopped() const {
+  if (incoming.empty()) return "without an answer";
+  if (header == std::string::npos) return "in the middle of the header";
+  return "after " + std::to_string(incoming.size() - header) + " of " + std::to_string(expected() - header) +
+         " bytes of its answer";
+}
+
+Worker::Worker(std::string name, std::vector<std::string> command, const Limits& limits)
+    : name_(std::move(name)), command_(std::move(command)), limits_(limits) {}
+
+Worker::~Worker() {
+  if (process_) process_->finish(grace);
+}
+
+const Description& Worker::describe() {
+  if (description_) return *description_;
+  const std::optional<Outcome> failure = start();
+  if (!failure) return *description_;
+  std::string by_hand;
+  for (const std::string& word : command_) by_hand += ' ' + printable(word);
+  throw InputError(printable(name_) + ": the worker did not describe itself: " + failure->because + "; try by hand:" + by_hand);
+}
+
+Outcome Worker::run(const Ask& ask) {
+  describe();
+  if (!is_ready())
+    if (std::optional<Outcome> failure = start()) return *std::move(failure);
+  process_->forget_log();
+  const std::string header = run_line(ask);
+  Exchange exchange{&ask, limits_};
+  exchange.outgoing.add(header);
+  exchange.outgoing.add(ask.model);
+  for (const auto& set : ask.sets)
+    for (const std::string& part : set) exchange.outgoing.add(part);
+  if (std::optional<Outcome> failure = converse(exchange)) return *std::move(failure);
+  if (exchange.answer.kind != Kind::outputs)
+    return Outcome::failure(exchange.answer.kind, printable(exchange.answer.because));
+  Outcome outcome = outputs_of(exchange.answer.sets, std::string_view(exchange.incoming).substr(exchange.header));
+  if (outcome.kind != Kind::outputs) process_.reset();
+  return outcome;
+}
+
+// Alive, and silent since its last answer: what it says now cannot be the answer to the next question.
+bool Worker::is_ready() {
+  if (!process_) return false;
+  Outgoing nothing;
+  std::string incoming;
+  if (process_->wait(nothing, incoming, Clock::now()).is_quiet()) return true;
+  process_.reset();
+  return false;
+}
+
+std::optional<Outcome> Worker::start() {
+  process_.reset();
+  process_ = std::make_unique<Process>(command_);
+  ++starts_;
+  const std::string question = describe_line();
+  Exchange exchange{nullptr, limits_};
+  exchange.outgoing.add(question);
+  if (std::optional<Outcome> failure = converse(exchange)) return failure;
+  if (!description_) description_ = std::move(exchange.introduction.description);
+  return std::nullopt;
+}
+
+std::optional<Outcome> Worker::converse(Exchange& exchange) {
+  std::optional<Outcome> failure = await(exchange);
+  if (failure) process_.reset();
+  return failure;
+}
+
+// What it does is over; what it did says the rest of its log.
+Outcome Worker::failed(Kind kind, std::string because) {
+  process_->kill();
+  const std::string words = printable(process_->last_words(), 300);
+  if (!words.empty()) because += "; its last words: " + words;
+  return Outcome::failure(kind, std::move(because));
+}
+
+// The reply pipe is closed, and the answer is not complete.
+Outcome Worker::ended(const Exchange& exchange) {
+  process_->finish(grace);
+  const std::string ending = process_->ending();
+  const bool has_crashed = process_->has_failed() || (!ending.empty() && exchange.incoming.empty());
+  return failed(has_crashed ? Kind::crashed : Kind::garbled,
+                (ending.empty() ? "closed its reply pipe" : ending) + " " + exchange.where_it_stopped());
+}
+
+// Where the worker has chosen stdout, its description is found there.
+bool Worker::is_introduced_on_stdout(Exchange& exchange) {
+  if (exchange.ask || !exchange.incoming.empty()) return false;
+  auto introduction = introduction_on_stdout(process_->out().text());
+  if (!introduction) return false;
+  exchange.introduction = *std::move(introduction);
+  process_->take_replies_from_stdout();
+  return true;
+}
+
+// Nothing, once the exchange holds a complete answer.
+std::optional<Outcome> Worker::await(Exchange& exchange) {
+  using Progress = Exchange::Progress;
+  const auto deadline = Clock::now() + exchange.limit();
+  auto next_watch = Clock::now() + tick;
+  bool is_answered = false;
+  for (;;) {
+    const auto event = process_->wait(exchange.outgoing, exchange.incoming, std::min(deadline, next_watch));
+    if (event.arrived) {
+      const Progress progress = exchange.look();
+      if (progress == Progress::garbled) return Outcome::failure(Kind::garbled, exchange.problem);
+      is_answered = progress == Progress::complete;
+    }
+    const bool is_over = event.closed || event.exited;
+    if (is_answered && (is_over || exchange.outgoing.is_empty())) return std::nullopt;
+    if (is_introduced_on_stdout(exchange)) return std::nullopt;
+    if (is_over) return ended(exchange);
+
+    const auto now = Clock::now();
+    if (now >= deadline) return failed(Kind::timed_out, "no answer within " + in_words(exchange.limit()));
+    if (now < next_watch) continue;
+    next_watch = now + tick;
+    const std::size_t resident = process_->resident_bytes();
+    if (resident > limits_.memory)
+      return failed(Kind::out_of_memory, "more than " + in_words(limits_.memory) + " of memory resident");
+  }
+}
+
+}  // namespace assay::suites

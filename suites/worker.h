@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Worker: a backend behind the protocol of tools/backends/README.md, in a process of its own. Whatever that process
+// does is an Outcome; after anything but an answer it is killed and the next run starts a new one.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "suites/backend.h"
+
+namespace assay::suites {
+
+struct Limits {
+  std::chrono::milliseconds describe = std::chrono::seconds(120);  // imports are slow
+  std::chrono::milliseconds run = std::chrono::seconds(20);
+  std::size_t memory = std::size_t{4} << 30;  // resident bytes of the worker and its descendants, watched every 20 ms
+  std::size_t answer = std::size_t{4} << 30;  // bytes of one answer, all parts together
+};
+
+class Process;
+
+// Not for several threads at once; each thread has its own.
+class Worker : public Backend {
+ public:
+  // `name` is what the user called it. The program starts at the first question.
+  Worker(std::string name, std::vector<std::string> command, const Limits& limits = {});
+  ~Worker() override;
+
+  // Throws InputError, in one line that says what to do, when the program cannot be started or does not describe itself.
+  const Description& describe() override;
+  // Throws only what describe() throws, and where no process can be started for reasons that are not the worker's.
+  oracles::Outcome run(const Ask& ask) override;
+
+  int starts() const { return starts_; }  // how many processes it took so far
+  const Process* process() const { return process_.get(); }
+
+ private:
+  struct Exchange;
+  std::optional<oracles::Outcome> start();
+  std::optional<oracles::Outcome> converse(Exchange& exchange);
+  std::optional<oracles::Outcome> await(Exchange& exchange);
+  oracles::Outcome failed(oracles::Outcome::Kind kind, std::string because);
+  oracles::Outcome ended(const Exchange& exchange);
+  bool is_introduced_on_stdout(Exchange& exchange);
+  bool is_ready();
+
+  std::string name_;
+  std::vector<std::string> command_;
+  Limits limits_;
+  std::unique_ptr<Process> process_;
+  std::optional<Description> description_;
+  int starts_ = 0;
+};
+
+// The worker a user names on the command line, as worker_names.h reads it. Throws InputError for an unknown name.
+std::unique_ptr<Backend> open_backend(const std::string& name, const Limits& limits = {});
+
+}  // namespace assay::suites

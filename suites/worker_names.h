@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Worker names: what may stand after --backend, and the command each name stands for.
+//
+//   onnxruntime       tools/backends/onnxruntime.py       reference, reference:naive   assay-worker-reference
+//   python:MODULE     tools/backends/onnx_backend.py      exec:COMMAND                 any program
+//   variant:NAME, mutant:ID    assay-worker-reference: correct variants and planted bugs, for tests of ourselves
+//
+// Scripts lie in tools/backends of ASSAY_HOME, of a folder above the running program, or of the sources. Python is
+// ASSAY_PYTHON, or the .deps/venv of that same folder, or python3. assay-worker-reference lies beside the running
+// program or in tools/ beside it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reference/result.h"
+
+namespace assay::suites {
+
+// As written in messages: "onnxruntime", "python:MODULE", …
+const std::vector<std::string>& worker_names();
+
+// Program and arguments. Throws InputError for an unknown name or where the program is not there.
+std::vector<std::string> command_of(const std::string& name);
+
+// Splits as a shell does without expanding anything: blanks separate, '…' and "…" join, \ escapes.
+Result<std::vector<std::string>> split_command(std::string_view command);
+
+}  // namespace assay::suites

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The frame loop of assay's Python workers (README.md in this folder).
+
+    import assay_worker
+    assay_worker.serve(description, run)
+
+`run(model, sets, options)` gets the bytes of a ModelProto and, per data set, the bytes of one TensorProto per graph
+input (None where absent). It returns, per data set, a list of TensorProtos, or raises Unsupported or Refused; any other
+exception counts as a refusal too, with its type and text.
+"""
+import json
+import os
+import sys
+
+# A worker may be named like the library it serves; its folder must not stand in the way of that library.
+sys.path[:] = [p for p in sys.path if os.path.abspath(p or ".") != os.path.dirname(os.path.abspath(__file__))]
+
+
+class Unsupported(Exception):
+    """The runtime has no implementation of what the model asks for."""
+
+
+class Refused(Exception):
+    """The runtime turns this model or these inputs away."""
+
+
+def one_line(text):
+    return " ".join(str(text).split())[:2000]
+
+
+def open_replies(description):
+    """The reply pipe of the host; without one, stdout, which is then kept from the libraries and announced."""
+    number = os.environ.get("ASSAY_REPLY_FD")
+    if number is not None:
+        os.set_inheritable(int(number), False)
+        return os.fdopen(int(number), "wb")
+    description["replies"] = "stdout"
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return replies
+
+
+def read_part(requests, size):
+    part = requests.read(size)
+    if len(part) < size:
+        raise EOFError("the host stopped in the middle of a request")
+    return part
+
+
+def answer(run, header, model, sets):
+    try:
+        outputs = run(model, sets, header.get("options", {}))
+        return {"outcome": "outputs", "sets": [[len(part) for part in parts] for parts in outputs]}, outputs
+    except Unsupported as reason:
+        return {"outcome": "unsupported", "because": one_line(reason) or "not implemented"}, []
+    except Refused as reason:
+        return {"outcome": "refused", "because": one_line(reason) or "refused"}, []
+    except MemoryError:
+        raise  # says nothing about the model: let the host see a worker that died
+    except Exception as error:  # noqa: BLE001, whatever the runtime under test raises
+        return {"outcome": "refused", "because": one_line(f"{type(error).__name__}: {error}")}, []
+
+
+def serve(description, run):
+    description = {"assay": 1, **description}
+    requests = sys.stdin.buffer
+    replies = open_replies(description)
+    for line in iter(requests.readline, b""):
+        header = json.loads(line)
+        reply, outputs = description, []
+        if header["ask"] == "run":
+            model = read_part(requests, header["model"])
+            sets = [[read_part(requests, size) if size else None for size in sizes] for sizes in header["sets"]]
+            reply, outputs = answer(run, header, model, sets)
+            reply = {"id": header["id"], **reply}
+        replies.write(json.dumps(reply).encode() + b"\n")
+        for parts in outputs:
+            replies.writelines(parts)
+        replies.flush()

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""assay worker: any Python module that follows onnx.backend.base.Backend.
+
+    onnx_backend.py MODULE
+
+MODULE has `prepare(model, device)` itself, or a class that does: `package.module:Class`, or the one subclass of
+onnx.backend.base.Backend in it. onnx.reference, which has an evaluator instead, is served as well.
+"""
+import importlib
+import inspect
+import os
+import sys
+from importlib import metadata
+
+import assay_worker
+import numpy
+import onnx
+import onnx.backend.base
+from onnx import numpy_helper
+
+
+class Evaluator:
+    """onnx.reference behind prepare(model, device).run(inputs)."""
+
+    def __init__(self, model):
+        self.evaluator = onnx.reference.ReferenceEvaluator(model)
+
+    @staticmethod
+    def prepare(model, device="CPU"):
+        return Evaluator(model)
+
+    def run(self, inputs):
+        return self.evaluator.run(None, dict(zip(self.evaluator.input_names, inputs)))
+
+
+def is_backend(value):
+    return inspect.isclass(value) and issubclass(value, onnx.backend.base.Backend)
+
+
+def backend_in(module):
+    if module.__name__ == "onnx.reference":
+        return Evaluator
+    if callable(getattr(module, "prepare", None)):
+        return module
+    found = [v for v in vars(module).values() if is_backend(v) and v is not onnx.backend.base.Backend]
+    own = [v for v in found if v.__module__ == module.__name__] or found
+    if len(own) != 1:
+        names = " ".join(sorted(v.__name__ for v in own)) or "no class"
+        sys.exit(f"{module.__name__} has no prepare(), and {names} of onnx.backend.base.Backend: say MODULE:CLASS")
+    return own[0]
+
+
+def load(name):
+    sys.path.insert(0, os.getcwd())  # as `python -m` does
+    module_name, _, class_name = name.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+        return getattr(module, class_name) if class_name else backend_in(module)
+    except Exception as error:  # noqa: BLE001, an import runs anything
+        sys.exit(f"cannot import {name} with {sys.executable}: {type(error).__name__}: {error}; set ASSAY_PYTHON")
+
+
+def version_of(name):
+    package = name.partition(":")[0].partition(".")[0]
+    found = getattr(sys.modules.get(package), "__version__", None)
+    if isinstance(found, str):
+        return found
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def array_of(part):
+    return None if part is None else numpy_helper.to_array(onnx.TensorProto.FromString(part))
+
+
+def proto_of(name, value):
+    if value is None or isinstance(value, (str, bytes, dict)):
+        raise TypeError(f"output {name} is a {type(value).__name__}, not an array")
+    return numpy_helper.from_array(numpy.asarray(value), name).SerializeToString()
+
+
+def run_set(prepared, names, parts):
+    outputs = prepared.run([array_of(part) for part in parts])
+    if isinstance(outputs, numpy.ndarray):
+        outputs = [outputs]
+    return [proto_of(name, value) for name, value in zip(names, outputs, strict=True)]
+
+
+def is_not_implemented(error):
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    named = kinds & {"BackendIsNotSupposedToImplementIt", "NotImplementedError", "NotImplemented"}
+    text = str(error).lower()
+    return bool(named) or "not implemented" in text or "not_implemented" in text or "unimplemented" in text
+
+
+def runner(backend):
+    def run(model_bytes, sets, options):
+        try:
+            model = onnx.load_model_from_string(model_bytes)
+            is_compatible = getattr(backend, "is_compatible", None)
+            if is_compatible and not is_compatible(model):
+                raise assay_worker.Unsupported("is_compatible(model) is false")
+            prepared = backend.prepare(model, "CPU")
+            names = [output.name for output in model.graph.output]
+            return [run_set(prepared, names, parts) for parts in sets]
+        except Exception as error:
+            if is_not_implemented(error):
+                raise assay_worker.Unsupported(f"{type(error).__name__}: {error}") from error
+            raise
+
+    return run
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: onnx_backend.py MODULE")
+    name = sys.argv[1]
+    backend = load(name)
+    assay_worker.serve({"backend": name, "version": version_of(name), "device": "cpu"}, runner(backend))
+
+
+main()
