@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generators: which questions to ask. Legal cases reach every cell of an operator's coverage table, near misses break
+// exactly one constraint. A question never knows its answer: only reference/ is seen from here.
+#pragma once
+
+#include "reference/case.h"
+
+#include <rapidcheck.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::generators {
+
+// A legal case, a pure function of its arguments. `index` walks through the strata, the corners an operator wants to
+// be asked about; a run of `strata` consecutive indices visits each.
+Case legal(const Definition& definition, DType type, std::uint64_t seed, std::uint64_t index);
+
+// A case that breaks `constraint` and nothing else; none where this version has no call that does.
+std::optional<Case> near_miss(const Definition& definition, DType type, std::string_view constraint, std::uint64_t seed,
+                              std::uint64_t index);
+
+// The constraints that can be broken alone, in the order of the definition; the general ones (G1 …) first.
+std::vector<std::string> breakable(const Definition& definition);
+
+// The same legal cases for properties; they shrink towards fewer axes, smaller extents and omitted attributes.
+rc::Gen<Case> legal(const Definition& definition, DType type);
+
+}  // namespace assay::generators

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generators/generators.h"
+
+#include "generators/traits.h"
+#include "generators/values.h"
+#include "reference/operator.h"
+
+#include <catch2/catch.hpp>
+#include <rapidcheck/catch.h>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+
+namespace assay::generators {
+namespace {
+
+std::vector<const Definition*> definitions() {
+  std::vector<const Definition*> all;
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions()) all.push_back(&definition);
+  return all;
+}
+
+const std::vector<DType>& types(const Definition& definition) { return definition.types_of("T"); }
+
+const Definition& definition(const char* name, int since) { return *find_definition({"", name, since}); }
+
+std::vector<std::string> ids(const Definition& definition) {
+  std::vector<std::string> all;
+  for (const Constraint& constraint : general_constraints()) all.push_back(constraint.id);
+  for (const Constraint& constraint : definition.constraints) all.push_back(constraint.id);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("Generators: a legal case is legal, small and of the type asked for", "[generators]") {
+  for (const Definition* d : definitions())
+    for (const DType type : types(*d))
+      for (std::uint64_t index = 0; index < 150; ++index) {
+        const Case c = legal(*d, type, 11, index);
+        INFO(line(c));
+        REQUIRE(c.version == d->version);
+        REQUIRE(d->violated(c.call()).empty());
+        REQUIRE(c.call().type("X").dtype == type);
+        REQUIRE(find_operator("", d->version.name)->at(c.opset) == d);
+        REQUIRE(volume(d->shape(c.call())) <= 600);
+      }
+}
+
+TEST_CASE("Generators: a property is asked of legal cases, whatever its size", "[generators][property]") {
+  for (const Definition* d : definitions())
+    rc::prop(text(d->version), [&] { RC_ASSERT(d->violated((*legal(*d, DType::f32)).call()).empty()); });
+}
+
+TEST_CASE("Generators: a case is the text of its line, and its seed and index", "[generators]") {
+  for (const Definition* d : definitions())
+    for (std::uint64_t index = 0; index < 60; ++index) {
+      const Case c = legal(*d, types(*d).back(), 12, index);
+      const Result<Case> parsed = parse_case(line(c));
+      INFO(line(c));
+      REQUIRE(parsed);
+      REQUIRE(*parsed == c);
+      REQUIRE(line(legal(*d, types(*d).back(), 12, index)) == line(c));
+    }
+}
+
+TEST_CASE("Generators: another seed asks other questions", "[generators]") {
+  const Definition& d = definition("Conv", 22);
+  int same = 0;
+  for (std::uint64_t index = 0; index < 100; ++index)
+    same += line(legal(d, DType::f32, 1, index)) == line(legal(d, DType::f32, 2, index));
+  CHECK(same == 0);
+}
+
+TEST_CASE("Generators: no tensor of two elements or more is constant", "[generators]") {
+  for (const Definition* d : definitions())
+    for (std::uint64_t index = 0; index < 100; ++index) {
+      const Case c = legal(*d, types(*d).front(), 13, index);
+      INFO(line(c));
+      for (int set = 0; set < data_sets; ++set)
+        for (const std::optional<Tensor>& tensor : operands(c, set)) {
+          if (!tensor || tensor->elements() < 2) continue;
+          const std::size_t size = size_of(tensor->dtype());
+          bool varies = false;
+          for (std::size_t at = size; at < tensor->bytes().size(); at += size)
+            varies = varies || !std::ranges::equal(tensor->bytes().first(size), tensor->bytes().subspan(at, size));
+          REQUIRE(varies);
+        }
+    }
+}
+
+TEST_CASE("Generators: a near miss breaks exactly the constraint asked for", "[generators]") {
+  for (const Definition* d : definitions())
+    for (const std::string& id : breakable(*d))
+      for (std::uint64_t index = 0; index < 12; ++index) {
+        const std::optional<Case> c = near_miss(*d, types(*d).back(), id, 14, index);
+        INFO(text(d->version) << " " << id << " " << index);
+        REQUIRE(c);
+        INFO(line(*c));
+        REQUIRE(d->violated(c->call()) == std::vector{id});
+        const Result<Case> parsed = parse_case(line(*c));
+        REQUIRE(parsed);
+        REQUIRE(*parsed == *c);
+      }
+}
+
+// A case line writes every attribute in the kind of its name, so G3 cannot be broken by a line. Conv has had the same
+// attributes and inputs in every version, AveragePool-1 … -11 can be given those of later ones. Without dilations there
+// is no dilation of 0.
+TEST_CASE("Generators: every constraint a line can break alone is broken", "[generators]") {
+  for (const Definition* d : definitions()) {
+    std::vector<std::string> expected = ids(*d);
+    std::erase(expected, "G3");
+    if (d->attributes.size() == find_operator("", d->version.name)->versions().back().attributes.size())
+      std::erase(expected, "G2");
+    if (!d->attribute("dilations")) std::erase(expected, "W6");
+    INFO(text(d->version));
+    CHECK(breakable(*d) == expected);
+  }
+}
+
+TEST_CASE("Generators: every cell of the coverage tables is reached within 2,000 cases of each version",
+          "[generators]") {
+  std::map<std::string, std::map<std::string, int>> table;
+  for (const Definition* d : definitions()) {
+    std::map<std::string, int> count;
+    for (std::uint64_t index = 0; index < 2000; ++index)
+      for (const std::string& trait : traits(legal(*d, types(*d)[index % types(*d).size()], 15, index))) ++count[trait];
+    for (const auto& [trait, times] : count) table[trait][text(d->version)] = times;
+    for (const std::string& cell : cells(*d)) {
+      INFO(text(d->version) << ": " << cell);
+      CHECK(count[cell] > 0);
+    }
+  }
+  std::cout << "cases in each cell, of 2,000\n";
+  for (const auto& [trait, versions] : table) {
+    std::cout << "  " << trait << ":";
+    for (const auto& [version, times] : versions) std::cout << " " << version << " " << times;
+    std::cout << "\n";
+  }
+}
+
+// Spec B.2: these are worth a fifth of all cases each.
+TEST_CASE("Generators: what finds most is asked most", "[generators]") {
+  const auto share = [](const Definition& d, const std::string& cell) {
+    int count = 0;
+    for (std::uint64_t index = 0; index < 1000; ++index)
+      count += std::ranges::count(traits(legal(d, DType::f32, 16, index)), cell) > 0;
+    return count;
+  };
+  for (const char* cell :
+       {"ek < s", "pads >= ek", "1 < group < C", "group depthwise", "weights initializer", "weights graph input"}) {
+    INFO("Conv-22 " << cell);
+    CHECK(share(definition("Conv", 22), cell) >= 200);
+  }
+  for (const char* cell : {"ek < s", "pads >= ek", "n < 0 with ceil", "overhang >= 2", "trailing >= 2"}) {
+    INFO("AveragePool-22 " << cell);
+    CHECK(share(definition("AveragePool", 22), cell) >= 200);
+  }
+}
+
+// 9 terms need 4 bits, which leaves 20 of 24 for the product: 2^10 * 2^10 * 9 < 2^24.
+TEST_CASE("Generators: odd integers stay within the bits every order can add exactly", "[generators][values]") {
+  const std::optional<Widths> widths = exact_widths(24, 24, 9);
+  REQUIRE(widths);
+  CHECK(widths->x == 10);
+  CHECK(widths->w == 10);
+  CHECK(widths->b == 20);
+  CHECK(exact_widths(24, 8, 9)->x == 8);    // bfloat16 stores no more
+  CHECK_FALSE(exact_widths(8, 8, 65));      // 7 bits of 8 go to the sum
+  CHECK(exact_widths(53, 53, 1)->b == 52);  // no family of odd integers is wider
+}
+
+}  // namespace assay::generators

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the generators know of one operator; written per operator in generators/ops and listed by operators.def.
+#pragma once
+
+#include "reference/case.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace assay::generators {
+
+// A change that may break a constraint of a legal case; false where it does not apply to this one. Which constraints
+// are broken is asked of the definition, never assumed.
+struct Damage {
+  std::string_view what;
+  bool (*apply)(Case&);
+};
+
+struct Questions {
+  // Drawn inside rc::gen::exec. May turn out illegal or too large, and is then drawn again.
+  Case (*draw)(const Definition&, DType, std::uint64_t stratum);
+  std::uint64_t strata;
+  // Multiply-adds the case costs.
+  Int (*cost)(const Case&);
+  std::vector<Damage> damages;
+};
+
+const Questions& questions_about(const OpVersion& version);
+
+// A case of this version without inputs: opset and IR version drawn, shapes declared fixed or symbolic.
+Case blank(const Definition& definition);
+
+// Attributes whose default is sometimes left out and sometimes written out.
+void write_default(Node& node, const Definition& definition, const char* attribute, Int value, Int default_value);
+
+// Damages any sliding-window operator admits: those of window_constraints and the general ones.
+const std::vector<Damage>& window_damages();
+
+}  // namespace assay::generators

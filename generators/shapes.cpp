@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generators/shapes.h"
+
+#include "generators/draw.h"
+#include "reference/operator.h"
+
+#include <algorithm>
+
+namespace assay::generators {
+namespace {
+
+// `extra` cells around the padding and the kernel; the input takes what the padding leaves, at least one cell.
+Axis with_room(Axis axis, Int room) {
+  axis.in = std::max<Int>(1, room + axis.effective_kernel() - axis.begin - axis.end);
+  return axis;
+}
+
+Int draw_dilation(const Limits& limits, Int percent) { return limits.dilations && chance(percent) ? between(2, 3) : 1; }
+
+Axis draw_kernel(const Limits& limits, Int stride_limit = 3) {
+  Axis axis;
+  axis.kernel = between(1, limits.kernel);
+  axis.stride = chance(40) ? between(1, stride_limit) : 1;
+  axis.dilation = draw_dilation(limits, 25);
+  return axis;
+}
+
+// Floor mode: room for up to `out` windows and a rest that no window uses.
+Axis with_windows(Axis axis, const Limits& limits) {
+  return with_room(axis, (between(1, limits.out) - 1) * axis.stride + between(0, axis.stride - 1));
+}
+
+Axis plain(const Limits& limits) {
+  Axis axis = draw_kernel(limits);
+  if (chance(40)) axis.begin = between(0, std::min<Int>(2, axis.effective_kernel() - 1));
+  if (chance(40)) axis.end = between(0, std::min<Int>(2, axis.effective_kernel() - 1));
+  return with_windows(axis, limits);
+}
+
+Axis distinct_pads(const Limits& limits) {
+  Axis axis = draw_kernel(limits);
+  axis.begin = between(0, 3);
+  axis.end = (axis.begin + between(1, 3)) % 4;
+  return with_windows(axis, limits);
+}
+
+Axis oversized_pads(const Limits& limits) {
+  Axis axis = draw_kernel({limits.extent, std::min<Int>(limits.kernel, 2), limits.out, limits.dilations}, 2);
+  const Int side = between(0, 2);  // begin, end, both
+  axis.begin = side == 1 ? between(0, 1) : axis.effective_kernel() + between(0, 1);
+  axis.end = side == 0 ? between(0, 1) : axis.effective_kernel() + between(0, 2);
+  axis.in = between(1, std::max<Int>(2, limits.out - 1));
+  return axis;
+}
+
+Axis dilated(const Limits& limits) {
+  Axis axis;
+  axis.kernel = between(2, std::max<Int>(2, limits.kernel));
+  axis.dilation = between(2, 3);
+  axis.stride = between(1, 2);
+  axis.begin = between(0, 2);
+  axis.end = between(0, 2);
+  return with_windows(axis, limits);
+}
+
+Axis wide_stride(const Limits& limits) {
+  Axis axis;
+  axis.kernel = between(1, 2);
+  axis.dilation = axis.kernel == 2 ? draw_dilation(limits, 30) : 1;
+  axis.stride = axis.effective_kernel() + between(1, 2);
+  axis.begin = between(0, axis.kernel);
+  axis.end = between(0, 1);
+  return with_windows(axis, limits);
+}
+
+Axis empty_input(const Limits&) {
+  Axis axis;
+  axis.kernel = between(1, 2);
+  axis.in = 0;
+  axis.begin = between(1, 2);
+  axis.end = axis.kernel - 1 + between(0, 1);
+  return axis;
+}
+
+Axis valid(const Limits& limits) { return with_windows(draw_kernel(limits), limits); }
+
+// SAME pads ek - q cells, q = ((in - 1) mod s) + 1, where that is positive (spec 1.1).
+Axis with_rest(Axis axis, Int q, const Limits& limits) {
+  axis.in = q + axis.stride * between(0, std::max<Int>(1, std::min(limits.out, limits.extent / axis.stride) - 1));
+  return axis;
+}
+
+Axis same_odd(const Limits& limits) {
+  Axis axis;
+  axis.kernel = between(2, std::max<Int>(2, limits.kernel));
+  axis.dilation = draw_dilation(limits, 30);
+  const Int kernel = axis.effective_kernel(), total = 2 * between(0, kernel / 2 - 1) + 1;
+  const Int q = kernel - total;
+  axis.stride = std::clamp<Int>(q + between(0, 1), 1, 5);
+  return with_rest(axis, std::min(q, axis.stride), limits);
+}
+
+Axis same_strided(const Limits& limits) {
+  Axis axis;
+  axis.kernel = between(2, std::max<Int>(2, limits.kernel));
+  axis.stride = between(2, std::max<Int>(2, axis.kernel));
+  return with_rest(axis, between(1, axis.stride), limits);
+}
+
+Axis same_wide_stride(const Limits& limits) {
+  Axis axis;
+  axis.kernel = between(1, 2);
+  axis.stride = axis.kernel + between(1, 3);
+  return with_rest(axis, between(1, axis.stride), limits);
+}
+
+Axis same_dilated(const Limits& limits) {
+  Axis axis;
+  axis.kernel = between(2, std::max<Int>(2, std::min<Int>(3, limits.kernel)));
+  axis.dilation = between(2, 3);
+  axis.stride = between(1, 3);
+  return with_rest(axis, between(1, axis.stride), limits);
+}
+
+// With n = in + begin + end - ek = out * stride - rest, the last window of ceil_mode reaches `rest` cells beyond the
+// padding, and starts in the end padding exactly when end + rest >= ek.
+Axis ceil_axis(Axis axis, Int rest, const Limits& limits) {
+  const Int least = axis.effective_kernel() - axis.begin - axis.end - rest;  // in = least + windows * stride >= 1
+  const Int windows = least >= 1 ? between(0, limits.out - 1) : ceil_div(1 - least, axis.stride) + between(0, 2);
+  axis.in = axis.effective_kernel() - axis.begin - axis.end + std::max<Int>(1, windows) * axis.stride - rest;
+  return axis;
+}
+
+Axis overhang(const Limits& limits) {
+  Axis axis;
+  axis.stride = between(3, 5);
+  const Int rest = between(2, std::min<Int>(axis.stride - 1, 3));
+  axis.end = between(0, 1);
+  const Int least = rest + axis.end + 1;  // the kernel that still starts inside
+  axis.dilation = limits.dilations && chance(40) ? 2 : 1;
+  axis.kernel = axis.dilation == 1 ? least + between(0, 1) : least / 2 + 1;
+  axis.begin = between(0, 2);
+  return ceil_axis(axis, rest, limits);
+}
+
+Axis trailing_one(const Limits& limits) {
+  Axis axis = draw_kernel({limits.extent, std::min<Int>(limits.kernel, 3), limits.out, limits.dilations}, 4);
+  axis.begin = between(0, 2);
+  const Int beyond = axis.effective_kernel() + between(0, axis.stride - 1);  // end + rest
+  const Int rest = between(0, std::min(axis.stride - 1, beyond));
+  axis.end = beyond - rest;
+  return ceil_axis(axis, rest, limits);
+}
+
+Axis trailing_many(const Limits& limits) {
+  Axis axis = draw_kernel({limits.extent, std::min<Int>(limits.kernel, 2), limits.out, limits.dilations}, 2);
+  axis.dilation = std::min<Int>(axis.dilation, 2);  // keeps the number of windows small
+  axis.begin = between(0, 2);
+  axis.end = axis.effective_kernel() + axis.stride + between(0, 2);
+  axis.in = between(1, limits.out);
+  return axis;
+}
+
+// n = -missing with -stride < n < 0: one window, larger than the padded input.
+Axis short_input(const Limits& limits) {
+  Axis axis;
+  axis.stride = between(2, 5);
+  const Int missing = between(1, axis.stride - 1);
+  axis.in = between(1, 3);
+  axis.begin = between(0, 1);
+  axis.end = between(0, 1);
+  const Int span = axis.in + axis.begin + axis.end + missing;
+  axis.dilation = limits.dilations && span % 2 == 1 && chance(40) ? 2 : 1;
+  axis.kernel = (span - 1) / axis.dilation + 1;
+  return axis;
+}
+
+bool is_same(Theme theme) { return theme >= Theme::same_odd && theme <= Theme::same_dilated; }
+bool needs_ceil(Theme theme) { return theme >= Theme::overhang; }
+
+std::vector<Theme> companions(Theme lead, const Limits& limits) {
+  using enum Theme;
+  if (lead == valid) return {valid};
+  if (is_same(lead)) return {same_odd, same_strided, same_wide_stride, limits.dilations ? same_dilated : same_odd};
+  if (needs_ceil(lead))
+    return {overhang,      trailing_many, short_input,   oversized_pads,
+            distinct_pads, trailing_one,  trailing_many, short_input};
+  return {plain, distinct_pads, oversized_pads, limits.dilations ? dilated : plain, wide_stride};
+}
+
+// The begin paddings, then the end paddings, no two alike where the kernels allow it: swaps become visible.
+void spread_pads(std::vector<Axis>& axes) {
+  Int next = between(0, 1);
+  for (Int Axis::*side : {&Axis::begin, &Axis::end})
+    for (Axis& axis : axes) {
+      const Int moved = next - axis.*side;
+      axis.*side = next++;
+      axis.in = std::max<Int>(1, axis.in - moved);
+    }
+}
+
+Ints each(const std::vector<Axis>& axes, Int Axis::*member) {
+  Ints values;
+  for (const Axis& axis : axes) values.push_back(axis.*member);
+  return values;
+}
+
+// A list that says what its default says is left out half of the time.
+void write_list(Node& node, const char* name, Ints values, Int default_value) {
+  const bool is_default = std::ranges::all_of(values, [=](Int value) { return value == default_value; });
+  if (!is_default || chance(45)) node.attribute(name, std::move(values));
+}
+
+}  // namespace
+
+Limits limits_of_rank(Int rank) {
+  switch (rank) {
+    case 1: return {.extent = 12, .kernel = 4, .out = 7};
+    case 2: return {.extent = 9, .kernel = 3, .out = 4};
+    case 3: return {.extent = 5, .kernel = 3, .out = 3};
+    default: return {.extent = 4, .kernel = 2, .out = 2};
+  }
+}
+
+Axis draw_axis(Theme theme, const Limits& limits) {
+  switch (theme) {
+    case Theme::plain: return plain(limits);
+    case Theme::distinct_pads: return distinct_pads(limits);
+    case Theme::oversized_pads: return oversized_pads(limits);
+    case Theme::dilated: return dilated(limits);
+    case Theme::wide_stride: return wide_stride(limits);
+    case Theme::empty_input: return empty_input(limits);
+    case Theme::valid: return valid(limits);
+    case Theme::same_odd: return same_odd(limits);
+    case Theme::same_strided: return same_strided(limits);
+    case Theme::same_wide_stride: return same_wide_stride(limits);
+    case Theme::same_dilated: return same_dilated(limits);
+    case Theme::overhang: return overhang(limits);
+    case Theme::trailing_one: return trailing_one(limits);
+    case Theme::trailing_many: return trailing_many(limits);
+    case Theme::short_input: return short_input(limits);
+  }
+  throw BrokenPromise("a theme without an axis");
+}
+
+Geometry draw_geometry(Theme lead, Int rank, const Limits& limits) {
+  Geometry geometry;
+  if (is_same(lead)) geometry.auto_pad = chance(50) ? "SAME_LOWER" : "SAME_UPPER";
+  if (lead == Theme::valid) geometry.auto_pad = "VALID";
+  geometry.ceil_mode = needs_ceil(lead) || (limits.ceil_mode && chance(lead == Theme::valid ? 50 : 30));
+  const Int leading_axis = between(0, rank - 1);
+  for (Int i = 0; i < rank; ++i) {
+    const Theme rest = lead == Theme::valid ? Theme::valid : Theme::plain;
+    const bool has_theme = rank < 4 && chance(65);
+    const Theme theme = i == leading_axis ? lead : has_theme ? pick(companions(lead, limits)) : rest;
+    geometry.axes.push_back(draw_axis(theme, limits));
+  }
+  if (lead == Theme::distinct_pads && rank < 4 && chance(60)) spread_pads(geometry.axes);
+  return geometry;
+}
+
+Int taps(const Geometry& geometry) {
+  const Ints kernel = each(geometry.axes, &Axis::kernel);
+  return volume(kernel);
+}
+
+void write_window(Node& node, const Definition& definition, const Geometry& geometry) {
+  node.attribute("kernel_shape", each(geometry.axes, &Axis::kernel));
+  write_list(node, "strides", each(geometry.axes, &Axis::stride), 1);
+  if (definition.attribute("dilations")) write_list(node, "dilations", each(geometry.axes, &Axis::dilation), 1);
+  if (geometry.auto_pad != "NOTSET" || chance(20)) node.attribute("auto_pad", geometry.auto_pad);
+  if (geometry.auto_pad == "NOTSET") {
+    Ints pads = each(geometry.axes, &Axis::begin);
+    std::ranges::copy(each(geometry.axes, &Axis::end), std::back_inserter(pads));
+    write_list(node, "pads", std::move(pads), 0);
+  }
+  if (definition.attribute("ceil_mode") && (geometry.ceil_mode || chance(25)))
+    node.attribute("ceil_mode", Attribute(Int{geometry.ceil_mode}));
+}
+
+}  // namespace assay::generators
