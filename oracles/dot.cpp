@@ -5,6 +5,8 @@
 #include <bit>
 #include <limits>
 
+#include "oracles/bins.h"
+
 namespace assay::oracles {
 namespace {
 
@@ -34,21 +36,37 @@ void note_nonfinite(Tally& tally, const Term& term, const Format& type) {
   (term.a->negative != (term.b && term.b->negative) ? tally.negative_infinity : tally.positive_infinity) = true;
 }
 
+// |a*b| as an odd integer times 2^exponent.
+struct Product {
+  unsigned __int128 magnitude;
+  int exponent;
+  bool negative;
+};
+
+Product product_of(const Term& term) {
+  const auto whole = [](const Scalar& s) { return static_cast<std::uint64_t>(s.mantissa < 0 ? -s.mantissa : s.mantissa); };
+  if (!term.b) return {whole(*term.a), term.a->exponent, term.a->negative};
+  return {static_cast<unsigned __int128>(whole(*term.a)) * whole(*term.b), term.a->exponent + term.b->exponent,
+          term.a->negative != term.b->negative};
+}
+
 Tally tally_of(const Dot& dot, const Format& type) {
   Tally tally;
+  Bins sum, magnitude;
   for (const Term& term : dot.terms) {
     ++tally.terms;
     if (!term.a->is_finite() || (term.b && !term.b->is_finite())) {
       note_nonfinite(tally, term, type);
       continue;
     }
-    Dyadic product = term.b ? term.a->value() * term.b->value() : term.a->value();
-    if (product.is_zero()) continue;
-    // Mantissas are odd, so is their product: its exponent is the largest power of two that divides it.
+    const Product product = product_of(term);
+    if (product.magnitude == 0) continue;
     tally.granule = std::min(tally.granule, product.exponent);
-    tally.sum += product;
-    tally.magnitude += abs(std::move(product));
+    sum.add(product.magnitude, product.exponent, product.negative);
+    magnitude.add(product.magnitude, product.exponent, false);
   }
+  tally.sum = sum.sum();
+  tally.magnitude = magnitude.sum();
   return tally;
 }
 

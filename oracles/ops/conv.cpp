@@ -2,6 +2,9 @@
 // The exact answer of Conv, one output element at a time from the formula of spec 1.2:
 //
 //   Y[n,m,o] = B[m] + sum over c, kappa of  X[n, g*C + c, o*s - pb + kappa*d] * W[m,c,kappa],   g = floor(m / (M/group))
+#include <map>
+#include <span>
+
 #include "oracles/dot.h"
 #include "oracles/enclosure.h"
 #include "oracles/geometry.h"
@@ -83,19 +86,40 @@ class ConvAnswer final : public Answer {
     return flat;
   }
 
+  // The taps of one window that fall inside X, as offsets into a plane of X and of W; the others with them outside.
+  struct Reach {
+    std::vector<std::pair<Int, Int>> in;
+    std::vector<Int> outside;
+  };
+
+  // Windows repeat for every n and m: worked out once each.
+  const Reach& reach(const std::vector<Int>& window) const {
+    const auto [at, fresh] = reach_.try_emplace(window);
+    if (!fresh) return at->second;
+    std::vector<Int> cell(taps_.size());
+    Int with = 0;
+    each(taps_, [&](const std::vector<Int>& tap) {
+      for (std::size_t i = 0; i < tap.size(); ++i) cell[i] = tracks_[i].at(window[i], tap[i]);
+      if (const Int from = inside(0, 0, cell); from >= 0)
+        at->second.in.emplace_back(from, with);
+      else
+        at->second.outside.push_back(with);
+      ++with;
+    });
+    return at->second;
+  }
+
   Dot dot(Int index) const {
     const Output y = output(index);
+    const Reach& taps = reach(y.window);
+    const Int x_plane = volume(std::span(x_.shape).subspan(2)), w_plane = volume(taps_);
     Dot sum;
-    for (Int c = 0; c < channels_per_group(); ++c)
-      each(taps_, [&](const std::vector<Int>& tap) {
-        std::vector<Int> cell(tap.size());
-        for (std::size_t i = 0; i < tap.size(); ++i) cell[i] = tracks_[i].at(y.window[i], tap[i]);
-        const Int from = inside(y.n, first_channel(y.m) + c, cell), with = weight(y.m, c, tap);
-        if (from >= 0)
-          sum.terms.push_back({&x_.at(from), &w_.at(with), from, with});
-        else
-          sum.padded_nonfinite |= !w_.at(with).is_finite();
-      });
+    sum.terms.reserve(taps.in.size() * static_cast<std::size_t>(channels_per_group()) + 1);
+    for (Int c = 0; c < channels_per_group(); ++c) {
+      const Int x = (y.n * x_.extent(1) + first_channel(y.m) + c) * x_plane, w = (y.m * channels_per_group() + c) * w_plane;
+      for (const auto& [from, with] : taps.in) sum.terms.push_back({&x_.at(x + from), &w_.at(w + with), x + from, w + with});
+      for (const Int with : taps.outside) sum.padded_nonfinite |= !w_.at(w + with).is_finite();
+    }
     if (const Scalar* b = bias(y.m)) sum.terms.push_back({b, nullptr, b_->extent(0) == 1 ? 0 : y.m, 0});
     return sum;
   }
@@ -123,6 +147,7 @@ class ConvAnswer final : public Answer {
   std::optional<Scalars> b_;
   Shape shape_;
   std::vector<Int> taps_;
+  mutable std::map<std::vector<Int>, Reach> reach_;
 };
 
 std::unique_ptr<Answer> answer(const Call& call, const Operands& in, const Readings& readings, const Arithmetic& declared) {
