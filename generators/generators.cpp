@@ -41,7 +41,7 @@ std::optional<Case> draw_near_miss(const Definition& definition, DType type, std
   std::vector<Damage> damages = questions.damages;
   std::ranges::copy(window_damages(), std::back_inserter(damages));
   const auto count = static_cast<Int>(damages.size());
-  for (int base = 0; base < 12; ++base) {
+  for (int base = 0; base < 40; ++base) {
     const Case c = draw_legal(definition, type, static_cast<std::uint64_t>(between(0, 1000)));
     const Int first = between(0, count - 1);
     for (Int i = 0; i < count; ++i) {
@@ -111,6 +111,7 @@ bool one_pad_per_axis(Case& c) {
 }
 
 bool unknown_auto_pad(Case& c) {
+  c.node.attributes.erase("pads");
   c.node.attribute("auto_pad", pick({"SAME", "same_upper", "Valid", "EXPLICIT", "SAME_UPPER_LOWER", "NONE"}));
   return true;
 }

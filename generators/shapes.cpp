@@ -178,11 +178,11 @@ Axis short_input(const Limits& limits) {
 bool is_same(Theme theme) { return theme >= Theme::same_odd && theme <= Theme::same_dilated; }
 bool needs_ceil(Theme theme) { return theme >= Theme::overhang; }
 
-std::vector<Theme> companions(Theme lead, const Limits& limits) {
+std::vector<Theme> companions(Theme lead, bool ceil_mode, const Limits& limits) {
   using enum Theme;
   if (lead == valid) return {valid};
   if (is_same(lead)) return {same_odd, same_strided, same_wide_stride, limits.dilations ? same_dilated : same_odd};
-  if (needs_ceil(lead))
+  if (ceil_mode)
     return {overhang,      trailing_many, short_input,   oversized_pads,
             distinct_pads, trailing_one,  trailing_many, short_input};
   return {plain, distinct_pads, oversized_pads, limits.dilations ? dilated : plain, wide_stride};
@@ -247,12 +247,14 @@ Geometry draw_geometry(Theme lead, Int rank, const Limits& limits) {
   Geometry geometry;
   if (is_same(lead)) geometry.auto_pad = chance(50) ? "SAME_LOWER" : "SAME_UPPER";
   if (lead == Theme::valid) geometry.auto_pad = "VALID";
-  geometry.ceil_mode = needs_ceil(lead) || (limits.ceil_mode && chance(lead == Theme::valid ? 50 : 30));
+  geometry.ceil_mode = needs_ceil(lead) || (limits.ceil_mode && chance(40));
   const Int leading_axis = between(0, rank - 1);
   for (Int i = 0; i < rank; ++i) {
     const Theme rest = lead == Theme::valid ? Theme::valid : Theme::plain;
     const bool has_theme = rank < 4 && chance(65);
-    const Theme theme = i == leading_axis ? lead : has_theme ? pick(companions(lead, limits)) : rest;
+    const Theme theme = i == leading_axis ? lead
+                        : has_theme       ? pick(companions(lead, geometry.ceil_mode, limits))
+                                          : rest;
     geometry.axes.push_back(draw_axis(theme, limits));
   }
   if (lead == Theme::distinct_pads && rank < 4 && chance(60)) spread_pads(geometry.axes);

@@ -21,7 +21,7 @@ using enum Theme;
 const std::vector<Theme> themes{same_wide_stride, overhang,     distinct_pads,  trailing_many,
                                 same_odd,         short_input,  oversized_pads, trailing_one,
                                 same_wide_stride, overhang,     valid,          trailing_many,
-                                same_dilated,     short_input,  plain,          distinct_pads,
+                                same_dilated,     short_input,  plain,          short_input,
                                 overhang,         same_strided, trailing_many,  dilated,
                                 short_input,      valid,        oversized_pads, short_input};
 
