@@ -101,16 +101,16 @@ std::vector<Plant> plants() {
     return [=](Outcome& o) { set_value(output(o, set), index, to); };
   };
   return {
-      {"NaN for a number", exact_case, put(0, 3, nan), State::fail, "special"},
-      {"NaN for the last number of the second set", exact_case, put(1, 11, nan), State::fail, "special"},
+      {"NaN for a number", exact_case, put(0, 3, nan), State::fail, "value"},
+      {"NaN for the last number of the second set", exact_case, put(1, 11, nan), State::fail, "value"},
       {"a number for NaN", nan_case, put(0, 0, 3), State::fail, "special"},
       {"zero for NaN", nan_case, put(0, 1, 0), State::fail, "special"},
       {"infinity for NaN", nan_case, put(0, 1, infinity), State::fail, "special"},
       {"the wrong infinity", infinite_case, put(0, 1, -infinity), State::fail, "special"},
       {"a number for infinity", infinite_case, put(0, 0, 65504), State::fail, "special"},
       {"NaN for infinity", infinite_case, put(0, 0, nan), State::fail, "special"},
-      {"infinity for a number", exact_case, put(0, 0, infinity), State::fail, "special"},
-      {"minus infinity for a number", pool_case, put(0, 3, -infinity), State::fail, "special"},
+      {"infinity for a number", exact_case, put(0, 0, infinity), State::fail, "value"},
+      {"minus infinity for a number", pool_case, put(0, 3, -infinity), State::fail, "value"},
       {"one ulp up", exact_case, [](Outcome& o) { step_up(output(o), 5); }, State::fail, "value"},
       {"one ulp down", exact_case, [](Outcome& o) { step_down(output(o), 5); }, State::fail, "value"},
       {"one ulp in the last element of the last set", exact_case, [](Outcome& o) { step_up(output(o, 1), 11); },
@@ -239,9 +239,10 @@ TEST_CASE("A NaN is a NaN whatever its payload, and the sign of zero is never ju
 }
 
 TEST_CASE("Infinity for a large finite value is a breach where no order of evaluation overflows", "[judge]") {
-  // 2^15 * 1 in float16 and 2^127 else: one product, nothing to add, so no accumulator can overflow.
+  // 2^15 * 1 in float16 and 2^127 else: one product, nothing to add, so no accumulator can overflow, not even float32
+  // under double.
   for (const DType type : float_types) {
-    const std::string large = type == DType::f16 ? "0x1p+15" : type == DType::f64 ? "0x1p+1023" : "0x1p+127";
+    const std::string large = type == DType::f16 ? "0x1p+15" : "0x1p+127";
     Exam exam = exam_on("Conv-22 opset=22 ir=10 X=@[1,1,2]~lit:" + large + ",1 W=@[1,1,1]~lit:1", type);
     Outcome outcome = right_answer(exam);
     CHECK(exam.mark(outcome).state == State::pass);

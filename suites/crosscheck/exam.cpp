@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/crosscheck/exam.h"
 
-#include <map>
-
 namespace assay::crosscheck {
 
 std::vector<std::pair<Subject, std::uint64_t>> syllabus(std::string_view op, std::size_t count) {
@@ -20,14 +18,22 @@ std::vector<std::pair<Subject, std::uint64_t>> syllabus(std::string_view op, std
   return list;
 }
 
-Exam::Exam(Case c) : case_(std::move(c)), call_(case_.call()) {
-  for (int set = 0; set < data_sets; ++set) sets_.push_back(operands(case_, set));
+namespace {
+
+std::vector<oracles::Operands> sets_of(const Case& c) {
+  std::vector<oracles::Operands> sets;
+  for (int set = 0; set < data_sets; ++set) sets.push_back(operands(c, set));
+  return sets;
 }
+
+}  // namespace
+
+Exam::Exam(Case c) : case_(std::move(c)), call_(case_.call()), sets_(sets_of(case_)), bench_(call_, sets_) {}
 
 oracles::Outcome Exam::answer(const Kernel& kernel) const {
   oracles::Outcome outcome;
   try {
-    for (const auto& set : sets_) {
+    for (const oracles::Operands& set : sets_) {
       std::vector<const Tensor*> inputs;
       for (const std::optional<Tensor>& operand : set) inputs.push_back(operand ? &*operand : nullptr);
       outcome.sets.push_back({kernel(call_, inputs)});
@@ -41,7 +47,7 @@ oracles::Outcome Exam::answer(const Kernel& kernel) const {
 const oracles::Verdict& Exam::mark(const oracles::Outcome& outcome) {
   for (const auto& [seen, verdict] : marked_)
     if (seen.kind == outcome.kind && seen.because == outcome.because && seen.sets == outcome.sets) return verdict;
-  marked_.emplace_back(outcome, oracles::judge(case_, outcome));
+  marked_.emplace_back(outcome, bench_.judge(outcome));
   return marked_.back().second;
 }
 

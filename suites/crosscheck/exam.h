@@ -34,7 +34,8 @@ class Exam {
  private:
   Case case_;
   Call call_;
-  std::vector<std::vector<std::optional<Tensor>>> sets_;
+  std::vector<oracles::Operands> sets_;
+  oracles::Bench bench_;
   std::deque<std::pair<oracles::Outcome, oracles::Verdict>> marked_;
 };
 

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Winograd F(2,3) per axis: y = A^T [ (G w) . (B^T d) ], two outputs from four cells with four products instead of six:
-//
-//   B^T d = d0 - d2, d1 + d2, d2 - d1, d1 - d3      G w = w0, (w0 + w1 + w2) / 2, (w0 - w1 + w2) / 2, w2
-//   y0 = m0 + m1 + m2                               y1 = m1 - m2 - m3
+// Winograd F(m,3) per axis: y = A^T [ (G w) . (B^T d) ], m outputs from m + 2 cells with m + 2 products instead of 3m.
 #include "suites/crosscheck/variants.h"
 
 #include "suites/crosscheck/gather.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 namespace assay::crosscheck {
 namespace {
@@ -36,14 +31,46 @@ const std::vector<Entry>& entries() {
       {{"shuffled", Level::L2, "terms in an arbitrary order"}, {.order = Order::shuffled}},
       {{"winograd", Level::widest, "F(2,3) where every kernel extent is 3, stride and dilation 1; else sequential"},
        {}},
+      {{"winograd-4", Level::widest, "the same with F(4,3)"}, {}},
       {{"f16-accumulate", Level::L3, "every operation of float16 and bfloat16 in the element type; else sequential"},
        {.width = Width::element}},
   };
   return all;
 }
 
-// A matrix applied along one axis of a box whose extents are all `from`; that axis becomes the number of rows.
-using Matrix = std::vector<std::vector<int>>;
+// A matrix, applied along one axis of a box whose extents are all its number of columns; that extent becomes its number
+// of rows.
+using Matrix = std::vector<std::vector<double>>;
+
+struct Winograd {
+  Int outputs = 2;               // m: per axis and tile
+  Matrix output, weight, input;  // A^T, G, B^T
+  Int tile() const { return outputs + 2; }
+};
+
+// F(2,3) at the points 0, 1, -1 and F(4,3) at 0, 1, -1, 2, -2 (Lavin and Gray, arXiv 1509.09308).
+const Winograd& winograd_with(Int outputs) {
+  static const Winograd two{2,
+                            {{1, 1, 1, 0}, {0, 1, -1, -1}},
+                            {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}},
+                            {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}}};
+  constexpr double sixth = 1.0 / 6, twelfth = 1.0 / 12, half_twelfth = 1.0 / 24;
+  static const Winograd four{4,
+                             {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}},
+                             {{0.25, 0, 0},
+                              {-sixth, -sixth, -sixth},
+                              {-sixth, sixth, -sixth},
+                              {half_twelfth, twelfth, sixth},
+                              {half_twelfth, -twelfth, sixth},
+                              {0, 0, 1}},
+                             {{4, 0, -5, 0, 1, 0},
+                              {0, -4, -4, 1, 1, 0},
+                              {0, 4, -4, -1, 1, 0},
+                              {0, -2, -1, 2, 1, 0},
+                              {0, 2, -1, -2, 1, 0},
+                              {0, 4, 0, -5, 0, 1}}};
+  return outputs == 2 ? two : four;
+}
 
 template <class A>
 std::vector<A> along(const std::vector<A>& box, Int outer, Int inner, const Matrix& matrix) {
@@ -54,8 +81,8 @@ std::vector<A> along(const std::vector<A>& box, Int outer, Int inner, const Matr
       for (Int i = 0; i < inner; ++i) {
         A& sum = result[static_cast<std::size_t>((o * to + row) * inner + i)];
         for (Int column = 0; column < from; ++column) {
-          const int factor = matrix[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)];
-          if (factor) sum += static_cast<A>(factor) * box[static_cast<std::size_t>((o * from + column) * inner + i)];
+          const A factor = static_cast<A>(matrix[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)]);
+          if (factor != 0) sum += factor * box[static_cast<std::size_t>((o * from + column) * inner + i)];
         }
       }
   return result;
@@ -74,36 +101,16 @@ std::vector<A> transformed(std::vector<A> box, std::size_t rank, const Matrix& m
   return box;
 }
 
-template <class A>
-std::vector<A> weights(std::vector<A> w, std::size_t rank) {
-  static const Matrix twice = {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}};
-  std::vector<A> result = transformed(std::move(w), rank, twice);
-  for (A& value : result) value *= rank == 1 ? A{0.5} : A{0.25};
-  return result;
-}
-
-template <class A>
-std::vector<A> cells(std::vector<A> d, std::size_t rank) {
-  static const Matrix matrix = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}};
-  return transformed(std::move(d), rank, matrix);
-}
-
-template <class A>
-std::vector<A> outputs(std::vector<A> m, std::size_t rank) {
-  static const Matrix matrix = {{1, 1, 1, 0}, {0, 1, -1, -1}};
-  return transformed(std::move(m), rank, matrix);
-}
-
-// The tile of four cells per axis that holds this output; a cell outside the input is zero.
+// The tile of cells that holds this output; a cell outside the input is zero.
 template <class T, class A>
-std::vector<A> tile(const Plan& plan, const Place& place, Int channel, std::span<const T> x) {
+std::vector<A> tile(const Winograd& way, const Plan& plan, const Place& place, Int channel, std::span<const T> x) {
   std::vector<Int> index{place.n * plan.channels + channel};  // flat, or -1 outside
   for (std::size_t axis = 0; axis < plan.sides.size(); ++axis) {
     const Side& side = plan.sides[axis];
-    const Int first = place.window[axis] / 2 * 2 - side.begin;
+    const Int first = place.window[axis] / way.outputs * way.outputs - side.begin;
     std::vector<Int> longer;
     for (const Int base : index)
-      for (Int cell = first; cell < first + 4; ++cell)
+      for (Int cell = first; cell < first + way.tile(); ++cell)
         longer.push_back(base >= 0 && 0 <= cell && cell < side.in ? base * side.in + cell : -1);
     index = std::move(longer);
   }
@@ -113,26 +120,27 @@ std::vector<A> tile(const Plan& plan, const Place& place, Int channel, std::span
 }
 
 template <class T>
-T winograd_output(const Plan& plan, const Place& place, std::span<const Tensor* const> inputs) {
+T winograd_output(const Winograd& way, const Plan& plan, const Place& place, std::span<const Tensor* const> inputs) {
   using A = accumulator_t<T>;
   const std::size_t rank = plan.sides.size();
   const std::span<const T> w = inputs[1]->as<T>();
   const std::size_t taps = rank == 1 ? 3 : 9;
-  std::vector<A> sum(rank == 1 ? 4 : 16, A{});
+  std::vector<A> sum(static_cast<std::size_t>(rank == 1 ? way.tile() : way.tile() * way.tile()), A{});
   for (Int c = 0; c < plan.depth; ++c) {
     const Int channel = place.m / (plan.maps / plan.group) * plan.depth + c;
     const auto kernel = w.subspan(static_cast<std::size_t>(place.m * plan.depth + c) * taps, taps);
     std::vector<A> u;
     for (const T value : kernel) u.push_back(static_cast<A>(value));
-    u = weights(std::move(u), rank);
-    const std::vector<A> v = cells(tile<T, A>(plan, place, channel, inputs[0]->as<T>()), rank);
+    u = transformed(std::move(u), rank, way.weight);
+    const std::vector<A> v = transformed(tile<T, A>(way, plan, place, channel, inputs[0]->as<T>()), rank, way.input);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += u[i] * v[i];
   }
   std::size_t pick = 0;
-  for (const Int o : place.window) pick = pick * 2 + static_cast<std::size_t>(o % 2);
+  for (const Int o : place.window)
+    pick = pick * static_cast<std::size_t>(way.outputs) + static_cast<std::size_t>(o % way.outputs);
   const A bias =
       inputs.size() > 2 && inputs[2] ? static_cast<A>(inputs[2]->as<T>()[static_cast<std::size_t>(place.m)]) : A{};
-  return static_cast<T>(outputs(std::move(sum), rank)[pick] + bias);
+  return static_cast<T>(transformed(std::move(sum), rank, way.output)[pick] + bias);
 }
 
 bool fits_winograd(const Plan& plan) {
@@ -141,25 +149,18 @@ bool fits_winograd(const Plan& plan) {
                      [](const Side& side) { return side.kernel == 3 && side.stride == 1 && side.dilation == 1; });
 }
 
-// A tile mixes cells that an output does not read, so one infinity would spread: such data takes the plain road.
-bool is_finite(const Tensor* tensor) {
-  if (!tensor) return true;
-  return for_float(tensor->dtype(), [&]<class T>() {
-    const std::span<const T> values = tensor->as<T>();
-    return std::all_of(values.begin(), values.end(), [](T v) { return std::isfinite(static_cast<double>(v)); });
-  });
-}
-
-Tensor winograd(const Call& call, std::span<const Tensor* const> inputs) {
-  const Plan plan = plan_of(call);
-  if (!fits_winograd(plan) || !std::all_of(inputs.begin(), inputs.end(), is_finite)) return gathering({})(call, inputs);
-  Tensor y({call.type("X").dtype, plan.output()});
-  for_float(y.dtype(), [&]<class T>() {
-    const std::span<T> out = y.as<T>();
-    for (std::size_t flat = 0; flat < out.size(); ++flat)
-      out[flat] = winograd_output<T>(plan, place_of(plan, static_cast<Int>(flat)), inputs);
-  });
-  return y;
+Kernel winograd(Int outputs) {
+  return [outputs](const Call& call, std::span<const Tensor* const> inputs) {
+    const Plan plan = plan_of(call);
+    if (!fits_winograd(plan)) return gathering({})(call, inputs);
+    Tensor y({call.type("X").dtype, plan.output()});
+    for_float(y.dtype(), [&]<class T>() {
+      const std::span<T> out = y.as<T>();
+      for (std::size_t flat = 0; flat < out.size(); ++flat)
+        out[flat] = winograd_output<T>(winograd_with(outputs), plan, place_of(plan, static_cast<Int>(flat)), inputs);
+    });
+    return y;
+  };
 }
 
 }  // namespace
@@ -175,7 +176,8 @@ std::span<const Variant> variants() {
 
 std::optional<Kernel> variant(std::string_view name, const OpVersion& version) {
   if (!version.domain.empty() || (version.name != "Conv" && version.name != "AveragePool")) return std::nullopt;
-  if (name == "winograd") return winograd;
+  if (name == "winograd") return winograd(2);
+  if (name == "winograd-4") return winograd(4);
   for (const Entry& entry : entries())
     if (entry.variant.name == name) return gathering({.manner = entry.manner});
   return std::nullopt;
