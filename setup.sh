@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sets up what assay needs on a Debian 12, and only what is missing: apt packages, a Python environment in .deps/venv, and the
-# ONNX C++ library in .deps/onnx. certify.sh and test.sh call it; a second run takes a second.
-# An ONNX of your own is taken when CMAKE_PREFIX_PATH leads to it. Exit code 3: a step failed, and the last lines say what to do.
+# Sets up what assay needs on a Debian 12, and only what is missing: apt packages, a Python environment in .deps/venv, and
+# the ONNX C++ library in .deps/onnx. certify.sh and test.sh call it; a second run takes a second.
+# An ONNX of your own is taken when CMAKE_PREFIX_PATH leads to it. Exit code 3: a step failed; the last lines say what to do.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -12,8 +12,9 @@ packages=(g++ libboost1.81-dev libprotobuf-dev protobuf-compiler nlohmann-json3-
 
 onnx_version=1.23.2
 onnx_sha256=008cb0467b2bbee41448acc7da8b6f4e704624cb0d327a2d5adafc7ce19bc5b8
-onnx_options=(-DCMAKE_BUILD_TYPE=Release -DONNX_BUILD_PYTHON=OFF -DONNX_ML=ON -DONNX_USE_PROTOBUF_SHARED_LIBS=ON
-  -DCMAKE_POSITION_INDEPENDENT_CODE=ON)
+# -O1: a quarter less to wait for, and nothing here is slower for it.
+onnx_options=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DCMAKE_POSITION_INDEPENDENT_CODE=ON
+  -DONNX_BUILD_PYTHON=OFF -DONNX_ML=ON -DONNX_USE_PROTOBUF_SHARED_LIBS=ON)
 
 say() { echo "set-up: $*" >&2; }
 
@@ -43,7 +44,8 @@ step() {
 as_root() { if [[ $(id -u) == 0 ]]; then "$@"; else sudo "$@"; fi; }
 
 install_packages() {
-  local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=3 -o DPkg::Lock::Timeout=600)
+  local apt=(env DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes apt-get -q -y -o Acquire::Retries=3
+    -o DPkg::Lock::Timeout=600)
   as_root "${apt[@]}" update
   as_root "${apt[@]}" install --no-install-recommends "$@"
 }
@@ -94,10 +96,11 @@ download_onnx() {
 build_onnx() {
   local cmake=$PWD/.deps/venv/bin/cmake launcher=()
   ! command -v ccache >/dev/null || launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  rm -rf .deps/onnx .deps/onnx-build
+  rm -rf .deps/onnx-build
   "$cmake" -S .deps/onnx-source -B .deps/onnx-build -G Ninja "${onnx_options[@]}" "${launcher[@]}" \
     -DCMAKE_INSTALL_PREFIX="$PWD/.deps/onnx" -DPython3_EXECUTABLE="$PWD/.deps/venv/bin/python"
   CCACHE_BASEDIR=$PWD "$cmake" --build .deps/onnx-build
+  rm -rf .deps/onnx
   "$cmake" --install .deps/onnx-build
 }
 
@@ -112,7 +115,7 @@ has_own_onnx() {
 }
 
 set_up_onnx() {
-  local wanted="$PWD $onnx_version $onnx_sha256 ${onnx_options[*]}"
+  local wanted="$onnx_version $onnx_sha256 ${onnx_options[*]}"
   has_own_onnx && return
   [[ -e .deps/onnx/stamp && $(<.deps/onnx/stamp) == "$wanted" ]] && return
   step onnx-download "downloading the sources of ONNX $onnx_version" \
