@@ -2,12 +2,12 @@
 // The named accuracy levels (numerics 2.7) and what a backend declares about its arithmetic.
 #pragma once
 
+#include "reference/tensor.h"
+
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "reference/tensor.h"
 
 namespace assay::oracles {
 
@@ -27,9 +27,9 @@ std::optional<Level> level_named(std::string_view name);
 struct Arithmetic {
   std::optional<DType> accumulator;  // f16, bf16, f32 or f64
   bool flushes_subnormals = false;
-  bool tf32 = false;        // f32 operands rounded to 11 bits
-  bool bf16_inputs = false; // f32 operands rounded to 8 bits
-  bool winograd = false;    // F(2,3) or F(4,3) in the accumulator type
+  bool tf32 = false;         // f32 operands rounded to 11 bits
+  bool bf16_inputs = false;  // f32 operands rounded to 8 bits
+  bool winograd = false;     // F(2,3) or F(4,3) in the accumulator type
   bool operator==(const Arithmetic&) const = default;
 };
 

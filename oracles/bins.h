@@ -3,10 +3,10 @@
 // carry is propagated, so it is exact for up to 2^30 addends; the sum is read out as a Dyadic. Tested against Dyadic.
 #pragma once
 
+#include "oracles/exact.h"
+
 #include <array>
 #include <cstdint>
-
-#include "oracles/exact.h"
 
 namespace assay::oracles {
 

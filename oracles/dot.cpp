@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/dot.h"
 
+#include "oracles/bins.h"
+
 #include <algorithm>
 #include <bit>
 #include <limits>
-
-#include "oracles/bins.h"
 
 namespace assay::oracles {
 namespace {
@@ -44,7 +44,9 @@ struct Product {
 };
 
 Product product_of(const Term& term) {
-  const auto whole = [](const Scalar& s) { return static_cast<std::uint64_t>(s.mantissa < 0 ? -s.mantissa : s.mantissa); };
+  const auto whole = [](const Scalar& s) {
+    return static_cast<std::uint64_t>(s.mantissa < 0 ? -s.mantissa : s.mantissa);
+  };
   if (!term.b) return {whole(*term.a), term.a->exponent, term.a->negative};
   return {static_cast<unsigned __int128>(whole(*term.a)) * whole(*term.b), term.a->exponent + term.b->exponent,
           term.a->negative != term.b->negative};
@@ -88,12 +90,14 @@ bool is_exact(const Dot& dot, const Tally& tally, const Format& format) {
          tally.magnitude <= Dyadic::power_of_two(format.precision + tally.granule);
 }
 
-Ratio over(const Dot& dot, Dyadic numerator) { return {std::move(numerator), dot.averaged ? Integer(dot.divisor) : Integer(1)}; }
+Ratio over(const Dot& dot, Dyadic numerator) {
+  return {std::move(numerator), dot.averaged ? Integer(dot.divisor) : Integer(1)};
+}
 
 // How a class of implementations computes: `slack` times the unit roundoff of `format` per operation.
 struct Machine {
   const Format* format;
-  int slack_exponent = 0;  // 1: truncating or merely faithful, 2u per operation
+  int slack_exponent = 0;      // 1: truncating or merely faithful, 2u per operation
   bool rounds_output = false;  // the result is rounded once more into T, faithfully
 };
 
@@ -133,7 +137,11 @@ void flush(Allowance& out, const Dot& dot, const Tally& tally, const Format& typ
   for (const Term& term : dot.terms)
     if (term.a->is_subnormal(type) || (term.b && term.b->is_subnormal(type))) lost += magnitude_of(term);
   if (!lost.is_zero()) out.budget = out.budget + over(dot, lost);
-  const int finest = tally.granule == no_granule ? 0 : tally.granule - (dot.averaged ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(dot.divisor))) : 0);
+  const int finest =
+      tally.granule == no_granule
+          ? 0
+          : tally.granule -
+                (dot.averaged ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(dot.divisor))) : 0);
   if (tally.granule != no_granule && finest < accumulator.min_exponent)
     out.budget = out.budget + Ratio{Dyadic{2 * roundings(dot, tally.terms), accumulator.min_exponent}, 1};
   out.flushes_output = true;
@@ -162,12 +170,14 @@ Change change_of(const Scalar& value, const Format& format) {
 }
 
 bool exceeds(const Scalar& value, const Format& format) {
-  return !value.is_zero() && abs(value.value()) >= Dyadic::power_of_two(format.max_exponent + 1) - Dyadic::power_of_two(format.max_exponent - format.precision);
+  return !value.is_zero() && abs(value.value()) >= Dyadic::power_of_two(format.max_exponent + 1) -
+                                                       Dyadic::power_of_two(format.max_exponent - format.precision);
 }
 
 Narrowed narrowed(const Dot& dot, const Format& format) {
   Narrowed out;
-  const Change divisor = dot.averaged && !is_power_of_two(dot.divisor) ? Change{false, Dyadic{1, format.unit_exponent() + 1}} : Change{};
+  const Change divisor =
+      dot.averaged && !is_power_of_two(dot.divisor) ? Change{false, Dyadic{1, format.unit_exponent() + 1}} : Change{};
   const Dyadic one{1, 0};
   for (const Term& term : dot.terms) {
     const Change a = change_of(*term.a, format), b = term.b ? change_of(*term.b, format) : divisor;
@@ -181,7 +191,8 @@ Narrowed narrowed(const Dot& dot, const Format& format) {
 }
 
 // The rest of the evaluation acts on the changed operands: (1 + 2u)^2 bounds their growth.
-Allowance with_narrow_inputs(const Dot& dot, const Tally& tally, std::string arithmetic, const Format& inputs, const Machine& machine) {
+Allowance with_narrow_inputs(const Dot& dot, const Tally& tally, std::string arithmetic, const Format& inputs,
+                             const Machine& machine) {
   const Narrowed change = narrowed(dot, inputs);
   Tally grown = tally;
   if (!change.disturbance.is_zero()) {
@@ -198,7 +209,8 @@ Allowance with_narrow_inputs(const Dot& dot, const Tally& tally, std::string ari
 // f64 computed in f32 throughout, the result widened again: 2.3.7 and one more rounding of the value itself.
 Allowance double_in_single(const Dot& dot, const Tally& tally) {
   const Format& single = format_of(DType::f32);
-  return with_narrow_inputs(dot, tally, "f64 computed in f32", single, {.format = &single, .slack_exponent = 1, .rounds_output = true});
+  return with_narrow_inputs(dot, tally, "f64 computed in f32", single,
+                            {.format = &single, .slack_exponent = 1, .rounds_output = true});
 }
 
 std::string_view accumulator_name(DType dtype) { return dtype == DType::f64 ? "f64" : "f32"; }
@@ -226,7 +238,8 @@ Element enclose(const Dot& dot, DType dtype) {
   }
   out.value = over(dot, tally.sum);
   out.magnitude = over(dot, tally.magnitude);
-  out.asked = allowance(dot, tally, Level::L2, std::string(accumulator_name(dtype)) + " accumulation in any order", {.format = &accumulator});
+  out.asked = allowance(dot, tally, Level::L2, std::string(accumulator_name(dtype)) + " accumulation in any order",
+                        {.format = &accumulator});
   if (out.asked.may_overflow || tally.subnormal_meets_infinity) {
     out.kind = Kind::unscored;
     out.reason = out.asked.may_overflow ? "an intermediate may overflow" : "a subnormal meets an infinity";
@@ -263,8 +276,9 @@ std::vector<Allowance> widen(const Dot& dot, DType dtype, const Arithmetic& decl
   if (dtype == DType::f64) all.push_back(double_in_single(dot, tally));
   if (declared.accumulator && format_of(*declared.accumulator).precision < accumulator.precision) {
     const Format& narrow = format_of(*declared.accumulator);
-    all.push_back(with_narrow_inputs(dot, tally, "declared " + std::string(name(*declared.accumulator)) + " accumulation",
-                                     narrow, {.format = &narrow, .slack_exponent = 1, .rounds_output = true}));
+    all.push_back(with_narrow_inputs(dot, tally,
+                                     "declared " + std::string(name(*declared.accumulator)) + " accumulation", narrow,
+                                     {.format = &narrow, .slack_exponent = 1, .rounds_output = true}));
   }
   return all;
 }

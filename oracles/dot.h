@@ -5,16 +5,16 @@
 // Notation: u unit roundoff, η smallest subnormal, λ smallest normal, Ω overflow threshold of an accumulator format;
 // n terms, A = sum of |a*b|, g a power of two that divides every term, N the divisor.
 //
-//   any order, multiply and add or fused       |s - y| <= γ(n,u) A + n η/2 (if g < η),  γ(n,u) = nu(1 + 2nu) >= nu/(1-nu)
-//   exactness collapse (2.4)                   A <= 2^p g, g >= η, A < Ω: every order is exact, the budget is 0
-//   average (2.8)                              γ(n+1,u) A/N + (n+1) η/2; collapses too where N is a power of two
+//   any order, multiply and add or fused       |s - y| <= γ(n,u) A + n η/2 (if g < η),  γ(n,u) = nu(1 + 2nu) >=
+//   nu/(1-nu) exactness collapse (2.4)                   A <= 2^p g, g >= η, A < Ω: every order is exact, the budget is
+//   0 average (2.8)                              γ(n+1,u) A/N + (n+1) η/2; collapses too where N is a power of two
 #pragma once
-
-#include <vector>
 
 #include "oracles/accuracy.h"
 #include "oracles/enclosure.h"
 #include "oracles/exact.h"
+
+#include <vector>
 
 namespace assay::oracles {
 

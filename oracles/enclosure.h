@@ -3,16 +3,16 @@
 // it a correct implementation may land.
 #pragma once
 
+#include "oracles/accuracy.h"
+#include "oracles/exact.h"
+#include "reference/call.h"
+#include "reference/rulings.h"
+
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "oracles/accuracy.h"
-#include "oracles/exact.h"
-#include "reference/call.h"
-#include "reference/rulings.h"
 
 namespace assay::oracles {
 
@@ -22,29 +22,29 @@ enum class Kind {
   nan,                // a NaN operand, 0 * inf, or infinities of both signs, all in bounds
   positive_infinity,  // infinities of one sign only
   negative_infinity,
-  nan_or_zero,        // A9: the average over no cell at all
-  unscored,           // nothing may be claimed; `reason` says why
+  nan_or_zero,  // A9: the average over no cell at all
+  unscored,     // nothing may be claimed; `reason` says why
 };
 
 // An admissible distance from the exact value, and the arithmetic that may use it.
 struct Allowance {
   Level level = Level::L2;
-  std::string arithmetic;  // "f32 accumulation, any order", "TF32 inputs", …
-  Ratio budget;            // absolute: accept iff RN_T(y - budget) <= got <= RN_T(y + budget)
-  bool flushes_output = false;    // 0 is admitted where the interval meets (-λ_T, λ_T)
-  bool may_overflow = false;      // infinities and NaN are admitted: an intermediate may overflow in this arithmetic
-  bool blurs_nonfinite = false;   // an infinity or NaN nearby may spread or change here (Winograd)
-  bool vacuous = false;           // n·u >= 1: this arithmetic proves nothing, and no `fail` on value can be issued
+  std::string arithmetic;        // "f32 accumulation, any order", "TF32 inputs", …
+  Ratio budget;                  // absolute: accept iff RN_T(y - budget) <= got <= RN_T(y + budget)
+  bool flushes_output = false;   // 0 is admitted where the interval meets (-λ_T, λ_T)
+  bool may_overflow = false;     // infinities and NaN are admitted: an intermediate may overflow in this arithmetic
+  bool blurs_nonfinite = false;  // an infinity or NaN nearby may spread or change here (Winograd)
+  bool vacuous = false;          // n·u >= 1: this arithmetic proves nothing, and no `fail` on value can be issued
 };
 
 struct Element {
   Kind kind = Kind::finite;
-  Ratio value;             // the exact y
-  Ratio magnitude;         // A: the sum of the absolute terms, over the same divisor
-  Int terms = 0;           // n: in-bounds taps, and the bias
-  Allowance asked;         // L2
+  Ratio value;                // the exact y
+  Ratio magnitude;            // A: the sum of the absolute terms, over the same divisor
+  Int terms = 0;              // n: in-bounds taps, and the bias
+  Allowance asked;            // L2
   bool nan_admitted = false;  // A14: a padded tap meets an infinite or NaN weight
-  std::string reason;      // why unscored
+  std::string reason;         // why unscored
 };
 
 // One product of the exact sum, for a certificate: `factors` as stored, in hexadecimal.
@@ -59,9 +59,9 @@ class Answer {
   virtual ~Answer() = default;
   virtual Shape shape() const = 0;
   virtual DType dtype() const = 0;
-  virtual Element element(Int index) const = 0;                    // row-major index into the output
-  virtual std::vector<Allowance> wider(Int index) const = 0;       // beyond L2, worked out only when L2 is missed
-  virtual std::vector<Tap> taps(Int index) const = 0;              // the exact sum, term by term
+  virtual Element element(Int index) const = 0;               // row-major index into the output
+  virtual std::vector<Allowance> wider(Int index) const = 0;  // beyond L2, worked out only when L2 is missed
+  virtual std::vector<Tap> taps(Int index) const = 0;         // the exact sum, term by term
 };
 
 // The operands in schema order, empty where absent. They must match the call.

@@ -111,7 +111,8 @@ std::strong_ordering operator<=>(const Dyadic& a, const Dyadic& b) {
 
 Ratio operator+(const Ratio& a, const Ratio& b) {
   if (a.denominator == b.denominator) return {a.numerator + b.numerator, a.denominator};
-  return {a.numerator * Dyadic{b.denominator, 0} + b.numerator * Dyadic{a.denominator, 0}, a.denominator * b.denominator};
+  return {a.numerator * Dyadic{b.denominator, 0} + b.numerator * Dyadic{a.denominator, 0},
+          a.denominator * b.denominator};
 }
 Ratio operator-(const Ratio& a, const Ratio& b) { return a + Ratio{-b.numerator, b.denominator}; }
 Ratio operator*(const Ratio& a, const Dyadic& b) { return {a.numerator * b, a.denominator}; }

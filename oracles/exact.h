@@ -3,17 +3,19 @@
 // operands are integers times powers of two, so sums and products are exact; quotients stay fractions.
 #pragma once
 
+#include "reference/tensor.h"
+
 #include <boost/multiprecision/cpp_int.hpp>
+
 #include <compare>
 #include <string>
-
-#include "reference/tensor.h"
 
 namespace assay::oracles {
 
 // Unbounded; the first 1024 bits live inside the object.
 using Integer = boost::multiprecision::number<
-    boost::multiprecision::cpp_int_backend<1024, 0, boost::multiprecision::signed_magnitude, boost::multiprecision::unchecked,
+    boost::multiprecision::cpp_int_backend<1024, 0, boost::multiprecision::signed_magnitude,
+                                           boost::multiprecision::unchecked,
                                            std::allocator<boost::multiprecision::limb_type>>,
     boost::multiprecision::et_off>;
 
@@ -59,7 +61,7 @@ struct Format {
   int min_exponent;  // of the smallest normal, 2^min_exponent = λ
   int max_exponent;  // of the largest binade
 
-  int unit_exponent() const { return -precision; }                  // u = 2^-p
+  int unit_exponent() const { return -precision; }                        // u = 2^-p
   int smallest_exponent() const { return min_exponent - precision + 1; }  // η = 2^…
   Dyadic overflow_threshold() const;  // Ω: from here on rounding to nearest gives infinity
 };

@@ -2,9 +2,9 @@
 // Written from spec 1.1 and 1.6. I input, k kernel, s stride, d dilation, P total padding, O output extent.
 #include "oracles/geometry.h"
 
-#include <algorithm>
-
 #include "reference/operator.h"
+
+#include <algorithm>
 
 namespace assay::oracles {
 namespace {

@@ -3,12 +3,12 @@
 // compares the two, and ONNX's inference as the third.
 #pragma once
 
+#include "reference/call.h"
+#include "reference/rulings.h"
+
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "reference/call.h"
-#include "reference/rulings.h"
 
 namespace assay::oracles {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/judge.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "oracles/operands.h"
 #include "reference/operator.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace assay::oracles {
 namespace {
@@ -42,13 +42,15 @@ struct Finding {
   enum class Kind { right, unscored, below, wrong };
   Kind kind = Kind::right;
   Level level = Level::L0;
-  std::string because, arithmetic;  // of below and wrong
-  bool is_nearest = false;          // equals RN_T(y)
+  std::string because, arithmetic;               // of below and wrong
+  bool is_nearest = false;                       // equals RN_T(y)
   std::pair<std::string, std::string> followed;  // a member of a set ruling: A9, A14
   double q = 0, ulp = 0;
 };
 
-double unit_roundoff(DType dtype) { return std::ldexp(1.0, format_of(dtype == DType::f64 ? DType::f64 : DType::f32).unit_exponent()); }
+double unit_roundoff(DType dtype) {
+  return std::ldexp(1.0, format_of(dtype == DType::f64 ? DType::f64 : DType::f32).unit_exponent());
+}
 
 void measure(Finding& finding, const Element& element, const Scalar& got, DType dtype) {
   if (!got.is_finite()) return;
@@ -103,8 +105,9 @@ Finding examine_finite(const Answer& answer, Int index, const Element& element, 
 Finding examine_special(const Answer& answer, Int index, const Element& element, const Scalar& got) {
   Finding finding;
   const bool want_nan = element.kind == Kind::nan;
-  const bool right = want_nan ? is_nan(got)
-                              : got.is == Scalar::Class::infinite && got.negative == (element.kind == Kind::negative_infinity);
+  const bool right =
+      want_nan ? is_nan(got)
+               : got.is == Scalar::Class::infinite && got.negative == (element.kind == Kind::negative_infinity);
   if (right || (element.nan_admitted && is_nan(got))) {
     if (element.nan_admitted && !want_nan) finding.followed = {"A14", right ? "skip" : "multiply"};
     finding.is_nearest = right;
@@ -255,16 +258,20 @@ void add_element(Verdict& out, const Finding& finding, std::optional<Level>& wea
 // Wrong count, type or shape; nothing can be compared then.
 std::optional<Verdict> Bench::State::malformed(const Outcome& outcome, const Shape& shape) const {
   if (outcome.sets.size() != sets.size())
-    return verdict(oracles::State::fail, "count", "answered " + std::to_string(outcome.sets.size()) + " data sets of " + std::to_string(sets.size()));
+    return verdict(oracles::State::fail, "count",
+                   "answered " + std::to_string(outcome.sets.size()) + " data sets of " + std::to_string(sets.size()));
   const std::size_t outputs = call.definition().outputs.size();
   const DType dtype = call.type(call.definition().inputs.front().name).dtype;
   for (const std::vector<Tensor>& set : outcome.sets) {
     if (set.size() != outputs)
-      return verdict(oracles::State::fail, "count", std::to_string(set.size()) + " outputs instead of " + std::to_string(outputs));
+      return verdict(oracles::State::fail, "count",
+                     std::to_string(set.size()) + " outputs instead of " + std::to_string(outputs));
     if (set[0].dtype() != dtype)
-      return verdict(oracles::State::fail, "type", "type " + std::string(name(set[0].dtype())) + " instead of " + std::string(name(dtype)));
+      return verdict(oracles::State::fail, "type",
+                     "type " + std::string(name(set[0].dtype())) + " instead of " + std::string(name(dtype)));
     if (set[0].shape() != shape)
-      return verdict(oracles::State::fail, "shape", "shape " + assay::text(set[0].shape()) + " instead of " + assay::text(shape));
+      return verdict(oracles::State::fail, "shape",
+                     "shape " + assay::text(set[0].shape()) + " instead of " + assay::text(shape));
   }
   return std::nullopt;
 }
@@ -334,7 +341,7 @@ std::vector<Readings> Bench::State::departures() const {
   all = singles;
   for (const Readings& a : singles)
     for (const Readings& b : singles) {
-      const auto &[id, reading] = *b.departures().begin();
+      const auto& [id, reading] = *b.departures().begin();
       if (a.departures().begin()->first < id && all.size() < 64) all.push_back(a.with(id, reading));
     }
   return all;
@@ -433,13 +440,14 @@ Bench::Bench(Call call, std::vector<Operands> sets, Judgement judgement)
 }
 
 Bench::Bench(const Case& c, Judgement judgement)
-    : Bench(c.call(),
-            [&] {
-              std::vector<Operands> sets;
-              for (int set = 0; set < data_sets; ++set) sets.push_back(operands(c, set));
-              return sets;
-            }(),
-            std::move(judgement)) {}
+    : Bench(
+          c.call(),
+          [&] {
+            std::vector<Operands> sets;
+            for (int set = 0; set < data_sets; ++set) sets.push_back(operands(c, set));
+            return sets;
+          }(),
+          std::move(judgement)) {}
 
 Bench::~Bench() = default;
 Bench::Bench(Bench&&) noexcept = default;
@@ -450,7 +458,9 @@ Verdict Bench::judge(const Outcome& outcome) const {
     case Outcome::Kind::outputs:
       out = state_->is_legal() ? state_->judge_legal(outcome) : state_->judge_near_miss(outcome);
       break;
-    case Outcome::Kind::unsupported: out = verdict(oracles::State::unsupported, "not implemented", outcome.because); break;
+    case Outcome::Kind::unsupported:
+      out = verdict(oracles::State::unsupported, "not implemented", outcome.because);
+      break;
     case Outcome::Kind::refused:
       out = verdict(state_->is_legal() ? oracles::State::refused : oracles::State::pass, "refused", outcome.because);
       break;
@@ -471,10 +481,12 @@ Verdict judge(const Call& call, const std::vector<Operands>& sets, const Outcome
 std::string_view class_of(const Case& c) {
   const Call call = c.call();
   if (!call.definition().violated(call).empty()) return "invalid-static";
-  const bool nonfinite = std::ranges::any_of(c.sources, [](const auto& source) { return is_nonfinite(source.second.recipe); });
+  const bool nonfinite =
+      std::ranges::any_of(c.sources, [](const auto& source) { return is_nonfinite(source.second.recipe); });
   if (nonfinite) return "nonfinite";
   const bool empty = std::ranges::any_of(c.node.inputs, [](const auto& input) {
-    return input.second.presence == Input::Presence::given && std::ranges::find(input.second.type.shape, 0) != input.second.type.shape.end();
+    return input.second.presence == Input::Presence::given &&
+           std::ranges::find(input.second.type.shape, 0) != input.second.type.shape.end();
   });
   if (empty || call.rank(call.definition().inputs.front().name) >= 6) return "valid-degenerate";
   return oracle_of(c.version).touched(call).empty() ? "valid-core" : "valid-contested";

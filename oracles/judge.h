@@ -3,10 +3,10 @@
 // RN_T(y - B) <= got <= RN_T(y + B), with B proven. Comparison of floats happens here and nowhere else.
 #pragma once
 
-#include <memory>
-
 #include "oracles/verdict.h"
 #include "reference/case.h"
+
+#include <memory>
 
 namespace assay::oracles {
 
@@ -35,7 +35,8 @@ class Bench {
 Verdict judge(const Case& c, const Outcome& outcome, const Judgement& judgement = {});
 
 // The same without a Case: operands in schema order, per data set.
-Verdict judge(const Call& call, const std::vector<Operands>& sets, const Outcome& outcome, const Judgement& judgement = {});
+Verdict judge(const Call& call, const std::vector<Operands>& sets, const Outcome& outcome,
+              const Judgement& judgement = {});
 
 // The interval of one finite element at one allowance, as values of T: [lower, upper].
 struct Interval {

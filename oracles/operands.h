@@ -2,9 +2,9 @@
 // A tensor operand taken apart once, element by element, with its extents.
 #pragma once
 
-#include <vector>
-
 #include "oracles/exact.h"
+
+#include <vector>
 
 namespace assay::oracles {
 

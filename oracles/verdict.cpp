@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array<std::string_view, 9> states{"pass",     "contested",   "below",   "fail", "unscored",
                                                  "accepted", "unsupported", "refused", "error"};
-constexpr std::array<std::string_view, 7> kinds{"outputs", "unsupported",   "refused", "crashed",
+constexpr std::array<std::string_view, 7> kinds{"outputs",   "unsupported",   "refused", "crashed",
                                                 "timed out", "out of memory", "garbled"};
 
 }  // namespace

@@ -2,15 +2,15 @@
 // Outcome: what the backend did. Verdict: what we say of it. Words as in the README of this folder.
 #pragma once
 
+#include "oracles/accuracy.h"
+#include "oracles/enclosure.h"
+#include "reference/tensor.h"
+
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "oracles/accuracy.h"
-#include "oracles/enclosure.h"
-#include "reference/tensor.h"
 
 namespace assay::oracles {
 
@@ -26,8 +26,9 @@ std::string_view name(Outcome::Kind kind);  // "timed out"
 
 // Every planned case ends in exactly one of these.
 enum class State { pass, contested, below, fail, unscored, accepted, unsupported, refused, error };
-inline constexpr State all_states[] = {State::pass,     State::contested,   State::below,   State::fail, State::unscored,
-                                       State::accepted, State::unsupported, State::refused, State::error};
+inline constexpr State all_states[] = {State::pass,        State::contested, State::below,
+                                       State::fail,        State::unscored,  State::accepted,
+                                       State::unsupported, State::refused,   State::error};
 std::string_view name(State state);
 std::optional<State> state_named(std::string_view name);
 
@@ -37,8 +38,8 @@ struct Evidence {
   int set = 0;
   Int output = 0;
   Shape index;
-  std::string got, want;    // want: RN_T(y)
-  std::string lower, upper; // the interval that was missed
+  std::string got, want;     // want: RN_T(y)
+  std::string lower, upper;  // the interval that was missed
   std::string exact, budget, arithmetic;
   std::vector<Tap> taps;
 };
@@ -48,14 +49,14 @@ struct Verdict {
   // One word for the cause: "value", "shape", "type", "count", "special", "crashed", "timed out", "reading",
   // "overflow", "vacuous", "not implemented", "declared", …; `detail` says it in one line.
   std::string because, detail;
-  std::optional<Level> level;                     // the strongest level every judged element meets
-  Readings readings;                              // contested: the smallest departure that fits
-  std::vector<Readings> also;                     // contested: the other departures of that size that fit
-  std::map<std::string, std::string> followed;    // ruling id -> reading seen, for each ruling the case touches
-  std::vector<std::string> violated;              // a near miss: the constraints it breaks
-  Int elements = 0, unscored = 0, exact = 0;      // judged over all sets; of these unscored; of these RN_T(y)
-  double worst_q = 0, worst_ulp = 0;              // |err| / (u·A) and |err| / ulp_T(y), information only
-  std::optional<Evidence> evidence;               // of a fail or below
+  std::optional<Level> level;                   // the strongest level every judged element meets
+  Readings readings;                            // contested: the smallest departure that fits
+  std::vector<Readings> also;                   // contested: the other departures of that size that fit
+  std::map<std::string, std::string> followed;  // ruling id -> reading seen, for each ruling the case touches
+  std::vector<std::string> violated;            // a near miss: the constraints it breaks
+  Int elements = 0, unscored = 0, exact = 0;    // judged over all sets; of these unscored; of these RN_T(y)
+  double worst_q = 0, worst_ulp = 0;            // |err| / (u·A) and |err| / ulp_T(y), information only
+  std::optional<Evidence> evidence;             // of a fail or below
 };
 
 }  // namespace assay::oracles

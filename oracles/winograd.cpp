@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/winograd.h"
 
+#include "oracles/dot.h"
+
 #include <algorithm>
 #include <limits>
-
-#include "oracles/dot.h"
 
 namespace assay::oracles {
 namespace {
@@ -24,10 +24,14 @@ const Transform& transform(int m) {
   static const Transform two{{{{1, 1, 1, 0}, {0, 1, 1, 1}}},
                              {{{2, 0, 0}, {1, 1, 1}, {1, 1, 1}, {0, 0, 2}}, 2},
                              {{{1, 0, 1, 0}, {0, 1, 1, 0}, {0, 1, 1, 0}, {0, 1, 0, 1}}}};
-  static const Transform four{
-      {{{1, 1, 1, 1, 1, 0}, {0, 1, 1, 2, 2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, 1, 8, 8, 1}}},
-      {{{6, 0, 0}, {4, 4, 4}, {4, 4, 4}, {1, 2, 4}, {1, 2, 4}, {0, 0, 24}}, 24},
-      {{{4, 0, 5, 0, 1, 0}, {0, 4, 4, 1, 1, 0}, {0, 4, 4, 1, 1, 0}, {0, 2, 1, 2, 1, 0}, {0, 2, 1, 2, 1, 0}, {0, 4, 0, 5, 0, 1}}}};
+  static const Transform four{{{{1, 1, 1, 1, 1, 0}, {0, 1, 1, 2, 2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, 1, 8, 8, 1}}},
+                              {{{6, 0, 0}, {4, 4, 4}, {4, 4, 4}, {1, 2, 4}, {1, 2, 4}, {0, 0, 24}}, 24},
+                              {{{4, 0, 5, 0, 1, 0},
+                                {0, 4, 4, 1, 1, 0},
+                                {0, 4, 4, 1, 1, 0},
+                                {0, 2, 1, 2, 1, 0},
+                                {0, 2, 1, 2, 1, 0},
+                                {0, 4, 0, 5, 0, 1}}}};
   return m == 2 ? two : four;
 }
 
@@ -154,8 +158,9 @@ Allowance winograd(const Neighbourhood& around, int m, const Format& format, std
   out.may_overflow = w + w >= Ratio{format.overflow_threshold(), 1};
   // Halves only: F(2,3) is exact on data with r bits to spare (numerics 2.4). Sixths in F(4,3) never are.
   const int finest = granule - static_cast<int>(axes);
-  const bool exact = granule == std::numeric_limits<int>::max() ||
-                     (m == 2 && finest >= format.smallest_exponent() && w <= Ratio{Dyadic::power_of_two(format.precision + finest), 1});
+  const bool exact =
+      granule == std::numeric_limits<int>::max() || (m == 2 && finest >= format.smallest_exponent() &&
+                                                     w <= Ratio{Dyadic::power_of_two(format.precision + finest), 1});
   if (exact) return out;
   const Int path = 2 * axes * (m + 2) + around.channels + 10;
   out.budget = w * gamma(path, format.unit_exponent());

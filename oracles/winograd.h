@@ -7,12 +7,12 @@
 // the largest W over the m^r places of an output in its tile counts.
 #pragma once
 
+#include "oracles/enclosure.h"
+#include "oracles/geometry.h"
+
 #include <functional>
 #include <optional>
 #include <vector>
-
-#include "oracles/enclosure.h"
-#include "oracles/geometry.h"
 
 namespace assay::oracles {
 

@@ -2,14 +2,14 @@
 // Node and Call: one operator applied to inputs of known type and shape. A Call is all that kernels and oracles share.
 #pragma once
 
+#include "reference/tensor.h"
+
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
-
-#include "reference/tensor.h"
 
 namespace assay {
 

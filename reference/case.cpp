@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/case.h"
 
+#include "reference/nearest.h"
+
 #include <openssl/evp.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-
-#include "reference/nearest.h"
 
 namespace assay {
 namespace {
@@ -16,9 +16,7 @@ namespace {
 constexpr Int most_elements = Int{1} << 28;
 constexpr std::size_t longest_line = std::size_t{1} << 20;
 
-bool is_plain(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-}
+bool is_plain(char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
 
 // Everything but letters, digits and _ as %XX: a line has no other use of spaces, commas or control characters.
 std::string escaped(std::string_view text) {
@@ -50,7 +48,8 @@ std::optional<std::string> unescaped(std::string_view text) {
       out += text[i];
       continue;
     }
-    const auto byte = text[i] == '%' && i + 2 < text.size() ? whole<std::uint8_t>(text.substr(i + 1, 2), 16) : std::nullopt;
+    const auto byte =
+        text[i] == '%' && i + 2 < text.size() ? whole<std::uint8_t>(text.substr(i + 1, 2), 16) : std::nullopt;
     if (!byte) return std::nullopt;
     out += static_cast<char>(*byte);
     i += 2;
@@ -82,7 +81,8 @@ std::string attribute_text(const Attribute& attribute) {
   if (const auto* word = std::get_if<std::string>(&attribute)) return escaped(*word);
   if (const auto* ints = std::get_if<Ints>(&attribute)) return ints->empty() ? "[]" : joined(*ints);
   std::array<char, 32> buffer;
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::get<float>(attribute), std::chars_format::hex);
+  const auto end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::get<float>(attribute), std::chars_format::hex);
   return std::string(buffer.data(), end.ptr);
 }
 
@@ -132,7 +132,8 @@ std::vector<std::string> known_keys(const Operator& op) {
 Result<OpVersion> parse_version(std::string_view token) {
   const std::size_t dash = token.rfind('-'), colon = token.find(':');
   const auto since = dash == token.npos ? std::nullopt : whole<int>(token.substr(dash + 1));
-  if (!since) return Error{"'" + escaped(token.substr(0, 80)) + "' is not an operator version; write for example Conv-11"};
+  if (!since)
+    return Error{"'" + escaped(token.substr(0, 80)) + "' is not an operator version; write for example Conv-11"};
   OpVersion version;
   const std::size_t start = colon == token.npos ? 0 : colon + 1;
   if (start > dash) return Error{"'" + escaped(token.substr(0, 80)) + "' is not an operator version"};
@@ -159,7 +160,8 @@ std::optional<Error> read_input(Case& c, const std::string& name, std::string_vi
   const auto dtype = dtype_named(value.substr(0, open));
   if (!dtype) return bad("there is no type '" + escaped(value.substr(0, open)) + "'");
   auto shape = list(value.substr(open + 1, close - open - 1));
-  if (!shape || std::ranges::any_of(*shape, [](Int extent) { return extent < 0; })) return bad("extents are integers >= 0");
+  if (!shape || std::ranges::any_of(*shape, [](Int extent) { return extent < 0; }))
+    return bad("extents are integers >= 0");
   try {
     if (volume(*shape) > most_elements) return bad("more than 2^28 elements");
   } catch (const InputError&) {
@@ -205,7 +207,8 @@ std::optional<Error> read_token(Case& c, const Operator& op, std::string_view to
   }
   if (op.versions().back().input(key)) return read_input(c, key, value);
   if (any_attribute(op, key)) return read_attribute(c, op, key, value);
-  return Error{op.name() + " has no input or attribute '" + escaped(key.substr(0, 80)) + "'" + suggestion(key, known_keys(op))};
+  return Error{op.name() + " has no input or attribute '" + escaped(key.substr(0, 80)) + "'" +
+               suggestion(key, known_keys(op))};
 }
 
 std::optional<Error> parse_into(Case& c, std::string_view line) {
@@ -260,7 +263,8 @@ std::string line(const Case& c) {
 Result<Case> parse_case(std::string_view text) {
   Case c;
   if (auto error = parse_into(c, text))
-    return Error{"case line '" + std::string(text.substr(0, 120)) + (text.size() > 120 ? "…" : "") + "': " + error->text};
+    return Error{"case line '" + std::string(text.substr(0, 120)) + (text.size() > 120 ? "…" : "") +
+                 "': " + error->text};
   return c;
 }
 

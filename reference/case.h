@@ -8,13 +8,13 @@
 // order, the attributes written on the node in schema order, the presentation.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "reference/call.h"
 #include "reference/operator.h"
 #include "reference/recipe.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace assay {
 

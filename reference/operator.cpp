@@ -124,7 +124,8 @@ Operator& Operator::output(std::string name, std::string type) {
 }
 
 Operator& Operator::attribute(std::string name, int value) {
-  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::integer, false, Attribute(Int{value}), {}});
+  replace_named(current().attributes,
+                {std::move(name), AttributeSpec::Kind::integer, false, Attribute(Int{value}), {}});
   return *this;
 }
 
@@ -161,6 +162,11 @@ Operator& Operator::ruling(std::string id, std::vector<std::string_view> reading
   if (readings.empty()) readings = known->readings;
   settled(id);
   current().rulings.push_back({std::move(id), std::move(readings), std::move(note)});
+  return *this;
+}
+
+Operator& Operator::rulings(std::initializer_list<const char*> ids) {
+  for (const char* id : ids) ruling(id);
   return *this;
 }
 

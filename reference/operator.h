@@ -9,15 +9,15 @@
 //       .shape(output_shape).kernel(compute);
 #pragma once
 
+#include "reference/call.h"
+#include "reference/rulings.h"
+
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "reference/call.h"
-#include "reference/rulings.h"
 
 namespace assay {
 
@@ -105,6 +105,8 @@ class Operator {
   Operator& with(void (*constraints)(Operator&));
   // The ruling matters from here on; `readings` are the admissible ones, the ruling first.
   Operator& ruling(std::string id, std::vector<std::string_view> readings = {}, std::string note = "");
+  // Several rulings with all their readings.
+  Operator& rulings(std::initializer_list<const char*> ids);
   Operator& settled(std::string id);  // this version's text answers the question
   Operator& type(std::string variable, std::vector<DType> types);
   Operator& since(int version, std::string change = "");
@@ -131,8 +133,8 @@ class Operator {
 };
 
 // Defaults the text states.
-Ints ones(const Call& call);   // one per spatial axis of the first input
-Ints zeros(const Call& call);  // two per spatial axis
+Ints ones(const Call& call);            // one per spatial axis of the first input
+Ints zeros(const Call& call);           // two per spatial axis
 Derived extents_of(std::string input);  // the spatial extents of an input
 
 const std::vector<const Operator*>& operators();

@@ -74,27 +74,27 @@ double subnormal(Generator& g, const Format& f, int) {
 
 double huge(Generator& g, const Format& f, int) {
   const int exponent = f.largest - static_cast<int>(g.below(3));
-  const Int significand = static_cast<Int>((std::uint64_t{1} << (f.precision - 1)) |
-                                           g.below(std::uint64_t{1} << (f.precision - 1)));
+  const Int significand =
+      static_cast<Int>((std::uint64_t{1} << (f.precision - 1)) | g.below(std::uint64_t{1} << (f.precision - 1)));
   return signed_by(g, scaled(significand, exponent - f.precision + 1));
 }
 
 // Three-tap ties and near ties (numerics 3.3): 1, half an ulp of 1, and what tips the balance.
 double probe(Generator& g, const Format& f, int) {
   const int p = f.precision;
-  const std::array<double, 6> values{1,
-                                     power_of_two(-p),
-                                     3 * power_of_two(-p),
-                                     power_of_two(1 - p),
-                                     1 + power_of_two(1 - p),
-                                     power_of_two(-p - 4)};
+  const std::array<double, 6> values{
+      1, power_of_two(-p), 3 * power_of_two(-p), power_of_two(1 - p), 1 + power_of_two(1 - p), power_of_two(-p - 4)};
   return signed_by(g, values[g.below(values.size())]);
 }
 
 double special(Generator& g, const Format& f, int) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  const std::array<double, 6> values{std::numeric_limits<double>::quiet_NaN(), infinity, -infinity, -0.0,
-                                     scaled(1, f.smallest), -scaled(1, f.smallest)};
+  const std::array<double, 6> values{std::numeric_limits<double>::quiet_NaN(),
+                                     infinity,
+                                     -infinity,
+                                     -0.0,
+                                     scaled(1, f.smallest),
+                                     -scaled(1, f.smallest)};
   const std::uint64_t draw = g.below(36);
   return draw < values.size() ? values[draw] : small(g, f, 0);
 }
@@ -248,11 +248,13 @@ Result<Recipe> parse_recipe(std::string_view text) {
   Recipe recipe{std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
   const bool is_seeded = find_family(split(recipe.family).name) && recipe.family != "odd";
   if (is_seeded || recipe.family == "onehot") {
-    if (!whole<std::uint64_t>(recipe.argument)) return Error{"recipe '" + std::string(text) + "' needs a seed, as in small:7"};
+    if (!whole<std::uint64_t>(recipe.argument))
+      return Error{"recipe '" + std::string(text) + "' needs a seed, as in small:7"};
     return recipe;
   }
   const bool one = recipe.family == "const" || recipe.family == "iota";
-  if (!one && recipe.family != "lit") return Error{"no recipe is called '" + recipe.family + "'; reference/recipe.h lists them"};
+  if (!one && recipe.family != "lit")
+    return Error{"no recipe is called '" + recipe.family + "'; reference/recipe.h lists them"};
   const auto values = numbers(recipe.argument);
   if (!values || (one && values->size() != 1))
     return Error{"recipe '" + std::string(text) + "' needs numbers, as in lit:1,-0x1.8p+3,nan"};

@@ -15,10 +15,10 @@
 // Values in const and lit are decimal or hexadecimal floats, nan, inf or -inf.
 #pragma once
 
+#include "reference/tensor.h"
+
 #include <string>
 #include <string_view>
-
-#include "reference/tensor.h"
 
 namespace assay {
 

@@ -45,8 +45,7 @@ struct BrokenPromise : std::logic_error {
 
 // An assertion that is on in every build.
 inline void expects(bool promise, const char* what, std::source_location where = std::source_location::current()) {
-  if (!promise)
-    throw BrokenPromise(std::string(where.file_name()) + ":" + std::to_string(where.line()) + ": " + what);
+  if (!promise) throw BrokenPromise(std::string(where.file_name()) + ":" + std::to_string(where.line()) + ": " + what);
 }
 
 }  // namespace assay

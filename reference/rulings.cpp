@@ -1,59 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/rulings.h"
 
-#include <algorithm>
-
 #include "reference/result.h"
+
+#include <algorithm>
 
 namespace assay {
 namespace {
 
 const std::vector<Ruling>& table() {
   static const std::vector<Ruling> all{
-      {"A1", "SAME_* with stride > 1 in the oldest texts",
-       "Conv-1 and the auto_pad text of AveragePool-1/7/10 pad so that the output 'matches the input'; the summaries of "
+      {"A1",
+       "SAME_* with stride > 1 in the oldest texts",
+       "Conv-1 and the auto_pad text of AveragePool-1/7/10 pad so that the output 'matches the input'; the summaries "
+       "of "
        "the same pages and every implementation say ceil(in / stride) (onnx #3153, clarified by #3188).",
        {"ceil", "match-input"}},
-      {"A2", "SAME_* with dilation > 1",
-       "Padding is computed from the dilated kernel (onnx #2043); AveragePool states it, Conv is silent.", {}},
-      {"A3", "SAME_* where the effective kernel is smaller than the stride",
+      {"A2",
+       "SAME_* with dilation > 1",
+       "Padding is computed from the dilated kernel (onnx #2043); AveragePool states it, Conv is silent.",
+       {}},
+      {"A3",
+       "SAME_* where the effective kernel is smaller than the stride",
        "The total padding (out - 1) * stride + kernel - in is negative; it is clamped at 0, as ONNX's inference does "
        "(onnx #2023).",
        {"clamp0", "signed-trunc", "signed-floor"}},
-      {"A4", "auto_pad and pads both present",
+      {"A4",
+       "auto_pad and pads both present",
        "'Cannot be used simultaneously' is read as: such a model is invalid (onnx #1988, #3259).",
        {"reject", "auto-wins", "pads-win"}},
       {"A5", "an auto_pad that is none of the four words", "'Must be one of': such a model is invalid.", {}},
-      {"A6", "no window fits: an output extent of 0 or less",
+      {"A6",
+       "no window fits: an output extent of 0 or less",
        "Division rounds towards minus infinity everywhere, and a model without a window is invalid; there is never a "
        "phantom window in floor mode.",
        {"reject", "zero-size"}},
-      {"A7", "VALID with ceil_mode = 1",
+      {"A7",
+       "VALID with ceil_mode = 1",
        "ceil_mode is honoured: ceil((in - kernel) / stride) + 1 (onnx #5248). The printed formula "
        "ceil((in - kernel + 1) / stride) is floor-mode arithmetic.",
        {"ceil", "text-floor"}},
-      {"A8", "windows of ceil_mode that start in the end padding",
+      {"A8",
+       "windows of ceil_mode that start in the end padding",
        "The last window is dropped when it would start at or beyond the first cell of the end padding, one at most, in "
        "every version (onnx #5741; only AveragePool-22 has it in the text).",
        {"drop-one", "keep", "drop-all"}},
-      {"A9", "the average of a window without any input cell",
-       "0 divided by 0 elements: NaN and 0 are both accepted (onnx #1922).", {"nan-or-zero", "nan", "zero"}, true},
-      {"A10", "the floor formulas of AveragePool-11",
+      {"A9",
+       "the average of a window without any input cell",
+       "0 divided by 0 elements: NaN and 0 are both accepted (onnx #1922).",
+       {"nan-or-zero", "nan", "zero"},
+       true},
+      {"A10",
+       "the floor formulas of AveragePool-11",
        "floor(in / stride) for SAME_* and floor((in - kernel + 1) / stride) for VALID contradict the auto_pad text of "
        "the same page and are corrected in 19; read as 19 (onnx #5250).",
        {"ceil", "literal-floor"}},
       {"A11", "AveragePool-11 mentions dilations", "The attribute exists from 19; before, dilation is 1.", {}},
-      {"A12", "direction, padding value and VALID",
+      {"A12",
+       "direction, padding value and VALID",
        "Cross-correlation, padding contributes no term (integers: the zero point), VALID is no padding (onnx #3254).",
        {}},
       {"A13", "the shape of the bias", "One-dimensional, of length dim(W,0).", {"strict-M", "allow-1"}},
-      {"A14", "an infinite or NaN weight over padding",
-       "'0 times w' (NaN) and an absent term are both accepted.", {"either", "multiply", "skip"}, true},
+      {"A14",
+       "an infinite or NaN weight over padding",
+       "'0 times w' (NaN) and an absent term are both accepted.",
+       {"either", "multiply", "skip"},
+       true},
       {"A15", "pads as large as the kernel or larger", "'Any value >= 0': valid.", {}},
-      {"A26", "accumulation type, order and intermediate rounding",
-       "The text promises no accuracy; levels state what was met (oracles/README.md).", {}},
-      {"A27", "AveragePool: sum then divide, or divide then sum",
-       "Both are inside the bound; infinity is excused only where the sum overflows in the declared accumulator.", {}},
+      {"A26",
+       "accumulation type, order and intermediate rounding",
+       "The text promises no accuracy; levels state what was met (oracles/README.md).",
+       {}},
+      {"A27",
+       "AveragePool: sum then divide, or divide then sum",
+       "Both are inside the bound; infinity is excused only where the sum overflows in the declared accumulator.",
+       {}},
       {"A28", "NaN in the input of AveragePool", "Propagates.", {}},
       {"A29", "the sign of zero", "Recorded, never judged.", {}},
       {"A30", "the divisor of AveragePool with dilation", "Taps are counted, not the cells they span.", {}},

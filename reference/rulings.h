@@ -12,10 +12,10 @@
 namespace assay {
 
 struct Ruling {
-  std::string_view id;                    // "A8"
-  std::string_view title;                 // what is unclear
-  std::string_view decision;              // how we read it, and the evidence
-  std::vector<std::string_view> readings; // the ruling first; empty where nothing else is admissible
+  std::string_view id;                     // "A8"
+  std::string_view title;                  // what is unclear
+  std::string_view decision;               // how we read it, and the evidence
+  std::vector<std::string_view> readings;  // the ruling first; empty where nothing else is admissible
   // A set: each reading passes by itself, no vote is needed, and the report names the member followed.
   bool is_set = false;
 };

@@ -2,6 +2,9 @@
 // DType, Shape, Tensor: the data of one ONNX tensor, dense, row-major, little-endian.
 #pragma once
 
+#include "reference/number.h"
+#include "reference/result.h"
+
 #include <cstddef>
 #include <cstring>
 #include <optional>
@@ -9,9 +12,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "reference/number.h"
-#include "reference/result.h"
 
 namespace assay {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/window.h"
 
-#include <algorithm>
-
 #include "reference/operator.h"
+
+#include <algorithm>
 
 namespace assay {
 namespace {
@@ -33,7 +33,7 @@ void count_windows(Axis& axis, bool ceil) {
   if (ceil && (axis.out - 1) * axis.stride >= axis.in + axis.begin) --axis.out;
 }
 
-Shape each(const std::vector<Axis>& axes, Int Axis::* member) {
+Shape each(const std::vector<Axis>& axes, Int Axis::*member) {
   Shape shape;
   for (const Axis& axis : axes) shape.push_back(axis.*member);
   return shape;
@@ -50,7 +50,8 @@ Window Window::of(const Call& call) {
 
   Window window;
   for (std::size_t i = 0, rank = kernel.size(); i < rank; ++i) {
-    Axis axis{.in = call.shape("X").at(i + 2), .kernel = kernel[i], .stride = strides.at(i), .dilation = dilations.at(i)};
+    Axis axis{
+        .in = call.shape("X").at(i + 2), .kernel = kernel[i], .stride = strides.at(i), .dilation = dilations.at(i)};
     checked_effective_kernel(axis);
     if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
       resolve_same(axis, auto_pad == "SAME_UPPER");
@@ -117,9 +118,10 @@ bool has_a_window(const Call& c) {
 
 void window_constraints(Operator& op) {
   op.require("W1", "auto_pad is NOTSET, SAME_UPPER, SAME_LOWER or VALID (A5)", auto_pad_is_known)
-      .require("W2", "pads are given only where auto_pad is NOTSET",
-               [](const Call& c) { return !c.states("pads") || c.ints("pads").empty() || c.text("auto_pad") == "NOTSET"; },
-               "A4")
+      .require(
+          "W2", "pads are given only where auto_pad is NOTSET",
+          [](const Call& c) { return !c.states("pads") || c.ints("pads").empty() || c.text("auto_pad") == "NOTSET"; },
+          "A4")
       .require("W3", "kernel_shape, strides and dilations have one entry per spatial axis, pads two", lengths_match)
       .require("W4", "kernel extents >= 1", [](const Call& c) { return all_at_least(c.ints("kernel_shape"), 1); })
       .require("W5", "strides >= 1", [](const Call& c) { return all_at_least(c.ints("strides"), 1); })

@@ -3,10 +3,10 @@
 // there are (ceil_mode, the tail) and which cell each tap reads. Every ruling is read as ruled.
 #pragma once
 
+#include "reference/call.h"
+
 #include <optional>
 #include <utility>
-
-#include "reference/call.h"
 
 namespace assay {
 

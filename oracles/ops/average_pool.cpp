@@ -70,7 +70,8 @@ class AveragePoolAnswer final : public Answer {
     sum.divisor = count_padding_ ? padded : inside;
     each(counts, [&](const std::vector<Int>& at) {
       Int flat = y[0] * x_.extent(1) + y[1];
-      for (std::size_t i = 0; i < at.size(); ++i) flat = flat * tracks_[i].in + lines[i].in[static_cast<std::size_t>(at[i])];
+      for (std::size_t i = 0; i < at.size(); ++i)
+        flat = flat * tracks_[i].in + lines[i].in[static_cast<std::size_t>(at[i])];
       sum.terms.push_back({&x_.at(flat), nullptr, flat, 0});
     });
     return sum;
@@ -84,7 +85,8 @@ class AveragePoolAnswer final : public Answer {
   Shape shape_;
 };
 
-std::unique_ptr<Answer> answer(const Call& call, const Operands& in, const Readings& readings, const Arithmetic& declared) {
+std::unique_ptr<Answer> answer(const Call& call, const Operands& in, const Readings& readings,
+                               const Arithmetic& declared) {
   return std::make_unique<AveragePoolAnswer>(call, in, *tracks(call, readings), declared);
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact answer of Conv, one output element at a time from the formula of spec 1.2:
 //
-//   Y[n,m,o] = B[m] + sum over c, kappa of  X[n, g*C + c, o*s - pb + kappa*d] * W[m,c,kappa],   g = floor(m / (M/group))
-#include <map>
-#include <span>
-
+//   Y[n,m,o] = B[m] + sum over c, kappa of  X[n, g*C + c, o*s - pb + kappa*d] * W[m,c,kappa],   g = floor(m /
+//   (M/group))
 #include "oracles/dot.h"
 #include "oracles/enclosure.h"
 #include "oracles/geometry.h"
 #include "oracles/operands.h"
 #include "oracles/winograd.h"
+
+#include <map>
+#include <span>
 
 namespace assay::oracles {
 namespace {
@@ -17,8 +18,12 @@ namespace {
 class ConvAnswer final : public Answer {
  public:
   ConvAnswer(const Call& call, const Operands& in, std::vector<Track> tracks, const Arithmetic& declared)
-      : dtype_(call.type("X").dtype), tracks_(std::move(tracks)), declared_(declared), group_(call.integer("group")),
-        x_(scalars(*in.at(0))), w_(scalars(*in.at(1))) {
+      : dtype_(call.type("X").dtype),
+        tracks_(std::move(tracks)),
+        declared_(declared),
+        group_(call.integer("group")),
+        x_(scalars(*in.at(0))),
+        w_(scalars(*in.at(1))) {
     if (in.size() > 2 && in[2]) b_ = scalars(*in[2]);
     shape_ = {x_.extent(0), w_.extent(0)};
     for (const Track& t : tracks_) shape_.push_back(t.windows);
@@ -116,8 +121,10 @@ class ConvAnswer final : public Answer {
     Dot sum;
     sum.terms.reserve(taps.in.size() * static_cast<std::size_t>(channels_per_group()) + 1);
     for (Int c = 0; c < channels_per_group(); ++c) {
-      const Int x = (y.n * x_.extent(1) + first_channel(y.m) + c) * x_plane, w = (y.m * channels_per_group() + c) * w_plane;
-      for (const auto& [from, with] : taps.in) sum.terms.push_back({&x_.at(x + from), &w_.at(w + with), x + from, w + with});
+      const Int x = (y.n * x_.extent(1) + first_channel(y.m) + c) * x_plane,
+                w = (y.m * channels_per_group() + c) * w_plane;
+      for (const auto& [from, with] : taps.in)
+        sum.terms.push_back({&x_.at(x + from), &w_.at(w + with), x + from, w + with});
       for (const Int with : taps.outside) sum.padded_nonfinite |= !w_.at(w + with).is_finite();
     }
     if (const Scalar* b = bias(y.m)) sum.terms.push_back({b, nullptr, b_->extent(0) == 1 ? 0 : y.m, 0});
@@ -150,7 +157,8 @@ class ConvAnswer final : public Answer {
   mutable std::map<std::vector<Int>, Reach> reach_;
 };
 
-std::unique_ptr<Answer> answer(const Call& call, const Operands& in, const Readings& readings, const Arithmetic& declared) {
+std::unique_ptr<Answer> answer(const Call& call, const Operands& in, const Readings& readings,
+                               const Arithmetic& declared) {
   return std::make_unique<ConvAnswer>(call, in, *tracks(call, readings), declared);
 }
 

@@ -5,10 +5,10 @@
 //
 // over the taps that fall inside X. count is the number of those taps, or with count_include_pad the number that fall
 // inside X or its padding. The overhang that ceil_mode reaches beyond the padding never counts.
-#include <limits>
-
 #include "reference/operator.h"
 #include "reference/window.h"
+
+#include <limits>
 
 namespace assay {
 namespace {
@@ -42,7 +42,8 @@ void average(const Call& call, std::span<const T> x, std::span<T> y) {
         if (cell) sum += static_cast<accumulator_t<T>>(x[plane * x_plane + *cell]);
         if (cell || (count_padding && is_padded(window, o, k))) ++count;
       });
-      y[at++] = T(count ? sum / static_cast<accumulator_t<T>>(count) : std::numeric_limits<accumulator_t<T>>::quiet_NaN());
+      y[at++] =
+          T(count ? sum / static_cast<accumulator_t<T>>(count) : std::numeric_limits<accumulator_t<T>>::quiet_NaN());
     });
 }
 
@@ -54,40 +55,40 @@ Tensor compute(const Call& call, std::span<const Tensor* const> in) {
 
 }  // namespace
 
+// clang-format off
 const Operator& average_pool() {
   using enum DType;
-  static const Operator op =
-      Operator("AveragePool")
-          .input("X", "T").output("Y", "T")
-          .attribute("auto_pad", "NOTSET").required_ints("kernel_shape")
-          .attribute("pads", zeros).attribute("strides", ones)
+  static const Operator op = Operator("AveragePool")
+      .input("X", "T").output("Y", "T")
+      .attribute("auto_pad", "NOTSET").required_ints("kernel_shape")
+      .attribute("pads", zeros).attribute("strides", ones)
 
-          .require("C1", "rank(X) >= 3: at least one spatial axis", [](const Call& c) { return c.rank("X") >= 3; })
-          .with(window_constraints)
+      .require("C1", "rank(X) >= 3: at least one spatial axis", [](auto& c) { return c.rank("X") >= 3; })
+      .with(window_constraints)
 
-          .since(1)
-              .type("T", {f16, f32, f64})
-              .ruling("A1").ruling("A3").ruling("A4").ruling("A5").ruling("A6").ruling("A9").ruling("A12")
-              .ruling("A15").ruling("A26").ruling("A27").ruling("A28").ruling("A29").ruling("A31")
-          .since(7, "count_include_pad")
-              .attribute("count_include_pad", 0)
-          .since(10, "ceil_mode")
-              .attribute("ceil_mode", 0)
-              .ruling("A7").ruling("A8")
-          .since(11, "SAME_* is ceil(in / stride); strides default to 1")
-              .settled("A1")
-              .ruling("A10").ruling("A11")
-          .since(19, "dilations; the floor formulas are corrected")
-              .attribute("dilations", ones)
-              .settled("A10").settled("A11")
-              .ruling("A2").ruling("A30")
-          .since(22, "T admits bfloat16; a window that would start in the end padding is ignored")
-              .type("T", {bf16, f16, f32, f64})
-              .ruling("A8", {"drop-one", "drop-all"}, "'Windows … are ignored' excludes keeping one; drop-all is its letter.")
+      .since(1)
+          .type("T", {f16, f32, f64})
+          .rulings({"A1", "A3", "A4", "A5", "A6", "A9", "A12", "A15", "A26", "A27", "A28", "A29", "A31"})
+      .since(7, "count_include_pad")
+          .attribute("count_include_pad", 0)
+      .since(10, "ceil_mode")
+          .attribute("ceil_mode", 0)
+          .rulings({"A7", "A8"})
+      .since(11, "SAME_* is ceil(in / stride); strides default to 1")
+          .settled("A1")
+          .rulings({"A10", "A11"})
+      .since(19, "dilations; the floor formulas are corrected")
+          .attribute("dilations", ones)
+          .settled("A10").settled("A11")
+          .rulings({"A2", "A30"})
+      .since(22, "T admits bfloat16; a window that would start in the end padding is ignored")
+          .type("T", {bf16, f16, f32, f64})
+          .ruling("A8", {"drop-one", "drop-all"}, "'Ignored' excludes keeping one; drop-all is the plural's letter.")
 
-          .shape(output_shape)
-          .kernel(compute);
+      .shape(output_shape)
+      .kernel(compute);
   return op;
 }
+// clang-format on
 
 }  // namespace assay

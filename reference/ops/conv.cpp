@@ -64,43 +64,49 @@ bool bias_matches_maps(const Call& c) {
 
 }  // namespace
 
+bool depth_times_group_is_channels(const Call& c) {
+  return c.rank("X") < 2 || c.rank("W") < 2 || c.integer("group") < 1 ||
+         c.dim("X", 1) == c.dim("W", 1) * c.integer("group");
+}
+
+bool group_divides_maps(const Call& c) {
+  return c.rank("W") < 1 || c.integer("group") < 1 || c.dim("W", 0) % c.integer("group") == 0;
+}
+
+}  // namespace
+
+// clang-format off
 const Operator& conv() {
   using enum DType;
-  static const Operator op =
-      Operator("Conv")
-          .input("X", "T").input("W", "T").input("B", "T", Arity::optional).output("Y", "T")
-          .attribute("auto_pad", "NOTSET").attribute("dilations", ones).attribute("group", 1)
-          .attribute("kernel_shape", extents_of("W")).attribute("pads", zeros).attribute("strides", ones)
+  static const Operator op = Operator("Conv")
+      .input("X", "T").input("W", "T").input("B", "T", Arity::optional).output("Y", "T")
+      .attribute("auto_pad", "NOTSET").attribute("dilations", ones).attribute("group", 1)
+      .attribute("kernel_shape", extents_of("W")).attribute("pads", zeros).attribute("strides", ones)
 
-          .require("C1", "rank(X) >= 3: at least one spatial axis", [](const Call& c) { return c.rank("X") >= 3; })
-          .require("C2", "rank(W) = rank(X)", [](const Call& c) { return c.rank("W") == c.rank("X"); })
-          .require("C3", "dim(X,1) = dim(W,1) * group", [](const Call& c) {
-            return c.rank("X") < 2 || c.rank("W") < 2 || c.integer("group") < 1 ||
-                   c.dim("X", 1) == c.dim("W", 1) * c.integer("group");
-          })
-          .require("C4", "B has one dimension, of length dim(W,0) or 1",
-                   [](const Call& c) { return bias_is_vector(c) && (bias_is_one(c) || bias_matches_maps(c)); })
-          .require("C5", "B has length dim(W,0), also where it has length 1",
-                   [](const Call& c) { return !bias_is_one(c) || bias_matches_maps(c); }, "A13")
-          .require("C6", "dim(W,0) mod group = 0", [](const Call& c) {
-            return c.integer("group") < 1 || c.rank("W") < 1 || c.dim("W", 0) % c.integer("group") == 0;
-          })
-          .require("C7", "group >= 1", [](const Call& c) { return c.integer("group") >= 1; })
-          .require("C8", "kernel_shape, where present, is the spatial extents of W", kernel_matches_w)
-          .with(window_constraints)
+      .require("C1", "rank(X) >= 3: at least one spatial axis", [](auto& c) { return c.rank("X") >= 3; })
+      .require("C2", "rank(W) = rank(X)",                       [](auto& c) { return c.rank("W") == c.rank("X"); })
+      .require("C3", "dim(X,1) = dim(W,1) * group",             depth_times_group_is_channels)
+      .require("C4", "B has one dimension, of length dim(W,0) or 1",
+               [](auto& c) { return bias_is_vector(c) && (bias_is_one(c) || bias_matches_maps(c)); })
+      .require("C5", "B has length dim(W,0), also where it has length 1",
+               [](auto& c) { return !bias_is_one(c) || bias_matches_maps(c); }, "A13")
+      .require("C6", "dim(W,0) mod group = 0",                  group_divides_maps)
+      .require("C7", "group >= 1",                              [](auto& c) { return c.integer("group") >= 1; })
+      .require("C8", "kernel_shape, where present, is the spatial extents of W", kernel_matches_w)
+      .with(window_constraints)
 
-          .since(1)
-              .type("T", {f16, f32, f64})
-              .ruling("A1").ruling("A2").ruling("A3").ruling("A4").ruling("A5").ruling("A6").ruling("A12")
-              .ruling("A13").ruling("A14").ruling("A15").ruling("A26").ruling("A29").ruling("A31").ruling("A32")
-          .since(11, "SAME_* is ceil(in / stride); strides and dilations default to 1; group divides dim(W,0)")
-              .settled("A1").settled("A32")
-          .since(22, "T admits bfloat16")
-              .type("T", {bf16, f16, f32, f64})
+      .since(1)
+          .type("T", {f16, f32, f64})
+          .rulings({"A1", "A2", "A3", "A4", "A5", "A6", "A12", "A13", "A14", "A15", "A26", "A29", "A31", "A32"})
+      .since(11, "SAME_* is ceil(in / stride); strides and dilations default to 1; group divides dim(W,0)")
+          .settled("A1").settled("A32")
+      .since(22, "T admits bfloat16")
+          .type("T", {bf16, f16, f32, f64})
 
-          .shape(output_shape)
-          .kernel(compute);
+      .shape(output_shape)
+      .kernel(compute);
   return op;
 }
+// clang-format on
 
 }  // namespace assay

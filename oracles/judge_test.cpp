@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/judge.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <limits>
+
+using namespace assay;
+using namespace assay::oracles;
+
+namespace {
+
+Case parsed(const std::string& text) {
+  Result<Case> c = parse_case(text);
+  if (!c) throw InputError(c.error());
+  return *c;
+}
+
+Tensor floats(Shape shape, std::vector<float> values) {
+  Tensor t({DType::f32, std::move(shape)});
+  std::ranges::copy(values, t.as<float>().begin());
+  return t;
+}
+
+// The second data set of a stated recipe is the negated first; so is the answer of a linear operator without a bias.
+Outcome answered(Shape shape, std::vector<float> values) {
+  Outcome out;
+  out.sets.push_back({floats(shape, values)});
+  for (float& value : values) value = -value;
+  out.sets.push_back({floats(shape, values)});
+  return out;
+}
+
+const std::string valid_ceil =
+    "AveragePool-11 opset=11 ir=8 X=f32[1,1,5]~iota:1 auto_pad=VALID kernel_shape=2 strides=2 ceil_mode=1";
+const std::string all_padding = "AveragePool-22 opset=22 ir=10 X=f32[1,1,2]~lit:3,4 kernel_shape=1 pads=1,1";
+
+}  // namespace
+
+TEST_CASE("The ruling passes and is named", "[judge][A7]") {
+  const Verdict v = judge(parsed(valid_ceil), answered({1, 1, 3}, {1.5, 3.5, 5}));
+  CHECK(v.state == State::pass);
+  CHECK(v.level == Level::L0);
+  CHECK(v.followed.at("A7") == "ceil");
+}
+
+TEST_CASE("Another reading that fits is contested, and named", "[judge][A7]") {
+  const Verdict v = judge(parsed(valid_ceil), answered({1, 1, 2}, {1.5, 3.5}));
+  CHECK(v.state == State::contested);
+  CHECK(text(v.readings) == "A7=text-floor");
+  CHECK(v.followed.at("A7") == "text-floor");
+}
+
+TEST_CASE("A value outside every reading is a fail with a certificate", "[judge]") {
+  const Verdict v = judge(parsed(valid_ceil), answered({1, 1, 3}, {1.5, 3.5, 2.5}));
+  CHECK(v.state == State::fail);
+  CHECK(v.because == "value");
+  REQUIRE(v.evidence);
+  CHECK(v.evidence->index == Shape{0, 0, 2});
+  CHECK(v.evidence->got == "0x1.4p+1");
+  CHECK(v.evidence->want == "0x1.4p+2");
+  CHECK(v.evidence->taps.size() == 2);  // the one cell, and the divisor
+}
+
+TEST_CASE("NaN and zero are both right over no cell, and the report names which", "[judge][A9]") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  CHECK(judge(parsed(all_padding), answered({1, 1, 4}, {nan, 3, 4, nan})).followed.at("A9") == "nan");
+  CHECK(judge(parsed(all_padding), answered({1, 1, 4}, {0, 3, 4, 0})).followed.at("A9") == "zero");
+  CHECK(judge(parsed(all_padding), answered({1, 1, 4}, {1, 3, 4, 0})).state == State::fail);
+}
+
+TEST_CASE("A near miss: refused passes, executed is accepted, and a reading that fits is contested", "[judge][A4]") {
+  const Case both =
+      parsed("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,3]~const:1@init auto_pad=SAME_UPPER pads=0,0");
+  CHECK(judge(both, Outcome::failure(Outcome::Kind::refused, "no")).state == State::pass);
+  CHECK(judge(both, Outcome::failure(Outcome::Kind::unsupported, "no")).state == State::unsupported);
+  CHECK(judge(both, Outcome::failure(Outcome::Kind::crashed, "SIGSEGV")).state == State::error);
+  CHECK(judge(both, answered({1, 1, 2}, {6, 9})).readings == Readings().with("A4", "pads-win"));
+  CHECK(judge(both, answered({1, 1, 4}, {3, 6, 9, 7})).readings == Readings().with("A4", "auto-wins"));
+  CHECK(judge(both, answered({1, 1, 3}, {1, 1, 1})).state == State::accepted);
+}
+
+TEST_CASE("A legal model that is refused is refused, one that is not implemented is unsupported", "[judge]") {
+  CHECK(judge(parsed(valid_ceil), Outcome::failure(Outcome::Kind::refused, "no")).state == State::refused);
+  CHECK(judge(parsed(valid_ceil), Outcome::failure(Outcome::Kind::unsupported, "no")).state == State::unsupported);
+  CHECK(judge(parsed(valid_ceil), Outcome::failure(Outcome::Kind::timed_out, "20 s")).state == State::error);
+}
+
+TEST_CASE("An infinite weight over padding: the term may be absent or NaN", "[judge][A14]") {
+  const Case c = parsed("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,3]~lit:inf,1,1@init pads=1,1");
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  // The padded tap of output 0 meets inf: 1*1 + 2*1 without the term. The others tap a positive cell with inf.
+  CHECK(judge(c, answered({1, 1, 4}, {3, inf, inf, inf})).followed.at("A14") == "skip");
+  CHECK(judge(c, answered({1, 1, 4}, {nan, inf, inf, inf})).followed.at("A14") == "multiply");
+  CHECK(judge(c, answered({1, 1, 4}, {4, inf, inf, inf})).state == State::fail);
+}
+
+TEST_CASE("The same number everywhere shows nothing", "[judge]") {
+  const Case c = parsed("AveragePool-22 opset=22 ir=10 X=f32[1,1,9]~const:2 kernel_shape=2");
+  std::vector<float> twos(8, 2);
+  Outcome right;
+  right.sets = {{floats({1, 1, 8}, twos)}, {floats({1, 1, 8}, std::vector<float>(8, -2))}};
+  CHECK(judge(c, right).state == State::pass);  // the two data sets differ
+  const Case pinned = parsed("Conv-11 opset=11 ir=8 X=f32[1,1,8]~const:0 W=f32[1,1,1]~const:2@init");
+  CHECK(judge(pinned, answered({1, 1, 8}, std::vector<float>(8, 0))).state == State::unscored);
+}
+
+TEST_CASE("A case has one class", "[judge]") {
+  CHECK(class_of(parsed(valid_ceil)) == "valid-contested");
+  CHECK(class_of(parsed("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,3]~const:1")) == "valid-core");
+  CHECK(class_of(parsed("Conv-11 opset=11 ir=8 X=f32[0,1,4]~iota:1 W=f32[1,1,3]~const:1")) == "valid-degenerate");
+  CHECK(class_of(parsed("Conv-11 opset=11 ir=8 X=f32[1,1,4]~special:1 W=f32[1,1,3]~const:1")) == "nonfinite");
+  CHECK(class_of(parsed("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,3]~const:1 group=2")) == "invalid-static");
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/case.h"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace assay;
+
+namespace {
+
+const std::string full =
+    "Conv-22 opset=23 ir=10 X=bf16[1,2,5]~odd5:1 W=bf16[2,2,3]~sign:2@init B=\"\" auto_pad=SAME_UPPER group=1 "
+    "strides=2 shapes=symbolic";
+
+std::string complaint(const std::string& text) {
+  const Result<Case> parsed = parse_case(text);
+  return parsed ? "" : parsed.error();
+}
+
+bool mentions(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("A case line reads back to the letter", "[case]") {
+  const Result<Case> c = parse_case(full);
+  REQUIRE(c);
+  CHECK(line(*c) == full);
+  CHECK(c->sources.at("W").initializer);
+  CHECK(c->node.inputs.at("B").presence == Input::Presence::empty_name);
+  CHECK(c->declared == DeclaredShapes::symbolic);
+  CHECK(*parse_case(line(*c)) == *c);
+}
+
+TEST_CASE("The id of a case is the first 128 bits of the SHA-256 of its line", "[case]") {
+  // FIPS 180-2, appendix B.1.
+  CHECK(sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(case_id("abc") == "ba7816bf8f01cfea414140de5dae2223");
+}
+
+TEST_CASE("A malformed line gets one clear complaint that says what to do", "[case]") {
+  CHECK(mentions(complaint("Convv-11"), "did you mean Conv-11"));
+  CHECK(mentions(complaint("Conv-12"), "there is no operator version"));
+  CHECK(mentions(complaint("Conv"), "write for example Conv-11"));
+  CHECK(mentions(complaint(""), "write for example Conv-11"));
+  CHECK(mentions(complaint("Conv-11  group=1"), "one space"));
+  CHECK(mentions(complaint("Conv-11 opset=22"), "does not select"));
+  CHECK(mentions(complaint("Conv-11 grup=1"), "did you mean group"));
+  CHECK(mentions(complaint("Conv-11 group=one"), "cannot read"));
+  CHECK(mentions(complaint("Conv-11 group=1 group=2"), "given twice"));
+  CHECK(mentions(complaint("Conv-11 X=f33[1]~small:1"), "no type"));
+  CHECK(mentions(complaint("Conv-11 X=f32[1,-1]~small:1"), "extents"));
+  CHECK(mentions(complaint("Conv-11 X=f32[4611686018427387904,4]~small:1"), "2^28"));
+  CHECK(mentions(complaint("Conv-11 X=f32[1]~smal:1"), "no recipe"));
+  CHECK(mentions(complaint("Conv-11 X=f32[1]~small"), "has no ':'"));
+  CHECK(mentions(complaint("Conv-11 X=f32[1]~small:x"), "seed"));
+  CHECK(mentions(complaint("Conv-11 X=f32[1]~lit:1,,2"), "needs numbers"));
+  CHECK(mentions(complaint("Conv-11 shapes=none"), "symbolic"));
+}
+
+TEST_CASE("No line crashes the parser", "[case]") {
+  Generator random(1);
+  for (int trial = 0; trial < 20000; ++trial) {
+    std::string bytes = full;
+    for (std::uint64_t edits = 1 + random.below(4); edits-- > 0;) {
+      const std::size_t at = random.below(bytes.size());
+      switch (random.below(3)) {
+        case 0: bytes[at] = static_cast<char>(random.below(256)); break;
+        case 1: bytes.erase(at, 1 + random.below(6)); break;
+        default: bytes.insert(at, bytes.substr(random.below(bytes.size()), random.below(8))); break;
+      }
+      if (bytes.empty()) bytes = "C";
+    }
+    if (const Result<Case> c = parse_case(bytes)) REQUIRE(line(*parse_case(line(*c))) == line(*c));
+  }
+}
+
+TEST_CASE("A recipe builds the bytes its text says", "[recipe]") {
+  const auto floats = [](const char* recipe, Int count, int set = 0) {
+    const Tensor t = fill(*parse_recipe(recipe), {DType::f32, {count}}, set);
+    return std::vector<float>(t.as<float>().begin(), t.as<float>().end());
+  };
+  CHECK(floats("iota:1", 3) == std::vector<float>{1, 2, 3});
+  CHECK(floats("iota:1", 3, 1) == std::vector<float>{-1, -2, -3});
+  CHECK(floats("onehot:1", 3) == std::vector<float>{0, 1, 0});
+  CHECK(floats("onehot:1", 3, 1) == std::vector<float>{0, 0, 1});
+  CHECK(floats("lit:1,-0x1.8p+1", 3) == std::vector<float>{1, -3, 1});
+  // SplitMix64 from state 0 gives e220a8397b1dcdaf first (Steele, Lea, Flood; the reference code's first output).
+  CHECK(Generator(0).next() == 0xe220a8397b1dcdafULL);
+}
+
+TEST_CASE("Integer families stay in their range, and the second data set differs from the first", "[recipe]") {
+  for (const char* recipe : {"small:3", "sign:3", "odd12:3", "pow2:3", "normal:3", "uniform:3", "cancel:3", "zerosum:3",
+                             "logu:3", "subnormal:3", "huge:3", "probe:3"})
+    for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+      const Tensor first = fill(*parse_recipe(recipe), {dtype, {64}}),
+                   second = fill(*parse_recipe(recipe), {dtype, {64}}, 1);
+      INFO(recipe << " " << name(dtype));
+      CHECK(first != second);
+      CHECK(first == fill(*parse_recipe(recipe), {dtype, {64}}));
+    }
+  const Tensor odd = fill(*parse_recipe("odd12:5"), {DType::f32, {1000}});
+  for (const float value : odd.as<float>()) REQUIRE((std::abs(value) < 4096 && static_cast<Int>(value) % 2 != 0));
+  const Tensor tiny = fill(*parse_recipe("subnormal:5"), {DType::f16, {1000}});
+  for (const Float16 value : tiny.as<Float16>()) REQUIRE(((value.bits & 0x7c00) == 0 && (value.bits & 0x3ff) != 0));
+}
