@@ -46,7 +46,7 @@ void heed_interrupts() {
   for (int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 
-// The suite lies in the project the program was built in, or the one it is called from.
+// The suite lies in ASSAY_HOME, in the project the program was built in, or in the one it is called from.
 fs::path suites_folder(const std::string& named) {
   if (!named.empty()) {
     if (!fs::is_directory(fs::path(named) / "conformance"))
@@ -54,6 +54,8 @@ fs::path suites_folder(const std::string& named) {
     return named;
   }
   std::error_code ignored;
+  if (const char* home = std::getenv("ASSAY_HOME"); home && fs::is_directory(fs::path(home) / "suites" / "conformance"))
+    return fs::path(home) / "suites";
   for (fs::path place : {fs::read_symlink("/proc/self/exe", ignored).parent_path(), fs::current_path(ignored)})
     for (; place.has_relative_path(); place = place.parent_path())
       if (fs::is_directory(place / "suites" / "conformance")) return place / "suites";

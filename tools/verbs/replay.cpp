@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay replay: asks one question again and shows what was expected, what came back and why it was judged so.
 #include "oracles/enclosure.h"
-#include "reference/onnx_io.h"
+#include "reference/window.h"
 #include "tools/verbs/subject.h"
 #include "tools/verbs/verbs.h"
 
@@ -44,10 +44,10 @@ class Listening : public suites::Backend {
   std::unique_ptr<suites::Backend> backend_;
 };
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
-  return all;
+std::string constraint_text(const Definition& definition, const std::string& id) {
+  if (const Constraint* own = definition.constraint(id)) return own->text;
+  const auto general = std::ranges::find(general_constraints(), id, &Constraint::id);
+  return general == general_constraints().end() ? "" : general->text;
 }
 
 void show_case(const suites::Planned& planned, const Definition& definition) {
@@ -56,8 +56,7 @@ void show_case(const suites::Planned& planned, const Definition& definition) {
   row("id") << case_id(planned.line) << "\n";
   row("class") << oracles::class_of(planned.c) << "\n";
   for (const std::string& id : definition.violated(call)) {
-    const Constraint* constraint = definition.constraint(id);
-    row("breaks") << id << (constraint ? ": " + constraint->text : "") << "\n";
+    row("breaks") << id << ": " << constraint_text(definition, id) << "\n";
   }
 }
 
@@ -107,7 +106,7 @@ void show_elements(const oracles::Answer& answer, const Tensor* tensor) {
 }
 
 // What the rulings expect, or the readings the verdict found. A model that is invalid under them has no answer.
-void show_answer(const Case& c, const Readings& readings, const Listening& backend, const Subject&) {
+void show_answer(const Case& c, const Readings& readings, const Listening& backend) {
   if (!c.definition().violated(c.call(), readings).empty()) return;
   for (int set = 0; set < data_sets; ++set) {
     const auto answer = oracles::oracle_of(c.version).answer(c.call(), operands(c, set), readings, {});
@@ -177,7 +176,7 @@ int replay(const Options& options) {
   row("backend") << described.backend << " " << described.version << " " << described.device << "\n";
   const Verdict verdict = suites::certify(question, backend, conduct);
   show_outcome(backend.heard);
-  show_answer(question.c, verdict.readings, backend, options.subject);
+  show_answer(question.c, verdict.readings, backend);
   show_verdict(verdict);
   return breaks_conformance(verdict.state, options.subject) ? not_conforming : conforms;
 }

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real report is valid by its own schema, judged by somebody else's validator, and its numbers reconcile."""
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import jsonschema
+
+BUILD = pathlib.Path(os.environ["ASSAY_BUILD"])
+SCHEMA = json.loads(pathlib.Path("reports/report.schema.json").read_text(encoding="utf-8"))
+# Refuses and answers nothing: every word but pass can be met without a runtime.
+REFUSER = r"""
+import json, os, sys
+stdin, reply = sys.stdin.buffer, os.fdopen(int(os.environ.get("ASSAY_REPLY_FD", "1")), "wb")
+while line := stdin.readline():
+    ask = json.loads(line)
+    if ask["ask"] == "describe":
+        answer = {"assay": 1, "backend": "refuser", "version": "1", "device": "cpu", "arithmetic": {"accumulator": "f32"},
+                  "capabilities": {"types": ["f32", "f64"]}}
+    else:
+        stdin.read(ask["model"] + sum(map(sum, ask["sets"])))
+        answer = {"id": ask["id"], "outcome": "refused", "because": "not today, \"sir\""}
+    reply.write(json.dumps(answer).encode() + b"\n")
+    reply.flush()
+"""
+
+
+def certified(folder, *arguments):
+    path = pathlib.Path(folder, "report.json")
+    done = subprocess.run([BUILD / "tools" / "assay", "certify", "--report", path, *arguments], capture_output=True,
+                          text=True, timeout=300, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    return json.loads(path.read_text(encoding="utf-8")), done.stdout
+
+
+class Schema(unittest.TestCase):
+    def valid_and_reconciled(self, report):
+        jsonschema.Draft202012Validator(SCHEMA).validate(report)
+        verdicts = report["verdicts"]
+        states = collections.Counter(verdict["state"] for verdict in verdicts)
+        self.assertEqual({word: count for word, count in report["totals"].items() if count}, dict(states))
+        self.assertEqual(report["suite"]["reached"], len(verdicts))
+        self.assertEqual(len({verdict["id"] for verdict in verdicts}), len(verdicts))
+        for row in report["operators"]:
+            own = collections.Counter(v["state"] for v in verdicts if v["line"].startswith(row["op"] + " "))
+            self.assertEqual({word: count for word, count in row["counts"].items() if count}, dict(own))
+            for word, count in row["counts"].items():
+                self.assertEqual(sum(of_type[word] for of_type in row["types"].values()), count)
+        for word in report["totals"]:
+            self.assertEqual(sum(counts[word] for counts in report["classes"].values()), report["totals"][word])
+
+    def test_the_schema_is_a_schema(self):
+        jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+    def test_a_report_of_the_reference(self):
+        with tempfile.TemporaryDirectory() as folder:
+            report, _ = certified(folder, "--backend", "reference", "--cases", "290")
+        self.valid_and_reconciled(report)
+        self.assertEqual(report["certified"], "conforms")
+        self.assertEqual(len(report["operators"]), 9)
+
+    def test_a_report_of_a_backend_that_refuses(self):
+        with tempfile.TemporaryDirectory() as folder:
+            worker = pathlib.Path(folder, "refuser.py")
+            worker.write_text(REFUSER, encoding="utf-8")
+            report, said = certified(folder, "--backend", f"exec:python3 {worker}", "--cases", "290")
+        self.valid_and_reconciled(report)
+        self.assertEqual(report["certified"], "not conforming")
+        self.assertGreater(report["totals"]["refused"], 0)
+        self.assertGreater(report["totals"]["unsupported"], 0, "f16 and bf16 are declared out")
+        self.assertGreater(report["totals"]["pass"], 0, "near misses are refused")
+        self.assertIn("not a breakdown", said.splitlines()[-1])
+
+    def test_a_report_with_a_word_too_many_is_not_valid(self):
+        with tempfile.TemporaryDirectory() as folder:
+            report, _ = certified(folder, "--backend", "reference", "--cases", "29", "--ops", "Conv-22")
+        report["totals"]["excellent"] = 1
+        with self.assertRaises(jsonschema.ValidationError):
+            jsonschema.Draft202012Validator(SCHEMA).validate(report)
+
+
+if __name__ == "__main__":
+    unittest.main()

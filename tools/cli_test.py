@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tool says and how it exits: bad input is one clear line on stderr and exit code 2."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
+POOL = "AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2"
+REFERENCE = ["--backend", "reference"]
+
+# Refuses four models, then interrupts whoever asked.
+INTERRUPTER = r"""
+import json, os, signal, sys
+stdin, reply = sys.stdin.buffer, os.fdopen(int(os.environ.get("ASSAY_REPLY_FD", "1")), "wb")
+asked = 0
+while line := stdin.readline():
+    ask = json.loads(line)
+    if ask["ask"] == "describe":
+        answer = {"assay": 1, "backend": "interrupter", "version": "1", "device": "cpu"}
+    else:
+        stdin.read(ask["model"] + sum(map(sum, ask["sets"])))
+        answer = {"id": ask["id"], "outcome": "refused", "because": "busy"}
+        asked += 1
+        if asked == 5:
+            os.kill(os.getppid(), signal.SIGINT)
+    reply.write(json.dumps(answer).encode() + b"\n")
+    reply.flush()
+"""
+
+
+def assay(*arguments):
+    return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False)
+
+
+class BadInput(unittest.TestCase):
+    def refused(self, *arguments):
+        """One line on stderr, nothing on stdout, exit 2; returns the line."""
+        done = assay(*arguments)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith("assay: "), done.stderr)
+        return done.stderr
+
+    def test_an_unknown_verb_names_the_nearest(self):
+        self.assertIn("did you mean certify?", self.refused("certfy"))
+
+    def test_no_verb_at_all(self):
+        self.refused()
+
+    def test_an_unknown_option(self):
+        self.assertIn("--bakend", self.refused("certify", "--bakend", "reference"))
+
+    def test_a_missing_backend(self):
+        self.assertIn("--backend", self.refused("certify"))
+
+    def test_an_unknown_operator_names_the_nearest(self):
+        self.assertIn("did you mean Conv?", self.refused("certify", *REFERENCE, "--ops", "Conf"))
+
+    def test_a_version_that_is_none_names_the_one_in_force(self):
+        self.assertIn("Conv-11 is in force", self.refused("explain", "Conv-12"))
+
+    def test_an_unknown_type_names_the_nearest(self):
+        self.assertIn("did you mean f32?", self.refused("certify", *REFERENCE, "--types", "f33"))
+
+    def test_an_unknown_level_names_the_nearest(self):
+        self.assertIn("unknown level 'L9'", self.refused("certify", *REFERENCE, "--level", "L9"))
+
+    def test_a_number_that_is_none(self):
+        self.refused("certify", *REFERENCE, "--cases", "many")
+
+    def test_strict_and_lenient_exclude_each_other(self):
+        self.refused("certify", *REFERENCE, "--strict", "--lenient")
+
+    def test_a_malformed_case_line(self):
+        self.refused("replay", *REFERENCE, "AveragePool-19 X=f32[1,1,4~iota:1")
+
+    def test_a_case_of_an_unknown_operator(self):
+        self.refused("replay", *REFERENCE, "MaxPool-12 opset=12 ir=8 X=f32[1,1,4]~iota:1")
+
+    def test_an_unknown_backend(self):
+        self.refused("certify", "--backend", "no-such-backend")
+
+    def test_a_missing_worker_program(self):
+        self.assertIn("no/such/program", self.refused("certify", "--backend", "exec:no/such/program", "--cases", 29))
+        self.assertIn("no/such/program", self.refused("replay", "--backend", "exec:no/such/program", POOL))
+
+    def test_a_report_in_a_folder_that_does_not_exist_is_told_before_the_run(self):
+        self.assertIn("cannot write", self.refused("certify", *REFERENCE, "--report", "no/such/folder/x.json"))
+
+    def test_a_report_that_is_a_folder(self):
+        self.assertIn("not a regular file", self.refused("certify", *REFERENCE, "--report", "."))
+
+    def test_a_suite_folder_that_is_none(self):
+        self.assertIn("conformance", self.refused("certify", *REFERENCE, "--suite", "tools"))
+
+    def test_a_bad_line_of_a_case_file_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cases = pathlib.Path(folder, "conformance", "own.cases")
+            cases.parent.mkdir()
+            cases.write_text(f"# fine\n{POOL}\nConv-11 nonsense\n", encoding="utf-8")
+            self.assertIn("own.cases:3: ", self.refused("certify", *REFERENCE, "--suite", folder))
+
+    def test_nothing_selected(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "conformance").mkdir()
+            self.assertIn("no case", self.refused("certify", *REFERENCE, "--suite", folder, "--cases", 0))
+
+
+class Answers(unittest.TestCase):
+    def test_version_and_help(self):
+        self.assertRegex(assay("--version").stdout, r"^assay \d+\.\d+\.\d+ \(suite .*ONNX 1\.23\.2")
+        for verb in ("certify", "replay", "list", "explain"):
+            done = assay(verb, "--help")
+            self.assertEqual(done.returncode, 0)
+            self.assertIn(verb, done.stdout)
+
+    def test_list_has_every_version(self):
+        rows = assay("list").stdout.splitlines()
+        self.assertEqual([row.split()[0] for row in rows[1:]],
+                         ["Conv-1", "Conv-11", "Conv-22", "AveragePool-1", "AveragePool-7", "AveragePool-10",
+                          "AveragePool-11", "AveragePool-19", "AveragePool-22"])
+
+    def test_explain_shows_constraints_and_readings(self):
+        said = assay("explain", "AveragePool-22").stdout
+        self.assertIn("C1", said)
+        self.assertIn("drop-one (ruled), drop-all", said)
+        self.assertIn("kernel_shape: ints, required", said)
+        self.assertIn("* AveragePool-22", said)
+
+    def test_replay_of_a_pass(self):
+        done = assay("replay", *REFERENCE, POOL)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        # (1 + 2) / 2, (2 + 3) / 2, (3 + 4) / 2
+        for mean in ("0x1.8p+0", "0x1.4p+1", "0x1.cp+1"):
+            self.assertIn(f"got {mean}  want {mean}", done.stdout)
+        self.assertIn("verdict   pass", done.stdout)
+
+    def test_replay_saves_the_model(self):
+        with tempfile.TemporaryDirectory() as folder:
+            assay("replay", *REFERENCE, POOL, "--save", folder)
+            saved = sorted(str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*.*"))
+        self.assertEqual(saved, ["model.onnx", "test_data_set_0/input_0.pb", "test_data_set_1/input_0.pb"])
+
+    def test_a_certificate_is_the_same_at_any_number_of_jobs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            reports = []
+            for jobs in (1, 3):
+                path = pathlib.Path(folder, f"{jobs}.json")
+                done = assay("certify", *REFERENCE, "--cases", 58, "--jobs", jobs, "--report", path)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertEqual(done.stderr, "", "quiet when piped")
+                reports.append(json.loads(path.read_text(encoding="utf-8")))
+        for report in reports:
+            del report["run"]
+        self.assertEqual(reports[0], reports[1])
+
+    def test_certify_without_a_report_says_so(self):
+        done = assay("certify", *REFERENCE, "--cases", 0, "--ops", "Conv-11")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("conforms: ", done.stdout.splitlines()[-1])
+        self.assertIn("no report written", done.stdout.splitlines()[-1])
+
+    def test_an_interrupt_leaves_the_report_of_what_was_done(self):
+        with tempfile.TemporaryDirectory() as folder:
+            worker, path = pathlib.Path(folder, "interrupter.py"), pathlib.Path(folder, "cut.json")
+            worker.write_text(INTERRUPTER, encoding="utf-8")
+            done = assay("certify", "--backend", f"exec:python3 {worker}", "--cases", 58, "--jobs", 1, "--report", path)
+            report = json.loads(path.read_text(encoding="utf-8"))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("interrupted", done.stdout.splitlines()[-1])
+        self.assertFalse(report["suite"]["complete"])
+        self.assertEqual(report["suite"]["reached"], 4)
+        self.assertEqual(len(report["verdicts"]), 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
