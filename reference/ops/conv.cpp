@@ -62,8 +62,6 @@ bool bias_matches_maps(const Call& c) {
   return !c.has("B") || c.rank("B") != 1 || c.rank("W") < 1 || c.dim("B", 0) == c.dim("W", 0);
 }
 
-}  // namespace
-
 bool depth_times_group_is_channels(const Call& c) {
   return c.rank("X") < 2 || c.rank("W") < 2 || c.integer("group") < 1 ||
          c.dim("X", 1) == c.dim("W", 1) * c.integer("group");
