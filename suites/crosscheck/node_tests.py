@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the official ONNX node tests of some operators to files, in the layout of ONNX's backend tests.
+
+    node_tests.py FOLDER OPERATOR...
+
+From ONNX 1.23 on the package builds these tests in memory and ships no files (spec 4.1).
+"""
+
+import pathlib
+import sys
+import warnings
+
+import onnx
+from onnx.backend.test.loader import load_model_tests
+
+
+def proto(value, info):
+    if isinstance(value, onnx.TensorProto):
+        return value
+    return onnx.numpy_helper.from_array(value, info.name)
+
+
+def write_set(folder, model, inputs, outputs):
+    folder.mkdir(parents=True, exist_ok=True)
+    for kind, values, infos in (("input", inputs, model.graph.input), ("output", outputs, model.graph.output)):
+        for i, (value, info) in enumerate(zip(values, infos, strict=True)):
+            (folder / f"{kind}_{i}.pb").write_bytes(proto(value, info).SerializeToString(deterministic=True))
+
+
+def main(folder, operators):
+    folder = pathlib.Path(folder)
+    for case in load_model_tests(kind="node"):
+        nodes = case.model.graph.node
+        if len(nodes) != 1 or nodes[0].domain not in ("", "ai.onnx") or nodes[0].op_type not in operators:
+            continue
+        target = folder / case.name
+        for i, (inputs, outputs) in enumerate(case.data_sets):
+            write_set(target / f"test_data_set_{i}", case.model, inputs, outputs)
+        (target / "model.onnx").write_bytes(case.model.SerializeToString(deterministic=True))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    warnings.simplefilter("ignore")  # tests of other operators overflow on purpose while they are built
+    main(sys.argv[1], set(sys.argv[2:]))
