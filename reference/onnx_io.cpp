@@ -3,6 +3,7 @@
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>
@@ -50,6 +51,8 @@ template <class Message>
 Message message_of(std::string_view bytes, const char* what) {
   Message message;
   if (bytes.size() > INT_MAX) reject(std::string(what) + " is above 2 GiB");
+  const google::protobuf::LogSilencer
+      quiet;  // Protobuf 3.21 would grumble about names on stderr; we answer in one line
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     reject("these " + std::to_string(bytes.size()) + " bytes are no " + what);
   return message;
