@@ -169,6 +169,7 @@ T stored(Manner::Store store, A value) {
   const double got = static_cast<double>(rounded);
   switch (store) {
     case Manner::Store::truncated:
+      if (std::isinf(got)) return rounded;
       return std::abs(got) > std::abs(static_cast<double>(value)) ? nudged_towards_zero(rounded) : rounded;
     case Manner::Store::flushed: return std::abs(got) < smallest_normal<T>() ? T{} : rounded;
     case Manner::Store::saturated:

@@ -23,6 +23,7 @@ struct Entry {
   std::string name, description;
   Deviation deviation = {};
   State expected = State::fail;
+  bool is_named_arithmetic = false;
   bool keeps_last = false;  // the last element of the output is left from the session's previous run
 };
 
@@ -314,18 +315,25 @@ std::vector<Entry> window_bugs() {
       {"stops-before-tail",
        "a row's outputs past the last multiple of four are not computed",
        {.terms = stop_before_tail}},
-      {"keeps-last-output", "the last element is left from the previous run in the session", {}, State::fail, true},
+      {"keeps-last-output",
+       "the last element is left from the previous run in the session",
+       {},
+       State::fail,
+       false,
+       true},
       {"reads-bf16-as-f16", "bfloat16 bits taken for float16", {.manner = {.operand = as_f16}}},
       {"drops-nan", "NaN is taken for a mark of padding", {.manner = {.skips_nan = true}}},
       {"truncates-output",
        "float16 and bfloat16 outputs are cut off, not rounded",
        {.manner = {.store = Store::truncated}},
-       State::below},
-      {"flushes-outputs", "subnormal outputs become zero", {.manner = {.store = Store::flushed}}, State::below},
+       State::below,
+       true},
+      {"flushes-outputs", "subnormal outputs become zero", {.manner = {.store = Store::flushed}}, State::below, true},
       {"flushes-inputs",
        "subnormal inputs are read as zero",
        {.manner = {.operand = without_subnormals}},
-       State::below},
+       State::below,
+       true},
       {"accumulates-in-f16",
        "every sum in float16, whatever the type",
        {.manner = {.width = Width::f16}},
@@ -361,10 +369,11 @@ std::vector<Entry> conv_bugs() {
       {"rounds-before-bias",
        "the sum is rounded to the element type before the bias is added",
        {.manner = {.rounds_before_bias = true}},
-       State::below},
+       State::below,
+       true},
       {"saturates", "an overflow gives the largest finite value", {.manner = {.store = Store::saturated}}},
-      {"shortens-to-tf32", "float operands rounded to 11 bits", {.manner = {.operand = as_tf32}}, State::below},
-      {"shortens-to-bf16", "float operands rounded to 8 bits", {.manner = {.operand = as_bf16}}, State::below},
+      {"shortens-to-tf32", "float operands rounded to 11 bits", {.manner = {.operand = as_tf32}}, State::below, true},
+      {"shortens-to-bf16", "float operands rounded to 8 bits", {.manner = {.operand = as_bf16}}, State::below, true},
   };
 }
 
@@ -428,7 +437,8 @@ struct Planted {
 
 void plant(std::vector<Planted>& all, const std::string& prefix, const std::string& op, std::vector<Entry> entries) {
   for (Entry& entry : entries)
-    all.push_back({{prefix + "-" + entry.name, op, entry.description, entry.expected}, std::move(entry)});
+    all.push_back({{prefix + "-" + entry.name, op, entry.description, entry.expected, entry.is_named_arithmetic},
+                   std::move(entry)});
 }
 
 const std::vector<Planted>& planted() {

@@ -113,7 +113,7 @@ TEST_CASE("Winograd and narrow accumulation are below the level, never a breach"
     Tally tally;
     std::size_t below = 0;
     for (const auto& [subject, index] :
-         syllabus(v.name.starts_with("winograd") ? "Conv" : "", pairs_wanted() / 10 + 1)) {
+         syllabus(v.name.starts_with("winograd") ? "Conv" : "", pairs_wanted() / 4 + 1)) {
       Exam exam(generators::legal(*subject.definition, subject.type, seed + 1, index));
       const oracles::Verdict& verdict = exam.mark(exam.answer(*variant(v.name, subject.definition->version)));
       tally.count(subject, verdict);
