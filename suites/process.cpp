@@ -3,11 +3,15 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/pidfd.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+extern "C" {
+#include <sys/pidfd.h>  // glibc 2.36 leaves the C linkage out; harmless where it does not
+}
 
 #include <boost/process/args.hpp>
 #include <boost/process/child.hpp>
@@ -239,6 +243,7 @@ bool Outgoing::write_to(int descriptor) {
     const auto count = static_cast<int>(std::min<std::size_t>(views_.size() - next_, IOV_MAX));
     const ssize_t result = ::writev(descriptor, &views_[next_], count);
     if (result < 0) return errno == EAGAIN || errno == EINTR;
+    sent_ += static_cast<std::size_t>(result);
     for (auto sent = static_cast<std::size_t>(result); sent > 0;) {
       iovec& view = views_[next_];
       const std::size_t part = std::min(sent, view.iov_len);
@@ -288,14 +293,15 @@ void Process::read_log(Descriptor& from, Tail& log) {
 
 Process::Event Process::wait(Outgoing& outgoing, std::string& incoming, Clock::time_point until) {
   Event event;
-  if (!outgoing.is_empty() && in_.is_open() && !outgoing.write_to(in_.number())) in_.close();
-  const bool is_sending = !outgoing.is_empty() && in_.is_open();
-  std::array<pollfd, 5> watched = {{{is_sending ? in_.number() : -1, POLLOUT, 0},
+  if (!outgoing.is_empty() && is_listening_) is_listening_ = outgoing.write_to(in_.number());
+  const short sending = outgoing.is_empty() ? 0 : POLLOUT;  // an error is reported in any case
+  std::array<pollfd, 5> watched = {{{is_listening_ ? in_.number() : -1, sending, 0},
                                     {reply_.number(), POLLIN, 0},
                                     {out_.number(), POLLIN, 0},
                                     {err_.number(), POLLIN, 0},
                                     {alive_.number(), POLLIN, 0}}};
   if (::poll(watched.data(), watched.size(), milliseconds_until(until)) <= 0) return event;
+  if (watched[0].revents & POLLERR) is_listening_ = false;
   if (watched[2].revents) read_log(out_, out_log_);
   if (watched[3].revents) read_log(err_, err_log_);
   if (watched[1].revents) event.arrived = receive(incoming);
@@ -306,6 +312,12 @@ Process::Event Process::wait(Outgoing& outgoing, std::string& incoming, Clock::t
   }
   event.closed = !reply_.is_open();
   return event;
+}
+
+std::size_t Process::unread_bytes() const {
+  int bytes = 0;
+  ::ioctl(in_.number(), FIONREAD, &bytes);  // Linux tells it at either end of a pipe, and after the reader's death
+  return static_cast<std::size_t>(bytes);
 }
 
 std::size_t Process::resident_bytes() const {
@@ -335,6 +347,7 @@ void Process::kill() {
 
 void Process::finish(std::chrono::milliseconds grace) {
   in_.close();
+  is_listening_ = false;
   pollfd watched{alive_.number(), POLLIN, 0};
   if (alive_.is_open()) ::poll(&watched, 1, static_cast<int>(grace.count()));
   kill();

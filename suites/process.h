@@ -69,10 +69,11 @@ class Outgoing {
   bool is_empty() const { return next_ == views_.size(); }
   // Writes what fits; false when nobody will read the rest.
   bool write_to(int descriptor);
+  std::size_t sent() const { return sent_; }
 
  private:
   std::vector<iovec> views_;
-  std::size_t next_ = 0;
+  std::size_t next_ = 0, sent_ = 0;
 };
 
 class Process {
@@ -96,6 +97,8 @@ class Process {
   // looks without waiting.
   Event wait(Outgoing& outgoing, std::string& incoming, Clock::time_point until);
 
+  bool is_listening() const { return is_listening_; }
+  std::size_t unread_bytes() const;  // of what was sent to it
   // Resident bytes of the child and its descendants.
   std::size_t resident_bytes() const;
   // Ends the group now, and collects what it left in its log.
@@ -123,6 +126,7 @@ class Process {
   Tail out_log_, err_log_;
   pid_t id_ = -1;
   int status_ = 0;
+  bool is_listening_ = true;
   bool is_reaped_ = false;
   bool is_killed_ = false;  // by us
 };

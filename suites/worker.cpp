@@ -29,6 +29,7 @@ struct Worker::Exchange {
   Introduction introduction = {};
   Answer answer = {};
   std::string problem = {};  // of a garbled answer
+  bool was_read = true;      // any of the question
 
   std::chrono::milliseconds limit() const { return ask ? limits.run : limits.describe; }
   std::size_t expected() const { return header + total(answer.sets); }
@@ -153,29 +154,37 @@ const Description& Worker::describe() {
 
 Outcome Worker::run(const Ask& ask) {
   describe();
-  if (!is_ready())
-    if (std::optional<Outcome> failure = start()) return *std::move(failure);
-  process_->forget_log();
   const std::string header = run_line(ask);
-  Exchange exchange{&ask, limits_};
-  exchange.outgoing.add(header);
-  exchange.outgoing.add(ask.model);
-  for (const auto& set : ask.sets)
-    for (const std::string& part : set) exchange.outgoing.add(part);
-  if (std::optional<Outcome> failure = converse(exchange)) return *std::move(failure);
-  if (exchange.answer.kind != Kind::outputs)
-    return Outcome::failure(exchange.answer.kind, printable(exchange.answer.because));
-  Outcome outcome = outputs_of(exchange.answer.sets, std::string_view(exchange.incoming).substr(exchange.header));
+  // A worker that died or hung before it read any of the question did so over the one before: it is asked afresh, once.
+  for (bool is_last = false;; is_last = true) {
+    if (!is_ready())
+      if (std::optional<Outcome> failure = start()) return *std::move(failure);
+    process_->forget_log();
+    Exchange exchange{&ask, limits_};
+    exchange.outgoing.add(header);
+    exchange.outgoing.add(ask.model);
+    for (const auto& set : ask.sets)
+      for (const std::string& part : set) exchange.outgoing.add(part);
+    std::optional<Outcome> failure = converse(exchange);
+    if (!failure) return outcome_of(exchange);
+    if (exchange.was_read || is_last) return *std::move(failure);
+  }
+}
+
+Outcome Worker::outcome_of(const Exchange& exchange) {
+  const Answer& answer = exchange.answer;
+  if (answer.kind != Kind::outputs) return Outcome::failure(answer.kind, printable(answer.because));
+  Outcome outcome = outputs_of(answer.sets, std::string_view(exchange.incoming).substr(exchange.header));
   if (outcome.kind != Kind::outputs) process_.reset();
   return outcome;
 }
 
-// Alive, and silent since its last answer: what it says now cannot be the answer to the next question.
+// Alive, listening, and silent since its last answer: what it said since cannot be the answer to the next question.
 bool Worker::is_ready() {
   if (!process_) return false;
   Outgoing nothing;
   std::string incoming;
-  if (process_->wait(nothing, incoming, Clock::now()).is_quiet()) return true;
+  if (process_->wait(nothing, incoming, Clock::now()).is_quiet() && process_->is_listening()) return true;
   process_.reset();
   return false;
 }
@@ -241,9 +250,9 @@ std::optional<Outcome> Worker::await(Exchange& exchange) {
     const bool is_over = event.closed || event.exited;
     if (is_answered && (is_over || exchange.outgoing.is_empty())) return std::nullopt;
     if (is_introduced_on_stdout(exchange)) return std::nullopt;
-    if (is_over) return ended(exchange);
-
     const auto now = Clock::now();
+    exchange.was_read = !(is_over || now >= deadline) || process_->unread_bytes() < exchange.outgoing.sent();
+    if (is_over) return ended(exchange);
     if (now >= deadline) return failed(Kind::timed_out, "no answer within " + in_words(exchange.limit()));
     if (now < next_watch) continue;
     next_watch = now + tick;

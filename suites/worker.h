@@ -44,6 +44,7 @@ class Worker : public Backend {
   std::optional<oracles::Outcome> converse(Exchange& exchange);
   std::optional<oracles::Outcome> await(Exchange& exchange);
   oracles::Outcome failed(oracles::Outcome::Kind kind, std::string because);
+  oracles::Outcome outcome_of(const Exchange& exchange);
   oracles::Outcome ended(const Exchange& exchange);
   bool is_introduced_on_stdout(Exchange& exchange);
   bool is_ready();

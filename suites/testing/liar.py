@@ -11,16 +11,14 @@ import time
 DESCRIPTION = {"assay": 1, "backend": "liar", "version": "1", "device": "cpu"}
 
 
+def edited(header, sets, /, **changes):
+    line = {"id": header["id"], "outcome": "outputs", "sets": [[len(part) for part in parts] for parts in sets]}
+    line = {key: value for key, value in {**line, **changes}.items() if value is not None}
+    return json.dumps(line).encode() + b"\n" + b"".join(part for parts in sets for part in parts)
+
+
 def honest(header, sets):
-    line = {"id": header["id"], "outcome": "outputs", "sets": [[len(part) for part in parts] for parts in sets]}
-    return json.dumps(line).encode() + b"\n" + b"".join(part for parts in sets for part in parts)
-
-
-def edited(header, sets, **changes):
-    line = {"id": header["id"], "outcome": "outputs", "sets": [[len(part) for part in parts] for parts in sets]}
-    line.update(changes)
-    line = {key: value for key, value in line.items() if value is not None}
-    return json.dumps(line).encode() + b"\n" + b"".join(part for parts in sets for part in parts)
+    return edited(header, sets)
 
 
 def refusal(header, because):
@@ -69,6 +67,8 @@ ANSWERS = {
     "exits 0": lambda h, s: os._exit(0),
     "exits 7": lambda h, s: os._exit(7),
     "answers and dies": lambda h, s: (say(honest(h, s)), die(signal.SIGSEGV)),
+    "closes its stdin": lambda h, s: (os.close(0), say(honest(h, s)), time.sleep(600)),
+    "answers and hangs": lambda h, s: (say(honest(h, s)), time.sleep(600)),
     "hangs": lambda h, s: time.sleep(600),
     "hangs with a child": lambda h, s: leave_a_child_and(lambda: time.sleep(600)),
     "dies with a child": lambda h, s: leave_a_child_and(lambda: die(signal.SIGSEGV)),
@@ -80,8 +80,8 @@ ANSWERS = {
     "half a header, exits 0": lambda h, s: (say(b'{"id"'), os._exit(0)),
     "closes the reply pipe": lambda h, s: (os.close(REPLIES), time.sleep(600)),
     "no JSON": lambda h, s: say(b"hello\x00\xff world\n"),
-    "deep JSON": lambda h, s: say(b"[" * 500000 + b"\n"),
-    "deep size": lambda h, s: say(b'{"id":"%s","outcome":"outputs","sets":[[' % h["id"].encode() + b"[" * 9 + b"]" * 11 + b"}\n"),
+    "deep JSON": lambda h, s: say(b"[" * 400000 + b"]" * 400000 + b"\n"),
+    "deep size": lambda h, s: say(edited(h, s, sets=[[[[1]]]] * len(s))),
     "no object": lambda h, s: say(b"[1]\n"),
     "giant header": lambda h, s: say(b'{"id":"' + b"x" * (2 << 20)),
     "wrong id": lambda h, s: say(edited(h, s, id="another")),

@@ -170,7 +170,7 @@ void serve(const Choice& choice, int descriptor) {
       reply(descriptor, suites::description_line(description_of(choice)));
       continue;
     }
-    suites::Ask& ask = request->ask;
+    suites::Ask& ask = (*request).ask;
     ask.model = read_part(request->model);
     for (const auto& sizes : request->sets) {
       auto& parts = ask.sets.emplace_back();

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a lying worker may write is in worker_test.cpp; here is that both directions fit together.
+#include "suites/frame.h"
+
+#include <catch2/catch.hpp>
+
+namespace assay::suites {
+
+using Kind = oracles::Outcome::Kind;
+
+TEST_CASE("frame: a run request is the line of the protocol", "[frame]") {
+  Ask ask{.id = "5f0c", .model = "model", .sets = {{"abc", ""}, {"abcd", ""}}, .threads = 2, .optimization = "none"};
+  CHECK(run_line(ask) == R"({"ask":"run","id":"5f0c","options":{"threads":2,"optimization":"none"},)"
+                         R"("model":5,"sets":[[3,0],[4,0]]})" "\n");
+}
+
+TEST_CASE("frame: a worker reads back what the host wrote", "[frame]") {
+  const Ask ask{.id = "a\"\n\xc3\xa4", .model = "model", .sets = {{"abc", ""}, {}}, .threads = 3, .optimization = "basic"};
+  const Result<Request> request = parse_request(run_line(ask));
+  REQUIRE(request);
+  CHECK(request->kind == Request::Kind::run);
+  CHECK(request->ask.id == ask.id);
+  CHECK(request->ask.threads == 3);
+  CHECK(request->ask.optimization == "basic");
+  CHECK(request->model == 5);
+  CHECK(request->sets == Sizes{{3, 0}, {}});
+  CHECK(parse_request(describe_line())->kind == Request::Kind::describe);
+}
+
+TEST_CASE("frame: the host reads back what a worker wrote", "[frame]") {
+  const Result<Answer> outputs = parse_answer(answer_line("id", Kind::outputs, "", {{7}, {8, 0}}));
+  REQUIRE(outputs);
+  CHECK(outputs->id == "id");
+  CHECK(outputs->sets == Sizes{{7}, {8, 0}});
+  CHECK(total(outputs->sets) == 15);
+  const Result<Answer> refusal = parse_answer(answer_line("id", Kind::refused, "because \xff", {}));
+  REQUIRE(refusal);
+  CHECK(refusal->kind == Kind::refused);
+  CHECK(refusal->because == "because \xef\xbf\xbd");  // invalid UTF-8 is replaced
+  CHECK(parse_answer(answer_line("id", Kind::unsupported, "x", {}))->kind == Kind::unsupported);
+}
+
+TEST_CASE("frame: a description keeps every declaration", "[frame]") {
+  Description description;
+  description.backend = "b";
+  description.arithmetic = {.accumulator = DType::f16, .flushes_subnormals = true, .tf32 = true, .bf16_inputs = true,
+                            .winograd = true};
+  description.operators = {"Conv-1"};
+  description.types = {"f16", "f32"};
+  description.newest_opset = 22;
+  const Result<Introduction> introduction = parse_introduction(description_line(description));
+  REQUIRE(introduction);
+  CHECK(introduction->description.arithmetic == description.arithmetic);
+  CHECK(introduction->description.operators == description.operators);
+  CHECK(introduction->description.types == description.types);
+  CHECK(introduction->description.newest_opset == 22);
+  CHECK_FALSE(introduction->replies_on_stdout);
+}
+
+TEST_CASE("frame: the largest part is 2 GiB, to the byte", "[frame]") {
+  const auto line = [](const char* size) {
+    return std::string(R"({"id":"i","outcome":"outputs","sets":[[)") + size + "]]}";
+  };
+  CHECK(parse_answer(line("2147483648")));
+  CHECK_FALSE(parse_answer(line("2147483649")));
+  CHECK_FALSE(parse_answer(line("18446744073709551616")));
+}
+
+// A byte of a good line replaced by any other is an answer or an error, never more.
+TEST_CASE("frame: no byte of a header can do more than make it malformed", "[frame]") {
+  const std::string good = answer_line("id", Kind::outputs, "", {{7}, {8}});
+  for (std::size_t at = 0; at < good.size(); ++at)
+    for (int byte = 0; byte < 256; ++byte) {
+      std::string line = good;
+      line[at] = static_cast<char>(byte);
+      const Result<Answer> answer = parse_answer(line);
+      if (!answer) CHECK_FALSE(answer.error().empty());
+    }
+}
+
+}  // namespace assay::suites
