@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/frame.h"
 
+#include "suites/printable.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <initializer_list>
-
-#include "suites/printable.h"
 
 namespace assay::suites {
 namespace {
@@ -56,7 +56,8 @@ int small_number_of(const Json& object, const char* key, int otherwise) {
 }
 
 std::size_t size_of_part(const Json& value) {
-  if (!value.is_number_unsigned()) throw Malformed{"a size is not a whole number but a JSON " + std::string(value.type_name())};
+  if (!value.is_number_unsigned())
+    throw Malformed{"a size is not a whole number but a JSON " + std::string(value.type_name())};
   const auto size = value.get<std::uint64_t>();
   if (size > part_limit) throw Malformed{"a part of " + std::to_string(size) + " bytes: the limit is 2 GiB"};
   return size;
@@ -102,8 +103,8 @@ const Json& declarations(const Json& object, const char* key, std::initializer_l
 }
 
 oracles::Arithmetic arithmetic_of(const Json& object) {
-  const Json& declared = declarations(object, "arithmetic",
-                                      {"accumulator", "flushes_subnormals", "tf32", "bf16_inputs", "winograd"});
+  const Json& declared =
+      declarations(object, "arithmetic", {"accumulator", "flushes_subnormals", "tf32", "bf16_inputs", "winograd"});
   oracles::Arithmetic arithmetic;
   if (const std::string accumulator = text_of(declared, "accumulator"); !accumulator.empty()) {
     arithmetic.accumulator = dtype_named(accumulator);
@@ -236,9 +237,18 @@ std::string description_line(const Description& description) {
 std::string answer_line(std::string_view id, Outcome::Kind kind, std::string_view because, const Sizes& sets) {
   Json json = {{"id", id}};
   switch (kind) {
-    case Outcome::Kind::outputs: json["outcome"] = "outputs"; json["sets"] = sets; break;
-    case Outcome::Kind::unsupported: json["outcome"] = "unsupported"; json["because"] = because; break;
-    default: json["outcome"] = "refused"; json["because"] = because; break;
+    case Outcome::Kind::outputs:
+      json["outcome"] = "outputs";
+      json["sets"] = sets;
+      break;
+    case Outcome::Kind::unsupported:
+      json["outcome"] = "unsupported";
+      json["because"] = because;
+      break;
+    default:
+      json["outcome"] = "refused";
+      json["because"] = because;
+      break;
   }
   return line_of(json);
 }

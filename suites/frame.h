@@ -3,12 +3,12 @@
 // protocol is tools/backends/README.md. Here are both directions, since our own reference is a worker as well.
 #pragma once
 
+#include "suites/backend.h"
+
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "suites/backend.h"
 
 namespace assay::suites {
 

@@ -11,11 +11,13 @@ using Kind = oracles::Outcome::Kind;
 TEST_CASE("frame: a run request is the line of the protocol", "[frame]") {
   Ask ask{.id = "5f0c", .model = "model", .sets = {{"abc", ""}, {"abcd", ""}}, .threads = 2, .optimization = "none"};
   CHECK(run_line(ask) == R"({"ask":"run","id":"5f0c","options":{"threads":2,"optimization":"none"},)"
-                         R"("model":5,"sets":[[3,0],[4,0]]})" "\n");
+                         R"("model":5,"sets":[[3,0],[4,0]]})"
+                         "\n");
 }
 
 TEST_CASE("frame: a worker reads back what the host wrote", "[frame]") {
-  const Ask ask{.id = "a\"\n\xc3\xa4", .model = "model", .sets = {{"abc", ""}, {}}, .threads = 3, .optimization = "basic"};
+  const Ask ask{
+      .id = "a\"\n\xc3\xa4", .model = "model", .sets = {{"abc", ""}, {}}, .threads = 3, .optimization = "basic"};
   const Result<Request> request = parse_request(run_line(ask));
   REQUIRE(request);
   CHECK(request->kind == Request::Kind::run);
@@ -43,8 +45,8 @@ TEST_CASE("frame: the host reads back what a worker wrote", "[frame]") {
 TEST_CASE("frame: a description keeps every declaration", "[frame]") {
   Description description;
   description.backend = "b";
-  description.arithmetic = {.accumulator = DType::f16, .flushes_subnormals = true, .tf32 = true, .bf16_inputs = true,
-                            .winograd = true};
+  description.arithmetic = {
+      .accumulator = DType::f16, .flushes_subnormals = true, .tf32 = true, .bf16_inputs = true, .winograd = true};
   description.operators = {"Conv-1"};
   description.types = {"f16", "f32"};
   description.newest_opset = 22;

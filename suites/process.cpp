@@ -13,6 +13,9 @@ extern "C" {
 #include <sys/pidfd.h>  // glibc 2.36 leaves the C linkage out; harmless where it does not
 }
 
+#include "reference/result.h"
+#include "suites/printable.h"
+
 #include <boost/process/args.hpp>
 #include <boost/process/child.hpp>
 #include <boost/process/env.hpp>
@@ -33,9 +36,6 @@ extern "C" {
 #include <mutex>
 #include <queue>
 #include <thread>
-
-#include "reference/result.h"
-#include "suites/printable.h"
 
 namespace assay::suites {
 namespace {
@@ -211,7 +211,8 @@ TemporaryDirectory::TemporaryDirectory() {
   std::error_code error;
   std::string pattern = (std::filesystem::temp_directory_path(error) / "assay-XXXXXX").string();
   if (error || !::mkdtemp(pattern.data()))
-    throw InputError("no temporary directory can be made in " + pattern + ": set TMPDIR to a folder that can be written");
+    throw InputError("no temporary directory can be made in " + pattern +
+                     ": set TMPDIR to a folder that can be written");
   path_ = pattern;
 }
 
@@ -259,8 +260,8 @@ Process::Process(const std::vector<std::string>& command) {
   Pipe in, reply, out, err;
   ChildSetup setup;
   setup.descriptors = {in.read.number(), out.write.number(), err.write.number(), reply.write.number()};
-  id_ = Nursery::instance().start(
-      std::packaged_task<pid_t()>([&] { return spawn(command, directory_.path(), setup); }));
+  id_ =
+      Nursery::instance().start(std::packaged_task<pid_t()>([&] { return spawn(command, directory_.path(), setup); }));
   in_ = std::move(in.write);
   reply_ = std::move(reply.read);
   out_ = std::move(out.read);

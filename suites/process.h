@@ -3,13 +3,12 @@
 // the object: the whole group is killed, the directory removed.
 #pragma once
 
-#include <sys/types.h>
-#include <sys/uio.h>
-
 #include <chrono>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
+#include <sys/uio.h>
 #include <utility>
 #include <vector>
 

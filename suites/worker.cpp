@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/worker.h"
 
-#include <algorithm>
-#include <new>
-#include <stdexcept>
-#include <utility>
-
 #include "reference/onnx_io.h"
 #include "suites/frame.h"
 #include "suites/printable.h"
 #include "suites/process.h"
+
+#include <algorithm>
+#include <new>
+#include <stdexcept>
+#include <utility>
 
 namespace assay::suites {
 
@@ -73,8 +73,8 @@ Outcome outputs_of(const Sizes& sizes, std::string_view body) {
       Result<Tensor> tensor = decoded(body.substr(0, size));
       if (!tensor)
         return Outcome::failure(Kind::garbled, "output " + std::to_string(tensors.size()) + " of set " +
-                                                   std::to_string(set) + " is no TensorProto: " +
-                                                   printable(tensor.error()));
+                                                   std::to_string(set) +
+                                                   " is no TensorProto: " + printable(tensor.error()));
       tensors.push_back(*std::move(tensor));
       body.remove_prefix(size);
     }
@@ -108,7 +108,8 @@ std::string Worker::Exchange::read_header(std::string_view line) {
   answer = *std::move(parsed);
   if (answer.id != ask->id) return "it answers " + printable(answer.id, 40) + ", asked was " + printable(ask->id, 40);
   if (answer.kind == Kind::outputs && answer.sets.size() != ask->sets.size())
-    return std::to_string(answer.sets.size()) + " sets of outputs for " + std::to_string(ask->sets.size()) + " of inputs";
+    return std::to_string(answer.sets.size()) + " sets of outputs for " + std::to_string(ask->sets.size()) +
+           " of inputs";
   if (total(answer.sets) > limits.answer)
     return "an answer of " + in_words(total(answer.sets)) + ", the limit is " + in_words(limits.answer);
   return "";
@@ -149,7 +150,8 @@ const Description& Worker::describe() {
   if (!failure) return *description_;
   std::string by_hand;
   for (const std::string& word : command_) by_hand += ' ' + printable(word);
-  throw InputError(printable(name_) + ": the worker did not describe itself: " + failure->because + "; try by hand:" + by_hand);
+  throw InputError(printable(name_) + ": the worker did not describe itself: " + failure->because +
+                   "; try by hand:" + by_hand);
 }
 
 Outcome Worker::run(const Ask& ask) {

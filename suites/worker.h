@@ -3,14 +3,14 @@
 // does is an Outcome; after anything but an answer it is killed and the next run starts a new one.
 #pragma once
 
+#include "suites/backend.h"
+
 #include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "suites/backend.h"
 
 namespace assay::suites {
 
@@ -30,7 +30,8 @@ class Worker : public Backend {
   Worker(std::string name, std::vector<std::string> command, const Limits& limits = {});
   ~Worker() override;
 
-  // Throws InputError, in one line that says what to do, when the program cannot be started or does not describe itself.
+  // Throws InputError, in one line that says what to do, when the program cannot be started or does not describe
+  // itself.
   const Description& describe() override;
   // Throws only what describe() throws, and where no process can be started for reasons that are not the worker's.
   oracles::Outcome run(const Ask& ask) override;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/worker_names.h"
 
-#include <cstdlib>
-#include <filesystem>
-#include <optional>
-
 #include "reference/nearest.h"
 #include "suites/printable.h"
 #include "suites/worker.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
 
 namespace assay::suites {
 namespace {
@@ -35,7 +35,8 @@ fs::path home() {
   }
   for (fs::path folder = running_program().parent_path(); folder.has_relative_path(); folder = folder.parent_path())
     if (is_file(folder / marker)) return folder;
-  if (const fs::path sources = fs::path(__FILE__).parent_path().parent_path(); is_file(sources / marker)) return sources;
+  if (const fs::path sources = fs::path(__FILE__).parent_path().parent_path(); is_file(sources / marker))
+    return sources;
   throw InputError(std::string(marker) + " is not found: set ASSAY_HOME to the folder of the project");
 }
 
@@ -77,7 +78,7 @@ std::string argument(const std::string& kind, const std::string& rest) {
 }  // namespace
 
 const std::vector<std::string>& worker_names() {
-  static const std::vector<std::string> names = {"onnxruntime",   "reference",    "reference:naive", "python:MODULE",
+  static const std::vector<std::string> names = {"onnxruntime",  "reference",    "reference:naive", "python:MODULE",
                                                  "exec:COMMAND", "variant:NAME", "mutant:ID"};
   return names;
 }

@@ -10,11 +10,11 @@
 // program or in tools/ beside it.
 #pragma once
 
+#include "reference/result.h"
+
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "reference/result.h"
 
 namespace assay::suites {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/worker_names.h"
 
-#include <catch2/catch.hpp>
-
 #include "suites/worker.h"
+
+#include <catch2/catch.hpp>
 
 namespace assay::suites {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/worker.h"
 
-#include <unistd.h>
+#include "reference/onnx_io.h"
+#include "suites/process.h"
 
 #include <catch2/catch.hpp>
 
@@ -11,9 +12,7 @@
 #include <fstream>
 #include <sstream>
 #include <thread>
-
-#include "reference/onnx_io.h"
-#include "suites/process.h"
+#include <unistd.h>
 
 namespace assay::suites {
 namespace {
@@ -284,7 +283,8 @@ TEST_CASE("Worker: one that cannot describe itself is an input error of one line
     std::string how, why;
   };
   const auto wrong = GENERATE(values<Wrong>({
-      {"exits", "ended with exit code 1 without an answer; its last words: ModuleNotFoundError: no module named 'moon'"},
+      {"exits",
+       "ended with exit code 1 without an answer; its last words: ModuleNotFoundError: no module named 'moon'"},
       {"hangs", "no answer within 300 ms"},
       {"garbage", "the header is not JSON: moo"},
       {"another protocol", "\"assay\":1, the version of the protocol, is missing"},

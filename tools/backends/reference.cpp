@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay-worker-reference: our own kernels by the same road as a stranger's, and in their place, on request, a correct
 // variant or a planted bug (suites/crosscheck).
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
-
-#include <cstdio>
-#include <iostream>
-#include <utility>
-
 #include "reference/nearest.h"
 #include "reference/onnx_io.h"
 #include "suites/crosscheck/mutants.h"
 #include "suites/crosscheck/variants.h"
 #include "suites/frame.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <iostream>
+#include <unistd.h>
+#include <utility>
 
 namespace assay {
 namespace {
