@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 packages=(g++ libboost1.81-dev libprotobuf-dev protobuf-compiler nlohmann-json3-dev catch2 librapidcheck-dev libcli11-dev
   libssl-dev ninja-build ccache python3 python3-venv git ca-certificates)
-[[ " $* " == *" --clang "* ]] && packages+=(clang-14)
+[[ " $* " == *" --clang "* ]] && packages+=(clang-16)
 
 onnx_version=1.23.2
 onnx_sha256=008cb0467b2bbee41448acc7da8b6f4e704624cb0d327a2d5adafc7ce19bc5b8
