@@ -25,8 +25,9 @@ std::string_view trimmed(std::string_view text) {
 // Takes "[label]" off the front of a line; returns "" or " [label]".
 std::string take_label(std::string_view& text, const std::string& place) {
   if (!text.starts_with('[')) return "";
-  const auto end = text.find(']');
-  if (end == std::string_view::npos) refuse(place, "the label has no closing bracket; write [label] CASE");
+  const auto end = text.find_first_of("[]", 1);
+  if (end == std::string_view::npos || text[end] == '[')
+    refuse(place, "the label has no closing bracket; write [label] CASE");
   const std::string label = " " + std::string(text.substr(0, end + 1));
   text = trimmed(text.substr(end + 1));
   return label;
@@ -73,6 +74,7 @@ DType type_of(const Case& c) {
 struct Share {
   const Definition* definition;
   DType type;
+  std::vector<std::string> breakable;
   Int cases = 0;
   Int turn = 0;  // its place among the shares: lets near misses of small runs still reach different constraints
 
@@ -85,11 +87,15 @@ struct Share {
 std::vector<Share> shares(const Request& request) {
   std::vector<Share> all;
   for (const Operator* op : operators())
-    for (const Definition& definition : op->versions())
+    for (const Definition& definition : op->versions()) {
+      if (!request.selection.admits(definition)) continue;
+      const std::vector<std::string> breakable = generators::breakable(definition);
       for (DType type : types_of(definition))
         if (request.selection.admits(definition, type))
-          all.push_back({&definition, type, 0, static_cast<Int>(all.size())});
+          all.push_back({&definition, type, breakable, 0, static_cast<Int>(all.size())});
+    }
   const Int count = static_cast<Int>(all.size());
+  if (count == 0) return all;
   for (Share& share : all) share.cases = request.generated / count + (share.turn < request.generated % count ? 1 : 0);
   return all;
 }
@@ -121,18 +127,18 @@ void gather_legal(const Share& share, Int wanted, std::uint64_t seed, Gathering&
 }
 
 void gather_near_misses(const Share& share, Int wanted, std::uint64_t seed, Gathering& into) {
-  const std::vector<std::string> breakable = generators::breakable(*share.definition);
-  if (breakable.empty()) return;
+  if (share.breakable.empty()) return;
   for (Int index = 0, taken = 0; taken < wanted && index < attempts(wanted); ++index) {
-    const auto turn = static_cast<std::size_t>(index + share.turn * wanted) % breakable.size();
-    std::optional<Case> miss =
-        generators::near_miss(*share.definition, share.type, breakable[turn], seed, static_cast<std::uint64_t>(index));
-    if (miss) taken += into.take(*std::move(miss), share.origin(seed, "breaks " + breakable[turn] + " #", index));
+    const auto turn = static_cast<std::size_t>(index + share.turn * wanted) % share.breakable.size();
+    std::optional<Case> miss = generators::near_miss(*share.definition, share.type, share.breakable[turn], seed,
+                                                     static_cast<std::uint64_t>(index));
+    if (miss) taken += into.take(*std::move(miss), share.origin(seed, "breaks " + share.breakable[turn] + " #", index));
   }
 }
 
 Int near_misses_of(const Share& share) {
-  const Int breakable = static_cast<Int>(generators::breakable(*share.definition).size());
+  const Int breakable = static_cast<Int>(share.breakable.size());
+  if (breakable == 0) return 0;
   return std::max(share.cases * near_miss_percent / 100, std::min(breakable, share.cases / 4));
 }
 

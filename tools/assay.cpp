@@ -35,6 +35,17 @@ void check_verb(const CLI::App& app, int count, char** words) {
     throw InputError("unknown verb '" + std::string(words[1]) + "'" + tools::suggestion(words[1], names));
 }
 
+// The first word CLI11 did not expect, and the option it probably was meant to be.
+std::string unexpected(const CLI::App& app) {
+  const std::string word = app.remaining(true).front();
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands())
+    for (const CLI::Option* option : command->get_options())
+      if (!option->get_lnames().empty()) names.push_back("--" + option->get_lnames().front());
+  if (word.starts_with("--")) return "unknown option '" + word + "'" + tools::suggestion(word, names);
+  return "'" + word + "' was not expected; a case line goes in quotes";
+}
+
 int run(int count, char** words) {
   CLI::App app("Certifies ONNX backends, operator version by operator version, against the text of the standard.",
                "assay");
@@ -42,6 +53,8 @@ int run(int count, char** words) {
   check_verb(app, count, words);
   try {
     app.parse(count, words);
+  } catch (const CLI::ExtrasError&) {
+    throw InputError(unexpected(app));
   } catch (const CLI::ParseError& stop) {
     if (stop.get_exit_code() == 0) return app.exit(stop);  // --help, --version
     throw InputError(std::string(stop.what()) + "; see assay --help");

@@ -52,7 +52,7 @@ class BadInput(unittest.TestCase):
         self.refused()
 
     def test_an_unknown_option(self):
-        self.assertIn("--bakend", self.refused("certify", "--bakend", "reference"))
+        self.assertIn("did you mean --backend?", self.refused("certify", "--bakend", "reference"))
 
     def test_a_missing_backend(self):
         self.assertIn("--backend", self.refused("certify"))
@@ -68,6 +68,9 @@ class BadInput(unittest.TestCase):
 
     def test_an_unknown_level_names_the_nearest(self):
         self.assertIn("unknown level 'L9'", self.refused("certify", *REFERENCE, "--level", "L9"))
+
+    def test_a_case_line_without_quotes(self):
+        self.assertIn("in quotes", self.refused("replay", *REFERENCE, *POOL.split()))
 
     def test_a_number_that_is_none(self):
         self.refused("certify", *REFERENCE, "--cases", "many")

@@ -118,7 +118,8 @@ void publish(const reports::Report& report, reports::Draft* draft, const std::st
 
 int certify(const Options& options) {
   const suites::Request request{selection_of(options.operators, options.types), options.seed, options.cases};
-  level_of(options.subject.level);  // a mistake is told before the work
+  level_of(options.subject.level);  // mistakes are told before the work
+  options.subject.opener();
   std::optional<reports::Draft> draft;
   if (!options.report.empty()) draft.emplace(options.report);
   const reports::Report report = certified(suites::plan(suites_folder(options.suite), request), options);

@@ -8,10 +8,9 @@
 namespace assay::tools {
 
 void Subject::add_options(CLI::App& command) {
-  command
-      .add_option("--backend", backend,
-                  "what to certify: onnxruntime, reference, python:MODULE or exec:COMMAND (tools/backends/README.md)")
-      ->required();
+  command.add_option(
+      "--backend", backend,
+      "what to certify: onnxruntime, reference, python:MODULE or exec:COMMAND (tools/backends/README.md)");
   command.add_option("--level", level, "accuracy asked for: L0, L1, L2, L2t or L3")->capture_default_str();
   auto* strict_flag = command.add_flag("--strict", strict, "a contested reading does not conform");
   command.add_flag("--lenient", lenient, "a contested reading conforms and is named (default)")->excludes(strict_flag);
@@ -37,6 +36,8 @@ suites::Limits Subject::limits() const {
 }
 
 suites::OpenBackend Subject::opener() const {
+  if (backend.empty())
+    throw InputError("--backend is missing; name onnxruntime, reference, python:MODULE or exec:COMMAND");
   return [spec = backend, within = limits()] { return suites::open_backend(spec, within); };
 }
 
