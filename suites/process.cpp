@@ -28,6 +28,7 @@ extern "C" {
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
