@@ -112,12 +112,16 @@ void count_constraints(Report& report) {
   for (auto& [key, row] : rows) report.constraints.push_back(std::move(row));
 }
 
-// What a runtime says of two refusals differs in numbers and names; the words before them are the same.
+// What a runtime says of two refusals for one reason differs in numbers and in the lengths of lists, not in words.
 std::string gist(const std::string& detail) {
   std::string words;
-  for (char letter : detail.substr(0, 160))
-    if (!std::isdigit(static_cast<unsigned char>(letter))) words += letter;
-  return words.substr(0, 80);
+  for (char letter : detail.substr(0, 1000))
+    if (std::isalpha(static_cast<unsigned char>(letter))) {
+      words += letter;
+    } else if (!words.empty() && words.back() != ' ') {
+      words += ' ';
+    }
+  return words;
 }
 
 int gravity(State state) {

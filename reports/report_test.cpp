@@ -188,7 +188,7 @@ TEST_CASE("the session of certify", "[report][approval]") {
         "  Conv-11              1 pass  1 accepted  [conforms, L0]\n"
         "  readings followed: A8 keep 1\n"
         "  models that break a constraint: 0 refused, 1 accepted (Conv.C6 1)\n"
-        "FAIL  " +
+        "FAIL     " +
             pool +
             "\n"
             "      value: 1 of 3 elements outside the widest interval\n"

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <ostream>
+#include <sstream>
+#include <utility>
 
 namespace assay::reports {
 namespace {
@@ -13,7 +15,8 @@ using oracles::State;
 using oracles::Verdict;
 
 constexpr std::size_t most_findings = 20;
-constexpr std::size_t most_words = 110;  // of a backend's message
+constexpr std::size_t columns = 112;
+constexpr std::size_t most_letters = 3 * columns;  // of a backend's message
 
 bool is_loud(State state) { return state == State::fail || state == State::below || state == State::error; }
 
@@ -37,10 +40,18 @@ std::string right(Int number, std::size_t width) {
   return std::string(digits.size() < width ? width - digits.size() : 0, ' ') + digits;
 }
 
-std::string in_one_line(std::string_view words) {
-  std::string line;
-  for (char letter : words) line += letter == '\n' || letter == '\r' || letter == '\t' ? ' ' : letter;
-  return line.size() > most_words ? line.substr(0, most_words) + " …" : line;
+// A long message keeps its head and its tail: the point comes last.
+std::string shortened(const std::string& words) {
+  if (words.size() <= most_letters) return words;
+  return words.substr(0, columns) + " … " + words.substr(words.size() - (most_letters - columns));
+}
+
+void write_wrapped(const std::string& words, std::ostream& out) {
+  std::istringstream stream(shortened(words));
+  std::string line = "     ";
+  for (std::string word; stream >> word; line += " " + word)
+    if (line.size() + word.size() > columns) out << std::exchange(line, "     ") << "\n";
+  out << line << "\n";
 }
 
 // The readings a version was contested under, "A7: text-floor".
@@ -55,6 +66,14 @@ std::string contested_readings(const Report& report, const OpVersion& version) {
   for (const auto& [readings, count] : seen)
     if (!readings.empty()) all += (all.empty() ? "" : ", ") + readings + " " + std::to_string(count);
   return all.empty() ? "" : " (" + all + ")";
+}
+
+// " (f64)": the types that had unsupported cases.
+std::string unsupported_types(const OperatorRow& row) {
+  std::string words;
+  for (const auto& [type, counts] : row.types)
+    if (count(counts, State::unsupported) > 0) words += (words.empty() ? "" : " ") + std::string(name(type));
+  return words.empty() ? "" : " (" + words + ")";
 }
 
 std::string level_and_share(const OperatorRow& row) {
@@ -74,6 +93,7 @@ void write_row(const Report& report, const OperatorRow& row, Colour colour, std:
         std::to_string(cases) + " " + (is_loud(state) ? upper(name(state)) : std::string(name(state)));
     out << "  " << (is_loud(state) ? painted(words, colour) : words);
     if (state == State::contested) out << contested_readings(report, row.version);
+    if (state == State::unsupported) out << unsupported_types(row);
   }
   out << "  [" << level_and_share(row) << "]\n";
 }
@@ -88,7 +108,7 @@ std::string place(const suites::Planned& planned, const Evidence& evidence) {
 
 void write_evidence(const suites::Planned& planned, const Evidence& evidence, std::ostream& out) {
   out << "      " << place(planned, evidence) << "  got " << evidence.got << "  want " << evidence.want;
-  if (!evidence.budget.empty()) out << "  budget " << in_one_line(evidence.budget);
+  if (!evidence.budget.empty()) out << "  budget " << evidence.budget;
   if (!evidence.arithmetic.empty()) out << " (" << evidence.arithmetic << ")";
   out << "\n";
 }
@@ -96,8 +116,8 @@ void write_evidence(const suites::Planned& planned, const Evidence& evidence, st
 void write_finding(const Report& report, const Finding& finding, Colour colour, std::ostream& out) {
   const suites::Planned& planned = report.suite.cases[finding.first];
   const Verdict& verdict = *report.campaign.verdicts[finding.first];
-  out << painted(padded(upper(name(finding.state)), 6), colour) << planned.line << "\n";
-  out << "      " << finding.because << (finding.detail.empty() ? "" : ": ") << in_one_line(finding.detail) << "\n";
+  out << painted(padded(upper(name(finding.state)), 9), colour) << planned.line << "\n";
+  write_wrapped(finding.because + (finding.detail.empty() ? "" : ": ") + finding.detail, out);
   if (verdict.evidence) write_evidence(planned, *verdict.evidence, out);
   if (finding.count > 1)
     out << "      and " << finding.count - 1 << " more of " << text(finding.version) << " like it\n";
