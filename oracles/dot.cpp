@@ -227,7 +227,7 @@ Element enclose(const Dot& dot, DType dtype) {
   Element out;
   const Tally tally = tally_of(dot, type);
   out.terms = tally.terms;
-  out.nan_admitted = dot.padded_nonfinite;
+  if (dot.padded_nonfinite) out.nan_admitted = "A14";
   if (dot.averaged && dot.divisor == 0) {
     out.kind = Kind::nan_or_zero;
     return out;

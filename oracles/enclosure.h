@@ -26,25 +26,32 @@ enum class Kind {
   unscored,     // nothing may be claimed; `reason` says why
 };
 
+// [lower, upper] as values of the output type.
+struct Interval {
+  Scalar lower, upper;
+};
+
 // An admissible distance from the exact value, and the arithmetic that may use it.
 struct Allowance {
   Level level = Level::L2;
-  std::string arithmetic;        // "f32 accumulation, any order", "TF32 inputs", …
-  Ratio budget;                  // absolute: accept iff RN_T(y - budget) <= got <= RN_T(y + budget)
-  bool flushes_output = false;   // 0 is admitted where the interval meets (-λ_T, λ_T)
-  bool may_overflow = false;     // infinities and NaN are admitted: an intermediate may overflow in this arithmetic
-  bool blurs_nonfinite = false;  // an infinity or NaN nearby may spread or change here (Winograd)
-  bool vacuous = false;          // n·u >= 1: this arithmetic proves nothing, and no `fail` on value can be issued
+  std::string arithmetic;         // "f32 accumulation, any order", "TF32 inputs", …
+  std::optional<Interval> range;  // integer outputs: the interval itself, and no budget
+  Ratio budget;                   // absolute: accept iff RN_T(y - budget) <= got <= RN_T(y + budget)
+  bool flushes_output = false;    // 0 is admitted where the interval meets (-λ_T, λ_T)
+  bool may_overflow = false;      // infinities and NaN are admitted: an intermediate may overflow in this arithmetic
+  bool blurs_nonfinite = false;   // an infinity or NaN nearby may spread or change here (Winograd)
+  bool vacuous = false;           // n·u >= 1: this arithmetic proves nothing, and no `fail` on value can be issued
 };
 
 struct Element {
   Kind kind = Kind::finite;
-  Ratio value;                // the exact y
-  Ratio magnitude;            // A: the sum of the absolute terms, over the same divisor
-  Int terms = 0;              // n: in-bounds taps, and the bias
-  Allowance asked;            // L2
-  bool nan_admitted = false;  // A14: a padded tap meets an infinite or NaN weight
-  std::string reason;         // why unscored
+  Ratio value;                    // the exact y; of integer outputs before the zero point
+  std::optional<Scalar> nearest;  // integer outputs: the right answer
+  Ratio magnitude;                // A: the sum of the absolute terms, over the same divisor
+  Int terms = 0;                  // n: in-bounds taps, and the bias
+  Allowance asked;                // L2
+  std::string nan_admitted;       // id of the set ruling that also admits NaN here: A14, A21
+  std::string reason;             // why unscored
 };
 
 // One product of the exact sum, for a certificate: `factors` as stored, in hexadecimal.
@@ -72,8 +79,10 @@ struct Oracle {
   std::unique_ptr<Answer> (*answer)(const Call&, const Operands&, const Readings&, const Arithmetic&);
   // The output shape alone; none where no window fits under these readings.
   std::optional<Shape> (*shape)(const Call&, const Readings&);
-  // Rulings with more than one admissible reading that influence this call, in id order.
-  std::vector<std::string> (*touched)(const Call&);
+  // Rulings with more than one admissible reading that influence this call, in id order. Where the data decide too,
+  // `operands` is read; it may be null, and then only the call is asked.
+  std::vector<std::string> (*touched)(const Call&, const Operands* operands);
+  bool touched_reads_data = false;
 };
 // The oracle of an operator; throws BrokenPromise where there is none.
 const Oracle& oracle_of(const OpVersion& version);

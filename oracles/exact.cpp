@@ -163,10 +163,21 @@ bool Scalar::is_subnormal(const Format& format) const {
   return exponent + static_cast<int>(std::bit_width(magnitude)) - 1 < format.min_exponent;
 }
 
+Scalar scalar(Int value) {
+  const bool negative = value < 0;
+  return finite(negative, negative ? -static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value), 0);
+}
+
 Scalar scalar(const Tensor& tensor, Int index) {
-  return for_float(tensor.dtype(), [&]<class T>() {
-    return from_double(static_cast<double>(tensor.as<T>()[static_cast<std::size_t>(index)]));
-  });
+  const auto at = static_cast<std::size_t>(index);
+  switch (tensor.dtype()) {
+    case DType::u8: return scalar(Int{tensor.as<std::uint8_t>()[at]});
+    case DType::i8: return scalar(Int{tensor.as<std::int8_t>()[at]});
+    case DType::i32: return scalar(Int{tensor.as<std::int32_t>()[at]});
+    case DType::i64: return scalar(tensor.as<std::int64_t>()[at]);
+    default: break;
+  }
+  return for_float(tensor.dtype(), [&]<class T>() { return from_double(static_cast<double>(tensor.as<T>()[at])); });
 }
 
 Scalar rounded(const Ratio& value, const Format& format, Rounding rounding) {
@@ -209,6 +220,11 @@ std::string hexadecimal(const Scalar& value) {
   const int exponent = value.exponent + bits;
   return sign + "0x1" + (fraction.empty() ? "" : "." + fraction) + "p" + (exponent < 0 ? "-" : "+") +
          std::to_string(std::abs(exponent));
+}
+
+std::string written(const Scalar& value, DType dtype) {
+  if (is_float(dtype)) return hexadecimal(value);
+  return Integer(Integer(value.mantissa) << static_cast<unsigned>(value.exponent)).str();
 }
 
 }  // namespace assay::oracles

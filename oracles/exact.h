@@ -67,7 +67,7 @@ struct Format {
 };
 const Format& format_of(DType dtype);  // f16, bf16, f32, f64
 
-// An element of a float tensor, taken apart. mantissa * 2^exponent with the mantissa odd or zero where finite.
+// An element of a tensor, taken apart. mantissa * 2^exponent with the mantissa odd or zero where finite.
 struct Scalar {
   enum class Class { finite, infinite, nan };
   Class is = Class::finite;
@@ -80,7 +80,8 @@ struct Scalar {
   bool is_subnormal(const Format& format) const;  // zero is not
   Dyadic value() const { return {mantissa, exponent}; }
 };
-Scalar scalar(const Tensor& tensor, Int index);
+Scalar scalar(const Tensor& tensor, Int index);  // of any numeric type; integers too are mantissa * 2^exponent
+Scalar scalar(Int value);
 
 enum class Rounding { nearest_even, down, up };
 // The value rounded once into a format: the significand in units of 2^exponent. Zero is +0.
@@ -88,5 +89,7 @@ enum class Rounding { nearest_even, down, up };
 Scalar rounded(const Ratio& value, const Format& format, Rounding rounding = Rounding::nearest_even);
 // "0x1.8p+0", "nan", "-inf".
 std::string hexadecimal(const Scalar& value);
+// As a value of the type: hexadecimal floats, decimal integers.
+std::string written(const Scalar& value, DType dtype);
 
 }  // namespace assay::oracles

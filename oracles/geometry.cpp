@@ -23,7 +23,7 @@ struct Plan {
 
 Plan plan(const Call& call, const Readings& readings) {
   Plan p;
-  const std::string word = call.text("auto_pad");
+  const std::string word = call.definition().attribute("auto_pad") ? call.text("auto_pad") : "NOTSET";
   const bool both = word != "NOTSET" && call.states("pads") && !call.ints("pads").empty();
   const bool explicit_wins = both && readings.of("A4") == "pads-win";
   if (!explicit_wins) {
@@ -81,14 +81,19 @@ Cell Track::kind(Int cell) const {
   return cell < in + after ? Cell::pad : Cell::overhang;
 }
 
-std::optional<std::vector<Track>> tracks(const Call& call, const Readings& readings) {
+Sliding sliding(const Call& call) {
+  const Shape& x = call.shape(call.definition().inputs.front().name);
+  return {{x.begin() + 2, x.end()}, call.ints("kernel_shape")};
+}
+
+std::optional<std::vector<Track>> tracks(const Call& call, const Sliding& sliding, const Readings& readings) {
   const Plan p = plan(call, readings);
-  const Ints kernel = call.ints("kernel_shape"), strides = call.ints("strides");
+  const Ints &kernel = sliding.kernel, strides = call.ints("strides");
   const bool dilates = call.definition().attribute("dilations") != nullptr;
   const Ints dilations = dilates ? call.ints("dilations") : Ints(kernel.size(), 1);
   std::vector<Track> all;
   for (std::size_t i = 0; i < kernel.size(); ++i) {
-    Track t{.in = call.shape("X").at(2 + i), .taps = kernel[i], .stride = strides.at(i), .dilation = dilations.at(i)};
+    Track t{.in = sliding.plane.at(i), .taps = kernel[i], .stride = strides.at(i), .dilation = dilations.at(i)};
     if (p.pad == Pad::same_upper || p.pad == Pad::same_lower) {
       same(t, p, readings);
     } else {
@@ -107,18 +112,24 @@ std::optional<std::vector<Track>> tracks(const Call& call, const Readings& readi
   return all;
 }
 
-std::vector<std::string> touched_by_geometry(const Call& call) {
+void in_order(std::vector<std::string>& ruling_ids) {
+  std::ranges::sort(ruling_ids, {}, [](const std::string& id) { return std::stoi(id.substr(1)); });
+}
+
+std::vector<std::string> touched_by_geometry(const Call& call, const Sliding& sliding) {
+  // A4, A6 and A13 lift a constraint: a legal call does not meet them. The others are not about windows.
+  constexpr std::string_view about_windows[] = {"A1", "A3", "A7", "A8", "A10"};
   std::vector<std::string> ids;
-  const auto ruled = tracks(call, {});
-  for (const RulingUse& use : call.definition().rulings) {
-    const Ruling* ruling = find_ruling(use.id);
-    if (ruling->is_set || use.id == "A4" || use.id == "A6" || use.id == "A13") continue;  // they lift a constraint
-    const bool differs = std::ranges::any_of(use.readings, [&](std::string_view reading) {
-      return reading != use.readings.front() && tracks(call, Readings().with(use.id, std::string(reading))) != ruled;
+  const auto ruled = tracks(call, sliding, {});
+  for (const std::string_view id : about_windows) {
+    const RulingUse* use = call.definition().ruling(id);
+    if (!use) continue;
+    const bool differs = std::ranges::any_of(use->readings, [&](std::string_view reading) {
+      return reading != use->readings.front() &&
+             tracks(call, sliding, Readings().with(use->id, std::string(reading))) != ruled;
     });
-    if (differs) ids.push_back(use.id);
+    if (differs) ids.push_back(use->id);
   }
-  std::ranges::sort(ids, {}, [](const std::string& id) { return std::stoi(id.substr(1)); });
   return ids;
 }
 

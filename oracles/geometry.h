@@ -23,11 +23,20 @@ struct Track {
   bool operator==(const Track&) const = default;
 };
 
-// One track per spatial axis; none where some axis has no window under these readings.
-std::optional<std::vector<Track>> tracks(const Call& call, const Readings& readings);
+// What slides over what: the spatial extents of the input, and the taps of the kernel per axis.
+struct Sliding {
+  Shape plane;
+  Ints kernel;
+};
+// Of an operator with a channels-first input: its spatial extents, and kernel_shape as stated or from W.
+Sliding sliding(const Call& call);
 
-// Rulings on geometry that change the tracks of this call, in id order. The call is legal.
-std::vector<std::string> touched_by_geometry(const Call& call);
+// One track per spatial axis; none where some axis has no window under these readings.
+std::optional<std::vector<Track>> tracks(const Call& call, const Sliding& sliding, const Readings& readings);
+
+// Rulings on geometry that change the tracks of this call, in the order of their numbers. The call is legal.
+std::vector<std::string> touched_by_geometry(const Call& call, const Sliding& sliding);
+void in_order(std::vector<std::string>& ruling_ids);
 
 // Calls f(position) for every position of a box, row-major.
 template <class F>

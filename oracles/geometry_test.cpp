@@ -23,7 +23,10 @@ Call conv(int version, Int in, Int taps, Node node) {
 Node kernel(Int k, Int s) { return Node().attribute("kernel_shape", Ints{k}).attribute("strides", Ints{s}); }
 Node same(const char* word, Int s) { return Node().attribute("auto_pad", word).attribute("strides", Ints{s}); }
 
-Int windows(const Call& call, const Readings& readings = {}) { return tracks(call, readings)->at(0).windows; }
+Int windows(const Call& call, const Readings& readings = {}) {
+  return tracks(call, sliding(call), readings)->at(0).windows;
+}
+std::vector<std::string> touched(const Call& call) { return touched_by_geometry(call, sliding(call)); }
 Readings read(const char* id, const char* reading) { return Readings().with(id, reading); }
 
 }  // namespace
@@ -33,14 +36,16 @@ TEST_CASE("A1: match-input keeps the extent of the oldest texts", "[geometry][A1
   const Call call = conv(1, 4, 3, same("SAME_UPPER", 2));
   CHECK(windows(call) == 2);
   CHECK(windows(call, read("A1", "match-input")) == 4);
-  CHECK(touched_by_geometry(call) == std::vector<std::string>{"A1"});
-  CHECK(touched_by_geometry(conv(11, 4, 3, same("SAME_UPPER", 2))).empty());
+  CHECK(touched(call) == std::vector<std::string>{"A1"});
+  CHECK(touched(conv(11, 4, 3, same("SAME_UPPER", 2))).empty());
 }
 
 TEST_CASE("A3: the signed readings shift the window into the input", "[geometry][A3]") {
   const Call upper = conv(11, 4, 1, same("SAME_UPPER", 4)), lower = conv(11, 4, 1, same("SAME_LOWER", 4));
   // Total padding (1-1)*4 + 1 - 4 = -3: halves -1 and -2 by truncation, -2 and -1 by flooring.
-  const auto first = [](const Call& call, const Readings& readings) { return tracks(call, readings)->at(0).at(0, 0); };
+  const auto first = [](const Call& call, const Readings& readings) {
+    return tracks(call, sliding(call), readings)->at(0).at(0, 0);
+  };
   CHECK(first(upper, {}) == 0);
   CHECK(first(upper, read("A3", "signed-trunc")) == 1);
   CHECK(first(lower, read("A3", "signed-trunc")) == 2);
@@ -49,7 +54,7 @@ TEST_CASE("A3: the signed readings shift the window into the input", "[geometry]
 }
 
 TEST_CASE("A6: nothing fits, or zero windows", "[geometry][A6]") {
-  CHECK_FALSE(tracks(conv(11, 4, 6, {}), {}));
+  CHECK_FALSE(tracks(conv(11, 4, 6, {}), {{4}, {6}}, {}));
   CHECK(windows(conv(11, 4, 6, {}), read("A6", "zero-size")) == 0);
 }
 
@@ -67,7 +72,7 @@ TEST_CASE("A8: one trailing window is dropped, none, or all", "[geometry][A8]") 
   CHECK(windows(many) == 11);
   CHECK(windows(many, read("A8", "keep")) == 12);
   CHECK(windows(many, read("A8", "drop-all")) == 7);
-  CHECK(touched_by_geometry(many) == std::vector<std::string>{"A8"});
+  CHECK(touched(many) == std::vector<std::string>{"A8"});
 }
 
 TEST_CASE("A10: the floor formulas of AveragePool-11", "[geometry][A10]") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/judge.h"
 
+#include "oracles/geometry.h"
 #include "oracles/operands.h"
 #include "reference/operator.h"
 
@@ -48,12 +49,20 @@ struct Finding {
   double q = 0, ulp = 0;
 };
 
+Scalar nearest(const Element& element, DType dtype) {
+  return element.nearest ? *element.nearest : rounded(element.value, format_of(dtype));
+}
+
 double unit_roundoff(DType dtype) {
   return std::ldexp(1.0, format_of(dtype == DType::f64 ? DType::f64 : DType::f32).unit_exponent());
 }
 
 void measure(Finding& finding, const Element& element, const Scalar& got, DType dtype) {
   if (!got.is_finite()) return;
+  if (element.nearest) {
+    finding.ulp = approximate(abs(Ratio{got.value() - element.nearest->value(), 1}));
+    return;
+  }
   const double error = approximate(abs(Ratio{got.value(), 1} - element.value));
   const double magnitude = approximate(element.magnitude), value = std::abs(approximate(element.value));
   const Format& format = format_of(dtype);
@@ -65,7 +74,8 @@ void measure(Finding& finding, const Element& element, const Scalar& got, DType 
 bool admits(const Allowance& allowance, const Element& element, const Scalar& got, DType dtype) {
   if (!got.is_finite() && (allowance.may_overflow || allowance.blurs_nonfinite)) return true;
   const Interval range = interval(element, allowance, dtype);
-  return inside(got, range) || (allowance.flushes_output && flushed_to_zero(got, range, format_of(dtype)));
+  return inside(got, range) ||
+         (allowance.flushes_output && is_float(dtype) && flushed_to_zero(got, range, format_of(dtype)));
 }
 
 // The first arithmetic beyond L2 that explains what came back; none explains a wrong element.
@@ -84,15 +94,14 @@ void explain(Finding& finding, const Answer& answer, Int index, const Element& e
 Finding examine_finite(const Answer& answer, Int index, const Element& element, const Scalar& got) {
   Finding finding;
   const DType dtype = answer.dtype();
-  const Format& format = format_of(dtype);
-  if (element.nan_admitted) finding.followed = {"A14", is_nan(got) ? "multiply" : "skip"};
-  if (element.nan_admitted && is_nan(got)) return finding;
-  finding.is_nearest = same(got, rounded(element.value, format));
+  if (!element.nan_admitted.empty()) finding.followed = {element.nan_admitted, is_nan(got) ? "multiply" : "skip"};
+  if (!element.nan_admitted.empty() && is_nan(got)) return finding;
+  finding.is_nearest = same(got, nearest(element, dtype));
   if (finding.is_nearest) return finding;
   measure(finding, element, got, dtype);
   if (admits(element.asked, element, got, dtype)) {
-    const bool faithful = same(got, rounded(element.value, format, Rounding::down)) ||
-                          same(got, rounded(element.value, format, Rounding::up));
+    const bool faithful = !element.nearest && (same(got, rounded(element.value, format_of(dtype), Rounding::down)) ||
+                                               same(got, rounded(element.value, format_of(dtype), Rounding::up)));
     finding.level = faithful ? Level::L1 : Level::L2;
     return finding;
   }
@@ -108,8 +117,9 @@ Finding examine_special(const Answer& answer, Int index, const Element& element,
   const bool right =
       want_nan ? is_nan(got)
                : got.is == Scalar::Class::infinite && got.negative == (element.kind == Kind::negative_infinity);
-  if (right || (element.nan_admitted && is_nan(got))) {
-    if (element.nan_admitted && !want_nan) finding.followed = {"A14", right ? "skip" : "multiply"};
+  if (right || (!element.nan_admitted.empty() && is_nan(got))) {
+    if (!element.nan_admitted.empty() && !want_nan)
+      finding.followed = {element.nan_admitted, right ? "skip" : "multiply"};
     finding.is_nearest = right;
     return finding;
   }
@@ -146,7 +156,7 @@ Finding examine(const Answer& answer, Int index, const Element& element, const S
 
 std::string want_text(const Element& element, DType dtype) {
   switch (element.kind) {
-    case Kind::finite: return hexadecimal(rounded(element.value, format_of(dtype)));
+    case Kind::finite: return written(nearest(element, dtype), dtype);
     case Kind::nan: return "nan";
     case Kind::positive_infinity: return "inf";
     case Kind::negative_infinity: return "-inf";
@@ -160,13 +170,13 @@ Evidence evidence_of(const Answer& answer, Int index, const Element& element, co
   Evidence out;
   out.set = set;
   out.index = position(answer.shape(), index);
-  out.got = hexadecimal(got);
+  out.got = written(got, answer.dtype());
   out.want = want_text(element, answer.dtype());
   out.taps = answer.taps(index);
   if (element.kind != Kind::finite) return out;
   const Interval range = interval(element, element.asked, answer.dtype());
-  out.lower = hexadecimal(range.lower);
-  out.upper = hexadecimal(range.upper);
+  out.lower = written(range.lower, answer.dtype());
+  out.upper = written(range.upper, answer.dtype());
   out.exact = text(element.value);
   out.budget = text(element.asked.budget);
   out.arithmetic = element.asked.arithmetic;
@@ -185,12 +195,38 @@ struct Sheet {
   }
 };
 
+// The type of the output: that of the inputs that share its type variable.
+DType output_type(const Call& call) {
+  const std::string& variable = call.definition().outputs.front().type;
+  for (const Parameter& input : call.definition().inputs)
+    if (input.type == variable && call.has(input.name)) return call.type(input.name).dtype;
+  return call.definition().types_of(variable).front();
+}
+
+std::vector<std::string> touched_by(const Call& call, const std::vector<Operands>& sets) {
+  const Oracle& oracle = oracle_of(call.definition().version);
+  if (!oracle.touched_reads_data) return oracle.touched(call, nullptr);
+  std::vector<std::string> ids;
+  for (const Operands& operands : sets)
+    for (std::string& id : oracle.touched(call, &operands))
+      if (std::ranges::find(ids, id) == ids.end()) ids.push_back(std::move(id));
+  in_order(ids);
+  return ids;
+}
+
+std::vector<Operands> all_operands(const Case& c) {
+  std::vector<Operands> sets;
+  for (int set = 0; set < data_sets; ++set) sets.push_back(operands(c, set));
+  return sets;
+}
+
 // Fewer than this many elements may well be equal by chance or by geometry.
 constexpr Int vacuity_floor = 8;
 
 }  // namespace
 
 Interval interval(const Element& element, const Allowance& allowance, DType dtype) {
+  if (allowance.range) return *allowance.range;
   const Format& format = format_of(dtype);
   if (allowance.budget.is_zero()) {
     const Scalar nearest = rounded(element.value, format);
@@ -261,7 +297,7 @@ std::optional<Verdict> Bench::State::malformed(const Outcome& outcome, const Sha
     return verdict(oracles::State::fail, "count",
                    "answered " + std::to_string(outcome.sets.size()) + " data sets of " + std::to_string(sets.size()));
   const std::size_t outputs = call.definition().outputs.size();
-  const DType dtype = call.type(call.definition().inputs.front().name).dtype;
+  const DType dtype = output_type(call);
   for (const std::vector<Tensor>& set : outcome.sets) {
     if (set.size() != outputs)
       return verdict(oracles::State::fail, "count",
@@ -357,7 +393,7 @@ bool Bench::State::is_vacuous(Sheet& answers) const {
     for (Int i = 0; i < static_cast<Int>(answers.elements[set].size()); ++i) {
       const Element& element = answers.element(set, i);
       if (element.kind != Kind::finite || element.terms == 0) return false;
-      const Scalar value = rounded(element.value, format_of(answers.answers[set]->dtype()));
+      const Scalar value = nearest(element, answers.answers[set]->dtype());
       if (!first) first = value;
       varies |= !same(*first, value);
       ++counted;
@@ -436,18 +472,10 @@ Verdict Bench::State::judge_near_miss(const Outcome& outcome) const {
 Bench::Bench(Call call, std::vector<Operands> sets, Judgement judgement)
     : state_(new State{std::move(call), std::move(sets), std::move(judgement), {}, {}, {}}) {
   state_->violated = state_->call.definition().violated(state_->call);
-  if (state_->is_legal()) state_->touched = state_->oracle().touched(state_->call);
+  if (state_->is_legal()) state_->touched = touched_by(state_->call, state_->sets);
 }
 
-Bench::Bench(const Case& c, Judgement judgement)
-    : Bench(
-          c.call(),
-          [&] {
-            std::vector<Operands> sets;
-            for (int set = 0; set < data_sets; ++set) sets.push_back(operands(c, set));
-            return sets;
-          }(),
-          std::move(judgement)) {}
+Bench::Bench(const Case& c, Judgement judgement) : Bench(c.call(), all_operands(c), std::move(judgement)) {}
 
 Bench::~Bench() = default;
 Bench::Bench(Bench&&) noexcept = default;
@@ -489,7 +517,10 @@ std::string_view class_of(const Case& c) {
            std::ranges::find(input.second.type.shape, 0) != input.second.type.shape.end();
   });
   if (empty || call.rank(call.definition().inputs.front().name) >= 6) return "valid-degenerate";
-  return oracle_of(c.version).touched(call).empty() ? "valid-core" : "valid-contested";
+  const bool reads_data = oracle_of(c.version).touched_reads_data;
+  const std::vector<std::string> touched = touched_by(call, reads_data ? all_operands(c) : std::vector<Operands>{});
+  if (std::ranges::find(touched, "A17") != touched.end()) return "overflow-int";
+  return touched.empty() ? "valid-core" : "valid-contested";
 }
 
 }  // namespace assay::oracles

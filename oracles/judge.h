@@ -38,14 +38,11 @@ Verdict judge(const Case& c, const Outcome& outcome, const Judgement& judgement 
 Verdict judge(const Call& call, const std::vector<Operands>& sets, const Outcome& outcome,
               const Judgement& judgement = {});
 
-// The interval of one finite element at one allowance, as values of T: [lower, upper].
-struct Interval {
-  Scalar lower, upper;
-};
+// The interval of one finite element at one allowance.
 Interval interval(const Element& element, const Allowance& allowance, DType dtype);
 
 // The class of a case (spec B.1), one label each: "valid-core", "valid-contested", "valid-degenerate", "nonfinite",
-// "invalid-static".
+// "overflow-int", "invalid-static".
 std::string_view class_of(const Case& c);
 
 }  // namespace assay::oracles

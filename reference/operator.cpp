@@ -151,7 +151,14 @@ Operator& Operator::require(std::string id, std::string text, std::function<bool
   return *this;
 }
 
-Operator& Operator::with(void (*constraints)(Operator&)) {
+Operator& Operator::lifted(std::string_view id, std::string ruling) {
+  const auto found = std::ranges::find(current().constraints, id, &Constraint::id);
+  expects(found != current().constraints.end(), "a constraint that is lifted but not required");
+  found->ruling = std::move(ruling);
+  return *this;
+}
+
+Operator& Operator::with(const std::function<void(Operator&)>& constraints) {
   constraints(*this);
   return *this;
 }
@@ -258,7 +265,9 @@ int end_opset(const OpVersion& version) {
   expects(op, "an operator outside operators.def");
   for (const Definition& later : op->versions())
     if (later.version.since_version > version.since_version) return later.version.since_version;
-  return newest_opset + 1;
+  return newest_opset_of(version.domain) + 1;
 }
+
+int newest_opset_of(std::string_view domain) { return domain.empty() ? newest_opset : 1; }
 
 }  // namespace assay

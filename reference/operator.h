@@ -101,8 +101,10 @@ class Operator {
   Operator& attribute(std::string name, Derived derived);  // ints, no default in the schema
   Operator& required_ints(std::string name);
   Operator& require(std::string id, std::string text, std::function<bool(const Call&)> holds, std::string ruling = "");
+  // Other readings of the ruling lift the constraint.
+  Operator& lifted(std::string_view id, std::string ruling);
   // Constraints several operators share, under their own ids.
-  Operator& with(void (*constraints)(Operator&));
+  Operator& with(const std::function<void(Operator&)>& constraints);
   // The ruling matters from here on; `readings` are the admissible ones, the ruling first.
   Operator& ruling(std::string id, std::vector<std::string_view> readings = {}, std::string note = "");
   // Several rulings with all their readings.
@@ -140,8 +142,10 @@ Derived extents_of(std::string input);  // the spatial extents of an input
 const std::vector<const Operator*>& operators();
 const Operator* find_operator(std::string_view domain, std::string_view name);
 const Definition* find_definition(const OpVersion& version);
-// The opset at which the next version of the operator takes over; `newest_opset` + 1 for the newest.
+// The opset at which the next version of the operator takes over; one beyond the newest opset of its domain for the
+// newest version.
 int end_opset(const OpVersion& version);
-inline constexpr int newest_opset = 28;  // ONNX 1.23.2
+inline constexpr int newest_opset = 28;        // of ai.onnx in ONNX 1.23.2
+int newest_opset_of(std::string_view domain);  // com.microsoft has opset 1
 
 }  // namespace assay

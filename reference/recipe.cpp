@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <tuple>
 
 namespace assay {
 namespace {
@@ -24,6 +25,7 @@ double scaled(Int mantissa, int exponent) {
 // What a family needs to know of an element type: precision, and the exponents of 1 ulp at the bottom and of the top.
 struct Format {
   int precision, smallest, largest;  // p, log2 η, log2 of the largest binade
+  double lowest = -128;              // of an 8-bit integer type
 };
 
 Format format_of(DType dtype) {
@@ -31,6 +33,7 @@ Format format_of(DType dtype) {
     case DType::f16: return {11, -24, 15};
     case DType::bf16: return {8, -133, 127};
     case DType::f64: return {53, -1074, 1023};
+    case DType::u8: return {24, -149, 127, 0};
     default: return {24, -149, 127};
   }
 }
@@ -87,6 +90,18 @@ double probe(Generator& g, const Format& f, int) {
   return signed_by(g, values[g.below(values.size())]);
 }
 
+// Integer types only; floats take the range of i8.
+double byte_of(Generator& g, const Format& f, int) { return static_cast<double>(g.below(256)) + f.lowest; }
+
+double edge(Generator& g, const Format& f, int) {
+  const std::uint64_t draw = g.below(4);
+  return f.lowest + static_cast<double>(draw < 2 ? draw : 252 + draw);
+}
+
+double around(Generator& g, const Format&, int centre) {
+  return static_cast<double>(centre) + static_cast<double>(g.below(17)) - 8;
+}
+
 double special(Generator& g, const Format& f, int) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const std::array<double, 6> values{std::numeric_limits<double>::quiet_NaN(),
@@ -104,7 +119,7 @@ struct Family {
   double (*draw)(Generator&, const Format&, int bits);
 };
 
-constexpr std::array<Family, 13> seeded{{{"small", small},
+constexpr std::array<Family, 16> seeded{{{"small", small},
                                          {"sign", sign},
                                          {"odd", odd},
                                          {"pow2", pow2},
@@ -116,20 +131,27 @@ constexpr std::array<Family, 13> seeded{{{"small", small},
                                          {"subnormal", subnormal},
                                          {"huge", huge},
                                          {"probe", probe},
+                                         {"byte", byte_of},
+                                         {"edge", edge},
+                                         {"around", around},
                                          {"special", special}}};
 
-// "odd12" is the family odd with 12 bits.
+// "odd12" is the family odd with 12 bits, "around-3" the family around with centre -3.
 struct Split {
   std::string_view name;
-  int bits = 0;
+  int parameter = 0;
 };
 
 Split split(std::string_view family) {
-  if (!family.starts_with("odd")) return {family};
-  int bits = 0;
-  const auto [end, error] = std::from_chars(family.data() + 3, family.data() + family.size(), bits);
-  if (error != std::errc() || end != family.data() + family.size() || bits < 1 || bits > 52) return {family};
-  return {"odd", bits};
+  for (const auto& [name, least, most] : {std::tuple{"odd", 1, 52}, std::tuple{"around", -128, 255}}) {
+    const std::size_t length = std::string_view(name).size();
+    if (!family.starts_with(name)) continue;
+    int parameter = 0;
+    const auto [end, error] = std::from_chars(family.data() + length, family.data() + family.size(), parameter);
+    const bool whole = error == std::errc() && end == family.data() + family.size() && family.size() > length;
+    return whole && least <= parameter && parameter <= most ? Split{name, parameter} : Split{"", 0};
+  }
+  return {family};
 }
 
 const Family* find_family(std::string_view name) {
@@ -207,11 +229,11 @@ void store(Tensor& tensor, const std::vector<double>& values) {
 }
 
 std::vector<double> drawn(const Recipe& recipe, DType dtype, std::size_t count, int set) {
-  const auto [name, bits] = split(recipe.family);
+  const auto [name, parameter] = split(recipe.family);
   const Family* family = find_family(name);
   Generator generator(*whole<std::uint64_t>(recipe.argument) + static_cast<std::uint64_t>(set));
   std::vector<double> values(count);
-  for (double& value : values) value = family->draw(generator, format_of(dtype), bits);
+  for (double& value : values) value = family->draw(generator, format_of(dtype), parameter);
   if (name == "zerosum")
     for (std::size_t i = 1; i < count; i += 2) values[i] = -values[i - 1];
   return values;
@@ -226,7 +248,7 @@ std::vector<double> stated(const Recipe& recipe, std::size_t count, int set) {
   const std::vector<double> given = *numbers(recipe.argument);
   for (std::size_t i = 0; i < count; ++i) {
     const double value = recipe.family == "iota" ? given[0] + static_cast<double>(i) : given[i % given.size()];
-    values[i] = set % 2 ? -value : value;
+    values[i] = set % 2 && recipe.family != "hold" ? -value : value;
   }
   return values;
 }
@@ -246,7 +268,7 @@ Result<Recipe> parse_recipe(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == text.npos) return Error{"recipe '" + std::string(text) + "' has no ':'; write for example small:7"};
   Recipe recipe{std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
-  const bool is_seeded = find_family(split(recipe.family).name) && recipe.family != "odd";
+  const bool is_seeded = find_family(split(recipe.family).name) != nullptr;
   if (is_seeded || recipe.family == "onehot") {
     if (!whole<std::uint64_t>(recipe.argument))
       return Error{"recipe '" + std::string(text) + "' needs a seed, as in small:7"};
@@ -263,7 +285,7 @@ Result<Recipe> parse_recipe(std::string_view text) {
 
 bool is_nonfinite(const Recipe& recipe) {
   if (recipe.family == "special") return true;
-  if (recipe.family != "lit" && recipe.family != "const") return false;
+  if (recipe.family != "lit" && recipe.family != "const" && recipe.family != "hold") return false;
   const std::vector<double> values = *numbers(recipe.argument);
   return std::ranges::any_of(values, [](double value) { return !std::isfinite(value); });
 }

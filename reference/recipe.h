@@ -12,7 +12,11 @@
 //   onehot:K    1 at flat index K mod size      iota:A     A, A+1, A+2, …
 //   const:V     V everywhere                    lit:V,V,…  these values, repeated to fill
 //
-// Values in const and lit are decimal or hexadecimal floats, nan, inf or -inf.
+//   hold:V,V,…  like lit, the same in every data set (scales, zero points)
+//   byte:S      integers of an 8-bit type, whole range      edge:S     its two smallest and two largest
+//   aroundZ:S   Z plus -8..8, saturated
+//
+// Values in const, lit and hold are decimal or hexadecimal floats, nan, inf or -inf.
 #pragma once
 
 #include "reference/tensor.h"

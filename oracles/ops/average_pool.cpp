@@ -87,21 +87,23 @@ class AveragePoolAnswer final : public Answer {
 
 std::unique_ptr<Answer> answer(const Call& call, const Operands& in, const Readings& readings,
                                const Arithmetic& declared) {
-  return std::make_unique<AveragePoolAnswer>(call, in, *tracks(call, readings), declared);
+  return std::make_unique<AveragePoolAnswer>(call, in, *tracks(call, sliding(call), readings), declared);
 }
 
 std::optional<Shape> shape(const Call& call, const Readings& readings) {
-  const auto resolved = tracks(call, readings);
+  const auto resolved = tracks(call, sliding(call), readings);
   if (!resolved) return std::nullopt;
   Shape y{call.dim("X", 0), call.dim("X", 1)};
   for (const Track& t : *resolved) y.push_back(t.windows);
   return y;
 }
 
+std::vector<std::string> touched(const Call& call, const Operands*) { return touched_by_geometry(call, sliding(call)); }
+
 }  // namespace
 
 const Oracle& average_pool() {
-  static const Oracle oracle{answer, shape, touched_by_geometry};
+  static const Oracle oracle{answer, shape, touched};
   return oracle;
 }
 

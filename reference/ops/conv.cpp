@@ -4,43 +4,26 @@
 //   Y[n,m,o] = B[m] + sum over c, k of  W[m,c,k] * X[n, g*C + c, o*stride + k*dilation - pad]
 //
 // with C = dim(W,1), g = m / (M / group). A tap that falls outside X contributes no term (A12).
-#include "reference/operator.h"
-#include "reference/window.h"
+#include "reference/convolution.h"
 
 namespace assay {
 namespace {
 
-Shape output_shape(const Call& call) {
-  Shape y = Window::of(call).output();
-  y.insert(y.begin(), {call.dim("X", 0), call.dim("W", 0)});
-  return y;
-}
+Shape output_shape(const Call& call) { return Convolution(call).output_shape(); }
 
 // Terms are added in (c, k) order to the bias, one rounding per operation in the accumulator: golden digests and the
 // bit-identity of the fast engine depend on this order.
 template <class T>
 void convolve(const Call& call, std::span<const T> x, std::span<const T> w, std::span<const T> bias, std::span<T> y) {
-  const Window window = Window::of(call);
-  const Int maps = call.dim("W", 0), depth = call.dim("W", 1), channels = call.dim("X", 1);
-  const Int maps_per_group = maps / call.integer("group");
-  const Shape kernel = window.kernel(), out = window.output();
-  const Int x_plane = volume(window.input()), taps = window.taps();
-
-  for (Int n = 0, at = 0; n < call.dim("X", 0); ++n)
-    for (Int m = 0; m < maps; ++m)
-      for_each_position(out, [&](const Shape& o, Int) {
-        accumulator_t<T> sum = bias.empty() ? 0 : static_cast<accumulator_t<T>>(bias[m]);
-        for (Int c = 0; c < depth; ++c) {
-          const Int channel = m / maps_per_group * depth + c;
-          for_each_position(kernel, [&](const Shape& k, Int tap) {
-            const std::optional<Int> cell = window.cell(o, k);
-            if (!cell) return;
-            sum += static_cast<accumulator_t<T>>(w[(m * depth + c) * taps + tap]) *
-                   static_cast<accumulator_t<T>>(x[(n * channels + channel) * x_plane + *cell]);
-          });
-        }
-        y[at++] = T(sum);
-      });
+  using Accumulator = accumulator_t<T>;
+  const Convolution conv(call);
+  conv.for_each_output([&](Int n, Int m, const Shape& o, Int at) {
+    Accumulator sum = bias.empty() ? Accumulator{0} : static_cast<Accumulator>(bias[m]);
+    conv.for_each_tap(n, m, o, [&](Int from, Int with) {
+      sum += static_cast<Accumulator>(w[with]) * static_cast<Accumulator>(x[from]);
+    });
+    y[at] = T(sum);
+  });
 }
 
 Tensor compute(const Call& call, std::span<const Tensor* const> in) {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/convolution.h"
+
+#include <algorithm>
+
+namespace assay {
+
+const Operator& conv();
+
+Convolution::Convolution(const Call& conv)
+    : window(Window::of(conv)),
+      batch(conv.dim("X", 0)),
+      channels(conv.dim("X", 1)),
+      maps(conv.dim("W", 0)),
+      depth(conv.dim("W", 1)),
+      group(conv.integer("group")) {}
+
+Shape Convolution::output_shape() const {
+  Shape y = window.output();
+  y.insert(y.begin(), {batch, maps});
+  return y;
+}
+
+const Definition& conv_definition() { return *conv().at(11); }
+
+Call as_conv(const Call& call, const char* x, const char* w, const char* b) {
+  Node node;
+  node.input("X", call.shape(x)).input("W", call.shape(w));
+  if (call.has(b)) node.input("B", call.shape(b));
+  for (const auto& [name, value] : call.node().attributes)
+    if (conv_definition().attribute(name)) node.attribute(name, value);
+  return Call(conv_definition(), std::move(node));
+}
+
+void convolution_constraints(Operator& op, AsConv as_conv, std::initializer_list<std::string_view> without) {
+  for (const Constraint& constraint : conv_definition().constraints) {
+    if (std::ranges::find(without, constraint.id) != without.end()) continue;
+    op.require(
+        constraint.id, constraint.text,
+        [holds = constraint.holds, as_conv](const Call& call) { return holds(as_conv(call)); }, constraint.ruling);
+  }
+}
+
+}  // namespace assay
