@@ -262,6 +262,18 @@ TEST_CASE("A finite value where the sum overflows the element type in any order 
   CHECK(exam.mark(outcome).state == State::fail);
 }
 
+// Waits for the judge: Winograd spreads an infinity over its tile but never makes it finite.
+TEST_CASE("A finite value for an infinity is a breach whatever fast algorithm fits the kernel", "[judge][!mayfail]") {
+  for (const DType type : float_types) {
+    Exam exam = exam_on("Conv-22 opset=22 ir=10 X=@[1,1,6]~lit:1,inf,3,4,5,6 W=@[1,1,3]~lit:1,1,1", type);
+    Outcome outcome = right_answer(exam);
+    CHECK(exam.mark(outcome).state == State::pass);
+    set_value(output(outcome), 0, 5);
+    INFO(name(type));
+    CHECK(name(exam.mark(outcome).state) == name(State::fail));
+  }
+}
+
 TEST_CASE("A session that answers fewer or more sets than it was asked is caught", "[judge]") {
   for (const DType type : float_types) {
     Exam exam = exam_on(exact_case, type);

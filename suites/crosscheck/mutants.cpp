@@ -19,15 +19,13 @@ using Division = Manner::Division;
 using Store = Manner::Store;
 using Width = Manner::Width;
 
+// `stale`: the last element of the output is left from the session's previous run.
 struct Entry {
   std::string name, description;
   Deviation deviation = {};
   State expected = State::fail;
-  bool is_named_arithmetic = false;
-  bool keeps_last = false;  // the last element of the output is left from the session's previous run
+  enum class Sort { bug, named_arithmetic, stale } sort = Sort::bug;
 };
-
-// --- where
 
 bool is_last_column(const Plan& plan, const Place& place) { return place.window.back() == plan.sides.back().out - 1; }
 
@@ -61,8 +59,6 @@ Int counted(const Rows& rows, F&& counts) {
     count *= std::count_if(row.begin(), row.end(), [&](const Point& p) { return counts(p.where); });
   return count;
 }
-
-// --- padding and extents
 
 void swap_pads(const Request&, Plan& plan) {
   for (Side& side : plan.sides) std::swap(side.begin, side.end);
@@ -110,12 +106,8 @@ void count_all_windows(Plan& plan) {
   }
 }
 
-// --- the order of axes
-
 void swap_strides(Request& request) { std::reverse(request.strides.begin(), request.strides.end()); }
 void swap_dilations(Request& request) { std::reverse(request.dilations.begin(), request.dilations.end()); }
-
-// --- taps
 
 void drop_last_tap(const Plan&, const Place&, const Rows&, Gathered& gathered) {
   if (!gathered.terms.empty()) gathered.terms.pop_back();
@@ -162,8 +154,6 @@ void flip_kernel(const Plan& plan, const Place&, Rows& rows) {
   for (std::size_t axis = 0; axis < rows.size(); ++axis)
     for (Point& p : rows[axis]) p.tap = plan.sides[axis].kernel - 1 - p.tap;
 }
-
-// --- channels, groups, weights
 
 Int weights_per_map(const Plan& plan) { return plan.depth * all_taps(plan); }
 Int cells_per_channel(const Plan& plan) {
@@ -222,8 +212,6 @@ void pool_previous_channel(const Plan& plan, const Place& place, const Rows&, Ga
   for (Gathered::Term& term : gathered.terms) term.x -= cells_per_channel(plan);
 }
 
-// --- what is left undone
-
 void stop_after_first_batch(const Plan&, const Place& place, const Rows&, Gathered& gathered) {
   gathered.is_skipped = place.n > 0;
 }
@@ -233,8 +221,6 @@ void stop_before_tail(const Plan& plan, const Place& place, const Rows&, Gathere
   const Int out = plan.sides.back().out;
   gathered.is_skipped = out > 4 && place.window.back() >= out / 4 * 4;
 }
-
-// --- how stored values are read
 
 double as_f16(DType dtype, double value) {
   if (dtype != DType::bf16) return value;
@@ -258,8 +244,6 @@ double without_subnormals(DType dtype, double value) {
   return std::abs(value) < normal ? 0 : value;
 }
 
-// --- the divisor of AveragePool
-
 Deviation divides_by(std::function<Int(const Plan&, const Place&, const Rows&, Int)> divisor) {
   return {.terms = [divisor = std::move(divisor)](const Plan& plan, const Place& place, const Rows& rows, Gathered& g) {
     g.divisor = divisor(plan, place, rows, g.divisor);
@@ -279,8 +263,6 @@ Int covered_cells(const Plan& plan, const Place&, const Rows& rows, Int) {
   }
   return cells;
 }
-
-// --- the tables
 
 // The bugs any sliding window can have.
 std::vector<Entry> window_bugs() {
@@ -319,21 +301,24 @@ std::vector<Entry> window_bugs() {
        "the last element is left from the previous run in the session",
        {},
        State::fail,
-       false,
-       true},
+       Entry::Sort::stale},
       {"reads-bf16-as-f16", "bfloat16 bits taken for float16", {.manner = {.operand = as_f16}}},
       {"drops-nan", "NaN is taken for a mark of padding", {.manner = {.skips_nan = true}}},
       {"truncates-output",
        "float16 and bfloat16 outputs are cut off, not rounded",
        {.manner = {.store = Store::truncated}},
        State::below,
-       true},
-      {"flushes-outputs", "subnormal outputs become zero", {.manner = {.store = Store::flushed}}, State::below, true},
+       Entry::Sort::named_arithmetic},
+      {"flushes-outputs",
+       "subnormal outputs become zero",
+       {.manner = {.store = Store::flushed}},
+       State::below,
+       Entry::Sort::named_arithmetic},
       {"flushes-inputs",
        "subnormal inputs are read as zero",
        {.manner = {.operand = without_subnormals}},
        State::below,
-       true},
+       Entry::Sort::named_arithmetic},
       {"accumulates-in-f16",
        "every sum in float16, whatever the type",
        {.manner = {.width = Width::f16}},
@@ -370,10 +355,18 @@ std::vector<Entry> conv_bugs() {
        "the sum is rounded to the element type before the bias is added",
        {.manner = {.rounds_before_bias = true}},
        State::below,
-       true},
+       Entry::Sort::named_arithmetic},
       {"saturates", "an overflow gives the largest finite value", {.manner = {.store = Store::saturated}}},
-      {"shortens-to-tf32", "float operands rounded to 11 bits", {.manner = {.operand = as_tf32}}, State::below, true},
-      {"shortens-to-bf16", "float operands rounded to 8 bits", {.manner = {.operand = as_bf16}}, State::below, true},
+      {"shortens-to-tf32",
+       "float operands rounded to 11 bits",
+       {.manner = {.operand = as_tf32}},
+       State::below,
+       Entry::Sort::named_arithmetic},
+      {"shortens-to-bf16",
+       "float operands rounded to 8 bits",
+       {.manner = {.operand = as_bf16}},
+       State::below,
+       Entry::Sort::named_arithmetic},
   };
 }
 
@@ -437,7 +430,8 @@ struct Planted {
 
 void plant(std::vector<Planted>& all, const std::string& prefix, const std::string& op, std::vector<Entry> entries) {
   for (Entry& entry : entries)
-    all.push_back({{prefix + "-" + entry.name, op, entry.description, entry.expected, entry.is_named_arithmetic},
+    all.push_back({{prefix + "-" + entry.name, op, entry.description, entry.expected,
+                    entry.sort == Entry::Sort::named_arithmetic},
                    std::move(entry)});
 }
 
@@ -482,7 +476,7 @@ std::optional<Kernel> mutant(std::string_view id, const OpVersion& version) {
   for (const Planted& p : planted())
     if (p.mutant.id == id && version.domain.empty() && p.mutant.op == version.name) {
       Kernel kernel = gathering(p.entry.deviation);
-      return p.entry.keeps_last ? keeping_last(std::move(kernel)) : kernel;
+      return p.entry.sort == Entry::Sort::stale ? keeping_last(std::move(kernel)) : kernel;
     }
   return std::nullopt;
 }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The planted bugs by a stranger's road: served by a worker, certified by the tool, read from its report.
+#include "suites/crosscheck/mutants.h"
+#include "suites/crosscheck/variants.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+namespace assay::crosscheck {
+namespace {
+
+using nlohmann::json;
+
+std::filesystem::path build_folder() {
+  const char* told = std::getenv("ASSAY_BUILD");
+  return told ? told : "build/dev";
+}
+
+// The report of a short certification of one pupil; `pupil` is an option of the reference worker.
+json report_on(const std::string& pupil, const std::string& op) {
+  const std::filesystem::path report = build_folder() / "crosscheck_certify_test.json";
+  std::filesystem::remove(report);
+  const std::string tools = (build_folder() / "tools").string();
+  const std::string command = tools + "/assay certify --backend 'exec:" + tools + "/assay-worker-reference " + pupil +
+                              "' --ops " + op + " --cases 200 --jobs 1 --report " + report.string() + " >" +
+                              report.string() + ".log 2>&1";
+  INFO(command);
+  REQUIRE(std::system(command.c_str()) != -1);
+  std::ifstream written(report);
+  REQUIRE(written);
+  return json::parse(written);
+}
+
+std::size_t total(const json& report, oracles::State state) {
+  return report.at("totals").value(std::string(name(state)), std::size_t{0});
+}
+
+// How many verdicts are as bad as `least` or worse.
+std::size_t caught(const json& report, oracles::State least) {
+  std::size_t count = total(report, oracles::State::fail) + total(report, oracles::State::error);
+  if (least != oracles::State::fail) count += total(report, oracles::State::below);
+  if (least == oracles::State::contested) count += total(report, oracles::State::contested);
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("certify catches every planted bug with 200 generated cases and the pinned ones", "[Conv][AveragePool]") {
+  for (const Mutant& m : mutants()) {
+    const json report = report_on("--mutant " + m.id, m.op);
+    INFO(m.id << ": " << m.description << "\n" << report.at("totals"));
+    CHECK(caught(report, m.expected) > 0);
+    if (m.is_named_arithmetic) CHECK(total(report, oracles::State::fail) == 0);
+  }
+}
+
+TEST_CASE("certify finds nothing in a correct variant and no breach in a weaker one", "[Conv][AveragePool]") {
+  for (const Variant& v : variants())
+    for (const std::string op : {"Conv", "AveragePool"}) {
+      const json report = report_on("--variant " + v.name, op);
+      INFO(v.name << " " << op << "\n" << report.at("totals"));
+      CHECK(caught(report, oracles::State::fail) == 0);
+      if (v.level == oracles::Level::L2) CHECK(caught(report, oracles::State::contested) == 0);
+    }
+}
+
+}  // namespace assay::crosscheck
