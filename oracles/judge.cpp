@@ -125,6 +125,7 @@ Finding examine_special(const Answer& answer, Int index, const Element& element,
   }
   finding.kind = Finding::Kind::wrong;
   finding.because = "special";
+  if (got.is_finite()) return finding;  // what spreads an infinity never makes it finite
   for (const Allowance& wider : answer.wider(index))
     if (wider.blurs_nonfinite) {
       finding.kind = Finding::Kind::below;

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exact answer of QLinearConv (spec 1.4, numerics 2.9). The sum a is an integer, the requantised value
+// v = a * sx * sw[m] / sy a rational, and the answer sat(rne(v) + zy), or sat(rne(v + zy)) when adding comes first
+// (A16).
+//
+// Q1: every evaluation in f32 has at most 5 roundings, so it lands within 5 u |v| (1 + 2^-20) of v, u = 2^-24, and
+// adding zy before rounding is one more, u (|v| + |zy|). An output is admitted if it rounds from a value that near, so
+// two are admitted only next to a tie. The five orders of decisions 3, in f32 and in f64, are computed besides and
+// joined; one whose intermediate leaves the normal range makes the element unscored. Collapse: with sy a power of two
+// and a * sx * sw of at most 24 significant bits no order rounds, and one value is left. Q2 (fixed-point
+// requantisation) is one step off at most; where nothing rounds it can differ on a tie only.
+#include "oracles/convolution.h"
+#include "oracles/operands.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace assay::oracles {
+namespace {
+
+Integer floor_of(const Ratio& value) {
+  Integer numerator = value.numerator.mantissa, denominator = value.denominator, quotient, rest;
+  const int exponent = value.numerator.exponent;
+  if (exponent >= 0)
+    numerator <<= static_cast<unsigned>(exponent);
+  else
+    denominator <<= static_cast<unsigned>(-exponent);
+  boost::multiprecision::divide_qr(numerator, denominator, quotient, rest);
+  return rest < 0 ? Integer(quotient - 1) : quotient;
+}
+
+Ratio integer(const Integer& value) { return {{value, 0}, 1}; }
+
+// To nearest, ties to even.
+Integer nearest_integer(const Ratio& value) {
+  const Integer below = floor_of(value);
+  const Ratio twice_rest = (value - integer(below)) * Dyadic{2, 0};
+  const auto order = twice_rest <=> integer(1);
+  return order > 0 || (order == 0 && below % 2 != 0) ? Integer(below + 1) : below;
+}
+
+bool is_tie(const Ratio& value) { return (value - integer(floor_of(value))) * Dyadic{2, 0} == integer(1); }
+
+// One evaluation order in a real floating-point type, watched: no intermediate may leave the normal range.
+template <class F>
+class Watched {
+ public:
+  explicit Watched(F value) : value_(value) {}
+  Watched operator*(const Watched& other) const { return {value_ * other.value_, *this, other}; }
+  Watched operator/(const Watched& other) const { return {value_ / other.value_, *this, other}; }
+  bool is_lost() const { return lost_; }
+  F value() const { return value_; }
+
+ private:
+  Watched(F value, const Watched& a, const Watched& b) : value_(value), lost_(a.lost_ || b.lost_) {
+    if (a.value_ != 0 && !std::isnormal(value)) lost_ = true;
+  }
+  F value_;
+  bool lost_ = false;
+};
+
+template <class F>
+std::vector<Watched<F>> orders(Int sum, float x_scale, float w_scale, float y_scale) {
+  const Watched<F> a(static_cast<F>(sum)), sx(static_cast<F>(x_scale)), sw(static_cast<F>(w_scale)),
+      sy(static_cast<F>(y_scale));
+  return {sx * sw / sy * a, sx / sy * sw * a, sw / sy * sx * a, a * sx * sw / sy, sx * sw * a / sy};
+}
+
+struct Range {
+  Integer low, high;
+};
+
+Range range_of(DType dtype) { return dtype == DType::u8 ? Range{0, 255} : Range{-128, 127}; }
+
+class QLinearConvAnswer final : public Answer {
+ public:
+  QLinearConvAnswer(const Call& call, const Operands& in, std::vector<Track> tracks, const Readings& readings)
+      : dtype_(call.type("y_zero_point").dtype),
+        add_first_(readings.of("A16") == "add-then-round"),
+        accumulator_(readings.of("A17")),
+        x_(scalars(*in.at(0))),
+        w_(scalars(*in.at(3))),
+        x_zero_(scalars(*in.at(2))),
+        w_zero_(scalars(*in.at(5))),
+        y_zero_(scalars(*in.at(7))),
+        x_scale_(scalars(*in.at(1))),
+        w_scale_(scalars(*in.at(4))),
+        y_scale_(scalars(*in.at(6))),
+        gathering_(in.at(0)->shape(), in.at(3)->shape(), call.integer("group"), std::move(tracks)) {
+    if (in.size() > 8 && in[8]) b_ = scalars(*in[8]);
+  }
+
+  Shape shape() const override { return gathering_.shape(); }
+  DType dtype() const override { return dtype_; }
+
+  Element element(Int index) const override {
+    Element out;
+    const Gathering::Output y = gathering_.output(index);
+    const Int exact = sum(y, out.terms);
+    const Scalar &sx = x_scale_.at(0), &sw = of_map(w_scale_, y.m), &sy = y_scale_.at(0);
+    out.kind = Kind::unscored;
+    out.reason = "a scale is zero, infinite or NaN";
+    for (const Scalar* scale : {&sx, &sw, &sy})
+      if (!scale->is_finite() || scale->is_zero()) return out;
+    const Int a = accumulated(exact);
+    out.value = requantised(a, sx, sw, sy);
+    const Scalar zero = y_zero_.at(0);
+    out.nearest = answer(out.value, zero);
+    out.asked.arithmetic = "f32 requantisation in any order (Q1)";
+    const bool nothing_rounds = is_exact(a, sx, sw, sy);
+    const Ratio slack = nothing_rounds ? Ratio{} : slack_of(out.value, zero);
+    Interval admitted{answer(out.value - slack, zero), answer(out.value + slack, zero)};
+    if (!nothing_rounds && !join_orders(admitted, a, y.m, zero)) {
+      out.reason = "an intermediate of some order leaves the normal range";
+      return out;
+    }
+    out.asked.range = admitted;
+    out.kind = Kind::finite;
+    return out;
+  }
+
+  std::vector<Allowance> wider(Int index) const override {
+    const Element e = element(index);
+    if (e.kind != Kind::finite) return {};
+    const Gathering::Output y = gathering_.output(index);
+    Int terms = 0;
+    const bool nothing_rounds =
+        is_exact(accumulated(sum(y, terms)), x_scale_.at(0), of_map(w_scale_, y.m), y_scale_.at(0));
+    if (nothing_rounds && !is_tie(e.value)) return {};
+    Allowance fixed_point;
+    fixed_point.level = Level::widest;
+    fixed_point.arithmetic = "fixed-point requantisation, one step off (Q2)";
+    const Integer below = floor_of(e.value);
+    fixed_point.range = nothing_rounds ? Interval{offset(below), offset(below + 1)}
+                                       : Interval{stepped(e.asked.range->lower, -1), stepped(e.asked.range->upper, 1)};
+    return {fixed_point};
+  }
+
+  std::vector<Tap> taps(Int index) const override {
+    std::vector<Tap> all;
+    const Gathering::Output y = gathering_.output(index);
+    gathering_.each_tap(
+        y,
+        [&](Int x, Int w) {
+          all.push_back({{std::to_string(whole(x_.at(x)) - whole(x_zero_.at(0))),
+                          std::to_string(whole(w_.at(w)) - whole(of_map(w_zero_, y.m)))},
+                         place("x", x_.shape, x) + " " + place("w", w_.shape, w)});
+        },
+        [](Int) {});
+    if (b_) all.push_back({{std::to_string(whole(of_map(*b_, y.m)))}, "B"});
+    all.push_back({{hexadecimal(x_scale_.at(0)), hexadecimal(of_map(w_scale_, y.m)), hexadecimal(y_scale_.at(0))},
+                   "x_scale w_scale y_scale"});
+    all.push_back({{std::to_string(whole(y_zero_.at(0)))}, "y_zero_point"});
+    return all;
+  }
+
+  // What the data decide: the order of rounding and adding, and an accumulator beyond 32 bits.
+  bool leaves_32_bits(Int index) const {
+    Int terms = 0;
+    const Int exact = sum(gathering_.output(index), terms);
+    return exact < std::numeric_limits<std::int32_t>::min() || exact > std::numeric_limits<std::int32_t>::max();
+  }
+
+ private:
+  static Int whole(const Scalar& s) { return s.mantissa << s.exponent; }
+  static const Scalar& of_map(const Scalars& list, Int m) { return list.at(list.values.size() == 1 ? 0 : m); }
+
+  Int sum(const Gathering::Output& y, Int& terms) const {
+    Int total = b_ ? whole(of_map(*b_, y.m)) : 0;
+    const Int x_zero = whole(x_zero_.at(0)), w_zero = whole(of_map(w_zero_, y.m));
+    terms = b_ ? 1 : 0;
+    gathering_.each_tap(
+        y,
+        [&](Int x, Int w) {
+          total += (whole(x_.at(x)) - x_zero) * (whole(w_.at(w)) - w_zero);
+          ++terms;
+        },
+        [](Int) {});
+    return total;
+  }
+
+  Int accumulated(Int exact) const {
+    if (accumulator_ == "wrap32") return static_cast<std::int32_t>(static_cast<std::uint32_t>(exact));
+    if (accumulator_ == "saturate32")
+      return std::clamp<Int>(exact, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
+    return exact;
+  }
+
+  static Ratio requantised(Int a, const Scalar& sx, const Scalar& sw, const Scalar& sy) {
+    const Dyadic numerator = Dyadic{a, 0} * sx.value() * sw.value();
+    const Integer divisor = sy.mantissa < 0 ? Integer(-sy.mantissa) : Integer(sy.mantissa);
+    return {{sy.mantissa < 0 ? Integer(-numerator.mantissa) : numerator.mantissa, numerator.exponent - sy.exponent},
+            divisor};
+  }
+
+  // sat(rne(v) + zy) or sat(rne(v + zy)).
+  Scalar answer(const Ratio& v, const Scalar& zero) const {
+    const Integer z = whole(zero);
+    return saturated(add_first_ ? nearest_integer(v + integer(z)) : Integer(nearest_integer(v) + z));
+  }
+
+  Scalar saturated(const Integer& value) const {
+    const Range range = range_of(dtype_);
+    return scalar(static_cast<Int>(std::clamp(value, range.low, range.high)));
+  }
+
+  Scalar offset(const Integer& rounded_value) const { return saturated(rounded_value + whole(y_zero_.at(0))); }
+  Scalar stepped(const Scalar& value, Int by) const { return saturated(Integer(whole(value) + by)); }
+
+  static bool is_exact(Int a, const Scalar& sx, const Scalar& sw, const Scalar& sy) {
+    if (a == 0) return true;
+    const auto bits = [](Int value) {
+      return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value < 0 ? -value : value)));
+    };
+    const Scalar odd = scalar(a);
+    const Integer product = Integer(odd.mantissa) * sx.mantissa * sw.mantissa;
+    const bool in_range = std::abs(sx.exponent) < 60 && std::abs(sw.exponent) < 60 && std::abs(sy.exponent) < 60;
+    return in_range && bits(sy.mantissa) == 1 && abs(product) < (Integer(1) << 24U);
+  }
+
+  Ratio slack_of(const Ratio& v, const Scalar& zero) const {
+    const Ratio magnitude = oracles::abs(v);
+    // 5 u (1 + 2^-20), and u (|v| + |zy|) where the zero point is added in floating point.
+    Ratio slack = magnitude * Dyadic{5 * ((Int{1} << 20) + 1), -44};
+    if (add_first_)
+      slack = slack + (magnitude + oracles::abs(Ratio{zero.value(), 1})) * Dyadic{(Int{1} << 20) + 1, -44};
+    return slack;
+  }
+
+  template <class F>
+  bool join(Interval& admitted, Int a, Int m, const Scalar& zero) const {
+    const auto as_float = [](const Scalar& s) { return static_cast<float>(approximate({s.value(), 1})); };
+    for (const Watched<F>& order :
+         orders<F>(a, as_float(x_scale_.at(0)), as_float(of_map(w_scale_, m)), as_float(y_scale_.at(0)))) {
+      if (order.is_lost()) return false;
+      Tensor one({DType::f64, {1}});
+      one.as<double>()[0] = static_cast<double>(order.value());
+      const Scalar got = answer({scalar(one, 0).value(), 1}, zero);
+      if (got.value() < admitted.lower.value()) admitted.lower = got;
+      if (got.value() > admitted.upper.value()) admitted.upper = got;
+    }
+    return true;
+  }
+
+  bool join_orders(Interval& admitted, Int a, Int m, const Scalar& zero) const {
+    return join<float>(admitted, a, m, zero) && join<double>(admitted, a, m, zero);
+  }
+
+  DType dtype_;
+  bool add_first_;
+  std::string accumulator_;
+  Scalars x_, w_, x_zero_, w_zero_, y_zero_, x_scale_, w_scale_, y_scale_;
+  std::optional<Scalars> b_;
+  Gathering gathering_;
+};
+
+std::unique_ptr<Answer> answer(const Call& call, const Operands& in, const Readings& readings, const Arithmetic&) {
+  return std::make_unique<QLinearConvAnswer>(call, in, *tracks(call, sliding(call), readings), readings);
+}
+
+std::optional<Shape> shape(const Call& call, const Readings& readings) {
+  const auto resolved = tracks(call, sliding(call), readings);
+  if (!resolved) return std::nullopt;
+  Shape y{call.dim("x", 0), call.dim("w", 0)};
+  for (const Track& t : *resolved) y.push_back(t.windows);
+  return y;
+}
+
+bool differ(const Element& a, const Element& b) {
+  if (a.kind != b.kind) return true;
+  if (a.kind != Kind::finite) return false;
+  const auto unlike = [](const Scalar& p, const Scalar& q) { return p.value() != q.value(); };
+  return unlike(*a.nearest, *b.nearest) || unlike(a.asked.range->lower, b.asked.range->lower) ||
+         unlike(a.asked.range->upper, b.asked.range->upper);
+}
+
+std::vector<std::string> touched(const Call& call, const Operands* in) {
+  std::vector<std::string> ids = touched_by_geometry(call, sliding(call));
+  if (!in) return ids;
+  const auto windows = *tracks(call, sliding(call), {});
+  const QLinearConvAnswer ruled(call, *in, windows, {}),
+      added(call, *in, windows, Readings().with("A16", "add-then-round"));
+  bool order_matters = false, leaves = false;
+  for (Int i = 0, count = volume(ruled.shape()); i < count; ++i) {
+    order_matters = order_matters || differ(ruled.element(i), added.element(i));
+    leaves = leaves || ruled.leaves_32_bits(i);
+  }
+  if (order_matters) ids.emplace_back("A16");
+  if (leaves) ids.emplace_back("A17");
+  return ids;
+}
+
+}  // namespace
+
+const Oracle& qlinear_conv() {
+  static const Oracle oracle{answer, shape, touched, true};
+  return oracle;
+}
+
+}  // namespace assay::oracles
