@@ -184,7 +184,7 @@ TEST_CASE("the session of certify", "[report][approval]") {
       told({{pool, wrong_value()}, {other_pool, contested}, {conv, verdict(State::pass)}, {near_miss, accepted}});
   CHECK(session(report) ==
         "assay 0.1.0 (suite aaaaaaaa, standard ONNX 1.23.2)  backend example 1.0, cpu\n"
-        "  AveragePool-19       0 pass  1 contested (A8=keep 1)  1 FAIL  [not conforming]\n"
+        "  AveragePool-19       0 pass  1 contested (A8=keep)  1 FAIL  [not conforming]\n"
         "  Conv-11              1 pass  1 accepted  [conforms, L0]\n"
         "  readings followed: A8 keep 1\n"
         "  models that break a constraint: 0 refused, 1 accepted (Conv.C6 1)\n"

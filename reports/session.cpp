@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -54,17 +55,16 @@ void write_wrapped(const std::string& words, std::ostream& out) {
   out << line << "\n";
 }
 
-// The readings a version was contested under, "A7: text-floor".
+// " (A7=text-floor, A8=keep)": the readings a version was contested under.
 std::string contested_readings(const Report& report, const OpVersion& version) {
-  std::map<std::string, Int> seen;
+  std::set<std::string> seen;
   for (std::size_t i = 0; i < report.suite.cases.size(); ++i) {
     const auto& verdict = report.campaign.verdicts[i];
     if (verdict && verdict->state == State::contested && report.suite.cases[i].c.version == version)
-      ++seen[text(verdict->readings)];
+      seen.insert(text(verdict->readings));
   }
   std::string all;
-  for (const auto& [readings, count] : seen)
-    if (!readings.empty()) all += (all.empty() ? "" : ", ") + readings + " " + std::to_string(count);
+  for (const std::string& readings : seen) all += (all.empty() ? "" : ", ") + readings;
   return all.empty() ? "" : " (" + all + ")";
 }
 

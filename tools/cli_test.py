@@ -122,10 +122,10 @@ class Answers(unittest.TestCase):
             self.assertIn(verb, done.stdout)
 
     def test_list_has_every_version(self):
-        rows = assay("list").stdout.splitlines()
-        self.assertEqual([row.split()[0] for row in rows[1:]],
-                         ["Conv-1", "Conv-11", "Conv-22", "AveragePool-1", "AveragePool-7", "AveragePool-10",
-                          "AveragePool-11", "AveragePool-19", "AveragePool-22"])
+        listed = [row.split()[0] for row in assay("list").stdout.splitlines()[1:]]
+        for version in ("Conv-1", "Conv-11", "Conv-22", "AveragePool-1", "AveragePool-7", "AveragePool-10",
+                        "AveragePool-11", "AveragePool-19", "AveragePool-22"):
+            self.assertIn(version, listed)
 
     def test_explain_shows_constraints_and_readings(self):
         said = assay("explain", "AveragePool-22").stdout

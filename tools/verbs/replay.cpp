@@ -66,7 +66,9 @@ void show_outcome(const Outcome& outcome) {
 
 std::string wanted(const Element& element, DType type) {
   switch (element.kind) {
-    case oracles::Kind::finite: return oracles::hexadecimal(oracles::rounded(element.value, oracles::format_of(type)));
+    case oracles::Kind::finite:
+      return oracles::hexadecimal(element.nearest ? *element.nearest
+                                                  : oracles::rounded(element.value, oracles::format_of(type)));
     case oracles::Kind::nan: return "nan";
     case oracles::Kind::positive_infinity: return "inf";
     case oracles::Kind::negative_infinity: return "-inf";
@@ -75,13 +77,18 @@ std::string wanted(const Element& element, DType type) {
   }
 }
 
+std::string between(const oracles::Scalar& lower, const oracles::Scalar& upper) {
+  return "  [" + oracles::hexadecimal(lower) + ", " + oracles::hexadecimal(upper) + "]";
+}
+
 // Of the default level.
 std::string interval(const Element& element, DType type) {
   if (element.kind != oracles::Kind::finite) return "";
+  const oracles::Allowance& asked = element.asked;
+  if (asked.range) return between(asked.range->lower, asked.range->upper);
   const oracles::Format& format = oracles::format_of(type);
-  const oracles::Ratio &value = element.value, &budget = element.asked.budget;
-  return "  [" + oracles::hexadecimal(oracles::rounded(value - budget, format)) + ", " +
-         oracles::hexadecimal(oracles::rounded(value + budget, format)) + "]";
+  return between(oracles::rounded(element.value - asked.budget, format),
+                 oracles::rounded(element.value + asked.budget, format));
 }
 
 const Tensor* first_output(const Outcome& outcome, int set) {

@@ -18,7 +18,7 @@ struct Subject {
   std::string backend, level = "L2", optimization = "all";
   bool strict = false, lenient = false;
   int threads = 1;
-  double timeout_seconds = 30;
+  double timeout_seconds = 10;
   Int memory_mib = 4096;
 
   void add_options(CLI::App& command);

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The README cannot lie: its table is what `assay list --markdown` prints, and its commands run.
+
+Commands stand in ```sh blocks, one a line. ```sh cases=58 has the test run `assay certify` of that block with --cases 58.
+Set-up, builds and whole test runs take minutes: they run only with --full or ASSAY_FULL=1.
+"""
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["ASSAY_BUILD"]).resolve()
+README = pathlib.Path("README.md").read_text(encoding="utf-8")
+FULL = "--full" in sys.argv or os.environ.get("ASSAY_FULL") == "1"
+SLOW = ("./certify.sh", "./setup.sh", "cmake ", ".deps/venv/bin/cmake ")
+# What runs this test cannot be run by it.
+NEVER = ("./test.sh", "git clone ", "cd ")
+
+
+def blocks():
+    for options, body in re.findall(r"^```sh([^\n]*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL):
+        cases = re.search(r"cases=(\d+)", options)
+        yield body.replace("\\\n", " "), cases.group(1) if cases else None
+
+
+def commands():
+    for body, cases in blocks():
+        for line in body.splitlines():
+            command = re.sub(r"\s+#.*$", "", line).strip()
+            if command and not command.startswith("#"):
+                yield command, cases
+
+
+class Readme(unittest.TestCase):
+    def test_the_table_is_what_list_prints(self):
+        table = re.search(r"<!-- assay list --markdown -->\n(.*?)<!-- end -->", README, re.DOTALL)
+        self.assertIsNotNone(table, "the table stands between its markers")
+        printed = subprocess.run([BUILD / "tools" / "assay", "list", "--markdown"], capture_output=True, text=True, check=True)
+        self.assertEqual(table.group(1), printed.stdout)
+
+    def test_links_lead_somewhere(self):
+        for target in re.findall(r"\]\(([^)#:]+)\)", README):
+            self.assertTrue(pathlib.Path(target).exists(), target)
+
+    def test_every_command_runs(self):
+        ran = 0
+        with tempfile.TemporaryDirectory() as folder:
+            for command, cases in commands():
+                if command.startswith(NEVER) or (command.startswith(SLOW) and not FULL):
+                    continue
+                command = command.replace("build/release", shlex.quote(str(BUILD)))
+                if " certify " in command and "./certify.sh" not in command and cases:
+                    command += f" --cases {cases}"
+                command = re.sub(r"--report (\S+)", rf"--report {shlex.quote(folder)}/\1", command)
+                with self.subTest(command):
+                    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=1500,
+                                          check=False)
+                    # 1 is a finding about a backend.
+                    allowed = (0, 1) if re.search(r"certify|replay", command) else (0,)
+                    self.assertIn(done.returncode, allowed, done.stdout + done.stderr)
+                    ran += 1
+        self.assertGreater(ran, 0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[argument for argument in sys.argv if argument != "--full"])
