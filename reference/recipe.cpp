@@ -275,7 +275,7 @@ Result<Recipe> parse_recipe(std::string_view text) {
     return recipe;
   }
   const bool one = recipe.family == "const" || recipe.family == "iota";
-  if (!one && recipe.family != "lit")
+  if (!one && recipe.family != "lit" && recipe.family != "hold")
     return Error{"no recipe is called '" + recipe.family + "'; reference/recipe.h lists them"};
   const auto values = numbers(recipe.argument);
   if (!values || (one && values->size() != 1))
