@@ -485,4 +485,12 @@ Result<Served> parse_model(std::string_view bytes) {
   return as_result([&] { return serve(message_of<onnx::ModelProto>(bytes, "ModelProto")); });
 }
 
+std::vector<Registered> registered_operators() {
+  std::vector<Registered> all;
+  for (const onnx::OpSchema& schema : onnx::OpSchemaRegistry::get_all_schemas_with_history())
+    if (schema.domain().empty()) all.push_back({{"", schema.Name(), schema.SinceVersion()}, schema.Deprecated()});
+  std::ranges::sort(all, {}, &Registered::version);
+  return all;
+}
+
 }  // namespace assay

@@ -44,4 +44,11 @@ struct Served {
 };
 Result<Served> parse_model(std::string_view bytes);
 
+// Every operator version of ai.onnx in the registry of the package, deprecated ones included, by name and version.
+struct Registered {
+  OpVersion version;
+  bool deprecated = false;
+};
+std::vector<Registered> registered_operators();
+
 }  // namespace assay

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay list: operators, versions, types and what there is for each. The README carries the Markdown of it.
 #include "oracles/enclosure.h"
+#include "reference/onnx_io.h"
 #include "reference/operator.h"
 #include "tools/verbs/verbs.h"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -21,8 +23,13 @@ std::string opsets(const Definition& definition) {
 
 std::string types(const Definition& definition) {
   std::string all;
+  std::vector<DType> seen;
   for (const TypeVariable& variable : definition.types)
-    for (DType type : variable.types) all += (all.empty() ? "" : " ") + std::string(name(type));
+    for (const DType type : variable.types) {
+      if (std::ranges::find(seen, type) != seen.end()) continue;
+      seen.push_back(type);
+      all += (all.empty() ? "" : " ") + std::string(name(type));
+    }
   return all;
 }
 
@@ -56,6 +63,24 @@ std::vector<Row> table() {
   return rows;
 }
 
+// The ledger of what is still to come: every pair of the registry, and the operators outside it that we have.
+std::vector<Row> ledger() {
+  std::vector<Row> rows{{"operator version", "state"}};
+  std::size_t certified = 0;
+  for (const Registered& registered : registered_operators()) {
+    const Definition* definition = find_definition(registered.version);
+    certified += definition ? 1 : 0;
+    rows.push_back({text(registered.version), definition              ? state(*definition)
+                                              : registered.deprecated ? "deprecated, not planned"
+                                                                      : "to come"});
+  }
+  rows.push_back({"ai.onnx", std::to_string(certified) + " of " + std::to_string(rows.size() - 1)});
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions())
+      if (!op->domain().empty()) rows.push_back({text(definition.version), state(definition)});
+  return rows;
+}
+
 void write_markdown(const std::vector<Row>& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::cout << "|";
@@ -83,11 +108,13 @@ void write_columns(const std::vector<Row>& rows) {
 }  // namespace
 
 Verb list_verb(CLI::App& app) {
-  auto markdown = std::make_shared<bool>(false);
+  auto markdown = std::make_shared<bool>(false), all = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("list", "the operator versions there are, with their types and state");
   command->add_flag("--markdown", *markdown, "as the table of the README");
-  return {command, [markdown] {
-            *markdown ? write_markdown(table()) : write_columns(table());
+  command->add_flag("--all", *all, "every operator version of the ONNX registry with its state");
+  return {command, [markdown, all] {
+            const std::vector<Row> rows = *all ? ledger() : table();
+            *markdown ? write_markdown(rows) : write_columns(rows);
             return conforms;
           }};
 }
