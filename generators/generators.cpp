@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generators/generators.h"
 
+#include "generators/convolution.h"
 #include "generators/draw.h"
 #include "generators/questions.h"
 #include "generators/values.h"
@@ -16,12 +17,10 @@ namespace assay::generators {
 
 namespace {
 
-// A case stays small: a certificate is thousands of them, and a finding has to fit on paper.
-constexpr Int most_outputs = 600, most_cost = 20'000;
 constexpr int attempts = 200;
 
 bool is_small(const Case& c, const Questions& questions) {
-  return volume(c.definition().shape(c.call())) <= most_outputs && questions.cost(c) <= most_cost;
+  return volume(c.definition().shape(c.call())) <= questions.most_outputs && questions.cost(c) <= questions.most_cost;
 }
 
 // Inside rc::gen::exec: draws until the case is legal and small.
@@ -36,10 +35,29 @@ Case draw_legal(const Definition& definition, DType type, std::uint64_t stratum)
   throw BrokenPromise(text(definition.version) + ": no legal case in stratum " + std::to_string(stratum));
 }
 
+const std::vector<Damage>& general_damages();
+
+// Done to the Conv the case stands for.
+Damage done_to_conv(const Damage& damage) {
+  return {damage.what, [apply = damage.apply](Case& c) {
+            Case conv = conv_of(c);
+            if (!apply(conv)) return false;
+            stand_for(c, conv);
+            return true;
+          }};
+}
+
+std::vector<Damage> damages_of(const Questions& questions) {
+  std::vector<Damage> damages = questions.damages, shared;
+  if (questions.layout) shared = conv_damages();
+  std::ranges::copy(window_damages(), std::back_inserter(shared));
+  for (const Damage& damage : shared) damages.push_back(questions.layout ? done_to_conv(damage) : damage);
+  std::ranges::copy(general_damages(), std::back_inserter(damages));
+  return damages;
+}
+
 std::optional<Case> draw_near_miss(const Definition& definition, DType type, std::string_view constraint) {
-  const Questions& questions = questions_about(definition.version);
-  std::vector<Damage> damages = questions.damages;
-  std::ranges::copy(window_damages(), std::back_inserter(damages));
+  const std::vector<Damage> damages = damages_of(questions_about(definition.version));
   const auto count = static_cast<Int>(damages.size());
   for (int base = 0; base < 40; ++base) {
     const Case c = draw_legal(definition, type, static_cast<std::uint64_t>(between(0, 1000)));
@@ -74,7 +92,9 @@ std::vector<std::string> constraint_ids(const Definition& definition) {
   return ids;
 }
 
-Int spatial_axes(const Case& c) { return c.call().rank("X") - 2; }
+// Of the first input, which every sliding window slides over.
+const Shape& data_shape(const Case& c) { return c.node.inputs.at(c.definition().inputs.front().name).type.shape; }
+Int spatial_axes(const Case& c) { return static_cast<Int>(data_shape(c).size()) - 2; }
 
 // Changes one entry of a list attribute; a list that is left out is written out first.
 bool change_entry(Case& c, const char* list, Int value) {
@@ -155,6 +175,13 @@ bool type_not_admitted(Case& c) {
   return true;
 }
 
+// Damages any operator admits.
+const std::vector<Damage>& general_damages() {
+  static const std::vector<Damage> damages{{"an attribute of a later version", attribute_of_a_later_version},
+                                           {"a type not admitted", type_not_admitted}};
+  return damages;
+}
+
 }  // namespace
 
 const Questions& questions_about(const OpVersion& version) {
@@ -194,9 +221,7 @@ const std::vector<Damage>& window_damages() {
                                            {"an unknown auto_pad", unknown_auto_pad},
                                            {"auto_pad and pads", auto_pad_with_pads},
                                            {"an input too small", small_input},
-                                           {"a dilation too large", large_dilation},
-                                           {"an attribute of a later version", attribute_of_a_later_version},
-                                           {"a type not admitted", type_not_admitted}};
+                                           {"a dilation too large", large_dilation}};
   return damages;
 }
 

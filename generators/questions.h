@@ -5,6 +5,9 @@
 #include "reference/case.h"
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,7 +17,19 @@ namespace assay::generators {
 // are broken is asked of the definition, never assumed.
 struct Damage {
   std::string_view what;
-  bool (*apply)(Case&);
+  std::function<bool(Case&)> apply;
+};
+
+// A cell of the coverage table that only this operator has (traits.h).
+struct Trait {
+  std::string name;
+  std::function<bool(const Case&)> holds;  // asked of legal cases
+};
+
+// Where an operator of the Conv family keeps what Conv calls X, W and B.
+struct Layout {
+  const char *x = "X", *w = "W", *b = "B";
+  bool channels_last = false;  // in X and W
 };
 
 struct Questions {
@@ -23,7 +38,11 @@ struct Questions {
   std::uint64_t strata;
   // Multiply-adds the case costs.
   Int (*cost)(const Case&);
-  std::vector<Damage> damages;
+  std::vector<Damage> damages;        // besides those of its family
+  std::optional<Layout> layout = {};  // of an operator of the Conv family
+  std::vector<Trait> traits = {};
+  // A case stays small: a certificate is thousands of them, and a finding has to fit on paper.
+  Int most_outputs = 600, most_cost = 20'000;
 };
 
 const Questions& questions_about(const OpVersion& version);
@@ -34,7 +53,7 @@ Case blank(const Definition& definition);
 // Attributes whose default is sometimes left out and sometimes written out.
 void write_default(Node& node, const Definition& definition, const char* attribute, Int value, Int default_value);
 
-// Damages any sliding-window operator admits: those of window_constraints and the general ones.
+// Damages any sliding-window operator admits: those of window_constraints.
 const std::vector<Damage>& window_damages();
 
 }  // namespace assay::generators

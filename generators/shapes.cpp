@@ -270,7 +270,8 @@ void write_window(Node& node, const Definition& definition, const Geometry& geom
   node.attribute("kernel_shape", each(geometry.axes, &Axis::kernel));
   write_list(node, "strides", each(geometry.axes, &Axis::stride), 1);
   if (definition.attribute("dilations")) write_list(node, "dilations", each(geometry.axes, &Axis::dilation), 1);
-  if (geometry.auto_pad != "NOTSET" || chance(20)) node.attribute("auto_pad", geometry.auto_pad);
+  if (definition.attribute("auto_pad") && (geometry.auto_pad != "NOTSET" || chance(20)))
+    node.attribute("auto_pad", geometry.auto_pad);
   if (geometry.auto_pad == "NOTSET") {
     Ints pads = each(geometry.axes, &Axis::begin);
     std::ranges::copy(each(geometry.axes, &Axis::end), std::back_inserter(pads));

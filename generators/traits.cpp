@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generators/traits.h"
 
+#include "generators/convolution.h"
 #include "reference/operator.h"
 #include "reference/window.h"
 
@@ -14,11 +15,12 @@ using Names = std::vector<std::string>;
 // A legal case with its geometry worked out: what the table below looks at.
 struct Seen {
   const Case& k;
-  Call c = k.call();
+  Case v = conv_of(k);
+  Call c = v.call();
   Window w = Window::of(c);
 };
 
-struct Trait {
+struct Row {
   const char* name;
   bool (*holds)(const Seen&);
   bool (*exists)(const Definition&);
@@ -28,12 +30,16 @@ bool always(const Definition&) { return true; }
 bool has_dilations(const Definition& d) { return d.attribute("dilations"); }
 bool has_ceil_mode(const Definition& d) { return d.attribute("ceil_mode"); }
 bool counts_padding(const Definition& d) { return d.attribute("count_include_pad"); }
-bool has_weights(const Definition& d) { return d.input("W"); }
+bool has_weights(const Definition& d) { return d.inputs.size() > 1; }
+bool has_auto_pad(const Definition& d) { return d.attribute("auto_pad"); }
+// DeformConv is asked on three axes at most: 2^r corners per tap.
+bool has_four_axes(const Definition& d) { return !d.input("offset"); }
 bool has_group(const Definition& d) { return d.attribute("group"); }
 bool counts_padding_of_dilation(const Definition& d) {
   return has_dilations(d) && counts_padding(d) && has_ceil_mode(d);
 }
 bool has_ceil_and_dilations(const Definition& d) { return has_dilations(d) && has_ceil_mode(d); }
+bool has_same_and_dilations(const Definition& d) { return has_dilations(d) && has_auto_pad(d); }
 
 template <class F>
 bool any_axis(const Window& window, F&& holds) {
@@ -98,31 +104,39 @@ bool states_ones(const Call& c, const char* list) {
 Int depth(const Call& c) { return c.dim("W", 1); }
 Int channels(const Call& c) { return c.dim("X", 1); }
 
+// The family without its width or centre.
+std::string kind_of(const Recipe& recipe) {
+  for (const char* kind : {"odd", "around"})
+    if (recipe.family.starts_with(kind)) return kind;
+  return recipe.family;
+}
+
 // One row per cell: its name, the cases in it, the versions that have it.
-const std::vector<Trait>& table() {
-  static const std::vector<Trait> rows{
+const std::vector<Row>& table() {
+  static const std::vector<Row> rows{
       {"rank 1", [](const Seen& s) { return s.w.axes.size() == 1; }, always},
       {"rank 2", [](const Seen& s) { return s.w.axes.size() == 2; }, always},
       {"rank 3", [](const Seen& s) { return s.w.axes.size() == 3; }, always},
-      {"rank 4", [](const Seen& s) { return s.w.axes.size() == 4; }, always},
+      {"rank 4", [](const Seen& s) { return s.w.axes.size() == 4; }, has_four_axes},
       {"batch > 1", [](const Seen& s) { return s.c.dim("X", 0) > 1; }, always},
       {"channels > 7", [](const Seen& s) { return channels(s.c) > 7; }, always},
 
       {"explicit padding", [](const Seen& s) { return is_explicit(s.c) && any_axis(s.w, is_padded); }, always},
-      {"VALID", [](const Seen& s) { return auto_pad(s.c) == "VALID"; }, always},
+      {"VALID", [](const Seen& s) { return auto_pad(s.c) == "VALID"; }, has_auto_pad},
       {"SAME_UPPER odd total", [](const Seen& s) { return auto_pad(s.c) == "SAME_UPPER" && any_axis(s.w, is_odd); },
-       always},
+       has_auto_pad},
       {"SAME_LOWER odd total", [](const Seen& s) { return auto_pad(s.c) == "SAME_LOWER" && any_axis(s.w, is_odd); },
-       always},
-      {"same x stride", [](const Seen& s) { return is_same(s.c) && any_axis(s.w, is_strided); }, always},
-      {"same, ek < s", [](const Seen& s) { return is_same(s.c) && any_axis(s.w, is_narrow); }, always},
+       has_auto_pad},
+      {"same x stride", [](const Seen& s) { return is_same(s.c) && any_axis(s.w, is_strided); }, has_auto_pad},
+      {"same, ek < s", [](const Seen& s) { return is_same(s.c) && any_axis(s.w, is_narrow); }, has_auto_pad},
       {"same, clamped",
        [](const Seen& s) {
          return is_same(s.c) &&
                 any_axis(s.w, [](const Axis& a) { return (a.out - 1) * a.stride + a.effective_kernel() < a.in; });
        },
-       always},
-      {"same x dilation", [](const Seen& s) { return is_same(s.c) && any_axis(s.w, is_dilated); }, has_dilations},
+       has_auto_pad},
+      {"same x dilation", [](const Seen& s) { return is_same(s.c) && any_axis(s.w, is_dilated); },
+       has_same_and_dilations},
       {"pads asymmetric",
        [](const Seen& s) { return is_explicit(s.c) && any_axis(s.w, [](const Axis& a) { return a.begin != a.end; }); },
        always},
@@ -186,9 +200,9 @@ const std::vector<Trait>& table() {
       {"bias given", [](const Seen& s) { return is_given(s.c, "B"); }, has_weights},
       {"bias omitted", [](const Seen& s) { return !s.c.node().inputs.contains("B"); }, has_weights},
       {"bias empty name", [](const Seen& s) { return is_named_empty(s.c, "B"); }, has_weights},
-      {"weights initializer", [](const Seen& s) { return is_initializer(s.k, "W"); }, has_weights},
-      {"weights graph input", [](const Seen& s) { return !is_initializer(s.k, "W"); }, has_weights},
-      {"bias initializer", [](const Seen& s) { return is_initializer(s.k, "B"); }, has_weights},
+      {"weights initializer", [](const Seen& s) { return is_initializer(s.v, "W"); }, has_weights},
+      {"weights graph input", [](const Seen& s) { return !is_initializer(s.v, "W"); }, has_weights},
+      {"bias initializer", [](const Seen& s) { return is_initializer(s.v, "B"); }, has_weights},
       {"kernel_shape omitted", [](const Seen& s) { return !s.c.states("kernel_shape"); }, has_weights},
       {"kernel_shape stated", [](const Seen& s) { return s.c.states("kernel_shape"); }, has_weights},
 
@@ -198,7 +212,8 @@ const std::vector<Trait>& table() {
       {"dilations stated as 1", [](const Seen& s) { return states_ones(s.c, "dilations"); }, has_dilations},
       {"pads stated as 0", [](const Seen& s) { return s.c.states("pads") && !any_axis(s.w, is_padded); }, always},
       {"pads omitted", [](const Seen& s) { return !s.c.states("pads"); }, always},
-      {"auto_pad stated as NOTSET", [](const Seen& s) { return s.c.states("auto_pad") && is_explicit(s.c); }, always},
+      {"auto_pad stated as NOTSET", [](const Seen& s) { return s.c.states("auto_pad") && is_explicit(s.c); },
+       has_auto_pad},
       {"group stated as 1", [](const Seen& s) { return s.c.states("group") && s.c.integer("group") == 1; }, has_group},
       {"ceil_mode stated as 0", [](const Seen& s) { return s.c.states("ceil_mode") && !is_ceil(s.c); }, has_ceil_mode},
       {"count_include_pad stated as 0",
@@ -224,11 +239,13 @@ std::vector<std::string> traits(const Case& c) {
   for (const std::string& id : definition.violated(c.call())) names.push_back("breaks " + id);
   if (!names.empty()) return names;
   const Seen seen{c};
-  for (const Trait& trait : table())
+  for (const Row& trait : table())
     if (trait.exists(definition) && trait.holds(seen)) names.emplace_back(trait.name);
-  names.push_back("type " + std::string(name(seen.c.type(definition.inputs.front().name).dtype)));
+  for (const Trait& trait : questions_about(c.version).traits)
+    if (trait.holds(c)) names.push_back(trait.name);
+  names.push_back("type " + std::string(name(c.node.inputs.at(definition.inputs.front().name).type.dtype)));
   const Recipe& recipe = c.sources.at(definition.inputs.front().name).recipe;
-  names.push_back("data " + (recipe.family.starts_with("odd") ? "odd" : recipe.family));
+  names.push_back("data " + kind_of(recipe));
   const bool is_finite = std::ranges::none_of(c.sources, [](const auto& s) { return is_nonfinite(s.second.recipe); });
   names.emplace_back(is_finite ? "data finite" : "data nonfinite");
   return names;
@@ -236,8 +253,9 @@ std::vector<std::string> traits(const Case& c) {
 
 std::vector<std::string> cells(const Definition& definition) {
   Names names;
-  for (const Trait& trait : table())
+  for (const Row& trait : table())
     if (trait.exists(definition)) names.emplace_back(trait.name);
+  for (const Trait& trait : questions_about(definition.version).traits) names.push_back(trait.name);
   return names;
 }
 

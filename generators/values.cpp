@@ -4,6 +4,7 @@
 #include "generators/draw.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <set>
@@ -11,7 +12,6 @@
 namespace assay::generators {
 namespace {
 
-Recipe seeded(std::string family) { return {std::move(family), std::to_string(between(0, 9999))}; }
 Recipe odd(int bits) { return seeded("odd" + std::to_string(bits)); }
 
 int bits_for(Int count) {
@@ -76,7 +76,8 @@ std::uint64_t seed_of(const Recipe& recipe) {
 }
 
 bool is_seeded(const Recipe& recipe) {
-  return recipe.family != "iota" && recipe.family != "lit" && recipe.family != "const" && recipe.family != "onehot";
+  constexpr std::array<std::string_view, 5> stated{"iota", "lit", "hold", "const", "onehot"};
+  return std::ranges::find(stated, recipe.family) == stated.end();
 }
 
 bool is_constant(const Tensor& tensor) {
@@ -95,6 +96,8 @@ bool is_vacuous(const Recipe& recipe, const TensorType& type) {
 }
 
 }  // namespace
+
+Recipe seeded(std::string family) { return {std::move(family), std::to_string(between(0, 9999))}; }
 
 int precision_of(DType type) {
   switch (type) {

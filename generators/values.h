@@ -7,6 +7,9 @@
 
 namespace assay::generators {
 
+// A seeded recipe with a seed drawn.
+Recipe seeded(std::string family);
+
 // The dot product a fill has to suit.
 struct Sum {
   DType type = DType::f32;

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace assay;
@@ -103,4 +104,28 @@ TEST_CASE("Integer families stay in their range, and the second data set differs
   for (const float value : odd.as<float>()) REQUIRE((std::abs(value) < 4096 && static_cast<Int>(value) % 2 != 0));
   const Tensor tiny = fill(*parse_recipe("subnormal:5"), {DType::f16, {1000}});
   for (const Float16 value : tiny.as<Float16>()) REQUIRE(((value.bits & 0x7c00) == 0 && (value.bits & 0x3ff) != 0));
+}
+
+TEST_CASE("hold is the same in every data set; byte, edge and around stay in the range of their type", "[recipe]") {
+  CHECK(fill(*parse_recipe("hold:0.5,0.25"), {DType::f32, {3}}, 1) ==
+        fill(*parse_recipe("lit:0.5,0.25"), {DType::f32, {3}}));
+  const Tensor edge = fill(*parse_recipe("edge:3"), {DType::i8, {1000}});
+  for (const std::int8_t value : edge.as<std::int8_t>()) REQUIRE((value <= -127 || value >= 126));
+  const Tensor around = fill(*parse_recipe("around250:3"), {DType::u8, {1000}});
+  for (const std::uint8_t value : around.as<std::uint8_t>()) REQUIRE(value >= 242);
+  CHECK_FALSE(parse_recipe("around256:3"));
+}
+
+// 2^(2-p) is the distance of neighbours around 3 in a type of precision p: 2^-9 for binary16.
+TEST_CASE("Displacements are multiples of a quarter, or integers and their neighbours", "[recipe]") {
+  const Tensor quarter = fill(*parse_recipe("quarter:3"), {DType::bf16, {1000}});
+  for (const BFloat16 value : quarter.as<BFloat16>())
+    REQUIRE((std::abs(value) <= 3 && std::trunc(4 * value) == 4 * value));
+  const Tensor brink = fill(*parse_recipe("brink:3"), {DType::f16, {1000}});
+  for (const Float16 value : brink.as<Float16>()) {
+    const double off = std::abs(value - std::rint(value));
+    REQUIRE((off == 0 || off == 0x1p-9));
+  }
+  const Tensor astray = fill(*parse_recipe("astray:3"), {DType::f32, {1000}});
+  CHECK(std::ranges::count_if(astray.as<float>(), [](float value) { return std::abs(value) >= 8; }) > 150);
 }

@@ -102,6 +102,20 @@ double around(Generator& g, const Format&, int centre) {
   return static_cast<double>(centre) + static_cast<double>(g.below(17)) - 8;
 }
 
+// Displacements of samples. A coordinate is a cell's integer plus one of these.
+double quarter(Generator& g, const Format&, int) { return (static_cast<double>(g.below(25)) - 12) / 4; }
+
+// An integer, or the representable neighbour of one: 2^(2-p) is an ulp of the widest, 3.
+double brink(Generator& g, const Format& f, int) {
+  const double whole = static_cast<double>(g.below(7)) - 3;
+  return whole + (static_cast<double>(g.below(3)) - 1) * power_of_two(2 - f.precision);
+}
+
+double astray(Generator& g, const Format& f, int) {
+  if (g.below(4) != 0) return quarter(g, f, 0);
+  return signed_by(g, power_of_two(static_cast<int>(g.below(12)) + 3));
+}
+
 double special(Generator& g, const Format& f, int) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const std::array<double, 6> values{std::numeric_limits<double>::quiet_NaN(),
@@ -119,7 +133,7 @@ struct Family {
   double (*draw)(Generator&, const Format&, int bits);
 };
 
-constexpr std::array<Family, 16> seeded{{{"small", small},
+constexpr std::array<Family, 19> seeded{{{"small", small},
                                          {"sign", sign},
                                          {"odd", odd},
                                          {"pow2", pow2},
@@ -134,6 +148,9 @@ constexpr std::array<Family, 16> seeded{{{"small", small},
                                          {"byte", byte_of},
                                          {"edge", edge},
                                          {"around", around},
+                                         {"quarter", quarter},
+                                         {"brink", brink},
+                                         {"astray", astray},
                                          {"special", special}}};
 
 // "odd12" is the family odd with 12 bits, "around-3" the family around with centre -3.

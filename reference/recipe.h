@@ -16,6 +16,9 @@
 //   byte:S      integers of an 8-bit type, whole range      edge:S     its two smallest and two largest
 //   aroundZ:S   Z plus -8..8, saturated
 //
+//   quarter:S   multiples of 1/4 in [-3,3]      brink:S    -3..3 and their neighbours, 2^(2-p) away
+//   astray:S    quarter, one in four +-2^3..2^14
+//
 // Values in const, lit and hold are decimal or hexadecimal floats, nan, inf or -inf.
 #pragma once
 
