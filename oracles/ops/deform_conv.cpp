@@ -111,6 +111,11 @@ class DeformConvAnswer final : public Answer {
         offset_(scalars(*in.at(2))) {
     if (in.size() > 3 && in[3]) b_ = scalars(*in[3]);
     if (in.size() > 4 && in[4]) mask_ = scalars(*in[4]);
+    for_float(dtype_, [&]<class T>() {
+      for (const T value : in[0]->as<T>()) plain_.push_back(static_cast<double>(value));
+    });
+    for (const Scalar& value : x_.values)
+      if (value.is_finite()) largest_x_ = std::max(largest_x_, abs(value.value()));
     shape_ = {x_.extent(0), w_.extent(0)};
     for (const Track& t : tracks_) {
       shape_.push_back(t.windows);
@@ -292,14 +297,19 @@ class DeformConvAnswer final : public Answer {
     return false;
   }
 
-  // A cell of the plane, null outside.
-  const Scalar* cell(Int plane, const std::vector<Int>& at) const {
+  // The flat index of a cell of the plane, -1 outside.
+  Int flat_cell(Int plane, const std::vector<Int>& at) const {
     Int flat = plane;
     for (std::size_t a = 0; a < at.size(); ++a) {
-      if (at[a] < 0 || at[a] >= plane_[a]) return nullptr;
+      if (at[a] < 0 || at[a] >= plane_[a]) return -1;
       flat = flat * plane_[a] + at[a];
     }
-    return &x_.at(flat);
+    return flat;
+  }
+
+  const Scalar* cell(Int plane, const std::vector<Int>& at) const {
+    const Int flat = flat_cell(plane, at);
+    return flat < 0 ? nullptr : &x_.at(flat);
   }
 
   void add_corner(Sampled& out, const Scalar& x, const Dyadic& omega, const Scalar& weight, const Scalar* mask) const {
@@ -413,36 +423,32 @@ class DeformConvAnswer final : public Answer {
     total.subnormal |= bias.is_subnormal(format_of(dtype_));
   }
 
-  // sum of |W mask| sum_a L_a D_a.
+  // sum of |W mask| sum_a L_a D_a, with one L for all axes: the range of the values in reach.
   Dyadic displacement(const std::vector<Sample>& all, const Machine& machine) const {
     Dyadic total;
     for (const Sample& s : all) {
-      if (std::ranges::all_of(s.where, [&](const Coordinate& c) { return c.change(machine).is_zero(); })) continue;
+      Dyadic change;
+      for (const Coordinate& c : s.where) change += c.change(machine);
+      if (change.is_zero()) continue;
       const Dyadic factor = s.mask ? s.weight->value() * s.mask->value() : s.weight->value();
-      for (std::size_t a = 0; a < s.where.size(); ++a) {
-        const Dyadic change = s.where[a].change(machine);
-        if (!change.is_zero()) total += abs(factor) * steepest(s, machine, a) * change;
-      }
+      total += abs(factor) * range(s, machine) * change;
     }
     return total;
   }
 
-  // L_a: the largest difference of neighbours along an axis.
-  Dyadic steepest(const Sample& s, const Machine& machine, std::size_t axis) const {
-    Dyadic most;
-    const auto value = [&](const std::vector<Int>& at) {
-      const Scalar* x = cell(s.plane, at);
-      return x && x->is_finite() ? x->value() : Dyadic{};
-    };
-    around(s, machine, [&](std::vector<Int> at) {
-      const Dyadic here = value(at);
-      for (const Int step : {-1, 1}) {
-        std::vector<Int> beside = at;
-        beside[axis] += step;
-        most = std::max(most, abs(here - value(beside)));
-      }
+  // The largest difference of two values in the cells within reach, zeros outside included. Every T fits a double.
+  Dyadic range(const Sample& s, const Machine& machine) const {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    const Scalar *lowest = nullptr, *highest = nullptr;
+    static const Scalar zero;
+    around(s, machine, [&](const std::vector<Int>& at) {
+      const Int flat = flat_cell(s.plane, at);
+      const Scalar* x = flat < 0 || !x_.at(flat).is_finite() ? &zero : &x_.at(flat);
+      const double value = x == &zero ? 0 : plain_[static_cast<std::size_t>(flat)];
+      if (value < low) low = value, lowest = x;
+      if (value > high) high = value, highest = x;
     });
-    return most;
+    return lowest ? highest->value() - lowest->value() : Dyadic{};
   }
 
   bool is_exact(const std::vector<Sample>& all, const Sampled& total, const Machine& machine) const {
@@ -464,10 +470,7 @@ class DeformConvAnswer final : public Answer {
       if (s.mask) size = size * (abs(s.mask->value()) + whole(1));
       most = std::max(most, size);
     }
-    Dyadic x = whole(1);
-    for (const Scalar& value : x_.values)
-      if (value.is_finite()) x = std::max(x, abs(value.value()));
-    return most * x;
+    return most * largest_x_;
   }
 
   Allowance allowance(const std::vector<Sample>& all, const Sampled& total, Level level, std::string arithmetic,
@@ -535,6 +538,8 @@ class DeformConvAnswer final : public Answer {
   std::optional<Scalars> b_, mask_;
   Shape shape_;
   std::vector<Int> taps_, plane_;
+  std::vector<double> plain_;  // x as doubles, exact
+  Dyadic largest_x_ = whole(1);
 };
 
 std::unique_ptr<Answer> answer(const Call& call, const Operands& in, const Readings& readings,
