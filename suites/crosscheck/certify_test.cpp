@@ -50,7 +50,7 @@ std::size_t caught(const json& report, oracles::State least) {
 
 }  // namespace
 
-TEST_CASE("certify catches every planted bug with 200 generated cases and the pinned ones", "[Conv][AveragePool]") {
+TEST_CASE("certify catches every planted bug with 200 generated cases and the pinned ones", "[certify]") {
   for (const Mutant& m : mutants()) {
     const json report = report_on("--mutant " + m.id, m.op);
     INFO(m.id << ": " << m.description << "\n" << report.at("totals"));
@@ -59,13 +59,15 @@ TEST_CASE("certify catches every planted bug with 200 generated cases and the pi
   }
 }
 
-TEST_CASE("certify finds nothing in a correct variant and no breach in a weaker one", "[Conv][AveragePool]") {
+TEST_CASE("certify finds nothing in a correct variant and no breach in a weaker one", "[certify]") {
   for (const Variant& v : variants())
-    for (const std::string op : {"Conv", "AveragePool"}) {
-      const json report = report_on("--variant " + v.name, op);
-      INFO(v.name << " " << op << "\n" << report.at("totals"));
+    for (const Operator* op : operators()) {
+      if (!variant(v.name, op->versions().back().version)) continue;
+      const json report = report_on("--variant " + v.name, op->name());
+      INFO(v.name << " " << op->name() << "\n" << report.at("totals"));
       CHECK(caught(report, oracles::State::fail) == 0);
-      if (v.level == oracles::Level::L2) CHECK(caught(report, oracles::State::contested) == 0);
+      if (v.level == oracles::Level::L2) CHECK(caught(report, oracles::State::below) == 0);
+      if (v.level == oracles::Level::L2 && v.reading.empty()) CHECK(caught(report, oracles::State::contested) == 0);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/crosscheck/mutants.h"
 
+#include "suites/crosscheck/family.h"
 #include "suites/crosscheck/gather.h"
 
 #include <algorithm>
@@ -447,6 +448,12 @@ const std::vector<Planted>& planted() {
   return all;
 }
 
+const Planted& named(std::string_view id) {
+  for (const Planted& p : planted())
+    if (p.mutant.id == id) return p;
+  throw BrokenPromise("no planted bug " + std::string(id));
+}
+
 // A session that reuses its output buffer and does not write the last element again.
 Kernel keeping_last(Kernel right) {
   auto buffer = std::make_shared<Tensor>();
@@ -463,16 +470,23 @@ Kernel keeping_last(Kernel right) {
 
 }  // namespace
 
+const Mutant& gathered_mutant(std::string_view id) { return named(id).mutant; }
+const Deviation& gathered_deviation(std::string_view id) { return named(id).entry.deviation; }
+
 std::span<const Mutant> mutants() {
   static const std::vector<Mutant> all = [] {
     std::vector<Mutant> list;
     for (const Planted& p : planted()) list.push_back(p.mutant);
+    for (const OpVersion& version : family())
+      for (const Bug& bug : bugs_of(version)) list.push_back(bug.mutant);
     return list;
   }();
   return all;
 }
 
 std::optional<Kernel> mutant(std::string_view id, const OpVersion& version) {
+  for (const Bug& bug : bugs_of(version))
+    if (bug.mutant.id == id) return bug.kernel;
   for (const Planted& p : planted())
     if (p.mutant.id == id && version.domain.empty() && p.mutant.op == version.name) {
       Kernel kernel = gathering(p.entry.deviation);

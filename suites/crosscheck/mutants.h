@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutants: planted bugs, the test of the test. Each is the gather engine with one small deviation, of a kind that has
-// been seen in a real backend or is one slip of the pen away.
+// Mutants: planted bugs, the test of the test. Each is a correct kernel of our own third hand with one small deviation,
+// of a kind that has been seen in a real backend or is one slip of the pen away.
 #pragma once
 
 #include "oracles/verdict.h"
 #include "reference/operator.h"
+#include "suites/crosscheck/gather.h"
 
 #include <optional>
 #include <span>
@@ -24,6 +25,9 @@ struct Mutant {
 };
 
 std::span<const Mutant> mutants();
+// Of these, one of the gather engine's, of Conv or AveragePool, and how it deviates.
+const Mutant& gathered_mutant(std::string_view id);
+const Deviation& gathered_deviation(std::string_view id);
 // One session of the mutant: some bugs show only in what a second run finds left over from the first.
 std::optional<Kernel> mutant(std::string_view id, const OpVersion& version);
 

@@ -2,6 +2,7 @@
 // Winograd F(m,3) per axis: y = A^T [ (G w) . (B^T d) ], m outputs from m + 2 cells with m + 2 products instead of 3m.
 #include "suites/crosscheck/variants.h"
 
+#include "suites/crosscheck/family.h"
 #include "suites/crosscheck/gather.h"
 
 #include <algorithm>
@@ -165,7 +166,7 @@ Kernel winograd(Int outputs) {
 
 }  // namespace
 
-std::span<const Variant> variants() {
+std::span<const Variant> gathered_variants() {
   static const std::vector<Variant> all = [] {
     std::vector<Variant> list;
     for (const Entry& entry : entries()) list.push_back(entry.variant);
@@ -174,7 +175,21 @@ std::span<const Variant> variants() {
   return all;
 }
 
+// Operators share a name where they share the idea.
+std::span<const Variant> variants() {
+  static const std::vector<Variant> all = [] {
+    std::vector<Variant> list(gathered_variants().begin(), gathered_variants().end());
+    for (const OpVersion& version : family())
+      for (const Way& way : ways_of(version))
+        if (std::ranges::find(list, way.variant.name, &Variant::name) == list.end()) list.push_back(way.variant);
+    return list;
+  }();
+  return all;
+}
+
 std::optional<Kernel> variant(std::string_view name, const OpVersion& version) {
+  for (const Way& way : ways_of(version))
+    if (way.variant.name == name) return way.kernel;
   if (!version.domain.empty() || (version.name != "Conv" && version.name != "AveragePool")) return std::nullopt;
   if (name == "winograd") return winograd(2);
   if (name == "winograd-4") return winograd(4);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variants: correct ways to compute Conv and AveragePool, and two honest ways that are less accurate. None of them is a
-// breach, so none may ever be called `fail`; those that promise L2 may not be called `below` either.
+// Variants: correct ways to compute an operator, honest ways that are less accurate, and ways that follow another
+// admissible reading. None of them is a breach, so none may ever be called `fail`; those that promise L2 may not be
+// called `below` either, and `contested` only those with another reading, by its name.
 #pragma once
 
 #include "oracles/accuracy.h"
@@ -17,10 +18,12 @@ struct Variant {
   std::string name;
   oracles::Level level = oracles::Level::L2;  // the level every output meets
   std::string description;
+  std::string ruling = "", reading = "";  // "A16", "add-then-round": the reading it follows where it is not as ruled
 };
 
 std::span<const Variant> variants();
-// One session of the variant, for the versions of Conv and AveragePool.
+std::span<const Variant> gathered_variants();  // of these, the ones of Conv and AveragePool
+// One session of the variant, for the operators that have it.
 std::optional<Kernel> variant(std::string_view name, const OpVersion& version);
 
 }  // namespace assay::crosscheck

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/crosscheck/family.h"
+
+namespace assay::crosscheck {
+namespace {
+
+struct Member {
+  OpVersion version;
+  std::span<const Way> (*ways)();
+  std::span<const Bug> (*bugs)();
+};
+
+const std::vector<Member>& members() {
+  static const std::vector<Member> all{{{"", "QLinearConv", 10}, quantized_ways, quantized_bugs},
+                                       {{"", "DeformConv", 19}, deformed_ways, deformed_bugs},
+                                       {{"com.microsoft", "NhwcConv", 1}, channels_last_ways, channels_last_bugs}};
+  return all;
+}
+
+const Member* member(const OpVersion& version) {
+  for (const Member& m : members())
+    if (m.version.domain == version.domain && m.version.name == version.name) return &m;
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const Way> ways_of(const OpVersion& version) {
+  const Member* const found = member(version);
+  return found ? found->ways() : std::span<const Way>{};
+}
+
+std::span<const Bug> bugs_of(const OpVersion& version) {
+  const Member* const found = member(version);
+  return found ? found->bugs() : std::span<const Bug>{};
+}
+
+std::vector<OpVersion> family() {
+  std::vector<OpVersion> versions;
+  for (const Member& m : members()) versions.push_back(m.version);
+  return versions;
+}
+
+Call standing_for(const Call& call, TensorType x, TensorType w) {
+  const Definition& conv = *find_definition({"", "Conv", 11});
+  Node node;
+  node.input("X", std::move(x)).input("W", std::move(w));
+  for (const auto& [name, value] : call.node().attributes)
+    if (conv.attribute(name)) node.attribute(name, value);
+  return Call(conv, std::move(node));
+}
+
+}  // namespace assay::crosscheck

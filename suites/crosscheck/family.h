@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators that are a convolution underneath: QLinearConv, DeformConv and NhwcConv, each with its correct ways and
+// its planted bugs. They borrow the windows of the gather engine, and nothing from the kernels or the oracles.
+#pragma once
+
+#include "suites/crosscheck/mutants.h"
+#include "suites/crosscheck/variants.h"
+
+#include <span>
+
+namespace assay::crosscheck {
+
+// A correct variant, or a planted bug, of one operator.
+struct Way {
+  Variant variant;
+  Kernel kernel;
+};
+struct Bug {
+  Mutant mutant;
+  Kernel kernel;
+};
+
+// What variants.cpp and mutants.cpp list.
+std::span<const Way> ways_of(const OpVersion& version);
+std::span<const Bug> bugs_of(const OpVersion& version);
+std::vector<OpVersion> family();  // one version of each
+
+std::span<const Way> quantized_ways();
+std::span<const Bug> quantized_bugs();
+std::span<const Way> deformed_ways();
+std::span<const Bug> deformed_bugs();
+std::span<const Way> channels_last_ways();
+std::span<const Bug> channels_last_bugs();
+
+// The Conv call whose windows these are: channels first, with the attributes both operators have.
+Call standing_for(const Call& call, TensorType x, TensorType w);
+
+}  // namespace assay::crosscheck
