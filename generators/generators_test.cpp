@@ -22,7 +22,10 @@ std::vector<const Definition*> definitions() {
   return all;
 }
 
-const std::vector<DType>& types(const Definition& definition) { return definition.types_of("T"); }
+// Those of the first input, by which a case is asked for.
+const std::vector<DType>& types(const Definition& definition) {
+  return definition.types_of(definition.inputs.front().type);
+}
 
 const Definition& definition(const char* name, int since) { return *find_definition({"", name, since}); }
 
@@ -43,15 +46,15 @@ TEST_CASE("Generators: a legal case is legal, small and of the type asked for", 
         INFO(line(c));
         REQUIRE(c.version == d->version);
         REQUIRE(d->violated(c.call()).empty());
-        REQUIRE(c.call().type("X").dtype == type);
-        REQUIRE(find_operator("", d->version.name)->at(c.opset) == d);
+        REQUIRE(c.call().type(d->inputs.front().name).dtype == type);
+        REQUIRE(find_operator(d->version.domain, d->version.name)->at(c.opset) == d);
         REQUIRE(volume(d->shape(c.call())) <= 600);
       }
 }
 
 TEST_CASE("Generators: a property is asked of legal cases, whatever its size", "[generators][property]") {
   for (const Definition* d : definitions())
-    rc::prop(text(d->version), [&] { RC_ASSERT(d->violated((*legal(*d, DType::f32)).call()).empty()); });
+    rc::prop(text(d->version), [&] { RC_ASSERT(d->violated((*legal(*d, types(*d).back())).call()).empty()); });
 }
 
 TEST_CASE("Generators: a case is the text of its line, and its seed and index", "[generators]") {
@@ -106,14 +109,14 @@ TEST_CASE("Generators: a near miss breaks exactly the constraint asked for", "[g
       }
 }
 
-// A case line writes every attribute in the kind of its name, so G3 cannot be broken by a line. Conv has had the same
-// attributes and inputs in every version, AveragePool-1 … -11 can be given those of later ones. Without dilations there
-// is no dilation of 0.
+// A case line writes every attribute in the kind of its name, so G3 cannot be broken by a line. The Conv family has had
+// the same attributes and inputs in every version, AveragePool-1 … -11 can be given those of later ones. Without
+// dilations there is no dilation of 0.
 TEST_CASE("Generators: every constraint a line can break alone is broken", "[generators]") {
   for (const Definition* d : definitions()) {
     std::vector<std::string> expected = ids(*d);
     std::erase(expected, "G3");
-    if (d->attributes.size() == find_operator("", d->version.name)->versions().back().attributes.size())
+    if (d->attributes.size() == find_operator(d->version.domain, d->version.name)->versions().back().attributes.size())
       std::erase(expected, "G2");
     if (!d->attribute("dilations")) std::erase(expected, "W6");
     INFO(text(d->version));
@@ -147,7 +150,7 @@ TEST_CASE("Generators: what finds most is asked most", "[generators]") {
   const auto share = [](const Definition& d, const std::string& cell) {
     int count = 0;
     for (std::uint64_t index = 0; index < 1000; ++index)
-      count += std::ranges::count(traits(legal(d, DType::f32, 16, index)), cell) > 0;
+      count += std::ranges::count(traits(legal(d, types(d).back(), 16, index)), cell) > 0;
     return count;
   };
   for (const char* cell :
@@ -158,6 +161,15 @@ TEST_CASE("Generators: what finds most is asked most", "[generators]") {
   for (const char* cell : {"ek < s", "pads >= ek", "n < 0 with ceil", "overhang >= 2", "trailing >= 2"}) {
     INFO("AveragePool-22 " << cell);
     CHECK(share(definition("AveragePool", 22), cell) >= 200);
+  }
+  for (const char* cell : {"ties: scale ratio 2^-j", "w_scale and w_zero_point per map", "y_zero_point odd"}) {
+    INFO("QLinearConv-10 " << cell);
+    CHECK(share(definition("QLinearConv", 10), cell) >= 200);
+  }
+  CHECK(share(definition("QLinearConv", 10), "bias near 2^31") >= 20);
+  for (const char* cell : {"offset_group unlike group", "mask given", "a sample blended with the outside"}) {
+    INFO("DeformConv-22 " << cell);
+    CHECK(share(definition("DeformConv", 22), cell) >= 200);
   }
 }
 

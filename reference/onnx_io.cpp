@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/onnx_io.h"
 
+#include "reference/onnx_contrib.h"
+
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/stubs/logging.h>
@@ -261,17 +263,38 @@ void add_initializers(onnx::GraphProto& graph, const Case& c) {
     if (is_initializer(c, inputs[i].name)) *graph.add_initializer() = proto_of(data.at(i).value(), inputs[i].name);
 }
 
+// The first given input whose type is the variable `type`; the first given one where there is none.
+const TensorType& type_of_variable(const Case& c, const std::string& type) {
+  const TensorType* first = nullptr;
+  for (const Parameter& input : c.definition().inputs) {
+    if (!is_given(c, input.name)) continue;
+    const TensorType& given = c.node.inputs.find(input.name)->second.type;
+    if (input.type == type) return given;
+    if (!first) first = &given;
+  }
+  expects(first, "a case gives at least one input");
+  return *first;
+}
+
 // Nothing is promised of the output but its rank, so a backend works its extents out; a near miss may have no shape at
-// all. Every operator admitted so far keeps the rank and the element type of its first input.
+// all. Every operator admitted so far keeps the rank of its first input.
 void add_outputs(onnx::GraphProto& graph, onnx::NodeProto& node, const Case& c) {
-  const auto& inputs = c.definition().inputs;
-  const auto first = std::ranges::find_if(inputs, [&](const Parameter& input) { return is_given(c, input.name); });
-  expects(first != inputs.end(), "a case gives at least one input");
-  const TensorType& type = c.node.inputs.find(first->name)->second.type;
+  const std::size_t rank = type_of_variable(c, c.definition().inputs.front().type).shape.size();
   for (const Parameter& output : c.definition().outputs) {
     node.add_output(output.name);
-    declare_symbolic(*graph.add_output(), output.name, type.dtype, type.shape.size());
+    declare_symbolic(*graph.add_output(), output.name, type_of_variable(c, output.type).dtype, rank);
   }
+}
+
+// Every model imports ai.onnx; beside another domain in the opset its IR version came with (onnx/docs/Versioning.md).
+void add_opset_imports(onnx::ModelProto& model, const Case& c) {
+  const auto add = [&](const std::string& domain, int version) {
+    onnx::OperatorSetIdProto& import = *model.add_opset_import();
+    import.set_domain(domain);
+    import.set_version(version);
+  };
+  if (!c.version.domain.empty()) add("", c.ir_version < 10 ? 17 : 21);
+  add(c.version.domain, c.opset);
 }
 
 // "ai.onnx" and "" are the same domain.
@@ -430,9 +453,7 @@ std::string model_of(const Case& c) {
   onnx::ModelProto model;
   model.set_ir_version(c.ir_version);
   model.set_producer_name("assay");
-  onnx::OperatorSetIdProto& import = *model.add_opset_import();
-  import.set_domain(c.version.domain);
-  import.set_version(c.opset);
+  add_opset_imports(model, c);
 
   onnx::GraphProto& graph = *model.mutable_graph();
   graph.set_name(text(c.version));
@@ -465,6 +486,7 @@ Result<Tensor> decode_tensor(std::string_view bytes) {
 
 // The declared shape of the output is taken away first: inference has to say it by itself.
 Inferred infer(std::string_view bytes) {
+  register_contrib_schemas();
   try {
     auto model = message_of<onnx::ModelProto>(bytes, "ModelProto");
     onnx::checker::check_model(model);

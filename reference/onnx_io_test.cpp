@@ -274,6 +274,36 @@ TEST_CASE("onnx_io: ONNX infers the shape and type of the output, or says why no
   CHECK_THAT(infer("\xff\xff").error, Contains("are no ModelProto"));
 }
 
+// y of QLinearConv has the type of y_zero_point, whatever x is.
+TEST_CASE("onnx_io: an output has the type of its variable", "[onnx]") {
+  const Case c = *parse_case(
+      "QLinearConv-10 opset=10 ir=8 x=u8[1,1,4]~byte:1 x_scale=f32[]~hold:1 x_zero_point=u8[]~hold:0 "
+      "w=i8[1,1,2]~byte:5 "
+      "w_scale=f32[]~hold:1 w_zero_point=i8[]~hold:0 y_scale=f32[]~hold:1 y_zero_point=i8[]~hold:0");
+  const Inferred inferred = infer(model_of(c));
+  CHECK(inferred.error.empty());
+  CHECK(inferred.dtype == DType::i8);
+  CHECK(inferred.shape == std::vector<std::optional<Int>>{1, 1, 3});
+}
+
+// Vectors M1 and M2 of spec A.5, run with onnxruntime's own schema: the extents of W are taken as M x C x k….
+TEST_CASE("onnx_io: NhwcConv has the schema and the inference onnxruntime gives it", "[onnx]") {
+  const auto shape = [](const std::string& w) {
+    const Case c = *parse_case("com.microsoft:NhwcConv-1 opset=1 ir=8 X=f32[1,5,6,3]~small:1 " + w);
+    const Result<Served> served = parse_model(model_of(c));
+    REQUIRE(served);
+    CHECK(served->version == c.version);
+    const Inferred inferred = infer(model_of(c));
+    CHECK(inferred.error.empty());
+    return inferred.shape;
+  };
+  using Extents = std::vector<std::optional<Int>>;
+  CHECK(shape("W=f32[4,3,3,2]~small:5") == Extents{1, 3, 5, 4});
+  CHECK(shape("W=f32[4,3,2,3]~small:5 kernel_shape=3,2") == Extents{1, 3, 5, 4});
+  CHECK(shape("W=f32[4,3,2,3]~small:5") == Extents{1, 4, 4, 4});
+  CHECK(shape("W=f32[4,3,2,3]~small:5 auto_pad=SAME_UPPER strides=2,2") == Extents{1, 3, 3, 4});
+}
+
 TEST_CASE("onnx_io: the opset a model imports decides the version that is served", "[onnx]") {
   for (const auto& [opset, since] : {std::pair{1, 1}, {6, 1}, {7, 7}, {9, 7}, {18, 11}, {19, 19}, {28, 22}}) {
     const Result<Served> served = parse_model(pool_model(pool_node(), opset).bytes);
