@@ -318,6 +318,7 @@ Verdict Bench::State::compare_values(const Outcome& outcome, const Readings& rea
   Verdict out = verdict(oracles::State::pass, "", "");
   std::optional<Level> weakest;
   Finding::Kind worst = Finding::Kind::right;
+  std::string unscored_reason;
   for (std::size_t set = 0; set < sets.size(); ++set) {
     const Tensor& got = outcome.sets[set][0];
     for (Int i = 0; i < got.elements(); ++i) {
@@ -325,6 +326,7 @@ Verdict Bench::State::compare_values(const Outcome& outcome, const Readings& rea
       const Scalar value = scalar(got, i);
       const Finding finding = examine(*answers.answers[set], i, element, value);
       add_element(out, finding, weakest);
+      if (finding.kind == Finding::Kind::unscored && unscored_reason.empty()) unscored_reason = finding.because;
       const bool notable = finding.kind == Finding::Kind::below || finding.kind == Finding::Kind::wrong;
       const bool too_weak = finding.kind == Finding::Kind::right && finding.level > judgement.level;
       if ((notable && finding.kind > worst) || (too_weak && !out.evidence)) {
@@ -342,8 +344,8 @@ Verdict Bench::State::compare_values(const Outcome& outcome, const Readings& rea
     out.state = oracles::State::below;
   else if (out.elements > 0 && out.unscored == out.elements) {
     out.state = oracles::State::unscored;
-    out.because = "overflow";
-    out.detail = "every element: an intermediate may overflow, or a subnormal meets an infinity";
+    out.because = "undecidable";
+    out.detail = "every element: " + unscored_reason;
   }
   return out;
 }
@@ -416,6 +418,7 @@ Verdict Bench::State::judge_legal(const Outcome& outcome) const {
 
   std::optional<Verdict> weaker;
   std::optional<Verdict> contested;
+  std::optional<Verdict> undecided;
   for (const Readings& readings : departures()) {
     if (!oracle().shape(call, readings)) continue;
     if (contested && contested->readings.departures().size() < readings.departures().size()) break;
@@ -423,6 +426,10 @@ Verdict Bench::State::judge_legal(const Outcome& outcome) const {
     if (other.state == oracles::State::below && !weaker) {
       weaker = other;
       weaker->readings = readings;
+    }
+    if (other.state == oracles::State::unscored && !undecided) {
+      undecided = other;
+      undecided->detail = "read as " + assay::text(readings) + " nothing can be claimed: " + other.detail;
     }
     if (other.state != oracles::State::pass) continue;
     if (contested) {
@@ -442,6 +449,7 @@ Verdict Bench::State::judge_legal(const Outcome& outcome) const {
     contested->evidence.reset();
     return *contested;
   }
+  if (undecided) return *undecided;
   if (ruled.state == oracles::State::fail && weaker) {
     weaker->detail += (weaker->detail.empty() ? "" : "; ") + ("read as " + text(weaker->readings));
     return *weaker;

@@ -47,7 +47,7 @@ struct Evidence {
 struct Verdict {
   State state = State::error;
   // One word for the cause: "value", "shape", "type", "count", "special", "crashed", "timed out", "reading",
-  // "overflow", "vacuous", "not implemented", "declared", …; `detail` says it in one line.
+  // "undecidable", "vacuous", "not implemented", "declared", …; `detail` says it in one line.
   std::string because, detail;
   std::optional<Level> level;                   // the strongest level every judged element meets
   Readings readings;                            // contested: the smallest departure that fits

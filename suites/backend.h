@@ -2,12 +2,12 @@
 // Backend: the thing under test, behind one question and one answer. It never sees a Case or an expectation.
 #pragma once
 
+#include "oracles/verdict.h"
+
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
-
-#include "oracles/verdict.h"
 
 namespace assay::suites {
 
@@ -21,8 +21,8 @@ struct Description {
 };
 
 struct Ask {
-  std::string id;     // the case's id
-  std::string model;  // ModelProto
+  std::string id;                              // the case's id
+  std::string model;                           // ModelProto
   std::vector<std::vector<std::string>> sets;  // per data set, one TensorProto per graph input; "" where absent
   int threads = 1;
   std::string optimization = "all";  // all, extended, basic or none

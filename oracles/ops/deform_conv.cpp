@@ -92,6 +92,8 @@ struct Sample {
 struct Sampled {
   Dyadic value, magnitude, magnitude_lerp;  // beta, with omega, with omega = 1
   int granule = no_granule;                 // of every omega x
+  int finest = no_granule;                  // of every partial product, in any order
+  Dyadic largest;                           // of the intermediates of one sample, in any order
   bool nan_admitted = false, nonfinite_near = false, subnormal = false;
   bool positive_infinity = false, negative_infinity = false, nan = false;
 };
@@ -197,11 +199,12 @@ class DeformConvAnswer final : public Answer {
     return all;
   }
 
-  // A20: some sample lies outside the padded tensor and yet within one cell of the input.
+  // A20: some sample lies outside the padded tensor, or may after rounding, and yet within one cell of the input.
   bool reaches_border(Int index) const {
     return std::ranges::any_of(samples(index), [&](const Sample& s) {
       return is_near(s) && std::ranges::any_of(s.where, [&, a = std::size_t{0}](const Coordinate& c) mutable {
-               return is_outside_padding(c, tracks_[a++]);
+               const Track& track = tracks_[a++];
+               return is_outside_padding(c, track) || is_at_border(c, track);
              });
     });
   }
@@ -399,8 +402,12 @@ class DeformConvAnswer final : public Answer {
       total.value += factor * one.value;
       total.magnitude += size * one.magnitude;
       total.magnitude_lerp += size * one.magnitude_lerp;
-      if (!factor.is_zero() && one.granule != no_granule)
+      if (!factor.is_zero() && one.granule != no_granule) {
         total.granule = std::min(total.granule, one.granule + granule_of(factor));
+        total.finest = std::min(total.finest, one.granule + std::min(0, granule_of(s.weight->value())) +
+                                                  (s.mask ? std::min(0, granule_of(s.mask->value())) : 0));
+      }
+      total.largest = std::max(total.largest, largest_of(s, one));
       total.nan |= one.nan;
       total.nan_admitted |= one.nan_admitted;
       total.positive_infinity |= one.positive_infinity;
@@ -410,6 +417,13 @@ class DeformConvAnswer final : public Answer {
     }
     if (bias) add_bias(total, *bias);
     return total;
+  }
+
+  // |x| summed over the corners covers b - a of a + t(b - a); weight and mask may be multiplied in before or after.
+  static Dyadic largest_of(const Sample& s, const Sampled& one) {
+    const auto at_least_one = [](const Dyadic& value) { return std::max(whole(1), value); };
+    Dyadic largest = at_least_one(one.magnitude_lerp) * at_least_one(abs(s.weight->value()));
+    return s.mask ? largest * at_least_one(abs(s.mask->value())) : largest;
   }
 
   void add_bias(Sampled& total, const Scalar& bias) const {
@@ -457,7 +471,7 @@ class DeformConvAnswer final : public Answer {
       return std::ranges::all_of(s.where, [&](const Coordinate& c) { return c.is_exact(*machine.format); });
     });
     return places && (total.granule == no_granule ||
-                      (total.granule >= machine.format->smallest_exponent() &&
+                      (std::min(total.granule, total.finest) >= machine.format->smallest_exponent() &&
                        total.magnitude_lerp < machine.format->overflow_threshold() &&
                        total.magnitude_lerp <= Dyadic::power_of_two(machine.format->precision + total.granule)));
   }
@@ -478,7 +492,8 @@ class DeformConvAnswer final : public Answer {
     Allowance out;
     out.level = level;
     out.arithmetic = std::move(arithmetic);
-    out.may_overflow = total.magnitude_lerp + total.magnitude_lerp >= machine.format->overflow_threshold();
+    const Dyadic most = std::max(total.magnitude_lerp, total.largest);
+    out.may_overflow = most + most >= machine.format->overflow_threshold();
     if (is_exact(all, total, machine)) return out;
     const Int axes = static_cast<Int>(tracks_.size()), corners = Int{1} << axes;
     const Int roundings = static_cast<Int>(all.size()) + 1 + 2 * axes + corners + 4 + machine.spare;

@@ -11,6 +11,15 @@ namespace {
 // "Conv", "com.microsoft:NhwcConv": an operator as a person names it.
 std::string name_of(const Operator& op) { return op.domain().empty() ? op.name() : op.domain() + ":" + op.name(); }
 
+// The domain may be left out where one operator alone has the name: "NhwcConv", "NhwcConv-1".
+std::string with_domain(const std::string& word) {
+  const std::string bare = word.substr(0, word.rfind('-'));
+  for (const Operator* op : operators())
+    if (!op->domain().empty() && (op->name() == word || op->name() == bare) && !find_operator("", op->name()))
+      return op->domain() + ":" + word;
+  return word;
+}
+
 std::vector<std::string> operator_names() {
   std::vector<std::string> names;
   for (const Operator* op : operators()) names.push_back(name_of(*op));
@@ -70,7 +79,8 @@ oracles::Level level_of(const std::string& word) {
   return *oracles::level_named(word);
 }
 
-const Definition& definition_of(const std::string& word) {
+const Definition& definition_of(const std::string& given) {
+  const std::string word = with_domain(given);
   for (const Operator* op : operators()) {
     if (name_of(*op) == word) return op->versions().back();
     for (const Definition& definition : op->versions())
@@ -81,7 +91,8 @@ const Definition& definition_of(const std::string& word) {
 
 suites::Selection selection_of(const std::vector<std::string>& operators, const std::vector<std::string>& types) {
   suites::Selection selection;
-  for (const std::string& word : operators) {
+  for (const std::string& given : operators) {
+    const std::string word = with_domain(given);
     if (!contains(operator_names(), word) && !contains(version_names(), word)) unknown_version(word);
     selection.operators.insert(word);
   }
