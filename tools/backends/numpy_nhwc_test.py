@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
-HERE = pathlib.Path(__file__).resolve().parent
+EXAMPLES = pathlib.Path(__file__).resolve().parent / "examples"
 
 
 def certified(backend, *arguments):
@@ -17,7 +17,7 @@ def certified(backend, *arguments):
         report = pathlib.Path(folder, "report.json")
         done = subprocess.run(
             [TOOL, "certify", "--backend", backend, "--ops", "NhwcConv", "--report", report, *arguments],
-            capture_output=True, text=True, timeout=300, check=False, env={**os.environ, "PYTHONPATH": str(HERE)},
+            capture_output=True, text=True, timeout=300, check=False, env={**os.environ, "PYTHONPATH": str(EXAMPLES)},
         )
         return done.returncode, json.loads(report.read_text())
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An example of the ONNX Backend API that assay certifies: com.microsoft NhwcConv in numpy.
 
-    assay certify --backend python:numpy_nhwc --ops NhwcConv        (with tools/backends on PYTHONPATH)
+    assay certify --backend python:numpy_nhwc --ops NhwcConv        (with this folder on PYTHONPATH)
 
 X and Y are channels-last, W is M x k... x C/group. One matrix product per tap, added up in float64.
 """
@@ -45,6 +45,7 @@ def checked(attributes, x, w, bias):
     group, kernel = attributes.get("group", 1), w.shape[1:-1]
     strides = attributes.get("strides") or [1] * axes
     dilations = attributes.get("dilations") or [1] * axes
+    demand(x.dtype in (numpy.float16, numpy.float32, numpy.float64), f"the type {x.dtype}")
     demand(axes >= 1 and w.ndim == x.ndim, "ranks")
     demand(w.dtype == x.dtype and (bias is None or bias.dtype == x.dtype), "types differ")
     demand(group >= 1 and x.shape[-1] == w.shape[-1] * group and w.shape[0] % group == 0, "channels and group")
