@@ -67,8 +67,12 @@ struct Style {
   bool masks_weight = false;   // (W * mask) * v
 };
 
+// A deviation may move the windows, but their number stays that of `offset`: a bug does not read past its inputs.
 Field field_of(const Call& call, const Deviation& window) {
-  Field field{.plan = plan_of(standing_for(call, call.type("X"), call.type("W")), window)};
+  const Call conv = standing_for(call, call.type("X"), call.type("W"));
+  const Plan right = plan_of(conv);
+  Field field{.plan = plan_of(conv, window)};
+  for (std::size_t axis = 0; axis < right.sides.size(); ++axis) field.plan.sides[axis].out = right.sides[axis].out;
   field.offset_group = call.integer("offset_group");
   field.taps = product_of(field.plan.sides, &Side::kernel);
   field.windows = product_of(field.plan.sides, &Side::out);
