@@ -112,6 +112,14 @@ std::optional<std::vector<Track>> tracks(const Call& call, const Sliding& slidin
   return all;
 }
 
+std::optional<Shape> windowed(const Call& call, Int batch, Int maps, const Readings& readings) {
+  const auto resolved = tracks(call, sliding(call), readings);
+  if (!resolved) return std::nullopt;
+  Shape y{batch, maps};
+  for (const Track& t : *resolved) y.push_back(t.windows);
+  return y;
+}
+
 void in_order(std::vector<std::string>& ruling_ids) {
   std::ranges::sort(ruling_ids, {}, [](const std::string& id) { return std::stoi(id.substr(1)); });
 }

@@ -34,6 +34,9 @@ Sliding sliding(const Call& call);
 // One track per spatial axis; none where some axis has no window under these readings.
 std::optional<std::vector<Track>> tracks(const Call& call, const Sliding& sliding, const Readings& readings);
 
+// [batch, maps, windows…] of a channels-first output; none where no window fits.
+std::optional<Shape> windowed(const Call& call, Int batch, Int maps, const Readings& readings);
+
 // Rulings on geometry that change the tracks of this call, in the order of their numbers. The call is legal.
 std::vector<std::string> touched_by_geometry(const Call& call, const Sliding& sliding);
 void in_order(std::vector<std::string>& ruling_ids);

@@ -16,11 +16,7 @@ std::unique_ptr<Answer> answer(const Call& call, const Operands& in, const Readi
 }
 
 std::optional<Shape> shape(const Call& call, const Readings& readings) {
-  const auto resolved = tracks(call, sliding(call), readings);
-  if (!resolved) return std::nullopt;
-  Shape y{call.dim("X", 0), call.dim("W", 0)};
-  for (const Track& t : *resolved) y.push_back(t.windows);
-  return y;
+  return windowed(call, call.dim("X", 0), call.dim("W", 0), readings);
 }
 
 std::vector<std::string> touched(const Call& call, const Operands*) { return touched_by_geometry(call, sliding(call)); }

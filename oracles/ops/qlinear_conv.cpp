@@ -261,11 +261,7 @@ std::unique_ptr<Answer> answer(const Call& call, const Operands& in, const Readi
 }
 
 std::optional<Shape> shape(const Call& call, const Readings& readings) {
-  const auto resolved = tracks(call, sliding(call), readings);
-  if (!resolved) return std::nullopt;
-  Shape y{call.dim("x", 0), call.dim("w", 0)};
-  for (const Track& t : *resolved) y.push_back(t.windows);
-  return y;
+  return windowed(call, call.dim("x", 0), call.dim("w", 0), readings);
 }
 
 bool differ(const Element& a, const Element& b) {
