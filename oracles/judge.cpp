@@ -179,7 +179,8 @@ Evidence evidence_of(const Answer& answer, Int index, const Element& element, co
   out.lower = written(range.lower, answer.dtype());
   out.upper = written(range.upper, answer.dtype());
   out.exact = text(element.value);
-  out.budget = text(element.asked.budget);
+  // Integer outputs have no budget in the units of y: the interval itself is what was proven.
+  out.budget = element.asked.range ? "[" + out.lower + ", " + out.upper + "]" : text(element.asked.budget);
   out.arithmetic = element.asked.arithmetic;
   return out;
 }

@@ -67,8 +67,8 @@ void show_outcome(const Outcome& outcome) {
 std::string wanted(const Element& element, DType type) {
   switch (element.kind) {
     case oracles::Kind::finite:
-      return oracles::hexadecimal(element.nearest ? *element.nearest
-                                                  : oracles::rounded(element.value, oracles::format_of(type)));
+      return oracles::written(
+          element.nearest ? *element.nearest : oracles::rounded(element.value, oracles::format_of(type)), type);
     case oracles::Kind::nan: return "nan";
     case oracles::Kind::positive_infinity: return "inf";
     case oracles::Kind::negative_infinity: return "-inf";
@@ -77,18 +77,11 @@ std::string wanted(const Element& element, DType type) {
   }
 }
 
-std::string between(const oracles::Scalar& lower, const oracles::Scalar& upper) {
-  return "  [" + oracles::hexadecimal(lower) + ", " + oracles::hexadecimal(upper) + "]";
-}
-
 // Of the default level.
 std::string interval(const Element& element, DType type) {
   if (element.kind != oracles::Kind::finite) return "";
-  const oracles::Allowance& asked = element.asked;
-  if (asked.range) return between(asked.range->lower, asked.range->upper);
-  const oracles::Format& format = oracles::format_of(type);
-  return between(oracles::rounded(element.value - asked.budget, format),
-                 oracles::rounded(element.value + asked.budget, format));
+  const oracles::Interval asked = oracles::interval(element, element.asked, type);
+  return "  [" + oracles::written(asked.lower, type) + ", " + oracles::written(asked.upper, type) + "]";
 }
 
 const Tensor* first_output(const Outcome& outcome, int set) {
@@ -98,7 +91,7 @@ const Tensor* first_output(const Outcome& outcome, int set) {
 
 std::string got(const Tensor* tensor, const oracles::Answer& answer, Int index) {
   if (!tensor || tensor->shape() != answer.shape() || tensor->dtype() != answer.dtype()) return "-";
-  return oracles::hexadecimal(oracles::scalar(*tensor, index));
+  return oracles::written(oracles::scalar(*tensor, index), tensor->dtype());
 }
 
 void show_elements(const oracles::Answer& answer, const Tensor* tensor) {
