@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 packages=(g++ libboost1.81-dev libprotobuf-dev protobuf-compiler nlohmann-json3-dev catch2 librapidcheck-dev libcli11-dev
   libssl-dev ninja-build ccache python3 python3-venv git ca-certificates)
-[[ " $* " == *" --clang "* ]] && packages+=(clang-16)
+[[ " $* " == *" --clang "* ]] && packages+=(clang-16 clang-tidy-16)
 
 onnx_version=1.23.2
 onnx_sha256=008cb0467b2bbee41448acc7da8b6f4e704624cb0d327a2d5adafc7ce19bc5b8
@@ -121,7 +121,7 @@ set_up_onnx() {
   step onnx-download "downloading the sources of ONNX $onnx_version" \
     "check the network, then try again; a wrong sha256 means the download is not the file this project was tested with" \
     download_onnx
-  step onnx-build "building the ONNX C++ library (once; about 3 minutes on two cores)" \
+  step onnx-build "building the ONNX C++ library (once; about 2 minutes on two cores)" \
     "the log names the first error; to start from nothing: rm -rf .deps" build_onnx
   rm -rf .deps/onnx-source .deps/onnx-build
   echo "$wanted" >.deps/onnx/stamp

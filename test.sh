@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # ./test.sh           sets up what is missing, builds, runs every test: under 15 minutes warm, 25 cold, on two cores
-# ./test.sh --full    the same with full counts, then again with clang, without optimisation, and under the sanitizers
+# ./test.sh --full    the same with full counts, again with clang, without optimisation, under the sanitizers; clang-tidy
 # ./test.sh --lab     what needs more than this machine: the scripts tools/lab/*.sh, one after the other
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -15,6 +15,14 @@ check() {
   "$ctest" --preset "$1" || failed+=("$1")
 }
 
+tidy() {
+  echo "test: clang-tidy"
+  run-clang-tidy-16 -quiet -p build/clang "$PWD/(reference|oracles|generators|suites|reports|tools)/" \
+    >.deps/log/clang-tidy.log 2>&1 && return
+  grep ': error: ' .deps/log/clang-tidy.log | sed "s|$PWD/||" | sort -u
+  failed+=(clang-tidy)
+}
+
 failed=()
 case ${1:-} in
   '')
@@ -25,6 +33,7 @@ case ${1:-} in
     ./setup.sh --clang
     export ASSAY_FULL=1
     for preset in release clang dev asan; do check "$preset"; done
+    tidy
     ;;
   --lab)
     ./setup.sh
