@@ -2,10 +2,15 @@
 #include "reference/nearest.h"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 
 namespace assay {
 namespace {
+
+bool is_same_letter(char a, char b) {
+  return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
 
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -13,7 +18,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     std::size_t diagonal = row[0]++;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      const std::size_t substituted = diagonal + (is_same_letter(a[i], b[j]) ? 0 : 1);
       diagonal = row[j + 1];
       row[j + 1] = std::min({substituted, row[j] + 1, row[j + 1] + 1});
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "Did you mean …": the candidate with the smallest edit distance (Levenshtein), for error messages.
+// "Did you mean …": the candidate with the smallest edit distance (Levenshtein, case ignored), for error messages.
 #pragma once
 
 #include <string>
