@@ -201,8 +201,9 @@ std::optional<Error> read_token(Case& c, const Operator& op, std::string_view to
   if (key == "opset") return read_number(c.opset, key, value);
   if (key == "ir") return read_number(c.ir_version, key, value);
   if (key == "shapes") {
-    if (value != "symbolic") return Error{"shapes=symbolic is the only other way to declare shapes"};
-    c.declared = DeclaredShapes::symbolic;
+    if (value != "symbolic" && value != "absent")
+      return Error{"shapes=symbolic and shapes=absent are the other ways to declare shapes"};
+    c.declared = value == "symbolic" ? DeclaredShapes::symbolic : DeclaredShapes::absent;
     return std::nullopt;
   }
   if (op.versions().back().input(key)) return read_input(c, key, value);
@@ -257,6 +258,7 @@ std::string line(const Case& c) {
     if (const auto found = c.node.attributes.find(attribute); found != c.node.attributes.end())
       out += " " + attribute + "=" + attribute_text(found->second);
   if (c.declared == DeclaredShapes::symbolic) out += " shapes=symbolic";
+  if (c.declared == DeclaredShapes::absent) out += " shapes=absent";
   return out;
 }
 

@@ -18,8 +18,9 @@
 
 namespace assay {
 
-// How the model declares the shapes of its graph inputs.
-enum class DeclaredShapes { fixed, symbolic };
+// How the model declares the extents of its graph inputs: by numbers, by symbols, or not at all. Their rank is always
+// declared: graph inputs are required to have a shape (onnx/docs/IR.md, "Graphs").
+enum class DeclaredShapes { fixed, symbolic, absent };
 
 // A given input that is an initializer is a constant of the model; the others are graph inputs.
 struct Source {

@@ -31,6 +31,10 @@ TEST_CASE("A case line reads back to the letter", "[case]") {
   CHECK(c->node.inputs.at("B").presence == Input::Presence::empty_name);
   CHECK(c->declared == DeclaredShapes::symbolic);
   CHECK(*parse_case(line(*c)) == *c);
+  const std::string without = "AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2 shapes=absent";
+  REQUIRE(parse_case(without));
+  CHECK(parse_case(without)->declared == DeclaredShapes::absent);
+  CHECK(line(*parse_case(without)) == without);
 }
 
 TEST_CASE("The id of a case is the first 128 bits of the SHA-256 of its line", "[case]") {

@@ -185,6 +185,13 @@ void declare_symbolic(onnx::ValueInfoProto& info, const std::string& name, DType
                                                                                           std::to_string(axis));
 }
 
+// A dimension with neither a value nor a symbol is unknown (onnx/docs/IR.md, "Static tensor shapes").
+void declare_rank(onnx::ValueInfoProto& info, const std::string& name, DType dtype, std::size_t rank) {
+  declare(info, name, dtype);
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    info.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim();
+}
+
 void declare_fixed(onnx::ValueInfoProto& info, const std::string& name, const TensorType& type) {
   declare(info, name, type.dtype);
   for (const Int extent : type.shape)
@@ -228,14 +235,14 @@ bool is_given(const Case& c, const std::string& input) {
 }
 
 // Left out at the end: no entry. Left out before another one, or given the empty name: "".
-void add_inputs(onnx::NodeProto& proto, const Case& c) {
+void add_inputs(onnx::NodeProto& proto, const Case& c, const std::string& prefix) {
   const std::vector<Parameter>& inputs = c.definition().inputs;
   for (const auto& [name, input] : c.node.inputs)
     expects(c.definition().input(name), "a case names inputs of the schema");
   const auto stated = [&](const Parameter& input) { return c.node.inputs.contains(input.name); };
   const auto last = std::ranges::find_if(inputs.rbegin(), inputs.rend(), stated).base();
   for (auto input = inputs.begin(); input != last; ++input)
-    proto.add_input(is_given(c, input->name) ? input->name : "");
+    proto.add_input(is_given(c, input->name) ? prefix + input->name : "");
 }
 
 bool is_initializer(const Case& c, const std::string& input) {
@@ -243,24 +250,30 @@ bool is_initializer(const Case& c, const std::string& input) {
   return found != c.sources.end() && found->second.initializer;
 }
 
-void add_graph_inputs(onnx::GraphProto& graph, const Case& c) {
-  for (const Parameter& input : c.definition().inputs) {
-    if (!is_given(c, input.name)) continue;
-    if (is_initializer(c, input.name) && c.ir_version >= initializers_stand_alone) continue;
-    const TensorType& type = c.node.inputs.find(input.name)->second.type;
-    if (c.declared == DeclaredShapes::symbolic && !is_initializer(c, input.name))
-      declare_symbolic(*graph.add_input(), input.name, type.dtype, type.shape.size());
-    else
-      declare_fixed(*graph.add_input(), input.name, type);
+void declare_as(DeclaredShapes declared, onnx::ValueInfoProto& info, const std::string& name, const TensorType& type) {
+  switch (declared) {
+    case DeclaredShapes::fixed: return declare_fixed(info, name, type);
+    case DeclaredShapes::symbolic: return declare_symbolic(info, name, type.dtype, type.shape.size());
+    case DeclaredShapes::absent: return declare_rank(info, name, type.dtype, type.shape.size());
   }
 }
 
-void add_initializers(onnx::GraphProto& graph, const Case& c) {
+void add_graph_inputs(onnx::GraphProto& graph, const Case& c, const std::string& prefix) {
+  for (const Parameter& input : c.definition().inputs) {
+    if (!is_given(c, input.name)) continue;
+    if (is_initializer(c, input.name) && c.ir_version >= initializers_stand_alone) continue;
+    declare_as(is_initializer(c, input.name) ? DeclaredShapes::fixed : c.declared, *graph.add_input(),
+               prefix + input.name, c.node.inputs.find(input.name)->second.type);
+  }
+}
+
+void add_initializers(onnx::GraphProto& graph, const Case& c, const std::string& prefix) {
   const std::vector<Parameter>& inputs = c.definition().inputs;
   if (std::ranges::none_of(inputs, [&](const Parameter& input) { return is_initializer(c, input.name); })) return;
   const std::vector<std::optional<Tensor>> data = operands(c, 0);
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (is_initializer(c, inputs[i].name)) *graph.add_initializer() = proto_of(data.at(i).value(), inputs[i].name);
+    if (is_initializer(c, inputs[i].name))
+      *graph.add_initializer() = proto_of(data.at(i).value(), prefix + inputs[i].name);
 }
 
 // The first given input whose type is the variable `type`; the first given one where there is none.
@@ -278,11 +291,11 @@ const TensorType& type_of_variable(const Case& c, const std::string& type) {
 
 // Nothing is promised of the output but its rank, so a backend works its extents out; a near miss may have no shape at
 // all. Every operator admitted so far keeps the rank of its first input.
-void add_outputs(onnx::GraphProto& graph, onnx::NodeProto& node, const Case& c) {
+void add_outputs(onnx::GraphProto& graph, onnx::NodeProto& node, const Case& c, const std::string& prefix) {
   const std::size_t rank = type_of_variable(c, c.definition().inputs.front().type).shape.size();
   for (const Parameter& output : c.definition().outputs) {
-    node.add_output(output.name);
-    declare_symbolic(*graph.add_output(), output.name, type_of_variable(c, output.type).dtype, rank);
+    node.add_output(prefix + output.name);
+    declare_symbolic(*graph.add_output(), prefix + output.name, type_of_variable(c, output.type).dtype, rank);
   }
 }
 
@@ -295,6 +308,26 @@ void add_opset_imports(onnx::ModelProto& model, const Case& c) {
   };
   if (!c.version.domain.empty()) add("", c.ir_version < 10 ? 17 : 21);
   add(c.version.domain, c.opset);
+}
+
+onnx::ModelProto empty_model(const Case& c) {
+  onnx::ModelProto model;
+  model.set_ir_version(c.ir_version);
+  model.set_producer_name("assay");
+  add_opset_imports(model, c);
+  return model;
+}
+
+// Names begin with `prefix`: several cases in one graph are told apart by it.
+void add_case(onnx::GraphProto& graph, const Case& c, const std::string& prefix) {
+  onnx::NodeProto& node = *graph.add_node();
+  node.set_op_type(c.version.name);
+  node.set_domain(c.version.domain);
+  add_inputs(node, c, prefix);
+  add_attributes(node, c);
+  add_graph_inputs(graph, c, prefix);
+  add_initializers(graph, c, prefix);
+  add_outputs(graph, node, c, prefix);
 }
 
 // "ai.onnx" and "" are the same domain.
@@ -450,21 +483,22 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 }  // namespace
 
 std::string model_of(const Case& c) {
-  onnx::ModelProto model;
-  model.set_ir_version(c.ir_version);
-  model.set_producer_name("assay");
-  add_opset_imports(model, c);
+  onnx::ModelProto model = empty_model(c);
+  model.mutable_graph()->set_name(text(c.version));
+  add_case(*model.mutable_graph(), c, "");
+  return bytes_of(model);
+}
 
-  onnx::GraphProto& graph = *model.mutable_graph();
-  graph.set_name(text(c.version));
-  onnx::NodeProto& node = *graph.add_node();
-  node.set_op_type(c.version.name);
-  node.set_domain(c.version.domain);
-  add_inputs(node, c);
-  add_attributes(node, c);
-  add_graph_inputs(graph, c);
-  add_initializers(graph, c);
-  add_outputs(graph, node, c);
+std::string packed_model_of(const std::vector<const Case*>& cases) {
+  expects(!cases.empty(), "a model of at least one case");
+  onnx::ModelProto model = empty_model(*cases.front());
+  model.mutable_graph()->set_name("packed");
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    expects(cases[i]->opset == cases.front()->opset && cases[i]->ir_version == cases.front()->ir_version &&
+                cases[i]->version.domain == cases.front()->version.domain,
+            "cases of one opset, IR version and domain");
+    add_case(*model.mutable_graph(), *cases[i], std::to_string(i) + "_");
+  }
   return bytes_of(model);
 }
 

@@ -14,6 +14,10 @@ namespace assay {
 // bytes: names from the schema, attributes in schema order, producer "assay" without a version, raw_data little-endian.
 std::string model_of(const Case& c);
 
+// The cases as independent nodes of one model, for runtimes that are slow to load: the inputs of case i are called
+// "i_X" and so on, the outputs come in the order of the cases. All share opset, IR version and domain.
+std::string packed_model_of(const std::vector<const Case*>& cases);
+
 // The graph inputs of that model that are no initializers, for one data set, as TensorProtos in graph-input order.
 std::vector<std::string> graph_inputs(const Case& c, int set);
 

@@ -2,6 +2,7 @@
 #include "reference/onnx_io.h"
 
 #include <catch2/catch.hpp>
+#include <onnx/onnx_pb.h>
 
 #include <array>
 
@@ -257,6 +258,33 @@ TEST_CASE("onnx_io: symbolic shapes declare a rank and no extent", "[onnx]") {
   REQUIRE(inferred.shape);
   CHECK(inferred.shape->size() == 3);
   CHECK_FALSE(inferred.shape->at(2));  // unknown, whatever the kernel
+}
+
+TEST_CASE("onnx_io: absent shapes declare a rank, and neither extents nor symbols", "[onnx]") {
+  Case c = pool();
+  c.declared = DeclaredShapes::absent;
+  onnx::ModelProto model;
+  REQUIRE(model.ParseFromString(model_of(c)));
+  CHECK(model.graph().input(0).type().tensor_type().elem_type() == onnx::TensorProto::FLOAT);
+  const auto& dims = model.graph().input(0).type().tensor_type().shape().dim();
+  REQUIRE(dims.size() == 3);
+  CHECK_FALSE(dims[0].has_dim_value());
+  CHECK_FALSE(dims[0].has_dim_param());
+  CHECK(infer(model_of(c)).error.empty());
+}
+
+TEST_CASE("onnx_io: packed cases are independent nodes, each with names of its own", "[onnx]") {
+  const Case first = pool();
+  Case second = pool();
+  second.node.attribute("strides", Ints{1});
+  onnx::ModelProto model;
+  REQUIRE(model.ParseFromString(packed_model_of({&first, &second})));
+  CHECK(model.graph().node_size() == 2);
+  CHECK(model.graph().node(0).input(0) == "0_X");
+  CHECK(model.graph().node(1).input(0) == "1_X");
+  CHECK(model.graph().output(1).name() == "1_Y");
+  CHECK(model.graph().input_size() == 2);
+  CHECK(infer(packed_model_of({&first, &second})).error.empty());
 }
 
 TEST_CASE("onnx_io: ONNX infers the shape and type of the output, or says why not", "[onnx]") {
