@@ -2,59 +2,21 @@
 #include "suites/worker_names.h"
 
 #include "reference/nearest.h"
+#include "suites/catalogue.h"
+#include "suites/places.h"
 #include "suites/printable.h"
 #include "suites/worker.h"
 
-#include <cstdlib>
-#include <filesystem>
 #include <optional>
 
 namespace assay::suites {
 namespace {
 
-namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-const char* const marker = "tools/backends/assay_worker.py";
+std::string script(const char* name) { return (backends_folder() / name).string(); }
 
-fs::path running_program() {
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored);
-}
-
-bool is_file(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored);
-}
-
-// The folder that holds tools/backends.
-fs::path home() {
-  if (const char* given = std::getenv("ASSAY_HOME")) {
-    if (is_file(fs::path(given) / marker)) return given;
-    throw InputError("ASSAY_HOME is " + printable(given) + ", but there is no " + marker + " in it");
-  }
-  for (fs::path folder = running_program().parent_path(); folder.has_relative_path(); folder = folder.parent_path())
-    if (is_file(folder / marker)) return folder;
-  if (const fs::path sources = fs::path(__FILE__).parent_path().parent_path(); is_file(sources / marker))
-    return sources;
-  throw InputError(std::string(marker) + " is not found: set ASSAY_HOME to the folder of the project");
-}
-
-std::string python() {
-  if (const char* given = std::getenv("ASSAY_PYTHON"); given && *given) return given;
-  const fs::path ours = home() / ".deps/venv/bin/python";
-  return is_file(ours) ? ours.string() : "python3";
-}
-
-std::string script(const char* name) { return (home() / "tools/backends" / name).string(); }
-
-std::string reference_worker() {
-  const fs::path beside = running_program().parent_path();
-  for (const fs::path& folder : {beside, beside / "tools"})
-    if (is_file(folder / "assay-worker-reference")) return (folder / "assay-worker-reference").string();
-  throw InputError("assay-worker-reference is not found beside " + running_program().filename().string() +
-                   ": build the target of that name");
-}
+std::string reference_worker() { return (programs_folder() / "assay-worker-reference").string(); }
 
 Words given_command(const std::string& command) {
   Result<Words> words = split_command(command);
@@ -78,14 +40,20 @@ std::string argument(const std::string& kind, const std::string& rest) {
 }  // namespace
 
 const std::vector<std::string>& worker_names() {
-  static const std::vector<std::string> names = {"onnxruntime",  "reference",    "reference:naive", "python:MODULE",
-                                                 "exec:COMMAND", "variant:NAME", "mutant:ID"};
+  static const std::vector<std::string> names = [] {
+    Words all;
+    for (const Entry& entry : catalogue()) all.push_back(entry.name);
+    for (const char* known :
+         {"reference", "reference:naive", "python:MODULE", "exec:COMMAND", "variant:NAME", "mutant:ID"})
+      all.emplace_back(known);
+    return all;
+  }();
   return names;
 }
 
 std::vector<std::string> command_of(const std::string& name) {
-  if (name == "onnxruntime") return {python(), script("onnxruntime.py")};
   if (name == "reference" || name == "reference:naive") return {reference_worker()};
+  if (const Entry* entry = find_entry(catalogue(), name)) return command_of(*entry);
   const std::size_t colon = name.find(':');
   if (colon == std::string::npos) unknown(name);
   const std::string kind = name.substr(0, colon), rest = name.substr(colon + 1);

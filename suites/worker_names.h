@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Worker names: what may stand after --backend, and the command each name stands for.
 //
-//   onnxruntime       tools/backends/onnxruntime.py       reference, reference:naive   assay-worker-reference
+//   NAME              an entry of tools/backends/catalogue.json (catalogue.h): onnxruntime, openvino, …
+//   reference, reference:naive   assay-worker-reference
 //   python:MODULE     tools/backends/onnx_backend.py      exec:COMMAND                 any program
 //   variant:NAME, mutant:ID    assay-worker-reference: correct variants and planted bugs, for tests of ourselves
 //
-// Scripts lie in tools/backends of ASSAY_HOME, of a folder above the running program, or of the sources. Python is
-// ASSAY_PYTHON, or the .deps/venv of that same folder, or python3. assay-worker-reference lies beside the running
-// program or in tools/ beside it.
+// places.h says where scripts, programs and installed backends lie.
 #pragma once
 
 #include "reference/result.h"

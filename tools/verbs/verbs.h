@@ -22,6 +22,7 @@ struct Verb {
 Verb certify_verb(CLI::App& app);
 Verb replay_verb(CLI::App& app);
 Verb list_verb(CLI::App& app);
+Verb backends_verb(CLI::App& app);
 Verb explain_verb(CLI::App& app);
 
 }  // namespace assay::tools

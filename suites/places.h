@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places: where scripts, programs and installed backends lie. Each throws InputError, in one line that says what to do,
+// where it does not find its place.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace assay::suites {
+
+// tools/backends of ASSAY_HOME, of a folder above the running program, or of the sources.
+std::filesystem::path backends_folder();
+
+// What we built: assay-worker-reference and the like, beside the running program or in tools/ beside it.
+std::filesystem::path programs_folder();
+
+// ASSAY_PYTHON, or the .deps/venv of the project, or python3.
+std::string python();
+
+// ASSAY_CACHE, or assay/ in XDG_CACHE_HOME, or ~/.cache/assay. It need not exist.
+std::filesystem::path cache_folder();
+
+}  // namespace assay::suites
