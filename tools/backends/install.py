@@ -65,10 +65,10 @@ class Installation:
                   "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 
     def cargo(self):
-        copy = self.folder / "source"
-        shutil.copytree(self.source, copy, ignore=shutil.ignore_patterns("target", "Cargo.lock"))
+        source, copy = pathlib.Path(self.source), self.folder / "source"  # with its neighbours: it builds on one of them
+        shutil.copytree(source.parent, copy, ignore=shutil.ignore_patterns("target", "Cargo.lock"))
         self.step("compiling it (minutes)", "check the network and that the Rust toolchain is new enough",
-                  "cargo", "install", "--path", copy, "--root", self.folder, "--no-track",
+                  "cargo", "install", "--path", copy / source.name, "--root", self.folder, "--no-track",
                   "--target-dir", self.folder / "target")
         shutil.rmtree(self.folder / "target")
 
