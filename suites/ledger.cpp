@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/ledger.h"
+
+#include "reference/nearest.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+namespace assay::suites {
+namespace {
+
+using Json = nlohmann::json;
+using oracles::State;
+using oracles::Verdict;
+
+// The breaches an entry may expect; the other states never break a run.
+constexpr State breaches[] = {State::fail, State::below, State::refused, State::error, State::contested};
+
+std::vector<std::string> breach_names() {
+  std::vector<std::string> names;
+  for (const State state : breaches) names.emplace_back(oracles::name(state));
+  return names;
+}
+
+// Every operator version that a word of an entry may mean: "AveragePool-19", or "AveragePool" for all of its versions.
+std::map<std::string, std::vector<const Definition*>> versions_by_name() {
+  std::map<std::string, std::vector<const Definition*>> known;
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions()) {
+      const std::string version = text(definition.version);
+      known[version].push_back(&definition);
+      known[version.substr(0, version.rfind('-'))].push_back(&definition);
+    }
+  return known;
+}
+
+// Reads one entry; what it throws names the entry.
+class EntryReader {
+ public:
+  EntryReader(const Json& json, std::string place) : json_(json), place_(std::move(place)) {}
+
+  Entry read() {
+    if (!json_.is_object()) fail("it is no object");
+    check_keys();
+    Entry entry;
+    entry.id = word("id");
+    place_ += " (" + entry.id.substr(0, 80) + ")";
+    entry.versions = versions();
+    entry.when = when(entry.versions);
+    entry.states = states();
+    if (json_.contains("because")) entry.because = words("because");
+    entry.reason = stated_by_somebody("reason");
+    entry.link = stated_by_somebody("link");
+    entry.owner = stated_by_somebody("owner");
+    entry.expires = expiry();
+    return entry;
+  }
+
+  [[noreturn]] void fail(const std::string& why) const { throw InputError(place_ + ": " + why); }
+
+ private:
+  static const std::vector<std::string>& keys() {
+    static const std::vector<std::string> all{"id",     "operators", "when",  "states", "because",
+                                              "reason", "link",      "owner", "expires"};
+    return all;
+  }
+  void check_keys() const {
+    for (const auto& [key, value] : json_.items())
+      if (std::ranges::find(keys(), key) == keys().end()) fail("unknown key '" + key + "'" + suggestion(key, keys()));
+  }
+
+  std::string word(const std::string& key) const {
+    if (!json_.contains(key)) fail("'" + key + "' is missing");
+    const Json& value = json_.at(key);
+    if (!value.is_string() || value.get<std::string>().empty()) fail("'" + key + "' is text that is not empty");
+    return value.get<std::string>();
+  }
+  std::set<std::string> words(const std::string& key) const {
+    if (!json_.contains(key)) fail("'" + key + "' is missing");
+    std::set<std::string> all;
+    const Json& list = json_.at(key);
+    const auto is_word = [](const Json& each) { return each.is_string() && !each.get<std::string>().empty(); };
+    if (!list.is_array() || list.empty() || !std::ranges::all_of(list, is_word))
+      fail("'" + key + "' is a list of words that is not empty");
+    for (const Json& each : list) all.insert(each.get<std::string>());
+    return all;
+  }
+
+  std::vector<const Definition*> versions() const {
+    static const auto known = versions_by_name();
+    std::vector<const Definition*> all;
+    for (const std::string& name : words("operators")) {
+      const auto found = known.find(name);
+      if (found == known.end()) {
+        std::vector<std::string> names;
+        for (const auto& [each, definitions] : known) names.push_back(each);
+        fail("there is no operator version '" + name + "'" + suggestion(name, names));
+      }
+      for (const Definition* each : found->second)
+        if (std::ranges::find(all, each) == all.end()) all.push_back(each);
+    }
+    return all;
+  }
+
+  Predicate when(const std::vector<const Definition*>& about) const {
+    if (!json_.contains("when")) return {};
+    const Result<Predicate> read = parse_predicate(word("when"));
+    if (!read) fail("'when', " + read.error());
+    if (const auto mistake = read->mistake(about)) fail("'when', " + mistake->text);
+    return *read;
+  }
+
+  std::set<State> states() const {
+    std::set<State> all;
+    for (const std::string& name : words("states")) {
+      const std::optional<State> state = oracles::state_named(name);
+      if (!state || std::ranges::find(breaches, *state) == std::end(breaches))
+        fail("'" + name + "' is no breach" + suggestion(name, breach_names()) +
+             " (fail, below, refused, error, contested)");
+      all.insert(*state);
+    }
+    return all;
+  }
+
+  // What only a person can know: a draft holds a note to do it.
+  std::string stated_by_somebody(const std::string& key) const {
+    std::string words = word(key);
+    if (words.starts_with(to_do)) fail("a draft; write its '" + key + "' before it is applied");
+    return words;
+  }
+
+  Date expiry() const {
+    const std::string words = word("expires");
+    const std::optional<Date> date = date_named(words);
+    if (!date) fail("'expires' is a day as 2027-06-30, not '" + words.substr(0, 40) + "'");
+    return *date;
+  }
+
+  const Json& json_;
+  std::string place_;
+};
+
+Json parsed(std::string_view text, std::string_view name) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    throw InputError(std::string(name) + ": no JSON at byte " + std::to_string(error.byte) +
+                     "; a ledger looks like suites/ledger.schema.json says");
+  }
+}
+
+void check_header(const Json& json, const std::string& name) {
+  if (!json.is_object() || !json.contains("ledger") || json.at("ledger") != 1 || !json.contains("entries") ||
+      !json.at("entries").is_array())
+    throw InputError(name + R"(: no ledger; it begins {"ledger":1,"entries":[)");
+  const std::vector<std::string> known{"ledger", "about", "entries"};
+  for (const auto& [key, value] : json.items())
+    if (std::ranges::find(known, key) == known.end())
+      throw InputError(name + ": unknown key '" + key + "'" + suggestion(key, known));
+  if (json.contains("about") && !json.at("about").is_string()) throw InputError(name + ": 'about' is text");
+}
+
+bool are_selected(const Entry& entry, const Selection& selection) {
+  return selection.types.empty() &&
+         std::ranges::all_of(entry.versions, [&](const Definition* each) { return selection.admits(*each); });
+}
+
+bool passes(const Verdict& verdict) { return verdict.state == State::pass || verdict.state == State::contested; }
+
+// One entry against one run.
+class Account {
+ public:
+  Account(const Entry& entry, bool is_expired) : entry_(entry), is_expired_(is_expired) { use.entry = entry.id; }
+
+  void tell(std::size_t index, const Planned& planned, const std::optional<Verdict>& verdict,
+            std::optional<Mark>& mark) {
+    if (!entry_.meets(planned.c)) return;
+    ++use.met;
+    if (!verdict) {
+      ++use.unreached;
+    } else if (entry_.expects(*verdict)) {
+      ++use.covered;
+      if (!is_expired_ && !mark) mark = Mark{Mark::Kind::xfail, entry_.id};
+    } else if (passes(*verdict)) {
+      ++use.passed;
+      passing_.push_back(index);
+    } else {
+      ++otherwise_[verdict->state];
+    }
+  }
+
+  // After every case was told.
+  void conclude(bool is_selected, Settlement& settlement) const {
+    if (is_expired_) return complain(Complaint::Kind::expired, expired(), settlement);
+    if (!is_selected || use.covered > 0 || use.unreached > 0) return;
+    if (use.passed == 0) return complain(Complaint::Kind::unused, unused(), settlement);
+    for (const std::size_t index : passing_)
+      if (!settlement.marks[index]) settlement.marks[index] = Mark{Mark::Kind::xpass, entry_.id};
+    complain(Complaint::Kind::passing, cases(use.passed) + " it expects to break, none does; remove it", settlement);
+  }
+
+  Use use;
+
+ private:
+  static std::string cases(Int count) { return std::to_string(count) + (count == 1 ? " case" : " cases"); }
+  void complain(Complaint::Kind kind, std::string detail, Settlement& settlement) const {
+    settlement.complaints.push_back({kind, entry_.id, std::move(detail)});
+  }
+  std::string expired() const {
+    return "on " + text(entry_.expires) + "; " + cases(use.covered) + " it excused count again: renew it (" +
+           entry_.owner + ") or remove it";
+  }
+  std::string unused() const {
+    if (use.met == 0) return "no case that was asked meets it; remove it or mend its predicate";
+    std::string states;
+    for (const auto& [state, count] : otherwise_)
+      states += (states.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(oracles::name(state));
+    return cases(use.met) + " it meets end otherwise (" + states + "); remove it or mend it";
+  }
+
+  const Entry& entry_;
+  bool is_expired_;
+  std::vector<std::size_t> passing_;
+  std::map<State, Int> otherwise_;
+};
+
+}  // namespace
+
+std::optional<Date> date_named(std::string_view text) {
+  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return std::nullopt;
+  const auto number = [&](std::size_t at, std::size_t length) {
+    unsigned value = 0;
+    const char* const last = text.data() + at + length;
+    const auto [end, error] = std::from_chars(text.data() + at, last, value);
+    return error == std::errc() && end == last ? std::optional(value) : std::nullopt;
+  };
+  const auto year = number(0, 4), month = number(5, 2), day = number(8, 2);
+  if (!year || !month || !day) return std::nullopt;
+  const Date date{std::chrono::year(static_cast<int>(*year)), std::chrono::month(*month), std::chrono::day(*day)};
+  return date.ok() ? std::optional(date) : std::nullopt;
+}
+
+std::string text(Date date) {
+  const auto padded = [](unsigned number, std::size_t width) {
+    const std::string digits = std::to_string(number);
+    return std::string(width - std::min(width, digits.size()), '0') + digits;
+  };
+  return padded(static_cast<unsigned>(static_cast<int>(date.year())), 4) + "-" +
+         padded(static_cast<unsigned>(date.month()), 2) + "-" + padded(static_cast<unsigned>(date.day()), 2);
+}
+
+Date today() { return Date(std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now())); }
+
+bool Entry::meets(const Case& c) const {
+  return std::ranges::any_of(versions, [&](const Definition* each) { return each->version == c.version; }) &&
+         when.holds(c);
+}
+
+bool Entry::expects(const Verdict& verdict) const {
+  return states.contains(verdict.state) && (because.empty() || because.contains(verdict.because));
+}
+
+Ledger parse_ledger(std::string_view json, std::string_view name) {
+  const std::string file(name);
+  const Json document = parsed(json, name);
+  check_header(document, file);
+  Ledger ledger{file, sha256(json), {}};
+  std::set<std::string> ids;
+  for (const Json& each : document.at("entries")) {
+    EntryReader reader(each, file + ": entry " + std::to_string(ledger.entries.size() + 1));
+    ledger.entries.push_back(reader.read());
+    if (!ids.insert(ledger.entries.back().id).second) reader.fail("another entry has this id");
+  }
+  return ledger;
+}
+
+Ledger read_ledger(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw InputError("cannot read the ledger " + file.string() + "; `assay waive --from REPORT` drafts one");
+  const std::string bytes(std::istreambuf_iterator<char>(in), {});
+  return parse_ledger(bytes, file.string());
+}
+
+std::string_view name(Mark::Kind kind) { return kind == Mark::Kind::xfail ? "xfail" : "xpass"; }
+
+std::string_view name(Complaint::Kind kind) {
+  switch (kind) {
+    case Complaint::Kind::expired: return "expired";
+    case Complaint::Kind::unused: return "unused";
+    default: return "passing";
+  }
+}
+
+Settlement settle(const Ledger& ledger, const Suite& suite, std::span<const std::optional<Verdict>> verdicts,
+                  const Selection& selection, Date day) {
+  expects(suite.cases.size() == verdicts.size(), "one verdict per planned case");
+  Settlement settlement;
+  settlement.marks.resize(verdicts.size());
+  std::vector<Account> accounts;
+  for (const Entry& entry : ledger.entries) accounts.emplace_back(entry, entry.is_expired(day));
+  for (std::size_t i = 0; i < verdicts.size(); ++i)
+    for (Account& account : accounts) account.tell(i, suite.cases[i], verdicts[i], settlement.marks[i]);
+  for (std::size_t i = 0; i < accounts.size(); ++i) {
+    accounts[i].conclude(are_selected(ledger.entries[i], selection), settlement);
+    settlement.uses.push_back(accounts[i].use);
+  }
+  return settlement;
+}
+
+}  // namespace assay::suites
