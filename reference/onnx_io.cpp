@@ -443,27 +443,37 @@ void read_operands(const onnx::NodeProto& proto, const Definition& definition,
   }
 }
 
-void expect_one_node(const onnx::ModelProto& model) {
+void expect_nodes_with_outputs(const onnx::ModelProto& model) {
   const onnx::GraphProto& graph = model.graph();
-  if (graph.node_size() != 1) reject("a model of " + std::to_string(graph.node_size()) + " nodes, expected one");
+  if (graph.node_size() == 0) reject("a model of 0 nodes");
   if (model.functions_size() > 0) reject("a model with functions of its own");
-  if (graph.output_size() != 1 || graph.node(0).output_size() < 1 || graph.output(0).name().empty() ||
-      graph.output(0).name() != graph.node(0).output(0))
-    reject("the output of the graph is not the first output of its node");
+  if (graph.output_size() != graph.node_size())
+    reject("a model of " + std::to_string(graph.node_size()) + " nodes and " + std::to_string(graph.output_size()) +
+           " outputs, expected one of each node");
+  for (int i = 0; i < graph.node_size(); ++i)
+    if (graph.node(i).output_size() < 1 || graph.output(i).name().empty() ||
+        graph.output(i).name() != graph.node(i).output(0))
+      reject("output " + std::to_string(i) + " of the graph is not the first output of its node");
 }
 
-Served serve(const onnx::ModelProto& model) {
-  expect_one_node(model);
-  const onnx::NodeProto& node = model.graph().node(0);
+Served serve(const onnx::ModelProto& model, int at) {
+  const onnx::NodeProto& node = model.graph().node(at);
   Served served;
   served.opset = opset_of(model, domain_of(node.domain()));
   const Definition& definition = definition_of(node, served.opset);
   served.version = definition.version;
-  served.output_name = model.graph().output(0).name();
+  served.output_name = model.graph().output(at).name();
   read_attributes(node, definition, served.node);
   read_initializers(model.graph(), served);
   read_operands(node, definition, read_graph_inputs(model.graph(), served), served);
   return served;
+}
+
+std::vector<Served> serve_all(const onnx::ModelProto& model) {
+  expect_nodes_with_outputs(model);
+  std::vector<Served> all;
+  for (int i = 0; i < model.graph().node_size(); ++i) all.push_back(serve(model, i));
+  return all;
 }
 
 Inferred from_output(const onnx::TypeProto& type) {
@@ -537,8 +547,15 @@ Inferred infer(std::string_view bytes) {
   }
 }
 
+Result<std::vector<Served>> parse_nodes(std::string_view bytes) {
+  return as_result([&] { return serve_all(message_of<onnx::ModelProto>(bytes, "ModelProto")); });
+}
+
 Result<Served> parse_model(std::string_view bytes) {
-  return as_result([&] { return serve(message_of<onnx::ModelProto>(bytes, "ModelProto")); });
+  Result<std::vector<Served>> all = parse_nodes(bytes);
+  if (!all) return Error{all.error()};
+  if (all->size() != 1) return Error{"a model of " + std::to_string(all->size()) + " nodes, expected one"};
+  return std::move(all->front());
 }
 
 std::vector<Registered> registered_operators() {

@@ -33,7 +33,7 @@ struct Inferred {
 };
 Inferred infer(std::string_view model);
 
-// The single node of a stranger's model with its graph inputs and initializers, for workers: see Served.
+// A node of a stranger's model with the graph inputs and initializers of the model, for workers.
 struct Served {
   OpVersion version;  // since_version resolved from the opset import
   int opset = 0;
@@ -46,7 +46,8 @@ struct Served {
   std::vector<std::string> schema_names;  // of the node's inputs, in order
   std::string output_name;
 };
-Result<Served> parse_model(std::string_view bytes);
+Result<Served> parse_model(std::string_view bytes);               // of a single node
+Result<std::vector<Served>> parse_nodes(std::string_view bytes);  // of independent nodes, in graph order
 
 // Every operator version of ai.onnx in the registry of the package, deprecated ones included, by name and version.
 struct Registered {

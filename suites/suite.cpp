@@ -164,6 +164,24 @@ std::vector<Planned> each_once(std::vector<Planned> cases) {
   return unique;
 }
 
+std::vector<Planned> with_generated(std::vector<Planned> pinned, const Request& request) {
+  std::ranges::move(generated_cases(request), std::back_inserter(pinned));
+  return each_once(std::move(pinned));
+}
+
+// Generated cases are spread over the shares again, so the last are left out evenly.
+std::vector<Planned> abridged(const std::vector<Planned>& pinned) {
+  Request request;
+  request.generated = short_cases;
+  std::vector<Planned> all = with_generated(pinned, request);
+  const std::size_t kept = each_once(pinned).size(), drawn = all.size() - kept;
+  expects(kept < short_cases && all.size() >= short_cases, "the short suite holds all pinned cases and some more");
+  const std::size_t wanted = short_cases - kept;
+  std::vector<Planned> cases(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept));
+  for (std::size_t i = 0; i < wanted; ++i) cases.push_back(std::move(all[kept + i * drawn / wanted]));
+  return cases;
+}
+
 }  // namespace
 
 bool Selection::admits(const Definition& definition) const {
@@ -216,13 +234,14 @@ std::vector<Planned> generated_cases(const Request& request) {
 }
 
 Suite plan(const std::filesystem::path& suites, const Request& request) {
+  const bool is_short = request.length == Request::Length::abridged;
   Suite suite;
+  if (is_short) suite.name = "assay short";
   suite.version = suite_version;
-  suite.complete = request.selection.is_everything() && request.generated >= default_generated;
-  std::vector<Planned> cases = pinned_cases(suites);
-  keep_selected(cases, request.selection);
-  std::ranges::move(generated_cases(request), std::back_inserter(cases));
-  suite.cases = each_once(std::move(cases));
+  suite.complete = !is_short && request.selection.is_everything() && request.generated >= default_generated;
+  const std::vector<Planned> pinned = pinned_cases(suites);
+  suite.cases = is_short ? abridged(pinned) : with_generated(pinned, request);
+  keep_selected(suite.cases, request.selection);
   if (suite.cases.empty()) throw InputError("no case is selected; `assay list` shows what --ops and --types can name");
   suite.hash = suite_hash(suite.cases);
   return suite;

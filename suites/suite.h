@@ -32,6 +32,9 @@ struct Suite {
 
 inline constexpr std::string_view suite_version = "0.1";
 inline constexpr Int default_generated = 4000;
+// `short`, for backends that take seconds where others take milliseconds: the pinned cases and as many generated ones of
+// seed 1 as make this number. No certificate.
+inline constexpr Int short_cases = 1500;
 
 // What to take. Empty sets take everything.
 struct Selection {
@@ -44,7 +47,9 @@ struct Selection {
 };
 
 struct Request {
+  enum class Length { full, abridged };
   Selection selection;
+  Length length = Length::full;
   std::uint64_t seed = 1;
   Int generated = default_generated;
 };
@@ -60,7 +65,8 @@ std::vector<Planned> pinned_cases(const std::filesystem::path& suites);
 // constraint that can be broken alone.
 std::vector<Planned> generated_cases(const Request& request);
 
-// Pinned and generated together, each line once. Throws InputError where nothing is left.
+// Pinned and generated together, each line once. The abridged suite pays no heed to seed and number of the request.
+// Throws InputError where nothing is left.
 Suite plan(const std::filesystem::path& suites, const Request& request);
 
 std::string suite_hash(const std::vector<Planned>& cases);

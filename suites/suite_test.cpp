@@ -134,6 +134,24 @@ TEST_CASE("a part of the suite says that it is not complete", "[suite]") {
   CHECK_FALSE(plan("suites", request).complete);
 }
 
+TEST_CASE("the short suite is 1,500 cases, whatever seed and number were asked for", "[suite]") {
+  Request request;
+  request.length = Request::Length::abridged;
+  const Suite suite = plan("suites", request);
+  CHECK(suite.cases.size() == 1500);
+  CHECK(suite.name == "assay short");
+  CHECK_FALSE(suite.complete);
+  std::set<std::string> versions;
+  for (const Planned& p : suite.cases)
+    if (p.origin.starts_with("seed")) versions.insert(text(p.c.version));
+  CHECK(versions.size() == 13);
+  request.seed = 7;
+  request.generated = 10;
+  CHECK(plan("suites", request).hash == suite.hash);
+  request.selection.operators = {"Conv-11"};
+  CHECK(plan("suites", request).cases.size() < 300);
+}
+
 TEST_CASE("every line of a suite is there once", "[suite]") {
   Request request;
   request.generated = 290;

@@ -48,8 +48,8 @@ T accepted(Result<T> result) {
   return *std::move(result);
 }
 
-Served parse(std::string_view model) {
-  Result<Served> served = parse_model(model);
+std::vector<Served> parse(std::string_view model) {
+  Result<std::vector<Served>> served = parse_nodes(model);
   if (served) return *std::move(served);
   const bool is_unknown = served.error().starts_with("no operator ");
   throw Refusal{is_unknown ? Outcome::Kind::unsupported : Outcome::Kind::refused, served.error()};
@@ -105,15 +105,29 @@ Tensor compute(const Definition& definition, const Kernel& kernel, const Bound& 
   return kernel(call, bound.operands);
 }
 
+// One node of the model, in a session of its own.
+struct Session {
+  const Served& served;
+  const Definition& definition;
+  Kernel kernel;
+
+  Session(const Served& node, const Choice& choice)
+      : served(node), definition(*find_definition(node.version)), kernel(choice.kernel(definition)) {}
+
+  std::string output(const std::map<std::string, Tensor>& inputs) const {
+    return encode_tensor(compute(definition, kernel, bind(served, inputs)), served.output_name);
+  }
+};
+
 std::vector<std::vector<std::string>> run(const Choice& choice, const suites::Ask& ask) {
-  const Served served = parse(ask.model);
-  const Definition& definition = *find_definition(served.version);
-  const Kernel kernel = choice.kernel(definition);
+  const std::vector<Served> nodes = parse(ask.model);
+  std::vector<Session> sessions;
+  for (const Served& node : nodes) sessions.emplace_back(node, choice);
   std::vector<std::vector<std::string>> sets;
   for (const auto& parts : ask.sets) {
-    const std::map<std::string, Tensor> inputs = named_inputs(served, parts);
-    const Tensor output = compute(definition, kernel, bind(served, inputs));
-    sets.push_back({encode_tensor(output, served.output_name)});
+    const std::map<std::string, Tensor> inputs = named_inputs(nodes.front(), parts);
+    auto& outputs = sets.emplace_back();
+    for (const Session& session : sessions) outputs.push_back(session.output(inputs));
   }
   return sets;
 }
