@@ -66,6 +66,7 @@ Json backend_json(const Report& report) {
           {"options",
            {{"threads", report.asked.threads},
             {"optimization", report.asked.optimization},
+            {"set", report.asked.options},
             {"timeout_seconds", report.asked.timeout_seconds},
             {"memory_mib", report.asked.memory_mib}}}};
 }

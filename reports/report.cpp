@@ -216,6 +216,7 @@ std::string replay_line(const Asked& asked, std::string_view line) {
   if (asked.level != oracles::Level::L2) command += " --level " + std::string(oracles::name(asked.level));
   if (asked.threads != 1) command += " --threads " + std::to_string(asked.threads);
   if (asked.optimization != "all") command += " --optimization " + asked.optimization;
+  for (const auto& [option, value] : asked.options) command += " --set " + in_quotes(option + "=" + value);
   return command + " " + in_quotes(line);
 }
 

@@ -33,6 +33,7 @@ struct Asked {
   bool strict = false;  // contested does not conform
   int threads = 1;
   std::string optimization = "all";
+  std::map<std::string, std::string> options;  // further ones
   double timeout_seconds = 0;
   Int memory_mib = 0;
 };

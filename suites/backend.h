@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backend: the thing under test, behind one question and one answer. It never sees a Case or an expectation.
+// Backend: the thing under test, behind one question and one answer at a time. It never sees a Case or an expectation.
 #pragma once
 
 #include "oracles/verdict.h"
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -18,6 +19,8 @@ struct Description {
   // Capabilities: where a set is empty nothing is excluded. Operator versions as "Conv-11", types as "f32".
   std::set<std::string> operators, types;
   int newest_opset = 0;  // 0: no limit declared
+  // Free options it knows, with the values each may have; an empty list: any value.
+  std::map<std::string, std::vector<std::string>> options;
 };
 
 struct Ask {
@@ -25,15 +28,23 @@ struct Ask {
   std::string model;                           // ModelProto
   std::vector<std::vector<std::string>> sets;  // per data set, one TensorProto per graph input; "" where absent
   int threads = 1;
-  std::string optimization = "all";  // all, extended, basic or none
+  std::string optimization = "all";                 // all, extended, basic or none
+  std::map<std::string, std::string> options = {};  // only such as the backend declared
 };
 
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual const Description& describe() = 0;
-  // Never throws for what the backend did: a dead, hanging or lying worker is an Outcome.
-  virtual oracles::Outcome run(const Ask& ask) = 0;
+  // Asks one question, which has to live until its answer. Returns when it is sent or the backend takes no more of it
+  // for now, so that the host works while the backend does. No second question before the answer to the first.
+  virtual void ask(const Ask& question) = 0;
+  // Waits for the answer. Never throws for what the backend did: a dead, hanging or lying worker is an Outcome.
+  virtual oracles::Outcome answer() = 0;
+  oracles::Outcome run(const Ask& question) {
+    ask(question);
+    return answer();
+  }
 };
 
 }  // namespace assay::suites

@@ -85,7 +85,7 @@ bool Campaign::is_complete() const {
 }
 
 Ask ask_of(const Planned& planned, const Conduct& conduct) {
-  Ask ask{case_id(planned.line), model_of(planned.c), {}, conduct.threads, conduct.optimization};
+  Ask ask{case_id(planned.line), model_of(planned.c), {}, conduct.threads, conduct.optimization, conduct.options};
   for (int set = 0; set < data_sets; ++set) ask.sets.push_back(graph_inputs(planned.c, set));
   return ask;
 }

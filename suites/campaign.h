@@ -31,6 +31,7 @@ struct Conduct {
   int jobs = 1;
   int threads = 1;                                // inside the backend
   std::string optimization = "all";               // of the backend: all, extended, basic or none
+  std::map<std::string, std::string> options;     // further ones, which the backend has to have declared
   std::function<void(const Progress&)> progress;  // called by one thread at a time
   const std::atomic<bool>* stop = nullptr;        // once true no further case is begun
 };

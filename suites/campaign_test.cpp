@@ -15,11 +15,13 @@ class Scripted : public Backend {
   using Answer = std::function<Outcome(const Ask&)>;
   Scripted(Description description, Answer answer) : description_(std::move(description)), answer_(std::move(answer)) {}
   const Description& describe() override { return description_; }
-  Outcome run(const Ask& ask) override { return answer_(ask); }
+  void ask(const Ask& question) override { question_ = &question; }
+  Outcome answer() override { return answer_(*question_); }
 
  private:
   Description description_;
   Answer answer_;
+  const Ask* question_ = nullptr;
 };
 
 OpenBackend scripted(Scripted::Answer answer, Description description = {}) {

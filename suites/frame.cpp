@@ -118,6 +118,32 @@ oracles::Arithmetic arithmetic_of(const Json& object) {
   return arithmetic;
 }
 
+// Values as they are spelt, since they are sent back; they are made printable where they are shown.
+std::vector<std::string> values_of(const std::string& option, const Json& values) {
+  const auto wrong = [&] { return Malformed{"\"options\": " + printable(option, 40) + " is not an array of strings"}; };
+  if (!values.is_array()) throw wrong();
+  std::vector<std::string> known;
+  for (const Json& value : values) {
+    if (!value.is_string()) throw wrong();
+    known.push_back(value.get<std::string>());
+  }
+  return known;
+}
+
+std::map<std::string, std::vector<std::string>> options_of(const Json& object) {
+  const Json* options = find(object, "options");
+  std::map<std::string, std::vector<std::string>> known;
+  if (!options) return known;
+  if (!options->is_object()) throw Malformed{"\"options\" is not an object of names with their values"};
+  for (const auto& [option, values] : options->items()) {
+    if (option.empty() || option.find('=') != std::string::npos || option == "threads" || option == "optimization")
+      throw Malformed{"\"options\" declares \"" + printable(option, 40) +
+                      "\"; a name is not empty, without =, and neither threads nor optimization"};
+    known.emplace(option, values_of(option, values));
+  }
+  return known;
+}
+
 Description description_of(const Json& json) {
   Description description;
   description.backend = printable(text_of(json, "backend"), 80);
@@ -129,6 +155,7 @@ Description description_of(const Json& json) {
   description.operators = names_of(capabilities, "operators");
   description.types = names_of(capabilities, "types");
   description.newest_opset = small_number_of(capabilities, "newest_opset", 0);
+  description.options = options_of(json);
   return description;
 }
 
@@ -162,6 +189,14 @@ Result<T> caught(F&& parse) {
   }
 }
 
+void read_options(const Json& options, Ask& ask) {
+  if (!options.is_object()) throw Malformed{"\"options\" is not an object"};
+  ask.threads = small_number_of(options, "threads", 1);
+  ask.optimization = text_of(options, "optimization", "all");
+  for (const auto& [option, ignored] : options.items())
+    if (option != "threads" && option != "optimization") ask.options.emplace(option, text_of(options, option.c_str()));
+}
+
 Request request_of(const Json& json) {
   Request request;
   const std::string ask = text_of(json, "ask");
@@ -169,10 +204,7 @@ Request request_of(const Json& json) {
   if (ask != "run") throw Malformed{"unknown request " + printable(ask, 40)};
   request.kind = Request::Kind::run;
   request.ask.id = text_of(json, "id");
-  if (const Json* options = find(json, "options"); options && options->is_object()) {
-    request.ask.threads = small_number_of(*options, "threads", 1);
-    request.ask.optimization = text_of(*options, "optimization", "all");
-  }
+  if (const Json* options = find(json, "options")) read_options(*options, request.ask);
   const Json* model = find(json, "model");
   if (!model) throw Malformed{"\"model\", its size, is missing"};
   request.model = size_of_part(*model);
@@ -212,6 +244,7 @@ std::string describe_line() { return "{\"assay\":1,\"ask\":\"describe\"}\n"; }
 std::string run_line(const Ask& ask) {
   Json json = {{"ask", "run"}, {"id", ask.id}};
   json["options"] = {{"threads", ask.threads}, {"optimization", ask.optimization}};
+  for (const auto& [option, value] : ask.options) json["options"][option] = value;
   json["model"] = ask.model.size();
   json["sets"] = Json::array();
   for (const auto& set : ask.sets) {
@@ -226,12 +259,14 @@ Result<Request> parse_request(std::string_view line) {
 }
 
 std::string description_line(const Description& description) {
-  return line_of({{"assay", 1},
-                  {"backend", description.backend},
-                  {"version", description.version},
-                  {"device", description.device},
-                  {"arithmetic", json_of(description.arithmetic)},
-                  {"capabilities", capabilities_of(description)}});
+  Json json = {{"assay", 1},
+               {"backend", description.backend},
+               {"version", description.version},
+               {"device", description.device},
+               {"arithmetic", json_of(description.arithmetic)},
+               {"capabilities", capabilities_of(description)}};
+  if (!description.options.empty()) json["options"] = description.options;
+  return line_of(json);
 }
 
 std::string answer_line(std::string_view id, Outcome::Kind kind, std::string_view because, const Sizes& sets) {

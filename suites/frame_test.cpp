@@ -9,21 +9,31 @@ namespace assay::suites {
 using Kind = oracles::Outcome::Kind;
 
 TEST_CASE("frame: a run request is the line of the protocol", "[frame]") {
-  Ask ask{.id = "5f0c", .model = "model", .sets = {{"abc", ""}, {"abcd", ""}}, .threads = 2, .optimization = "none"};
-  CHECK(run_line(ask) == R"({"ask":"run","id":"5f0c","options":{"threads":2,"optimization":"none"},)"
+  Ask ask{.id = "5f0c",
+          .model = "model",
+          .sets = {{"abc", ""}, {"abcd", ""}},
+          .threads = 2,
+          .optimization = "none",
+          .options = {{"precision", "f32"}}};
+  CHECK(run_line(ask) == R"({"ask":"run","id":"5f0c","options":{"threads":2,"optimization":"none","precision":"f32"},)"
                          R"("model":5,"sets":[[3,0],[4,0]]})"
                          "\n");
 }
 
 TEST_CASE("frame: a worker reads back what the host wrote", "[frame]") {
-  const Ask ask{
-      .id = "a\"\n\xc3\xa4", .model = "model", .sets = {{"abc", ""}, {}}, .threads = 3, .optimization = "basic"};
+  const Ask ask{.id = "a\"\n\xc3\xa4",
+                .model = "model",
+                .sets = {{"abc", ""}, {}},
+                .threads = 3,
+                .optimization = "basic",
+                .options = {{"isa", "avx2"}, {"layout", "a=\"b\""}}};
   const Result<Request> request = parse_request(run_line(ask));
   REQUIRE(request);
   CHECK(request->kind == Request::Kind::run);
   CHECK(request->ask.id == ask.id);
   CHECK(request->ask.threads == 3);
   CHECK(request->ask.optimization == "basic");
+  CHECK(request->ask.options == ask.options);
   CHECK(request->model == 5);
   CHECK(request->sets == Sizes{{3, 0}, {}});
   CHECK(parse_request(describe_line())->kind == Request::Kind::describe);
@@ -50,13 +60,41 @@ TEST_CASE("frame: a description keeps every declaration", "[frame]") {
   description.operators = {"Conv-1"};
   description.types = {"f16", "f32"};
   description.newest_opset = 22;
+  description.options = {{"layout", {}}, {"precision", {"f32", "bf16"}}};
   const Result<Introduction> introduction = parse_introduction(description_line(description));
   REQUIRE(introduction);
   CHECK(introduction->description.arithmetic == description.arithmetic);
   CHECK(introduction->description.operators == description.operators);
   CHECK(introduction->description.types == description.types);
   CHECK(introduction->description.newest_opset == 22);
+  CHECK(introduction->description.options == description.options);
   CHECK_FALSE(introduction->replies_on_stdout);
+}
+
+TEST_CASE("frame: options that are declared in a way nobody could ask for are an error", "[frame]") {
+  struct Wrong {
+    std::string options, why;
+  };
+  const auto wrong = GENERATE(values<Wrong>({
+      {R"(["precision"])", "\"options\" is not an object of names with their values"},
+      {R"({"precision":"f32"})", "\"options\": precision is not an array of strings"},
+      {R"({"precision":[32]})", "\"options\": precision is not an array of strings"},
+      {R"({"":[]})", "a name is not empty"},
+      {R"({"a=b":[]})", "\"options\" declares \"a=b\""},
+      {R"({"threads":["1"]})", "neither threads nor optimization"},
+  }));
+  const auto introduction = parse_introduction(R"({"assay":1,"backend":"b","options":)" + wrong.options + "}");
+  REQUIRE_FALSE(introduction);
+  CHECK_THAT(introduction.error(), Catch::Matchers::Contains(wrong.why));
+}
+
+TEST_CASE("frame: a request whose options are no texts is malformed", "[frame]") {
+  const auto parsed = [](const std::string& options) {
+    return parse_request(R"({"ask":"run","id":"i","options":)" + options + R"(,"model":0,"sets":[]})");
+  };
+  CHECK(parsed(R"({"precision":"f32"})"));
+  CHECK_FALSE(parsed(R"({"precision":32})"));
+  CHECK_FALSE(parsed(R"([])"));
 }
 
 TEST_CASE("frame: the largest part is 2 GiB, to the byte", "[frame]") {

@@ -293,9 +293,13 @@ void Process::read_log(Descriptor& from, Tail& log) {
   if (count == 0) from.close();
 }
 
+void Process::send(Outgoing& outgoing) {
+  if (!outgoing.is_empty() && is_listening_) is_listening_ = outgoing.write_to(in_.number());
+}
+
 Process::Event Process::wait(Outgoing& outgoing, std::string& incoming, Clock::time_point until) {
   Event event;
-  if (!outgoing.is_empty() && is_listening_) is_listening_ = outgoing.write_to(in_.number());
+  send(outgoing);
   const short sending = outgoing.is_empty() ? 0 : POLLOUT;  // an error is reported in any case
   std::array<pollfd, 5> watched = {{{is_listening_ ? in_.number() : -1, sending, 0},
                                     {reply_.number(), POLLIN, 0},

@@ -92,6 +92,7 @@ class Process {
     bool exited = false;   // no more will: the process has ended, and the rest of its group with it
     bool is_quiet() const { return !arrived && !closed && !exited; }
   };
+  void send(Outgoing& outgoing);  // what it takes without waiting
   // Waits until something happens, at most until `until`: sends, receives, collects the log. A time that has passed
   // looks without waiting.
   Event wait(Outgoing& outgoing, std::string& incoming, Clock::time_point until);

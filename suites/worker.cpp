@@ -20,9 +20,12 @@ using Kind = Outcome::Kind;
 struct Worker::Exchange {
   enum class Progress { incomplete, complete, garbled };
 
+  Exchange(const Ask* asked, const Limits& within) : ask(asked), limits(within) {}
+
   const Ask* ask = nullptr;  // null: the worker shall describe itself
   const Limits& limits;
 
+  std::string question = {};  // its header line
   Outgoing outgoing = {};
   std::string incoming = {};
   std::size_t header = std::string::npos;  // its length with the newline, once it is there
@@ -154,23 +157,37 @@ const Description& Worker::describe() {
                    "; try by hand:" + by_hand);
 }
 
-Outcome Worker::run(const Ask& ask) {
+void Worker::ask(const Ask& question) {
+  expects(!exchange_, "a worker is asked one question at a time");
   describe();
-  const std::string header = run_line(ask);
+  pose(question);
+}
+
+Outcome Worker::answer() {
+  expects(exchange_ != nullptr, "an answer follows a question");
+  std::optional<Outcome> failure = not_asked_ ? std::move(not_asked_) : converse(*exchange_);
   // A worker that died or hung before it read any of the question did so over the one before: it is asked afresh, once.
-  for (bool is_last = false;; is_last = true) {
-    if (!is_ready())
-      if (std::optional<Outcome> failure = start()) return *std::move(failure);
-    process_->forget_log();
-    Exchange exchange{&ask, limits_};
-    exchange.outgoing.add(header);
-    exchange.outgoing.add(ask.model);
-    for (const auto& set : ask.sets)
-      for (const std::string& part : set) exchange.outgoing.add(part);
-    std::optional<Outcome> failure = converse(exchange);
-    if (!failure) return outcome_of(exchange);
-    if (exchange.was_read || is_last) return *std::move(failure);
+  if (failure && !exchange_->was_read) {
+    pose(*exchange_->ask);
+    failure = not_asked_ ? std::move(not_asked_) : converse(*exchange_);
   }
+  const std::unique_ptr<Exchange> exchange = std::move(exchange_);
+  return failure ? *std::move(failure) : outcome_of(*exchange);
+}
+
+// Starts a worker where there is none and sends what it takes without waiting.
+void Worker::pose(const Ask& question) {
+  exchange_.reset();
+  not_asked_ = is_ready() ? std::nullopt : start();
+  exchange_ = std::make_unique<Exchange>(&question, limits_);
+  if (not_asked_) return;
+  process_->forget_log();
+  exchange_->question = run_line(question);
+  exchange_->outgoing.add(exchange_->question);
+  exchange_->outgoing.add(question.model);
+  for (const auto& set : question.sets)
+    for (const std::string& part : set) exchange_->outgoing.add(part);
+  process_->send(exchange_->outgoing);
 }
 
 Outcome Worker::outcome_of(const Exchange& exchange) {
@@ -195,9 +212,9 @@ std::optional<Outcome> Worker::start() {
   process_.reset();
   process_ = std::make_unique<Process>(command_);
   ++starts_;
-  const std::string question = describe_line();
-  Exchange exchange{nullptr, limits_};
-  exchange.outgoing.add(question);
+  Exchange exchange(nullptr, limits_);
+  exchange.question = describe_line();
+  exchange.outgoing.add(exchange.question);
   if (std::optional<Outcome> failure = converse(exchange)) return failure;
   if (!description_) description_ = std::move(exchange.introduction.description);
   return std::nullopt;

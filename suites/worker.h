@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Worker: a backend behind the protocol of tools/backends/README.md, in a process of its own. Whatever that process
-// does is an Outcome; after anything but an answer it is killed and the next run starts a new one.
+// does is an Outcome; after anything but an answer it is killed and the next question starts a new one.
 #pragma once
 
 #include "suites/backend.h"
@@ -33,14 +33,17 @@ class Worker : public Backend {
   // Throws InputError, in one line that says what to do, when the program cannot be started or does not describe
   // itself.
   const Description& describe() override;
-  // Throws only what describe() throws, and where no process can be started for reasons that are not the worker's.
-  oracles::Outcome run(const Ask& ask) override;
+  // Both throw only what describe() throws, and where no process can be started for reasons that are not the worker's.
+  // The time limit counts from the call of answer(), so that a worker is not blamed for what the host did meanwhile.
+  void ask(const Ask& question) override;
+  oracles::Outcome answer() override;
 
   int starts() const { return starts_; }  // how many processes it took so far
   const Process* process() const { return process_.get(); }
 
  private:
   struct Exchange;
+  void pose(const Ask& question);
   std::optional<oracles::Outcome> start();
   std::optional<oracles::Outcome> converse(Exchange& exchange);
   std::optional<oracles::Outcome> await(Exchange& exchange);
@@ -55,6 +58,8 @@ class Worker : public Backend {
   Limits limits_;
   std::unique_ptr<Process> process_;
   std::optional<Description> description_;
+  std::unique_ptr<Exchange> exchange_;         // what was asked and is not answered
+  std::optional<oracles::Outcome> not_asked_;  // why that question could not be put
   int starts_ = 0;
 };
 

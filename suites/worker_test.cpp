@@ -101,6 +101,38 @@ TEST_CASE("Worker: an honest worker's outputs arrive, case after case, from one 
   CHECK(worker.starts() == 1);
 }
 
+TEST_CASE("Worker: a question asked is worked on while the host does something else", "[worker]") {
+  Worker worker("liar", liar());
+  worker.describe();
+  const Ask question = ask("writes into its folder");
+  worker.ask(question);
+  const auto left = worker.process()->directory() / "left";
+  for (const auto deadline = Clock::now() + 10s; Clock::now() < deadline && !std::filesystem::exists(left);)
+    std::this_thread::yield();
+  CHECK(std::filesystem::exists(left));
+  CHECK(worker.answer().kind == Kind::outputs);
+  CHECK(worker.starts() == 1);
+}
+
+TEST_CASE("Worker: the host's time between question and answer is not the worker's", "[worker]") {
+  Worker worker("liar", liar(), short_limits);
+  const Ask question = ask("honest", 1 << 21);  // its answer fills the pipe until the host reads it
+  worker.describe();
+  worker.ask(question);
+  std::this_thread::sleep_for(600ms);  // twice the limit
+  CHECK(worker.answer().kind == Kind::outputs);
+  CHECK(worker.starts() == 1);
+}
+
+TEST_CASE("Worker: a question is not asked before the last one was answered", "[worker]") {
+  Worker worker("liar", liar());
+  const Ask question = ask("honest");
+  CHECK_THROWS_AS(worker.answer(), BrokenPromise);
+  worker.ask(question);
+  CHECK_THROWS_AS(worker.ask(question), BrokenPromise);
+  CHECK(worker.answer().kind == Kind::outputs);
+}
+
 TEST_CASE("Worker: frames larger than any pipe travel both ways", "[worker]") {
   Worker worker("liar", liar());
   check_honest(worker, ask("honest", 1 << 21), 1 << 21);
@@ -288,6 +320,7 @@ TEST_CASE("Worker: one that cannot describe itself is an input error of one line
       {"hangs", "no answer within 300 ms"},
       {"garbage", "the header is not JSON: moo"},
       {"another protocol", "\"assay\":1, the version of the protocol, is missing"},
+      {"an option without values", "\"options\": precision is not an array of strings"},
       {"misspelt arithmetic", "\"arithmetic\" declares acumulator; known are accumulator"},
   }));
   Limits limits = short_limits;

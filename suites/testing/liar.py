@@ -120,6 +120,8 @@ def describe(how):
         return b'{"assay":2,"backend":"liar"}\n'
     if how == "misspelt arithmetic":
         return json.dumps({**DESCRIPTION, "arithmetic": {"acumulator": "f32"}}).encode() + b"\n"
+    if how == "an option without values":
+        return json.dumps({**DESCRIPTION, "options": {"precision": "f32"}}).encode() + b"\n"
     if how == "in full":
         declared = {"arithmetic": {"accumulator": "f64", "tf32": True},
                     "capabilities": {"operators": ["Conv-11"], "types": ["f32"], "newest_opset": 21}}

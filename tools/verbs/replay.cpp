@@ -37,7 +37,8 @@ class Listening : public suites::Backend {
  public:
   explicit Listening(std::unique_ptr<suites::Backend> backend) : backend_(std::move(backend)) {}
   const suites::Description& describe() override { return backend_->describe(); }
-  Outcome run(const suites::Ask& ask) override { return heard = backend_->run(ask); }
+  void ask(const suites::Ask& question) override { backend_->ask(question); }
+  Outcome answer() override { return heard = backend_->answer(); }
   Outcome heard;
 
  private:

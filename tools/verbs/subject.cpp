@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/verbs/subject.h"
 
+#include "suites/printable.h"
 #include "tools/verbs/words.h"
 
 #include <CLI/CLI.hpp>
@@ -26,6 +27,7 @@ void Subject::add_options(CLI::App& command) {
   command.add_option("--optimization", optimization, "graph optimisation of the backend: all, extended, basic or none")
       ->check(CLI::IsMember({"all", "extended", "basic", "none"}))
       ->capture_default_str();
+  command.add_option("--set", settings, "an option the backend declares, as in precision=f32; may be repeated");
 }
 
 suites::Limits Subject::limits() const {
@@ -41,11 +43,25 @@ suites::OpenBackend Subject::opener() const {
   return [spec = backend, within = limits()] { return suites::open_backend(spec, within); };
 }
 
+std::map<std::string, std::string> Subject::options() const {
+  std::map<std::string, std::string> options;
+  for (const std::string& setting : settings) {
+    const std::size_t equals = setting.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      throw InputError("--set " + suites::printable(setting, 80) +
+                       ": write an option and its value, as in precision=f32");
+    if (!options.emplace(setting.substr(0, equals), setting.substr(equals + 1)).second)
+      throw InputError("--set " + suites::printable(setting, 80) + ": this option is set twice");
+  }
+  return options;
+}
+
 suites::Conduct Subject::conduct() const {
   suites::Conduct conduct;
   conduct.level = level_of(level);
   conduct.threads = threads;
   conduct.optimization = optimization;
+  conduct.options = options();
   return conduct;
 }
 
@@ -57,6 +73,7 @@ reports::Asked Subject::asked() const {
   asked.strict = strict;
   asked.threads = threads;
   asked.optimization = optimization;
+  asked.options = options();
   asked.timeout_seconds = timeout_seconds;
   asked.memory_mib = memory_mib;
   return asked;

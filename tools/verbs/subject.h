@@ -6,7 +6,9 @@
 #include "suites/campaign.h"
 #include "suites/worker.h"
 
+#include <map>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -20,12 +22,14 @@ struct Subject {
   int threads = 1;
   double timeout_seconds = 10;
   Int memory_mib = 4096;
+  std::vector<std::string> settings;  // "precision=f32"
 
   void add_options(CLI::App& command);
 
   suites::Limits limits() const;
   suites::OpenBackend opener() const;
-  suites::Conduct conduct() const;  // one job, silent
+  std::map<std::string, std::string> options() const;  // throws InputError where a setting is not KEY=VALUE
+  suites::Conduct conduct() const;                     // one job, silent
   reports::Asked asked() const;
 };
 
