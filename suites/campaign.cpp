@@ -1,30 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/campaign.h"
 
+#include "oracles/judge.h"
+#include "reference/nearest.h"
 #include "reference/onnx_io.h"
+#include "suites/inquiry.h"
+#include "suites/printable.h"
 
 #include <algorithm>
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <tuple>
+#include <utility>
 
 namespace assay::suites {
 namespace {
+
+using Batch = std::vector<std::size_t>;
+
+bool can_be_packed(const Planned& planned, const Description& backend) {
+  return planned.c.definition().violated(planned.c.call()).empty() && excluded_by(backend, planned.c).empty();
+}
+
+// Which cases are asked in one model: a function of the suite, the capabilities and the size of a pack alone.
+std::vector<Batch> batches(const Suite& suite, const Description& backend, int pack) {
+  std::vector<Batch> all;
+  std::map<std::tuple<int, int, std::string>, std::size_t> growing;  // by what the cases of one model share
+  for (std::size_t i = 0; i < suite.cases.size(); ++i) {
+    const Case& c = suite.cases[i].c;
+    if (pack <= 1 || !can_be_packed(suite.cases[i], backend)) {
+      all.push_back({i});
+      continue;
+    }
+    const std::tuple key{c.opset, c.ir_version, c.version.domain};
+    const auto [place, fresh] = growing.try_emplace(key, all.size());
+    if (fresh) all.emplace_back();
+    Batch& batch = all[place->second];
+    batch.push_back(i);
+    if (batch.size() == static_cast<std::size_t>(pack)) growing.erase(place);
+  }
+  return all;
+}
+
+// A question on its way; the backend reads it in place.
+struct Asked {
+  Question question;
+  Ask ask;
+};
 
 // What the jobs of one campaign share.
 class Work {
  public:
   Work(const Suite& suite, const Conduct& conduct, Campaign& campaign)
-      : suite_(suite), conduct_(conduct), campaign_(campaign) {
+      : suite_(suite),
+        conduct_(conduct),
+        campaign_(campaign),
+        batches_(batches(suite, campaign.backend, conduct.pack)) {
     progress_.total = suite.cases.size();
   }
 
-  // Works through cases until there is none left, the run is stopped or a job failed.
+  // Works through cases until there is none left, the run is stopped or a job failed. While the backend works on one
+  // question the next is made, and the answer before it is judged.
   void proceed(Backend& backend) {
-    for (std::size_t index; !is_over() && (index = next_++) < suite_.cases.size();) {
-      oracles::Verdict verdict = judged(index, backend);
+    Inquiry inquiry(suite_, conduct_, campaign_.backend);
+    std::unique_ptr<Asked> under_way;
+    while (!is_over()) {
+      std::unique_ptr<Asked> next = prepared(inquiry);
+      if (!next && !under_way) return;
+      std::optional<oracles::Outcome> outcome;
+      if (under_way) outcome = answer_to(under_way->question, backend);
+      const std::unique_ptr<Asked> answered = std::exchange(under_way, std::move(next));
+      if (under_way) backend.ask(under_way->ask);
       // An interrupt reaches the worker as well: what it did then is no finding.
-      if (!is_over()) record(index, std::move(verdict));
+      if (answered && !is_over())
+        for (Conclusion& each : inquiry.conclude(answered->question, *std::move(outcome))) record(std::move(each));
     }
   }
 
@@ -41,26 +91,40 @@ class Work {
  private:
   bool is_over() const { return failed_ || (conduct_.stop && *conduct_.stop); }
 
-  oracles::Verdict judged(std::size_t index, Backend& backend) const {
-    const Planned& planned = suite_.cases[index];
+  oracles::Outcome answer_to(const Question& question, Backend& backend) const {
     try {
-      return certify(planned, backend, conduct_);
+      return backend.answer();
     } catch (const std::logic_error& broken) {
-      throw BrokenPromise("case " + planned.line + ": " + broken.what());
+      throw BrokenPromise("case " + suite_.cases[question.cases.front()].line + ": " + broken.what());
     }
   }
 
-  void record(std::size_t index, oracles::Verdict verdict) {
+  // What is owed comes before what is new.
+  std::unique_ptr<Asked> prepared(Inquiry& inquiry) {
+    std::optional<Question> question = inquiry.next();
+    if (!question) {
+      const std::size_t index = next_++;
+      if (index >= batches_.size()) return nullptr;
+      inquiry.take(batches_[index]);
+      question = inquiry.next();
+    }
+    Ask ask = inquiry.ask_of(*question);
+    return std::make_unique<Asked>(Asked{*std::move(question), std::move(ask)});
+  }
+
+  void record(Conclusion conclusion) {
     const std::lock_guard lock(mutex_);
     ++progress_.done;
-    ++progress_.states[verdict.state];
-    campaign_.verdicts[index] = std::move(verdict);
+    ++progress_.states[conclusion.verdict.state];
+    campaign_.verdicts[conclusion.index] = std::move(conclusion.verdict);
+    campaign_.marks[conclusion.index] = std::move(conclusion.marks);
     if (conduct_.progress) conduct_.progress(progress_);
   }
 
   const Suite& suite_;
   const Conduct& conduct_;
   Campaign& campaign_;
+  std::vector<Batch> batches_;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> failed_ = false;
   std::mutex mutex_;
@@ -78,6 +142,28 @@ void labour(Work& work, const OpenBackend& open, std::unique_ptr<Backend> backen
   }
 }
 
+std::string listed(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += " " + printable(word, 60);
+  return all;
+}
+
+// An option that nobody reads would make a report say what is not so.
+void expect_declared(const Description& backend, const std::map<std::string, std::string>& options) {
+  std::vector<std::string> known;
+  for (const auto& [key, values] : backend.options) known.push_back(key);
+  for (const auto& [key, value] : options) {
+    const auto found = backend.options.find(key);
+    if (found == backend.options.end())
+      throw InputError(printable(backend.backend) + " has no option '" + printable(key, 60) + "'" +
+                       suggestion(key, known) +
+                       (known.empty() ? "; it declares none" : "; it declares" + listed(known)));
+    if (!found->second.empty() && std::ranges::find(found->second, value) == found->second.end())
+      throw InputError(printable(backend.backend) + ": the option " + key + " is not '" + printable(value, 60) +
+                       "' but one of" + listed(found->second));
+  }
+}
+
 }  // namespace
 
 bool Campaign::is_complete() const {
@@ -85,8 +171,13 @@ bool Campaign::is_complete() const {
 }
 
 Ask ask_of(const Planned& planned, const Conduct& conduct) {
-  Ask ask{case_id(planned.line), model_of(planned.c), {}, conduct.threads, conduct.optimization, conduct.options};
+  Ask ask;
+  ask.id = case_id(planned.line);
+  ask.model = model_of(planned.c);
   for (int set = 0; set < data_sets; ++set) ask.sets.push_back(graph_inputs(planned.c, set));
+  ask.threads = conduct.threads;
+  ask.optimization = conduct.optimization;
+  ask.options = conduct.options;
   return ask;
 }
 
@@ -102,13 +193,12 @@ std::string excluded_by(const Description& backend, const Case& c) {
   return "";
 }
 
-oracles::Verdict certify(const Planned& planned, Backend& backend, const Conduct& conduct) {
-  oracles::Outcome outcome = backend.run(ask_of(planned, conduct));
-  const Description& described = backend.describe();
-  const std::string excluded = excluded_by(described, planned.c);
+oracles::Verdict judged(const Planned& planned, oracles::Outcome outcome, const Description& backend,
+                        oracles::Level level) {
+  const std::string excluded = excluded_by(backend, planned.c);
   const bool declared = outcome.kind == oracles::Outcome::Kind::refused && !excluded.empty();
   if (declared) outcome.kind = oracles::Outcome::Kind::unsupported;
-  oracles::Verdict verdict = oracles::judge(planned.c, outcome, {conduct.level, described.arithmetic});
+  oracles::Verdict verdict = oracles::judge(planned.c, outcome, {level, backend.arithmetic});
   if (declared && verdict.state == oracles::State::unsupported) {
     verdict.because = "declared";
     verdict.detail = excluded;
@@ -116,10 +206,17 @@ oracles::Verdict certify(const Planned& planned, Backend& backend, const Conduct
   return verdict;
 }
 
+oracles::Verdict certify(const Planned& planned, Backend& backend, const Conduct& conduct) {
+  expect_declared(backend.describe(), conduct.options);
+  return judged(planned, backend.run(ask_of(planned, conduct)), backend.describe(), conduct.level);
+}
+
 Campaign run(const Suite& suite, const OpenBackend& open, const Conduct& conduct) {
   std::unique_ptr<Backend> first = open();
-  Campaign campaign{first->describe(), {}};
+  expect_declared(first->describe(), conduct.options);
+  Campaign campaign{first->describe(), {}, {}};
   campaign.verdicts.resize(suite.cases.size());
+  campaign.marks.resize(suite.cases.size());
   Work work(suite, conduct, campaign);
   std::vector<std::thread> others;
   for (int job = 1; job < conduct.jobs; ++job) others.emplace_back(labour, std::ref(work), std::cref(open), nullptr);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Campaign: one run of a suite over a backend. Each case is asked once, judged once, and ends in one verdict at its
-// own index, so verdicts do not depend on the number of jobs (decisions 7).
+// Campaign: one run of a suite over a backend. Each case ends in one verdict at its own index, so verdicts do not
+// depend on the number of jobs (decisions 7). What is asked beside that leaves marks, never another verdict.
 #pragma once
 
 #include "oracles/judge.h"
 #include "suites/backend.h"
+#include "suites/presentations.h"
 #include "suites/suite.h"
 
 #include <atomic>
@@ -25,13 +26,24 @@ struct Progress {
   std::map<oracles::State, std::size_t> states;
 };
 
-// How to go about it. Only `level`, `threads` and `optimization` may change a verdict.
+// What is said beside a verdict (decisions 1).
+struct Mark {
+  std::string name;       // "unstable", "differs" or "stale session"
+  std::string by;         // what showed it: "repeated", "twice in one session", "shapes=absent", "pack"
+  std::string detail;     // in one line
+  bool breaches = false;  // it does not conform
+  std::string line;       // the other question where it is another case, else empty
+};
+
+// How to go about it. Only `level` and the configuration of the backend may change a verdict.
 struct Conduct {
   oracles::Level level = oracles::Level::L2;
   int jobs = 1;
-  int threads = 1;                                // inside the backend
-  std::string optimization = "all";               // of the backend: all, extended, basic or none
-  std::map<std::string, std::string> options;     // further ones, which the backend has to have declared
+  int threads = 1;                             // inside the backend
+  std::string optimization = "all";            // of the backend: all, extended, basic or none
+  std::map<std::string, std::string> options;  // of its own, such as it declares
+  int pack = 1;                                // legal cases in one model, for runtimes that are slow to load
+  Presenting presenting = Presenting::sample;
   std::function<void(const Progress&)> progress;  // called by one thread at a time
   const std::atomic<bool>* stop = nullptr;        // once true no further case is begun
 };
@@ -39,16 +51,21 @@ struct Conduct {
 struct Campaign {
   Description backend;
   std::vector<std::optional<oracles::Verdict>> verdicts;  // by index of the suite; empty where interrupted before
+  std::vector<std::vector<Mark>> marks;                   // beside them, as many
   bool is_complete() const;
 };
 
-// Throws what opening the backend throws; a broken promise names the case it happened at.
+// Throws what opening the backend throws, and InputError for an option the backend did not declare; a broken promise
+// names the case it happened at.
 Campaign run(const Suite& suite, const OpenBackend& open, const Conduct& conduct);
 
 Ask ask_of(const Planned& planned, const Conduct& conduct);
 // Why the declared capabilities exclude a case; empty where they do not.
 std::string excluded_by(const Description& backend, const Case& c);
-// Asks and judges one case. A refusal of what the backend declared it cannot do is `unsupported`.
+// A refusal of what the backend declared it cannot do is `unsupported`.
+oracles::Verdict judged(const Planned& planned, oracles::Outcome outcome, const Description& backend,
+                        oracles::Level level);
+// Asks one case once and judges it.
 oracles::Verdict certify(const Planned& planned, Backend& backend, const Conduct& conduct);
 
 }  // namespace assay::suites

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/campaign.h"
 
+#include "reference/onnx_io.h"
+#include "suites/worker.h"
+
 #include <catch2/catch.hpp>
+
+#include <mutex>
 
 namespace assay::suites {
 namespace {
@@ -15,14 +20,33 @@ class Scripted : public Backend {
   using Answer = std::function<Outcome(const Ask&)>;
   Scripted(Description description, Answer answer) : description_(std::move(description)), answer_(std::move(answer)) {}
   const Description& describe() override { return description_; }
-  void ask(const Ask& question) override { question_ = &question; }
-  Outcome answer() override { return answer_(*question_); }
+  void ask(const Ask& question) override { asked_ = &question; }
+  Outcome answer() override { return answer_(*asked_); }
 
  private:
   Description description_;
   Answer answer_;
-  const Ask* question_ = nullptr;
+  const Ask* asked_ = nullptr;
 };
+
+// Our own worker, with what it answers changed.
+class Altered : public Backend {
+ public:
+  using Change = std::function<Outcome(const Ask&, Outcome)>;
+  explicit Altered(Change change) : worker_(open_backend("reference")), change_(std::move(change)) {}
+  const Description& describe() override { return worker_->describe(); }
+  void ask(const Ask& question) override { worker_->ask(*(asked_ = &question)); }
+  Outcome answer() override { return change_(*asked_, worker_->answer()); }
+
+ private:
+  std::unique_ptr<Backend> worker_;
+  Change change_;
+  const Ask* asked_ = nullptr;
+};
+
+OpenBackend altered(Altered::Change change) {
+  return [=] { return std::make_unique<Altered>(change); };
+}
 
 OpenBackend scripted(Scripted::Answer answer, Description description = {}) {
   return [=] { return std::make_unique<Scripted>(description, answer); };
@@ -84,12 +108,180 @@ TEST_CASE("capabilities exclude by operator version, type and opset", "[campaign
   CHECK(excluded_by(backend, c) == "AveragePool-19 is not among the declared operators");
 }
 
+std::string marks(const Campaign& campaign, std::size_t index) {
+  std::string all;
+  for (const Mark& mark : campaign.marks[index])
+    all += mark.name + " by " + mark.by + ": " + mark.detail + (mark.breaches ? " !" : "") + "\n";
+  return all;
+}
+
+Conduct only_once() {
+  Conduct conduct;
+  conduct.presenting = Presenting::none;
+  return conduct;
+}
+
+Outcome with_first_element(Outcome outcome, float value) {
+  for (std::vector<Tensor>& set : outcome.sets) set[0].as<float>()[0] = value;
+  return outcome;
+}
+
+TEST_CASE("a failing case is asked three times more, and unstable where its result changes", "[campaign][unstable]") {
+  int asked = 0;
+  const auto always_wrong = [&](const Ask&, Outcome outcome) {
+    ++asked;
+    return with_first_element(std::move(outcome), 100);
+  };
+  const Campaign steady = run(pools(1), altered(always_wrong), only_once());
+  CHECK(steady.verdicts[0]->state == State::fail);
+  CHECK(marks(steady, 0).empty());
+  CHECK(asked == 4);
+  asked = 0;
+  const auto drifting = [&](const Ask&, Outcome outcome) {
+    return with_first_element(std::move(outcome), ++asked < 3 ? 100.0F : 101.0F);
+  };
+  const Campaign unsteady = run(pools(1), altered(drifting), only_once());
+  CHECK(unsteady.verdicts[0]->state == State::fail);
+  CHECK(marks(unsteady, 0) == "unstable by repeated: first fail (value), then fail (value), fail (value) !\n");
+  CHECK(asked == 3);  // once seen, that is enough
+}
+
+TEST_CASE("a crash that does not happen again is unstable, and stays an error", "[campaign][unstable]") {
+  int asked = 0;
+  const auto once = [&](const Ask&, Outcome outcome) {
+    return ++asked == 1 ? Outcome::failure(Outcome::Kind::crashed, "boom") : outcome;
+  };
+  const Campaign campaign = run(pools(1), altered(once), only_once());
+  CHECK(campaign.verdicts[0]->state == State::error);
+  CHECK(marks(campaign, 0) == "unstable by repeated: first error (crashed), then pass !\n");
+}
+
+TEST_CASE("a session that answers the second set of data with the first is marked stale", "[campaign]") {
+  const auto stale = [](const Ask&, Outcome outcome) {
+    if (outcome.sets.size() > 1) outcome.sets[1] = outcome.sets[0];
+    return outcome;
+  };
+  const Campaign campaign = run(pools(1), altered(stale), only_once());
+  CHECK(campaign.verdicts[0]->state == State::fail);
+  CHECK(campaign.marks[0].at(0).name == "stale session");
+}
+
+TEST_CASE("the same question put another way must end the same", "[campaign][presentations]") {
+  Conduct conduct;
+  conduct.presenting = Presenting::all;
+  const auto faithful = [](const Ask&, Outcome outcome) { return outcome; };
+  CHECK(marks(run(pools(1), altered(faithful), conduct), 0).empty());
+  const std::string symbolic =
+      model_of(*parse_case("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2 shapes=symbolic"));
+  const auto wants_extents = [&](const Ask& ask, Outcome outcome) {
+    return ask.model == symbolic ? Outcome::failure(Outcome::Kind::refused, "no symbols") : outcome;
+  };
+  const Campaign fussy = run(pools(1), altered(wants_extents), conduct);
+  CHECK(fussy.verdicts[0]->state == State::pass);
+  CHECK(marks(fussy, 0) == "differs by shapes=symbolic: refused instead of pass: no symbols !\n");
+  CHECK(fussy.marks[0][0].line.ends_with("shapes=symbolic"));
+  const auto not_with_threads = [](const Ask& ask, Outcome outcome) {
+    return ask.threads == 2 ? with_first_element(std::move(outcome), 100) : outcome;
+  };
+  CHECK(marks(run(pools(1), altered(not_with_threads), conduct), 0) ==
+        "differs by threads=2: fail (value) instead of pass !\n");
+  const auto unimplemented = [](const Ask& ask, Outcome outcome) {
+    return ask.optimization == "none" ? Outcome::failure(Outcome::Kind::unsupported, "no") : outcome;
+  };
+  CHECK(marks(run(pools(1), altered(unimplemented), conduct), 0) ==
+        "differs by optimization=none: unsupported (not implemented) instead of pass: no\n");
+}
+
+TEST_CASE("constants are compared on the data both ways share", "[campaign][presentations]") {
+  Suite suite;
+  suite.cases = read_cases("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,2]~small:1", "convs");
+  Conduct conduct;
+  conduct.presenting = Presenting::all;
+  const auto faithful = [](const Ask&, Outcome outcome) { return outcome; };
+  CHECK(marks(run(suite, altered(faithful), conduct), 0).empty());
+  const auto wrong_on_second = [](const Ask&, Outcome outcome) {  // whichever way it is asked
+    if (outcome.sets.size() == 2 && outcome.sets[0] != outcome.sets[1]) outcome.sets[1][0].as<float>()[0] = 1e6F;
+    return outcome;
+  };
+  const Campaign second = run(suite, altered(wrong_on_second), conduct);
+  CHECK(second.verdicts[0]->state == State::fail);
+  CHECK(marks(second, 0).empty());
+}
+
+TEST_CASE("the same data twice in one session must give the same bits", "[campaign][unstable]") {
+  Conduct conduct;
+  conduct.presenting = Presenting::all;
+  const auto forgetful = [](const Ask& ask, Outcome outcome) {
+    if (ask.sets[0] == ask.sets[1]) outcome.sets[1][0].as<float>()[0] += 1;
+    return outcome;
+  };
+  CHECK(marks(run(pools(1), altered(forgetful), conduct), 0) ==
+        "unstable by twice in one session: the same data twice gave different bits !\n");
+}
+
+TEST_CASE("cases in one model end as they do alone", "[campaign][pack]") {
+  Suite suite = pools(7);
+  const auto add = [&](const char* line) { suite.cases.push_back(read_cases(line, "more").front()); };
+  add("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,2]~small:1");    // another opset: another model
+  add("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:9 kernel_shape=-2");  // a near miss: alone
+  std::mutex mutex;
+  std::vector<std::size_t> inputs;
+  const auto count = [&](const Ask& ask, Outcome outcome) {
+    const std::lock_guard lock(mutex);
+    inputs.push_back(ask.sets[0].size());
+    return outcome;
+  };
+  const Campaign alone = run(suite, altered(count), only_once());
+  CHECK(inputs == std::vector<std::size_t>{1, 1, 1, 1, 1, 1, 1, 2, 1});
+  inputs.clear();
+  Conduct packed = only_once();
+  packed.pack = 4;
+  CHECK(states(run(suite, altered(count), packed)) == states(alone));
+  CHECK(inputs == std::vector<std::size_t>{4, 3, 2, 1});
+}
+
+TEST_CASE("a refused pack is asked in halves, and a failing node alone", "[campaign][pack]") {
+  const Suite suite = pools(4);
+  Conduct packed = only_once();
+  packed.pack = 4;
+  const std::string third = case_id(suite.cases[2].line);
+  int asked = 0;
+  const auto refuses_third = [&](const Ask& ask, Outcome outcome) {
+    ++asked;
+    const bool has_third = ask.sets[0].size() == 4 || (ask.sets[0].size() == 2 && asked > 2) || ask.id == third;
+    return has_third ? Outcome::failure(Outcome::Kind::refused, "no") : outcome;
+  };
+  const Campaign halved = run(suite, altered(refuses_third), packed);
+  CHECK(states(halved) == "pass \npass \nrefused no\npass \n");
+  CHECK(asked == 5);  // four, two, two, one, one
+  const auto wrong_in_company = [](const Ask& ask, Outcome outcome) {
+    if (ask.sets[0].size() > 1) outcome.sets[0][1].as<float>()[0] = 100;
+    return outcome;
+  };
+  const Campaign company = run(suite, altered(wrong_in_company), packed);
+  CHECK(company.verdicts[1]->state == State::pass);
+  CHECK(marks(company, 1) == "differs by pack: fail (value) beside other nodes, pass alone !\n");
+}
+
+TEST_CASE("an option the backend did not declare is a mistake of the caller", "[campaign]") {
+  Description backend;
+  backend.options = {{"precision", {"f32", "bf16"}}, {"isa", {}}};
+  Conduct conduct = only_once();
+  conduct.options = {{"isa", "anything"}, {"precision", "bf16"}};
+  CHECK_NOTHROW(run(pools(1), scripted(refusal, backend), conduct));
+  conduct.options = {{"precisoin", "f32"}};
+  CHECK_THROWS_WITH(run(pools(1), scripted(refusal, backend), conduct), Catch::Contains("precision"));
+  conduct.options = {{"precision", "f23"}};
+  CHECK_THROWS_WITH(run(pools(1), scripted(refusal, backend), conduct), Catch::Contains("f32"));
+}
+
 TEST_CASE("an interrupted campaign keeps what was done", "[campaign]") {
   const Suite suite = pools(10);
   std::atomic<bool> stop = false;
   int asked = 0;
   Conduct conduct;
   conduct.stop = &stop;
+  conduct.presenting = Presenting::none;
   const auto interrupt_at_four = [&](const Ask& ask) {
     stop = ++asked == 4;
     return refusal(ask);

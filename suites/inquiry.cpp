@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/inquiry.h"
+
+#include "oracles/judge.h"
+#include "reference/onnx_io.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace assay::suites {
+namespace {
+
+using oracles::Outcome;
+using oracles::State;
+using oracles::Verdict;
+using Purpose = Question::Purpose;
+
+constexpr std::size_t repetitions = 3;
+
+bool is_breach(State state) {
+  return state == State::fail || state == State::below || state == State::refused || state == State::error;
+}
+
+// What a backend did can have been chance; that it said no cannot.
+bool wants_repeating(State state) { return state == State::fail || state == State::below || state == State::error; }
+
+bool same_bits(const Outcome& a, const Outcome& b) { return a.kind == b.kind && a.sets == b.sets; }
+
+Outcome only_first_set(Outcome outcome) {
+  if (!outcome.sets.empty()) outcome.sets.resize(1);
+  return outcome;
+}
+
+Verdict judged_on_first_set(const Case& c, Outcome outcome, const Description& backend, oracles::Level level) {
+  return oracles::judge(c.call(), {operands(c, 0)}, only_first_set(std::move(outcome)), {level, backend.arithmetic});
+}
+
+std::string in_words(const Verdict& verdict) {
+  std::string words(name(verdict.state));
+  if (!verdict.because.empty() && verdict.because != words) words += " (" + verdict.because + ")";
+  return words;
+}
+
+// The second set of data answered with the answer to the first: the session kept it.
+bool is_stale(const Planned& planned, const Outcome& outcome, const Verdict& verdict) {
+  return verdict.state == State::fail && verdict.evidence && verdict.evidence->set > 0 && outcome.sets.size() > 1 &&
+         outcome.sets[0] == outcome.sets[1] && operands(planned.c, 0) != operands(planned.c, 1);
+}
+
+// The answers of one model of several nodes, each with one output; nothing where they are not that.
+std::optional<std::vector<Outcome>> taken_apart(const Outcome& packed, std::size_t cases) {
+  std::vector<Outcome> apart(cases);
+  for (const std::vector<Tensor>& set : packed.sets) {
+    if (set.size() != cases) return std::nullopt;
+    for (std::size_t i = 0; i < cases; ++i) apart[i].sets.push_back({set[i]});
+  }
+  return apart;
+}
+
+// What is true of a pack must be asked again alone only where something is amiss.
+bool is_settled_in_pack(State state) {
+  return state == State::pass || state == State::contested || state == State::unscored;
+}
+
+template <class F>
+auto naming(const Planned& planned, F&& f) {
+  try {
+    return f();
+  } catch (const std::logic_error& broken) {
+    throw BrokenPromise("case " + planned.line + ": " + broken.what());
+  }
+}
+
+}  // namespace
+
+void Inquiry::take(std::vector<std::size_t> cases) { questions_.push_back({Purpose::first, std::move(cases), {}}); }
+
+std::optional<Question> Inquiry::next() {
+  if (questions_.empty()) return std::nullopt;
+  Question question = std::move(questions_.front());
+  questions_.pop_front();
+  return question;
+}
+
+Ask Inquiry::ask_of(const Question& question) const {
+  if (question.cases.size() == 1) {
+    return naming(planned(question), [&] {
+      if (!question.presentation) {
+        Ask ask = suites::ask_of(planned(question), conduct_);
+        if (question.purpose == Purpose::twice) ask.sets = {ask.sets.at(0), ask.sets.at(0)};
+        return ask;
+      }
+      const Presentation& other = *question.presentation;
+      Ask ask = suites::ask_of({other.c, line(other.c), "", {}}, conduct_);
+      ask.threads = other.threads;
+      ask.optimization = other.optimization;
+      return ask;
+    });
+  }
+  std::vector<const Case*> cases;
+  std::string lines;
+  for (std::size_t index : question.cases) {
+    cases.push_back(&suite_.cases[index].c);
+    lines += suite_.cases[index].line + "\n";
+  }
+  Ask ask = suites::ask_of(planned(question), conduct_);
+  ask.id = case_id(lines);
+  ask.model = packed_model_of(cases);
+  for (int set = 0; set < data_sets; ++set) {
+    auto& parts = ask.sets[static_cast<std::size_t>(set)];
+    parts.clear();
+    for (const Case* c : cases) std::ranges::move(graph_inputs(*c, set), std::back_inserter(parts));
+  }
+  return ask;
+}
+
+std::vector<Conclusion> Inquiry::conclude(const Question& question, Outcome outcome) {
+  std::vector<Conclusion> done;
+  if (question.cases.size() > 1) {
+    settle_pack(question, outcome, done);
+    return done;
+  }
+  const std::size_t index = question.cases.front();
+  naming(planned(question), [&] {
+    if (question.purpose == Purpose::first || question.purpose == Purpose::alone) {
+      settle(index, std::move(outcome), {}, done);
+      return;
+    }
+    Open& open = open_.at(index);
+    if (question.purpose == Purpose::again) note_repetition(open, planned(question), outcome);
+    if (question.purpose == Purpose::twice) note_twice(open, outcome);
+    if (question.purpose == Purpose::otherwise)
+      note_presentation(open, planned(question), *question.presentation, outcome);
+    proceed(index, done);
+  });
+  return done;
+}
+
+// One refused node refuses the whole model, one crash takes all with it: halves are asked until each case had its say.
+void Inquiry::settle_pack(const Question& question, const Outcome& outcome, std::vector<Conclusion>& done) {
+  const std::vector<std::size_t>& cases = question.cases;
+  std::optional<std::vector<Outcome>> apart;
+  if (outcome.kind == Outcome::Kind::outputs) apart = taken_apart(outcome, cases.size());
+  if (!apart) {
+    const auto middle = cases.begin() + static_cast<std::ptrdiff_t>(cases.size() / 2);
+    questions_.push_front({question.purpose, {middle, cases.end()}, {}});
+    questions_.push_front({question.purpose, {cases.begin(), middle}, {}});
+    return;
+  }
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Planned& planned = suite_.cases[cases[i]];
+    naming(planned, [&] {
+      Verdict verdict = judged(planned, (*apart)[i], backend_, conduct_.level);
+      if (is_settled_in_pack(verdict.state)) {
+        settle(cases[i], std::move((*apart)[i]), {}, done);
+      } else {
+        in_pack_[cases[i]] = in_words(verdict);
+        questions_.push_front({Purpose::alone, {cases[i]}, {}});
+      }
+    });
+  }
+}
+
+// A node is the same node beside others.
+void Inquiry::compare_with_pack(std::size_t index, std::vector<Mark>& marks, const Verdict& alone) {
+  const auto found = in_pack_.find(index);
+  if (found == in_pack_.end()) return;
+  if (found->second != in_words(alone))
+    marks.push_back(
+        {"differs", "pack", found->second + " beside other nodes, " + in_words(alone) + " alone", true, ""});
+  in_pack_.erase(found);
+}
+
+void Inquiry::settle(std::size_t index, Outcome outcome, std::vector<Mark> marks, std::vector<Conclusion>& done) {
+  const Planned& planned = suite_.cases[index];
+  Verdict verdict = judged(planned, outcome, backend_, conduct_.level);
+  compare_with_pack(index, marks, verdict);
+  if (is_stale(planned, outcome, verdict))
+    marks.push_back({"stale session", "second set of data", "it got the answer to the first set", true, ""});
+  std::deque<Question> owed = owed_for(index, verdict);
+  open_[index] = {std::move(outcome), std::move(verdict), std::move(marks), std::move(owed), {}};
+  proceed(index, done);
+}
+
+std::deque<Question> Inquiry::owed_for(std::size_t index, const Verdict& verdict) const {
+  std::deque<Question> owed;
+  if (wants_repeating(verdict.state)) owed.assign(repetitions, {Purpose::again, {index}, {}});
+  if (verdict.state == State::error || verdict.state == State::unsupported) return owed;
+  const Planned& planned = suite_.cases[index];
+  Ask asked;
+  asked.id = case_id(planned.line);
+  asked.threads = conduct_.threads;
+  asked.optimization = conduct_.optimization;
+  for (Presentation& other : presentations(planned, asked, backend_, conduct_.presenting))
+    owed.push_back({Purpose::otherwise, {index}, std::move(other)});
+  const bool is_picked = conduct_.presenting == Presenting::all || (!owed.empty() && owed.back().presentation);
+  if (is_picked && conduct_.presenting != Presenting::none && is_settled_in_pack(verdict.state))
+    owed.push_back({Purpose::twice, {index}, {}});
+  return owed;
+}
+
+void Inquiry::note_repetition(Open& open, const Planned& planned, const Outcome& outcome) {
+  open.repeats.push_back(in_words(judged(planned, outcome, backend_, conduct_.level)));
+  if (open.verdict.state == State::error ? open.outcome.kind == outcome.kind : same_bits(open.outcome, outcome)) return;
+  std::string detail = "first " + in_words(open.verdict) + ", then";
+  for (const std::string& words : open.repeats) detail += (&words == &open.repeats.front() ? " " : ", ") + words;
+  open.marks.push_back({"unstable", "repeated", detail, true, ""});
+  std::erase_if(open.owed, [](const Question& q) { return q.purpose == Purpose::again; });
+}
+
+// The same session, inputs and threads twice must be bitwise equal (decisions 7).
+void Inquiry::note_twice(Open& open, const Outcome& outcome) {
+  if (outcome.kind == Outcome::Kind::outputs && outcome.sets.size() == 2 && outcome.sets[0] == outcome.sets[1]) return;
+  const std::string detail = outcome.kind == Outcome::Kind::outputs
+                                 ? "the same data twice gave different bits"
+                                 : std::string(name(outcome.kind)) + ": " + outcome.because;
+  open.marks.push_back({"unstable", "twice in one session", detail, true, ""});
+}
+
+void Inquiry::note_presentation(Open& open, const Planned& planned, const Presentation& other, const Outcome& outcome) {
+  const oracles::Level level = conduct_.level;
+  const auto judged_alike = [&](const Case& c, const Outcome& got) {
+    if (other.shares_all_data()) return judged({c, "", "", {}}, got, backend_, level);
+    return judged_on_first_set(c, got, backend_, level);
+  };
+  const Verdict first = judged_alike(planned.c, open.outcome), second = judged_alike(other.c, outcome);
+  if (first.state == second.state && first.because == second.because) return;
+  std::string detail = in_words(second) + " instead of " + in_words(first);
+  if (!second.detail.empty()) detail += ": " + second.detail;
+  open.marks.push_back({"differs", other.name, detail, is_breach(second.state), line(other.c)});
+}
+
+void Inquiry::proceed(std::size_t index, std::vector<Conclusion>& done) {
+  Open& open = open_.at(index);
+  if (!open.owed.empty()) {
+    questions_.push_front(std::move(open.owed.front()));
+    open.owed.pop_front();
+    return;
+  }
+  done.push_back({index, std::move(open.verdict), std::move(open.marks)});
+  open_.erase(index);
+}
+
+}  // namespace assay::suites

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/presentations.h"
+
+#include "suites/campaign.h"
+
+#include <algorithm>
+
+namespace assay::suites {
+namespace {
+
+using Axis = Presentation::Axis;
+
+// The IR version an opset was published with (onnx/docs/Versioning.md, "Released versions").
+int ir_version_of(int opset) {
+  if (opset <= 8) return 3;
+  if (opset <= 11) return opset - 5;
+  if (opset <= 14) return 7;
+  if (opset <= 18) return 8;
+  return opset <= 20 ? 9 : 10;
+}
+
+class Others {
+ public:
+  Others(const Case& c, const Ask& asked, const Description& backend) : c_(c), asked_(asked), backend_(backend) {}
+
+  std::vector<Presentation> all() {
+    put_weights();
+    put_shapes();
+    put_opset();
+    put_ir_version();
+    put_options();
+    return std::move(found_);
+  }
+
+ private:
+  void add(Axis axis, std::string name, Case c) {
+    if (!c.definition().violated(c.call()).empty() || !excluded_by(backend_, c).empty() || line(c) == line(c_)) return;
+    found_.push_back({axis, std::move(name), std::move(c), asked_.threads, asked_.optimization});
+  }
+
+  // Every operand but the data itself, all of them constants or none.
+  void put_weights() {
+    const auto is_constant = [](const auto& source) { return source.second.initializer; };
+    const bool makes_constant = std::ranges::none_of(c_.sources, is_constant);
+    const std::string& data = c_.definition().inputs.front().name;
+    Case other = c_;
+    for (auto& [input, source] : other.sources) source.initializer = makes_constant && input != data;
+    add(Axis::weights, makes_constant ? "weights=constant" : "weights=inputs", std::move(other));
+  }
+
+  void put_shapes() {
+    static constexpr std::pair<DeclaredShapes, const char*> ways[] = {{DeclaredShapes::fixed, "shapes=fixed"},
+                                                                      {DeclaredShapes::symbolic, "shapes=symbolic"},
+                                                                      {DeclaredShapes::absent, "shapes=absent"}};
+    for (const auto& [declared, name] : ways) {
+      Case other = c_;
+      other.declared = declared;
+      add(Axis::shapes, name, std::move(other));
+    }
+  }
+
+  // The ends of the opsets in which this version is in force.
+  void put_opset() {
+    const Operator& op = *find_operator(c_.version.domain, c_.version.name);
+    int last = c_.version.since_version;
+    const int newest = backend_.newest_opset > 0 ? std::min(backend_.newest_opset, newest_opset) : newest_opset;
+    for (int opset = last; opset <= newest; ++opset)
+      if (const Definition* at = op.at(opset); at && at->version == c_.version) last = opset;
+    if (!c_.version.domain.empty()) return;  // com.microsoft has one opset
+    for (int opset : {c_.version.since_version, last}) {
+      Case other = c_;
+      other.opset = opset;
+      other.ir_version = std::max(c_.ir_version, ir_version_of(opset));
+      if (opset != c_.opset) add(Axis::opset, "opset=" + std::to_string(opset), std::move(other));
+    }
+  }
+
+  void put_ir_version() {
+    Case other = c_;
+    other.ir_version = ir_version_of(c_.opset);
+    if (c_.version.domain.empty()) add(Axis::ir_version, "ir=" + std::to_string(other.ir_version), std::move(other));
+  }
+
+  void put_options() {
+    const std::string optimization = asked_.optimization == "none" ? "all" : "none";
+    found_.push_back({Axis::optimization, "optimization=" + optimization, c_, asked_.threads, optimization});
+    const int threads = asked_.threads == 1 ? 2 : 1;
+    found_.push_back({Axis::threads, "threads=" + std::to_string(threads), c_, threads, asked_.optimization});
+  }
+
+  const Case& c_;
+  const Ask& asked_;
+  const Description& backend_;
+  std::vector<Presentation> found_;
+};
+
+}  // namespace
+
+std::vector<Presentation> presentations(const Planned& planned, const Ask& asked, const Description& backend,
+                                        Presenting presenting) {
+  if (presenting == Presenting::none) return {};
+  if (!planned.c.definition().violated(planned.c.call()).empty()) return {};
+  std::vector<Presentation> all = Others(planned.c, asked, backend).all();
+  if (presenting == Presenting::all) return all;
+  const std::size_t pick = std::stoul(asked.id.substr(0, 8), nullptr, 16) % (8 * all.size());
+  if (pick >= all.size()) return {};
+  return {all[pick]};
+}
+
+}  // namespace assay::suites

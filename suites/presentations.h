@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Presentations: the same question put another way. Backends take different paths by them, and must agree in shape,
+// type, acceptance and state (decisions 7). Bits need no rule of their own: where the exactness certificate holds the
+// interval is a point, so two passes are the same bits, up to the sign of zero, which is never judged.
+#pragma once
+
+#include "suites/backend.h"
+#include "suites/suite.h"
+
+#include <string>
+#include <vector>
+
+namespace assay::suites {
+
+// How many of them a campaign asks.
+enum class Presenting { none, sample, all };
+
+struct Presentation {
+  enum class Axis { weights, shapes, opset, ir_version, optimization, threads };
+  Axis axis = Axis::shapes;
+  std::string name;  // "weights=inputs", "shapes=absent", "opset=20", "ir=3", "optimization=none", "threads=2"
+  Case c;
+  int threads = 1;
+  std::string optimization = "all";
+
+  // Constants hold the data of the first set in every set, so only that set asks the same.
+  bool shares_all_data() const { return axis != Axis::weights; }
+};
+
+// The other ways to ask a legal case, in the order of the axes; those which the backend's capabilities exclude are left
+// out. `sample` takes one way for about an eighth of the cases, picked by the id of the case.
+std::vector<Presentation> presentations(const Planned& planned, const Ask& asked, const Description& backend,
+                                        Presenting presenting);
+
+}  // namespace assay::suites
