@@ -178,14 +178,14 @@ class Account {
   Account(const Entry& entry, bool is_expired) : entry_(entry), is_expired_(is_expired) { use.entry = entry.id; }
 
   void tell(std::size_t index, const Planned& planned, const std::optional<Verdict>& verdict,
-            std::optional<Mark>& mark) {
+            std::optional<Expectation>& mark) {
     if (!entry_.meets(planned.c)) return;
     ++use.met;
     if (!verdict) {
       ++use.unreached;
     } else if (entry_.expects(*verdict)) {
       ++use.covered;
-      if (!is_expired_ && !mark) mark = Mark{Mark::Kind::xfail, entry_.id};
+      if (!is_expired_ && !mark) mark = Expectation{Expectation::Kind::xfail, entry_.id};
     } else if (passes(*verdict)) {
       ++use.passed;
       passing_.push_back(index);
@@ -200,7 +200,7 @@ class Account {
     if (!is_selected || use.covered > 0 || use.unreached > 0) return;
     if (use.passed == 0) return complain(Complaint::Kind::unused, unused(), settlement);
     for (const std::size_t index : passing_)
-      if (!settlement.marks[index]) settlement.marks[index] = Mark{Mark::Kind::xpass, entry_.id};
+      if (!settlement.marks[index]) settlement.marks[index] = Expectation{Expectation::Kind::xpass, entry_.id};
     complain(Complaint::Kind::passing, cases(use.passed) + " it expects to break, none does; remove it", settlement);
   }
 
@@ -286,7 +286,7 @@ Ledger read_ledger(const std::filesystem::path& file) {
   return parse_ledger(bytes, file.string());
 }
 
-std::string_view name(Mark::Kind kind) { return kind == Mark::Kind::xfail ? "xfail" : "xpass"; }
+std::string_view name(Expectation::Kind kind) { return kind == Expectation::Kind::xfail ? "xfail" : "xpass"; }
 
 std::string_view name(Complaint::Kind kind) {
   switch (kind) {

@@ -50,13 +50,13 @@ Ledger read_ledger(const std::filesystem::path& file);
 inline constexpr std::string_view to_do = "TODO";
 
 // xfail: a breach that an entry expects. xpass: a case that an entry expects to break, and every such case passes.
-struct Mark {
+struct Expectation {
   enum class Kind { xfail, xpass };
   Kind kind = Kind::xfail;
   std::string entry;
-  bool operator==(const Mark&) const = default;
+  bool operator==(const Expectation&) const = default;
 };
-std::string_view name(Mark::Kind kind);
+std::string_view name(Expectation::Kind kind);
 
 // Why an entry breaks the run.
 struct Complaint {
@@ -73,12 +73,12 @@ struct Use {
 };
 
 struct Settlement {
-  std::vector<std::optional<Mark>> marks;  // by index of the suite
-  std::vector<Complaint> complaints;       // in the order of the ledger
-  std::vector<Use> uses;                   // in the order of the ledger
+  std::vector<std::optional<Expectation>> marks;  // by index of the suite
+  std::vector<Complaint> complaints;              // in the order of the ledger
+  std::vector<Use> uses;                          // in the order of the ledger
 
   // Whether the breach at this index is expected, and does not count.
-  bool excuses(std::size_t index) const { return marks[index] && marks[index]->kind == Mark::Kind::xfail; }
+  bool excuses(std::size_t index) const { return marks[index] && marks[index]->kind == Expectation::Kind::xfail; }
 };
 
 // An entry whose operator versions or types were not all selected is neither unused nor passing: the cases it is about
