@@ -117,7 +117,8 @@ void publish(const reports::Report& report, reports::Draft* draft, const std::st
 }
 
 int certify(const Options& options) {
-  const suites::Request request{selection_of(options.operators, options.types), options.seed, options.cases};
+  const suites::Request request{
+      .selection = selection_of(options.operators, options.types), .seed = options.seed, .generated = options.cases};
   level_of(options.subject.level);  // mistakes are told before the work
   options.subject.opener();
   std::optional<reports::Draft> draft;
