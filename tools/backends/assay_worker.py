@@ -2,13 +2,16 @@
 """The frame loop of assay's Python workers (README.md in this folder).
 
     import assay_worker
-    assay_worker.serve(description, run)
+    assay_worker.serve(description, run, not_implemented=("no kernel for",))
 
 `run(model, sets, options)` gets the bytes of a ModelProto and, per data set, the bytes of one TensorProto per graph
 input (None where absent). It returns, per data set, a list of TensorProtos, or raises Unsupported or Refused; any other
-exception counts as a refusal too, with its type and text.
+exception counts as a refusal too, with its type and text, unless it is a NotImplementedError or says one of the phrases
+of `not_implemented`, in which the runtime tells that it has no implementation. array_of, proto_of and typed_proto are
+there for runtimes that speak numpy or bytes.
 """
 import json
+import math
 import os
 import sys
 
@@ -22,6 +25,34 @@ class Unsupported(Exception):
 
 class Refused(Exception):
     """The runtime turns this model or these inputs away."""
+
+
+def array_of(part):
+    """The numpy array of a TensorProto; bfloat16 is that of ml_dtypes. None stays None."""
+    import onnx.numpy_helper
+
+    return None if part is None else onnx.numpy_helper.to_array(onnx.TensorProto.FromString(part))
+
+
+def proto_of(name, value):
+    """The TensorProto of an array, under the type it has. What is no array is an error, never made one."""
+    import numpy
+    import onnx.numpy_helper
+
+    if value is None or isinstance(value, (str, bytes, dict)):
+        raise TypeError(f"output {name} is a {type(value).__name__}, not an array")
+    return onnx.numpy_helper.from_array(numpy.asarray(value), name).SerializeToString()
+
+
+def typed_proto(name, element_type, shape, content):
+    """The TensorProto of bytes, under the element type that the runtime names, where its size fits."""
+    import onnx.helper
+
+    size = math.prod(shape) * onnx.helper.tensor_dtype_to_np_dtype(element_type).itemsize
+    if len(content) != size:
+        kind = onnx.TensorProto.DataType.Name(element_type)
+        raise TypeError(f"output {name} has {len(content)} bytes; {kind} {list(shape)} takes {size}")
+    return onnx.TensorProto(name=name, data_type=element_type, dims=shape, raw_data=content).SerializeToString()
 
 
 def one_line(text):
@@ -47,7 +78,12 @@ def read_part(requests, size):
     return part
 
 
-def answer(run, header, model, sets):
+def is_not_implemented(error, phrases):
+    text = str(error).lower()
+    return isinstance(error, NotImplementedError) or any(phrase.lower() in text for phrase in phrases)
+
+
+def answer(run, not_implemented, header, model, sets):
     try:
         outputs = run(model, sets, header.get("options", {}))
         return {"outcome": "outputs", "sets": [[len(part) for part in parts] for parts in outputs]}, outputs
@@ -58,10 +94,11 @@ def answer(run, header, model, sets):
     except MemoryError:
         raise  # says nothing about the model: let the host see a worker that died
     except Exception as error:  # noqa: BLE001, whatever the runtime under test raises
-        return {"outcome": "refused", "because": one_line(f"{type(error).__name__}: {error}")}, []
+        outcome = "unsupported" if is_not_implemented(error, not_implemented) else "refused"
+        return {"outcome": outcome, "because": one_line(f"{type(error).__name__}: {error}")}, []
 
 
-def serve(description, run):
+def serve(description, run, not_implemented=()):
     description = {"assay": 1, **description}
     requests = sys.stdin.buffer
     replies = open_replies(description)
@@ -71,7 +108,7 @@ def serve(description, run):
         if header["ask"] == "run":
             model = read_part(requests, header["model"])
             sets = [[read_part(requests, size) if size else None for size in sizes] for sizes in header["sets"]]
-            reply, outputs = answer(run, header, model, sets)
+            reply, outputs = answer(run, not_implemented, header, model, sets)
             reply = {"id": header["id"], **reply}
         replies.write(json.dumps(reply).encode() + b"\n")
         for parts in outputs:

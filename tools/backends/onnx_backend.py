@@ -16,7 +16,7 @@ import assay_worker
 import numpy
 import onnx
 import onnx.backend.base
-from onnx import numpy_helper
+from assay_worker import array_of, proto_of
 
 
 class Evaluator:
@@ -69,16 +69,6 @@ def version_of(name):
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return ""
-
-
-def array_of(part):
-    return None if part is None else numpy_helper.to_array(onnx.TensorProto.FromString(part))
-
-
-def proto_of(name, value):
-    if value is None or isinstance(value, (str, bytes, dict)):
-        raise TypeError(f"output {name} is a {type(value).__name__}, not an array")
-    return numpy_helper.from_array(numpy.asarray(value), name).SerializeToString()
 
 
 def run_set(prepared, names, parts):

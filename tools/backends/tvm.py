@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""assay worker: Apache TVM, models read by its relax front end and compiled with llvm for this machine."""
+import assay_worker
+import onnx
+import tvm
+from assay_worker import array_of, proto_of
+from tvm import relax
+from tvm.relax.frontend.onnx import from_onnx
+
+LEVELS = {"all": 3, "extended": 2, "basic": 1, "none": 0}  # opt_level of the pass context
+
+
+def compiled(model, options):
+    graph = onnx.ModelProto.FromString(model)
+    module = from_onnx(graph)
+    with tvm.transform.PassContext(opt_level=LEVELS[options.get("optimization", "all")]):
+        executable = tvm.compile(module, target="llvm")
+    names = [output.name for output in graph.graph.output]
+    return relax.VirtualMachine(executable, tvm.cpu()), names
+
+
+def run_set(machine, names, parts):
+    tensors = [tvm.runtime.tensor(array_of(part)) for part in parts if part is not None]
+    result = machine["main"](*tensors)
+    values = [result] if isinstance(result, tvm.runtime.Tensor) else list(result)
+    return [proto_of(name, value.numpy()) for name, value in zip(names, values, strict=True)]
+
+
+def run(model, sets, options):
+    machine, names = compiled(model, options)
+    return [run_set(machine, names, parts) for parts in sets]
+
+
+assay_worker.serve(
+    {"backend": "tvm", "version": tvm.__version__, "device": "cpu"},
+    run,
+    not_implemented=["are not supported for frontend ONNX", "not implemented", "OpNotImplemented"],
+)
