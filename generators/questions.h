@@ -43,6 +43,8 @@ struct Questions {
   std::vector<Trait> traits = {};
   // A case stays small: a certificate is thousands of them, and a finding has to fit on paper.
   Int most_outputs = 600, most_cost = 20'000;
+  // Makes the inputs whose shapes follow from others fit again after a change (shrink.h); null where there are none.
+  void (*refit)(Case&) = nullptr;
 };
 
 const Questions& questions_about(const OpVersion& version);

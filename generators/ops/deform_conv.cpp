@@ -187,6 +187,22 @@ bool offset_of_another_type(Case& c) {
   return true;
 }
 
+// Offset and mask of another Conv; left alone where there are no windows.
+void refit(Case& c) {
+  Case conv = conv_of(c);
+  for (auto& [name, input] : conv.node.inputs) input.type.dtype = DType::f32;  // Conv-11 does not have them all
+  if (!conv.definition().violated(conv.call()).empty()) return;
+  const Window window = Window::of(conv.call());
+  const Shape out = window.output();
+  const Int rows = c.call().integer("offset_group") * window.taps();
+  for (const auto& [input, per_tap] : {std::pair{"offset", static_cast<Int>(out.size())}, std::pair{"mask", Int{1}}}) {
+    if (!c.sources.contains(input)) continue;
+    Shape& shape = shape_of(c, input);
+    shape = {conv.call().dim("X", 0), rows * per_tap};
+    shape.insert(shape.end(), out.begin(), out.end());
+  }
+}
+
 // Calls f(coordinate, extent) for every coordinate of data set 0, as a double: what f64 rounds away no trait asks for.
 template <class F>
 void for_each_coordinate(const Case& c, F&& f) {
@@ -279,7 +295,8 @@ const Questions& deform_conv() {
       .layout = Layout{},
       .traits = all_traits(),
       .most_outputs = 300,
-      .most_cost = 3000};
+      .most_cost = 3000,
+      .refit = refit};
   return questions;
 }
 

@@ -315,6 +315,15 @@ bool bias_of_another_type(Case& c) {
   return true;
 }
 
+// Lists per map follow the number of maps.
+void refit(Case& c) {
+  for (const char* input : {"w_scale", "w_zero_point"}) {
+    const auto found = c.node.inputs.find(input);
+    if (found != c.node.inputs.end() && found->second.type.shape.size() == 1 && found->second.type.shape[0] != 1)
+      found->second.type.shape = {maps_of(c)};
+  }
+}
+
 // What a case lies in, besides its shapes.
 const Shape& shape(const Case& c, const char* input) { return c.node.inputs.at(input).type.shape; }
 DType dtype(const Case& c, const char* input) { return c.node.inputs.at(input).type.dtype; }
@@ -410,22 +419,23 @@ std::vector<Trait> all_traits() {
 }  // namespace
 
 const Questions& qlinear_conv() {
-  static const Questions questions{draw,
-                                   strata_of(conv_ground()),
-                                   conv_cost,
-                                   {{"x_scale or x_zero_point per channel", x_parameter_per_channel},
-                                    {"x_scale or x_zero_point of rank 2", x_parameter_of_rank_2},
-                                    {"w_scale or w_zero_point too long", w_parameter_too_long},
-                                    {"w_scale or w_zero_point too short", w_parameter_too_short},
-                                    {"w_scale or w_zero_point of rank 2", w_parameter_of_rank_2},
-                                    {"y_scale or y_zero_point per map", y_parameter_per_map},
-                                    {"y_scale or y_zero_point of rank 2", y_parameter_of_rank_2},
-                                    {"a parameter left out", without_a_parameter},
-                                    {"a zero point of another type", zero_point_of_another_type},
-                                    {"a scale of another type", scale_of_another_type},
-                                    {"a bias of another type", bias_of_another_type}},
-                                   Layout{.x = "x", .w = "w"},
-                                   all_traits()};
+  static const Questions questions{.draw = draw,
+                                   .strata = strata_of(conv_ground()),
+                                   .cost = conv_cost,
+                                   .damages = {{"x_scale or x_zero_point per channel", x_parameter_per_channel},
+                                               {"x_scale or x_zero_point of rank 2", x_parameter_of_rank_2},
+                                               {"w_scale or w_zero_point too long", w_parameter_too_long},
+                                               {"w_scale or w_zero_point too short", w_parameter_too_short},
+                                               {"w_scale or w_zero_point of rank 2", w_parameter_of_rank_2},
+                                               {"y_scale or y_zero_point per map", y_parameter_per_map},
+                                               {"y_scale or y_zero_point of rank 2", y_parameter_of_rank_2},
+                                               {"a parameter left out", without_a_parameter},
+                                               {"a zero point of another type", zero_point_of_another_type},
+                                               {"a scale of another type", scale_of_another_type},
+                                               {"a bias of another type", bias_of_another_type}},
+                                   .layout = Layout{.x = "x", .w = "w"},
+                                   .traits = all_traits(),
+                                   .refit = refit};
   return questions;
 }
 

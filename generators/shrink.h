@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Simpler cases: what to ask instead of a case that failed, so that the failure fits on paper. A candidate is as legal
+// as the case, or breaks exactly the same constraints; its data say as much as they must: never a constant input where
+// there was none, never all zeros. Which candidate still fails is for the asker to find out.
+#pragma once
+
+#include "reference/case.h"
+
+#include <rapidcheck.h>
+
+namespace assay::generators {
+
+// What is made simpler: the step in the order of spec B (presentation, channels, axes, data, attributes, sizes), and
+// which attribute, input or axis. A loop that goes on where it succeeded asks less than one that starts again.
+struct Position {
+  int step = 0, part = 0;
+  auto operator<=>(const Position&) const = default;
+};
+
+struct Simpler {
+  Position at;
+  Case c;
+};
+
+// In the order of their positions, the boldest first at each. Lazy: a candidate is made when it is looked at.
+rc::Seq<Simpler> simpler(const Case& c);
+
+// How much there is to read: the elements of all inputs, and the attributes that are written and not the default.
+struct CaseSize {
+  Int elements = 0, attributes = 0;
+  auto operator<=>(const CaseSize&) const = default;
+};
+CaseSize size_of(const Case& c);
+
+}  // namespace assay::generators

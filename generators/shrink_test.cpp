@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generators/shrink.h"
+
+#include "generators/generators.h"
+#include "reference/operator.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace assay::generators {
+namespace {
+
+Case parsed(const std::string& text) {
+  const Result<Case> c = parse_case(text);
+  if (!c) throw InputError(c.error());
+  return *c;
+}
+
+std::vector<Simpler> all(const Case& c) {
+  std::vector<Simpler> list;
+  rc::Seq<Simpler> candidates = simpler(c);
+  while (const rc::Maybe<Simpler> next = candidates.next()) list.push_back(*next);
+  return list;
+}
+
+std::vector<Case> questions(int each) {
+  std::vector<Case> list;
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions())
+      for (int index = 0; index < each; ++index)
+        list.push_back(legal(definition, definition.types_of(definition.inputs.front().type).front(), 5,
+                             static_cast<std::uint64_t>(index)));
+  return list;
+}
+
+// Walks down by candidates that `fails` accepts, never twice by the same line; the case where no candidate is left.
+template <class F>
+Case bottom(Case c, F&& fails) {
+  std::set<std::string> seen{line(c)};
+  for (int steps = 0; steps < 1'000; ++steps) {
+    const std::vector<Simpler> candidates = all(c);
+    const auto next = std::ranges::find_if(candidates, [&](const Simpler& candidate) {
+      return seen.insert(line(candidate.c)).second && fails(candidate.c);
+    });
+    if (next == candidates.end()) return c;
+    c = next->c;
+  }
+  FAIL("no end from " << line(c));
+  return c;
+}
+
+bool is_zero(const Case& c, const std::string& input) {
+  const Tensor data = fill(c.sources.at(input).recipe, c.node.inputs.at(input).type);
+  return data.elements() > 0 && std::ranges::all_of(data.bytes(), [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+}  // namespace
+
+TEST_CASE("A simpler case is legal, has a line of its own and comes in the order of its position", "[shrink]") {
+  for (const Case& c : questions(12)) {
+    Position last;
+    for (const Simpler& candidate : all(c)) {
+      INFO(line(c) << "\n" << line(candidate.c));
+      CHECK(candidate.c.definition().violated(candidate.c.call()).empty());
+      CHECK(line(candidate.c) != line(c));
+      const Result<Case> again = parse_case(line(candidate.c));
+      REQUIRE(again);
+      CHECK(*again == candidate.c);
+      CHECK(candidate.at >= last);
+      last = candidate.at;
+    }
+  }
+}
+
+TEST_CASE("A near miss stays one, and breaks nothing else", "[shrink]") {
+  std::size_t smaller = 0;
+  for (const Operator* op : operators()) {
+    const Definition& definition = op->versions().back();
+    for (const std::string& id : breakable(definition)) {
+      const auto c = near_miss(definition, definition.types_of(definition.inputs.front().type).front(), id, 3, 1);
+      if (!c) continue;
+      for (const Simpler& candidate : all(*c)) {
+        INFO(line(*c) << "\n" << line(candidate.c));
+        CHECK(definition.violated(candidate.c.call()) == std::vector<std::string>{id});
+        smaller += size_of(candidate.c).elements < size_of(*c).elements;
+      }
+    }
+  }
+  CHECK(smaller > 0);
+}
+
+TEST_CASE("Where everything fails nearly nothing is left, but never data of zeros", "[shrink]") {
+  for (const Case& c : questions(6)) {
+    const Case least = bottom(c, [](const Case&) { return true; });
+    INFO(line(c) << "\n" << line(least));
+    const std::string& data = least.definition().inputs.front().name;
+    CHECK_FALSE(is_zero(least, data));
+    CHECK(volume(least.node.inputs.at(data).type.shape) == 1);
+    CHECK(least.opset == least.version.since_version);
+    CHECK(least.declared == DeclaredShapes::fixed);
+    CHECK(size_of(least).attributes <= 1);  // kernel_shape is required of AveragePool
+  }
+}
+
+TEST_CASE("What the failure needs stays, everything else goes", "[shrink]") {
+  const Case c = parsed(
+      "Conv-22 opset=24 ir=10 X=f16[2,6,7,9]~normal:3 W=f16[4,3,3,2]~normal:8@init B=f16[4]~odd5:1@init "
+      "auto_pad=SAME_LOWER dilations=2,3 group=2 kernel_shape=3,2 strides=2,1 shapes=symbolic");
+  const auto has_group_and_dilation = [](const Case& k) {
+    return k.call().integer("group") == 2 && std::ranges::max(k.call().ints("dilations")) >= 2;
+  };
+  CHECK(line(bottom(c, has_group_and_dilation)) ==
+        "Conv-22 opset=22 ir=10 X=f16[1,2,1]~iota:1 W=f16[2,1,1]~const:1 dilations=2 group=2");
+}
+
+TEST_CASE("What is written out becomes round, value by value", "[shrink]") {
+  const Case c = parsed("Conv-11 opset=11 ir=8 X=f32[1,1,3]~lit:0x1.8p+3,-7.25,nan W=f32[1,1,1]~const:1");
+  const auto has_nan = [](const Case& k) {
+    const Tensor x = fill(k.sources.at("X").recipe, k.node.inputs.at("X").type);
+    return x.elements() == 3 && std::isnan(x.as<float>()[2]);
+  };
+  CHECK(line(bottom(c, has_nan)) == "Conv-11 opset=11 ir=8 X=f32[1,1,3]~lit:1,1,nan W=f32[1,1,1]~const:1");
+}
+
+TEST_CASE("Displacements follow the windows", "[shrink][DeformConv]") {
+  const Case c = parsed(
+      "DeformConv-19 opset=19 ir=8 X=f32[2,4,5,5]~small:1 W=f32[2,4,2,2]~small:2 offset=f32[2,16,4,4]~quarter:3 "
+      "mask=f32[2,8,4,4]~uniform:4 B=\"\" offset_group=2");
+  const Case least = bottom(c, [](const Case& k) { return k.call().has("mask") && k.call().rank("X") == 4; });
+  CHECK(line(least) ==
+        "DeformConv-19 opset=19 ir=8 X=f32[1,1,1,1]~iota:1 W=f32[1,1,1,1]~const:1 offset=f32[1,2,1,1]~const:0 B=\"\" "
+        "mask=f32[1,1,1,1]~const:1");
+}
+
+}  // namespace assay::generators
