@@ -508,6 +508,29 @@ Verdict Bench::judge(const Outcome& outcome) const {
   return out;
 }
 
+std::vector<Offender> Bench::offenders(const Outcome& outcome, const Verdict& verdict) const {
+  std::vector<Offender> list;
+  if (outcome.kind != Outcome::Kind::outputs || !state_->is_legal()) return list;
+  const Readings readings = verdict.state == oracles::State::contested ? Readings() : verdict.readings;
+  const std::optional<Shape> shape = state_->oracle().shape(state_->call, readings);
+  if (!shape || state_->malformed(outcome, *shape)) return list;
+  const bool only_wrong = verdict.state == oracles::State::fail;
+  Sheet& answers = state_->sheet(readings);
+  for (std::size_t set = 0; set < outcome.sets.size(); ++set)
+    for (Int i = 0; i < outcome.sets[set][0].elements(); ++i) {
+      const Element& element = answers.element(set, i);
+      const Scalar got = scalar(outcome.sets[set][0], i);
+      const Finding finding = examine(*answers.answers[set], i, element, got);
+      const bool weak = finding.kind == Finding::Kind::below ||
+                        (finding.kind == Finding::Kind::right && finding.level > state_->judgement.level);
+      if (finding.kind != Finding::Kind::wrong && (only_wrong || !weak)) continue;
+      const bool is_number = element.kind == Kind::finite;
+      list.push_back({static_cast<int>(set), i, got,
+                      is_number ? std::optional(nearest(element, answers.answers[set]->dtype())) : std::nullopt});
+    }
+  return list;
+}
+
 Verdict judge(const Case& c, const Outcome& outcome, const Judgement& judgement) {
   return Bench(c, judgement).judge(outcome);
 }

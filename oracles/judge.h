@@ -15,6 +15,14 @@ struct Judgement {
   Arithmetic arithmetic;    // declared by the backend
 };
 
+// One element of an output that is not as asked for.
+struct Offender {
+  int set = 0;
+  Int index = 0;  // row-major
+  Scalar got;
+  std::optional<Scalar> want;  // the right answer rounded once, where it is a number
+};
+
 // The answers of one call over its data sets, worked out once and kept: judge several outcomes of one case with it.
 class Bench {
  public:
@@ -25,6 +33,10 @@ class Bench {
 
   // Never throws for what a backend returned.
   Verdict judge(const Outcome& outcome) const;
+
+  // Every element that made the verdict what it is: of a fail those that are wrong, of a below those outside the level
+  // asked for, of a contested those that depart from the ruling. None where shapes or types differ.
+  std::vector<Offender> offenders(const Outcome& outcome, const Verdict& verdict) const;
 
  private:
   struct State;

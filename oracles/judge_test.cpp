@@ -63,6 +63,20 @@ TEST_CASE("A value outside every reading is a fail with a certificate", "[judge]
   CHECK(v.evidence->taps.size() == 2);  // the one cell, and the divisor
 }
 
+TEST_CASE("Every element that made the verdict is listed", "[judge]") {
+  const Bench bench(parsed(valid_ceil));
+  const Outcome outcome = answered({1, 1, 3}, {1, 3.5, 2.5});
+  const std::vector<Offender> offenders = bench.offenders(outcome, bench.judge(outcome));
+  REQUIRE(offenders.size() == 4);  // the first and last element, in both data sets
+  CHECK((offenders[1].set == 0 && offenders[1].index == 2 && offenders[2].set == 1 && offenders[2].index == 0));
+  CHECK(hexadecimal(offenders[1].got) == "0x1.4p+1");
+  CHECK(hexadecimal(offenders[1].want.value()) == "0x1.4p+2");
+  const Outcome floored = answered({1, 1, 2}, {1.5, 3.5});
+  CHECK(bench.offenders(floored, bench.judge(floored)).empty());  // another shape
+  const Outcome right = answered({1, 1, 3}, {1.5, 3.5, 5});
+  CHECK(bench.offenders(right, bench.judge(right)).empty());
+}
+
 TEST_CASE("NaN and zero are both right over no cell, and the report names which", "[judge][A9]") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   CHECK(judge(parsed(all_padding), answered({1, 1, 4}, {nan, 3, 4, nan})).followed.at("A9") == "nan");
