@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every planted bug, found by generated cases and shrunk: how small the cases become, and that they are still the same
+// failure.
+#include "generators/generators.h"
+#include "generators/shrink.h"
+#include "suites/crosscheck/exam.h"
+#include "suites/crosscheck/mutants.h"
+#include "suites/shrinker.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iomanip>
+#include <iostream>
+
+namespace assay::crosscheck {
+namespace {
+
+using generators::CaseSize;
+using oracles::State;
+
+constexpr std::uint64_t seed = 11;
+
+bool is_full() {
+  const char* full = std::getenv("ASSAY_FULL");
+  return full && std::string_view(full) == "1";
+}
+
+suites::Answered answered(const Case& c, std::string_view bug) {
+  Exam exam(c);
+  oracles::Outcome outcome = exam.answer(*mutant(bug, c.version));
+  oracles::Verdict verdict = exam.mark(outcome);
+  return {std::move(outcome), std::move(verdict)};
+}
+
+struct Shrinkage {
+  CaseSize before, after;
+  int asks = 0;
+  bool is_same = false, is_minimal = false;
+};
+
+Shrinkage shrunk(const Case& c, std::string_view bug, bool shows) {
+  const suites::Answered first = answered(c, bug);
+  const suites::Shrunk small = suites::shrink(c, first, [&](const Case& other) { return answered(other, bug); });
+  const suites::Signature before = signature_of(c, first), after = signature_of(small.c, small.answered);
+  const Shrinkage row{generators::size_of(c), generators::size_of(small.c), small.asks, before == after,
+                      small.is_minimal};
+  if (shows)
+    std::cout << std::left << std::setw(42) << bug << std::right << std::setw(4) << row.asks << std::setw(6)
+              << row.before.elements << " -> " << std::setw(3) << row.after.elements << std::setw(3)
+              << row.after.attributes << (row.is_minimal ? "  " : " !") << text(after) << "\n      " << line(small.c)
+              << "\n";
+  return row;
+}
+
+// The cases on which certify would call the bug a fail, `most` of them.
+std::vector<Case> failing(const Mutant& bug, std::size_t most) {
+  std::vector<Case> found;
+  for (const auto& [subject, index] : syllabus(bug.op, 1'000)) {
+    if (found.size() == most) break;
+    Case c = generators::legal(*subject.definition, subject.type, seed, index);
+    if (answered(c, bug.id).verdict.state == State::fail) found.push_back(std::move(c));
+  }
+  return found;
+}
+
+template <class F>
+auto median(std::vector<Shrinkage> rows, F&& of) {
+  std::ranges::nth_element(rows, rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2),
+                           [&](const Shrinkage& a, const Shrinkage& b) { return of(a) < of(b); });
+  return of(rows[rows.size() / 2]);
+}
+
+}  // namespace
+
+TEST_CASE("Every planted bug shrinks to a case on paper that fails in the same way", "[shrink]") {
+  const std::size_t each = is_full() ? 8 : 1;
+  std::vector<Shrinkage> rows;
+  for (const Mutant& bug : mutants()) {
+    if (bug.expected != State::fail) continue;
+    if (const char* only = std::getenv("ASSAY_BUG"); only && bug.id != only) continue;
+    for (const Case& c : failing(bug, each)) {
+      rows.push_back(shrunk(c, bug.id, is_full()));
+      INFO(bug.id << " on " << line(c));
+      CHECK(rows.back().is_same);
+      CHECK(rows.back().asks <= 200);
+    }
+  }
+  REQUIRE_FALSE(rows.empty());
+  const Int before = median(rows, [](const Shrinkage& r) { return r.before.elements; });
+  const Int elements = median(rows, [](const Shrinkage& r) { return r.after.elements; });
+  const Int attributes = median(rows, [](const Shrinkage& r) { return r.after.attributes; });
+  const int asks = median(rows, [](const Shrinkage& r) { return r.asks; });
+  const auto minimal = std::ranges::count_if(rows, &Shrinkage::is_minimal);
+  std::cout << rows.size() << " failures: median " << before << " -> " << elements << " elements, " << attributes
+            << " attributes, " << asks << " asks; " << minimal << " minimal\n";
+  CHECK(elements <= 64);
+  CHECK(attributes <= 5);
+}
+
+}  // namespace assay::crosscheck

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/shrinker.h"
+
+#include "generators/shrink.h"
+
+#include <set>
+
+namespace assay::suites {
+namespace {
+
+class Descent {
+ public:
+  Descent(Shrunk& best, const AskCase& ask, const Shrinking& shrinking)
+      : best_(best),
+        ask_(ask),
+        shrinking_(shrinking),
+        signature_(signature_of(best.c, best.answered, shrinking.judgement)) {
+    seen_.insert(line(best.c));
+  }
+
+  void run() {
+    while (goes_down()) continue;
+  }
+
+ private:
+  // One round over the candidates, beginning where the last one succeeded: those tried before it failed for a case that
+  // was hardly different. False where nothing simpler fails, or the budget is spent.
+  bool goes_down() {
+    const generators::Position from = position_;
+    return try_candidates([&](generators::Position at) { return at >= from; }) ||
+           try_candidates([&](generators::Position at) { return at < from; }) || settle();
+  }
+
+  template <class F>
+  bool try_candidates(F&& is_due) {
+    rc::Seq<generators::Simpler> candidates = generators::simpler(best_.c);
+    while (rc::Maybe<generators::Simpler> candidate = candidates.next()) {
+      if (!is_due(candidate->at) || !seen_.insert(line(candidate->c)).second) continue;
+      if (best_.asks >= shrinking_.most_asks) return false;
+      if (!fails_alike(candidate->c)) continue;
+      position_ = candidate->at;
+      return true;
+    }
+    return false;
+  }
+
+  bool fails_alike(Case& candidate) {
+    ++best_.asks;
+    Answered answered = ask_(candidate);
+    if (answered.verdict.state != signature_.state || answered.verdict.because != signature_.because) return false;
+    if (signature_of(candidate, answered, shrinking_.judgement) != signature_) return false;
+    best_.c = std::move(candidate);
+    best_.answered = std::move(answered);
+    return true;
+  }
+
+  bool settle() {
+    best_.is_minimal = best_.asks < shrinking_.most_asks;
+    return false;
+  }
+
+  Shrunk& best_;
+  const AskCase& ask_;
+  const Shrinking& shrinking_;
+  const Signature signature_;
+  std::set<std::string> seen_;
+  generators::Position position_;
+};
+
+}  // namespace
+
+Shrunk shrink(Case failing, Answered answered, const AskCase& ask, const Shrinking& shrinking) {
+  Shrunk best{std::move(failing), std::move(answered)};
+  Descent(best, ask, shrinking).run();
+  return best;
+}
+
+}  // namespace assay::suites

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shrinking: from a case that fails to the simplest that fails in the same way, within a bounded number of questions.
+#pragma once
+
+#include "suites/signature.h"
+
+#include <functional>
+
+namespace assay::suites {
+
+// Asks a case and judges what comes back. Throws nothing for what a backend does.
+using AskCase = std::function<Answered(const Case&)>;
+
+struct Shrinking {
+  int most_asks = 200;
+  oracles::Judgement judgement = {};
+};
+
+struct Shrunk {
+  Case c;
+  Answered answered;        // to `c`
+  int asks = 0;             // besides the first
+  bool is_minimal = false;  // no simpler case fails in the same way; else the budget ran out
+};
+
+// Greedy descent over generators::simpler, the same for the same answers: each candidate whose signature is that of the
+// failure becomes the case, and the search goes on from there. No line is asked twice.
+Shrunk shrink(Case failing, Answered answered, const AskCase& ask, const Shrinking& shrinking = {});
+
+}  // namespace assay::suites

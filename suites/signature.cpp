@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/signature.h"
+
+#include "generators/questions.h"
+#include "generators/traits.h"
+#include "oracles/operands.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace assay::suites {
+namespace {
+
+using oracles::Offender;
+using oracles::State;
+
+// -- where
+
+// One element of an output, channels second.
+struct Place {
+  int set = 0;
+  Int n = 0, m = 0;
+  Shape window;
+};
+
+struct Output {
+  Int batch = 0, maps = 0, group = 1;
+  Shape windows;
+
+  Int elements() const { return batch * maps * volume(windows); }
+};
+
+bool has_channels_last(const Case& c) {
+  const auto& layout = generators::questions_about(c.version).layout;
+  return layout && layout->channels_last;
+}
+
+// Channels second, whatever the operator has.
+Shape channels_second(Shape shape, bool channels_last) {
+  if (channels_last && shape.size() > 2) std::rotate(shape.begin() + 1, shape.end() - 1, shape.end());
+  return shape;
+}
+
+Output output_of(const Case& c, const Shape& shape) {
+  const Shape second = channels_second(shape, has_channels_last(c));
+  Output output{second.at(0), second.at(1), 1, {second.begin() + 2, second.end()}};
+  if (c.definition().attribute("group")) output.group = c.call().integer("group");
+  return output;
+}
+
+Place place_of(const Case& c, const Shape& shape, const Offender& offender) {
+  const Shape at = channels_second(oracles::position(shape, offender.index), has_channels_last(c));
+  return {offender.set, at.at(0), at.at(1), {at.begin() + 2, at.end()}};
+}
+
+// A part of the output that errors may be confined to. It says something only where the output has other parts as well.
+struct Region {
+  const char* name;
+  bool (*exists)(const Output&);
+  bool (*holds)(const Output&, const Place&);
+};
+
+Int last(const Output& o, std::size_t axis) { return o.windows[axis] - 1; }
+bool is_many(Int extent) { return extent > 1; }
+bool has_windows(const Output& o) { return std::ranges::any_of(o.windows, is_many); }
+bool has_columns(const Output& o) { return o.windows.back() > 1; }
+bool has_rows(const Output& o) { return o.windows.size() > 1 && o.windows.front() > 1; }
+bool has_interior(const Output& o) {
+  return std::ranges::all_of(o.windows, [](Int extent) { return extent > 2; });
+}
+bool is_at_border(const Output& o, const Place& p) {
+  for (std::size_t axis = 0; axis < o.windows.size(); ++axis)
+    if (p.window[axis] == 0 || p.window[axis] == last(o, axis)) return true;
+  return false;
+}
+bool is_last_window(const Output& o, const Place& p) {
+  for (std::size_t axis = 0; axis < o.windows.size(); ++axis)
+    if (p.window[axis] != last(o, axis)) return false;
+  return true;
+}
+
+// The narrowest first.
+const Region regions[] = {
+    {"in the second data set", [](const Output&) { return true; },
+     [](const Output&, const Place& p) { return p.set > 0; }},
+    {"in the last window", has_windows, is_last_window},
+    {"in the first window", has_windows,
+     [](const Output&, const Place& p) { return std::ranges::all_of(p.window, [](Int at) { return at == 0; }); }},
+    {"in the last column", has_columns,
+     [](const Output& o, const Place& p) { return p.window.back() == o.windows.back() - 1; }},
+    {"in the first column", has_columns, [](const Output&, const Place& p) { return p.window.back() == 0; }},
+    {"in the last row", has_rows, [](const Output& o, const Place& p) { return p.window.front() == last(o, 0); }},
+    {"in the first row", has_rows, [](const Output&, const Place& p) { return p.window.front() == 0; }},
+    {"past the last four columns", [](const Output& o) { return o.windows.back() > 4 && o.windows.back() % 4 != 0; },
+     [](const Output& o, const Place& p) { return p.window.back() >= o.windows.back() / 4 * 4; }},
+    {"in the last map", [](const Output& o) { return is_many(o.maps); },
+     [](const Output& o, const Place& p) { return p.m == o.maps - 1; }},
+    {"in the channel tail", [](const Output& o) { return o.maps > 4 && o.maps % 4 != 0; },
+     [](const Output& o, const Place& p) { return p.m >= o.maps / 4 * 4; }},
+    {"after the first group", [](const Output& o) { return is_many(o.group) && o.maps >= o.group; },
+     [](const Output& o, const Place& p) { return p.m >= o.maps / o.group; }},
+    {"after the first item of the batch", [](const Output& o) { return is_many(o.batch); },
+     [](const Output&, const Place& p) { return p.n > 0; }},
+    {"at the border", has_interior, is_at_border},
+    {"in the interior", has_interior, [](const Output& o, const Place& p) { return !is_at_border(o, p); }},
+};
+
+std::string region_of(const Output& output, const std::vector<Place>& places) {
+  for (const Region& region : regions)
+    if (region.exists(output) &&
+        std::ranges::all_of(places, [&](const Place& place) { return region.holds(output, place); }))
+      return region.name;
+  return "anywhere";
+}
+
+// -- how
+
+bool is_at_end(const oracles::Scalar& value, DType type) {
+  if (type != DType::u8 && type != DType::i8) return false;
+  const oracles::Scalar low = oracles::scalar(type == DType::u8 ? 0 : -128),
+                        high = oracles::scalar(type == DType::u8 ? 255 : 127);
+  return value.value() == low.value() || value.value() == high.value();
+}
+
+bool is_one_off(const Offender& o, DType type) {
+  return !is_float(type) && o.want && o.got.is_finite() &&
+         oracles::abs(o.got.value() - o.want->value()) == oracles::Dyadic::power_of_two(0);
+}
+
+// What all wrong values have in common.
+std::string likeness(const std::vector<Offender>& offenders, DType type) {
+  using Class = oracles::Scalar::Class;
+  const auto all = [&](auto&& holds) { return std::ranges::all_of(offenders, holds); };
+  if (all([](const Offender& o) { return o.got.is == Class::nan; })) return "NaN ";
+  if (all([](const Offender& o) { return o.got.is == Class::infinite; })) return "infinite ";
+  if (all([&](const Offender& o) { return is_one_off(o, type); })) return "off by one ";
+  if (all([&](const Offender& o) { return is_at_end(o.got, type); })) return "at the end of the range ";
+  if (all([](const Offender& o) { return o.got.is_zero(); })) return "zero ";
+  return "";
+}
+
+std::string value_pattern(const Case& c, const Answered& answered, const oracles::Judgement& judgement) {
+  const std::vector<Offender> offenders = oracles::Bench(c, judgement).offenders(answered.outcome, answered.verdict);
+  if (offenders.empty()) return "";
+  const Tensor& first = answered.outcome.sets.front().front();
+  std::vector<Place> places;
+  for (const Offender& offender : offenders) places.push_back(place_of(c, first.shape(), offender));
+  return likeness(offenders, first.dtype()) + region_of(output_of(c, first.shape()), places);
+}
+
+// -- shapes and reasons
+
+std::string shape_pattern(const Case& c, const oracles::Outcome& outcome) {
+  const auto want = oracles::oracle_of(c.version).shape(c.call(), {});
+  if (!want || outcome.sets.empty() || outcome.sets.front().empty()) return "";
+  const Shape& got = outcome.sets.front().front().shape();
+  if (got.size() != want->size()) return "of another rank";
+  bool larger = false, smaller = false;
+  for (std::size_t axis = 0; axis < got.size(); ++axis) {
+    larger |= got[axis] > (*want)[axis];
+    smaller |= got[axis] < (*want)[axis];
+  }
+  return larger && smaller ? "other extents" : larger ? "larger" : "smaller";
+}
+
+// The backend's words with every number as #: what differs from case to case is no other failure.
+std::string reason_pattern(std::string_view reason) {
+  constexpr std::size_t longest = 120;
+  std::string out;
+  for (const char c : reason) {
+    const bool is_number = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (is_number && out.ends_with('#')) continue;
+    out += is_number ? '#' : c;
+    for (const std::string_view list : {"#,#", "#, #", "# #", "#.#", "-#"})
+      if (out.ends_with(list)) out.replace(out.size() - list.size(), list.size(), "#");
+    if (out.size() > longest) break;
+  }
+  return out;
+}
+
+}  // namespace
+
+Signature signature_of(const Case& c, const Answered& answered, const oracles::Judgement& judgement) {
+  const oracles::Verdict& verdict = answered.verdict;
+  Signature signature{c.version, verdict.state, verdict.because, ""};
+  switch (verdict.state) {
+    case State::fail:
+      signature.pattern = verdict.because == "shape" ? shape_pattern(c, answered.outcome)
+                          : verdict.because == "value" || verdict.because == "special"
+                              ? value_pattern(c, answered, judgement)
+                              : verdict.detail;
+      break;
+    case State::contested: signature.pattern = text(verdict.readings); break;
+    case State::refused:
+    case State::error: signature.pattern = reason_pattern(verdict.detail); break;
+    default: break;
+  }
+  return signature;
+}
+
+std::string text(const Signature& signature) {
+  std::string out = text(signature.version) + " " + std::string(name(signature.state));
+  for (const std::string& part : {signature.because, signature.pattern})
+    if (!part.empty()) out += " " + part;
+  return out;
+}
+
+bool is_finding(State state) {
+  return state == State::fail || state == State::below || state == State::refused || state == State::error;
+}
+
+namespace {
+
+// Traits that a case without them would be simpler; the others only say what is plain about a case.
+constexpr std::string_view special_traits[] = {
+    "rank 2",
+    "rank 3",
+    "rank 4",
+    "batch > 1",
+    "explicit padding",
+    "pads asymmetric",
+    "pads >= ek",
+    "stride > 1",
+    "ek < s",
+    "dilation > 1",
+    "ceil",
+    "overhang >= 2",
+    "trailing 1",
+    "trailing >= 2",
+    "n < 0 with ceil",
+    "a window without input",
+    "1 < group < C",
+    "group depthwise",
+    "maps > 1",
+    "bias given",
+    "bias empty name",
+    "weights initializer",
+    "parameters initializers",
+    "N = 0",
+    "C = 0",
+    "M = 0",
+    "I = 0 with pads",
+    "shapes symbolic",
+    "mask given",
+    "a sample blended with the outside",
+    "a sample far away",
+    "offset_group unlike group",
+    "w_scale and w_zero_point per map",
+    "w_scale per map, one w_zero_point",
+    "one w_scale, w_zero_point per map",
+    "data nonfinite",
+};
+
+}  // namespace
+
+std::vector<std::string> predicate_of(const Case& c) {
+  std::vector<std::string> out;
+  const Call call = c.call();
+  if (call.states("auto_pad") && call.text("auto_pad") != "NOTSET") out.push_back(call.text("auto_pad"));
+  if (call.states("count_include_pad") && call.integer("count_include_pad") != 0) out.emplace_back("count_include_pad");
+  for (std::string& trait : generators::traits(c))
+    if (trait.starts_with("breaks ") || std::ranges::find(special_traits, trait) != std::end(special_traits))
+      out.push_back(std::move(trait));
+  return out;
+}
+
+}  // namespace assay::suites
