@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
-using Kind = Entry::Kind;
+using Kind = CatalogueEntry::Kind;
 
 constexpr std::array<std::string_view, 5> kinds{"builtin", "venv", "npm", "cargo", "apt"};
 
@@ -69,7 +69,7 @@ class Reader {
   Words known_;
 };
 
-void check(const Entry& entry) {
+void check(const CatalogueEntry& entry) {
   if (!is_name(entry.name)) throw Malformed{"a name is made of small letters, digits, dots and hyphens"};
   if (entry.command.empty()) throw Malformed{"\"command\" is missing"};
   if ((entry.kind == Kind::venv) == entry.lock.empty()) throw Malformed{"\"lock\" goes with \"kind\":\"venv\""};
@@ -78,9 +78,9 @@ void check(const Entry& entry) {
   if (entry.pack < 1 || entry.recycle < 0) throw Malformed{"\"pack\" is at least 1, \"recycle\" at least 0"};
 }
 
-Entry entry_of(const Json& object) {
+CatalogueEntry entry_of(const Json& object) {
   if (!object.is_object()) throw Malformed{"an entry is not an object"};
-  Entry entry;
+  CatalogueEntry entry;
   std::string kind;
   Reader reader(object);
   reader.read("name", entry.name);
@@ -110,9 +110,9 @@ std::string place_of(const Json& object, std::size_t index) {
   return "entry " + std::to_string(index);
 }
 
-std::vector<Entry> entries_of(const Json& json) {
+std::vector<CatalogueEntry> entries_of(const Json& json) {
   if (!json.is_array()) throw Malformed{"not an array of entries"};
-  std::vector<Entry> entries;
+  std::vector<CatalogueEntry> entries;
   std::set<std::string> names;
   for (const Json& object : json) {
     try {
@@ -156,7 +156,7 @@ std::string all_of(const fs::path& root, const std::string& source) {
 }
 
 // Notes and workers may change without a new installation.
-std::string identity_of(const Entry& entry) {
+std::string identity_of(const CatalogueEntry& entry) {
   std::string text = Json({name(entry.kind), entry.apt, entry.build}).dump();
   Words sources = entry.sources;
   if (!entry.lock.empty()) sources.push_back(entry.lock);
@@ -173,9 +173,9 @@ void replace_all(std::string& text, std::string_view from, const std::string& to
 
 }  // namespace
 
-std::string_view name(Entry::Kind kind) { return kinds[static_cast<std::size_t>(kind)]; }
+std::string_view name(CatalogueEntry::Kind kind) { return kinds[static_cast<std::size_t>(kind)]; }
 
-Result<std::vector<Entry>> parse_catalogue(std::string_view json) {
+Result<std::vector<CatalogueEntry>> parse_catalogue(std::string_view json) {
   const Json parsed = Json::parse(json, nullptr, false);
   if (parsed.is_discarded()) return Error{"not JSON"};
   try {
@@ -185,31 +185,31 @@ Result<std::vector<Entry>> parse_catalogue(std::string_view json) {
   }
 }
 
-const std::vector<Entry>& catalogue() {
-  static const std::vector<Entry> entries = [] {
+const std::vector<CatalogueEntry>& catalogue() {
+  static const std::vector<CatalogueEntry> entries = [] {
     const fs::path file = backends_folder() / "catalogue.json";
-    Result<std::vector<Entry>> parsed = parse_catalogue(content_of(file));
+    Result<std::vector<CatalogueEntry>> parsed = parse_catalogue(content_of(file));
     if (!parsed) throw InputError(file.string() + ": " + parsed.error());
     return *std::move(parsed);
   }();
   return entries;
 }
 
-const Entry* find_entry(const std::vector<Entry>& catalogue, std::string_view name) {
-  const auto found = std::ranges::find(catalogue, name, &Entry::name);
+const CatalogueEntry* find_entry(const std::vector<CatalogueEntry>& catalogue, std::string_view name) {
+  const auto found = std::ranges::find(catalogue, name, &CatalogueEntry::name);
   return found == catalogue.end() ? nullptr : &*found;
 }
 
-fs::path install_folder(const Entry& entry) {
+fs::path install_folder(const CatalogueEntry& entry) {
   return cache_folder() / "backends" / (entry.name + "-" + sha256(identity_of(entry)).substr(0, 12));
 }
 
-bool is_installed(const Entry& entry) {
+bool is_installed(const CatalogueEntry& entry) {
   std::error_code ignored;
   return entry.kind == Kind::builtin || fs::is_regular_file(install_folder(entry) / "stamp", ignored);
 }
 
-Words filled_in(const Entry& entry, const Words& words) {
+Words filled_in(const CatalogueEntry& entry, const Words& words) {
   Words filled = words;
   const auto fill = [&](std::string_view placeholder, auto&& value) {
     for (std::string& word : filled)
@@ -223,7 +223,7 @@ Words filled_in(const Entry& entry, const Words& words) {
   return filled;
 }
 
-Words command_of(const Entry& entry) {
+Words command_of(const CatalogueEntry& entry) {
   if (!is_installed(entry)) throw InputError(entry.name + " is not installed: assay backends install " + entry.name);
   Words command;
   if (!entry.environment.empty()) command.push_back("env");

@@ -14,7 +14,7 @@
 
 namespace assay::suites {
 
-struct Entry {
+struct CatalogueEntry {
   enum class Kind { builtin, venv, npm, cargo, apt };
   std::string name, about, package, note;
   Kind kind = Kind::builtin;
@@ -31,24 +31,24 @@ struct Entry {
 };
 
 // As written in the catalogue: "venv".
-std::string_view name(Entry::Kind kind);
+std::string_view name(CatalogueEntry::Kind kind);
 
-Result<std::vector<Entry>> parse_catalogue(std::string_view json);
+Result<std::vector<CatalogueEntry>> parse_catalogue(std::string_view json);
 
 // The catalogue of this project, read once. Throws InputError where it cannot be read.
-const std::vector<Entry>& catalogue();
+const std::vector<CatalogueEntry>& catalogue();
 
-const Entry* find_entry(const std::vector<Entry>& catalogue, std::string_view name);
+const CatalogueEntry* find_entry(const std::vector<CatalogueEntry>& catalogue, std::string_view name);
 
 // <cache>/backends/<name>-<12 hex digits of the SHA-256 over all that decides what is installed>. Throws InputError
 // where a lock or source it names is not there.
-std::filesystem::path install_folder(const Entry& entry);
-bool is_installed(const Entry& entry);  // builtin ones are
+std::filesystem::path install_folder(const CatalogueEntry& entry);
+bool is_installed(const CatalogueEntry& entry);  // builtin ones are
 
 // The words with {python}, {backends}, {install} and {bin} filled in.
-std::vector<std::string> filled_in(const Entry& entry, const std::vector<std::string>& words);
+std::vector<std::string> filled_in(const CatalogueEntry& entry, const std::vector<std::string>& words);
 
 // Program and arguments of its worker. Throws InputError where the entry is not installed.
-std::vector<std::string> command_of(const Entry& entry);
+std::vector<std::string> command_of(const CatalogueEntry& entry);
 
 }  // namespace assay::suites

@@ -197,12 +197,12 @@ void read_options(const Json& options, Ask& ask) {
     if (option != "threads" && option != "optimization") ask.options.emplace(option, text_of(options, option.c_str()));
 }
 
-Request request_of(const Json& json) {
-  Request request;
+Incoming request_of(const Json& json) {
+  Incoming request;
   const std::string ask = text_of(json, "ask");
   if (ask == "describe") return request;
   if (ask != "run") throw Malformed{"unknown request " + printable(ask, 40)};
-  request.kind = Request::Kind::run;
+  request.kind = Incoming::Kind::run;
   request.ask.id = text_of(json, "id");
   if (const Json* options = find(json, "options")) read_options(*options, request.ask);
   const Json* model = find(json, "model");
@@ -254,8 +254,8 @@ std::string run_line(const Ask& ask) {
   return line_of(json);
 }
 
-Result<Request> parse_request(std::string_view line) {
-  return caught<Request>([&] { return request_of(parse_line(line)); });
+Result<Incoming> parse_request(std::string_view line) {
+  return caught<Incoming>([&] { return request_of(parse_line(line)); });
 }
 
 std::string description_line(const Description& description) {

@@ -22,14 +22,14 @@ std::size_t total(const Sizes& sizes);
 std::string describe_line();
 std::string run_line(const Ask& ask);
 
-struct Request {
+struct Incoming {
   enum class Kind { describe, run };
   Kind kind = Kind::describe;
   Ask ask;  // without model and sets, whose bytes follow
   std::size_t model = 0;
   Sizes sets;
 };
-Result<Request> parse_request(std::string_view line);
+Result<Incoming> parse_request(std::string_view line);
 
 // From the worker.
 std::string description_line(const Description& description);

@@ -27,16 +27,16 @@ TEST_CASE("frame: a worker reads back what the host wrote", "[frame]") {
                 .threads = 3,
                 .optimization = "basic",
                 .options = {{"isa", "avx2"}, {"layout", "a=\"b\""}}};
-  const Result<Request> request = parse_request(run_line(ask));
+  const Result<Incoming> request = parse_request(run_line(ask));
   REQUIRE(request);
-  CHECK(request->kind == Request::Kind::run);
+  CHECK(request->kind == Incoming::Kind::run);
   CHECK(request->ask.id == ask.id);
   CHECK(request->ask.threads == 3);
   CHECK(request->ask.optimization == "basic");
   CHECK(request->ask.options == ask.options);
   CHECK(request->model == 5);
   CHECK(request->sets == Sizes{{3, 0}, {}});
-  CHECK(parse_request(describe_line())->kind == Request::Kind::describe);
+  CHECK(parse_request(describe_line())->kind == Incoming::Kind::describe);
 }
 
 TEST_CASE("frame: the host reads back what a worker wrote", "[frame]") {

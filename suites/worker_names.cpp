@@ -7,6 +7,7 @@
 #include "suites/printable.h"
 #include "suites/worker.h"
 
+#include <filesystem>
 #include <optional>
 
 namespace assay::suites {
@@ -17,6 +18,16 @@ using Words = std::vector<std::string>;
 std::string script(const char* name) { return (backends_folder() / name).string(); }
 
 std::string reference_worker() { return (programs_folder() / "assay-worker-reference").string(); }
+
+// "libmine.so", "./libmine.so.1.2": what no other kind of name looks like.
+bool is_library(const std::string& name) { return name.ends_with(".so") || name.find(".so.") != std::string::npos; }
+
+Words library_command(const std::string& name) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(name, ignored))
+    throw InputError("there is no library " + printable(name, 200) + ": give the path of a file");
+  return {(programs_folder() / "assay-worker-host").string(), std::filesystem::absolute(name).string()};
+}
 
 Words given_command(const std::string& command) {
   Result<Words> words = split_command(command);
@@ -42,9 +53,9 @@ std::string argument(const std::string& kind, const std::string& rest) {
 const std::vector<std::string>& worker_names() {
   static const std::vector<std::string> names = [] {
     Words all;
-    for (const Entry& entry : catalogue()) all.push_back(entry.name);
+    for (const CatalogueEntry& entry : catalogue()) all.push_back(entry.name);
     for (const char* known :
-         {"reference", "reference:naive", "python:MODULE", "exec:COMMAND", "variant:NAME", "mutant:ID"})
+         {"reference", "reference:naive", "python:MODULE", "exec:COMMAND", "./LIBRARY.so", "variant:NAME", "mutant:ID"})
       all.emplace_back(known);
     return all;
   }();
@@ -53,8 +64,9 @@ const std::vector<std::string>& worker_names() {
 
 std::vector<std::string> command_of(const std::string& name) {
   if (name == "reference" || name == "reference:naive") return {reference_worker()};
-  if (const Entry* entry = find_entry(catalogue(), name)) return command_of(*entry);
+  if (const CatalogueEntry* entry = find_entry(catalogue(), name)) return command_of(*entry);
   const std::size_t colon = name.find(':');
+  if (colon == std::string::npos && is_library(name)) return library_command(name);
   if (colon == std::string::npos) unknown(name);
   const std::string kind = name.substr(0, colon), rest = name.substr(colon + 1);
   if (kind == "python") return {python(), script("onnx_backend.py"), argument(kind, rest)};

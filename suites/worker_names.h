@@ -4,6 +4,7 @@
 //   NAME              an entry of tools/backends/catalogue.json (catalogue.h): onnxruntime, openvino, …
 //   reference, reference:naive   assay-worker-reference
 //   python:MODULE     tools/backends/onnx_backend.py      exec:COMMAND                 any program
+//   ./LIBRARY.so, ./LIBRARY.so.1   assay-worker-host, for what exports tools/backends/assay_backend.h
 //   variant:NAME, mutant:ID    assay-worker-reference: correct variants and planted bugs, for tests of ourselves
 //
 // places.h says where scripts, programs and installed backends lie.

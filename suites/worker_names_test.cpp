@@ -30,10 +30,16 @@ TEST_CASE("worker names: each name stands for a command", "[worker_names]") {
   CHECK(python.at(2) == "package.module:Class");
 }
 
+TEST_CASE("worker names: a shared library is served by the host, by its absolute path", "[worker_names]") {
+  CHECK_THROWS_WITH(command_of("./no_such_library.so"), Contains("there is no library ./no_such_library.so"));
+  CHECK_THROWS_WITH(command_of("no_such_library.so.1.2"), Contains("give the path of a file"));
+  CHECK(command_of("exec:./mine.so") == Words{"./mine.so"});
+}
+
 TEST_CASE("worker names: an unknown name is an input error that names the nearest and all", "[worker_names]") {
   CHECK_THROWS_AS(open_backend("onxruntime"), InputError);
   CHECK_THROWS_WITH(open_backend("onxruntime"), Contains("unknown backend onxruntime; did you mean onnxruntime?") &&
-                                                    Contains("python:MODULE exec:COMMAND"));
+                                                    Contains("python:MODULE exec:COMMAND ./LIBRARY.so"));
   CHECK_THROWS_WITH(open_backend("perl:x\x1b"), Contains("unknown backend perl:x\\u{001b}"));
   CHECK_THROWS_WITH(open_backend("python:"), Contains("something has to stand after the colon"));
   CHECK_THROWS_WITH(open_backend("exec: "), Contains("needs a command"));

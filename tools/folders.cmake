@@ -105,11 +105,30 @@ function(assay_tools)
     cmake_path(GET worker STEM stem)
     string(REPLACE "_" "-" stem "${stem}")
     assay_executable(assay-worker-${stem} "${worker}")
-    assay_link(assay-worker-${stem} PRIVATE assay_suites assay_crosscheck)
+    assay_link(assay-worker-${stem} PRIVATE assay_suites assay_crosscheck ${CMAKE_DL_LIBS})
   endforeach()
+  assay_native()
   foreach(folder IN ITEMS tools tools/verbs tools/backends)
     string(REPLACE "/" "_" name ${folder})
     assay_tests(${name} ${folder} assay_reports assay_crosscheck)
+  endforeach()
+endfunction()
+
+# tools/backends/native/x_y.{c,cpp} makes build/<preset>/tools/backends/libx-y.so, which assay-worker-host serves. Those
+# that need packages of their own are compiled when they are installed: see native/build.sh.
+function(assay_native)
+  file(GLOB adapters CONFIGURE_DEPENDS tools/backends/native/*.c tools/backends/native/*.cpp)
+  list(FILTER adapters EXCLUDE REGEX "(_test|/openvino|/onednn)\\.c(pp)?$")
+  foreach(adapter IN LISTS adapters)
+    cmake_path(GET adapter STEM stem)
+    string(REPLACE "_" "-" stem "${stem}")
+    add_library(assay-native-${stem} MODULE "${adapter}")
+    target_include_directories(assay-native-${stem} PRIVATE "${PROJECT_SOURCE_DIR}" tools/backends)
+    target_link_libraries(assay-native-${stem} PRIVATE ${CMAKE_DL_LIBS})
+    set_target_properties(assay-native-${stem} PROPERTIES
+      OUTPUT_NAME "${stem}" C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
+      LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tools/backends")
+    add_dependencies(certify assay-native-${stem})
   endforeach()
 endfunction()
 

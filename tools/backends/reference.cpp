@@ -177,9 +177,9 @@ suites::Description description_of(const Choice& choice) {
 
 void serve(const Choice& choice, int descriptor) {
   for (std::string line; std::getline(std::cin, line);) {
-    Result<suites::Request> request = suites::parse_request(line);
+    Result<suites::Incoming> request = suites::parse_request(line);
     if (!request) throw InputError(request.error());
-    if (request->kind == suites::Request::Kind::describe) {
+    if (request->kind == suites::Incoming::Kind::describe) {
       reply(descriptor, suites::description_line(description_of(choice)));
       continue;
     }

@@ -22,35 +22,35 @@ namespace assay::tools {
 namespace {
 
 namespace fs = std::filesystem;
-using suites::Entry;
+using suites::CatalogueEntry;
 using Words = std::vector<std::string>;
 
 Words names() {
   Words all;
-  for (const Entry& entry : suites::catalogue()) all.push_back(entry.name);
+  for (const CatalogueEntry& entry : suites::catalogue()) all.push_back(entry.name);
   return all;
 }
 
-const Entry& entry_named(const std::string& word) {
-  if (const Entry* entry = suites::find_entry(suites::catalogue(), word)) return *entry;
+const CatalogueEntry& entry_named(const std::string& word) {
+  if (const CatalogueEntry* entry = suites::find_entry(suites::catalogue(), word)) return *entry;
   throw InputError("no backend is called " + suites::printable(word, 80) + suggestion(word, names()) +
                    "; assay backends lists them");
 }
 
-std::string state_of(const Entry& entry) {
-  if (entry.kind == Entry::Kind::builtin) return "comes with assay";
+std::string state_of(const CatalogueEntry& entry) {
+  if (entry.kind == CatalogueEntry::Kind::builtin) return "comes with assay";
   return suites::is_installed(entry) ? "installed" : "not installed";
 }
 
-std::string size_of(const Entry& entry) {
-  if (entry.kind == Entry::Kind::builtin || !suites::is_installed(entry)) return "";
+std::string size_of(const CatalogueEntry& entry) {
+  if (entry.kind == CatalogueEntry::Kind::builtin || !suites::is_installed(entry)) return "";
   std::ifstream in(suites::install_folder(entry) / "stamp");
   const nlohmann::json stamp = nlohmann::json::parse(in, nullptr, false);
   const std::size_t bytes = stamp.is_object() ? stamp.value("bytes", std::size_t{0}) : 0;
   return std::to_string(std::max<std::size_t>(1, bytes >> 20)) + " MiB";
 }
 
-std::string words_about(const Entry& entry) {
+std::string words_about(const CatalogueEntry& entry) {
   std::string words = entry.about;
   if (!entry.needs.empty()) words += "; needs " + entry.needs;
   if (!entry.note.empty()) words += "; " + entry.note;
@@ -59,7 +59,7 @@ std::string words_about(const Entry& entry) {
 
 int list() {
   std::vector<std::array<std::string, 5>> rows{{"backend", "package", "state", "size", "about"}};
-  for (const Entry& entry : suites::catalogue())
+  for (const CatalogueEntry& entry : suites::catalogue())
     rows.push_back({entry.name, entry.package, state_of(entry), size_of(entry), words_about(entry)});
   std::array<std::size_t, 5> widths{};
   for (const auto& row : rows)
@@ -86,15 +86,15 @@ int exit_code_of(const Words& command) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-std::string source_of(const Entry& entry) {
+std::string source_of(const CatalogueEntry& entry) {
   const fs::path backends = suites::backends_folder();
-  if (entry.kind == Entry::Kind::npm) return (backends / "node" / entry.name).string();
-  if (entry.kind == Entry::Kind::cargo) return (backends / "rust" / entry.name).string();
+  if (entry.kind == CatalogueEntry::Kind::npm) return (backends / "node" / entry.name).string();
+  if (entry.kind == CatalogueEntry::Kind::cargo) return (backends / "rust" / entry.name).string();
   return "";
 }
 
-void install(const Entry& entry) {
-  if (entry.kind == Entry::Kind::builtin) {
+void install(const CatalogueEntry& entry) {
+  if (entry.kind == CatalogueEntry::Kind::builtin) {
     std::cerr << entry.name << ": comes with assay\n";
     return;
   }
@@ -112,14 +112,15 @@ void install(const Entry& entry) {
 }
 
 // Those of older catalogues too: a name, a hyphen and twelve hexadecimal digits.
-bool holds(const fs::path& folder, const Entry& entry) {
+bool holds(const fs::path& folder, const CatalogueEntry& entry) {
   const std::string file = folder.filename().string(), stem = entry.name + "-";
   return file.size() == stem.size() + 12 && file.starts_with(stem) &&
          file.find_first_not_of("0123456789abcdef", stem.size()) == std::string::npos;
 }
 
-void remove(const Entry& entry) {
-  if (entry.kind == Entry::Kind::builtin) throw InputError(entry.name + " comes with assay and is not removed");
+void remove(const CatalogueEntry& entry) {
+  if (entry.kind == CatalogueEntry::Kind::builtin)
+    throw InputError(entry.name + " comes with assay and is not removed");
   const fs::path shelf = suites::cache_folder() / "backends";
   bool is_found = false;
   std::error_code ignored;

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay-worker-host LIBRARY [ARGUMENTS]: serves a shared library that exports assay_backend.h, as a worker. What the
+// library gets wrong at the boundary ends this process with a line that says so, and the case with it.
+#include "reference/onnx_io.h"
+#include "reference/onnx_node.h"
+#include "suites/frame.h"
+#include "tools/backends/assay_backend.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <iostream>
+#include <map>
+#include <span>
+#include <unistd.h>
+#include <utility>
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using oracles::Outcome;
+
+constexpr std::int64_t most_dimensions = 64, most_outputs = 1024;
+
+// A refusal on its way to assay.
+struct Refusal {
+  Outcome::Kind kind = Outcome::Kind::refused;
+  std::string because;
+};
+
+// The library broke the contract of assay_backend.h.
+struct Breach {
+  std::string text;
+};
+
+const char* name_of(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+std::string text_of(const assay_tensor& tensor) {
+  const std::span dims(tensor.dims, static_cast<std::size_t>(tensor.rank));
+  return "type " + std::to_string(tensor.type) + text(dims);
+}
+
+bool is_known(std::int32_t type) {
+  static constexpr DType known[] = {DType::f32, DType::u8,  DType::i8,  DType::i32,
+                                    DType::i64, DType::f16, DType::f64, DType::bf16};
+  return std::ranges::any_of(known, [&](DType dtype) { return static_cast<std::int32_t>(dtype) == type; });
+}
+
+// The tensor as ours, its size held against its type and extents.
+Tensor tensor_of(const assay_tensor& given) {
+  if (given.rank < 0 || given.rank > most_dimensions || (given.rank > 0 && !given.dims))
+    throw Breach{"a tensor of rank " + std::to_string(given.rank)};
+  TensorType type{static_cast<DType>(given.type), Shape(given.dims, given.dims + given.rank)};
+  for (const Int extent : type.shape)
+    if (extent < 0) throw Breach{"a tensor with a negative extent: " + text_of(given)};
+  if (!is_known(given.type))
+    throw Breach{"a tensor of element type " + std::to_string(given.type) + ", which assay does not know"};
+  // Sizes are compared before anything is allocated.
+  Int bytes;
+  if (__builtin_mul_overflow(volume(type.shape), static_cast<Int>(size_of(type.dtype)), &bytes) ||
+      std::cmp_not_equal(bytes, given.bytes))
+    throw Breach{std::to_string(given.bytes) + " bytes for " + text_of(given)};
+  if (bytes > 0 && !given.data) throw Breach{"no data for " + text_of(given)};
+  Tensor tensor(std::move(type));
+  if (bytes > 0) std::memcpy(tensor.bytes().data(), given.data, given.bytes);
+  return tensor;
+}
+
+// What the library says while it is called. Nothing is thrown through its frames: a breach is kept until it returns.
+class Listener {
+ public:
+  const assay_host* host() const { return &host_; }
+  const std::string& because() const { return because_; }
+
+  void expect_no_breach() const {
+    if (!breach_.empty()) throw Breach{breach_};
+  }
+
+  std::vector<std::string> outputs() const {
+    std::vector<std::string> all;
+    for (const auto& [number, bytes] : outputs_) {
+      if (std::cmp_not_equal(number, all.size()))
+        throw Breach{"output " + std::to_string(number) + " but no output " + std::to_string(all.size())};
+      all.push_back(bytes);
+    }
+    return all;
+  }
+
+ private:
+  static void take_reason(void* context, const char* reason) {
+    static_cast<Listener*>(context)->because_ = reason ? reason : "";
+  }
+
+  static void take_output(void* context, std::int32_t number, const assay_tensor* tensor) {
+    Listener& self = *static_cast<Listener*>(context);
+    const std::string place = "output " + std::to_string(number) + ": ";
+    try {
+      if (number < 0 || number >= most_outputs || !tensor) throw Breach{"no such output, or no tensor"};
+      const bool is_new = self.outputs_.emplace(number, encode_tensor(tensor_of(*tensor), "")).second;
+      if (!is_new) throw Breach{"emitted twice"};
+    } catch (const Breach& breach) {
+      if (self.breach_.empty()) self.breach_ = place + breach.text;
+    } catch (const std::exception& error) {
+      if (self.breach_.empty()) self.breach_ = place + error.what();
+    }
+  }
+
+  assay_host host_{sizeof(assay_host), this, take_reason, take_output};
+  std::string because_, breach_;
+  std::map<std::int32_t, std::string> outputs_;
+};
+
+// Throws what the status stands for, unless that is ASSAY_OK.
+void expect_ok(const char* function, std::int32_t status, const Listener& listener) {
+  listener.expect_no_breach();
+  if (status == ASSAY_OK) return;
+  const std::string because =
+      listener.because().empty() ? std::string(function) + "() gave no reason" : listener.because();
+  if (status == ASSAY_REFUSED) throw Refusal{Outcome::Kind::refused, because};
+  if (status == ASSAY_UNSUPPORTED) throw Refusal{Outcome::Kind::unsupported, because};
+  throw Breach{std::string(function) + "() returned " + std::to_string(status) + ", which is no status"};
+}
+
+template <class T>
+T accepted(Result<T> result) {
+  if (!result) throw Refusal{Outcome::Kind::refused, result.error()};
+  return *std::move(result);
+}
+
+assay_tensor view(const Tensor& tensor) {
+  return {static_cast<std::int32_t>(tensor.dtype()), static_cast<std::int32_t>(tensor.shape().size()),
+          tensor.shape().data(), tensor.bytes().data(), tensor.bytes().size()};
+}
+
+assay_attribute view(const StatedAttribute& attribute) {
+  assay_attribute seen{attribute.name.c_str(), ASSAY_OTHER, 0, nullptr, nullptr, nullptr};
+  const auto as = [&seen](std::int32_t kind, std::size_t count) {
+    seen.kind = kind;
+    seen.count = static_cast<std::int64_t>(count);
+  };
+  if (const auto* value = std::get_if<Int>(&attribute.value)) {
+    as(ASSAY_INT, 1);
+    seen.ints = value;
+  } else if (const auto* real = std::get_if<float>(&attribute.value)) {
+    as(ASSAY_FLOAT, 1);
+    seen.floats = real;
+  } else if (const auto* words = std::get_if<std::string>(&attribute.value)) {
+    as(ASSAY_STRING, words->size());
+    seen.text = words->c_str();
+  } else if (const auto* ints = std::get_if<std::vector<Int>>(&attribute.value)) {
+    as(ASSAY_INTS, ints->size());
+    seen.ints = ints->data();
+  } else if (const auto* reals = std::get_if<std::vector<float>>(&attribute.value)) {
+    as(ASSAY_FLOATS, reals->size());
+    seen.floats = reals->data();
+  }
+  return seen;
+}
+
+assay_operand view(const StatedOperand& operand) {
+  if (operand.constant) return {operand.name.c_str(), -1, view(*operand.constant)};
+  const assay_tensor declared{operand.data_type, operand.shape ? static_cast<std::int32_t>(operand.shape->size()) : -1,
+                              operand.shape ? operand.shape->data() : nullptr, nullptr, 0};
+  return {operand.name.c_str(), operand.graph_input, declared};
+}
+
+// One question in the words of the header; it keeps what those point to.
+class Question {
+ public:
+  Question(const suites::Ask& ask, bool wants_node) : threads_(std::to_string(ask.threads)) {
+    options_ = {{"threads", threads_.c_str()}, {"optimization", ask.optimization.c_str()}};
+    for (const auto& [key, value] : ask.options) options_.push_back({key.c_str(), value.c_str()});
+    if (wants_node) parse(ask.model);
+    model_ = {sizeof(assay_model),
+              ask.model.data(),
+              ask.model.size(),
+              options_.data(),
+              static_cast<std::int32_t>(options_.size()),
+              wants_node ? &node_ : nullptr};
+  }
+  Question(const Question&) = delete;
+
+  const assay_model* model() const { return &model_; }
+
+ private:
+  void parse(std::string_view bytes) {
+    stated_ = accepted(stated_model(bytes));
+    if (!stated_.node) throw Refusal{Outcome::Kind::unsupported, "a library for single nodes: " + stated_.because};
+    const StatedNode& stated = *stated_.node;
+    for (const StatedAttribute& attribute : stated.attributes) attributes_.push_back(view(attribute));
+    for (const StatedOperand& operand : stated.operands) operands_.push_back(view(operand));
+    node_ = {sizeof(assay_node),
+             stated.domain.c_str(),
+             stated.op.c_str(),
+             stated.since_version,
+             stated.opset,
+             static_cast<std::int32_t>(attributes_.size()),
+             static_cast<std::int32_t>(operands_.size()),
+             stated.outputs,
+             attributes_.data(),
+             operands_.data()};
+  }
+
+  std::string threads_;
+  std::vector<assay_option> options_;
+  StatedModel stated_;
+  std::vector<assay_attribute> attributes_;
+  std::vector<assay_operand> operands_;
+  assay_node node_{};
+  assay_model model_{};
+};
+
+// A model that the library has loaded.
+class Session {
+ public:
+  Session(const assay_backend& backend, const assay_model* model) : backend_(backend) {
+    const Listener listener;
+    expect_ok("load", backend.load(model, &session_, listener.host()), listener);
+  }
+  Session(const Session&) = delete;
+  ~Session() { backend_.unload(session_); }
+
+  std::vector<std::string> run(const std::vector<std::string>& parts) {
+    std::vector<Tensor> tensors;
+    std::vector<assay_tensor> inputs;
+    tensors.reserve(parts.size());
+    for (const std::string& part : parts)
+      inputs.push_back(part.empty() ? assay_tensor{} : view(tensors.emplace_back(accepted(decode_tensor(part)))));
+    const Listener listener;
+    expect_ok("run", backend_.run(session_, inputs.data(), static_cast<std::int32_t>(inputs.size()), listener.host()),
+              listener);
+    return listener.outputs();
+  }
+
+ private:
+  const assay_backend& backend_;
+  void* session_ = nullptr;
+};
+
+std::string joined(const suites::Ask& ask, const std::vector<std::vector<std::string>>& outputs) {
+  suites::Sizes sizes;
+  std::string body;
+  for (const auto& parts : outputs) {
+    auto& set = sizes.emplace_back();
+    for (const std::string& part : parts) {
+      set.push_back(part.size());
+      body += part;
+    }
+  }
+  return suites::answer_line(ask.id, Outcome::Kind::outputs, "", sizes) + body;
+}
+
+std::string answer(const assay_backend& backend, const suites::Ask& ask) {
+  try {
+    const Question question(ask, backend.wants_node != 0);
+    Session session(backend, question.model());
+    std::vector<std::vector<std::string>> outputs;
+    for (const auto& parts : ask.sets) outputs.push_back(session.run(parts));
+    return joined(ask, outputs);
+  } catch (const Refusal& refusal) {
+    return suites::answer_line(ask.id, refusal.kind, refusal.because, {});
+  }
+}
+
+// The description in one line, with the version of the protocol in front. What its keys say is checked by assay.
+std::string description_line(const assay_backend& backend, int argc, char** argv) {
+  const Listener listener;
+  const char* text = backend.describe(listener.host(), argc, argv);
+  if (!text) throw InputError(listener.because().empty() ? "describe() gave no reason" : listener.because());
+  const Json described = Json::parse(text, nullptr, false);
+  if (!described.is_object()) throw InputError("what describe() returns is no JSON object");
+  Json line = {{"assay", 1}};
+  for (const auto& [key, value] : described.items()) line[key] = value;
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+const assay_backend& load(const char* path) {
+  // A name without a slash would be looked up in the system's folders.
+  const std::string file = std::strchr(path, '/') ? path : std::string("./") + path;
+  void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) throw InputError(std::string("cannot be loaded: ") + ::dlerror());
+  using Entry = const assay_backend*();
+  auto* entry = reinterpret_cast<Entry*>(::dlsym(library, "assay_backend_v1"));
+  if (!entry) throw InputError("exports no assay_backend_v1 (assay_backend.h)");
+  const assay_backend* backend = entry();
+  if (!backend) throw InputError("assay_backend_v1() returned NULL");
+  if (backend->abi != ASSAY_BACKEND_ABI)
+    throw InputError("was built for version " + std::to_string(backend->abi) +
+                     " of the ABI, this assay serves version " + std::to_string(ASSAY_BACKEND_ABI));
+  if (backend->size < sizeof(assay_backend) || !backend->describe || !backend->load || !backend->run ||
+      !backend->unload)
+    throw InputError("assay_backend_v1() gives a table with a wrong size or without all four functions");
+  return *backend;
+}
+
+std::string read_part(std::size_t size) {
+  std::string part(size, '\0');
+  if (!std::cin.read(part.data(), static_cast<std::streamsize>(size)))
+    throw InputError("assay stopped in the middle of a question");
+  return part;
+}
+
+void reply(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::write(descriptor, bytes.data(), bytes.size());
+    if (sent < 0) throw InputError("assay does not listen any more");
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
+
+void serve(const assay_backend& backend, int descriptor, const std::string& description) {
+  for (std::string line; std::getline(std::cin, line);) {
+    Result<suites::Incoming> request = suites::parse_request(line);
+    if (!request) throw InputError(request.error());
+    if (request->kind == suites::Incoming::Kind::describe) {
+      reply(descriptor, description);
+      continue;
+    }
+    suites::Ask& ask = (*request).ask;
+    ask.model = read_part(request->model);
+    for (const auto& sizes : request->sets) {
+      auto& parts = ask.sets.emplace_back();
+      for (const std::size_t size : sizes) parts.push_back(read_part(size));
+    }
+    reply(descriptor, answer(backend, ask));
+  }
+}
+
+// Buffers of the library are flushed, its destructors do not run: they crash more often than they help.
+int end(int code) {
+  std::fflush(nullptr);
+  std::cerr.flush();
+  ::_exit(code);
+}
+
+}  // namespace
+}  // namespace assay
+
+int main(int argc, char** argv) {
+  const char* descriptor = std::getenv("ASSAY_REPLY_FD");
+  if (argc < 2 || !descriptor) {
+    std::cerr << "assay starts this program: assay certify --backend ./libmine.so; by hand: ASSAY_REPLY_FD=1 "
+                 "assay-worker-host ./libmine.so\n";
+    return 2;
+  }
+  const std::string name = std::string(assay::name_of(argv[1])) + ": ";
+  std::ios::sync_with_stdio(false);
+  try {
+    const assay_backend& backend = assay::load(argv[1]);
+    const std::string description = assay::description_line(backend, argc - 2, argv + 2);
+    assay::serve(backend, std::atoi(descriptor), description);
+    assay::end(0);
+  } catch (const assay::InputError& error) {
+    std::cerr << name << error.what() << std::endl;
+    assay::end(2);
+  } catch (const assay::Breach& breach) {
+    std::cerr << name << "breaks assay_backend.h: " << breach.text << std::endl;
+    assay::end(4);
+  } catch (const std::exception& error) {
+    std::cerr << name << error.what() << std::endl;
+    assay::end(3);
+  }
+}
