@@ -50,7 +50,7 @@ Json json_of(const Verdict& verdict) {
                       evidence ? json_of(*evidence) : Json()});
 }
 
-Verdict verdict_of_json(const Json& json) {
+Verdict verdict_of(const Json& json) {
   Verdict verdict;
   verdict.state = oracles::state_named(json.at(0).get<std::string>()).value();
   json.at(1).get_to(verdict.because);
@@ -69,17 +69,32 @@ Verdict verdict_of_json(const Json& json) {
   return verdict;
 }
 
+Json json_of(const Mark& mark) {
+  const auto& [name, by, detail, breaches, line] = mark;
+  return Json::array({name, by, detail, breaches, line});
+}
+
+Mark mark_of(const Json& json) {
+  return {json.at(0).get<std::string>(), json.at(1).get<std::string>(), json.at(2).get<std::string>(),
+          json.at(3).get<bool>(), json.at(4).get<std::string>()};
+}
+
 }  // namespace
 
-std::string bytes_of(const Verdict& verdict) {
+std::string bytes_of(const Told& told) {
+  Json marks = Json::array();
+  for (const Mark& each : told.marks) marks.push_back(json_of(each));
   std::string bytes;
-  Json::to_cbor(json_of(verdict), bytes);
+  Json::to_cbor(Json::array({json_of(told.verdict), marks}), bytes);
   return bytes;
 }
 
-Result<Verdict> verdict_of(std::string_view bytes) {
+Result<Told> told_by(std::string_view bytes) {
   try {
-    return verdict_of_json(Json::from_cbor(bytes));
+    const Json json = Json::from_cbor(bytes);
+    Told told{verdict_of(json.at(0)), {}};
+    for (const Json& each : json.at(1)) told.marks.push_back(mark_of(each));
+    return told;
   } catch (const std::exception& error) {  // of nlohmann, or a word this version does not know
     return Error{error.what()};
   }

@@ -83,10 +83,12 @@ void check_same(const Evidence& a, const Evidence& b) {
 }
 
 TEST_CASE("a verdict comes back as it was, to the last bit", "[store]") {
-  rc::prop("verdict_of(bytes_of(v)) = v", [] {
+  rc::prop("told_by(bytes_of(v)) = v", [] {
     const Verdict v = drawn();
-    const Result<Verdict> back = verdict_of(bytes_of(v));
-    RC_ASSERT(static_cast<bool>(back));
+    const Result<Told> told = told_by(bytes_of({v, {}}));
+    RC_ASSERT(static_cast<bool>(told));
+    RC_ASSERT(told->marks.empty());
+    const Verdict* back = &told->verdict;
     RC_ASSERT(back->state == v.state);
     RC_ASSERT(back->because == v.because);
     RC_ASSERT(back->detail == v.detail);
@@ -105,12 +107,26 @@ TEST_CASE("a verdict comes back as it was, to the last bit", "[store]") {
   });
 }
 
+TEST_CASE("marks come back beside the verdict", "[store]") {
+  const Mark unstable{"unstable", "repeated", "the second answer differs \xff", true, ""};
+  const Mark differs{"differs", "shapes=absent", "", false, "Conv-11 opset=11"};
+  const Result<Told> told = told_by(bytes_of({Verdict(), {unstable, differs}}));
+  REQUIRE(told);
+  REQUIRE(told->marks.size() == 2);
+  CHECK(told->marks[0].name == "unstable");
+  CHECK(told->marks[0].by == "repeated");
+  CHECK(told->marks[0].detail == unstable.detail);
+  CHECK(told->marks[0].breaches);
+  CHECK_FALSE(told->marks[1].breaches);
+  CHECK(told->marks[1].line == "Conv-11 opset=11");
+}
+
 TEST_CASE("bytes that are no verdict are an error", "[store]") {
-  CHECK_FALSE(verdict_of(""));
-  CHECK_FALSE(verdict_of("not cbor"));
-  CHECK_FALSE(verdict_of("\x80"));  // an empty list
-  const std::string whole = bytes_of(Verdict());
-  for (std::size_t length = 0; length < whole.size(); ++length) CHECK_FALSE(verdict_of(whole.substr(0, length)));
+  CHECK_FALSE(told_by(""));
+  CHECK_FALSE(told_by("not cbor"));
+  CHECK_FALSE(told_by("\x80"));  // an empty list
+  const std::string whole = bytes_of({Verdict(), {}});
+  for (std::size_t length = 0; length < whole.size(); ++length) CHECK_FALSE(told_by(whole.substr(0, length)));
 }
 
 }  // namespace
