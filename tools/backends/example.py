@@ -12,28 +12,37 @@ requests = sys.stdin.buffer
 replies = os.fdopen(int(os.environ["ASSAY_REPLY_FD"]), "wb")
 
 
-def run(header):
-    model = onnx.load_model_from_string(requests.read(header["model"]))
+def run(model, sets):
+    """Per data set, the TensorProtos of the outputs."""
+    evaluator = ReferenceEvaluator(onnx.load_model_from_string(model))
+    outputs = []
+    for parts in sets:
+        inputs = [onnx.numpy_helper.to_array(onnx.TensorProto.FromString(part)) for part in parts]
+        arrays = evaluator.run(None, dict(zip(evaluator.input_names, inputs, strict=True)))
+        outputs.append([onnx.numpy_helper.from_array(array).SerializeToString() for array in arrays])
+    return outputs
+
+
+def answer(header):
+    model = requests.read(header["model"])
     sets = [[requests.read(size) for size in sizes] for sizes in header["sets"]]  # read all of it, then answer
     try:
-        evaluator = ReferenceEvaluator(model)
-        outputs = []
-        for parts in sets:
-            inputs = [onnx.numpy_helper.to_array(onnx.TensorProto.FromString(part)) for part in parts]
-            arrays = evaluator.run(None, dict(zip(evaluator.input_names, inputs)))
-            outputs.append([onnx.numpy_helper.from_array(array).SerializeToString() for array in arrays])
+        outputs = run(model, sets)
+        return {"outcome": "outputs", "sets": [[len(part) for part in parts] for parts in outputs]}, sum(outputs, [])
     except NotImplementedError as error:
-        return {"id": header["id"], "outcome": "unsupported", "because": str(error) or "not implemented"}, []
+        return {"outcome": "unsupported", "because": str(error)[:2000] or "not implemented"}, []
     except Exception as error:
-        return {"id": header["id"], "outcome": "refused", "because": str(error) or type(error).__name__}, []
-    sizes = [[len(part) for part in parts] for parts in outputs]
-    return {"id": header["id"], "outcome": "outputs", "sets": sizes}, sum(outputs, [])
+        return {"outcome": "refused", "because": str(error)[:2000] or type(error).__name__}, []
 
 
 for line in iter(requests.readline, b""):
     header = json.loads(line)
-    answer, parts = {"assay": 1, "backend": "example", "version": onnx.__version__, "device": "cpu"}, []
-    if header["ask"] == "run":
-        answer, parts = run(header)
-    replies.write(json.dumps(answer).encode() + b"\n" + b"".join(parts))
+    if header["ask"] == "describe":
+        reply, parts = {"assay": 1, "backend": "example", "version": onnx.__version__, "device": "cpu"}, []
+    elif header["ask"] == "run":
+        reply, parts = answer(header)
+        reply["id"] = header["id"]
+    else:
+        sys.exit(f"an unknown question: {line}")
+    replies.write(json.dumps(reply).encode() + b"\n" + b"".join(parts))
     replies.flush()

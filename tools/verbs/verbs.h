@@ -24,5 +24,6 @@ Verb replay_verb(CLI::App& app);
 Verb list_verb(CLI::App& app);
 Verb backends_verb(CLI::App& app);
 Verb explain_verb(CLI::App& app);
+Verb doctor_verb(CLI::App& app);
 
 }  // namespace assay::tools

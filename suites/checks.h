@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Check: one rule of the protocol, and the questions that show whether a worker keeps it. doctor.cpp asks them in
+// order.
+#pragma once
+
+#include "suites/patient.h"
+
+#include <chrono>
+#include <string_view>
+#include <vector>
+
+namespace assay::suites::doctor {
+
+// What is known to work, each level with those before it.
+enum class Ground { none, program, description, model };
+
+struct Check {
+  std::string_view name, section;
+  Seen (*look)(Patient&);
+  Ground needs = Ground::model;
+  Ground gives = Ground::none;  // where it is ok; where it is not, this ground is lost
+};
+
+std::vector<Check> checks_of_starting();
+std::vector<Check> checks_of_asking();
+std::vector<Check> checks_of_hardship();
+
+// Long enough that whoever answers too early or too much has done it by then; a slow one is missed, none is wronged.
+inline constexpr std::chrono::milliseconds settling{200};
+
+}  // namespace assay::suites::doctor

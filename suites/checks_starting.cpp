@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a worker starts, and what it says of itself.
+#include "suites/checks.h"
+#include "suites/printable.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace assay::suites::doctor {
+namespace {
+
+using namespace std::chrono_literals;
+using Json = nlohmann::json;
+using Mark = Finding::Mark;
+
+struct Begun {
+  std::unique_ptr<Interview> interview;
+  std::string line;
+};
+
+// What it printed on stdout although replies go elsewhere: the commonest first mistake.
+std::string where_it_replied(const Interview& interview) {
+  const std::string_view log = interview.log();
+  if (log.find("\"backend\"") == std::string_view::npos) return "";
+  return "; on stdout it wrote " + printable(log, 120);
+}
+
+Seen starts(Patient& patient) {
+  try {
+    Interview interview(patient.command(), patient.limits());
+    interview.close(0ms);
+    return ok();
+  } catch (const InputError& error) {
+    return wrong("the command " + printable(patient.command().at(0)), error.what(),
+                 "a worker is a program: give it a first line that names its interpreter, or name both in exec:");
+  }
+}
+
+// Everything but the declarations, which have checks of their own.
+Result<Introduction> parse_bare(const std::string& line) {
+  Json json = Json::parse(line, nullptr, false);
+  if (json.is_object())
+    for (const char* key : {"arithmetic", "capabilities", "options"}) json.erase(key);
+  return parse_introduction(json.is_object() ? json.dump(-1, ' ', false, Json::error_handler_t::replace) : line);
+}
+
+Description description_of(const std::string& line) {
+  if (Result<Introduction> whole = parse_introduction(line)) return whole->description;
+  return parse_bare(line)->description;
+}
+
+Seen describes_itself(Patient& patient) {
+  auto interview = std::make_unique<Interview>(patient.command(), patient.limits());
+  interview->send(describe_line());
+  const Reply reply = interview->introduction();
+  if (!reply.is_complete())
+    return wrong(describe_line(), reply.problem + where_it_replied(*interview),
+                 "write one line of JSON and a newline to the descriptor that ASSAY_REPLY_FD names, and flush it");
+  const Result<Introduction> parsed = parse_bare(reply.line);
+  if (!parsed) return wrong(describe_line(), parsed.error(), R"(answer with at least {"assay":1,"backend":"a name"})");
+  if (parsed->replies_on_stdout && !interview->replies_on_stdout())
+    return wrong(describe_line(), R"("replies":"stdout", but not on stdout)",
+                 "leave \"replies\" out, or write everything to stdout");
+  const Description description = description_of(reply.line);
+  patient.admit(std::move(interview), reply.line, description);
+  return ok(description.backend + " " + description.version +
+            (description.device.empty() ? "" : ", " + description.device) +
+            (parsed->replies_on_stdout ? ", replies on stdout" : ""));
+}
+
+Seen declares(Patient& patient, const char* key, const char* advice) {
+  const Json json = Json::parse(patient.description_line(), nullptr, false);
+  if (!json.contains(key)) return ok("none");
+  const Json bare = {{"assay", 1}, {"backend", "x"}, {key, json[key]}};
+  const Result<Introduction> parsed = parse_introduction(bare.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return parsed ? ok() : wrong(describe_line(), parsed.error(), advice);
+}
+
+Seen arithmetic(Patient& patient) {
+  return declares(patient, "arithmetic",
+                  "declare only what the runtime's documents say, in the keys of the table; leave the rest out");
+}
+
+Seen options_declared(Patient& patient) {
+  return declares(patient, "options",
+                  R"(write "options":{"precision":["f32","bf16"],"layout":[]}: an empty list admits any value)");
+}
+
+bool is_version(const std::string& name) {
+  const std::size_t dash = name.rfind('-');
+  return dash != std::string::npos && dash > 0 && dash + 1 < name.size() &&
+         name.find_first_not_of("0123456789", dash + 1) == std::string::npos;
+}
+
+Seen capabilities(Patient& patient) {
+  const Seen seen =
+      declares(patient, "capabilities",
+               "leave out what excludes nothing; a key that is not known would change verdicts in silence");
+  if (seen.mark != Mark::ok) return seen;
+  const Description& description = patient.description();
+  for (const std::string& name : description.operators)
+    if (!is_version(name))
+      return wrong(describe_line(), "the operator " + printable(name),
+                   R"(name operator versions by the opset they appeared in: "Conv-11", "com.microsoft:NhwcConv-1")");
+  std::string strange;
+  for (const std::string& name : description.types)
+    if (!dtype_named(name)) strange += " " + printable(name, 40);
+  const std::string advice = "types are f16 bf16 f32 f64 u8 i8 i32 i64; others exclude nothing that is asked";
+  if (!strange.empty() &&
+      std::ranges::none_of(description.types, [](const auto& t) { return dtype_named(t).has_value(); }))
+    return wrong(describe_line(), "no type that is ever asked, but" + strange, advice);
+  if (!strange.empty()) return note(describe_line(), "the types" + strange, advice);
+  return seen;
+}
+
+Seen describes_itself_again(Patient& patient) {
+  Interview& worker = patient.worker();
+  worker.send(describe_line());
+  const Reply reply = worker.introduction();
+  if (!reply.is_complete())
+    return wrong(describe_line() + " a second time", reply.problem, "`describe` may come at any time, and often");
+  if (Json::parse(reply.line, nullptr, false) == Json::parse(patient.description_line(), nullptr, false)) return ok();
+  return wrong(describe_line() + " a second time", printable(reply.line),
+               "the description is the same each time: a report is about one backend");
+}
+
+Seen ignores_new_keys_in_describe(Patient& patient) {
+  const std::string question = R"({"ask":"describe","assay":1,"later":{"a":["}",null]}})"
+                               "\n";
+  Interview& worker = patient.worker();
+  worker.send(question);
+  const Reply reply = worker.introduction();
+  if (reply.is_complete() && parse_bare(reply.line)) return ok();
+  return wrong(question, reply.is_complete() ? printable(reply.line) : reply.problem,
+               "parse the line as JSON, take the keys you know by name, ignore the others");
+}
+
+}  // namespace
+
+std::vector<Check> checks_of_starting() {
+  using enum Ground;
+  return {{"starts", "Start", starts, none, program},
+          {"describes itself", "Describe", describes_itself, program, description},
+          {"arithmetic", "Describe", arithmetic, description},
+          {"capabilities", "Describe", capabilities, description},
+          {"options it declares", "Options", options_declared, description},
+          {"describes itself again", "Describe", describes_itself_again, description},
+          {"ignores new keys in describe", "Frames", ignores_new_keys_in_describe, description}};
+}
+
+}  // namespace assay::suites::doctor

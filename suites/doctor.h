@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Doctor: holds a worker to the protocol of tools/backends/README.md, rule by rule, and says in plain words what is
+// wrong with it. It judges no arithmetic: what it asks comes back as it went.
+#pragma once
+
+#include "suites/worker.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::suites::doctor {
+
+struct Finding {
+  // note: assay copes with it, and yet it is better otherwise. skipped: it could not be seen, and why.
+  enum class Mark { ok, note, wrong, skipped };
+  Mark mark = Mark::ok;
+  std::string check, section;  // the section of tools/backends/README.md that has the rule
+  std::string sent, got, advice;
+};
+std::string_view name(Finding::Mark mark);  // "WRONG"
+
+struct CheckName {
+  std::string_view check, section;
+};
+std::vector<CheckName> check_names();  // in the order of asking
+
+// `tell` hears each finding as it is made. Throws InputError only where no process can be started for reasons that are
+// not the worker's.
+std::vector<Finding> examine(const std::vector<std::string>& command, const Limits& limits,
+                             const std::function<void(const Finding&)>& tell = {});
+
+}  // namespace assay::suites::doctor

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay doctor: does a worker keep the protocol of tools/backends/README.md? Each rule of it is one line.
+#include "suites/doctor.h"
+
+#include "suites/worker_names.h"
+#include "tools/verbs/verbs.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+
+namespace assay::tools {
+namespace {
+
+using suites::doctor::Finding;
+using Mark = Finding::Mark;
+
+struct Settings {
+  std::string backend;
+  double timeout_seconds = 20;
+};
+
+int widest_name() {
+  std::size_t width = 0;
+  for (const suites::doctor::CheckName& name : suites::doctor::check_names())
+    width = std::max(width, name.check.size());
+  return static_cast<int>(width);
+}
+
+void print(const Finding& finding) {
+  std::cout << "  " << std::left << std::setw(8) << name(finding.mark);
+  if (finding.mark == Mark::ok || finding.mark == Mark::skipped) {
+    if (finding.got.empty())
+      std::cout << finding.check << std::endl;
+    else
+      std::cout << std::setw(widest_name() + 2) << finding.check << finding.got << std::endl;
+    return;
+  }
+  std::cout << finding.check << "\n          sent  " << finding.sent << "\n          got   " << finding.got
+            << "\n          do    " << finding.advice << "\n          see   tools/backends/README.md, "
+            << finding.section << std::endl;
+}
+
+std::string summary(const std::vector<Finding>& findings) {
+  const auto count = [&](Mark mark) { return std::to_string(std::ranges::count(findings, mark, &Finding::mark)); };
+  return count(Mark::ok) + " ok, " + count(Mark::wrong) + " wrong, " + count(Mark::note) + " to note, " +
+         count(Mark::skipped) + " skipped";
+}
+
+std::string conclusion(const std::vector<Finding>& findings) {
+  const auto is = [](const char* check, Mark mark) {
+    return [=](const Finding& finding) { return finding.check == check && finding.mark == mark; };
+  };
+  if (std::ranges::count(findings, Mark::wrong, &Finding::mark) > 0) return "the worker does not keep the protocol";
+  if (std::ranges::any_of(findings, is("answers a model", Mark::skipped)))
+    return "nothing wrong with its frames; it answered no model";
+  return "the worker keeps the protocol";
+}
+
+int doctor(const Settings& settings) {
+  if (settings.backend.empty())
+    throw InputError("--backend is missing; name your worker: --backend 'exec:./my_worker'");
+  suites::Limits limits;
+  limits.run = std::chrono::milliseconds(static_cast<Int>(settings.timeout_seconds * 1000));
+  const std::vector<std::string> command = suites::command_of(settings.backend);
+  std::cout << "assay doctor  " << settings.backend << std::endl;
+  const std::vector<Finding> findings = suites::doctor::examine(command, limits, print);
+  std::cout << summary(findings) << ": " << conclusion(findings) << std::endl;
+  return std::ranges::count(findings, Mark::wrong, &Finding::mark) == 0 ? conforms : not_conforming;
+}
+
+}  // namespace
+
+Verb doctor_verb(CLI::App& app) {
+  auto* command = app.add_subcommand("doctor", "Hold a worker to the protocol, rule by rule");
+  auto settings = std::make_shared<Settings>();
+  command->add_option("--backend", settings->backend, "the worker, as in certify: exec:COMMAND, python:MODULE, a name");
+  command->add_option("--timeout", settings->timeout_seconds, "seconds an answer may take")
+      ->check(CLI::Range(0.001, 86400.0))
+      ->capture_default_str();
+  command->footer("Exit codes: 0 nothing wrong, 1 something wrong, 2 usage or input.");
+  return {command, [settings] { return doctor(*settings); }};
+}
+
+}  // namespace assay::tools
