@@ -2,6 +2,8 @@
 """assay worker: IREE, which compiles a model to machine code (half a second each) and runs that."""
 import importlib.metadata
 import os
+import re
+import sys
 import tempfile
 
 import assay_worker
@@ -55,6 +57,8 @@ def run(model, sets, options):
     try:
         function = function_of(compiled(model, options), options.get("threads", 1))
     except iree.compiler.CompilerToolError as error:
+        if died := re.search(r"Error code: -(\d+)", str(error)):  # a crash, and to be seen as one
+            sys.exit(f"iree-compile died by signal {died[1]}")
         complaint = str(error).partition("error: ")[2].partition("\n")[0] or str(error)
         # What is still an operator of the import dialect at the end is one that no lowering of IREE's takes.
         if "failed to legalize operation 'torch." in complaint:
