@@ -105,6 +105,8 @@ def serve(description, run, not_implemented=()):
     for line in iter(requests.readline, b""):
         header = json.loads(line)
         reply, outputs = description, []
+        if header["ask"] not in ("describe", "run"):
+            sys.exit(f"an unknown question: {one_line(line.decode())}")
         if header["ask"] == "run":
             model = read_part(requests, header["model"])
             sets = [[read_part(requests, size) if size else None for size in sizes] for sizes in header["sets"]]
