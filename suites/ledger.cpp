@@ -18,14 +18,9 @@ using Json = nlohmann::json;
 using oracles::State;
 using oracles::Verdict;
 
-// The breaches an entry may expect; the other states never break a run.
-constexpr State breaches[] = {State::fail, State::below, State::refused, State::error, State::contested};
-
-std::vector<std::string> breach_names() {
-  std::vector<std::string> names;
-  for (const State state : breaches) names.emplace_back(oracles::name(state));
-  return names;
-}
+// The breaches an entry may expect: states, then marks.
+const std::vector<std::string> breach_words{"fail",      "below",    "refused", "error",
+                                            "contested", "unstable", "differs", "stale session"};
 
 // Every operator version that a word of an entry may mean: "AveragePool-19", or "AveragePool" for all of its versions.
 std::map<std::string, std::vector<const Definition*>> versions_by_name() {
@@ -115,15 +110,12 @@ class EntryReader {
     return *read;
   }
 
-  std::set<State> states() const {
-    std::set<State> all;
-    for (const std::string& name : words("states")) {
-      const std::optional<State> state = oracles::state_named(name);
-      if (!state || std::ranges::find(breaches, *state) == std::end(breaches))
-        fail("'" + name + "' is no breach" + suggestion(name, breach_names()) +
-             " (fail, below, refused, error, contested)");
-      all.insert(*state);
-    }
+  std::set<std::string> states() const {
+    std::set<std::string> all = words("states");
+    for (const std::string& word : all)
+      if (std::ranges::find(breach_words, word) == breach_words.end())
+        fail("'" + word + "' is no breach" + suggestion(word, breach_words) +
+             " (fail, below, refused, error, contested, unstable, differs, stale session)");
     return all;
   }
 
@@ -177,16 +169,26 @@ class Account {
  public:
   Account(const Entry& entry, bool is_expired) : entry_(entry), is_expired_(is_expired) { use.entry = entry.id; }
 
-  void tell(std::size_t index, const Planned& planned, const std::optional<Verdict>& verdict,
-            std::optional<Expectation>& mark) {
-    if (!entry_.meets(planned.c)) return;
+  void tell(std::size_t index, const Case& c, const std::optional<Verdict>& verdict, const std::vector<Mark>& marks,
+            std::vector<Expectation>& expectations) {
+    if (!entry_.meets(c)) return;
     ++use.met;
     if (!verdict) {
       ++use.unreached;
-    } else if (entry_.expects(*verdict)) {
+      return;
+    }
+    bool covers = false, is_broken = false;
+    for (const Breach& breach : breaches(*verdict, marks)) {
+      is_broken |= breach.word != "contested";
+      if (!entry_.expects(breach)) continue;
+      covers = true;
+      const auto is_same = [&](const Expectation& each) { return each.breach == breach; };
+      if (!is_expired_ && std::ranges::none_of(expectations, is_same))
+        expectations.push_back({Expectation::Kind::xfail, entry_.id, breach});
+    }
+    if (covers) {
       ++use.covered;
-      if (!is_expired_ && !mark) mark = Expectation{Expectation::Kind::xfail, entry_.id};
-    } else if (passes(*verdict)) {
+    } else if (!is_broken && passes(*verdict)) {
       ++use.passed;
       passing_.push_back(index);
     } else {
@@ -200,7 +202,7 @@ class Account {
     if (!is_selected || use.covered > 0 || use.unreached > 0) return;
     if (use.passed == 0) return complain(Complaint::Kind::unused, unused(), settlement);
     for (const std::size_t index : passing_)
-      if (!settlement.marks[index]) settlement.marks[index] = Expectation{Expectation::Kind::xpass, entry_.id};
+      settlement.expectations[index].push_back({Expectation::Kind::xpass, entry_.id, {}});
     complain(Complaint::Kind::passing, cases(use.passed) + " it expects to break, none does; remove it", settlement);
   }
 
@@ -261,8 +263,17 @@ bool Entry::meets(const Case& c) const {
          when.holds(c);
 }
 
-bool Entry::expects(const Verdict& verdict) const {
-  return states.contains(verdict.state) && (because.empty() || because.contains(verdict.because));
+bool Entry::expects(const Breach& breach) const {
+  return states.contains(breach.word) && (because.empty() || because.contains(breach.because));
+}
+
+std::vector<Breach> breaches(const Verdict& verdict, const std::vector<Mark>& marks) {
+  std::vector<Breach> all;
+  const std::string word(oracles::name(verdict.state));
+  if (std::ranges::find(breach_words, word) != breach_words.end()) all.push_back({word, verdict.because});
+  for (const Mark& mark : marks)
+    if (mark.breaches) all.push_back({mark.name, mark.by});
+  return all;
 }
 
 Ledger parse_ledger(std::string_view json, std::string_view name) {
@@ -296,15 +307,23 @@ std::string_view name(Complaint::Kind kind) {
   }
 }
 
-Settlement settle(const Ledger& ledger, const Suite& suite, std::span<const std::optional<Verdict>> verdicts,
-                  const Selection& selection, Date day) {
-  expects(suite.cases.size() == verdicts.size(), "one verdict per planned case");
+bool Settlement::excuses(std::size_t index, std::string_view word) const {
+  return std::ranges::any_of(expectations[index], [&](const Expectation& each) {
+    return each.kind == Expectation::Kind::xfail && each.breach.word == word;
+  });
+}
+
+Settlement settle(const Ledger& ledger, const Suite& suite, const Campaign& campaign, const Selection& selection,
+                  Date day) {
+  const std::size_t cases = suite.cases.size();
+  assay::expects(cases == campaign.verdicts.size() && cases == campaign.marks.size(), "one verdict per planned case");
   Settlement settlement;
-  settlement.marks.resize(verdicts.size());
+  settlement.expectations.resize(cases);
   std::vector<Account> accounts;
   for (const Entry& entry : ledger.entries) accounts.emplace_back(entry, entry.is_expired(day));
-  for (std::size_t i = 0; i < verdicts.size(); ++i)
-    for (Account& account : accounts) account.tell(i, suite.cases[i], verdicts[i], settlement.marks[i]);
+  for (std::size_t i = 0; i < cases; ++i)
+    for (Account& account : accounts)
+      account.tell(i, suite.cases[i].c, campaign.verdicts[i], campaign.marks[i], settlement.expectations[i]);
   for (std::size_t i = 0; i < accounts.size(); ++i) {
     accounts[i].conclude(are_selected(ledger.entries[i], selection), settlement);
     settlement.uses.push_back(accounts[i].use);

@@ -3,14 +3,13 @@
 // are this one format (ledger.schema.json) and this one engine.
 #pragma once
 
-#include "oracles/verdict.h"
+#include "suites/campaign.h"
 #include "suites/predicate.h"
 #include "suites/suite.h"
 
 #include <chrono>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,17 +21,25 @@ std::optional<Date> date_named(std::string_view text);  // "2027-06-30", a day t
 std::string text(Date date);
 Date today();  // UTC
 
+// One way in which a case does not conform: a state with its cause, or a mark with what showed it.
+struct Breach {
+  std::string word, because;  // "fail", "shape"; "unstable", "repeated"
+  auto operator<=>(const Breach&) const = default;
+};
+// Contested counts as well; whether it does is for the measure of the run to say.
+std::vector<Breach> breaches(const oracles::Verdict& verdict, const std::vector<Mark>& marks);
+
 struct Entry {
   std::string id;
   std::vector<const Definition*> versions;
   Predicate when;
-  std::set<oracles::State> states;  // the breaches it expects
-  std::set<std::string> because;    // of these causes; empty: of any
+  std::set<std::string> states;   // the words of the breaches it expects
+  std::set<std::string> because;  // of these causes; empty: of any
   std::string reason, link, owner;
   Date expires;
 
   bool meets(const Case& c) const;                           // is about this case
-  bool expects(const oracles::Verdict& verdict) const;       // describes this verdict
+  bool expects(const Breach& breach) const;                  // describes this breach
   bool is_expired(Date day) const { return expires < day; }  // the last day still counts
 };
 
@@ -54,7 +61,7 @@ struct Expectation {
   enum class Kind { xfail, xpass };
   Kind kind = Kind::xfail;
   std::string entry;
-  bool operator==(const Expectation&) const = default;
+  Breach breach;  // of an xfail
 };
 std::string_view name(Expectation::Kind kind);
 
@@ -73,17 +80,17 @@ struct Use {
 };
 
 struct Settlement {
-  std::vector<std::optional<Expectation>> marks;  // by index of the suite
-  std::vector<Complaint> complaints;              // in the order of the ledger
-  std::vector<Use> uses;                          // in the order of the ledger
+  std::vector<std::vector<Expectation>> expectations;  // by index of the suite, one per breach that is expected
+  std::vector<Complaint> complaints;                   // in the order of the ledger
+  std::vector<Use> uses;                               // in the order of the ledger
 
-  // Whether the breach at this index is expected, and does not count.
-  bool excuses(std::size_t index) const { return marks[index] && marks[index]->kind == Expectation::Kind::xfail; }
+  // Whether a breach of this word is expected there, and does not count.
+  bool excuses(std::size_t index, std::string_view word) const;
 };
 
 // An entry whose operator versions or types were not all selected is neither unused nor passing: the cases it is about
 // may be among those not asked. An expired entry covers nothing.
-Settlement settle(const Ledger& ledger, const Suite& suite, std::span<const std::optional<oracles::Verdict>> verdicts,
-                  const Selection& selection, Date day);
+Settlement settle(const Ledger& ledger, const Suite& suite, const Campaign& campaign, const Selection& selection,
+                  Date day);
 
 }  // namespace assay::suites
