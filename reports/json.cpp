@@ -54,6 +54,14 @@ Json arithmetic_json(const oracles::Arithmetic& arithmetic) {
   return json;
 }
 
+std::string_view name_of(suites::Presenting presenting) {
+  switch (presenting) {
+    case suites::Presenting::none: return "none";
+    case suites::Presenting::sample: return "sample";
+    default: return "all";
+  }
+}
+
 Json backend_json(const Report& report) {
   const suites::Description& described = report.campaign.backend;
   return {{"spec", report.asked.backend},
@@ -68,7 +76,9 @@ Json backend_json(const Report& report) {
             {"optimization", report.asked.optimization},
             {"set", report.asked.options},
             {"timeout_seconds", report.asked.timeout_seconds},
-            {"memory_mib", report.asked.memory_mib}}}};
+            {"memory_mib", report.asked.memory_mib},
+            {"pack", report.asked.pack},
+            {"presentations", name_of(report.asked.presenting)}}}};
 }
 
 Json classes_json(const Report& report) {
@@ -107,13 +117,13 @@ Json constraint_json(const ConstraintRow& row) {
 
 Json finding_json(const Report& report, const Finding& finding) {
   const suites::Planned& first = report.suite.cases[finding.first];
-  return {{"op", text(finding.version)},
-          {"state", oracles::name(finding.state)},
-          {"because", finding.because},
-          {"detail", finding.detail},
-          {"count", finding.count},
-          {"first", case_id(first.line)},
-          {"replay", replay_line(report.asked, first.line)}};
+  Json json = {{"op", text(finding.version)}, {"state", oracles::name(finding.state)},
+               {"because", finding.because},  {"detail", finding.detail},
+               {"count", finding.count},      {"first", case_id(first.line)}};
+  if (!finding.mark.empty()) json["mark"] = finding.mark;
+  json["replay"] = finding.mark.empty() ? replay_line(report.asked, first.line)
+                                        : replay_line(report.asked, first.line, mark_of(report, finding));
+  return json;
 }
 
 Json evidence_json(const Evidence& evidence) {
@@ -164,6 +174,12 @@ Json verdict_json(const Report& report, std::size_t index) {
   }
   if (verdict.elements > 0) add_measures(json, verdict);
   if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
+  for (const suites::Mark& mark : report.campaign.marks[index])
+    json["marks"].push_back({{"mark", mark.name},
+                             {"by", mark.by},
+                             {"detail", mark.detail},
+                             {"breaches", mark.breaches},
+                             {"replay", replay_line(report.asked, planned.line, mark)}});
   if (verdict.state != State::pass && verdict.state != State::unsupported)
     json["replay"] = replay_line(report.asked, planned.line);
   return json;
@@ -174,7 +190,8 @@ Json run_json(const Run& run, std::size_t reached) {
           {"seconds", run.seconds},
           {"cases_per_second", run.seconds > 0 ? static_cast<double>(reached) / run.seconds : 0.0},
           {"jobs", run.jobs},
-          {"cpu", run.cpu}};
+          {"cpu", run.cpu},
+          {"host_microseconds_per_case", reached > 0 ? 1e6 * run.host_seconds / static_cast<double>(reached) : 0.0}};
 }
 
 // Members in order, elements of lists on lines of their own.
@@ -225,6 +242,7 @@ void write_json(const Report& report, std::ostream& out) {
   document.member("mode", report.asked.strict ? "strict" : "lenient");
   document.member("certified", name(report.certified));
   document.member("totals", counts_json(report.totals));
+  document.member("marks", report.marks);
   document.member("classes", classes_json(report));
   document.list("operators", report.operators, operator_json);
   document.list("rulings", report.rulings, ruling_json);

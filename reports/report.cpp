@@ -33,11 +33,16 @@ void for_each_verdict(const Report& report, F&& f) {
     if (report.campaign.verdicts[i]) f(i, report.suite.cases[i], *report.campaign.verdicts[i]);
 }
 
+bool is_marked(const Report& report, std::size_t index) {
+  return std::ranges::any_of(report.campaign.marks[index], &suites::Mark::breaches);
+}
+
 void count_states(Report& report) {
   for (State state : oracles::all_states) report.totals[state] = 0;
   for_each_verdict(report, [&](std::size_t i, const suites::Planned&, const Verdict& verdict) {
     ++report.totals[verdict.state];
     ++report.by_class[report.classes[i]][verdict.state];
+    for (const suites::Mark& mark : report.campaign.marks[i]) report.marks[mark.name] += mark.breaches ? 1 : 0;
   });
 }
 
@@ -62,6 +67,7 @@ void count_operators(Report& report) {
     ++row.counts[verdict.state];
     ++row.types[type_of(p.c)][verdict.state];
     tell(row, verdict, decides(report.classes[i]), report.asked.strict);
+    if (decides(report.classes[i]) && is_marked(report, i)) row.certified = Certified::not_conforming;
   });
   for (auto& [version, row] : rows) report.operators.push_back(std::move(row));
 }
@@ -134,6 +140,18 @@ int gravity(State state) {
   }
 }
 
+// Marks come after what breaks the text, and are grouped by what showed them.
+void group_marks(Report& report) {
+  std::map<std::tuple<std::string, OpVersion, std::string>, Finding> groups;
+  for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
+    for (const suites::Mark& mark : report.campaign.marks[i]) {
+      Finding& finding = groups[{mark.name, p.c.version, mark.by}];
+      if (finding.count++ == 0) finding = {verdict.state, p.c.version, mark.by, mark.detail, i, 1, mark.name};
+    }
+  });
+  for (auto& [key, finding] : groups) report.findings.push_back(std::move(finding));
+}
+
 void group_findings(Report& report) {
   std::map<std::tuple<int, OpVersion, std::string, std::string>, Finding> groups;
   for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
@@ -141,7 +159,7 @@ void group_findings(Report& report) {
     const bool in_its_words = verdict.state == State::refused;
     Finding& finding = groups[{gravity(verdict.state), p.c.version, verdict.because,
                                in_its_words ? gist(verdict.detail) : text(verdict.readings)}];
-    if (finding.count++ == 0) finding = {verdict.state, p.c.version, verdict.because, verdict.detail, i, 1};
+    if (finding.count++ == 0) finding = {verdict.state, p.c.version, verdict.because, verdict.detail, i, 1, ""};
   });
   for (auto& [key, finding] : groups) report.findings.push_back(std::move(finding));
 }
@@ -220,15 +238,39 @@ std::string replay_line(const Asked& asked, std::string_view line) {
   return command + " " + in_quotes(line);
 }
 
+std::string replay_line(const Asked& asked, std::string_view line, const suites::Mark& mark) {
+  Asked other = asked;
+  if (mark.by.starts_with("threads=")) other.threads = std::stoi(mark.by.substr(8));
+  if (mark.by.starts_with("optimization=")) other.optimization = mark.by.substr(13);
+  return replay_line(other, mark.line.empty() ? line : mark.line);
+}
+
+const suites::Mark& mark_of(const Report& report, const Finding& finding) {
+  const auto& marks = report.campaign.marks[finding.first];
+  const auto found = std::ranges::find_if(
+      marks, [&](const suites::Mark& mark) { return mark.name == finding.mark && mark.by == finding.because; });
+  expects(found != marks.end(), "a finding about a mark is made from one");
+  return *found;
+}
+
+std::string Asked::configuration() const {
+  std::string words = "threads=" + std::to_string(threads) + " optimization=" + optimization;
+  for (const auto& [option, value] : options) words += " " + option + "=" + value;
+  return words;
+}
+
 Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run) {
-  Report report{std::move(suite), std::move(campaign), std::move(asked), std::move(run), {}, {}, {}, {}, {}, {}, {}};
+  Report report{
+      std::move(suite), std::move(campaign), std::move(asked), std::move(run), {}, {}, {}, {}, {}, {}, {}, {}};
   expects(report.campaign.verdicts.size() == report.suite.cases.size(), "one verdict per planned case");
+  report.campaign.marks.resize(report.suite.cases.size());
   for (const suites::Planned& p : report.suite.cases) report.classes.emplace_back(oracles::class_of(p.c));
   count_states(report);
   count_operators(report);
   count_rulings(report);
   count_constraints(report);
   group_findings(report);
+  group_marks(report);
   report.certified = overall(report.operators);
   return report;
 }

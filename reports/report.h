@@ -36,6 +36,10 @@ struct Asked {
   std::map<std::string, std::string> options;  // further ones
   double timeout_seconds = 0;
   Int memory_mib = 0;
+  int pack = 1;
+  suites::Presenting presenting = suites::Presenting::sample;
+
+  std::string configuration() const;  // "threads=1 optimization=all precision=f32"
 };
 
 // Circumstances, outside identity and digests: two reports that differ only here say the same.
@@ -44,6 +48,7 @@ struct Run {
   double seconds = 0;
   int jobs = 1;
   std::string cpu;
+  double host_seconds = 0;  // of processor time for generating, judging and speaking; the backend's own is not in it
 };
 
 // One operator version.
@@ -67,13 +72,15 @@ struct ConstraintRow {
   Int refused = 0, accepted = 0, contested = 0, unsupported = 0, error = 0;
 };
 
-// Verdicts that say the same of the same operator version.
+// Verdicts that say the same of the same operator version, or marks that do: then `mark` is their name and `because`
+// what showed them.
 struct Finding {
   oracles::State state = oracles::State::fail;
   OpVersion version;
   std::string because, detail;  // of the first case
   std::size_t first = 0;        // index into the suite
   Int count = 0;
+  std::string mark = {};
 };
 
 struct Report {
@@ -84,6 +91,7 @@ struct Report {
 
   std::vector<std::string> classes;  // by index of the suite
   Counts totals;
+  std::map<std::string, Int> marks;  // that break conformance, by name
   std::map<std::string, Counts> by_class;
   std::vector<OperatorRow> operators;
   std::vector<RulingRow> rulings;
@@ -102,8 +110,12 @@ bool decides(std::string_view case_class);
 // SHA-256 over the text of constraints, rulings, readings and levels, and the version of the bounds.
 std::string judgement_hash();
 
-// The command that asks the same question again.
+// The mark a finding about marks was made from.
+const suites::Mark& mark_of(const Report& report, const Finding& finding);
+
+// The command that asks the same question again, and the one that asks what a mark speaks of.
 std::string replay_line(const Asked& asked, std::string_view line);
+std::string replay_line(const Asked& asked, std::string_view line, const suites::Mark& mark);
 
 // The JSON document of report.schema.json.
 void write_json(const Report& report, std::ostream& out);

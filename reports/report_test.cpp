@@ -44,6 +44,7 @@ Verdict wrong_value() {
 struct Told {
   std::string line;
   std::optional<Verdict> verdict;
+  std::vector<suites::Mark> marks = {};
 };
 
 Report told(const std::vector<Told>& all, bool strict = false) {
@@ -57,6 +58,7 @@ Report told(const std::vector<Told>& all, bool strict = false) {
   for (const Told& each : all) {
     suite.cases.push_back(suites::read_cases(each.line, "example").front());
     campaign.verdicts.push_back(each.verdict);
+    campaign.marks.push_back(each.marks);
   }
   Asked asked;
   asked.tool_version = "0.1.0";
@@ -75,6 +77,24 @@ std::string json(const Report& report) {
   std::ostringstream out;
   write_json(report, out);
   return out.str();
+}
+
+TEST_CASE("a mark that breaks conformance does so beside a pass, and is a finding of its own", "[report][marks]") {
+  const suites::Mark unstable{"unstable", "twice in one session", "the same data twice gave different bits", true, ""};
+  const suites::Mark threads{"differs", "threads=2", "fail (value) instead of pass", true, pool};
+  const suites::Mark harmless{"differs", "shapes=absent", "unsupported instead of pass", false, pool};
+  const Report calm = told({{pool, verdict(State::pass), {harmless}}});
+  CHECK(calm.certified == Certified::conforms);
+  CHECK(calm.findings.size() == 1);  // information
+  const Report marked = told({{pool, verdict(State::pass), {unstable, threads}}, {conv, verdict(State::pass)}});
+  CHECK(marked.certified == Certified::not_conforming);
+  CHECK(marked.marks.at("unstable") == 1);
+  CHECK(marked.findings.size() == 2);
+  CHECK_THAT(session(marked), Catch::Contains("UNSTABLE") && Catch::Contains("--threads 2") &&
+                                  Catch::Contains("not conforming: 1 differs, 1 unstable"));
+  CHECK_THAT(json(marked), Catch::Contains("\"mark\":\"differs\""));
+  const Report apart = told({{nonfinite, verdict(State::pass), {unstable}}, {conv, verdict(State::pass)}});
+  CHECK(apart.certified == Certified::conforms);  // classes that do not decide are shown apart
 }
 
 TEST_CASE("totals count every verdict once, all nine words present", "[report]") {

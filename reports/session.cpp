@@ -113,7 +113,19 @@ void write_evidence(const suites::Planned& planned, const Evidence& evidence, st
   out << "\n";
 }
 
+// What one question showed beside its verdict.
+void write_mark(const Report& report, const Finding& finding, Colour colour, std::ostream& out) {
+  const suites::Planned& planned = report.suite.cases[finding.first];
+  const suites::Mark& mark = mark_of(report, finding);
+  out << painted(padded(upper(mark.name), 9), colour) << planned.line << "\n";
+  write_wrapped(mark.by + ": " + mark.detail, out);
+  if (finding.count > 1)
+    out << "      and " << finding.count - 1 << " more of " << text(finding.version) << " like it\n";
+  out << "      replay: " << replay_line(report.asked, planned.line, mark) << "\n";
+}
+
 void write_finding(const Report& report, const Finding& finding, Colour colour, std::ostream& out) {
+  if (!finding.mark.empty()) return write_mark(report, finding, colour, out);
   const suites::Planned& planned = report.suite.cases[finding.first];
   const Verdict& verdict = *report.campaign.verdicts[finding.first];
   out << painted(padded(upper(name(finding.state)), 9), colour) << planned.line << "\n";
@@ -173,6 +185,8 @@ std::string breaches(const Report& report) {
     if (cases > 0)
       words += (words.empty() ? "" : ", ") + std::to_string(cases) + " " + std::string(oracles::name(state));
   }
+  for (const auto& [mark, cases] : report.marks)
+    if (cases > 0) words += (words.empty() ? "" : ", ") + std::to_string(cases) + " " + mark;
   return words;
 }
 

@@ -70,10 +70,10 @@ class Work {
       if (!next && !under_way) return;
       std::optional<oracles::Outcome> outcome;
       if (under_way) outcome = answer_to(under_way->question, backend);
+      if (is_over()) return;  // an interrupt reaches the worker as well: what it did then is no finding
       const std::unique_ptr<Asked> answered = std::exchange(under_way, std::move(next));
       if (under_way) backend.ask(under_way->ask);
-      // An interrupt reaches the worker as well: what it did then is no finding.
-      if (answered && !is_over())
+      if (answered)
         for (Conclusion& each : inquiry.conclude(answered->question, *std::move(outcome))) record(std::move(each));
     }
   }

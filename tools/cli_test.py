@@ -45,6 +45,11 @@ class BadInput(unittest.TestCase):
         self.assertTrue(done.stderr.startswith("assay: "), done.stderr)
         return done.stderr
 
+    def test_a_configuration_that_nobody_reads_is_refused(self):
+        self.assertIn("none", self.refused("certify", *REFERENCE, "--config", "optimization=nothing"))
+        self.assertIn("precision", self.refused("certify", *REFERENCE, "--config", "precision=f32"))
+        self.assertIn("threads=", self.refused("certify", *REFERENCE, "--config", "threads=many"))
+
     def test_an_unknown_verb_names_the_nearest(self):
         self.assertIn("did you mean certify?", self.refused("certfy"))
 
@@ -98,19 +103,19 @@ class BadInput(unittest.TestCase):
         self.assertIn("not a regular file", self.refused("certify", *REFERENCE, "--report", "."))
 
     def test_a_suite_folder_that_is_none(self):
-        self.assertIn("conformance", self.refused("certify", *REFERENCE, "--suite", "tools"))
+        self.assertIn("conformance", self.refused("certify", *REFERENCE, "--suites", "tools"))
 
     def test_a_bad_line_of_a_case_file_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
             cases = pathlib.Path(folder, "conformance", "own.cases")
             cases.parent.mkdir()
             cases.write_text(f"# fine\n{POOL}\nConv-11 nonsense\n", encoding="utf-8")
-            self.assertIn("own.cases:3: ", self.refused("certify", *REFERENCE, "--suite", folder))
+            self.assertIn("own.cases:3: ", self.refused("certify", *REFERENCE, "--suites", folder))
 
     def test_nothing_selected(self):
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "conformance").mkdir()
-            self.assertIn("no case", self.refused("certify", *REFERENCE, "--suite", folder, "--cases", 0))
+            self.assertIn("no case", self.refused("certify", *REFERENCE, "--suites", folder, "--cases", 0))
 
 
 class Answers(unittest.TestCase):
@@ -161,6 +166,19 @@ class Answers(unittest.TestCase):
             del report["run"]
         self.assertEqual(reports[0], reports[1])
 
+    def test_each_configuration_has_a_report_of_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "mine.json")
+            done = assay("certify", *REFERENCE, "--cases", 0, "--ops", "Conv-11", "--report", path,
+                         "--config", "threads=2", "--config", "optimization=none")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("configuration threads=1 optimization=none: 0 cases end otherwise than under threads=2",
+                          done.stdout)
+            options = {name: json.loads(pathlib.Path(folder, name).read_text(encoding="utf-8"))["backend"]["options"]
+                       for name in ("mine.threads-2.json", "mine.optimization-none.json")}
+        self.assertEqual(options["mine.threads-2.json"]["threads"], 2)
+        self.assertEqual(options["mine.optimization-none.json"]["optimization"], "none")
+
     def test_certify_without_a_report_says_so(self):
         done = assay("certify", *REFERENCE, "--cases", 0, "--ops", "Conv-11")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -171,7 +189,8 @@ class Answers(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             worker, path = pathlib.Path(folder, "interrupter.py"), pathlib.Path(folder, "cut.json")
             worker.write_text(INTERRUPTER, encoding="utf-8")
-            done = assay("certify", "--backend", f"exec:python3 {worker}", "--cases", 58, "--jobs", 1, "--report", path)
+            done = assay("certify", "--backend", f"exec:python3 {worker}", "--cases", 58, "--jobs", 1, "--presentations",
+                         "none", "--report", path)
             report = json.loads(path.read_text(encoding="utf-8"))
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("interrupted", done.stdout.splitlines()[-1])

@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cctype>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
@@ -18,6 +19,8 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <sstream>
+#include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 
@@ -32,7 +35,8 @@ struct Options {
   std::uint64_t seed = 1;
   Int cases = suites::default_generated;
   int jobs = 0;
-  std::string report, suite;
+  std::string report, suite = "full", suites;
+  std::vector<std::string> configurations;
 };
 
 std::atomic<bool> interrupted = false;
@@ -50,7 +54,7 @@ void heed_interrupts() {
 fs::path suites_folder(const std::string& named) {
   if (!named.empty()) {
     if (!fs::is_directory(fs::path(named) / "conformance"))
-      throw InputError("no conformance/ in " + named + "; --suite names a folder like the project's suites/");
+      throw InputError("no conformance/ in " + named + "; --suites names a folder like the project's suites/");
     return named;
   }
   std::error_code ignored;
@@ -59,7 +63,7 @@ fs::path suites_folder(const std::string& named) {
   for (fs::path place : {fs::read_symlink("/proc/self/exe", ignored).parent_path(), fs::current_path(ignored)})
     for (; place.has_relative_path(); place = place.parent_path())
       if (fs::is_directory(place / "suites" / "conformance")) return place / "suites";
-  throw InputError("cannot find suites/conformance; call assay inside the project or name the folder with --suite");
+  throw InputError("cannot find suites/conformance; call assay inside the project or name the folder with --suites");
 }
 
 std::string now_in_utc() {
@@ -91,10 +95,22 @@ suites::Campaign campaign(const suites::Suite& suite, const Options& options) {
   return suites::run(suite, options.subject.opener(), conduct);
 }
 
-reports::Report certified(suites::Suite suite, const Options& options) {
+// Processor time of this program so far, without that of the workers.
+double processor_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+reports::Report certified(suites::Suite suite, const Options& options, double planning_seconds) {
   reports::Run run{now_in_utc(), 0, jobs_of(options), cpu_model()};
   const auto start = std::chrono::steady_clock::now();
+  const double processor_start = processor_seconds();
   suites::Campaign done = campaign(suite, options);
+  run.host_seconds = planning_seconds + processor_seconds() - processor_start;
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   reports::Asked asked = options.subject.asked();
   asked.seed = options.seed;
@@ -116,16 +132,95 @@ void publish(const reports::Report& report, reports::Draft* draft, const std::st
   reports::write_session(report, file, colour, std::cout);
 }
 
-int certify(const Options& options) {
+reports::Report certify_once(const Options& options) {
   const suites::Request request{
-      .selection = selection_of(options.operators, options.types), .seed = options.seed, .generated = options.cases};
+      selection_of(options.operators, options.types),
+      options.suite == "short" ? suites::Request::Length::abridged : suites::Request::Length::full, options.seed,
+      options.cases};
   level_of(options.subject.level);  // mistakes are told before the work
   options.subject.opener();
   std::optional<reports::Draft> draft;
   if (!options.report.empty()) draft.emplace(options.report);
-  const reports::Report report = certified(suites::plan(suites_folder(options.suite), request), options);
+  const double before = processor_seconds();
+  suites::Suite suite = suites::plan(suites_folder(options.suites), request);
+  reports::Report report = certified(std::move(suite), options, processor_seconds() - before);
   publish(report, draft ? &*draft : nullptr, options.report);
-  return report.certified == reports::Certified::conforms ? conforms : not_conforming;
+  return report;
+}
+
+// "threads=2,optimization=none,precision=bf16": what it says wins over the options of the command line.
+Options configured(const Options& options, const std::string& configuration) {
+  Options one = options;
+  std::istringstream words(configuration);
+  for (std::string word; std::getline(words, word, ',');) {
+    const std::size_t equals = word.find('=');
+    const std::string key = word.substr(0, equals), value = equals == word.npos ? "" : word.substr(equals + 1);
+    if (key.empty() || value.empty())
+      throw InputError("--config " + configuration + ": write it as in threads=2,optimization=none");
+    if (key == "optimization") {
+      one.subject.optimization = optimization_of(value);
+    } else if (key == "threads") {
+      one.subject.threads = threads_of(value);
+    } else {
+      std::erase_if(one.subject.settings, [&](const std::string& set) { return set.starts_with(key + "="); });
+      one.subject.settings.push_back(word);
+    }
+  }
+  return one;
+}
+
+// "mine.json" of the configuration "threads=2,isa=avx2" is "mine.threads-2.isa-avx2.json".
+std::string report_of(const std::string& report, std::string configuration) {
+  if (report.empty()) return report;
+  for (char& letter : configuration) {
+    if (letter == ',')
+      letter = '.';
+    else if (!std::isalnum(static_cast<unsigned char>(letter)) && letter != '_')
+      letter = '-';
+  }
+  const fs::path path(report);
+  return (path.parent_path() / (path.stem().string() + "." + configuration + path.extension().string())).string();
+}
+
+// Where two configurations of one backend end otherwise.
+void print_differences(const reports::Report& first, const reports::Report& other) {
+  std::size_t count = 0, at = 0;
+  for (std::size_t i = first.suite.cases.size(); i-- > 0;) {
+    const auto &a = first.campaign.verdicts[i], &b = other.campaign.verdicts[i];
+    if (!a || !b || a->state == b->state) continue;
+    ++count;
+    at = i;
+  }
+  std::cout << "configuration " << other.asked.configuration() << ": " << count << " cases end otherwise than under "
+            << first.asked.configuration();
+  if (count > 0)
+    std::cout << ", the first " << name(other.campaign.verdicts[at]->state) << " instead of "
+              << name(first.campaign.verdicts[at]->state) << ": " << first.suite.cases[at].line;
+  std::cout << "\n";
+}
+
+int certify(const Options& options) {
+  if (options.configurations.empty())
+    return certify_once(options).certified == reports::Certified::conforms ? conforms : not_conforming;
+  std::vector<Options> all;
+  for (const std::string& configuration : options.configurations) {
+    all.push_back(configured(options, configuration));
+    all.back().report = report_of(options.report, configuration);
+  }
+  int exit_code = conforms;
+  std::optional<reports::Report> first;
+  std::vector<reports::Report> others;
+  for (const Options& one : all) {
+    reports::Report report = certify_once(one);
+    if (report.certified != reports::Certified::conforms) exit_code = not_conforming;
+    if (first)
+      others.push_back(std::move(report));
+    else
+      first = std::move(report);
+    if (interrupted) break;
+  }
+  for (const reports::Report& other : others) print_differences(*first, other);
+  return exit_code;
 }
 
 }  // namespace
@@ -145,8 +240,29 @@ Verb certify_verb(CLI::App& app) {
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   command->add_option("--report", options->report, "write the JSON report (reports/report.schema.json) to this file");
-  command->add_option("--suite", options->suite,
+  command
+      ->add_option("--suite", options->suite,
+                   "full, or short: 1,500 cases whatever --seed and --cases say, no certificate")
+      ->check(CLI::IsMember({"full", "short"}))
+      ->capture_default_str();
+  command->add_option("--suites", options->suites,
                       "the folder with conformance/*.cases (default: the project's suites/)");
+  command
+      ->add_option("--pack", options->subject.pack,
+                   "legal cases in one model, for runtimes that are slow to load; about 100 is best for most")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command
+      ->add_option("--presentations", options->subject.presentations,
+                   "ask cases in another way as well (constants, shapes, opset, IR version, optimisation, threads): "
+                   "none, sample (an eighth, one way each) or all")
+      ->check(CLI::IsMember({"none", "sample", "all"}))
+      ->capture_default_str();
+  command
+      ->add_option("--config", options->configurations,
+                   "a configuration of the backend, as in threads=2,optimization=none,precision=f32; repeated, "
+                   "each is run and reported apart")
+      ->take_all();
   return {command, [options] { return certify(*options); }};
 }
 

@@ -7,6 +7,14 @@
 #include <CLI/CLI.hpp>
 
 namespace assay::tools {
+namespace {
+
+suites::Presenting presenting_of(const std::string& word) {
+  if (word == "none") return suites::Presenting::none;
+  return word == "all" ? suites::Presenting::all : suites::Presenting::sample;
+}
+
+}  // namespace
 
 void Subject::add_options(CLI::App& command) {
   command.add_option(
@@ -62,6 +70,8 @@ suites::Conduct Subject::conduct() const {
   conduct.threads = threads;
   conduct.optimization = optimization;
   conduct.options = options();
+  conduct.pack = pack;
+  conduct.presenting = presenting_of(presentations);
   return conduct;
 }
 
@@ -74,6 +84,8 @@ reports::Asked Subject::asked() const {
   asked.threads = threads;
   asked.optimization = optimization;
   asked.options = options();
+  asked.pack = pack;
+  asked.presenting = presenting_of(presentations);
   asked.timeout_seconds = timeout_seconds;
   asked.memory_mib = memory_mib;
   return asked;

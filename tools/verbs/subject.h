@@ -23,6 +23,8 @@ struct Subject {
   double timeout_seconds = 10;
   Int memory_mib = 4096;
   std::vector<std::string> settings;  // "precision=f32"
+  int pack = 1;
+  std::string presentations = "sample";
 
   void add_options(CLI::App& command);
 

@@ -4,6 +4,7 @@
 #include "tools/verbs/nearest.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace assay::tools {
 namespace {
@@ -77,6 +78,20 @@ oracles::Level level_of(const std::string& word) {
   const std::vector<std::string> names{"L0", "L1", "L2", "L2t", "L3"};
   if (!contains(names, word)) throw InputError("unknown level '" + word + "'" + suggestion(word, names));
   return *oracles::level_named(word);
+}
+
+std::string optimization_of(const std::string& word) {
+  const std::vector<std::string> names{"all", "extended", "basic", "none"};
+  if (!contains(names, word)) throw InputError("unknown optimization '" + word + "'" + suggestion(word, names));
+  return word;
+}
+
+int threads_of(const std::string& word) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size() || number < 1 || number > 4096)
+    throw InputError("threads=" + word + ": write a number from 1 to 4096");
+  return number;
 }
 
 const Definition& definition_of(const std::string& given) {

@@ -11,6 +11,8 @@
 namespace assay::tools {
 
 oracles::Level level_of(const std::string& word);          // L0, L1, L2, L2t, L3
+std::string optimization_of(const std::string& word);      // all, extended, basic, none
+int threads_of(const std::string& word);                   // 1 to 4096
 const Definition& definition_of(const std::string& word);  // "Conv-11"; "Conv" is the newest
 suites::Selection selection_of(const std::vector<std::string>& operators, const std::vector<std::string>& types);
 
