@@ -49,6 +49,7 @@ class Descent {
     Answered answered = ask_(candidate);
     if (answered.verdict.state != signature_.state || answered.verdict.because != signature_.because) return false;
     if (signature_of(candidate, answered, shrinking_.judgement) != signature_) return false;
+    if (shrinking_.keeps && !shrinking_.keeps(candidate, answered.outcome)) return false;
     best_.c = std::move(candidate);
     best_.answered = std::move(answered);
     return true;

@@ -14,6 +14,8 @@ using AskCase = std::function<Answered(const Case&)>;
 struct Shrinking {
   int most_asks = 200;
   oracles::Judgement judgement = {};
+  // What a simpler case must show besides the signature; empty: nothing.
+  std::function<bool(const Case&, const oracles::Outcome&)> keeps = {};
 };
 
 struct Shrunk {

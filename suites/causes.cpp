@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/causes.h"
+
+#include "generators/shrink.h"
+#include "oracles/exact.h"
+
+#include <algorithm>
+#include <set>
+
+namespace assay::suites {
+namespace {
+
+using Names = std::vector<std::string>;
+using Indices = std::vector<std::size_t>;
+
+// -- what a model gives
+
+// Zeros are equal whatever their sign, and so are all NaN.
+bool same_value(const oracles::Scalar& a, const oracles::Scalar& b) {
+  if (a.is != b.is) return false;
+  if (a.is == oracles::Scalar::Class::nan) return true;
+  if (a.is == oracles::Scalar::Class::infinite) return a.negative == b.negative;
+  return a.value() == b.value();
+}
+
+bool same_values(const Tensor& a, const Tensor& b) {
+  if (a == b) return true;
+  for (Int i = 0; i < a.elements(); ++i)
+    if (!same_value(oracles::scalar(a, i), oracles::scalar(b, i))) return false;
+  return true;
+}
+
+enum class Fit { none, shape, values };
+
+// What a backend was asked and what it answered, data set by data set.
+struct Session {
+  OpVersion version;
+  Call call;
+  std::vector<std::vector<std::optional<Tensor>>> sets;
+  std::vector<const Tensor*> outputs;
+};
+
+// None where there is nothing to compare.
+std::optional<Session> session_of(const Case& c, const oracles::Outcome& outcome) {
+  const bool is_whole = outcome.kind == oracles::Outcome::Kind::outputs && outcome.sets.size() == data_sets &&
+                        std::ranges::all_of(outcome.sets, [](const auto& set) { return set.size() == 1; });
+  Session session{c.version, c.call(), {}, {}};
+  if (!is_whole || !c.definition().violated(session.call).empty()) return std::nullopt;
+  for (int set = 0; set < data_sets; ++set) session.sets.push_back(operands(c, set));
+  for (const auto& set : outcome.sets) session.outputs.push_back(&set.front());
+  return session;
+}
+
+Fit fit_of(const Session& session, const Kernel& kernel) {
+  Fit fit = Fit::values;
+  for (std::size_t set = 0; set < session.sets.size(); ++set) {
+    std::vector<const Tensor*> inputs;
+    for (const std::optional<Tensor>& operand : session.sets[set]) inputs.push_back(operand ? &*operand : nullptr);
+    const Tensor given = kernel(session.call, inputs);
+    if (given.type() != session.outputs[set]->type()) return Fit::none;
+    if (!same_values(given, *session.outputs[set])) fit = Fit::shape;
+  }
+  return fit;
+}
+
+Fit fit_of(const Session& session, const WrongModel& model) {
+  const std::optional<Kernel> kernel = model.kernel(session.version);
+  if (!kernel) return Fit::none;
+  try {
+    const Fit fit = fit_of(session, *kernel);
+    return fit == Fit::values && model.only_shape ? Fit::shape : fit;
+  } catch (const std::exception&) {
+    return Fit::none;  // a wrong model may find nothing to compute
+  }
+}
+
+bool has_right_shape(const Case& c, const oracles::Outcome& outcome) {
+  const auto right = oracles::oracle_of(c.version).shape(c.call(), {});
+  return right && outcome.sets.front().front().shape() == *right;
+}
+
+// Holds for the cases that every model of the diagnosis explains as well as the first.
+std::function<bool(const Case&, const oracles::Outcome&)> still_explained(const Diagnosis& diagnosis,
+                                                                          std::span<const WrongModel> models) {
+  std::vector<const WrongModel*> wanted;
+  for (const WrongModel& model : models)
+    if (std::ranges::find(diagnosis.models, model.id) != diagnosis.models.end()) wanted.push_back(&model);
+  const Fit least = diagnosis.by_shape ? Fit::shape : Fit::values;
+  return [wanted, least](const Case& c, const oracles::Outcome& outcome) {
+    const std::optional<Session> session = session_of(c, outcome);
+    return session &&
+           std::ranges::all_of(wanted, [&](const WrongModel* model) { return fit_of(*session, *model) >= least; });
+  };
+}
+
+// -- grouping
+
+bool contains(const Names& names, const std::string& name) { return std::ranges::find(names, name) != names.end(); }
+
+Names common(const Names& a, const Names& b) {
+  Names both;
+  std::ranges::copy_if(a, std::back_inserter(both), [&](const std::string& name) { return contains(b, name); });
+  return both;
+}
+
+// Findings that can have one cause at all.
+using Kind = std::tuple<std::string, std::string, oracles::State>;
+Kind kind_of(const Finding& finding) {
+  const Signature& s = finding.signature;
+  return {s.version.domain, s.version.name, s.state};
+}
+
+std::map<Kind, Indices> by_kind(std::span<const Finding> findings) {
+  std::map<Kind, Indices> groups;
+  for (std::size_t i = 0; i < findings.size(); ++i) groups[kind_of(findings[i])].push_back(i);
+  return groups;
+}
+
+// How well a finding can be explained, the best first.
+struct Grade {
+  bool by_shape, is_confirmed;
+  bool admits(const Diagnosis& d) const { return d.by_shape == by_shape && d.is_confirmed == is_confirmed; }
+};
+constexpr Grade grades[] = {{false, true}, {false, false}, {true, true}, {true, false}};
+
+// The model that explains the most findings of a grade; earlier ones first.
+std::string best_model(std::span<const Finding> findings, const Indices& left, std::span<const WrongModel> models,
+                       const Grade& grade) {
+  std::map<std::string, std::size_t> explained;
+  for (const std::size_t i : left)
+    if (grade.admits(findings[i].diagnosis))
+      for (const std::string& id : findings[i].diagnosis.models) ++explained[id];
+  std::string best;
+  for (const WrongModel& model : models)
+    if (explained[model.id] > (best.empty() ? 0 : explained[best])) best = model.id;
+  return best;
+}
+
+// Takes the findings that `belongs` accepts out of `left`.
+template <class F>
+Indices taken(Indices& left, F&& belongs) {
+  Indices out;
+  std::ranges::copy_if(left, std::back_inserter(out), belongs);
+  std::erase_if(left, belongs);
+  return out;
+}
+
+// What no model explains: shrunk findings that look the same and need the same; those that were not shrunk join the
+// largest group that looks the same.
+std::vector<Indices> by_look(std::span<const Finding> findings, const Indices& left) {
+  std::map<std::pair<std::string, Names>, Indices> groups;
+  const auto look = [&](std::size_t i) { return findings[i].signature.because + " " + findings[i].signature.pattern; };
+  const auto needs = [&](std::size_t i) {
+    const oracles::State state = findings[i].signature.state;
+    const bool has_reason = state == oracles::State::refused || state == oracles::State::error;
+    return has_reason ? Names{} : findings[i].predicate;
+  };
+  for (const std::size_t i : left)
+    if (findings[i].is_shrunk) groups[{look(i), needs(i)}].push_back(i);
+  std::map<std::string, Indices*> largest;
+  for (auto& [key, group] : groups)
+    if (Indices*& known = largest[key.first]; !known || known->size() < group.size()) known = &group;
+  for (const std::size_t i : left) {
+    if (findings[i].is_shrunk) continue;
+    Indices*& group = largest[look(i)];
+    if (!group) group = &groups[{look(i), {"not shrunk"}}];
+    group->push_back(i);
+  }
+  std::vector<Indices> out;
+  for (auto& [key, group] : groups) out.push_back(std::move(group));
+  return out;
+}
+
+// -- sentences
+
+std::string joined(const Names& names, std::string_view between = ", ") {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : std::string(between)) + name;
+  return out;
+}
+
+// "Conv-11, 22"
+std::string versions_text(const std::map<OpVersion, Int>& versions) {
+  std::string out;
+  for (const auto& [version, count] : versions)
+    out += out.empty() ? text(version) : ", " + std::to_string(version.since_version);
+  return out;
+}
+
+std::string sentence_of(const std::string& id, std::span<const WrongModel> models) {
+  const auto found = std::ranges::find(models, id, &WrongModel::id);
+  return found == models.end() ? id : found->sentence;
+}
+
+std::string explanation(const Cause& cause, std::span<const WrongModel> models) {
+  if (cause.diagnosis.models.empty()) return "";
+  constexpr std::size_t most_named = 3;
+  Names sentences;
+  for (const std::string& id : cause.diagnosis.models)
+    if (sentences.size() < most_named) sentences.push_back(sentence_of(id, models));
+  return std::string(cause.diagnosis.by_shape ? ": the shape is that of: " : ": ") + joined(sentences, "; or ");
+}
+
+std::string sentence(const Cause& cause, std::span<const WrongModel> models) {
+  std::string out = versions_text(cause.versions) + ": " + std::to_string(cause.count) + " " +
+                    std::string(name(cause.state)) + " (" + cause.because +
+                    (cause.pattern.empty() ? "" : ", " + cause.pattern) + ")" + explanation(cause, models);
+  if (!cause.predicate.empty()) out += "; needs " + joined(cause.predicate);
+  return out;
+}
+
+// -- one cause
+
+void choose_examples(Cause& cause, std::span<const Finding> findings, Indices members, std::size_t most) {
+  const auto key = [&](std::size_t i) {
+    return std::tuple(!findings[i].is_shrunk, generators::size_of(findings[i].c), findings[i].line.size(), i);
+  };
+  std::ranges::sort(members, {}, key);
+  cause.smallest = members.front();
+  std::set<std::string> lines;
+  for (const std::size_t i : members)
+    if (cause.examples.size() < most && lines.insert(findings[i].line).second) cause.examples.push_back(i);
+}
+
+Cause cause_of(std::span<const Finding> findings, const Indices& members, std::span<const WrongModel> models,
+               std::size_t most_examples) {
+  const Finding& first = findings[members.front()];
+  Cause cause{first.signature.version,
+              first.signature.state,
+              first.signature.because,
+              first.signature.pattern,
+              first.diagnosis,
+              {},
+              {},
+              {},
+              members.front(),
+              0,
+              {},
+              ""};
+  cause.count = static_cast<Int>(members.size());
+  bool has_shrunk = false;
+  for (const std::size_t i : members) {
+    const Finding& finding = findings[i];
+    ++cause.versions[finding.signature.version];
+    if (finding.diagnosis.is_confirmed || !cause.diagnosis.is_confirmed)
+      cause.diagnosis.models = common(cause.diagnosis.models, finding.diagnosis.models);
+    if (finding.signature.pattern != cause.pattern) cause.pattern.clear();
+    if (cause.because.find(finding.signature.because) == std::string::npos)
+      cause.because += " or " + finding.signature.because;
+    if (!finding.is_shrunk) continue;
+    cause.predicate = has_shrunk ? common(cause.predicate, finding.predicate) : finding.predicate;
+    has_shrunk = true;
+  }
+  choose_examples(cause, findings, members, most_examples);
+  cause.sentence = sentence(cause, models);
+  return cause;
+}
+
+}  // namespace
+
+Diagnosis diagnose(const Case& c, const oracles::Outcome& outcome, std::span<const WrongModel> models) {
+  Names by_values, by_shape;
+  if (const std::optional<Session> session = session_of(c, outcome)) {
+    for (const WrongModel& model : models) {
+      const Fit fit = fit_of(*session, model);
+      if (fit == Fit::values) by_values.push_back(model.id);
+      if (fit == Fit::shape) by_shape.push_back(model.id);
+    }
+  }
+  if (!by_values.empty()) return {std::move(by_values), false, false};
+  // Models that are wrong elsewhere have the right shape: where the backend has it too they explain nothing.
+  if (by_shape.empty() || has_right_shape(c, outcome)) return {};
+  return {std::move(by_shape), true, false};
+}
+
+Finding finding_of(const Case& found, std::string origin, Answered first, std::span<const WrongModel> models,
+                   Shrinking shrinking, const AskCase& ask) {
+  Finding finding;
+  finding.found = line(found);
+  finding.origin = std::move(origin);
+  finding.diagnosis = diagnose(found, first.outcome, models);
+  finding.diagnosis.is_confirmed = !finding.diagnosis.models.empty();
+  Shrunk small{found, std::move(first)};
+  if (ask) {
+    if (finding.diagnosis.is_confirmed) shrinking.keeps = still_explained(finding.diagnosis, models);
+    small = shrink(std::move(small.c), std::move(small.answered), ask, shrinking);
+    if (!finding.diagnosis.is_confirmed) finding.diagnosis = diagnose(small.c, small.answered.outcome, models);
+  }
+  finding.c = std::move(small.c);
+  finding.line = line(finding.c);
+  finding.answered = std::move(small.answered);
+  finding.signature = signature_of(finding.c, finding.answered, shrinking.judgement);
+  finding.predicate = predicate_of(finding.c);
+  finding.is_shrunk = ask != nullptr;
+  finding.asks = small.asks;
+  return finding;
+}
+
+std::vector<Cause> causes_of(std::span<const Finding> findings, std::span<const WrongModel> models,
+                             std::size_t most_examples) {
+  std::vector<Cause> causes;
+  const auto add = [&](const Indices& members) {
+    causes.push_back(cause_of(findings, members, models, most_examples));
+  };
+  for (auto& [kind, left] : by_kind(findings)) {
+    for (const Grade& grade : grades)
+      for (std::string id; !(id = best_model(findings, left, models, grade)).empty();)
+        add(taken(left, [&](std::size_t i) {
+          return findings[i].diagnosis.by_shape == grade.by_shape && contains(findings[i].diagnosis.models, id);
+        }));
+    for (const Indices& members : by_look(findings, left)) add(members);
+  }
+  std::ranges::stable_sort(causes, std::greater<>(), &Cause::count);
+  return causes;
+}
+
+}  // namespace assay::suites

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// A backend with several bugs at once: its failures are shrunk and read as a sentence per bug.
+#include "suites/causes.h"
+
+#include "generators/generators.h"
+#include "generators/shrink.h"
+#include "suites/crosscheck/exam.h"
+#include "suites/crosscheck/mutants.h"
+#include "suites/crosscheck/variants.h"
+#include "suites/crosscheck/wrong_models.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+namespace assay::crosscheck {
+namespace {
+
+using oracles::State;
+using suites::Answered;
+using suites::Cause;
+using suites::Finding;
+
+// Which bug answers a case; "" is none.
+using Backend = std::string (*)(const Call&);
+
+Answered answered(const Case& c, Backend backend) {
+  Exam exam(c);
+  const std::string bug = backend(c.call());
+  oracles::Outcome outcome = exam.answer(bug.empty() ? *variant("sequential", c.version) : *mutant(bug, c.version));
+  oracles::Verdict verdict = exam.mark(outcome);
+  return {std::move(outcome), std::move(verdict)};
+}
+
+// Of the generated cases of an operator; every second failure is shrunk.
+std::vector<Finding> findings_of(const std::string& op, std::size_t cases, Backend backend) {
+  std::vector<Finding> findings;
+  for (const auto& [subject, index] : syllabus(op, cases)) {
+    const Case c = generators::legal(*subject.definition, subject.type, 21, index);
+    Answered first = answered(c, backend);
+    if (first.verdict.state != State::fail) continue;
+    const suites::AskCase ask = [backend](const Case& other) { return answered(other, backend); };
+    const bool shrinks = findings.size() % 2 == 0;
+    findings.push_back(
+        suites::finding_of(c, "test", std::move(first), wrong_models(), {}, shrinks ? ask : suites::AskCase()));
+  }
+  return findings;
+}
+
+bool names(const Cause& cause, const std::string& id) {
+  return std::ranges::find(cause.diagnosis.models, id) != cause.diagnosis.models.end();
+}
+
+Int counted(const std::vector<Cause>& causes, const std::string& id) {
+  Int count = 0;
+  for (const Cause& cause : causes) count += names(cause, id) ? cause.count : 0;
+  return count;
+}
+
+std::string pooling(const Call& call) {
+  const auto is_one = [&](const char* name) { return call.definition().attribute(name) && call.integer(name) == 1; };
+  if (call.text("auto_pad").starts_with("SAME")) return "pool-pads-same-undilated";
+  if (is_one("ceil_mode")) return "pool-divides-tail-by-kernel";
+  return is_one("count_include_pad") ? "pool-never-counts-padding" : "";
+}
+
+std::string convolving(const Call& call) {
+  if (call.integer("group") > 1) return "conv-reads-first-group";
+  if (call.text("auto_pad") == "SAME_LOWER") return "conv-takes-lower-for-upper";
+  return call.has("B") ? "conv-adds-bias-twice" : "conv-flips-kernel";
+}
+
+void report(const std::vector<Cause>& causes, const std::vector<Finding>& findings) {
+  std::cout << findings.size() << " failures, " << causes.size() << " causes\n";
+  for (const Cause& cause : causes)
+    std::cout << "  " << cause.sentence << "\n    " << findings[cause.smallest].line << "\n";
+}
+
+}  // namespace
+
+TEST_CASE("The failures of a pool with three bugs read as three sentences", "[causes][AveragePool]") {
+  const std::vector<Finding> findings = findings_of("AveragePool", 600, pooling);
+  const std::vector<Cause> causes = suites::causes_of(findings, wrong_models());
+  report(causes, findings);
+  Int total = 0;
+  for (const Cause& cause : causes) total += cause.count;
+  CHECK(total == static_cast<Int>(findings.size()));
+  const Int explained = counted(causes, "pool-pads-same-undilated") + counted(causes, "pool-divides-tail-by-kernel") +
+                        counted(causes, "pool-never-counts-padding");
+  CHECK(10 * explained >= 9 * total);
+  for (const char* id : {"pool-pads-same-undilated", "pool-divides-tail-by-kernel", "pool-never-counts-padding"}) {
+    INFO(id);
+    CHECK(counted(causes, id) > 0);
+  }
+}
+
+TEST_CASE("One bug does not slide into another while it shrinks", "[causes][Conv]") {
+  std::size_t shrunk = 0, slid = 0;
+  for (const Finding& finding : findings_of("Conv", 300, convolving)) {
+    if (!finding.is_shrunk) continue;
+    const Case found = *parse_case(finding.found);
+    const std::string bug = convolving(found.call());
+    ++shrunk;
+    slid += convolving(finding.c.call()) != bug;
+    INFO(bug << " on " << finding.found << "\n" << finding.line);
+    CHECK(signature_of(found, answered(found, convolving)) == finding.signature);
+    if (finding.diagnosis.is_confirmed)
+      CHECK(std::ranges::find(finding.diagnosis.models, bug) != finding.diagnosis.models.end());
+  }
+  // Where two bugs give the same bits nothing can tell them apart.
+  CHECK(shrunk > 50);
+  CHECK(20 * slid <= shrunk);
+}
+
+TEST_CASE("A cause keeps few examples, the smallest first, and no line twice", "[causes]") {
+  const std::vector<Finding> findings = findings_of("Conv", 150, convolving);
+  for (const Cause& cause : suites::causes_of(findings, wrong_models(), 5)) {
+    CHECK(cause.examples.size() <= 5);
+    REQUIRE_FALSE(cause.examples.empty());
+    CHECK(cause.examples.front() == cause.smallest);
+    std::set<std::string> lines;
+    for (const std::size_t i : cause.examples) CHECK(lines.insert(findings[i].line).second);
+  }
+}
+
+TEST_CASE("The failures of a convolution with four bugs read as four sentences", "[causes][Conv]") {
+  const std::vector<Finding> findings = findings_of("Conv", 500, convolving);
+  const std::vector<Cause> causes = suites::causes_of(findings, wrong_models());
+  report(causes, findings);
+  Int explained = 0;
+  for (const char* id :
+       {"conv-reads-first-group", "conv-takes-lower-for-upper", "conv-adds-bias-twice", "conv-flips-kernel"}) {
+    INFO(id);
+    CHECK(counted(causes, id) > 0);
+    explained += counted(causes, id);
+  }
+  CHECK(10 * explained >= 9 * static_cast<Int>(findings.size()));
+}
+
+}  // namespace assay::crosscheck

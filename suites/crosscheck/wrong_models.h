@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The known wrong models: every planted bug, and what real backends have been seen to do.
+#pragma once
+
+#include "suites/causes.h"
+
+#include <span>
+
+namespace assay::crosscheck {
+
+std::span<const suites::WrongModel> wrong_models();
+
+}  // namespace assay::crosscheck
