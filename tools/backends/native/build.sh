@@ -14,7 +14,7 @@ case $name in
     flags=(-isystem "$package/include" -D_GLIBCXX_USE_CXX11_ABI=1 -L "$package/libs" "-l:$library"
       "-Wl,-rpath,$package/libs" "-Wl,--disable-new-dtags")
     ;;
-  onednn) flags=(-ldnnl) ;;
+  onednn) flags=(-ldnnl -lgomp) ;;
   *)
     sed -n '3,4s/^# //p' "$0" >&2
     exit 2
