@@ -241,9 +241,11 @@ class AveragePool : public Kernel {
     const Window window = window_of(node(), dims_of(x), sizes);
     const bool counts_padding = assay_int_of(&node(), "count_include_pad", 0) != 0;
     const Dims end = end_padding(window);
-    for (std::size_t i = 0; i < end.size(); ++i)
-      if (std::max(window.axes[i].begin, end[i]) >= window.axes[i].kernel)
-        lack("oneDNN has no pooling with a padding as large as the kernel");
+    for (std::size_t i = 0; i < end.size(); ++i) {
+      const Axis& axis = window.axes[i];
+      if (std::max(axis.begin, end[i]) >= axis.span() || axis.dilation > axis.in)
+        lack("oneDNN has no pooling with a padding as large as the window, or a dilation larger than X");
+    }
     if (counts_padding && end != window.each(&Axis::end))
       lack("oneDNN would count taps behind the padding, where ceil_mode lets the last window end");
     const Dims y = output_dims(window, x.dims[0], x.dims[1]);
