@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/finding_folder.h"
+
+#include "oracles/expected.h"
+#include "reference/onnx_io.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+
+namespace assay::suites {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t most_text = 1 << 20, most_model = 64 << 20;
+
+// -- writing
+
+void write(const fs::path& path, std::string_view bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file << bytes;
+  if (!file.flush()) throw InputError("cannot write " + path.string() + "; check that its folder may be written");
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) throw InputError("cannot make the folder " + folder.string() + ": " + failure.message());
+}
+
+void write_data_set(const fs::path& folder, const Case& c, int set) {
+  make_folder(folder);
+  const std::vector<std::string> inputs = graph_inputs(c, set);
+  for (std::size_t i = 0; i < inputs.size(); ++i) write(folder / ("input_" + std::to_string(i) + ".pb"), inputs[i]);
+  if (const std::optional<Tensor> output = oracles::expected(c, set))
+    write(folder / "output_0.pb", encode_tensor(*output, c.definition().outputs.front().name));
+}
+
+Json evidence_json(const oracles::Evidence& e) {
+  return {{"set", e.set},       {"output", e.output},        {"index", e.index}, {"got", e.got},
+          {"want", e.want},     {"lower", e.lower},          {"upper", e.upper}, {"exact", e.exact},
+          {"budget", e.budget}, {"arithmetic", e.arithmetic}};
+}
+
+Json verdict_json(const oracles::Verdict& verdict) {
+  Json json{{"state", name(verdict.state)}, {"because", verdict.because}, {"detail", verdict.detail}};
+  if (!verdict.readings.departures().empty()) json["readings"] = text(verdict.readings);
+  if (!verdict.violated.empty()) json["breaks"] = verdict.violated;
+  if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
+  return json;
+}
+
+Json backend_json(const Provenance& p) {
+  return {{"asked", p.backend},
+          {"name", p.description.backend},
+          {"version", p.description.version},
+          {"device", p.description.device},
+          {"threads", p.conduct.threads},
+          {"optimization", p.conduct.optimization},
+          {"options", p.conduct.options}};
+}
+
+Json finding_json(const Finding& finding, const Provenance& provenance) {
+  return {{"assay", 1},
+          {"line", finding.line},
+          {"id", case_id(finding.line)},
+          {"found", finding.found},
+          {"origin", finding.origin},
+          {"level", oracles::name(provenance.conduct.level)},
+          {"verdict", verdict_json(finding.answered.verdict)},
+          {"signature", text(finding.signature)},
+          {"needs", finding.predicate},
+          {"explained_by", finding.diagnosis.models},
+          {"backend", backend_json(provenance)},
+          {"tool", provenance.tool_version}};
+}
+
+// -- reading
+
+Result<std::string> contents(const fs::path& path, std::uintmax_t most) {
+  std::error_code failure;
+  if (!fs::is_regular_file(path, failure))
+    return Error{path.string() + " is missing; a finding is a folder that `assay replay --save` wrote"};
+  const std::uintmax_t size = fs::file_size(path, failure);
+  if (failure || size > most) return Error{path.string() + " is too large to be part of a finding"};
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(size));
+  if (!file || static_cast<std::uintmax_t>(file.gcount()) != size) return Error{"cannot read " + path.string()};
+  return bytes;
+}
+
+Result<std::string> line_of(const fs::path& path) {
+  const Result<std::string> bytes = contents(path, most_text);
+  if (!bytes) return bytes;
+  const Json json = Json::parse(*bytes, nullptr, false);
+  if (!json.is_object() || !json.contains("line") || !json["line"].is_string())
+    return Error{path.string() + " is no JSON object with a \"line\""};
+  return json["line"].get<std::string>();
+}
+
+}  // namespace
+
+std::string folder_name(const Finding& finding) {
+  std::string words = text(finding.signature.version) + " " + std::string(name(finding.signature.state)) + " " +
+                      finding.signature.because + " " + case_id(finding.line).substr(0, 12);
+  std::ranges::replace(words, ' ', '-');
+  std::ranges::replace(words, ':', '.');
+  return words;
+}
+
+void write_finding(const fs::path& folder, const Finding& finding, const Provenance& provenance) {
+  make_folder(folder);
+  std::error_code ignored;
+  fs::remove(folder / "finding.json", ignored);
+  write(folder / "model.onnx", model_of(finding.c));
+  for (int set = 0; set < data_sets; ++set)
+    write_data_set(folder / ("test_data_set_" + std::to_string(set)), finding.c, set);
+  constexpr int indent = 1;
+  write(folder / "finding.json",
+        finding_json(finding, provenance).dump(indent, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Result<Planned> read_finding(const fs::path& folder) {
+  const Result<std::string> text = line_of(folder / "finding.json");
+  if (!text) return Error{text.error()};
+  Result<Case> c = parse_case(*text);
+  if (!c) return Error{(folder / "finding.json").string() + ": " + c.error()};
+  const Result<std::string> model = contents(folder / "model.onnx", most_model);
+  if (!model) return Error{model.error()};
+  if (*model != model_of(*c))
+    return Error{(folder / "model.onnx").string() + " is not the model of the line in finding.json; replay the line"};
+  std::string canonical = line(*c);
+  return Planned{*std::move(c), std::move(canonical), folder.string(), std::nullopt};
+}
+
+}  // namespace assay::suites
