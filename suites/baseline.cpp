@@ -23,7 +23,7 @@ std::set<Breach> breaches_of(const Json& json) {
   std::vector<Mark> marks;
   for (const Json& each : json.value("marks", Json::array())) {
     Mark mark;
-    mark.name = each.at("name").get<std::string>();
+    mark.name = each.at("mark").get<std::string>();
     mark.by = each.at("by").get<std::string>();
     mark.breaches = each.at("breaches").get<bool>();
     marks.push_back(std::move(mark));

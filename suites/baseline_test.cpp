@@ -74,7 +74,7 @@ TEST_CASE("contested is a breach under the strict measure only", "[baseline]") {
 }
 
 TEST_CASE("marks that breach are compared by their words and what showed them", "[baseline]") {
-  const std::string unstable = R"(,"marks":[{"name":"unstable","by":"repeated","detail":"","breaches":true}])";
+  const std::string unstable = R"(,"marks":[{"mark":"unstable","by":"repeated","detail":"","breaches":true}])";
   const Baseline old = baseline({{State::pass, "", unstable}});
   CHECK(compared(old, {{State::pass, "", {{"unstable", "repeated", "", true, ""}}}}).excuses(0, "unstable"));
   CHECK(compared(old, {{State::pass, "", {{"unstable", "twice in one session", "", true, ""}}}}).fresh == 1);

@@ -25,5 +25,6 @@ Verb list_verb(CLI::App& app);
 Verb backends_verb(CLI::App& app);
 Verb explain_verb(CLI::App& app);
 Verb doctor_verb(CLI::App& app);
+Verb waive_verb(CLI::App& app);
 
 }  // namespace assay::tools

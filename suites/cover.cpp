@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/cover.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string>
+
+namespace assay::suites {
+namespace {
+
+constexpr std::size_t most_claims = 5;
+constexpr std::size_t most_alternatives = 3;  // words after `in`
+
+bool is_plain(const std::string& word) {
+  return std::ranges::all_of(word, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+
+std::string written(const std::string& word) { return is_plain(word) ? word : "\"" + word + "\""; }
+
+// "type(X) == f16", or "type(X) in (f16, f32)", from the words that the cases show; nothing where they show too many.
+class Claims {
+ public:
+  void words(const std::string& left, const std::set<std::string>& seen) {
+    if (seen.empty() || seen.size() > most_alternatives) return;
+    std::string all;
+    for (const std::string& each : seen) all += (all.empty() ? "" : ", ") + written(each);
+    add(seen.size() == 1 ? left + " == " + all : left + " in (" + all + ")");
+  }
+  void add(std::string text) { all_.push_back(std::move(text)); }
+  const std::vector<std::string>& all() const { return all_; }
+
+ private:
+  std::vector<std::string> all_;
+};
+
+void about_list(const std::string& list, Claims& claims) {
+  for (const char* claim : {" > 1", " > 0", " < 0", " == 0"}) claims.add("any(" + list + ")" + claim);
+  for (const char* claim : {" == 1", " == 0", " <= 1", " > 0", " > 1"}) claims.add("all(" + list + ")" + claim);
+}
+
+void about_number(const std::string& number, Claims& claims) {
+  for (const char* claim : {" == 0", " == 1", " > 0", " > 1"}) claims.add(number + claim);
+}
+
+void about_attribute(const AttributeSpec& attribute, const std::vector<Case>& inside, Claims& claims) {
+  const std::string& name = attribute.name;
+  if (attribute.kind == AttributeSpec::Kind::integer) about_number(name, claims);
+  if (attribute.kind == AttributeSpec::Kind::ints) about_list(name, claims);
+  if (attribute.kind != AttributeSpec::Kind::text) return;
+  std::set<std::string> seen;
+  for (const Case& c : inside) {
+    const auto written = c.node.attributes.find(name);
+    const auto* word = written == c.node.attributes.end() ? nullptr : std::get_if<std::string>(&written->second);
+    if (word) seen.insert(word->find('"') == word->npos ? *word : "");
+    if (!word && attribute.value) seen.insert(std::get<std::string>(*attribute.value));
+  }
+  if (!seen.contains("")) claims.words(name, seen);
+}
+
+void about_input(const Parameter& input, const std::vector<Case>& inside, Claims& claims) {
+  std::set<std::string> types, ranks, recipes;
+  for (const Case& c : inside)
+    if (const auto found = c.node.inputs.find(input.name);
+        found != c.node.inputs.end() && found->second.presence == Input::Presence::given) {
+      types.insert(std::string(name(found->second.type.dtype)));
+      ranks.insert(std::to_string(found->second.type.shape.size()));
+      recipes.insert(c.sources.at(input.name).recipe.family);
+    }
+  if (input.arity == Arity::optional)
+    for (const char* claim : {"has", "not has"}) claims.add(std::string(claim) + "(" + input.name + ")");
+  claims.words("type(" + input.name + ")", types);
+  claims.words("rank(" + input.name + ")", ranks);
+  for (const char* claim : {" > 3", " > 4", " > 5"}) claims.add("rank(" + input.name + ")" + claim);
+  claims.add("any(shape(" + input.name + ")) == 0");
+  for (const char* axis : {",0)", ",1)"}) about_number("dim(" + input.name + axis, claims);
+  for (const char* claim : {"initializer", "not initializer"}) claims.add(std::string(claim) + "(" + input.name + ")");
+  claims.words("recipe(" + input.name + ")", recipes);
+}
+
+// Lists of one operator against each other: padding as large as the kernel, steps longer than it.
+void about_pairs(const Definition& definition, Claims& claims) {
+  std::vector<std::string> lists;
+  for (const AttributeSpec& each : definition.attributes)
+    if (each.kind == AttributeSpec::Kind::ints) lists.push_back(each.name);
+  for (const std::string& a : lists)
+    for (const std::string& b : lists)
+      if (a != b)
+        for (const char* relation : {") > ", ") >= "}) claims.add("any(" + a + relation + b);
+}
+
+std::vector<std::string> claims_about(const std::vector<Case>& inside) {
+  const Definition& definition = inside.front().definition();
+  Claims claims;
+  for (const AttributeSpec& each : definition.attributes) about_attribute(each, inside, claims);
+  for (const Parameter& each : definition.inputs) about_input(each, inside, claims);
+  about_pairs(definition, claims);
+  claims.words("shapes", {inside.front().declared == DeclaredShapes::symbolic ? "symbolic" : "fixed"});
+  for (const Constraint& each : definition.constraints) claims.add("breaks(" + each.id + ")");
+  for (const Constraint& each : general_constraints()) claims.add("breaks(" + each.id + ")");
+  return claims.all();
+}
+
+struct Candidate {
+  std::string text;
+  std::vector<bool> admits;  // per case outside
+};
+
+Predicate parsed(const std::string& text) {
+  Result<Predicate> read = parse_predicate(text);
+  if (!read) throw BrokenPromise("a drafted claim cannot be read: " + text + ": " + read.error());
+  return *std::move(read);
+}
+
+std::vector<Candidate> candidates(const std::vector<Case>& inside, const std::vector<Case>& outside) {
+  const Definition* const definition = &inside.front().definition();
+  std::vector<Candidate> all;
+  for (const std::string& text : claims_about(inside)) {
+    const Predicate claim = parsed(text);
+    const auto holds = [&](const Case& c) { return claim.holds(c); };
+    if (claim.mistake({&definition, 1}) || !std::ranges::all_of(inside, holds)) continue;
+    all.push_back({text, {}});
+    for (const Case& c : outside) all.back().admits.push_back(holds(c));
+  }
+  return all;
+}
+
+using Chosen = std::vector<const Candidate*>;
+
+std::size_t admitted(const Chosen& chosen, std::size_t outside) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < outside; ++i)
+    count += std::ranges::all_of(chosen, [&](const Candidate* each) { return each->admits[i]; });
+  return count;
+}
+
+// Claims that later ones made superfluous.
+void prune(Chosen& chosen, std::size_t outside) {
+  for (std::size_t i = 0; i < chosen.size();) {
+    Chosen without = chosen;
+    without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
+    if (admitted(without, outside) == admitted(chosen, outside)) {
+      chosen = std::move(without);
+    } else {
+      ++i;
+    }
+  }
+}
+
+Chosen chosen_from(const std::vector<Candidate>& candidates, std::size_t outside) {
+  Chosen chosen;
+  for (std::size_t left = outside; left > 0 && chosen.size() < most_claims;) {
+    const Candidate* best = nullptr;
+    for (const Candidate& each : candidates) {
+      chosen.push_back(&each);
+      if (const std::size_t with = admitted(chosen, outside); with < left) {
+        left = with;
+        best = &each;
+      }
+      chosen.pop_back();
+    }
+    if (!best) break;
+    chosen.push_back(best);
+  }
+  prune(chosen, outside);
+  return chosen;
+}
+
+}  // namespace
+
+Cover cover(const std::vector<Case>& inside, const std::vector<Case>& outside) {
+  expects(!inside.empty(), "a cover of no case");
+  const std::vector<Candidate> all = candidates(inside, outside);
+  const Chosen chosen = chosen_from(all, outside.size());
+  std::string text;
+  for (const Candidate* each : chosen) text += (text.empty() ? "" : " and ") + each->text;
+  return {text.empty() ? Predicate() : parsed(text), admitted(chosen, outside.size())};
+}
+
+}  // namespace assay::suites
