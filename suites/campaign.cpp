@@ -52,10 +52,12 @@ struct Asked {
 // What the jobs of one campaign share.
 class Work {
  public:
-  Work(const Suite& suite, const Conduct& conduct, Campaign& campaign)
+  Work(const Suite& suite, const Conduct& conduct, Campaign& campaign,
+       const std::function<void(const Conclusion&)>& keep)
       : suite_(suite),
         conduct_(conduct),
         campaign_(campaign),
+        keep_(keep),
         batches_(batches(suite, campaign.backend, conduct.pack)) {
     progress_.total = suite.cases.size();
   }
@@ -103,6 +105,7 @@ class Work {
   std::unique_ptr<Asked> prepared(Inquiry& inquiry) {
     std::optional<Question> question = inquiry.next();
     if (!question) {
+      if (conduct_.enough && *conduct_.enough) return nullptr;
       const std::size_t index = next_++;
       if (index >= batches_.size()) return nullptr;
       inquiry.take(batches_[index]);
@@ -114,6 +117,7 @@ class Work {
 
   void record(Conclusion conclusion) {
     const std::lock_guard lock(mutex_);
+    if (keep_) keep_(conclusion);
     ++progress_.done;
     ++progress_.states[conclusion.verdict.state];
     campaign_.verdicts[conclusion.index] = std::move(conclusion.verdict);
@@ -124,6 +128,7 @@ class Work {
   const Suite& suite_;
   const Conduct& conduct_;
   Campaign& campaign_;
+  const std::function<void(const Conclusion&)>& keep_;
   std::vector<Batch> batches_;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> failed_ = false;
@@ -133,10 +138,9 @@ class Work {
 };
 
 // One job. It opens its session itself, so that sessions start up side by side.
-void labour(Work& work, const OpenBackend& open, std::unique_ptr<Backend> backend) {
+void labour(Work& work, Crew& crew, std::size_t job) {
   try {
-    if (!backend) backend = open();
-    work.proceed(*backend);
+    work.proceed(crew.member(job));
   } catch (...) {
     work.fail(std::current_exception());
   }
@@ -211,16 +215,31 @@ oracles::Verdict certify(const Planned& planned, Backend& backend, const Conduct
   return judged(planned, backend.run(ask_of(planned, conduct)), backend.describe(), conduct.level);
 }
 
+Crew::Crew(OpenBackend open, int jobs) : open_(std::move(open)) {
+  members_.push_back(open_());
+  members_.resize(static_cast<std::size_t>(std::max(1, jobs)));
+}
+
+Backend& Crew::member(std::size_t job) {
+  if (!members_[job]) members_[job] = open_();
+  return *members_[job];
+}
+
 Campaign run(const Suite& suite, const OpenBackend& open, const Conduct& conduct) {
-  std::unique_ptr<Backend> first = open();
-  expect_declared(first->describe(), conduct.options);
-  Campaign campaign{first->describe(), {}, {}};
+  Crew crew(open, conduct.jobs);
+  return run(suite, crew, conduct);
+}
+
+Campaign run(const Suite& suite, Crew& crew, const Conduct& conduct,
+             const std::function<void(const Conclusion&)>& keep) {
+  expect_declared(crew.describe(), conduct.options);
+  Campaign campaign{crew.describe(), {}, {}};
   campaign.verdicts.resize(suite.cases.size());
   campaign.marks.resize(suite.cases.size());
-  Work work(suite, conduct, campaign);
+  Work work(suite, conduct, campaign, keep);
   std::vector<std::thread> others;
-  for (int job = 1; job < conduct.jobs; ++job) others.emplace_back(labour, std::ref(work), std::cref(open), nullptr);
-  labour(work, open, std::move(first));
+  for (std::size_t job = 1; job < crew.size(); ++job) others.emplace_back(labour, std::ref(work), std::ref(crew), job);
+  labour(work, crew, 0);
   for (std::thread& other : others) other.join();
   work.rethrow_failure();
   return campaign;

@@ -45,7 +45,8 @@ struct Conduct {
   int pack = 1;                                // legal cases in one model, for runtimes that are slow to load
   Presenting presenting = Presenting::sample;
   std::function<void(const Progress&)> progress;  // called by one thread at a time
-  const std::atomic<bool>* stop = nullptr;        // once true no further case is begun
+  const std::atomic<bool>* stop = nullptr;        // once true what is under way is dropped
+  const std::atomic<bool>* enough = nullptr;      // once true no further case is begun; what was begun is finished
 };
 
 struct Campaign {
@@ -55,8 +56,28 @@ struct Campaign {
   bool is_complete() const;
 };
 
+// The sessions with a backend, one per job, kept from one suite to the next.
+class Crew {
+ public:
+  // Opens the first session, the others when they are needed. Throws what opening throws.
+  Crew(OpenBackend open, int jobs);
+  const Description& describe() { return members_.front()->describe(); }
+  Backend& first() { return *members_.front(); }
+  std::size_t size() const { return members_.size(); }
+  // Of one job; opens it where that has not been done.
+  Backend& member(std::size_t job);
+
+ private:
+  OpenBackend open_;
+  std::vector<std::unique_ptr<Backend>> members_;
+};
+
+struct Conclusion;
+
 // Throws what opening the backend throws, and InputError for an option the backend did not declare; a broken promise
-// names the case it happened at.
+// names the case it happened at. `keep` is told of every case that is done with, by one thread at a time.
+Campaign run(const Suite& suite, Crew& crew, const Conduct& conduct,
+             const std::function<void(const Conclusion&)>& keep = {});
 Campaign run(const Suite& suite, const OpenBackend& open, const Conduct& conduct);
 
 Ask ask_of(const Planned& planned, const Conduct& conduct);

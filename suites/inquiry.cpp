@@ -237,7 +237,7 @@ void Inquiry::proceed(std::size_t index, std::vector<Conclusion>& done) {
     open.owed.pop_front();
     return;
   }
-  done.push_back({index, std::move(open.verdict), std::move(open.marks)});
+  done.push_back({index, std::move(open.verdict), std::move(open.marks), std::move(open.outcome)});
   open_.erase(index);
 }
 

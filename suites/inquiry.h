@@ -28,6 +28,7 @@ struct Conclusion {
   std::size_t index = 0;
   oracles::Verdict verdict;
   std::vector<Mark> marks;
+  oracles::Outcome outcome;  // what the verdict is about
 };
 
 class Inquiry {
