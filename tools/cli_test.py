@@ -147,11 +147,31 @@ class Answers(unittest.TestCase):
             self.assertIn(f"got {mean}  want {mean}", done.stdout)
         self.assertIn("verdict   pass", done.stdout)
 
-    def test_replay_saves_the_model(self):
+    def test_replay_saves_the_case_and_replays_the_folder(self):
         with tempfile.TemporaryDirectory() as folder:
             assay("replay", *REFERENCE, POOL, "--save", folder)
             saved = sorted(str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*.*"))
-        self.assertEqual(saved, ["model.onnx", "test_data_set_0/input_0.pb", "test_data_set_1/input_0.pb"])
+            again = assay("replay", *REFERENCE, folder)
+        self.assertEqual(saved, ["finding.json", "model.onnx", "test_data_set_0/input_0.pb",
+                                 "test_data_set_0/output_0.pb", "test_data_set_1/input_0.pb",
+                                 "test_data_set_1/output_0.pb"])
+        self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
+        self.assertIn(f"case      {POOL}\n", again.stdout)
+
+    def test_replay_of_a_folder_that_is_no_finding(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = assay("replay", *REFERENCE, folder)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("finding.json is missing", done.stderr)
+
+    def test_a_failure_shrinks_and_is_explained(self):
+        long = ("AveragePool-19 opset=20 ir=8 X=f32[2,3,7,6]~small:3 auto_pad=NOTSET kernel_shape=3,2 pads=1,0,1,1 "
+                "strides=2,1 shapes=symbolic")
+        done = assay("replay", "--backend", "mutant:pool-divides-by-kernel", "--shrink", long)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        # A cell and a cell of padding at either end: 1 / 2 and 2 / 2 instead of 1 and 2; in between (1 + 2) / 2.
+        self.assertIn("shrunk    AveragePool-19 opset=19 ir=8 X=f32[1,1,2]~iota:1 kernel_shape=2 pads=1,1\n", done.stdout)
+        self.assertIn("every window divides by the whole kernel (pool-divides-by-kernel)", done.stdout)
 
     def test_a_certificate_is_the_same_at_any_number_of_jobs(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay replay: asks one question again and shows what was expected, what came back and why it was judged so.
 #include "oracles/enclosure.h"
-#include "reference/window.h"
+#include "oracles/operands.h"
+#include "suites/crosscheck/wrong_models.h"
+#include "suites/finding_folder.h"
 #include "tools/verbs/subject.h"
 #include "tools/verbs/verbs.h"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 
@@ -25,6 +27,7 @@ constexpr Int most_elements = 24;
 struct Options {
   Subject subject;
   std::string line, save;
+  bool shrinks = false;
 };
 
 // A row of the listing: a word, then what it says.
@@ -96,14 +99,14 @@ std::string got(const Tensor* tensor, const oracles::Answer& answer, Int index) 
 }
 
 void show_elements(const oracles::Answer& answer, const Tensor* tensor) {
-  Int shown = 0;
-  for_each_position(answer.shape(), [&](const Shape& position, Int index) {
-    if (shown++ >= most_elements) return;
+  const Shape shape = answer.shape();
+  const Int count = volume(shape);
+  for (Int index = 0; index < std::min(count, most_elements); ++index) {
     const Element element = answer.element(index);
-    std::cout << "  " << text(position) << "  got " << got(tensor, answer, index) << "  want "
+    std::cout << "  " << text(oracles::position(shape, index)) << "  got " << got(tensor, answer, index) << "  want "
               << wanted(element, answer.dtype()) << interval(element, answer.dtype()) << "\n";
-  });
-  if (shown > most_elements) std::cout << "  … and " << shown - most_elements << " more\n";
+  }
+  if (count > most_elements) std::cout << "  … and " << count - most_elements << " more\n";
 }
 
 // What the rulings expect, or the readings the verdict found. A model that is invalid under them has no answer.
@@ -142,29 +145,36 @@ void show_verdict(const Verdict& verdict) {
   std::cout << (verdict.detail.empty() ? "" : ": ") << verdict.detail << "\n";
 }
 
-void write(const std::filesystem::path& path, std::string_view bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file << bytes;
-  if (!file.flush()) throw InputError("cannot write " + path.string() + "; check that its folder may be written");
-}
-
-// As ONNX's backend tests lay a case out.
-void save(const suites::Ask& ask, const std::filesystem::path& folder) {
-  std::error_code failure;
-  for (std::size_t set = 0; set < ask.sets.size(); ++set) {
-    const auto data = folder / ("test_data_set_" + std::to_string(set));
-    std::filesystem::create_directories(data, failure);
-    for (std::size_t i = 0; i < ask.sets[set].size(); ++i)
-      write(data / ("input_" + std::to_string(i) + ".pb"), ask.sets[set][i]);
-  }
-  write(folder / "model.onnx", ask.model);
-}
-
+// A line, or the folder of a finding.
 suites::Planned planned(const std::string& text) {
+  std::error_code failure;
+  if (std::filesystem::is_directory(text, failure)) {
+    Result<suites::Planned> read = suites::read_finding(text);
+    if (!read) throw InputError(read.error());
+    return *std::move(read);
+  }
   Result<Case> parsed = parse_case(text);
   if (!parsed) throw InputError(parsed.error());
   std::string canonical = line(*parsed);
   return {*std::move(parsed), std::move(canonical), "command line", std::nullopt};
+}
+
+// Asks and judges other cases in the same session.
+suites::AskCase asking(Listening& backend, const suites::Conduct& conduct) {
+  return [&backend, &conduct](const Case& c) {
+    const Verdict verdict = suites::certify({c, line(c), "shrinking", std::nullopt}, backend, conduct);
+    return suites::Answered{backend.heard, verdict};
+  };
+}
+
+void show_finding(const suites::Finding& finding) {
+  if (finding.is_shrunk) row("shrunk") << finding.line << "\n";
+  if (finding.is_shrunk) row("asks") << finding.asks << "\n";
+  row("looks") << text(finding.signature) << "\n";
+  for (const std::string& id : finding.diagnosis.models) {
+    const auto model = std::ranges::find(crosscheck::wrong_models(), id, &suites::WrongModel::id);
+    row(finding.diagnosis.by_shape ? "shape of" : "matches") << model->sentence << " (" << id << ")\n";
+  }
 }
 
 int replay(const Options& options) {
@@ -172,13 +182,20 @@ int replay(const Options& options) {
   const suites::Conduct conduct = options.subject.conduct();
   Listening backend(options.subject.opener()());
   const suites::Description& described = backend.describe();
-  if (!options.save.empty()) save(suites::ask_of(question, conduct), options.save);
   show_case(question, question.c.definition());
   row("backend") << described.backend << " " << described.version << " " << described.device << "\n";
   const Verdict verdict = suites::certify(question, backend, conduct);
   show_outcome(backend.heard);
   show_answer(question.c, verdict.readings, backend);
   show_verdict(verdict);
+  const suites::Answered answered{backend.heard, verdict};
+  const bool shrinks = options.shrinks && suites::is_finding(verdict.state);
+  const suites::Finding finding = suites::finding_of(question.c, question.origin, answered, crosscheck::wrong_models(),
+                                                     {.judgement = {conduct.level, described.arithmetic}},
+                                                     shrinks ? asking(backend, conduct) : suites::AskCase());
+  if (suites::is_finding(verdict.state)) show_finding(finding);
+  if (!options.save.empty())
+    suites::write_finding(options.save, finding, {ASSAY_VERSION, options.subject.backend, described, conduct});
   return breaks_conformance(verdict.state, options.subject) ? not_conforming : conforms;
 }
 
@@ -187,9 +204,10 @@ int replay(const Options& options) {
 Verb replay_verb(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("replay", "ask one question again and show why it is judged so");
-  command->add_option("line", options->line, "the case line, in quotes")->required();
+  command->add_option("line", options->line, "the case line, in quotes, or the folder of a finding")->required();
   options->subject.add_options(*command);
-  command->add_option("--save", options->save, "write model.onnx and its inputs into this folder");
+  command->add_flag("--shrink", options->shrinks, "look for the simplest case that fails in the same way");
+  command->add_option("--save", options->save, "write model, inputs, right outputs and the verdict into this folder");
   return {command, [options] { return replay(*options); }};
 }
 
