@@ -40,7 +40,11 @@ pub type Answer = Result<Vec<Vec<TensorProto>>, Failure>;
 
 /// Answers until stdin ends.
 pub fn serve(description: Value, run: impl Fn(Question) -> Answer) -> io::Result<()> {
-    panic::set_hook(Box::new(|about| eprintln!("{}", about.to_string().replace('\n', " "))));
+    panic::set_hook(Box::new(|about| {
+        let what = about.payload_as_str().unwrap_or("no message").replace('\n', " ");
+        let place = about.location().map_or(String::new(), |place| format!(" at {place}"));
+        eprintln!("panicked: {what}{place}");
+    }));
     let mut requests = io::stdin().lock();
     let mut replies = open_replies();
     let mut line = String::new();

@@ -16,7 +16,7 @@ fn data_type_of(kind: DatumType) -> TractResult<DataType> {
         DatumType::I32 => DataType::Int32,
         DatumType::I64 => DataType::Int64,
         DatumType::Bool => DataType::Bool,
-        other => bail!("the output is of the type {other:?}"),
+        other => return Err(TractError::msg(format!("the output is of the type {other:?}"))),
     })
 }
 
