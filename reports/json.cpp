@@ -159,6 +159,27 @@ void add_measures(Json& json, const Verdict& verdict) {
   json["worst_ulp"] = number(verdict.worst_ulp);
 }
 
+Json mark_json(const Report& report, const suites::Planned& planned, const suites::Mark& mark) {
+  return {{"mark", mark.name},
+          {"by", mark.by},
+          {"detail", mark.detail},
+          {"breaches", mark.breaches},
+          {"replay", replay_line(report.asked, planned.line, mark)}};
+}
+
+// The marks of the campaign, then what was agreed about this case: xfail and xpass by an entry of the ledger, known by
+// the baseline; their detail is the breach they are about.
+std::vector<suites::Mark> marks_of(const Report& report, std::size_t index) {
+  std::vector<suites::Mark> all = report.campaign.marks[index];
+  if (report.agreed.ledger)
+    for (const suites::Expectation& each : report.agreed.settlement.expectations[index])
+      all.push_back({std::string(suites::name(each.kind)), each.entry, each.breach.word, false, ""});
+  if (report.agreed.baseline)
+    for (const suites::Breach& each : report.agreed.comparison.known[index])
+      all.push_back({"known", "baseline", each.word, false, ""});
+  return all;
+}
+
 Json verdict_json(const Report& report, std::size_t index) {
   const suites::Planned& planned = report.suite.cases[index];
   const Verdict& verdict = *report.campaign.verdicts[index];
@@ -174,15 +195,41 @@ Json verdict_json(const Report& report, std::size_t index) {
   }
   if (verdict.elements > 0) add_measures(json, verdict);
   if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
-  for (const suites::Mark& mark : report.campaign.marks[index])
-    json["marks"].push_back({{"mark", mark.name},
-                             {"by", mark.by},
-                             {"detail", mark.detail},
-                             {"breaches", mark.breaches},
-                             {"replay", replay_line(report.asked, planned.line, mark)}});
+  for (const suites::Mark& mark : marks_of(report, index)) json["marks"].push_back(mark_json(report, planned, mark));
   if (verdict.state != State::pass && verdict.state != State::unsupported)
     json["replay"] = replay_line(report.asked, planned.line);
   return json;
+}
+
+Json entry_json(const suites::Entry& entry, const suites::Use& use) {
+  Json operators = Json::array();
+  for (const Definition* each : entry.versions) operators.push_back(text(each->version));
+  return {{"id", entry.id},         {"operators", operators},   {"when", entry.when.text()},
+          {"states", entry.states}, {"because", entry.because}, {"reason", entry.reason},
+          {"link", entry.link},     {"owner", entry.owner},     {"expires", suites::text(entry.expires)},
+          {"met", use.met},         {"covered", use.covered},   {"passed", use.passed}};
+}
+
+Json ledger_json(const Agreed& agreed) {
+  if (!agreed.ledger) return nullptr;
+  Json entries = Json::array(), complaints = Json::array();
+  for (std::size_t i = 0; i < agreed.ledger->entries.size(); ++i)
+    entries.push_back(entry_json(agreed.ledger->entries[i], agreed.settlement.uses[i]));
+  for (const suites::Complaint& each : agreed.settlement.complaints)
+    complaints.push_back({{"entry", each.entry}, {"kind", suites::name(each.kind)}, {"detail", each.detail}});
+  return {{"hash", agreed.ledger->hash}, {"entries", entries}, {"complaints", complaints}};
+}
+
+Json baseline_json(const Report& report) {
+  if (!report.agreed.baseline) return nullptr;
+  const suites::Comparison& comparison = report.agreed.comparison;
+  Json fixed = Json::array();
+  for (const std::size_t index : comparison.fixed) fixed.push_back(case_id(report.suite.cases[index].line));
+  return {{"hash", report.agreed.baseline->hash},
+          {"known", comparison.repeated},
+          {"new", comparison.fresh},
+          {"unasked", comparison.unasked},
+          {"fixed", fixed}};
 }
 
 Json run_json(const Run& run, std::size_t reached) {
@@ -241,6 +288,8 @@ void write_json(const Report& report, std::ostream& out) {
   document.member("profile", "default");
   document.member("mode", report.asked.strict ? "strict" : "lenient");
   document.member("certified", name(report.certified));
+  document.member("ledger", ledger_json(report.agreed));
+  document.member("baseline", baseline_json(report));
   document.member("totals", counts_json(report.totals));
   document.member("marks", report.marks);
   document.member("classes", classes_json(report));

@@ -33,8 +33,18 @@ void for_each_verdict(const Report& report, F&& f) {
     if (report.campaign.verdicts[i]) f(i, report.suite.cases[i], *report.campaign.verdicts[i]);
 }
 
+bool counts(const Report& report, std::size_t index, const suites::Mark& mark) {
+  return mark.breaches && !report.agreed.excuses(index, mark.name);
+}
+
 bool is_marked(const Report& report, std::size_t index) {
-  return std::ranges::any_of(report.campaign.marks[index], &suites::Mark::breaches);
+  return std::ranges::any_of(report.campaign.marks[index],
+                             [&](const suites::Mark& mark) { return counts(report, index, mark); });
+}
+
+bool is_excused(const Report& report, std::size_t index, const Verdict& verdict) {
+  return breaks_conformance(verdict.state, report.asked.strict) &&
+         report.agreed.excuses(index, oracles::name(verdict.state));
 }
 
 void count_states(Report& report) {
@@ -42,14 +52,15 @@ void count_states(Report& report) {
   for_each_verdict(report, [&](std::size_t i, const suites::Planned&, const Verdict& verdict) {
     ++report.totals[verdict.state];
     ++report.by_class[report.classes[i]][verdict.state];
-    for (const suites::Mark& mark : report.campaign.marks[i]) report.marks[mark.name] += mark.breaches ? 1 : 0;
+    if (is_excused(report, i, verdict)) ++report.excused[verdict.state];
+    for (const suites::Mark& mark : report.campaign.marks[i])
+      report.marks[mark.name] += counts(report, i, mark) ? 1 : 0;
   });
 }
 
 // A crash is never apart: an `error` of any class blocks the certificate.
-void tell(OperatorRow& row, const Verdict& verdict, bool deciding, bool strict) {
-  if (verdict.state == State::error || (deciding && breaks_conformance(verdict.state, strict)))
-    row.certified = Certified::not_conforming;
+void tell(OperatorRow& row, const Verdict& verdict, bool deciding, bool breaks) {
+  if (breaks && (deciding || verdict.state == State::error)) row.certified = Certified::not_conforming;
   if (!deciding) return;
   ++row.legal;
   if (!is_judged(verdict.state)) return;
@@ -66,7 +77,8 @@ void count_operators(Report& report) {
     OperatorRow& row = rows[p.c.version];
     ++row.counts[verdict.state];
     ++row.types[type_of(p.c)][verdict.state];
-    tell(row, verdict, decides(report.classes[i]), report.asked.strict);
+    const bool breaks = breaks_conformance(verdict.state, report.asked.strict) && !is_excused(report, i, verdict);
+    tell(row, verdict, decides(report.classes[i]), breaks);
     if (decides(report.classes[i]) && is_marked(report, i)) row.certified = Certified::not_conforming;
   });
   for (auto& [version, row] : rows) report.operators.push_back(std::move(row));
@@ -145,6 +157,7 @@ void group_marks(Report& report) {
   std::map<std::tuple<std::string, OpVersion, std::string>, Finding> groups;
   for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
     for (const suites::Mark& mark : report.campaign.marks[i]) {
+      if (report.agreed.excuses(i, mark.name)) continue;
       Finding& finding = groups[{mark.name, p.c.version, mark.by}];
       if (finding.count++ == 0) finding = {verdict.state, p.c.version, mark.by, mark.detail, i, 1, mark.name};
     }
@@ -155,7 +168,7 @@ void group_marks(Report& report) {
 void group_findings(Report& report) {
   std::map<std::tuple<int, OpVersion, std::string, std::string>, Finding> groups;
   for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
-    if (!breaks_conformance(verdict.state, report.asked.strict)) return;
+    if (!breaks_conformance(verdict.state, report.asked.strict) || is_excused(report, i, verdict)) return;
     const bool in_its_words = verdict.state == State::refused;
     Finding& finding = groups[{gravity(verdict.state), p.c.version, verdict.because,
                                in_its_words ? gist(verdict.detail) : text(verdict.readings)}];
@@ -259,9 +272,25 @@ std::string Asked::configuration() const {
   return words;
 }
 
-Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run) {
-  Report report{
-      std::move(suite), std::move(campaign), std::move(asked), std::move(run), {}, {}, {}, {}, {}, {}, {}, {}};
+bool Agreed::excuses(std::size_t index, std::string_view word) const {
+  return (ledger && settlement.excuses(index, word)) || (baseline && comparison.excuses(index, word));
+}
+
+Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run, Agreed agreed) {
+  Report report{std::move(suite),
+                std::move(campaign),
+                std::move(asked),
+                std::move(run),
+                std::move(agreed),
+                {},
+                {},
+                {},
+                {},
+                {},
+                {},
+                {},
+                {},
+                {}};
   expects(report.campaign.verdicts.size() == report.suite.cases.size(), "one verdict per planned case");
   report.campaign.marks.resize(report.suite.cases.size());
   for (const suites::Planned& p : report.suite.cases) report.classes.emplace_back(oracles::class_of(p.c));

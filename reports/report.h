@@ -2,7 +2,9 @@
 // Report: everything one campaign found, counted. A certificate is a report over a complete suite.
 #pragma once
 
+#include "suites/baseline.h"
 #include "suites/campaign.h"
+#include "suites/ledger.h"
 
 #include <iosfwd>
 #include <map>
@@ -51,6 +53,16 @@ struct Run {
   double host_seconds = 0;  // of processor time for generating, judging and speaking; the backend's own is not in it
 };
 
+// What was agreed before the run: breaches that a ledger expects or a baseline knows are told, and do not count.
+struct Agreed {
+  std::optional<suites::Ledger> ledger;
+  suites::Settlement settlement;  // of the ledger
+  std::optional<suites::Baseline> baseline;
+  suites::Comparison comparison;  // with the baseline
+
+  bool excuses(std::size_t index, std::string_view word) const;
+};
+
 // One operator version.
 struct OperatorRow {
   OpVersion version;
@@ -88,9 +100,10 @@ struct Report {
   suites::Campaign campaign;
   Asked asked;
   Run run;
+  Agreed agreed;
 
   std::vector<std::string> classes;  // by index of the suite
-  Counts totals;
+  Counts totals, excused;            // excused: of these, those that break conformance but were agreed
   std::map<std::string, Int> marks;  // that break conformance, by name
   std::map<std::string, Counts> by_class;
   std::vector<OperatorRow> operators;
@@ -100,9 +113,11 @@ struct Report {
   Certified certified = Certified::not_certified;
 
   bool is_complete() const { return suite.complete && campaign.is_complete(); }
+  // Exit code 0: it conforms, and no entry of the ledger is expired, unused or passing.
+  bool is_as_agreed() const { return certified == Certified::conforms && agreed.settlement.complaints.empty(); }
 };
 
-Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run);
+Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run, Agreed agreed = {});
 
 // Whether a class of cases decides on conformance (spec B.1); the others are judged and shown apart.
 bool decides(std::string_view case_class);

@@ -176,6 +176,63 @@ TEST_CASE("findings that say the same are one, the gravest first", "[report]") {
   CHECK(report.findings[1].count == 2);
 }
 
+// A ledger whose one entry expects AveragePool-19 to fail.
+Report with_ledger(std::vector<Told> all, const std::string& expires) {
+  Report plain = told(all);
+  Agreed agreed;
+  agreed.ledger = suites::parse_ledger(R"({"ledger":1,"entries":[{"id":"pool","operators":["AveragePool-19"],"states":)"
+                                       R"(["fail"],"reason":"known","link":"L","owner":"me","expires":")" +
+                                           expires + "\"}]}",
+                                       "known.json");
+  const auto day = *suites::date_named("2026-06-15");
+  agreed.settlement = suites::settle(*agreed.ledger, plain.suite, plain.campaign, {}, day);
+  return report(plain.suite, plain.campaign, plain.asked, plain.run, agreed);
+}
+
+TEST_CASE("a breach the ledger expects does not count, and is told as xfail", "[report]") {
+  const Report report = with_ledger({{pool, wrong_value()}, {conv, verdict(State::pass)}}, "2026-12-31");
+  CHECK(report.is_as_agreed());
+  CHECK(report.findings.empty());
+  CHECK(count(report.totals, State::fail) == 1);
+  CHECK(json(report).find(R"("marks":[{"mark":"xfail","by":"pool","detail":"fail","breaches":false)") !=
+        std::string::npos);
+  CHECK(session(report).find("  expected by known.json: 1 xfail under 1 entry\nconforms: 1 pass, 1 as agreed;") !=
+        std::string::npos);
+}
+
+TEST_CASE("a breach beside the expected ones counts, and is the only finding", "[report]") {
+  const Report report = with_ledger({{pool, wrong_value()}, {conv, wrong_value()}}, "2026-12-31");
+  CHECK_FALSE(report.is_as_agreed());
+  REQUIRE(report.findings.size() == 1);
+  CHECK(text(report.findings[0].version) == "Conv-11");
+  CHECK(session(report).find("not conforming: 1 fail;") != std::string::npos);
+}
+
+TEST_CASE("an expired, unused or passing entry breaks a run that conforms", "[report]") {
+  const std::vector<Told> passing{{pool, verdict(State::pass)}}, elsewhere{{conv, verdict(State::pass)}};
+  CHECK(with_ledger(passing, "2026-12-31").certified == Certified::conforms);
+  CHECK_FALSE(with_ledger(passing, "2026-12-31").is_as_agreed());
+  CHECK_FALSE(with_ledger(elsewhere, "2026-12-31").is_as_agreed());
+  const Report expired = with_ledger({{pool, wrong_value()}}, "2026-01-01");
+  CHECK(expired.certified == Certified::not_conforming);
+  CHECK(session(with_ledger(passing, "2026-12-31"))
+            .find("PASSING  pool: 1 case it expects to break, none does; remove it\n"
+                  "conforms, but the ledger has to be mended: 1 pass;") != std::string::npos);
+}
+
+TEST_CASE("against a baseline only what is new counts", "[report]") {
+  const Report then = told({{pool, wrong_value()}, {conv, verdict(State::pass)}});
+  Report now = told({{pool, wrong_value()}, {conv, wrong_value()}});
+  Agreed agreed;
+  agreed.baseline = suites::parse_baseline(json(then), "old.json");
+  agreed.comparison = suites::compare(*agreed.baseline, now.suite, now.campaign, suites::Measure::lenient);
+  now = report(now.suite, now.campaign, now.asked, now.run, agreed);
+  CHECK_FALSE(now.is_as_agreed());
+  REQUIRE(now.findings.size() == 1);
+  CHECK(text(now.findings[0].version) == "Conv-11");
+  CHECK(session(now).find("  against old.json: 1 new, 1 known, 0 fixed\nnot conforming: 1 fail;") != std::string::npos);
+}
+
 TEST_CASE("a replay line survives a shell", "[report]") {
   Asked asked;
   asked.backend = "exec:./it's mine";

@@ -181,7 +181,7 @@ std::string breaches(const Report& report) {
   std::string words;
   for (State state : {State::fail, State::below, State::refused, State::error, State::contested}) {
     if (state == State::contested && !report.asked.strict) continue;
-    const Int cases = count(report.totals, state);
+    const Int cases = count(report.totals, state) - count(report.excused, state);
     if (cases > 0)
       words += (words.empty() ? "" : ", ") + std::to_string(cases) + " " + std::string(oracles::name(state));
   }
@@ -195,11 +195,37 @@ std::string scope(const Report& report) {
   return report.suite.complete ? "" : "part of the suite, not a certificate; ";
 }
 
+Int excused(const Report& report) {
+  Int all = 0;
+  for (const auto& [state, cases] : report.excused) all += cases;
+  return all;
+}
+
+// What was agreed before the run, and what has become of it.
+void write_agreed(const Report& report, Colour colour, std::ostream& out) {
+  const Agreed& agreed = report.agreed;
+  if (agreed.ledger) {
+    Int covered = 0;
+    for (const auto& expectations : agreed.settlement.expectations)
+      covered += std::ranges::count(expectations, suites::Expectation::Kind::xfail, &suites::Expectation::kind);
+    out << "  expected by " << agreed.ledger->file << ": " << covered << " xfail under "
+        << agreed.ledger->entries.size() << (agreed.ledger->entries.size() == 1 ? " entry\n" : " entries\n");
+  }
+  if (agreed.baseline)
+    out << "  against " << agreed.baseline->file << ": " << agreed.comparison.fresh << " new, "
+        << agreed.comparison.repeated << " known, " << agreed.comparison.fixed.size() << " fixed\n";
+  for (const suites::Complaint& each : agreed.settlement.complaints)
+    out << painted(padded(upper(suites::name(each.kind)), 9), colour) << each.entry << ": " << each.detail << "\n";
+}
+
 void write_conclusion(const Report& report, std::string_view file, std::ostream& out) {
   const std::string where = file.empty() ? "no report written" : std::string(file) + " written";
   switch (report.certified) {
     case Certified::conforms:
-      out << "conforms: " << count(report.totals, State::pass) << " pass; " << scope(report) << where << "\n";
+      out << (report.is_as_agreed() ? "conforms: " : "conforms, but the ledger has to be mended: ")
+          << count(report.totals, State::pass) << " pass";
+      if (excused(report) > 0) out << ", " << excused(report) << " as agreed";
+      out << "; " << scope(report) << where << "\n";
       break;
     case Certified::not_conforming:
       out << "not conforming: " << breaches(report) << "; " << scope(report) << where
@@ -226,6 +252,7 @@ void write_session(const Report& report, std::string_view file, Colour colour, s
   write_acceptance(report, out);
   write_apart(report, out);
   write_findings(report, colour, out);
+  write_agreed(report, colour, out);
   write_conclusion(report, file, out);
 }
 

@@ -35,7 +35,7 @@ struct Options {
   std::uint64_t seed = 1;
   Int cases = suites::default_generated;
   int jobs = 0;
-  std::string report, suite = "full", suites;
+  std::string report, suite = "full", suites, expectations, baseline;
   std::vector<std::string> configurations;
 };
 
@@ -105,7 +105,24 @@ double processor_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-reports::Report certified(suites::Suite suite, const Options& options, double planning_seconds) {
+// Read before the work, so that a mistake in them is told before it.
+reports::Agreed agreed_in(const Options& options) {
+  reports::Agreed agreed;
+  if (!options.expectations.empty()) agreed.ledger = suites::read_ledger(options.expectations);
+  if (!options.baseline.empty()) agreed.baseline = suites::read_baseline(options.baseline);
+  return agreed;
+}
+
+void settle(reports::Agreed& agreed, const suites::Suite& suite, const suites::Campaign& campaign,
+            const Options& options) {
+  const auto selection = selection_of(options.operators, options.types);
+  const auto measure = options.subject.strict ? suites::Measure::strict : suites::Measure::lenient;
+  if (agreed.ledger) agreed.settlement = suites::settle(*agreed.ledger, suite, campaign, selection, suites::today());
+  if (agreed.baseline) agreed.comparison = suites::compare(*agreed.baseline, suite, campaign, measure);
+}
+
+reports::Report certified(suites::Suite suite, const Options& options, reports::Agreed agreed,
+                          double planning_seconds) {
   reports::Run run{now_in_utc(), 0, jobs_of(options), cpu_model()};
   const auto start = std::chrono::steady_clock::now();
   const double processor_start = processor_seconds();
@@ -114,7 +131,8 @@ reports::Report certified(suites::Suite suite, const Options& options, double pl
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   reports::Asked asked = options.subject.asked();
   asked.seed = options.seed;
-  return reports::report(std::move(suite), std::move(done), std::move(asked), std::move(run));
+  settle(agreed, suite, done, options);
+  return reports::report(std::move(suite), std::move(done), std::move(asked), std::move(run), std::move(agreed));
 }
 
 // Prints the session in any case: a full disk must not cost what was found.
@@ -139,11 +157,12 @@ reports::Report certify_once(const Options& options) {
       options.cases};
   level_of(options.subject.level);  // mistakes are told before the work
   options.subject.opener();
+  reports::Agreed agreed = agreed_in(options);
   std::optional<reports::Draft> draft;
   if (!options.report.empty()) draft.emplace(options.report);
   const double before = processor_seconds();
   suites::Suite suite = suites::plan(suites_folder(options.suites), request);
-  reports::Report report = certified(std::move(suite), options, processor_seconds() - before);
+  reports::Report report = certified(std::move(suite), options, std::move(agreed), processor_seconds() - before);
   publish(report, draft ? &*draft : nullptr, options.report);
   return report;
 }
@@ -200,8 +219,7 @@ void print_differences(const reports::Report& first, const reports::Report& othe
 }
 
 int certify(const Options& options) {
-  if (options.configurations.empty())
-    return certify_once(options).certified == reports::Certified::conforms ? conforms : not_conforming;
+  if (options.configurations.empty()) return certify_once(options).is_as_agreed() ? conforms : not_conforming;
   std::vector<Options> all;
   for (const std::string& configuration : options.configurations) {
     all.push_back(configured(options, configuration));
@@ -212,7 +230,7 @@ int certify(const Options& options) {
   std::vector<reports::Report> others;
   for (const Options& one : all) {
     reports::Report report = certify_once(one);
-    if (report.certified != reports::Certified::conforms) exit_code = not_conforming;
+    if (!report.is_as_agreed()) exit_code = not_conforming;
     if (first)
       others.push_back(std::move(report));
     else
@@ -240,6 +258,10 @@ Verb certify_verb(CLI::App& app) {
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   command->add_option("--report", options->report, "write the JSON report (reports/report.schema.json) to this file");
+  command->add_option("--expectations", options->expectations,
+                      "a ledger (suites/ledger.schema.json): breaches it expects do not count; one that is expired, "
+                      "unused or passing breaks the run");
+  command->add_option("--baseline", options->baseline, "an earlier report: breaches it has as well do not count");
   command
       ->add_option("--suite", options->suite,
                    "full, or short: 1,500 cases whatever --seed and --cases say, no certificate")
