@@ -291,25 +291,51 @@ void add_element(Verdict& out, const Finding& finding, std::optional<Level>& wea
     weakest = std::max(weakest.value_or(Level::L0), finding.level);
 }
 
+// What was answered, as far as no values are concerned.
+std::vector<std::vector<TensorType>> types_of(const Outcome& outcome) {
+  if (outcome.kind == Outcome::Kind::shapes) return outcome.types;
+  std::vector<std::vector<TensorType>> types;
+  for (const std::vector<Tensor>& set : outcome.sets) {
+    types.emplace_back();
+    for (const Tensor& tensor : set) types.back().push_back(tensor.type());
+  }
+  return types;
+}
+
+// An extent of -1 is one that nothing was said of.
+bool agrees(const Shape& said, const Shape& shape) {
+  return std::ranges::equal(said, shape, [](Int a, Int b) { return a == -1 || a == b; });
+}
+
+// Type and shape are right as far as they were told.
+Verdict judge_shapes(const Outcome& outcome) {
+  for (const std::vector<TensorType>& set : outcome.types)
+    for (const TensorType& type : set)
+      if (!type.shape.empty() && std::ranges::all_of(type.shape, [](Int extent) { return extent == -1; }))
+        return verdict(oracles::State::unscored, "undecidable", "type and rank agree; no extent was answered");
+  return verdict(oracles::State::pass, "shape only", "type and shape agree; values were not answered");
+}
+
 }  // namespace
 
 // Wrong count, type or shape; nothing can be compared then.
 std::optional<Verdict> Bench::State::malformed(const Outcome& outcome, const Shape& shape) const {
-  if (outcome.sets.size() != sets.size())
+  const std::vector<std::vector<TensorType>> answered = types_of(outcome);
+  if (answered.size() != sets.size())
     return verdict(oracles::State::fail, "count",
-                   "answered " + std::to_string(outcome.sets.size()) + " data sets of " + std::to_string(sets.size()));
+                   "answered " + std::to_string(answered.size()) + " data sets of " + std::to_string(sets.size()));
   const std::size_t outputs = call.definition().outputs.size();
   const DType dtype = output_type(call);
-  for (const std::vector<Tensor>& set : outcome.sets) {
+  for (const std::vector<TensorType>& set : answered) {
     if (set.size() != outputs)
       return verdict(oracles::State::fail, "count",
                      std::to_string(set.size()) + " outputs instead of " + std::to_string(outputs));
-    if (set[0].dtype() != dtype)
+    if (set[0].dtype != dtype)
       return verdict(oracles::State::fail, "type",
-                     "type " + std::string(name(set[0].dtype())) + " instead of " + std::string(name(dtype)));
-    if (set[0].shape() != shape)
+                     "type " + std::string(name(set[0].dtype)) + " instead of " + std::string(name(dtype)));
+    if (!agrees(set[0].shape, shape))
       return verdict(oracles::State::fail, "shape",
-                     "shape " + assay::text(set[0].shape()) + " instead of " + assay::text(shape));
+                     "shape " + assay::text(set[0].shape) + " instead of " + assay::text(shape));
   }
   return std::nullopt;
 }
@@ -355,6 +381,7 @@ Verdict Bench::State::judge_under(const Outcome& outcome, const Readings& readin
   const std::optional<Shape> shape = oracle().shape(call, readings);
   expects(shape.has_value(), "a legal call without a window");
   if (auto bad = malformed(outcome, *shape)) return *bad;
+  if (outcome.kind == Outcome::Kind::shapes) return judge_shapes(outcome);
   return compare_values(outcome, readings);
 }
 
@@ -408,6 +435,8 @@ bool Bench::State::is_vacuous(Sheet& answers) const {
 
 Verdict Bench::State::judge_legal(const Outcome& outcome) const {
   Verdict ruled = judge_under(outcome, {});
+  // Which reading of a clause about values it follows, a shape does not tell.
+  if (outcome.kind == Outcome::Kind::shapes && ruled.state != oracles::State::fail) return ruled;
   for (const std::string& id : touched)
     if (ruled.state != oracles::State::fail) ruled.followed[id] = std::string(Readings().of(id));
   if (ruled.state == oracles::State::pass && is_vacuous(sheet({}))) {
@@ -494,6 +523,7 @@ Verdict Bench::judge(const Outcome& outcome) const {
   Verdict out;
   switch (outcome.kind) {
     case Outcome::Kind::outputs:
+    case Outcome::Kind::shapes:
       out = state_->is_legal() ? state_->judge_legal(outcome) : state_->judge_near_miss(outcome);
       break;
     case Outcome::Kind::unsupported:

@@ -120,6 +120,40 @@ TEST_CASE("The same number everywhere shows nothing", "[judge]") {
   CHECK(judge(pinned, answered({1, 1, 8}, std::vector<float>(8, 0))).state == State::unscored);
 }
 
+TEST_CASE("Shapes alone: right ones pass without a level, and say so", "[judge][shapes]") {
+  const auto said = [](DType dtype, Shape shape) {
+    Outcome out;
+    out.kind = Outcome::Kind::shapes;
+    out.types.assign(2, {TensorType{dtype, std::move(shape)}});
+    return out;
+  };
+  const Case c = parsed(valid_ceil);  // A7: [1,1,3] as ruled, [1,1,2] by the printed formula
+  const Verdict right = judge(c, said(DType::f32, {1, 1, 3}));
+  CHECK(right.state == State::pass);
+  CHECK(right.because == "shape only");
+  CHECK_FALSE(right.level);
+  CHECK(right.followed.empty());
+  CHECK(judge(c, said(DType::f32, {1, -1, 3})).state == State::pass);
+  CHECK(judge(c, said(DType::f32, {-1, -1, -1})).state == State::unscored);
+  CHECK(judge(c, said(DType::f32, {1, 1, 2})).state == State::contested);
+  CHECK(judge(c, said(DType::f32, {1, 1, 2})).followed.at("A7") == "text-floor");
+  CHECK(judge(c, said(DType::f32, {1, 1, 4})).because == "shape");
+  CHECK(judge(c, said(DType::f32, {1, 3})).state == State::fail);
+  CHECK(judge(c, said(DType::f16, {1, 1, 3})).because == "type");
+  Outcome one_set = said(DType::f32, {1, 1, 3});
+  one_set.types.pop_back();
+  CHECK(judge(c, one_set).because == "count");
+}
+
+TEST_CASE("Shapes alone for a near miss: accepted", "[judge][shapes]") {
+  Outcome out;
+  out.kind = Outcome::Kind::shapes;
+  out.types.assign(2, {TensorType{DType::f32, {1, 1, 3}}});
+  // Two channels in X, one in W, one group.
+  const Case c = parsed("Conv-11 opset=11 ir=8 X=f32[1,2,4]~small:1 W=f32[1,1,2]~small:2");
+  CHECK(judge(c, out).state == State::accepted);
+}
+
 TEST_CASE("A case has one class", "[judge]") {
   CHECK(class_of(parsed(valid_ceil)) == "valid-contested");
   CHECK(class_of(parsed("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,3]~const:1")) == "valid-core");

@@ -15,12 +15,14 @@
 namespace assay::oracles {
 
 struct Outcome {
-  enum class Kind { outputs, unsupported, refused, crashed, timed_out, out_of_memory, garbled };
+  enum class Kind { outputs, unsupported, refused, crashed, timed_out, out_of_memory, garbled, shapes };
   Kind kind = Kind::outputs;
   std::string because;                    // the backend's words, or ours for the last four
   std::vector<std::vector<Tensor>> sets;  // per data set, the outputs of the node
+  // Of `shapes`, per data set: what the outputs would be. An extent of -1 is one the backend does not know.
+  std::vector<std::vector<TensorType>> types = {};
 
-  static Outcome failure(Kind kind, std::string because) { return {kind, std::move(because), {}}; }
+  static Outcome failure(Kind kind, std::string because) { return {kind, std::move(because), {}, {}}; }
 };
 std::string_view name(Outcome::Kind kind);  // "timed out"
 
@@ -47,7 +49,7 @@ struct Evidence {
 struct Verdict {
   State state = State::error;
   // One word for the cause: "value", "shape", "type", "count", "special", "crashed", "timed out", "reading",
-  // "undecidable", "vacuous", "not implemented", "declared", …; `detail` says it in one line.
+  // "undecidable", "vacuous", "shape only", "not implemented", "declared", …; `detail` says it in one line.
   std::string because, detail;
   std::optional<Level> level;                   // the strongest level every judged element meets
   Readings readings;                            // contested: the smallest departure that fits

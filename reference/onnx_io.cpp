@@ -524,6 +524,16 @@ std::vector<std::string> graph_inputs(const Case& c, int set) {
 
 std::string encode_tensor(const Tensor& tensor, std::string_view name) { return bytes_of(proto_of(tensor, name)); }
 
+Result<TensorType> decode_type(std::string_view bytes) {
+  return as_result([&] {
+    const auto proto = message_of<onnx::TensorProto>(bytes, "TensorProto");
+    TensorType type{dtype_numbered(proto.data_type()), {proto.dims().begin(), proto.dims().end()}};
+    if (std::ranges::any_of(type.shape, [](Int extent) { return extent < -1; }))
+      reject("an extent is negative: " + text(type.shape));
+    return type;
+  });
+}
+
 Result<Tensor> decode_tensor(std::string_view bytes) {
   return as_result([&] { return tensor_of(message_of<onnx::TensorProto>(bytes, "TensorProto")); });
 }

@@ -24,6 +24,8 @@ std::vector<std::string> graph_inputs(const Case& c, int set);
 std::string encode_tensor(const Tensor& tensor, std::string_view name);
 // Strangers' bytes: raw_data or the typed fields; anything else is one clear line.
 Result<Tensor> decode_tensor(std::string_view bytes);
+// Element type and dims alone, whatever data there is; an extent of -1 stands for one that is not known.
+Result<TensorType> decode_type(std::string_view bytes);
 
 // What ONNX's checker and shape inference (strict, with type checks) say of a model and its first output.
 struct Inferred {

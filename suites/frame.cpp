@@ -151,10 +151,14 @@ Description description_of(const Json& json) {
   description.version = printable(text_of(json, "version"), 80);
   description.device = printable(text_of(json, "device"), 80);
   description.arithmetic = arithmetic_of(json);
-  const Json& capabilities = declarations(json, "capabilities", {"operators", "types", "newest_opset"});
+  const Json& capabilities = declarations(json, "capabilities", {"operators", "types", "newest_opset", "answers"});
   description.operators = names_of(capabilities, "operators");
   description.types = names_of(capabilities, "types");
   description.newest_opset = small_number_of(capabilities, "newest_opset", 0);
+  const std::string answers = text_of(capabilities, "answers", "values");
+  if (answers != "values" && answers != "shapes")
+    throw Malformed{"\"answers\" is \"" + printable(answers, 40) + "\"; known are values shapes"};
+  description.answers_shapes = answers == "shapes";
   description.options = options_of(json);
   return description;
 }
@@ -174,6 +178,7 @@ Json capabilities_of(const Description& description) {
   if (!description.operators.empty()) json["operators"] = description.operators;
   if (!description.types.empty()) json["types"] = description.types;
   if (description.newest_opset > 0) json["newest_opset"] = description.newest_opset;
+  if (description.answers_shapes) json["answers"] = "shapes";
   return json;
 }
 

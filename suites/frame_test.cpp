@@ -60,6 +60,7 @@ TEST_CASE("frame: a description keeps every declaration", "[frame]") {
   description.operators = {"Conv-1"};
   description.types = {"f16", "f32"};
   description.newest_opset = 22;
+  description.answers_shapes = true;
   description.options = {{"layout", {}}, {"precision", {"f32", "bf16"}}};
   const Result<Introduction> introduction = parse_introduction(description_line(description));
   REQUIRE(introduction);
@@ -67,6 +68,7 @@ TEST_CASE("frame: a description keeps every declaration", "[frame]") {
   CHECK(introduction->description.operators == description.operators);
   CHECK(introduction->description.types == description.types);
   CHECK(introduction->description.newest_opset == 22);
+  CHECK(introduction->description.answers_shapes);
   CHECK(introduction->description.options == description.options);
   CHECK_FALSE(introduction->replies_on_stdout);
 }

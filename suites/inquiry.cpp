@@ -24,10 +24,13 @@ bool is_breach(State state) {
 // What a backend did can have been chance; that it said no cannot.
 bool wants_repeating(State state) { return state == State::fail || state == State::below || state == State::error; }
 
-bool same_bits(const Outcome& a, const Outcome& b) { return a.kind == b.kind && a.sets == b.sets; }
+bool same_bits(const Outcome& a, const Outcome& b) {
+  return a.kind == b.kind && a.sets == b.sets && a.types == b.types;
+}
 
 Outcome only_first_set(Outcome outcome) {
   if (!outcome.sets.empty()) outcome.sets.resize(1);
+  if (!outcome.types.empty()) outcome.types.resize(1);
   return outcome;
 }
 
@@ -211,6 +214,8 @@ void Inquiry::note_repetition(Open& open, const Planned& planned, const Outcome&
 // The same session, inputs and threads twice must be bitwise equal (decisions 7).
 void Inquiry::note_twice(Open& open, const Outcome& outcome) {
   if (outcome.kind == Outcome::Kind::outputs && outcome.sets.size() == 2 && outcome.sets[0] == outcome.sets[1]) return;
+  if (outcome.kind == Outcome::Kind::shapes && outcome.types.size() == 2 && outcome.types[0] == outcome.types[1])
+    return;
   const std::string detail = outcome.kind == Outcome::Kind::outputs
                                  ? "the same data twice gave different bits"
                                  : std::string(name(outcome.kind)) + ": " + outcome.because;

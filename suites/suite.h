@@ -32,8 +32,8 @@ struct Suite {
 
 inline constexpr std::string_view suite_version = "0.1";
 inline constexpr Int default_generated = 4000;
-// `short`, for backends that take seconds where others take milliseconds: the pinned cases and as many generated ones of
-// seed 1 as make this number. No certificate.
+// `short`, for backends that take seconds where others take milliseconds: the pinned cases and as many generated ones
+// of seed 1 as make this number. No certificate.
 inline constexpr Int short_cases = 1500;
 
 // What to take. Empty sets take everything.

@@ -68,21 +68,42 @@ Result<Tensor> decoded(std::string_view part) {
   }
 }
 
-Outcome outputs_of(const Sizes& sizes, std::string_view body) {
-  Outcome outcome;
-  for (std::size_t set = 0; set < sizes.size(); ++set) {
-    auto& tensors = outcome.sets.emplace_back();
-    for (const std::size_t size : sizes[set]) {
-      Result<Tensor> tensor = decoded(body.substr(0, size));
-      if (!tensor)
-        return Outcome::failure(Kind::garbled, "output " + std::to_string(tensors.size()) + " of set " +
-                                                   std::to_string(set) +
-                                                   " is no TensorProto: " + printable(tensor.error()));
-      tensors.push_back(*std::move(tensor));
-      body.remove_prefix(size);
+// Calls take(set, part) for each part of an answer; what it takes exception to is a garbled answer.
+template <class F>
+Outcome each_part(const Sizes& sizes, std::string_view body, Outcome outcome, F&& take) {
+  for (std::size_t set = 0; set < sizes.size(); ++set)
+    for (std::size_t part = 0; part < sizes[set].size(); ++part) {
+      const std::string problem = take(outcome, set, body.substr(0, sizes[set][part]));
+      if (!problem.empty())
+        return Outcome::failure(Kind::garbled, "output " + std::to_string(part) + " of set " + std::to_string(set) +
+                                                   " is no TensorProto: " + printable(problem));
+      body.remove_prefix(sizes[set][part]);
     }
-  }
   return outcome;
+}
+
+Outcome outputs_of(const Sizes& sizes, std::string_view body) {
+  Outcome outputs;
+  outputs.sets.resize(sizes.size());
+  return each_part(sizes, body, std::move(outputs), [](Outcome& outcome, std::size_t set, std::string_view part) {
+    Result<Tensor> tensor = decoded(part);
+    if (!tensor) return tensor.error();
+    outcome.sets[set].push_back(*std::move(tensor));
+    return std::string();
+  });
+}
+
+// Of a worker that answers shapes.
+Outcome types_of(const Sizes& sizes, std::string_view body) {
+  Outcome shapes;
+  shapes.kind = Kind::shapes;
+  shapes.types.resize(sizes.size());
+  return each_part(sizes, body, std::move(shapes), [](Outcome& outcome, std::size_t set, std::string_view part) {
+    Result<TensorType> type = decode_type(part);
+    if (!type) return type.error();
+    outcome.types[set].push_back(*std::move(type));
+    return std::string();
+  });
 }
 
 // A worker that cannot write to a third descriptor describes itself on stdout and says so, as the last line so far;
@@ -193,8 +214,9 @@ void Worker::pose(const Ask& question) {
 Outcome Worker::outcome_of(const Exchange& exchange) {
   const Answer& answer = exchange.answer;
   if (answer.kind != Kind::outputs) return Outcome::failure(answer.kind, printable(answer.because));
-  Outcome outcome = outputs_of(answer.sets, std::string_view(exchange.incoming).substr(exchange.header));
-  if (outcome.kind != Kind::outputs) process_.reset();
+  const std::string_view body = std::string_view(exchange.incoming).substr(exchange.header);
+  Outcome outcome = description_->answers_shapes ? types_of(answer.sets, body) : outputs_of(answer.sets, body);
+  if (outcome.kind == Kind::garbled) process_.reset();
   return outcome;
 }
 

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Installing by name, without a network: what is built by a command stands for what pip, npm and cargo bring."""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
+
+
+class Installing(unittest.TestCase):
+    def setUp(self):
+        self.cache = tempfile.TemporaryDirectory()
+        self.addCleanup(self.cache.cleanup)
+        self.folder = pathlib.Path(self.cache.name, "backends", "mine-0123456789ab")
+
+    def command(self, *build, **fields):
+        order = {"name": "mine", "kind": "apt", "folder": str(self.folder), "source": "", "lock": "", "apt": [],
+                 "build": list(build), "needs": "", **fields}
+        return [sys.executable, HERE / "install.py", json.dumps(order)]
+
+    def install(self, *build, **fields):
+        return subprocess.run(self.command(*build, **fields), capture_output=True, text=True, timeout=60, check=False)
+
+    def test_a_finished_one_has_a_stamp_and_is_not_done_again(self):
+        self.assertEqual(self.install("sh", "-c", "echo once >> made").returncode, 0)
+        again = self.install("sh", "-c", "echo twice >> made")
+        self.assertEqual((again.returncode, again.stderr), (0, "mine: is installed\n"))
+        self.assertEqual((self.folder / "made").read_text(), "once\n")
+        self.assertEqual(json.loads((self.folder / "stamp").read_text()), {"bytes": 5})
+
+    def test_a_failed_one_shows_its_last_words_and_leaves_no_folder(self):
+        done = self.install("sh", "-c", "echo the reason; exit 4")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("    the reason\n", done.stderr)
+        self.assertRegex(done.stderr, r"mine: the whole log is .*\.log\nmine: FAILED: compiling its worker failed; .+\n$")
+        self.assertFalse(self.folder.exists())
+
+    def test_a_missing_program_says_what_the_backend_needs(self):
+        done = self.install("no-such-program", needs="node 18 or newer")
+        self.assertIn("mine: FAILED: no-such-program is not installed; this backend needs node 18 or newer", done.stderr)
+
+    def test_a_lock_that_cannot_be_had_is_a_failure_in_words(self):
+        lock = pathlib.Path(self.cache.name, "lock.txt")
+        lock.write_text("./no/such.whl --hash=sha256:" + "0" * 64 + "\n", encoding="utf-8")
+        done = self.install(kind="venv", lock=str(lock))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("installing its pinned packages failed; check the network", done.stderr)
+        self.assertFalse(self.folder.exists())
+
+    def test_what_an_interrupted_one_left_is_cleared_away(self):
+        self.folder.mkdir(parents=True)
+        (self.folder / "half").write_text("x")
+        self.assertEqual(self.install("sh", "-c", "echo made > made").returncode, 0)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["made", "stamp"])
+
+    def test_an_interrupted_one_is_not_installed(self):
+        child = subprocess.Popen(self.command("sh", "-c", "kill -INT $PPID; read -r never <&1"), stderr=subprocess.PIPE)
+        child.communicate(timeout=60)
+        self.assertIn(child.returncode, (1, -signal.SIGINT))
+        self.assertFalse((self.folder / "stamp").exists())
+
+    def test_two_at_once_wait_for_each_other(self):
+        done = []
+        build = ["sh", "-c", "mkdir ../busy && ls > made && rmdir ../busy"]  # fails where both are inside
+        both = [threading.Thread(target=lambda: done.append(self.install(*build))) for _ in range(4)]
+        for one in both:
+            one.start()
+        for one in both:
+            one.join()
+        self.assertEqual([each.returncode for each in done], [0] * 4, [each.stderr for each in done])
+        self.assertEqual(sum("MiB in" in each.stderr for each in done), 1)
+
+
+class Verb(unittest.TestCase):
+    def assay(self, *arguments):
+        with tempfile.TemporaryDirectory() as cache:
+            return subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=60, check=False,
+                                  env={**os.environ, "ASSAY_CACHE": cache})
+
+    def test_the_list_has_every_entry_with_its_state(self):
+        done = self.assay("backends")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [re.split(r"  +", row) for row in done.stdout.splitlines()]
+        self.assertEqual(rows[0], ["backend", "package", "state", "size", "about"])
+        entries = json.loads((HERE / "catalogue.json").read_text(encoding="utf-8"))
+        self.assertEqual([row[0] for row in rows[1:]], [entry["name"] for entry in entries])
+        for row, entry in zip(rows[1:], entries):
+            self.assertEqual(row[2], "comes with assay" if entry["kind"] == "builtin" else "not installed", row)
+
+    def refused(self, *arguments):
+        done = self.assay(*arguments)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        return done.stderr
+
+    def test_mistakes_are_one_line_before_any_work(self):
+        self.assertIn("did you mean openvino?", self.refused("backends", "install", "tract", "openvin"))
+        self.assertIn("name a backend", self.refused("backends", "install"))
+        self.assertIn("comes with assay", self.refused("backends", "remove", "onnxruntime"))
+
+    def test_certify_with_what_is_not_installed_says_how(self):
+        self.assertEqual(self.refused("certify", "--backend", "openvino", "--cases", "0"),
+                         "assay: openvino is not installed: assay backends install openvino\n")
+
+    def test_what_comes_with_assay_needs_no_installation(self):
+        done = self.assay("backends", "install", "onnxruntime")
+        self.assertEqual((done.returncode, done.stderr), (0, "onnxruntime: comes with assay\n"))
+
+    def test_removing_takes_every_version_of_that_name_and_no_other(self):
+        with tempfile.TemporaryDirectory() as cache:
+            shelf = pathlib.Path(cache, "backends")
+            for name in ("tract-0123456789ab", "tract-ba9876543210", "tract-native-0123456789ab", "tract-0123"):
+                (shelf / name).mkdir(parents=True)
+                (shelf / name / "stamp").write_text("{}")
+            subprocess.run([TOOL, "backends", "remove", "tract"], check=True, env={**os.environ, "ASSAY_CACHE": cache},
+                           capture_output=True, timeout=60)
+            self.assertEqual(sorted(path.name for path in shelf.iterdir()), ["tract-0123", "tract-native-0123456789ab"])
+
+
+class Locks(unittest.TestCase):
+    def test_every_package_is_pinned_with_a_hash(self):
+        locks = sorted(HERE.glob("locks/*.txt"))
+        self.assertTrue(locks)
+        for lock in locks:
+            rows = [row for row in lock.read_text(encoding="utf-8").splitlines() if not row.startswith("#")]
+            for package, digest in zip(rows[::2], rows[1::2], strict=True):
+                self.assertRegex(package, r"^[A-Za-z0-9._-]+==[A-Za-z0-9._+!-]+ \\$", lock.name)
+                self.assertRegex(digest, r"^    --hash=sha256:[0-9a-f]{64}$", lock.name)
+
+
+if __name__ == "__main__":
+    unittest.main()
