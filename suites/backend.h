@@ -37,6 +37,8 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual const Description& describe() = 0;
+  // How what it does is kept from the rest of the machine, in words; empty where it is not, or has not begun.
+  virtual std::string isolation() const { return ""; }
   // Asks one question, which has to live until its answer. Returns when it is sent or the backend takes no more of it
   // for now, so that the host works while the backend does. No second question before the answer to the first.
   virtual void ask(const Ask& question) = 0;

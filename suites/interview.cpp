@@ -31,27 +31,6 @@ std::optional<std::string> last_object(std::string_view log) {
   return std::string(line);
 }
 
-void collect_descendants(pid_t parent, std::vector<pid_t>& all) {
-  std::error_code gone;
-  const std::string tasks = "/proc/" + std::to_string(parent) + "/task";
-  for (std::filesystem::directory_iterator task(tasks, gone), end; !gone && task != end; task.increment(gone)) {
-    std::ifstream list(task->path() / "children");
-    for (pid_t child; list >> child;) {
-      all.push_back(child);
-      collect_descendants(child, all);
-    }
-  }
-}
-
-// A zombie is nobody's harm.
-bool is_alive(pid_t id) {
-  std::ifstream file("/proc/" + std::to_string(id) + "/stat");
-  std::string text;
-  if (!std::getline(file, text)) return false;
-  const std::size_t state = text.rfind(')') + 2;
-  return state < text.size() && text[state] != 'Z' && text[state] != 'X';
-}
-
 }  // namespace
 
 Interview::Interview(const std::vector<std::string>& command, const Limits& limits)
@@ -179,8 +158,6 @@ Reply Interview::answer() {
 }
 
 Farewell Interview::close(std::chrono::milliseconds patience) {
-  std::vector<pid_t> descendants;
-  collect_descendants(process_.id(), descendants);
   const auto begun = Clock::now();
   process_.finish(patience);
   Farewell farewell;
@@ -188,7 +165,7 @@ Farewell Interview::close(std::chrono::milliseconds patience) {
   farewell.ending = process_.ending();
   farewell.by_itself = !farewell.ending.empty();
   farewell.failed = process_.has_failed();
-  std::ranges::copy_if(descendants, std::back_inserter(farewell.survivors), is_alive);
+  farewell.survivors = process_.strays();
   is_over_ = true;
   is_usable_ = false;
   return farewell;

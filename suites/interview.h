@@ -32,7 +32,7 @@ struct Farewell {
   bool failed = false;     // ended by a signal or with an exit code that is not 0
   std::string ending;      // "ended with exit code 0"
   std::chrono::milliseconds took{0};
-  std::vector<pid_t> survivors;  // descendants that live on although its process group was killed
+  std::vector<pid_t> survivors;  // descendants that had left its process group
 };
 
 class Interview {

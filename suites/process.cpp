@@ -1,28 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/process.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern "C" {
-#include <sys/pidfd.h>  // glibc 2.36 leaves the C linkage out; harmless where it does not
-}
-
 #include "reference/result.h"
 #include "suites/printable.h"
-
-#include <boost/process/args.hpp>
-#include <boost/process/child.hpp>
-#include <boost/process/env.hpp>
-#include <boost/process/environment.hpp>
-#include <boost/process/error.hpp>
-#include <boost/process/exe.hpp>
-#include <boost/process/extend.hpp>
 
 #include <algorithm>
 #include <array>
@@ -32,76 +12,28 @@ extern "C" {
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
+#include <fcntl.h>
 #include <future>
 #include <mutex>
+#include <poll.h>
 #include <queue>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 namespace assay::suites {
 namespace {
-
-namespace bp = boost::process;
 
 constexpr int reply_descriptor = 3;
 
 // Empties any pipe of a dead child, and ends although a descendant that left the group goes on writing.
 constexpr int most_reads = 256;
 
-std::string reason(int error) { return std::generic_category().message(error); }
-
-// Our ends of the pipes lie above the numbers the child gives to its own.
-Descriptor above_standard(int number) {
-  Descriptor low(number);
-  Descriptor high(::fcntl(number, F_DUPFD_CLOEXEC, 10));
-  if (!high.is_open()) throw InputError("no more file descriptors: raise `ulimit -n` or lower --jobs");
-  return high;
-}
-
-struct Pipe {
-  Descriptor read, write;
-
-  Pipe() {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) throw InputError("no pipe for a worker: " + reason(errno));
-    read = above_standard(ends[0]);
-    write = above_standard(ends[1]);
-  }
-};
-
-void set_nonblocking(const Descriptor& descriptor) {
-  ::fcntl(descriptor.number(), F_SETFL, ::fcntl(descriptor.number(), F_GETFL) | O_NONBLOCK);
-}
-
-// What happens in the child between fork and exec: only calls that are safe after a fork in a program with threads.
-struct ChildSetup : bp::extend::handler {
-  std::array<int, 4> descriptors;  // become 0 to 3
-  pid_t host = ::getpid();
-
-  template <class Executor>
-  void on_exec_setup(Executor&) const {
-    for (int number = 0; number < static_cast<int>(descriptors.size()); ++number)
-      ::dup2(descriptors[static_cast<std::size_t>(number)], number);
-    ::setpgid(0, 0);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != host) ::_exit(EXIT_FAILURE);  // the host died before the line above
-    constexpr rlimit no_core_dumps{0, 0};
-    ::setrlimit(RLIMIT_CORE, &no_core_dumps);
-    ::signal(SIGPIPE, SIG_DFL);
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  }
-
-  // Boost only polls once for a child that could not exec, and may leave it a zombie.
-  template <class Executor>
-  void on_error(Executor& executor, const std::error_code&) const {
-    if (executor.pid > 0) ::waitpid(executor.pid, nullptr, 0);
-  }
-};
+using Delivery = std::packaged_task<std::unique_ptr<Cell>()>;
 
 // One thread starts all children and lives as long as the program: PR_SET_PDEATHSIG follows the thread that forked,
-// not the program, and Boost's pipe for exec errors leaks into any child forked at the same time.
+// not the program.
 class Nursery {
  public:
   static Nursery& instance() {
@@ -109,14 +41,15 @@ class Nursery {
     return *nursery;
   }
 
-  pid_t start(std::packaged_task<pid_t()> birth) {
-    std::future<pid_t> id = birth.get_future();
+  std::unique_ptr<Cell> start(const Birth& birth) {
+    Delivery delivery([&] { return std::make_unique<Cell>(birth); });
+    std::future<std::unique_ptr<Cell>> cell = delivery.get_future();
     {
       const std::lock_guard lock(mutex_);
-      births_.push(std::move(birth));
+      deliveries_.push(std::move(delivery));
     }
     arrived_.notify_one();
-    return id.get();
+    return cell.get();
   }
 
  private:
@@ -129,17 +62,17 @@ class Nursery {
   [[noreturn]] void serve() {
     for (;;) {
       std::unique_lock lock(mutex_);
-      arrived_.wait(lock, [&] { return !births_.empty(); });
-      std::packaged_task<pid_t()> birth = std::move(births_.front());
-      births_.pop();
+      arrived_.wait(lock, [&] { return !deliveries_.empty(); });
+      Delivery delivery = std::move(deliveries_.front());
+      deliveries_.pop();
       lock.unlock();
-      birth();
+      delivery();
     }
   }
 
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::queue<std::packaged_task<pid_t()>> births_;
+  std::queue<Delivery> deliveries_;
 };
 
 bool is_program(const std::filesystem::path& path) {
@@ -164,37 +97,15 @@ std::string find_program(const std::string& name) {
   throw InputError(printable(name) + (exists ? " is not a program: make it executable" : ": there is no such program"));
 }
 
-pid_t spawn(const std::vector<std::string>& command, const std::filesystem::path& directory, const ChildSetup& setup) {
-  const std::string program = find_program(command.at(0));
-  bp::environment environment = boost::this_process::environment();
-  environment["TMPDIR"] = directory.string();
-  environment["ASSAY_REPLY_FD"] = std::to_string(reply_descriptor);
-  const std::vector<std::string> arguments(command.begin() + 1, command.end());
-  std::error_code error;
-  bp::child child(bp::exe = program, bp::args = arguments, environment, setup, error);
-  if (error) throw InputError(printable(program) + " cannot be started: " + error.message());
-  child.detach();  // its end is ours to watch
-  return child.id();
-}
-
-// The threads of a process and the children each of them started.
-std::vector<pid_t> children_of(pid_t parent) {
-  std::vector<pid_t> children;
-  std::error_code gone;
-  const std::string tasks = "/proc/" + std::to_string(parent) + "/task";
-  for (std::filesystem::directory_iterator task(tasks, gone), end; !gone && task != end; task.increment(gone)) {
-    std::ifstream list(task->path() / "children");
-    for (pid_t child; list >> child;) children.push_back(child);
+std::vector<std::string> environment_with(const std::vector<std::string>& ours) {
+  std::vector<std::string> all = ours;
+  for (char** each = environ; *each; ++each) {
+    const std::string_view entry = *each;
+    const std::string_view name = entry.substr(0, entry.find('=') + 1);
+    if (std::ranges::none_of(ours, [&](const std::string& own) { return own.starts_with(name); }))
+      all.emplace_back(entry);
   }
-  return children;
-}
-
-std::size_t resident_pages(pid_t id) {
-  std::ifstream statm("/proc/" + std::to_string(id) + "/statm");
-  std::size_t size = 0, resident = 0;
-  statm >> size >> resident;
-  for (const pid_t child : children_of(id)) resident += resident_pages(child);
-  return resident;
+  return all;
 }
 
 int milliseconds_until(Clock::time_point until) {
@@ -203,10 +114,6 @@ int milliseconds_until(Clock::time_point until) {
 }
 
 }  // namespace
-
-void Descriptor::close() {
-  if (is_open()) ::close(std::exchange(number_, -1));
-}
 
 TemporaryDirectory::TemporaryDirectory() {
   std::error_code error;
@@ -257,18 +164,23 @@ bool Outgoing::write_to(int descriptor) {
   return true;
 }
 
-Process::Process(const std::vector<std::string>& command) {
+Process::Process(const std::vector<std::string>& command, const Bounds& bounds, Isolation best) {
   Pipe in, reply, out, err;
-  ChildSetup setup;
-  setup.descriptors = {in.read.number(), out.write.number(), err.write.number(), reply.write.number()};
-  id_ =
-      Nursery::instance().start(std::packaged_task<pid_t()>([&] { return spawn(command, directory_.path(), setup); }));
+  Birth birth;
+  birth.program = find_program(command.at(0));
+  birth.arguments.assign(command.begin() + 1, command.end());
+  birth.environment =
+      environment_with({"TMPDIR=" + directory_.path().string(), "ASSAY_REPLY_FD=" + std::to_string(reply_descriptor)});
+  birth.descriptors = {in.read.number(), out.write.number(), err.write.number(), reply.write.number()};
+  birth.best = best;
+  birth.most_tasks = bounds.tasks + 64;  // the watch comes first, and says why
+  cell_ = Nursery::instance().start(birth);
+  watched_ = std::make_unique<Watched>(*cell_, bounds);
   in_ = std::move(in.write);
   reply_ = std::move(reply.read);
   out_ = std::move(out.read);
   err_ = std::move(err.read);
   for (const Descriptor* ours : {&in_, &reply_, &out_, &err_}) set_nonblocking(*ours);
-  alive_ = Descriptor(::pidfd_open(id_, 0));  // ready to be read when the child has ended
 }
 
 Process::~Process() { kill(); }
@@ -305,7 +217,7 @@ Process::Event Process::wait(Outgoing& outgoing, std::string& incoming, Clock::t
                                     {reply_.number(), POLLIN, 0},
                                     {out_.number(), POLLIN, 0},
                                     {err_.number(), POLLIN, 0},
-                                    {alive_.number(), POLLIN, 0}}};
+                                    {cell_->news().number(), POLLIN, 0}}};
   if (::poll(watched.data(), watched.size(), milliseconds_until(until)) <= 0) return event;
   if (watched[0].revents & POLLERR) is_listening_ = false;
   if (watched[2].revents) read_log(out_, out_log_);
@@ -326,22 +238,16 @@ std::size_t Process::unread_bytes() const {
   return static_cast<std::size_t>(bytes);
 }
 
-std::size_t Process::resident_bytes() const {
-  return resident_pages(id_) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
+std::size_t Process::resident_bytes() const { return cell_->census(SIZE_MAX).resident; }
 
-void Process::reap() {
-  if (std::exchange(is_reaped_, true)) return;
-  while (::waitpid(id_, &status_, 0) < 0 && errno == EINTR) continue;
-}
+std::size_t Process::watched_bytes() const { return watched_->resident(); }
+
+Excess Process::excess() const { return watched_->excess(); }
 
 void Process::kill() {
-  if (is_reaped_) return;
-  siginfo_t ended{};
-  is_killed_ = ::waitid(P_PID, static_cast<id_t>(id_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0;
-  // Before the leader is reaped its number, and so the group's, belongs to nobody else.
-  ::kill(-id_, SIGKILL);
-  reap();
+  if (std::exchange(is_over_, true)) return;
+  watched_->end();
+  cell_->close();
   for (const auto& [from, log] : {std::pair{&out_, &out_log_}, std::pair{&err_, &err_log_}}) {
     for (int reads = 0; from->is_open() && reads < most_reads; ++reads) {
       pollfd watched{from->number(), POLLIN, 0};
@@ -354,17 +260,21 @@ void Process::kill() {
 void Process::finish(std::chrono::milliseconds grace) {
   in_.close();
   is_listening_ = false;
-  pollfd watched{alive_.number(), POLLIN, 0};
-  if (alive_.is_open()) ::poll(&watched, 1, static_cast<int>(grace.count()));
+  pollfd watched{cell_->news().number(), POLLIN, 0};
+  if (!is_over_) {
+    ::poll(&watched, 1, static_cast<int>(grace.count()));
+    strays_ = cell_->strays();
+  }
   kill();
 }
 
-bool Process::has_failed() const { return is_reaped_ && !is_killed_ && status_ != 0; }
+bool Process::has_failed() const { return is_over_ && cell_->status().value_or(0) != 0; }
 
 std::string Process::ending() const {
-  if (!is_reaped_ || is_killed_) return "";
-  if (WIFEXITED(status_)) return "ended with exit code " + std::to_string(WEXITSTATUS(status_));
-  const int number = WTERMSIG(status_);
+  if (!is_over_ || !cell_->status()) return "";
+  const int status = *cell_->status();
+  if (WIFEXITED(status)) return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+  const int number = WTERMSIG(status);
   const char* name = ::sigabbrev_np(number);
   const char* description = ::sigdescr_np(number);
   if (!name || !description) return "died by signal " + std::to_string(number);

@@ -1,40 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Process: a child in its own process group with its own temporary directory, spoken to over pipes. Neither outlives
-// the object: the whole group is killed, the directory removed.
+// Process: a child in a cell with a temporary directory of its own, spoken to over pipes. Nothing of it outlives the
+// object: what it started is killed with it, the directory removed.
 #pragma once
+
+#include "suites/cell.h"
+#include "suites/descriptor.h"
+#include "suites/watch.h"
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
 #include <sys/uio.h>
-#include <utility>
 #include <vector>
 
 namespace assay::suites {
 
 using Clock = std::chrono::steady_clock;
-
-// An open file descriptor, closed on exec.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor() { close(); }
-
-  int number() const { return number_; }
-  bool is_open() const { return number_ >= 0; }
-  void close();
-
- private:
-  int number_ = -1;  // poll ignores negative numbers
-};
 
 // A new directory, removed with all it holds.
 class TemporaryDirectory {
@@ -79,7 +63,8 @@ class Process {
  public:
   // The program is looked for in PATH. The child reads its requests on stdin and replies on descriptor 3, which
   // ASSAY_REPLY_FD names. Throws InputError when it cannot be started.
-  explicit Process(const std::vector<std::string>& command);
+  explicit Process(const std::vector<std::string>& command, const Bounds& bounds = {},
+                   Isolation best = Isolation::pid_namespace);
   ~Process();
   Process(Process&&) = delete;
 
@@ -89,7 +74,7 @@ class Process {
   struct Event {
     bool arrived = false;  // bytes were appended to `incoming`
     bool closed = false;   // no more will: the reply pipe is closed
-    bool exited = false;   // no more will: the process has ended, and the rest of its group with it
+    bool exited = false;   // no more will: the process has ended, and all it started with it
     bool is_quiet() const { return !arrived && !closed && !exited; }
   };
   void send(Outgoing& outgoing);  // what it takes without waiting
@@ -98,13 +83,17 @@ class Process {
   Event wait(Outgoing& outgoing, std::string& incoming, Clock::time_point until);
 
   bool is_listening() const { return is_listening_; }
-  std::size_t unread_bytes() const;  // of what was sent to it
-  // Resident bytes of the child and its descendants.
-  std::size_t resident_bytes() const;
-  // Ends the group now, and collects what it left in its log.
+  std::size_t unread_bytes() const;                           // of what was sent to it
+  std::size_t resident_bytes() const;                         // of the child and all it started, counted now
+  std::size_t watched_bytes() const;                          // the same, up to 20 ms old and for nothing
+  Excess excess() const;                                      // of which it was killed
+  Isolation isolation() const { return cell_->isolation(); }  // how it is kept from the rest
+  // Ends it and all it started now, and collects what is left in its log.
   void kill();
   // Lets the child end by itself, having closed its stdin; kills what is left after `grace`.
   void finish(std::chrono::milliseconds grace);
+  // What had left its process group when finish() ended the rest; it was ended as well.
+  const std::vector<pid_t>& strays() const { return strays_; }
   // How it ended: "died by SIGSEGV (Segmentation fault)" or "ended with exit code 3"; empty while it runs, and
   // where it was killed by us.
   std::string ending() const;
@@ -113,22 +102,21 @@ class Process {
   const Tail& out() const { return out_log_; }
   std::string_view last_words() const;  // the last line of stderr, or else of stdout
   void forget_log();
+  pid_t warden() const { return cell_->warden(); }
   const std::filesystem::path& directory() const { return directory_.path(); }
-  pid_t id() const { return id_; }
 
  private:
   void read_log(Descriptor& from, Tail& log);
   bool receive(std::string& incoming);
-  void reap();
 
   TemporaryDirectory directory_;
-  Descriptor in_, reply_, out_, err_, alive_;
+  Descriptor in_, reply_, out_, err_;
   Tail out_log_, err_log_;
-  pid_t id_ = -1;
-  int status_ = 0;
+  std::unique_ptr<Cell> cell_;
+  std::unique_ptr<Watched> watched_;
+  std::vector<pid_t> strays_;
   bool is_listening_ = true;
-  bool is_reaped_ = false;
-  bool is_killed_ = false;  // by us
+  bool is_over_ = false;
 };
 
 }  // namespace assay::suites

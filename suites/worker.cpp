@@ -43,7 +43,6 @@ struct Worker::Exchange {
 
 namespace {
 
-constexpr auto tick = std::chrono::milliseconds(20);
 constexpr auto grace = std::chrono::milliseconds(500);  // to die, after the reply pipe was closed or stdin was
 
 std::string in_words(std::chrono::milliseconds limit) {
@@ -147,6 +146,7 @@ Worker::Exchange::Progress Worker::Exchange::look() {
     if (newline == std::string::npos) return Progress::incomplete;
     header = newline + 1;
     problem = read_header(std::string_view(incoming).substr(0, newline));
+    if (problem.empty()) incoming.reserve(expected());  // else it doubles, and needs more than is allowed for
   }
   if (problem.empty() && incoming.size() > expected())
     problem = std::to_string(incoming.size() - expected()) + " bytes more than its sizes say";
@@ -187,13 +187,15 @@ void Worker::ask(const Ask& question) {
 Outcome Worker::answer() {
   expects(exchange_ != nullptr, "an answer follows a question");
   std::optional<Outcome> failure = not_asked_ ? std::move(not_asked_) : converse(*exchange_);
-  // A worker that died or hung before it read any of the question did so over the one before: it is asked afresh, once.
+  // What a worker does before it read any of the question it does over the one before: it is asked afresh, once.
   if (failure && !exchange_->was_read) {
     pose(*exchange_->ask);
     failure = not_asked_ ? std::move(not_asked_) : converse(*exchange_);
   }
   const std::unique_ptr<Exchange> exchange = std::move(exchange_);
-  return failure ? *std::move(failure) : outcome_of(*exchange);
+  if (failure) return *std::move(failure);
+  note_answer();
+  return outcome_of(*exchange);
 }
 
 // Starts a worker where there is none and sends what it takes without waiting.
@@ -220,9 +222,23 @@ Outcome Worker::outcome_of(const Exchange& exchange) {
   return outcome;
 }
 
+void Worker::note_answer() {
+  if (++answers_ == 1 && process_) first_bytes_ = process_->resident_bytes();
+}
+
+bool Worker::has_served_its_time() const {
+  if (limits_.recycle_models > 0 && answers_ >= limits_.recycle_models) return true;
+  return answers_ > 0 && process_->watched_bytes() > first_bytes_ + limits_.recycle_growth;
+}
+
 // Alive, listening, and silent since its last answer: what it said since cannot be the answer to the next question.
 bool Worker::is_ready() {
   if (!process_) return false;
+  if (has_served_its_time()) {
+    process_->finish(grace);
+    process_.reset();
+    return false;
+  }
   Outgoing nothing;
   std::string incoming;
   if (process_->wait(nothing, incoming, Clock::now()).is_quiet() && process_->is_listening()) return true;
@@ -232,8 +248,10 @@ bool Worker::is_ready() {
 
 std::optional<Outcome> Worker::start() {
   process_.reset();
-  process_ = std::make_unique<Process>(command_);
+  process_ = std::make_unique<Process>(command_, Bounds{limits_.memory, limits_.tasks}, limits_.isolation);
+  isolation_ = words(process_->isolation());
   ++starts_;
+  answers_ = 0;
   Exchange exchange(nullptr, limits_);
   exchange.question = describe_line();
   exchange.outgoing.add(exchange.question);
@@ -259,6 +277,10 @@ Outcome Worker::failed(Kind kind, std::string because) {
 // The reply pipe is closed, and the answer is not complete.
 Outcome Worker::ended(const Exchange& exchange) {
   process_->finish(grace);
+  if (process_->excess() == Excess::memory)
+    return failed(Kind::out_of_memory, "more than " + in_words(limits_.memory) + " of memory resident");
+  if (process_->excess() == Excess::tasks)
+    return failed(Kind::crashed, "more than " + std::to_string(limits_.tasks) + " processes and threads");
   const std::string ending = process_->ending();
   const bool has_crashed = process_->has_failed() || (!ending.empty() && exchange.incoming.empty());
   return failed(has_crashed ? Kind::crashed : Kind::garbled,
@@ -279,13 +301,15 @@ bool Worker::is_introduced_on_stdout(Exchange& exchange) {
 std::optional<Outcome> Worker::await(Exchange& exchange) {
   using Progress = Exchange::Progress;
   const auto deadline = Clock::now() + exchange.limit();
-  auto next_watch = Clock::now() + tick;
   bool is_answered = false;
   for (;;) {
-    const auto event = process_->wait(exchange.outgoing, exchange.incoming, std::min(deadline, next_watch));
+    const auto event = process_->wait(exchange.outgoing, exchange.incoming, deadline);
     if (event.arrived) {
       const Progress progress = exchange.look();
-      if (progress == Progress::garbled) return Outcome::failure(Kind::garbled, exchange.problem);
+      if (progress == Progress::garbled) {
+        exchange.was_read = process_->unread_bytes() < exchange.outgoing.sent();
+        return Outcome::failure(Kind::garbled, exchange.problem);
+      }
       is_answered = progress == Progress::complete;
     }
     const bool is_over = event.closed || event.exited;
@@ -295,11 +319,6 @@ std::optional<Outcome> Worker::await(Exchange& exchange) {
     exchange.was_read = !(is_over || now >= deadline) || process_->unread_bytes() < exchange.outgoing.sent();
     if (is_over) return ended(exchange);
     if (now >= deadline) return failed(Kind::timed_out, "no answer within " + in_words(exchange.limit()));
-    if (now < next_watch) continue;
-    next_watch = now + tick;
-    const std::size_t resident = process_->resident_bytes();
-    if (resident > limits_.memory)
-      return failed(Kind::out_of_memory, "more than " + in_words(limits_.memory) + " of memory resident");
   }
 }
 

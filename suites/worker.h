@@ -4,6 +4,7 @@
 #pragma once
 
 #include "suites/backend.h"
+#include "suites/cell.h"
 
 #include <chrono>
 #include <cstddef>
@@ -17,8 +18,14 @@ namespace assay::suites {
 struct Limits {
   std::chrono::milliseconds describe = std::chrono::seconds(120);  // imports are slow
   std::chrono::milliseconds run = std::chrono::seconds(20);
-  std::size_t memory = std::size_t{4} << 30;  // resident bytes of the worker and its descendants, watched every 20 ms
+  std::size_t memory = std::size_t{4} << 30;  // resident bytes of the worker and all it starts, watched every 20 ms
+  std::size_t tasks = 4096;                   // its processes and threads
   std::size_t answer = std::size_t{4} << 30;  // bytes of one answer, all parts together
+  // A new worker takes over between two questions when the old one has answered so many (0: never), or has grown by so
+  // many bytes since its first answer. That is no finding.
+  int recycle_models = 0;
+  std::size_t recycle_growth = std::size_t{1} << 30;
+  Isolation isolation = Isolation::pid_namespace;  // the first to be tried
 };
 
 class Process;
@@ -38,6 +45,7 @@ class Worker : public Backend {
   void ask(const Ask& question) override;
   oracles::Outcome answer() override;
 
+  std::string isolation() const override { return isolation_; }
   int starts() const { return starts_; }  // how many processes it took so far
   const Process* process() const { return process_.get(); }
 
@@ -52,6 +60,8 @@ class Worker : public Backend {
   oracles::Outcome ended(const Exchange& exchange);
   bool is_introduced_on_stdout(Exchange& exchange);
   bool is_ready();
+  bool has_served_its_time() const;
+  void note_answer();
 
   std::string name_;
   std::vector<std::string> command_;
@@ -60,7 +70,9 @@ class Worker : public Backend {
   std::optional<Description> description_;
   std::unique_ptr<Exchange> exchange_;         // what was asked and is not answered
   std::optional<oracles::Outcome> not_asked_;  // why that question could not be put
-  int starts_ = 0;
+  int starts_ = 0, answers_ = 0;               // answers of this process
+  std::size_t first_bytes_ = 0;                // resident after the first of them
+  std::string isolation_;
 };
 
 // The worker a user names on the command line, as worker_names.h reads it. Throws InputError for an unknown name.

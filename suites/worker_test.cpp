@@ -269,7 +269,7 @@ TEST_CASE("Worker: no process of its group and no temporary file is left behind"
   {
     Worker worker("liar", liar(), short_limits);
     check_honest(worker, ask("writes into its folder"));
-    group = worker.process()->id();
+    group = worker.process()->warden();
     folder = worker.process()->directory();
     CHECK(std::filesystem::exists(folder / "left"));
     worker.run(ask(ending));

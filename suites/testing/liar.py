@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A worker that lies in every way of the protocol. What it does with a case is the text of the model; how it describes
-itself is its argument. On anything else it is honest and answers with the inputs."""
+"""A worker that lies in every way of the protocol. What it does with a case is the text of the model, or what the file
+that --script names says for its id; how it describes itself is its argument. On anything else it is honest and answers
+with the inputs."""
 import json
+import mmap
 import os
 import signal
 import subprocess
@@ -40,6 +42,61 @@ def eat_memory():
         hoard.append(b"\xff" * (1 << 24))
 
 
+def allocate_100_gb():
+    block = b"\xff" * (1 << 24)
+    hoard = mmap.mmap(-1, 100 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE)
+    for at in range(0, len(hoard), len(block)):
+        hoard[at:at + len(block)] = block
+
+
+MAP_NORESERVE = 0x4000  # Python 3.11 does not name it
+HOARD = []
+
+
+def grow():
+    HOARD.append(b"\xff" * (1 << 25))
+
+
+def leave_a_daemon():
+    """A grandchild in a session of its own, without any of our pipes."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.closerange(0, 256)
+            time.sleep(60)
+        os._exit(0)
+    os.wait()
+
+
+def fork_bomb():
+    """256 processes, each in a session of its own; the end comes after ten seconds even where nothing stops it."""
+    end = time.time() + 10
+    for _ in range(8):
+        while time.time() < end:
+            try:
+                if os.fork() == 0:
+                    os.setsid()
+                break
+            except BlockingIOError:
+                time.sleep(0.01)
+    time.sleep(max(0, end - time.time()))
+
+
+def loop():
+    while True:
+        pass
+
+
+def flood(descriptor):
+    while True:
+        os.write(descriptor, b"x" * (1 << 16))
+
+
+def sees_itself():
+    with open(f"/proc/{os.getpid()}/cmdline", "rb") as file:
+        return b"liar.py" in file.read()
+
+
 def leave_a_child_and(then):
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     then()
@@ -70,19 +127,33 @@ ANSWERS = {
     "closes its stdin": lambda h, s: (os.close(0), say(honest(h, s)), time.sleep(600)),
     "answers and hangs": lambda h, s: (say(honest(h, s)), time.sleep(600)),
     "hangs": lambda h, s: time.sleep(600),
+    "loops": lambda h, s: loop(),
+    "allocates 100 GB": lambda h, s: allocate_100_gb(),
+    "grows": lambda h, s: (grow(), say(honest(h, s))),
+    "leaves a daemon": lambda h, s: (leave_a_daemon(), say(honest(h, s))),
+    "fork bomb": lambda h, s: (fork_bomb(), say(honest(h, s))),
+    "looks at itself": lambda h, s: say(honest(h, s) if sees_itself() else refusal(h, "a stranger's /proc")),
     "hangs with a child": lambda h, s: leave_a_child_and(lambda: time.sleep(600)),
     "dies with a child": lambda h, s: leave_a_child_and(lambda: die(signal.SIGSEGV)),
+    "answers too late": lambda h, s: (time.sleep(3), say(honest(h, s))),
     "answers late": lambda h, s: (time.sleep(0.6), say(honest(h, s))),
     "eats memory": lambda h, s: eat_memory(),
     "half, exits 0": lambda h, s: (half(honest(h, s)), os._exit(0)),
     "half, segfaults": lambda h, s: (half(honest(h, s)), die(signal.SIGSEGV)),
     "half, hangs": lambda h, s: (half(honest(h, s)), time.sleep(600)),
     "half a header, exits 0": lambda h, s: (say(b'{"id"'), os._exit(0)),
+    "closes every pipe": lambda h, s: (os.closerange(0, 256), time.sleep(600)),
     "closes the reply pipe": lambda h, s: (os.close(REPLIES), time.sleep(600)),
     "no JSON": lambda h, s: say(b"hello\x00\xff world\n"),
     "deep JSON": lambda h, s: say(b"[" * 400000 + b"]" * 400000 + b"\n"),
     "deep size": lambda h, s: say(edited(h, s, sets=[[[[1]]]] * len(s))),
+    "NaN in JSON": lambda h, s: say(b'{"id":"' + h["id"].encode() + b'","outcome":"outputs","sets":[[NaN],[NaN]]}\n'),
     "no object": lambda h, s: say(b"[1]\n"),
+    "endless header": lambda h, s: flood(REPLIES),
+    "endless log": lambda h, s: flood(2),
+    "endless answer": lambda h, s: (say(edited(h, [], sets=[[1 << 31], [1 << 30]])), flood(REPLIES)),
+    "giant frame": lambda h, s: (say(edited(h, [], sets=[[1 << 31], [1 << 30]])), time.sleep(600)),
+    "hostile words": lambda h, s: say(refusal(h, "\x00\x1b]0;title\x07\u202e\r\n</script>%n%s`rm`$(rm)" + "\u0300" * 5000)),
     "giant header": lambda h, s: say(b'{"id":"' + b"x" * (2 << 20)),
     "wrong id": lambda h, s: say(edited(h, s, id="another")),
     "no id": lambda h, s: say(edited(h, s, id=None)),
@@ -105,7 +176,7 @@ ANSWERS = {
     # dims 2^62 x 2^62 of float, no data
     "boundless tensor": lambda h, s: say(honest(h, [[(b"\x08" + b"\x80" * 8 + b"\x40") * 2 + b"\x10\x01"]] * len(s))),
     "writes into its folder": lambda h, s: (open(os.path.join(os.environ["TMPDIR"], "left"), "w").close(), say(honest(h, s))),
-    "speaks up later": lambda h, s: (say(honest(h, s)), time.sleep(0.05), say(b'{"id":"next"}\n')),
+    "speaks up later": lambda h, s: (say(honest(h, s)), time.sleep(0.05), say(b'{"id":"next"}\n'), time.sleep(0.5)),
 }
 
 
@@ -136,6 +207,7 @@ def describe(how):
 
 
 HOW = sys.argv[1] if len(sys.argv) > 1 else ""
+SCRIPT = json.load(open(sys.argv[2])) if HOW == "--script" else None
 REPLIES = 1 if HOW == "on stdout" else int(os.environ["ASSAY_REPLY_FD"])
 
 for line in iter(sys.stdin.buffer.readline, b""):
@@ -143,6 +215,7 @@ for line in iter(sys.stdin.buffer.readline, b""):
     if header["ask"] == "describe":
         say(describe(HOW))
         continue
-    model = sys.stdin.buffer.read(header["model"]).decode()
+    model = sys.stdin.buffer.read(header["model"])
+    model = model.decode() if SCRIPT is None else SCRIPT.get(header["id"], "not implemented")
     sets = [[sys.stdin.buffer.read(size) for size in sizes] for sizes in header["sets"]]
     ANSWERS.get(model, ANSWERS["honest"])(header, sets)

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/cell.h"
+
+#include "reference/result.h"
+#include "suites/printable.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <memory>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <set>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace assay::suites {
+namespace {
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+// --- In the warden, a fork of a program with threads: system calls only, on what was made before the fork. ---
+
+enum class News : int { refused, not_started, started, ended };
+
+struct Telegram {
+  News news = News::refused;
+  int value = 0;  // errno, the number of the worker as the warden sees it, or the status of waitpid
+};
+
+struct Orders {
+  const char* program;
+  char* const* arguments;
+  char* const* environment;
+  const int* descriptors;
+  int news, failure_read, failure_write, host;
+  Isolation isolation;
+  const char *uid_map, *gid_map;
+  rlim_t most_tasks;  // 0: no limit is set
+};
+
+// fork() without the handlers that glibc and libraries registered for it.
+pid_t plain_fork(unsigned long flags, int* handle) {
+  return static_cast<pid_t>(::syscall(SYS_clone, flags | SIGCHLD, nullptr, handle, nullptr, nullptr));
+}
+
+void tell(const Orders& orders, News news, int value) {
+  const Telegram telegram{news, value};
+  while (::write(orders.news, &telegram, sizeof telegram) < 0 && errno == EINTR) continue;
+}
+
+bool write_file(const char* path, const char* text) {
+  const int file = ::open(path, O_WRONLY | O_CLOEXEC);
+  const auto size = static_cast<ssize_t>(std::strlen(text));
+  const bool is_written = file >= 0 && ::write(file, text, static_cast<std::size_t>(size)) == size;
+  if (file >= 0) ::close(file);
+  return is_written;
+}
+
+// Whoever we are outside, we are inside too: files stay as readable as they were.
+bool keep_identity(const Orders& orders) {
+  return write_file("/proc/self/setgroups", "deny") && write_file("/proc/self/uid_map", orders.uid_map) &&
+         write_file("/proc/self/gid_map", orders.gid_map);
+}
+
+// Without a /proc of its own a worker that looks at /proc/<getpid()> would meet a stranger.
+bool mount_own_proc() {
+  return ::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0 &&
+         ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0;
+}
+
+bool settle(const Orders& orders) {
+  switch (orders.isolation) {
+    case Isolation::user_namespace: return keep_identity(orders) && mount_own_proc();
+    case Isolation::pid_namespace: return mount_own_proc();
+    case Isolation::subreaper: return ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+  }
+  return false;
+}
+
+[[noreturn]] void become_worker(const Orders& orders) {
+  for (int number = 0; number < 4; ++number) ::dup2(orders.descriptors[number], number);
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  constexpr rlimit no_core_dumps{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core_dumps);
+  const rlimit tasks{orders.most_tasks, orders.most_tasks};
+  if (orders.most_tasks > 0) ::setrlimit(RLIMIT_NPROC, &tasks);
+  ::signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execve(orders.program, orders.arguments, orders.environment);
+  const int error = errno;
+  [[maybe_unused]] const ssize_t ignored = ::write(orders.failure_write, &error, sizeof error);
+  ::_exit(EXIT_FAILURE);
+}
+
+// Holds nothing but the news pipe: a pipe of the worker shall end with the worker.
+void let_go_of_all_but_news(Orders& orders) {
+  ::dup2(orders.news, 0);
+  orders.news = 0;
+  if (::syscall(SYS_close_range, 1u, ~0u, 0u) != 0)
+    for (int number = 1; number < 65536; ++number) ::close(number);
+}
+
+bool is_ready(int descriptor) {
+  pollfd watched{descriptor, POLLIN, 0};
+  return ::poll(&watched, 1, 0) > 0;
+}
+
+// It stays until nobody is left. As an init it takes all of its namespace with it when it is killed.
+[[noreturn]] void be_warden(Orders orders) {
+  ::prctl(PR_SET_NAME, "assay-warden");
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (is_ready(orders.host)) ::_exit(EXIT_FAILURE);  // the host died before the line above
+  ::setpgid(0, 0);
+  ::signal(SIGCHLD, SIG_DFL);
+  if (!settle(orders)) {
+    tell(orders, News::refused, errno);
+    ::_exit(EXIT_FAILURE);
+  }
+  const pid_t worker = plain_fork(0, nullptr);
+  if (worker == 0) become_worker(orders);
+  int error = worker < 0 ? errno : 0;
+  ::close(orders.failure_write);
+  if (worker > 0)
+    while (::read(orders.failure_read, &error, sizeof error) < 0 && errno == EINTR) continue;
+  let_go_of_all_but_news(orders);
+  tell(orders, error ? News::not_started : News::started, error ? error : worker);
+  for (int status = 0;;) {
+    const pid_t ended = ::waitpid(-1, &status, __WALL);
+    if (ended < 0 && errno != EINTR) ::_exit(EXIT_SUCCESS);
+    if (ended != worker) continue;
+    if (!error) tell(orders, News::ended, status);
+  }
+}
+
+// --- In the host. ---
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (std::string& text : texts) all.push_back(text.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+// Before 5.14 RLIMIT_NPROC counted every process of the user, wherever it was.
+bool counts_tasks_by_namespace() {
+  utsname names{};
+  int major = 0, minor = 0;
+  if (::uname(&names) != 0 || std::sscanf(names.release, "%d.%d", &major, &minor) != 2) return false;
+  return major > 5 || (major == 5 && minor >= 14);
+}
+
+std::string own_map(unsigned id) { return std::to_string(id) + " " + std::to_string(id) + " 1"; }
+
+unsigned long namespaces(Isolation isolation) {
+  switch (isolation) {
+    case Isolation::pid_namespace: return CLONE_NEWPID | CLONE_NEWNS;
+    case Isolation::user_namespace: return CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS;
+    case Isolation::subreaper: return 0;
+  }
+  return 0;
+}
+
+// Signals that arrive between fork and exec would run our handlers in the child.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~NoSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoSignals(NoSignals&&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+template <class Number>
+Number number_in(std::string_view text) {
+  Number number{};
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+std::string content(int folder, const std::string& path) {
+  const Descriptor file(::openat(folder, path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text(4096, '\0');
+  const ssize_t size = file.is_open() ? ::read(file.number(), text.data(), text.size()) : 0;
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  return text;
+}
+
+std::vector<pid_t> numbers_in(int folder, const std::string& path) {
+  std::vector<pid_t> numbers;
+  const int opened = ::openat(folder, path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0) return numbers;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::fdopendir(opened), ::closedir);
+  while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr)
+    if (const auto number = number_in<pid_t>(entry->d_name); number > 0) numbers.push_back(number);
+  return numbers;
+}
+
+// The children that any of its threads started.
+void add_children(pid_t parent, std::vector<pid_t>& all) {
+  const std::string tasks = "/proc/" + std::to_string(parent) + "/task";
+  for (const pid_t task : numbers_in(AT_FDCWD, tasks)) {
+    const std::string list = content(AT_FDCWD, tasks + "/" + std::to_string(task) + "/children");
+    for (std::size_t at = 0; at < list.size(); at = std::min(list.find(' ', at), list.size() - 1) + 1)
+      all.push_back(number_in<pid_t>(std::string_view(list).substr(at)));
+  }
+}
+
+struct Inmate {
+  bool is_zombie = false;
+  pid_t group = 0;
+  Census census;
+};
+
+// From a line of /proc/…/stat, as proc(5) numbers its fields. The name, field 2, may hold anything.
+Inmate described(std::string_view stat) {
+  stat.remove_prefix(std::min(stat.rfind(')') + 1, stat.size()));
+  static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  Inmate inmate;
+  for (int field = 2; field <= 24 && !stat.empty(); ++field) {
+    const std::size_t end = std::min(stat.find(' '), stat.size());
+    const std::string_view word = stat.substr(0, end);
+    if (field == 3) inmate.is_zombie = word == "Z" || word == "X";
+    if (field == 5) inmate.group = number_in<pid_t>(word);
+    if (field == 20) inmate.census.tasks = number_in<std::size_t>(word);
+    if (field == 24) inmate.census.resident = number_in<std::size_t>(word) * page;
+    stat.remove_prefix(std::min(end + 1, stat.size()));
+  }
+  return inmate;
+}
+
+}  // namespace
+
+std::string_view words(Isolation isolation) {
+  switch (isolation) {
+    case Isolation::pid_namespace: return "pid namespace";
+    case Isolation::user_namespace: return "user and pid namespace";
+    case Isolation::subreaper: return "subreaper, no namespace";
+  }
+  return "";
+}
+
+Cell::Cell(const Birth& birth) {
+  // What was refused once will be refused again.
+  static std::atomic<Isolation> possible = Isolation::pid_namespace;
+  for (Isolation next = std::max(birth.best, possible.load());; next = Isolation(static_cast<int>(next) + 1)) {
+    // Root in a user namespace of its own could not read the files of others any more.
+    if (next == Isolation::user_namespace && ::geteuid() == 0) continue;
+    if (start(birth, next)) return;
+    if (next == Isolation::subreaper) throw InputError(printable(birth.program) + " cannot be started");
+    possible = Isolation(static_cast<int>(next) + 1);
+  }
+}
+
+// False where this kind of isolation is refused.
+bool Cell::start(const Birth& birth, Isolation isolation) {
+  std::vector<std::string> arguments = birth.arguments, environment = birth.environment;
+  arguments.insert(arguments.begin(), birth.program);
+  const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
+  const std::string uid_map = own_map(::geteuid()), gid_map = own_map(::getegid());
+  const bool has_limit = isolation == Isolation::user_namespace && counts_tasks_by_namespace();
+  Pipe news, failure;
+  const Descriptor host(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  const Orders orders{birth.program.c_str(),    argv.data(),         envp.data(),
+                      birth.descriptors.data(), news.write.number(), failure.read.number(),
+                      failure.write.number(),   host.number(),       isolation,
+                      uid_map.c_str(),          gid_map.c_str(),     has_limit ? birth.most_tasks : 0};
+  int handle = -1;
+  {
+    const NoSignals around;
+    warden_ = plain_fork(namespaces(isolation) | CLONE_PIDFD, &handle);
+    if (warden_ == 0) be_warden(orders);
+  }
+  const int error = errno;
+  if (warden_ < 0 && isolation == Isolation::subreaper)
+    throw InputError(printable(birth.program) + " cannot be started: " + reason(error));
+  if (warden_ < 0) return false;
+  handle_ = Descriptor(handle);
+  isolation_ = isolation;
+  news_ = std::move(news.read);
+  news.write.close();
+  failure.write.close();
+  Telegram telegram;
+  while (::read(news_.number(), &telegram, sizeof telegram) < 0 && errno == EINTR) continue;
+  if (telegram.news == News::started) {
+    worker_ = telegram.value;
+    set_nonblocking(news_);
+    if (isolation != Isolation::subreaper)
+      proc_ = Descriptor(
+          ::open(("/proc/" + std::to_string(warden_) + "/root/proc").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return true;
+  }
+  close();
+  is_closed_ = false;
+  status_.reset();
+  if (telegram.news == News::not_started)
+    throw InputError(printable(birth.program) + " cannot be started: " + reason(telegram.value));
+  return false;
+}
+
+// The inmates by the numbers they have in proc_, or else in our own /proc.
+std::vector<pid_t> Cell::inmates() const {
+  if (proc_.is_open()) {
+    std::vector<pid_t> all = numbers_in(proc_.number(), ".");
+    std::erase(all, 1);
+    return all;
+  }
+  std::vector<pid_t> all;
+  add_children(warden_, all);
+  for (std::size_t i = 0; i < all.size(); ++i) add_children(pid_t{all[i]}, all);
+  return all;
+}
+
+std::string Cell::stat_of(pid_t inmate) const {
+  const std::string number = std::to_string(inmate);
+  return proc_.is_open() ? content(proc_.number(), number + "/stat") : content(AT_FDCWD, "/proc/" + number + "/stat");
+}
+
+Census Cell::census(std::size_t enough) const {
+  Census sum;
+  for (const pid_t inmate : inmates()) {
+    const Census one = described(stat_of(inmate)).census;
+    sum.resident += one.resident;
+    sum.tasks += one.tasks;
+    if (sum.tasks > enough) break;
+  }
+  return sum;
+}
+
+std::vector<pid_t> Cell::strays() const {
+  std::vector<pid_t> all = inmates();
+  std::erase_if(all, [&](pid_t id) {
+    const Inmate inmate = described(stat_of(id));
+    return inmate.is_zombie || inmate.group == 0 || inmate.group == worker_;
+  });
+  return all;
+}
+
+void Cell::kill() const {
+  if (isolation_ == Isolation::subreaper) {
+    // Stopped first, so that none starts another while we look.
+    std::set<pid_t> stopped;
+    for (std::size_t before = 1; before != stopped.size();) {
+      before = stopped.size();
+      for (const pid_t inmate : inmates())
+        if (stopped.insert(inmate).second) ::kill(inmate, SIGSTOP);
+    }
+    for (const pid_t inmate : stopped) ::kill(inmate, SIGKILL);
+  }
+  // In a namespace the end of the warden is the end of all.
+  if (isolation_ != Isolation::subreaper) ::syscall(SYS_pidfd_send_signal, handle_.number(), SIGKILL, nullptr, 0);
+}
+
+void Cell::listen() {
+  Telegram telegram;
+  if (news_.is_open() && ::read(news_.number(), &telegram, sizeof telegram) == sizeof telegram &&
+      telegram.news == News::ended)
+    status_ = telegram.value;
+}
+
+void Cell::close() {
+  if (warden_ < 0 || std::exchange(is_closed_, true)) return;
+  if (!status_) listen();
+  if (!status_ && is_ready(handle_.number())) status_ = SIGKILL;  // a stranger ended the warden
+  kill();
+  int status = 0;
+  if (isolation_ == Isolation::subreaper) {
+    // The warden ends when its last child has.
+    pollfd watched{handle_.number(), POLLIN, 0};
+    ::poll(&watched, 1, 1000);
+    ::syscall(SYS_pidfd_send_signal, handle_.number(), SIGKILL, nullptr, 0);
+  }
+  while (::waitpid(warden_, &status, 0) < 0 && errno == EINTR) continue;
+}
+
+}  // namespace assay::suites

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cell: where a worker lives. Whatever it starts it starts inside, and nothing of it is left when the cell is closed.
+//
+//   pid_namespace   as root: a pid and a mount namespace with a /proc of its own
+//   user_namespace  else: the same in a user namespace, in which RLIMIT_NPROC counts this worker alone
+//   subreaper       where the kernel or a container refuses both: orphans come back to the warden, and are searched for
+//
+// Between us and the worker stands the warden, a fork of ours: init of the namespace, so that the worker is not (an
+// init ignores its own abort), and the one who tells how the worker ended.
+#pragma once
+
+#include "suites/descriptor.h"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <vector>
+
+namespace assay::suites {
+
+enum class Isolation { pid_namespace, user_namespace, subreaper };
+std::string_view words(Isolation isolation);  // for the report
+
+// What is in a cell, the warden aside.
+struct Census {
+  std::size_t resident = 0;  // bytes
+  std::size_t tasks = 0;     // processes and threads
+};
+
+struct Birth {
+  std::string program;                              // a path
+  std::vector<std::string> arguments, environment;  // without the program; "KEY=VALUE"
+  std::array<int, 4> descriptors;                   // become 0 to 3
+  Isolation best = Isolation::pid_namespace;        // the first to be tried
+  std::size_t most_tasks = 0;                       // enforced by the kernel where it can
+};
+
+class Cell {
+ public:
+  // Throws InputError when the program cannot be started.
+  explicit Cell(const Birth& birth);
+  ~Cell() { close(); }
+  Cell(Cell&&) = delete;
+
+  // Readable once the worker has ended.
+  const Descriptor& news() const { return news_; }
+  // Stops counting above `enough` tasks.
+  Census census(std::size_t enough) const;
+  // Living inmates that left the process group of the worker, by the numbers they have inside.
+  std::vector<pid_t> strays() const;
+  // Ends everything inside. The only member another thread may call, beside census().
+  void kill() const;
+  // Ends everything inside and returns when it has ended.
+  void close();
+  // How the worker ended, as waitpid has it; nothing while it runs and where close() ended it.
+  std::optional<int> status() const { return status_; }
+  Isolation isolation() const { return isolation_; }
+  pid_t warden() const { return warden_; }
+
+ private:
+  bool start(const Birth& birth, Isolation isolation);
+  void listen();
+  std::vector<pid_t> inmates() const;
+  std::string stat_of(pid_t inmate) const;
+
+  Isolation isolation_ = Isolation::subreaper;
+  pid_t warden_ = -1, worker_ = -1;
+  Descriptor handle_;  // of the warden: signals sent to it never reach another process
+  Descriptor news_;
+  Descriptor proc_;  // as the inmates see it
+  std::optional<int> status_;
+  bool is_closed_ = false;
+};
+
+}  // namespace assay::suites
