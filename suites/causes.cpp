@@ -5,6 +5,7 @@
 #include "oracles/exact.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace assay::suites {
@@ -30,7 +31,40 @@ bool same_values(const Tensor& a, const Tensor& b) {
   return true;
 }
 
-enum class Fit { none, shape, values };
+// Each fit implies those before it. `close`: as far as orders of rounding may lie apart.
+enum class Fit { none, shape, close, values };
+
+double approximately(const oracles::Scalar& value) {
+  return std::ldexp(static_cast<double>(value.mantissa), value.exponent);
+}
+
+// How far apart two ways to add up may lie, relative to the largest output.
+double looseness(DType type) {
+  switch (type) {
+    case DType::f16: return 0x1p-6;
+    case DType::bf16: return 0x1p-4;
+    case DType::f32: return 0x1p-14;
+    default: return 0x1p-30;
+  }
+}
+
+double largest(const Tensor& tensor) {
+  double most = 0;
+  for (Int i = 0; i < tensor.elements(); ++i)
+    if (const oracles::Scalar value = oracles::scalar(tensor, i); value.is_finite())
+      most = std::max(most, std::abs(approximately(value)));
+  return most;
+}
+
+bool close_values(const Tensor& a, const Tensor& b) {
+  const double distance = is_float(a.dtype()) ? looseness(a.dtype()) * largest(b) : 1;
+  for (Int i = 0; i < a.elements(); ++i) {
+    const oracles::Scalar x = oracles::scalar(a, i), y = oracles::scalar(b, i);
+    const bool is_near = x.is_finite() && y.is_finite() && std::abs(approximately(x) - approximately(y)) <= distance;
+    if (!is_near && !same_value(x, y)) return false;
+  }
+  return true;
+}
 
 // What a backend was asked and what it answered, data set by data set.
 struct Session {
@@ -57,8 +91,9 @@ Fit fit_of(const Session& session, const Kernel& kernel) {
     std::vector<const Tensor*> inputs;
     for (const std::optional<Tensor>& operand : session.sets[set]) inputs.push_back(operand ? &*operand : nullptr);
     const Tensor given = kernel(session.call, inputs);
-    if (given.type() != session.outputs[set]->type()) return Fit::none;
-    if (!same_values(given, *session.outputs[set])) fit = Fit::shape;
+    const Tensor& got = *session.outputs[set];
+    if (given.type() != got.type()) return Fit::none;
+    if (!same_values(given, got)) fit = std::min(fit, close_values(given, got) ? Fit::close : Fit::shape);
   }
   return fit;
 }
@@ -68,7 +103,7 @@ Fit fit_of(const Session& session, const WrongModel& model) {
   if (!kernel) return Fit::none;
   try {
     const Fit fit = fit_of(session, *kernel);
-    return fit == Fit::values && model.only_shape ? Fit::shape : fit;
+    return model.only_shape ? std::min(fit, Fit::shape) : fit;
   } catch (const std::exception&) {
     return Fit::none;  // a wrong model may find nothing to compute
   }
@@ -79,17 +114,46 @@ bool has_right_shape(const Case& c, const oracles::Outcome& outcome) {
   return right && outcome.sets.front().front().shape() == *right;
 }
 
-// Holds for the cases that every model of the diagnosis explains as well as the first.
-std::function<bool(const Case&, const oracles::Outcome&)> still_explained(const Diagnosis& diagnosis,
-                                                                          std::span<const WrongModel> models) {
-  std::vector<const WrongModel*> wanted;
-  for (const WrongModel& model : models)
-    if (std::ranges::find(diagnosis.models, model.id) != diagnosis.models.end()) wanted.push_back(&model);
-  const Fit least = diagnosis.by_shape ? Fit::shape : Fit::values;
-  return [wanted, least](const Case& c, const oracles::Outcome& outcome) {
+// The models that fit a case at least so well.
+std::vector<const WrongModel*> fitting(const Case& c, const oracles::Outcome& outcome,
+                                       std::span<const WrongModel> models, Fit least) {
+  std::vector<const WrongModel*> list;
+  if (const std::optional<Session> session = session_of(c, outcome))
+    for (const WrongModel& model : models)
+      if (fit_of(*session, model) >= least) list.push_back(&model);
+  return list;
+}
+
+Names ids_of(const std::vector<const WrongModel*>& models) {
+  Names ids;
+  for (const WrongModel* model : models) ids.push_back(model->id);
+  return ids;
+}
+
+// What explains a case as it was found, by the best fit there is.
+struct Suspects {
+  std::vector<const WrongModel*> models;
+  Fit fit = Fit::none;
+};
+
+Suspects suspects(const Case& c, const oracles::Outcome& outcome, std::span<const WrongModel> models) {
+  for (const Fit fit : {Fit::values, Fit::close, Fit::shape}) {
+    // Models that are wrong elsewhere have the right shape: where the backend has it too they explain nothing.
+    if (fit == Fit::shape && (outcome.sets.empty() || outcome.sets.front().empty() || has_right_shape(c, outcome)))
+      continue;
+    if (std::vector<const WrongModel*> list = fitting(c, outcome, models, fit); !list.empty())
+      return {std::move(list), fit};
+  }
+  return {};
+}
+
+// Holds for the cases that every suspect explains as well as the first.
+std::function<bool(const Case&, const oracles::Outcome&)> still_explained(const Suspects& found) {
+  if (found.models.empty()) return {};
+  return [found](const Case& c, const oracles::Outcome& outcome) {
     const std::optional<Session> session = session_of(c, outcome);
-    return session &&
-           std::ranges::all_of(wanted, [&](const WrongModel* model) { return fit_of(*session, *model) >= least; });
+    return session && std::ranges::all_of(
+                          found.models, [&](const WrongModel* model) { return fit_of(*session, *model) >= found.fit; });
   };
 }
 
@@ -198,7 +262,8 @@ std::string explanation(const Cause& cause, std::span<const WrongModel> models) 
   Names sentences;
   for (const std::string& id : cause.diagnosis.models)
     if (sentences.size() < most_named) sentences.push_back(sentence_of(id, models));
-  return std::string(cause.diagnosis.by_shape ? ": the shape is that of: " : ": ") + joined(sentences, "; or ");
+  return std::string(cause.diagnosis.is_confirmed ? ": " : ": perhaps ") +
+         (cause.diagnosis.by_shape ? "the shape is that of: " : "") + joined(sentences, "; or ");
 }
 
 std::string sentence(const Cause& cause, std::span<const WrongModel> models) {
@@ -259,33 +324,36 @@ Cause cause_of(std::span<const Finding> findings, const Indices& members, std::s
 }  // namespace
 
 Diagnosis diagnose(const Case& c, const oracles::Outcome& outcome, std::span<const WrongModel> models) {
-  Names by_values, by_shape;
-  if (const std::optional<Session> session = session_of(c, outcome)) {
-    for (const WrongModel& model : models) {
-      const Fit fit = fit_of(*session, model);
-      if (fit == Fit::values) by_values.push_back(model.id);
-      if (fit == Fit::shape) by_shape.push_back(model.id);
-    }
-  }
-  if (!by_values.empty()) return {std::move(by_values), false, false};
-  // Models that are wrong elsewhere have the right shape: where the backend has it too they explain nothing.
-  if (by_shape.empty() || has_right_shape(c, outcome)) return {};
-  return {std::move(by_shape), true, false};
+  const Suspects found = suspects(c, outcome, models);
+  if (found.fit == Fit::close) return {};
+  return {ids_of(found.models), found.fit == Fit::shape, false};
 }
+
+namespace {
+
+// Of a shrunk case, in the light of the one that was found.
+Diagnosis diagnose(const Case& c, const oracles::Outcome& outcome, std::span<const WrongModel> models,
+                   const Suspects& found) {
+  Diagnosis diagnosis = diagnose(c, outcome, models);
+  const Names confirmed = common(diagnosis.models, ids_of(found.models));
+  if (confirmed.empty()) return diagnosis;
+  return {confirmed, diagnosis.by_shape, true};
+}
+
+}  // namespace
 
 Finding finding_of(const Case& found, std::string origin, Answered first, std::span<const WrongModel> models,
                    Shrinking shrinking, const AskCase& ask) {
   Finding finding;
   finding.found = line(found);
   finding.origin = std::move(origin);
-  finding.diagnosis = diagnose(found, first.outcome, models);
-  finding.diagnosis.is_confirmed = !finding.diagnosis.models.empty();
+  const Suspects suspected = suspects(found, first.outcome, models);
   Shrunk small{found, std::move(first)};
   if (ask) {
-    if (finding.diagnosis.is_confirmed) shrinking.keeps = still_explained(finding.diagnosis, models);
+    shrinking.keeps = still_explained(suspected);
     small = shrink(std::move(small.c), std::move(small.answered), ask, shrinking);
-    if (!finding.diagnosis.is_confirmed) finding.diagnosis = diagnose(small.c, small.answered.outcome, models);
   }
+  finding.diagnosis = diagnose(small.c, small.answered.outcome, models, suspected);
   finding.c = std::move(small.c);
   finding.line = line(finding.c);
   finding.answered = std::move(small.answered);

@@ -26,10 +26,10 @@ struct WrongModel {
 struct Diagnosis {
   std::vector<std::string> models;
   bool by_shape = false;      // none gives the values; these give the shape
-  bool is_confirmed = false;  // by the case as it was found: a shrunk one fits many models
+  bool is_confirmed = false;  // by the case as it was found too: a shrunk one alone fits many models
   bool operator==(const Diagnosis&) const = default;
 };
-// Of a legal case that was answered wrongly. On data that are not exact a model may differ by rounding, and none fits.
+// Of a legal case that was answered wrongly; bit for bit.
 Diagnosis diagnose(const Case& c, const oracles::Outcome& outcome, std::span<const WrongModel> models);
 
 struct Finding {
@@ -45,8 +45,8 @@ struct Finding {
 };
 
 // A failure as it was found; shrunk where `ask` is given. The models that explain the case that was found have to
-// explain every simpler one, so that one bug does not slide into another; where none does (its data may not be exact)
-// the models are tried on the shrunk case.
+// explain every simpler one, so that one bug does not slide into another. Where its data are not exact a model explains
+// it as far as rounding goes, and has to give the bits of the shrunk case.
 Finding finding_of(const Case& found, std::string origin, Answered first, std::span<const WrongModel> models,
                    Shrinking shrinking = {}, const AskCase& ask = {});
 

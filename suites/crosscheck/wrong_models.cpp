@@ -23,6 +23,22 @@ void pad_same_undilated(const Request& request, Plan& plan) {
   }
 }
 
+// The same without the clamp of A3: padding below zero cuts cells off.
+void pad_same_undilated_signed(const Request& request, Plan& plan) {
+  if (!request.is_same()) return;
+  for (Side& side : plan.sides) {
+    const Int total = (side.out - 1) * side.stride + side.kernel - side.in;
+    side.begin = request.auto_pad == "SAME_UPPER" ? total / 2 : (total + 1) / 2;
+    side.end = total - side.begin;
+    side.out = std::max<Int>(0, (side.in + total - side.reach()) / side.stride + 1);  // rounds towards zero
+  }
+}
+void cut_off_end(const Plan& plan, const Place&, std::vector<Row>& rows) {
+  for (std::size_t axis = 0; axis < rows.size(); ++axis)
+    for (Point& p : rows[axis])
+      if (p.cell >= plan.sides[axis].in + plan.sides[axis].end) p.where = Point::Where::overhang;
+}
+
 // k where the text says (k - 1) * d + 1; the taps are dilated all the same.
 void count_undilated(const Request& request, Plan& plan) {
   if (request.is_same()) return;
@@ -78,6 +94,9 @@ const std::vector<Slip>& slips() {
       {"pads-and-counts-same-undilated",
        "SAME_* pads for the undilated kernel and loses windows to the dilated one",
        {.plan = pad_same_undilated}},
+      {"pads-same-undilated-below-zero",
+       "SAME_* pads for the undilated kernel, and padding below zero cuts cells off",
+       {.plan = pad_same_undilated_signed, .rows = cut_off_end}},
       {"counts-undilated",
        "windows are counted with k instead of the effective kernel (k - 1) * d + 1",
        {.plan = count_undilated}},

@@ -173,7 +173,8 @@ void show_finding(const suites::Finding& finding) {
   row("looks") << text(finding.signature) << "\n";
   for (const std::string& id : finding.diagnosis.models) {
     const auto model = std::ranges::find(crosscheck::wrong_models(), id, &suites::WrongModel::id);
-    row(finding.diagnosis.by_shape ? "shape of" : "matches") << model->sentence << " (" << id << ")\n";
+    const char* word = finding.diagnosis.by_shape ? "shape of" : finding.diagnosis.is_confirmed ? "matches" : "perhaps";
+    row(word) << model->sentence << " (" << id << ")\n";
   }
 }
 
