@@ -76,6 +76,8 @@ def run(model, sets, options):
                        thread_num=options.get("threads", 1))
     answers = []
     for parts in sets:
+        if len(parts) != len(inputs):
+            raise assay_worker.Refused(f"{len(parts)} inputs for a model that takes {len(inputs)}")
         results = module.forward([var_of(part) for part in parts if part is not None])
         if len(results) != len(outputs):
             raise assay_worker.Refused(f"MNN gives {len(results)} of {len(outputs)} outputs; it says why in the log")

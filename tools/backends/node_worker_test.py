@@ -58,6 +58,11 @@ class NodeWorker(unittest.TestCase):
         self.assertEqual(missing, {"id": "5f", "outcome": "unsupported", "because": "no kernel for it"})
         self.assertEqual(bad, {"id": "60", "outcome": "refused", "because": "not mine"})
 
+    def test_a_question_it_does_not_know_ends_it_without_an_answer(self):
+        code, said = answers(b'{"assay":1,"ask":"dance"}\n')
+        self.assertNotEqual(code, 0)
+        self.assertEqual(said, b"")
+
     def test_a_trap_of_webassembly_ends_the_worker_without_an_answer(self):
         code, said = answers(question(b"trap", [[]]))
         self.assertNotEqual(code, 0)

@@ -25,6 +25,8 @@ def proto_of(name, value):
 
 
 def run_set(runner, parts):
+    if len(parts) != len(runner.graph_inputs):
+        raise assay_worker.Refused(f"{len(parts)} inputs for a model that takes {len(runner.graph_inputs)}")
     present = [(name, part) for name, part in zip(runner.graph_inputs, parts) if part is not None]
     results = runner({name: tensor_of(part) for name, part in present})
     return [proto_of(name, results[name]) for name in runner.graph_outputs]

@@ -58,6 +58,7 @@ export async function serve(description, run) {
   for (;;) {
     const header = await requests.header();
     let [reply, parts] = [{assay: 1, ...description}, []];
+    if (header.ask !== "describe" && header.ask !== "run") throw new Error(`unknown question: ${header.ask}`);
     if (header.ask === "run") {
       const model = await requests.part(header.model);
       const sets = [];

@@ -46,6 +46,8 @@ function partOf(name, {type, dims, data}) {
 }
 
 async function runSet(session, parts) {
+  const expected = session.inputNames.length;
+  if (parts.length !== expected) throw new Error(`${parts.length} inputs for a model that takes ${expected}`);
   const present = session.inputNames.map((name, i) => [name, parts[i]]).filter(([, part]) => part?.length);
   const results = await session.run(Object.fromEntries(present.map(([name, part]) => [name, tensorOf(part)])));
   return session.outputNames.map((name) => partOf(name, results[name]));
@@ -84,7 +86,7 @@ await serve(
     device: isWasm ? "wasm" : "cpu",
     arithmetic: {accumulator: "f32"},
     // Newer opsets are refused as "under development".
-    capabilities: {newest_opset: 26, types: ["f16", "f32", "f64", "i8", "u8", "i32", "i64", "bool"]},
+    capabilities: {newest_opset: 26, types: ["f16", "f32", "f64", "i8", "u8", "i32", "i64"]},
   },
   run,
 );

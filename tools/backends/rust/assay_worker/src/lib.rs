@@ -50,13 +50,17 @@ pub fn serve(description: Value, run: impl Fn(Question) -> Answer) -> io::Result
     let mut line = String::new();
     while requests.read_line(&mut line)? > 0 {
         let header: Value = serde_json::from_str(&line)?;
-        line.clear();
-        if header["ask"] == "describe" {
-            writeln!(replies, "{description}")?;
-        } else {
-            let question = read_question(&header, &mut requests)?;
-            write_answer(&header["id"], guarded(&run, question), &mut replies)?;
+        match header["ask"].as_str() {
+            Some("describe") => writeln!(replies, "{description}")?,
+            Some("run") => {
+                let model = read_part(&header["model"], &mut requests)?;
+                let sets = read_sets(&header["sets"], &mut requests)?;
+                let answer = question_of(model, &sets, &header["options"]).and_then(|question| guarded(&run, question));
+                write_answer(&header["id"], answer, &mut replies)?;
+            }
+            _ => return Err(io::Error::other(format!("unknown question: {line}"))),
         }
+        line.clear();
     }
     Ok(())
 }
@@ -73,21 +77,24 @@ fn read_part(size: &Value, requests: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(part)
 }
 
-fn read_tensor(size: &Value, requests: &mut impl Read) -> io::Result<Option<TensorProto>> {
-    let part = read_part(size, requests)?;
-    Ok(if part.is_empty() { None } else { Some(TensorProto::decode(&part[..])?) })
+fn read_sets(sizes: &Value, requests: &mut impl Read) -> io::Result<Vec<Vec<Vec<u8>>>> {
+    let mut read_set = |sizes: &Value| -> io::Result<Vec<Vec<u8>>> {
+        sizes.as_array().into_iter().flatten().map(|size| read_part(size, requests)).collect()
+    };
+    sizes.as_array().into_iter().flatten().map(&mut read_set).collect()
 }
 
-fn read_question(header: &Value, requests: &mut impl Read) -> io::Result<Question> {
-    let model = read_part(&header["model"], requests)?;
-    let sets = header["sets"].as_array().into_iter().flatten();
-    let mut read_set = |sizes: &Value| -> io::Result<Vec<Option<TensorProto>>> {
-        sizes.as_array().into_iter().flatten().map(|size| read_tensor(size, requests)).collect()
-    };
-    let options = &header["options"];
+fn tensor_of(part: &Vec<u8>) -> Result<Option<TensorProto>, Failure> {
+    if part.is_empty() {
+        return Ok(None);
+    }
+    TensorProto::decode(&part[..]).map(Some).map_err(|error| Failure::Refused(error.to_string()))
+}
+
+fn question_of(model: Vec<u8>, sets: &[Vec<Vec<u8>>], options: &Value) -> Result<Question, Failure> {
     Ok(Question {
         model,
-        sets: sets.map(&mut read_set).collect::<io::Result<_>>()?,
+        sets: sets.iter().map(|set| set.iter().map(tensor_of).collect()).collect::<Result<_, _>>()?,
         threads: options["threads"].as_u64().unwrap_or(1) as usize,
         optimization: options["optimization"].as_str().unwrap_or("all").to_string(),
     })
@@ -112,8 +119,12 @@ fn write_answer(id: &Value, answer: Answer, replies: &mut impl Write) -> io::Res
             let sizes: Vec<Vec<usize>> = sets.iter().map(|set| set.iter().map(Vec::len).collect()).collect();
             (json!({"id": id, "outcome": "outputs", "sets": sizes}), sets.concat().concat())
         }
-        Err(Failure::Unsupported(why)) => (json!({"id": id, "outcome": "unsupported", "because": why}), vec![]),
-        Err(Failure::Refused(why)) => (json!({"id": id, "outcome": "refused", "because": why}), vec![]),
+        Err(Failure::Unsupported(why)) => (json!({"id": id, "outcome": "unsupported", "because": cut(&why)}), vec![]),
+        Err(Failure::Refused(why)) => (json!({"id": id, "outcome": "refused", "because": cut(&why)}), vec![]),
     };
     replies.write_all(&[format!("{header}\n").as_bytes(), &parts].concat())
+}
+
+fn cut(words: &str) -> String {
+    words.chars().take(2000).collect()
 }

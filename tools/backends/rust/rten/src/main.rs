@@ -42,6 +42,9 @@ fn proto_of(value: &Value) -> Fallible<TensorProto> {
 }
 
 fn run_set(model: &Model, pool: &Arc<ThreadPool>, set: &[Option<TensorProto>]) -> Fallible<Vec<TensorProto>> {
+    if set.len() != model.input_ids().len() {
+        return Err(format!("{} inputs for a model that takes {}", set.len(), model.input_ids().len()).into());
+    }
     let mut inputs = Vec::new();
     for (id, proto) in model.input_ids().iter().zip(set) {
         if let Some(proto) = proto {

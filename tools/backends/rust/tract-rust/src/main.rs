@@ -70,7 +70,7 @@ fn main() -> std::io::Result<()> {
     let description = json!({
         "assay": 1, "backend": "tract", "version": "0.23.9", "device": "cpu",
         "arithmetic": {"accumulator": "f32"},
-        "capabilities": {"types": ["f16", "f32", "f64", "i8", "u8", "i32", "i64", "bool"]}
+        "capabilities": {"types": ["f16", "f32", "f64", "i8", "u8", "i32", "i64"]}
     });
     serve(description, run)
 }
