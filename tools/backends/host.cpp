@@ -25,6 +25,7 @@ using Json = nlohmann::ordered_json;
 using oracles::Outcome;
 
 constexpr std::int64_t most_dimensions = 64, most_outputs = 1024;
+constexpr std::size_t longest_reason = 2000;  // a header has its limit, and runtimes quote whole models
 
 // A refusal on its way to assay.
 struct Refusal {
@@ -265,7 +266,7 @@ std::string answer(const assay_backend& backend, const suites::Ask& ask) {
     for (const auto& parts : ask.sets) outputs.push_back(session.run(parts));
     return joined(ask, outputs);
   } catch (const Refusal& refusal) {
-    return suites::answer_line(ask.id, refusal.kind, refusal.because, {});
+    return suites::answer_line(ask.id, refusal.kind, std::string_view(refusal.because).substr(0, longest_reason), {});
   }
 }
 

@@ -16,8 +16,7 @@ STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror"
 POOL = "AveragePool-7 opset=7 ir=8 X=f32[1,1,4]~iota:1@init kernel_shape=2"
 
 # A library whose run() does what stands in place of RUN; the table can be bent as well.
-LIBRARY = r"""
-#include "assay_backend.h"
+LIBRARY = '#include "assay_backend.h"' + r"""
 #include <stdlib.h>
 static const char* describe(const assay_host* host, int argc, const char* const* argv) {
   (void)host, (void)argc, (void)argv;
@@ -132,6 +131,8 @@ class Faulty(Libraries):
             'host->because(host->context, "too\\nlarge"); return ASSAY_REFUSED': "refused: too large",
             'host->because(host->context, "no kernel"); return ASSAY_UNSUPPORTED': "unsupported: no kernel",
             "return ASSAY_REFUSED": "refused: run() gave no reason",
+            "char* text = malloc(3 << 20); memset(text, 34, 3 << 20); text[(3 << 20) - 1] = 0; "
+            "host->because(host->context, text); return ASSAY_REFUSED": 'refused: """"',
         }.items():
             with self.subTest(run):
                 self.assertIn(words, self.replayed(self.faulty(run)))
