@@ -107,7 +107,9 @@ Result<std::vector<std::string>> split_command(std::string_view command) {
 }
 
 std::unique_ptr<Backend> open_backend(const std::string& name, const Limits& limits) {
-  return std::make_unique<Worker>(name, command_of(name), limits);
+  Limits within = limits;
+  if (const CatalogueEntry* entry = find_entry(catalogue(), name)) within.recycle_models = entry->recycle;
+  return std::make_unique<Worker>(name, command_of(name), within);
 }
 
 }  // namespace assay::suites
