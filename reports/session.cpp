@@ -223,7 +223,8 @@ void write_conclusion(const Report& report, std::string_view file, std::ostream&
   switch (report.certified) {
     case Certified::conforms:
       out << (report.is_as_agreed() ? "conforms: " : "conforms, but the ledger has to be mended: ")
-          << count(report.totals, State::pass) << " pass";
+          << count(report.totals, State::pass) << " pass"
+          << (report.campaign.backend.answers_shapes ? " in type and shape, values were not judged" : "");
       if (excused(report) > 0) out << ", " << excused(report) << " as agreed";
       out << "; " << scope(report) << where << "\n";
       break;
