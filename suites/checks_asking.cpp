@@ -41,6 +41,7 @@ Seen answers_a_model(Patient& patient) {
 }
 
 Seen nothing_but_frames(Patient& patient) {
+  patient.dismiss();  // the surplus of earlier answers would be taken for a header
   patient.must_answer(patient.good());
   Interview& worker = patient.worker();
   if (!worker.has_more(settling)) return ok();

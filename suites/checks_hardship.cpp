@@ -18,7 +18,7 @@ using Mark = Finding::Mark;
 using State = Reply::State;
 
 constexpr auto reading = 2s;
-constexpr auto to_end = 10s;   // after stdin was closed; a runtime of Python takes its time
+constexpr auto to_end = 5s;    // after stdin was closed; a runtime of Python takes its time
 constexpr auto grace = 500ms;  // what assay gives it in a campaign
 
 // All of it but its last byte. A reader that has room for more takes what is there.
@@ -83,7 +83,7 @@ Seen takes_a_queue(Patient& patient) {
   const Reply last = description.is_complete() ? worker.answer() : description;
   if (!last.is_complete())
     return wrong(what, last.problem, "keep what was read beyond one question: it is the beginning of the next");
-  if (description.line != patient.description_line())
+  if (parse_answer(description.line))
     return wrong(what, printable(description.line, 120) + " in the second place",
                  "answer in the order of the questions");
   patient.check_outputs(second, last);
@@ -96,6 +96,8 @@ Seen refused(Patient& patient, const Echo& echo, const Reply& reply, Mark if_out
     return note(echo.what, reply.problem,
                 "assay starts it again and calls the case an `error`; a refusal with the runtime's words says more");
   patient.check_complete(echo, reply);
+  if (has_outputs(reply) && patient.description().answers_shapes && echo.ask.model == patient.good().ask.model)
+    return ok("it answers shapes, and sees no data");
   if (has_outputs(reply)) return {if_outputs, echo.what, "outputs", advice};
   patient.must_answer(patient.good());
   return ok(in_words(reply.answer));
@@ -112,7 +114,8 @@ Seen unknown_operator(Patient& patient) {
   Echo echo = patient.good();
   echo.what = "a model of the operator NobodyKnowsThis";
   echo.ask.model = with_operator(echo.ask.model, "NobodyKnowsThis");
-  return refuses(patient, echo, Mark::wrong, not_for_the_runtime);
+  const Mark if_outputs = patient.description().answers_shapes ? Mark::note : Mark::wrong;
+  return refuses(patient, echo, if_outputs, not_for_the_runtime);
 }
 
 Seen long_reason(Patient& patient) {
@@ -274,7 +277,8 @@ Seen leaves_nothing_behind(Patient& patient) {
   if (patient.has_probe()) patient.must_answer(patient.good());
   const Farewell farewell = worker.close(to_end);
   if (!farewell.survivors.empty())
-    return wrong("the end of stdin", std::to_string(farewell.survivors.size()) + " of its processes live on",
+    return wrong("the end of stdin",
+                 std::to_string(farewell.survivors.size()) + " of its processes had left its process group",
                  "do not detach processes (setsid, daemon): whoever starts them in its own group has them cleaned up");
   std::string left;
   for (const std::string& name : names_here())

@@ -15,7 +15,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto tick = 20ms;
-constexpr auto grace = 500ms;  // to die, after the reply pipe was closed
+constexpr auto second_thoughts = 2s;  // for who has written something like a reply to the wrong place
+constexpr auto grace = 500ms;         // to die, after the reply pipe was closed
 
 std::string in_words(std::chrono::milliseconds limit) {
   const auto count = limit.count();
@@ -114,12 +115,14 @@ bool Interview::moved_to_stdout() {
 }
 
 Reply Interview::introduction() {
-  const auto deadline = Clock::now() + limits_.describe;
+  const auto begun = Clock::now(), deadline = begun + limits_.describe;
   while (!await_line(std::min(deadline, Clock::now() + tick))) {
     if (!on_stdout_ && incoming_.empty() && moved_to_stdout()) continue;
     if (incoming_.size() > header_limit)
       return failure(Reply::State::garbled, "a header line of more than 1 MiB", incoming_.substr(0, 200));
     if (is_over_) return end("before it described itself", incoming_);
+    if (incoming_.empty() && Clock::now() > begun + second_thoughts && last_object(process_.out().text()))
+      return failure(Reply::State::silent, "nothing on the descriptor for replies");
     if (Clock::now() >= deadline) return silence(limits_.describe, incoming_);
   }
   return {.state = Reply::State::complete, .problem = {}, .line = take_line(), .answer = {}, .sets = {}};

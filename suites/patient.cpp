@@ -82,6 +82,17 @@ std::string bytes_in_words(const Tensor& tensor) {
               "hand the bytes of raw_data to the runtime in their type, little-endian, and its result back");
 }
 
+// Of a worker that answers shapes: an extent of -1 is one it does not know.
+void check_type(const std::string& what, const Result<TensorType>& got, const TensorType& wanted) {
+  if (!got)
+    throw wrong(what, "a part that is no TensorProto: " + printable(got.error()),
+                "each part is one serialised onnx.TensorProto with dims and data_type");
+  const auto fits = [](Int g, Int w) { return g == -1 || g == w; };
+  if (got->dtype != wanted.dtype || !std::ranges::equal(got->shape, wanted.shape, fits))
+    throw wrong(what, "an output " + in_words(*got) + ", the model says " + in_words(wanted),
+                "say what the runtime infers, and -1 for an extent it does not know");
+}
+
 }  // namespace
 
 std::string Probe::line(Shape batch_rows_columns, Weights weights, Bias bias) const {
@@ -194,6 +205,10 @@ void Patient::check_outputs(const Echo& echo, const Reply& reply) const {
     if (reply.sets[set].size() != 1)
       throw wrong(what, std::to_string(reply.sets[set].size()) + " parts, the graph has 1 output",
                   "one TensorProto per graph output");
+    if (description_->answers_shapes) {
+      check_type(what, decode_type(reply.sets[set][0]), echo.wanted[set].type());
+      continue;
+    }
     const Result<Tensor> got = decoded(reply.sets[set][0]);
     if (!got)
       throw wrong(what, "a part that is no TensorProto: " + printable(got.error()),

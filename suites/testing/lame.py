@@ -47,12 +47,15 @@ def fields(data):
 
 
 def check_model(model):
-    found = dict(fields(model))
-    if LAPSE == "answers half a model" and 7 not in found:
-        return
+    try:
+        found = dict(fields(model))
+    except (Refused, IndexError):
+        if LAPSE == "answers half a model" and not model.startswith(b"\xff"):
+            return
+        raise
     node = dict(fields(dict(fields(found.get(7, b""))).get(1, b"")))
     name = node.get(4, b"").decode()
-    if name != "AveragePool" and LAPSE != "answers for any operator":
+    if name != "AveragePool" and not (name and LAPSE == "answers for any operator"):
         raise Refused(f"no operator {name if LAPSE in ('long reasons', 'raw reasons') else name[:100]!s}")
 
 
@@ -105,7 +108,7 @@ def answers_anyway(model, sets):
     """The lapses that answer a question which deserves a refusal."""
     part = sets[0][0] if sets and sets[0] else b""
     return (LAPSE == "answers anything" and model.startswith(b"\xff") or LAPSE == "answers an empty model" and not model
-            or LAPSE == "answers half a tensor" and 0 < len(part) < 20)
+            or LAPSE == "answers half a tensor" and 0 < len(part) < 20 and part[:2] != b"\x08\x00")
 
 
 def reply_to(header, model, sets):
@@ -125,10 +128,10 @@ def reply_to(header, model, sets):
     if LAPSE == "dies of options" and options["optimization"] == "turbo":
         sys.exit("KeyError: turbo")
     outputs = outputs_of(model, sets)
-    if LAPSE == "stale outputs":
+    if LAPSE == "stale outputs" and len(outputs) > 2:
         outputs = [outputs[0] for _ in outputs]
-    if LAPSE == "one set only":
-        outputs = outputs[:1]
+    if LAPSE == "two sets only":
+        outputs = outputs[:2]
     return outputs
 
 
