@@ -197,7 +197,7 @@ Seen keeps_i32(Patient& patient) {
       "QLinearConv-10 opset=13 ir=8 x=u8[1,1,1,4]~hold:1,20,30,200 x_scale=f32[]~hold:1@init "
       "x_zero_point=u8[]~hold:0@init "
       "w=u8[1,1,1,1]~hold:1@init w_scale=f32[]~hold:1@init w_zero_point=u8[]~hold:0@init y_scale=f32[]~hold:1@init "
-      "y_zero_point=u8[]~hold:0@init B=i32[1]~hold:7",
+      "y_zero_point=u8[]~hold:0@init B=i32[1]~hold:7 kernel_shape=1,1 strides=1,1",
       1);
   const auto& description = patient.description();
   if (!description.operators.empty() && !description.operators.contains("QLinearConv-10"))

@@ -103,15 +103,17 @@ std::string Probe::line(Shape batch_rows_columns, Weights weights, Bias bias) co
   const std::string data = std::string(name(type)) + text(shape) + (is_float(type) ? "~odd7:5" : "~byte:5");
   std::string line = text(definition->version) + " opset=" + std::to_string(opset) +
                      (opset > newest_opset_of_ir_8 ? " ir=10" : " ir=8");
+  const std::string window =
+      " kernel_shape=1,1 strides=1,1";  // as exporters write them, for runtimes that miss defaults
   const std::string weight = one("W", type, "[1,1,1,1]", "1") + source;
-  if (op == "AveragePool") return line + " X=" + data + " kernel_shape=1,1";
+  if (op == "AveragePool") return line + " X=" + data + window;
   if (op == "QLinearConv") {
     line += " x=" + data + quantised(type, source);
-    return bias == Bias::none ? line : line + one("B", DType::i32, "[1]", "0");
+    return (bias == Bias::none ? line : line + one("B", DType::i32, "[1]", "0")) + window;
   }
   line += " X=" + data + weight;
   if (op == "DeformConv") line += one("offset", type, text(Shape{n, 2, rows, columns}), "0");
-  return bias == Bias::none ? line : line + one("B", type, "[1]", "0");
+  return (bias == Bias::none ? line : line + one("B", type, "[1]", "0")) + window;
 }
 
 std::vector<Probe> probes(const Description& description, DType type) {
