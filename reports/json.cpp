@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report as JSON, written member by member: one line per operator, ruling, constraint, finding and verdict, so that
 // two reports can be compared with diff.
-#include "reports/report.h"
-
-#include <nlohmann/json.hpp>
+#include "reports/pieces.h"
 
 #include <cmath>
 #include <ostream>
@@ -11,21 +9,10 @@
 namespace assay::reports {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using oracles::Evidence;
 using oracles::State;
 using oracles::Verdict;
 
-// A backend's words may be any bytes.
-std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-Json counts_json(const Counts& counts) {
-  Json json = Json::object();
-  for (State state : oracles::all_states) json[std::string(oracles::name(state))] = count(counts, state);
-  return json;
-}
 
 Json readings_json(const Readings& readings) {
   Json json = Json::object();
@@ -33,55 +20,11 @@ Json readings_json(const Readings& readings) {
   return json;
 }
 
-Json tool_json(const Asked& asked) { return {{"name", "assay"}, {"version", asked.tool_version}}; }
-
 Json suite_json(const Report& report) {
   std::size_t reached = 0;
   for (const auto& verdict : report.campaign.verdicts) reached += verdict.has_value();
   return {{"name", report.suite.name},        {"version", report.suite.version},    {"hash", report.suite.hash},
           {"complete", report.is_complete()}, {"cases", report.suite.cases.size()}, {"reached", reached}};
-}
-
-Json standard_json() { return {{"name", "ONNX"}, {"release", standard_release}, {"newest_opset", newest_opset}}; }
-
-Json arithmetic_json(const oracles::Arithmetic& arithmetic) {
-  Json json = Json::object();
-  if (arithmetic.accumulator) json["accumulator"] = name(*arithmetic.accumulator);
-  json["flushes_subnormals"] = arithmetic.flushes_subnormals;
-  json["tf32"] = arithmetic.tf32;
-  json["bf16_inputs"] = arithmetic.bf16_inputs;
-  json["winograd"] = arithmetic.winograd;
-  return json;
-}
-
-std::string_view name_of(suites::Presenting presenting) {
-  switch (presenting) {
-    case suites::Presenting::none: return "none";
-    case suites::Presenting::sample: return "sample";
-    default: return "all";
-  }
-}
-
-Json backend_json(const Report& report) {
-  const suites::Description& described = report.campaign.backend;
-  return {{"spec", report.asked.backend},
-          {"name", described.backend},
-          {"version", described.version},
-          {"device", described.device},
-          {"arithmetic", arithmetic_json(described.arithmetic)},
-          {"capabilities",
-           {{"operators", described.operators},
-            {"types", described.types},
-            {"newest_opset", described.newest_opset},
-            {"answers", described.answers_shapes ? "shapes" : "values"}}},
-          {"options",
-           {{"threads", report.asked.threads},
-            {"optimization", report.asked.optimization},
-            {"set", report.asked.options},
-            {"timeout_seconds", report.asked.timeout_seconds},
-            {"memory_mib", report.asked.memory_mib},
-            {"pack", report.asked.pack},
-            {"presentations", name_of(report.asked.presenting)}}}};
 }
 
 Json classes_json(const Report& report) {
@@ -129,22 +72,6 @@ Json finding_json(const Report& report, const Finding& finding) {
   return json;
 }
 
-Json evidence_json(const Evidence& evidence) {
-  Json taps = Json::array();
-  for (const oracles::Tap& tap : evidence.taps) taps.push_back({{"where", tap.where}, {"factors", tap.factors}});
-  return {{"set", evidence.set},
-          {"output", evidence.output},
-          {"index", evidence.index},
-          {"got", evidence.got},
-          {"want", evidence.want},
-          {"lower", evidence.lower},
-          {"upper", evidence.upper},
-          {"exact", evidence.exact},
-          {"budget", evidence.budget},
-          {"arithmetic", evidence.arithmetic},
-          {"taps", taps}};
-}
-
 void add_readings(Json& json, const Verdict& verdict) {
   if (!verdict.readings.departures().empty()) json["readings"] = readings_json(verdict.readings);
   if (!verdict.also.empty()) {
@@ -160,14 +87,6 @@ void add_measures(Json& json, const Verdict& verdict) {
   json["exact"] = verdict.exact;
   json["worst_q"] = number(verdict.worst_q);
   json["worst_ulp"] = number(verdict.worst_ulp);
-}
-
-Json mark_json(const Report& report, const suites::Planned& planned, const suites::Mark& mark) {
-  return {{"mark", mark.name},
-          {"by", mark.by},
-          {"detail", mark.detail},
-          {"breaches", mark.breaches},
-          {"replay", replay_line(report.asked, planned.line, mark)}};
 }
 
 // The marks of the campaign, then what was agreed about this case: xfail and xpass by an entry of the ledger, known by
@@ -198,7 +117,8 @@ Json verdict_json(const Report& report, std::size_t index) {
   }
   if (verdict.elements > 0) add_measures(json, verdict);
   if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
-  for (const suites::Mark& mark : marks_of(report, index)) json["marks"].push_back(mark_json(report, planned, mark));
+  for (const suites::Mark& mark : marks_of(report, index))
+    json["marks"].push_back(mark_json(report.asked, planned.line, mark));
   if (verdict.state != State::pass && verdict.state != State::unsupported)
     json["replay"] = replay_line(report.asked, planned.line);
   return json;
@@ -235,47 +155,6 @@ Json baseline_json(const Report& report) {
           {"fixed", fixed}};
 }
 
-Json run_json(const Run& run, std::size_t reached) {
-  return {{"started", run.started},
-          {"seconds", run.seconds},
-          {"cases_per_second", run.seconds > 0 ? static_cast<double>(reached) / run.seconds : 0.0},
-          {"jobs", run.jobs},
-          {"cpu", run.cpu},
-          {"host_microseconds_per_case", reached > 0 ? 1e6 * run.host_seconds / static_cast<double>(reached) : 0.0}};
-}
-
-// Members in order, elements of lists on lines of their own.
-class Document {
- public:
-  explicit Document(std::ostream& out) : out_(out) { out_ << "{"; }
-  ~Document() { out_ << "\n}\n"; }
-  Document(const Document&) = delete;
-  Document& operator=(const Document&) = delete;
-
-  void member(std::string_view name, const Json& value) {
-    begin(name);
-    out_ << dumped(value);
-  }
-  template <class List, class F>
-  void list(std::string_view name, const List& list, F&& element) {
-    begin(name);
-    std::string_view separator = "[\n";
-    for (const auto& each : list) {
-      out_ << separator << "    " << dumped(element(each));
-      separator = ",\n";
-    }
-    out_ << (separator == "[\n" ? "[]" : "\n  ]");
-  }
-
- private:
-  void begin(std::string_view name) {
-    out_ << (first_ ? "\n  " : ",\n  ") << '"' << name << "\": ";
-    first_ = false;
-  }
-  std::ostream& out_;
-  bool first_ = true;
-};
-
 }  // namespace
 
 void write_json(const Report& report, std::ostream& out) {
@@ -283,9 +162,9 @@ void write_json(const Report& report, std::ostream& out) {
   document.member("schema", schema_version);
   document.member("tool", tool_json(report.asked));
   document.member("suite", suite_json(report));
-  document.member("judgement", {{"version", judgement_version}, {"hash", judgement_hash()}});
+  document.member("judgement", judgement_json());
   document.member("standard", standard_json());
-  document.member("backend", backend_json(report));
+  document.member("backend", backend_json(report.asked, report.campaign.backend));
   document.member("seed", report.asked.seed);
   document.member("level", oracles::name(report.asked.level));
   document.member("profile", "default");

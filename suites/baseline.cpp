@@ -39,11 +39,15 @@ void drop_contested(std::set<Breach>& breaches) {
 }  // namespace
 
 Baseline parse_baseline(std::string_view text, std::string_view name) {
-  Baseline baseline{std::string(name), sha256(text), {}};
+  Baseline baseline{std::string(name), sha256(text), {}, {}};
   try {
     const Json report = Json::parse(text);
     if (report.at("schema") != 1) throw std::invalid_argument("schema");
-    for (const Json& each : report.at("verdicts"))
+    const bool is_fuzz = report.value("kind", "") == "fuzz";
+    if (is_fuzz)
+      for (const Json& each : report.at("signatures"))
+        baseline.signatures.insert(each.at("signature").get<std::string>());
+    for (const Json& each : report.at(is_fuzz ? "failures" : "verdicts"))
       baseline.breaches[each.at("id").get<std::string>()] = breaches_of(each);
   } catch (const std::exception&) {  // of nlohmann, or a word that is not known
     throw InputError(baseline.file + " is no report of this version of assay; write one with certify --report");
@@ -56,6 +60,12 @@ Baseline read_baseline(const std::filesystem::path& file) {
   if (!in) throw InputError("cannot read the baseline " + file.string() + "; write one with certify --report");
   const std::string bytes(std::istreambuf_iterator<char>(in), {});
   return parse_baseline(bytes, file.string());
+}
+
+bool Baseline::knows(std::string_view line, const std::string& signature, const Breach& breach) const {
+  if (signatures.contains(signature)) return true;
+  const auto found = breaches.find(case_id(line));
+  return found != breaches.end() && found->second.contains(breach);
 }
 
 bool Comparison::excuses(std::size_t index, std::string_view word) const {

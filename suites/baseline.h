@@ -16,9 +16,13 @@ namespace assay::suites {
 struct Baseline {
   std::string file, hash;                            // SHA-256 of its bytes
   std::map<std::string, std::set<Breach>> breaches;  // by the id of the case; empty where the case did not breach
+  std::set<std::string> signatures;                  // of a fuzz report: what its failures looked like
+
+  // Whether a failure of a fuzz campaign is one of these, or looks like one.
+  bool knows(std::string_view line, const std::string& signature, const Breach& breach) const;
 };
 
-// From a report (reports/report.schema.json). Throws InputError with what to do.
+// From a report of certify or of fuzz (reports/*.schema.json). Throws InputError with what to do.
 Baseline parse_baseline(std::string_view json, std::string_view name);
 Baseline read_baseline(const std::filesystem::path& file);
 

@@ -302,11 +302,11 @@ Cause cause_of(std::span<const Finding> findings, const Indices& members, std::s
               0,
               {},
               ""};
-  cause.count = static_cast<Int>(members.size());
   bool has_shrunk = false;
   for (const std::size_t i : members) {
     const Finding& finding = findings[i];
-    ++cause.versions[finding.signature.version];
+    cause.count += finding.stands_for;
+    cause.versions[finding.signature.version] += finding.stands_for;
     if (finding.diagnosis.is_confirmed || !cause.diagnosis.is_confirmed)
       cause.diagnosis.models = common(cause.diagnosis.models, finding.diagnosis.models);
     if (finding.signature.pattern != cause.pattern) cause.pattern.clear();

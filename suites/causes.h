@@ -42,6 +42,7 @@ struct Finding {
   Diagnosis diagnosis;
   bool is_shrunk = false;
   int asks = 0;
+  Int stands_for = 1;  // failures that look the same and were not looked at themselves, this one included
 };
 
 // A failure as it was found; shrunk where `ask` is given. The models that explain the case that was found have to

@@ -239,6 +239,11 @@ std::optional<Kept> Store::at(std::size_t index) const {
   return kept(select, 0, file_);
 }
 
+bool Store::has(std::size_t index) const {
+  Statement select(database_.get(), file_, "SELECT 1 FROM verdicts WHERE \"index\" = ?1");
+  return select.number(1, static_cast<std::int64_t>(index)).step();
+}
+
 std::size_t Store::count() const {
   Statement select(database_.get(), file_, "SELECT count(*) FROM verdicts");
   select.step();

@@ -47,6 +47,7 @@ class Store {
   // Keeps one verdict. Throws InputError where the disk is full or fails; what was kept before stays.
   void put(std::size_t index, std::string_view line, const Told& told);
   std::optional<Kept> at(std::size_t index) const;
+  bool has(std::size_t index) const;
   std::size_t count() const;
   // All of them, by index.
   void each(const std::function<void(std::size_t, const Kept&)>& tell) const;

@@ -207,6 +207,10 @@ std::vector<Planned> read_cases(std::string_view text, std::string_view name) {
   return cases;
 }
 
+std::vector<Planned> read_case_file(const std::filesystem::path& file) {
+  return read_cases(content(file), file.string());
+}
+
 std::vector<Planned> pinned_cases(const std::filesystem::path& suites) {
   std::vector<Planned> cases;
   for (const char* folder : {"conformance", "regressions"}) {

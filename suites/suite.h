@@ -58,6 +58,9 @@ struct Request {
 // Throws InputError naming `name`:line and what to do.
 std::vector<Planned> read_cases(std::string_view text, std::string_view name);
 
+// The file itself; named by its path.
+std::vector<Planned> read_case_file(const std::filesystem::path& file);
+
 // Every *.cases under conformance/ and regressions/ of the `suites` folder, in the order of their names.
 std::vector<Planned> pinned_cases(const std::filesystem::path& suites);
 

@@ -3,6 +3,7 @@
 #include "reports/draft.h"
 #include "reports/report.h"
 #include "suites/campaign.h"
+#include "tools/verbs/circumstances.h"
 #include "tools/verbs/progress.h"
 #include "tools/verbs/subject.h"
 #include "tools/verbs/verbs.h"
@@ -11,17 +12,11 @@
 #include <CLI/CLI.hpp>
 
 #include <cctype>
-#include <csignal>
-#include <cstdlib>
-#include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <sstream>
-#include <sys/resource.h>
-#include <thread>
 #include <unistd.h>
 
 namespace assay::tools {
@@ -39,70 +34,14 @@ struct Options {
   std::vector<std::string> configurations;
 };
 
-std::atomic<bool> interrupted = false;
-static_assert(std::atomic<bool>::is_always_lock_free, "written by a signal handler");
-
-// The first interrupt ends the run with a report of what was done; the second one kills.
-void heed_interrupts() {
-  struct sigaction action = {};
-  action.sa_handler = [](int) { interrupted = true; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  for (int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
-}
-
-// The suite lies in ASSAY_HOME, in the project the program was built in, or in the one it is called from.
-fs::path suites_folder(const std::string& named) {
-  if (!named.empty()) {
-    if (!fs::is_directory(fs::path(named) / "conformance"))
-      throw InputError("no conformance/ in " + named + "; --suites names a folder like the project's suites/");
-    return named;
-  }
-  std::error_code ignored;
-  if (const char* home = std::getenv("ASSAY_HOME"); home && fs::is_directory(fs::path(home) / "suites" / "conformance"))
-    return fs::path(home) / "suites";
-  for (fs::path place : {fs::read_symlink("/proc/self/exe", ignored).parent_path(), fs::current_path(ignored)})
-    for (; place.has_relative_path(); place = place.parent_path())
-      if (fs::is_directory(place / "suites" / "conformance")) return place / "suites";
-  throw InputError("cannot find suites/conformance; call assay inside the project or name the folder with --suites");
-}
-
-std::string now_in_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc)};
-}
-
-std::string cpu_model() {
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string row; std::getline(cpuinfo, row);)
-    if (row.starts_with("model name") && row.find(": ") != std::string::npos) return row.substr(row.find(": ") + 2);
-  return "unknown";
-}
-
-int jobs_of(const Options& options) {
-  return options.jobs > 0 ? options.jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
 suites::Campaign campaign(const suites::Suite& suite, const Options& options) {
   ProgressLine line;
   suites::Conduct conduct = options.subject.conduct();
-  conduct.jobs = jobs_of(options);
-  conduct.stop = &interrupted;
+  conduct.jobs = jobs_or_processors(options.jobs);
+  conduct.stop = &interrupted();
   conduct.progress = [&](const suites::Progress& progress) { line.show(progress); };
   heed_interrupts();
   return suites::run(suite, options.subject.opener(), conduct);
-}
-
-// Processor time of this program so far, without that of the workers.
-double processor_seconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 // Read before the work, so that a mistake in them is told before it.
@@ -122,13 +61,9 @@ void settle(reports::Agreed& agreed, const suites::Suite& suite, const suites::C
 }
 
 reports::Report certified(suites::Suite suite, const Options& options, reports::Agreed agreed,
-                          double planning_seconds) {
-  reports::Run run{now_in_utc(), 0, jobs_of(options), cpu_model()};
-  const auto start = std::chrono::steady_clock::now();
-  const double processor_start = processor_seconds();
+                          const Stopwatch& stopwatch) {
   suites::Campaign done = campaign(suite, options);
-  run.host_seconds = planning_seconds + processor_seconds() - processor_start;
-  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  reports::Run run = stopwatch.run(jobs_or_processors(options.jobs));
   reports::Asked asked = options.subject.asked();
   asked.seed = options.seed;
   settle(agreed, suite, done, options);
@@ -160,9 +95,9 @@ reports::Report certify_once(const Options& options) {
   reports::Agreed agreed = agreed_in(options);
   std::optional<reports::Draft> draft;
   if (!options.report.empty()) draft.emplace(options.report);
-  const double before = processor_seconds();
+  const Stopwatch stopwatch;
   suites::Suite suite = suites::plan(suites_folder(options.suites), request);
-  reports::Report report = certified(std::move(suite), options, std::move(agreed), processor_seconds() - before);
+  reports::Report report = certified(std::move(suite), options, std::move(agreed), stopwatch);
   publish(report, draft ? &*draft : nullptr, options.report);
   return report;
 }
@@ -235,7 +170,7 @@ int certify(const Options& options) {
       others.push_back(std::move(report));
     else
       first = std::move(report);
-    if (interrupted) break;
+    if (interrupted()) break;
   }
   for (const reports::Report& other : others) print_differences(*first, other);
   return exit_code;
@@ -247,6 +182,7 @@ Verb certify_verb(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("certify", "ask a backend the suite and report what it honours and breaks");
   options->subject.add_options(*command);
+  options->subject.add_campaign_options(*command);
   command->add_option("--ops", options->operators, "only these, separated by commas: Conv,AveragePool-19")
       ->delimiter(',');
   command->add_option("--types", options->types, "only these element types: f16,bf16,f32,f64")->delimiter(',');
@@ -269,17 +205,6 @@ Verb certify_verb(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--suites", options->suites,
                       "the folder with conformance/*.cases (default: the project's suites/)");
-  command
-      ->add_option("--pack", options->subject.pack,
-                   "legal cases in one model, for runtimes that are slow to load; about 100 is best for most")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command
-      ->add_option("--presentations", options->subject.presentations,
-                   "ask cases in another way as well (constants, shapes, opset, IR version, optimisation, threads): "
-                   "none, sample (an eighth, one way each) or all")
-      ->check(CLI::IsMember({"none", "sample", "all"}))
-      ->capture_default_str();
   command
       ->add_option("--config", options->configurations,
                    "a configuration of the backend, as in threads=2,optimization=none,precision=f32; repeated, "

@@ -38,6 +38,20 @@ void Subject::add_options(CLI::App& command) {
   command.add_option("--set", settings, "an option the backend declares, as in precision=f32; may be repeated");
 }
 
+void Subject::add_campaign_options(CLI::App& command) {
+  command
+      .add_option("--pack", pack,
+                  "legal cases in one model, for runtimes that are slow to load; about 100 is best for most")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command
+      .add_option("--presentations", presentations,
+                  "ask cases in another way as well (constants, shapes, opset, IR version, optimisation, threads): "
+                  "none, sample (an eighth, one way each) or all")
+      ->check(CLI::IsMember({"none", "sample", "all"}))
+      ->capture_default_str();
+}
+
 suites::Limits Subject::limits() const {
   suites::Limits limits;
   limits.run = std::chrono::milliseconds(static_cast<Int>(timeout_seconds * 1000));

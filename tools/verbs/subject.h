@@ -27,6 +27,7 @@ struct Subject {
   std::string presentations = "sample";
 
   void add_options(CLI::App& command);
+  void add_campaign_options(CLI::App& command);  // of more than one question
 
   suites::Limits limits() const;
   suites::OpenBackend opener() const;

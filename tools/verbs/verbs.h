@@ -21,6 +21,8 @@ struct Verb {
 
 Verb certify_verb(CLI::App& app);
 Verb replay_verb(CLI::App& app);
+Verb fuzz_verb(CLI::App& app);
+Verb merge_verb(CLI::App& app);
 Verb list_verb(CLI::App& app);
 Verb backends_verb(CLI::App& app);
 Verb explain_verb(CLI::App& app);

@@ -86,6 +86,16 @@ std::string optimization_of(const std::string& word) {
   return word;
 }
 
+std::chrono::seconds duration_of(const std::string& word) {
+  Int number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  const std::string_view unit(end, word.data() + word.size());
+  const Int seconds = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (error != std::errc() || seconds == 0 || number < 1 || number > 1'000'000)
+    throw InputError("'" + word + "' is no duration; write 90s, 10m or 8h");
+  return std::chrono::seconds(number * seconds);
+}
+
 int threads_of(const std::string& word) {
   int number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);

@@ -5,15 +5,17 @@
 #include "oracles/accuracy.h"
 #include "suites/suite.h"
 
+#include <chrono>
 #include <string>
 #include <vector>
 
 namespace assay::tools {
 
-oracles::Level level_of(const std::string& word);          // L0, L1, L2, L2t, L3
-std::string optimization_of(const std::string& word);      // all, extended, basic, none
-int threads_of(const std::string& word);                   // 1 to 4096
-const Definition& definition_of(const std::string& word);  // "Conv-11"; "Conv" is the newest
+oracles::Level level_of(const std::string& word);           // L0, L1, L2, L2t, L3
+std::string optimization_of(const std::string& word);       // all, extended, basic, none
+std::chrono::seconds duration_of(const std::string& word);  // 90s, 10m, 8h
+int threads_of(const std::string& word);                    // 1 to 4096
+const Definition& definition_of(const std::string& word);   // "Conv-11"; "Conv" is the newest
 suites::Selection selection_of(const std::vector<std::string>& operators, const std::vector<std::string>& types);
 
 }  // namespace assay::tools

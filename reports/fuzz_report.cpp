@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/fuzz_report.h"
+
+#include "reports/pieces.h"
+#include "suites/finding_folder.h"
+
+#include <algorithm>
+
+namespace assay::reports {
+namespace {
+
+using oracles::State;
+using suites::Cause;
+
+Counts totals_of(const suites::Tally& tally) {
+  Counts totals;
+  for (State state : oracles::all_states) totals[state] = 0;
+  for (const auto& [version, counts] : tally.states)
+    for (const auto& [state, count] : counts) totals[state] += count;
+  return totals;
+}
+
+Json plan_json(const FuzzReport& report) {
+  const suites::FuzzPlan& plan = report.plan;
+  Json types = Json::array();
+  for (DType type : plan.selection.types) types.push_back(name(type));
+  Json json = {{"seed", plan.seed},
+               {"cases", nullptr},
+               {"asked", report.harvest.tally.asked},
+               {"complete", report.complete},
+               {"shard", text(plan.shard)},
+               {"operators", plan.selection.operators},
+               {"types", types},
+               {"regressions", plan.regressions.size()}};
+  if (plan.cases) json["cases"] = *plan.cases;
+  return json;
+}
+
+Json cause_json(const FuzzReport& report, const Cause& cause) {
+  Json examples = Json::array();
+  for (std::size_t i : cause.examples) examples.push_back(case_id(report.findings[i].line));
+  Json versions = Json::object();
+  for (const auto& [version, count] : cause.versions) versions[text(version)] = count;
+  return {{"sentence", cause.sentence},
+          {"state", name(cause.state)},
+          {"because", cause.because},
+          {"pattern", cause.pattern},
+          {"count", cause.count},
+          {"versions", versions},
+          {"models", cause.diagnosis.models},
+          {"needs", cause.predicate},
+          {"first", report.findings[cause.first].found},
+          {"smallest", report.findings[cause.smallest].line},
+          {"replay", replay_line(report.asked, report.findings[cause.smallest].line)},
+          {"examples", examples}};
+}
+
+Json finding_json(const FuzzReport& report, const suites::Finding& finding) {
+  const oracles::Verdict& verdict = finding.answered.verdict;
+  Json json = {{"id", case_id(finding.line)},      {"line", finding.line},
+               {"found", finding.found},           {"origin", finding.origin},
+               {"state", name(verdict.state)},     {"because", verdict.because},
+               {"detail", verdict.detail},         {"signature", text(finding.signature)},
+               {"needs", finding.predicate},       {"models", finding.diagnosis.models},
+               {"shrunk", finding.is_shrunk},      {"asks", finding.asks},
+               {"stands_for", finding.stands_for}, {"folder", suites::folder_name(finding)}};
+  if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
+  json["replay"] = replay_line(report.asked, finding.line);
+  return json;
+}
+
+struct Signed {
+  const suites::Signature* signature;
+  Int count;
+};
+
+std::vector<Signed> signatures_of(const FuzzReport& report) {
+  std::map<suites::Signature, std::pair<const suites::Signature*, Int>> counts;
+  for (const suites::Failure& failure : report.harvest.failures) {
+    auto& [signature, count] = counts[failure.signature];
+    signature = &failure.signature;
+    ++count;
+  }
+  std::vector<Signed> all;
+  for (const auto& [key, entry] : counts) all.push_back({entry.first, entry.second});
+  return all;
+}
+
+Json failure_json(const suites::Failure& failure, bool is_excused) {
+  return {{"index", failure.index},
+          {"id", case_id(failure.planned.line)},
+          {"line", failure.planned.line},
+          {"state", name(failure.told.verdict.state)},
+          {"because", failure.told.verdict.because},
+          {"excused", is_excused}};
+}
+
+std::string breaches_text(const FuzzReport& report) {
+  const Counts totals = totals_of(report.harvest.tally);
+  std::string words;
+  for (State state : {State::fail, State::below, State::refused, State::error, State::contested}) {
+    if (state == State::contested && !report.asked.strict) continue;
+    if (const Int cases = count(totals, state); cases > 0)
+      words += (words.empty() ? "" : ", ") + std::to_string(cases) + " " + std::string(name(state));
+  }
+  for (const auto& [mark, cases] : report.harvest.tally.marks)
+    if (cases > 0) words += (words.empty() ? "" : ", ") + std::to_string(cases) + " " + mark;
+  return words;
+}
+
+void write_cause(const FuzzReport& report, const Cause& cause, std::size_t number, std::ostream& out) {
+  const suites::Finding& smallest = report.findings[cause.smallest];
+  out << "CAUSE " << number << "  " << cause.sentence << "\n";
+  if (!smallest.answered.verdict.detail.empty()) out << "      " << smallest.answered.verdict.detail << "\n";
+  out << "      smallest: " << smallest.line << "\n";
+  out << "      replay: " << replay_line(report.asked, smallest.line) << "\n";
+}
+
+void write_marked(const FuzzReport& report, std::ostream& out) {
+  std::map<std::pair<std::string, std::string>, std::vector<const suites::Failure*>> groups;
+  for (const suites::Failure& each : report.harvest.marked)
+    for (const suites::Mark& mark : each.told.marks) groups[{mark.name, mark.by}].push_back(&each);
+  for (const auto& [key, cases] : groups) {
+    const suites::Failure& first = *cases.front();
+    const auto mark = std::ranges::find_if(
+        first.told.marks, [&](const suites::Mark& each) { return each.name == key.first && each.by == key.second; });
+    out << "MARK  " << key.first << ", " << key.second << ": " << cases.size() << " cases, the first: " << mark->detail
+        << "\n      replay: " << replay_line(report.asked, first.planned.line, *mark) << "\n";
+  }
+}
+
+}  // namespace
+
+Int FuzzReport::unexcused() const { return std::ranges::count(excused, false); }
+
+bool FuzzReport::conforms() const {
+  const bool is_marked = std::ranges::any_of(harvest.tally.marks, [](const auto& mark) { return mark.second > 0; });
+  return unexcused() == 0 && !is_marked;
+}
+
+void write_json(const FuzzReport& report, std::ostream& out) {
+  Document document(out);
+  document.member("schema", schema_version);
+  document.member("kind", "fuzz");
+  document.member("tool", tool_json(report.asked));
+  document.member("judgement", judgement_json());
+  document.member("standard", standard_json());
+  document.member("backend", backend_json(report.asked, report.backend));
+  document.member("plan", plan_json(report));
+  document.member("level", oracles::name(report.asked.level));
+  document.member("mode", report.asked.strict ? "strict" : "lenient");
+  document.member("conforms", report.conforms());
+  document.member("totals", counts_json(totals_of(report.harvest.tally)));
+  document.member("marks", report.harvest.tally.marks);
+  document.list("operators", report.harvest.tally.states, [](const auto& row) {
+    return Json{{"op", text(row.first)}, {"counts", counts_json(row.second)}};
+  });
+  document.list("rulings", report.harvest.tally.followed, [](const auto& row) {
+    return Json{{"id", row.first}, {"followed", row.second}};
+  });
+  document.list("causes", report.causes, [&](const Cause& cause) { return cause_json(report, cause); });
+  document.list("findings", report.findings,
+                [&](const suites::Finding& finding) { return finding_json(report, finding); });
+  document.list("signatures", signatures_of(report), [](const Signed& each) {
+    return Json{{"signature", text(*each.signature)}, {"count", each.count}};
+  });
+  std::size_t at = 0;
+  document.list("failures", report.harvest.failures, [&](const suites::Failure& failure) {
+    return failure_json(failure, at < report.excused.size() && report.excused[at++]);
+  });
+  document.list("marked", report.harvest.marked, [&](const suites::Failure& each) {
+    Json marks = Json::array();
+    for (const suites::Mark& mark : each.told.marks) marks.push_back(mark_json(report.asked, each.planned.line, mark));
+    return Json{{"index", each.index},
+                {"id", case_id(each.planned.line)},
+                {"line", each.planned.line},
+                {"state", name(each.told.verdict.state)},
+                {"marks", marks}};
+  });
+  document.member("run", run_json(report.run, report.harvest.tally.asked));
+}
+
+void write_session(const FuzzReport& report, std::string_view file, Colour colour, std::ostream& out) {
+  const auto loud = [&](const std::string& words) {
+    return colour == Colour::terminal ? "\033[1;31m" + words + "\033[0m" : words;
+  };
+  out << "assay " << report.asked.tool_version << " (standard ONNX " << standard_release << ")  fuzz "
+      << report.backend.backend << (report.backend.version.empty() ? "" : " ") << report.backend.version << ", "
+      << report.asked.configuration() << "\n";
+  out << "  seed " << report.plan.seed << ", shard " << text(report.plan.shard) << ": " << report.harvest.tally.asked
+      << " cases" << (report.complete ? "" : ", interrupted; --resume goes on") << "\n";
+  for (std::size_t i = 0; i < report.causes.size(); ++i) write_cause(report, report.causes[i], i + 1, out);
+  write_marked(report, out);
+  const Int excused = std::ranges::count(report.excused, true);
+  const std::string where = file.empty() ? "no report written" : std::string(file) + " written";
+  if (report.conforms())
+    out << "nothing found that counts" << (excused > 0 ? "; " + std::to_string(excused) + " failures are expected" : "")
+        << "; " << where << "\n";
+  else
+    out << loud("found:") << " " << breaches_text(report) << " in " << report.causes.size() << " causes"
+        << (excused > 0 ? ", " + std::to_string(excused) + " of the failures expected" : "") << "; "
+        << (report.folder.empty() ? "" : report.folder + "/ holds the examples; ") << where
+        << ". That is the finding about the backend, not a breakdown of assay.\n";
+}
+
+}  // namespace assay::reports

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces: members that more than one kind of report has, as JSON.
+#pragma once
+
+#include "reports/report.h"
+
+#include <nlohmann/json.hpp>
+
+#include <ostream>
+#include <string>
+#include <string_view>
+
+namespace assay::reports {
+
+using Json = nlohmann::ordered_json;
+
+std::string dumped(const Json& json);  // a backend's words may be any bytes
+Json counts_json(const Counts& counts);
+Json tool_json(const Asked& asked);
+Json standard_json();
+Json judgement_json();
+Json backend_json(const Asked& asked, const suites::Description& described);
+Json evidence_json(const oracles::Evidence& evidence);
+Json run_json(const Run& run, std::size_t reached);
+Json mark_json(const Asked& asked, std::string_view line, const suites::Mark& mark);
+
+// Members in order, elements of lists on lines of their own, so that two reports can be compared with diff.
+class Document {
+ public:
+  explicit Document(std::ostream& out) : out_(out) { out_ << "{"; }
+  ~Document() { out_ << "\n}\n"; }
+  Document(const Document&) = delete;
+  Document& operator=(const Document&) = delete;
+
+  void member(std::string_view name, const Json& value) {
+    begin(name);
+    out_ << dumped(value);
+  }
+  template <class List, class F>
+  void list(std::string_view name, const List& list, F&& element) {
+    begin(name);
+    std::string_view separator = "[\n";
+    for (const auto& each : list) {
+      out_ << separator << "    " << dumped(element(each));
+      separator = ",\n";
+    }
+    out_ << (separator == "[\n" ? "[]" : "\n  ]");
+  }
+
+ private:
+  void begin(std::string_view name) {
+    out_ << (first_ ? "\n  " : ",\n  ") << '"' << name << "\": ";
+    first_ = false;
+  }
+  std::ostream& out_;
+  bool first_ = true;
+};
+
+}  // namespace assay::reports

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/fuzz.h"
+
+#include "oracles/judge.h"
+#include "suites/inquiry.h"
+#include "suites/ledger.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+namespace assay::suites {
+namespace {
+
+using oracles::State;
+
+// Cases planned at once: few enough to lie in memory, many enough that jobs seldom wait for the last of them.
+constexpr std::size_t block = 2048;
+
+std::string padded(std::uint64_t index) {
+  const std::string digits = std::to_string(index);
+  return std::string(20 - std::min<std::size_t>(20, digits.size()), '0') + digits;
+}
+
+// The store keeps what a failure looks like under the index of its case.
+std::string signature_key(std::uint64_t index) { return "signature " + padded(index); }
+
+// A signature as text and back: fields between tabs, which a printable text does not have.
+std::string written(const Signature& signature) {
+  return text(signature.version) + "\t" + std::string(name(signature.state)) + "\t" + signature.because + "\t" +
+         signature.pattern;
+}
+
+Signature signature_read(const std::string& text, const OpVersion& version) {
+  std::vector<std::string> fields(1);
+  for (char letter : text) {
+    if (letter == '\t' && fields.size() < 4)
+      fields.emplace_back();
+    else
+      fields.back() += letter;
+  }
+  expects(fields.size() == 4, "a signature of four fields");
+  return {version, oracles::state_named(fields[1]).value_or(State::fail), fields[2], fields[3]};
+}
+
+std::string hash_of(const std::vector<Planned>& cases) {
+  std::string lines;
+  for (const Planned& planned : cases) lines += planned.line + "\n";
+  return sha256(lines);
+}
+
+std::string joined(const std::set<std::string, std::less<>>& words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ",") + word;
+  return all;
+}
+
+std::string arithmetic_text(const oracles::Arithmetic& arithmetic) {
+  std::string words = arithmetic.accumulator ? std::string(name(*arithmetic.accumulator)) : "any";
+  if (arithmetic.flushes_subnormals) words += " flushes";
+  if (arithmetic.tf32) words += " tf32";
+  if (arithmetic.bf16_inputs) words += " bf16";
+  if (arithmetic.winograd) words += " winograd";
+  return words;
+}
+
+// Says when the budget is used up.
+class Alarm {
+ public:
+  Alarm(std::optional<std::chrono::seconds> budget, std::atomic<bool>& rings) {
+    if (budget)
+      waiter_ = std::thread([this, until = Clock::now() + *budget, &rings] {
+        std::unique_lock lock(mutex_);
+        if (!cancelled_.wait_until(lock, until, [&] { return is_cancelled_; })) rings = true;
+      });
+  }
+  ~Alarm() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_cancelled_ = true;
+    }
+    cancelled_.notify_all();
+    if (waiter_.joinable()) waiter_.join();
+  }
+  Alarm(const Alarm&) = delete;
+  Alarm& operator=(const Alarm&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::mutex mutex_;
+  std::condition_variable cancelled_;
+  bool is_cancelled_ = false;
+  std::thread waiter_;
+};
+
+// The plan, a block at a time.
+class Blocks {
+ public:
+  Blocks(const FuzzPlan& plan, const Store& store) : plan_(plan), store_(store), stream_(plan.selection, plan.seed) {}
+
+  struct Block {
+    Suite suite;
+    std::vector<std::uint64_t> indices;
+  };
+  // Empty when there are no more.
+  Block next() {
+    Block found;
+    while (found.indices.size() < block && !is_at_end()) {
+      const std::uint64_t index = next_++;
+      const bool is_regression = index < plan_.regressions.size();
+      if (!plan_.shard.holds(index) || store_.has(index)) {
+        if (!is_regression) stream_.skip();
+        continue;
+      }
+      found.suite.cases.push_back(is_regression ? plan_.regressions[index] : stream_.next());
+      found.indices.push_back(index);
+    }
+    return found;
+  }
+
+ private:
+  bool is_at_end() const { return plan_.cases && next_ >= plan_.regressions.size() + *plan_.cases; }
+
+  const FuzzPlan& plan_;
+  const Store& store_;
+  Stream stream_;
+  std::uint64_t next_ = 0;
+};
+
+void keep(Store& store, std::uint64_t index, const Planned& planned, const Conclusion& done,
+          const oracles::Judgement& judgement) {
+  if (!breaches(done.verdict, {}).empty())
+    store.put_finding(signature_key(index), written(signature_of(planned.c, {done.outcome, done.verdict}, judgement)));
+  store.put(index, planned.line, {done.verdict, done.marks});
+}
+
+std::uint64_t number_in(const char* variable) {
+  const char* given = std::getenv(variable);
+  std::uint64_t number = 0;
+  const std::string_view text = given ? given : "";
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size())
+    throw InputError(std::string("--shard auto: ") + variable + " is " +
+                     (given ? "'" + std::string(text) + "'" : "not set") + ", and has to be a number");
+  return number;
+}
+
+Shard shard_checked(std::uint64_t number, std::uint64_t count, const std::string& origin) {
+  if (number < 1 || number > count) throw InputError(origin + ": a shard is i/n with i from 1 to n, as in 2/8");
+  return {number, count};
+}
+
+Shard shard_of_environment() {
+  const auto is_set = [](const char* variable) { return std::getenv(variable) != nullptr; };
+  if (is_set("SLURM_ARRAY_TASK_ID"))
+    return shard_checked(number_in("SLURM_ARRAY_TASK_ID") - number_in("SLURM_ARRAY_TASK_MIN") + 1,
+                         number_in("SLURM_ARRAY_TASK_COUNT"), "--shard auto, SLURM_ARRAY_TASK_ID");
+  if (is_set("JOB_COMPLETION_INDEX"))  // Kubernetes counts from 0 and does not say how many there are
+    return shard_checked(number_in("JOB_COMPLETION_INDEX") + 1, number_in("ASSAY_SHARDS"),
+                         "--shard auto, JOB_COMPLETION_INDEX");
+  if (is_set("CI_NODE_INDEX"))  // GitLab counts from 1
+    return shard_checked(number_in("CI_NODE_INDEX"), number_in("CI_NODE_TOTAL"), "--shard auto, CI_NODE_INDEX");
+  throw InputError(
+      "--shard auto: none of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX and CI_NODE_INDEX is set; write --shard 2/8");
+}
+
+// How many failures look like one.
+struct Example {
+  const Failure* failure;
+  Int stands_for;
+};
+
+std::vector<Example> examples_of(const Harvest& harvest, std::size_t most) {
+  std::map<Signature, std::vector<const Failure*>> alike;
+  for (const Failure& failure : harvest.failures) alike[failure.signature].push_back(&failure);
+  std::vector<Example> examples;
+  for (const auto& [signature, failures] : alike) {
+    const std::size_t taken = std::min(most, failures.size());
+    for (std::size_t i = 0; i < taken; ++i)
+      examples.push_back({failures[i], i + 1 < taken ? 1 : static_cast<Int>(failures.size() - taken + 1)});
+  }
+  std::ranges::sort(examples, {}, [](const Example& example) { return example.failure->index; });
+  return examples;
+}
+
+Finding found(const Example& example, Backend& backend, const Conduct& conduct, std::span<const WrongModel> models,
+              const Sorting& sorting) {
+  const oracles::Judgement judgement{conduct.level, backend.describe().arithmetic};
+  const AskCase ask = [&](const Case& c) {
+    const Planned planned{c, line(c), "", {}};
+    oracles::Outcome outcome = backend.run(ask_of(planned, conduct));
+    oracles::Verdict verdict = judged(planned, outcome, backend.describe(), conduct.level);
+    return Answered{std::move(outcome), std::move(verdict)};
+  };
+  const Failure& failure = *example.failure;
+  Answered again = ask(failure.planned.c);
+  Shrinking shrinking;
+  shrinking.judgement = judgement;
+  shrinking.most_asks = failure.told.verdict.state == State::error ? sorting.most_asks_of_errors : sorting.most_asks;
+  const bool is_steady = signature_of(failure.planned.c, again, judgement) == failure.signature;
+  if (!is_steady) again.verdict = failure.told.verdict;  // it does not fail again: kept as it was first seen
+  Finding finding = finding_of(failure.planned.c, failure.planned.origin, std::move(again), models, shrinking,
+                               is_steady ? ask : AskCase());
+  if (!is_steady) finding.signature = failure.signature;
+  finding.stands_for = example.stands_for;
+  return finding;
+}
+
+}  // namespace
+
+std::string text(const Shard& shard) { return std::to_string(shard.number) + "/" + std::to_string(shard.count); }
+
+Shard shard_named(std::string_view word) {
+  if (word == "auto") return shard_of_environment();
+  const std::string origin = "--shard " + std::string(word.substr(0, 40));
+  const std::size_t slash = word.find('/');
+  std::uint64_t number = 0, count = 0;
+  const auto reads = [](std::string_view digits, std::uint64_t& into) {
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), into);
+    return error == std::errc() && end == digits.data() + digits.size();
+  };
+  if (slash == word.npos || !reads(word.substr(0, slash), number) || !reads(word.substr(slash + 1), count))
+    throw InputError(origin + ": a shard is i/n, as in 2/8, or auto");
+  return shard_checked(number, count, origin);
+}
+
+Identity identity_of(const FuzzPlan& plan, const std::string& backend, const Description& description,
+                     const Conduct& conduct, std::string_view tool_version) {
+  std::set<std::string, std::less<>> types;
+  for (DType type : plan.selection.types) types.insert(std::string(name(type)));
+  Identity identity{{"tool", std::string(tool_version)},
+                    {"backend", backend},
+                    {"version", description.backend + " " + description.version},
+                    {"arithmetic", arithmetic_text(description.arithmetic)},
+                    {"level", std::string(oracles::name(conduct.level))},
+                    {"threads", std::to_string(conduct.threads)},
+                    {"optimization", conduct.optimization},
+                    {"pack", std::to_string(conduct.pack)},
+                    {"presentations", std::to_string(static_cast<int>(conduct.presenting))},
+                    {"seed", std::to_string(plan.seed)},
+                    {"operators", joined(plan.selection.operators)},
+                    {"types", joined(types)},
+                    {"regressions", plan.regressions.empty() ? "none" : hash_of(plan.regressions)}};
+  if (plan.shard.count > 1) identity["shard"] = text(plan.shard);  // the merged store is that of the whole
+  if (plan.cases) identity["cases"] = std::to_string(plan.regressions.size() + *plan.cases);
+  for (const auto& [option, value] : conduct.options) identity["option " + option] = value;
+  return identity;
+}
+
+bool fuzz(const FuzzPlan& plan, Crew& crew, const Conduct& conduct, Store& store) {
+  std::atomic<bool> enough = false;
+  const Alarm alarm(plan.budget, enough);
+  Conduct own = conduct;
+  own.enough = &enough;
+  const oracles::Judgement judgement{conduct.level, crew.describe().arithmetic};
+  Blocks blocks(plan, store);
+  Progress all;
+  all.total = plan.cases ? (plan.regressions.size() + *plan.cases) / plan.shard.count : 0;
+  while (!enough) {
+    const Blocks::Block next = blocks.next();
+    if (next.indices.empty()) return true;
+    own.progress = [&](const Progress& progress) {
+      if (!conduct.progress) return;
+      Progress sum = all;
+      sum.done += progress.done;
+      for (const auto& [state, count] : progress.states) sum.states[state] += count;
+      conduct.progress(sum);
+    };
+    const Campaign campaign = run(next.suite, crew, own, [&](const Conclusion& done) {
+      keep(store, next.indices[done.index], next.suite.cases[done.index], done, judgement);
+    });
+    for (const auto& verdict : campaign.verdicts)
+      if (verdict) {
+        ++all.done;
+        ++all.states[verdict->state];
+      }
+    if (conduct.stop && *conduct.stop) return false;
+  }
+  return true;
+}
+
+Harvest harvest(const Store& store, bool strict) {
+  Harvest harvest;
+  const std::map<std::string, std::string> kept = store.findings();
+  store.each([&](std::size_t index, const Kept& each) {
+    Result<Case> parsed = parse_case(each.line);
+    if (!parsed) throw InputError("the store holds a case this assay cannot read: " + parsed.error());
+    Tally& tally = harvest.tally;
+    ++tally.asked;
+    ++tally.states[parsed->version][each.told.verdict.state];
+    for (const auto& [ruling, reading] : each.told.verdict.followed) ++tally.followed[ruling][reading];
+    for (const Mark& mark : each.told.marks) tally.marks[mark.name] += mark.breaches ? 1 : 0;
+    const bool is_contested = each.told.verdict.state == State::contested;
+    const bool fails = !breaches(each.told.verdict, {}).empty() && (strict || !is_contested);
+    if (!fails && each.told.marks.empty()) return;
+    Failure failure{index, {*std::move(parsed), each.line, "index " + std::to_string(index), {}}, each.told, {}};
+    if (!each.told.marks.empty()) harvest.marked.push_back(failure);
+    if (!fails) return;
+    const auto signature = kept.find(signature_key(index));
+    expects(signature != kept.end(), "a failure is kept with its signature");
+    failure.signature = signature_read(signature->second, failure.planned.c.version);
+    harvest.failures.push_back(std::move(failure));
+  });
+  return harvest;
+}
+
+std::vector<Finding> findings_of(const Harvest& harvest, Crew& crew, const Conduct& conduct,
+                                 std::span<const WrongModel> models, const Sorting& sorting) {
+  const std::vector<Example> examples = examples_of(harvest, sorting.examples);
+  std::vector<std::optional<Finding>> slots(examples.size());
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto labour = [&](std::size_t job) {
+    try {
+      Backend& backend = crew.member(job);
+      for (std::size_t i; !(conduct.stop && *conduct.stop) && (i = next++) < examples.size();)
+        slots[i] = found(examples[i], backend, conduct, models, sorting);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+      next = examples.size();
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::size_t job = 1; job < crew.size(); ++job) others.emplace_back(labour, job);
+  labour(0);
+  for (std::thread& other : others) other.join();
+  if (failure) std::rethrow_exception(failure);
+  std::vector<Finding> findings;
+  for (std::optional<Finding>& slot : slots)
+    if (slot) findings.push_back(*std::move(slot));
+  return findings;
+}
+
+}  // namespace assay::suites

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fuzz campaign: the questions of a stream, in order, until there were enough; what came back is kept in a store, and
+// at the end the failures are shrunk and sorted into causes. Verdicts and findings are a function of the seed, the
+// number of cases and the backend: not of jobs, shards, interruptions or time (decisions 7).
+#pragma once
+
+#include "suites/campaign.h"
+#include "suites/causes.h"
+#include "suites/store.h"
+#include "suites/stream.h"
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::suites {
+
+// Which indices a machine asks: every count-th.
+struct Shard {
+  std::uint64_t number = 1, count = 1;  // 1 to count
+  bool holds(std::uint64_t index) const { return index % count == number - 1; }
+};
+std::string text(const Shard& shard);  // "2/8"
+// "2/8"; "auto" reads SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX (Kubernetes) or CI_NODE_INDEX and CI_NODE_TOTAL, with
+// SLURM_ARRAY_TASK_MIN and _COUNT or ASSAY_SHARDS for how many there are. Throws InputError.
+Shard shard_named(std::string_view word);
+
+struct FuzzPlan {
+  Selection selection;
+  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> cases;          // of all shards together
+  std::optional<std::chrono::seconds> budget;  // for asking; sorting comes on top
+  Shard shard;
+  std::vector<Planned> regressions;  // asked first; index 0 is the first of them
+};
+
+// What the store of a plan is called by. Two runs may share a store where all of it is the same.
+Identity identity_of(const FuzzPlan& plan, const std::string& backend, const Description& description,
+                     const Conduct& conduct, std::string_view tool_version);
+
+// Asks what the store does not hold yet. True when the plan was carried out, false when `conduct.stop` ended it.
+bool fuzz(const FuzzPlan& plan, Crew& crew, const Conduct& conduct, Store& store);
+
+// What the verdicts of a store come to.
+struct Tally {
+  std::uint64_t asked = 0;
+  std::map<OpVersion, std::map<oracles::State, Int>> states;
+  std::map<std::string, std::map<std::string, Int>> followed;  // ruling -> reading -> cases
+  std::map<std::string, Int> marks;                            // that break conformance
+};
+
+// A failure that was kept, by its index.
+struct Failure {
+  std::uint64_t index = 0;
+  Planned planned;
+  Told told;
+  Signature signature;
+};
+
+// Everything a report about a store says, before anything is shrunk.
+struct Harvest {
+  Tally tally;
+  std::vector<Failure> failures;  // breaches of any kind, by index
+  std::vector<Failure> marked;    // cases with a mark, by index
+};
+// Under `strict` a contested case is a failure as well.
+Harvest harvest(const Store& store, bool strict);
+
+struct Sorting {
+  std::size_t examples = 3;      // of each signature, the first ones, are looked at again and shrunk
+  int most_asks = 200;           // for one failure
+  int most_asks_of_errors = 30;  // where each may cost a process or a time limit
+};
+
+// The examples as findings, in the order of their indices, each with how many failures it stands for.
+std::vector<Finding> findings_of(const Harvest& harvest, Crew& crew, const Conduct& conduct,
+                                 std::span<const WrongModel> models, const Sorting& sorting = {});
+
+}  // namespace assay::suites

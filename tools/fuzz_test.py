@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""assay fuzz as a person uses it: what it finds, and that neither jobs, shards nor a kill change it."""
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import jsonschema
+import onnx
+
+ASSAY = pathlib.Path(os.environ["ASSAY_BUILD"]).resolve() / "tools" / "assay"
+SCHEMA = json.loads(pathlib.Path("reports/fuzz.schema.json").read_text(encoding="utf-8"))
+KILLS = 50 if os.environ.get("ASSAY_FULL") else 6
+BUG = ["--backend", "mutant:pool-pads-same-undilated", "--ops", "AveragePool-19", "--presentations", "none"]
+
+
+def assay(*words, folder=None):
+    return subprocess.run([ASSAY, *map(str, words)], capture_output=True, text=True, timeout=300, check=False, cwd=folder)
+
+
+def read(path):
+    report = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(SCHEMA).validate(report)
+    del report["run"]
+    return report
+
+
+class Fuzz(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = pathlib.Path(place.name)
+
+    def fuzzed(self, name, *words, code=1):
+        done = assay("fuzz", *BUG, "--report", self.folder / f"{name}.json", *words, folder=self.folder)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return read(self.folder / f"{name}.json")
+
+    def test_a_planted_bug_is_one_sentence_a_small_case_and_a_folder(self):
+        report = self.fuzzed("bug", "--cases", 400)
+        self.assertEqual(report["plan"]["asked"], 400)
+        self.assertIn("pool-pads-same-undilated", report["causes"][0]["models"])
+        self.assertEqual(sum(cause["count"] for cause in report["causes"]), len(report["failures"]))
+        for finding in report["findings"]:
+            kept = self.folder / "findings" / finding["folder"]
+            onnx.checker.check_model(onnx.load(kept / "model.onnx"))
+            self.assertLessEqual(sum(f.stat().st_size for f in kept.rglob("*") if f.is_file()), 10_000)
+        smallest = report["causes"][0]["smallest"]
+        again = assay("replay", *BUG[:2], smallest)
+        self.assertEqual(again.returncode, 1, again.stdout)
+        self.assertIn("fail", again.stdout)
+
+    def test_nothing_is_found_in_our_own_kernels(self):
+        done = assay("fuzz", "--backend", "reference", "--cases", 500, "--findings", "", folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("nothing found that counts", done.stdout)
+
+    def test_jobs_do_not_change_a_report(self):
+        self.assertEqual(self.fuzzed("one", "--cases", 300, "--jobs", 1), self.fuzzed("many", "--cases", 300, "--jobs", 3))
+
+    def test_shards_merge_to_the_whole(self):
+        stores = []
+        for number in (1, 2, 3):
+            stores.append(self.folder / f"shard{number}")
+            self.fuzzed(f"shard{number}", "--cases", 300, "--shard", f"{number}/3", "--store", stores[-1])
+        merged = assay("merge", *stores, "--into", self.folder / "whole")
+        self.assertEqual(merged.returncode, 0, merged.stderr)
+        whole = self.fuzzed("whole", "--cases", 300, "--store", self.folder / "whole", "--resume")
+        self.assertEqual(whole, self.fuzzed("straight", "--cases", 300))
+        lacking = assay("merge", *stores[:2], "--into", self.folder / "two")
+        self.assertEqual(lacking.returncode, 2)
+        self.assertFalse((self.folder / "two").exists())
+
+    def test_a_killed_run_goes_on_and_ends_as_the_straight_one(self):
+        straight = self.fuzzed("straight", "--cases", 600)
+        store = self.folder / "store"
+        chance = random.Random(time.time_ns())
+        resume = []
+        for _ in range(KILLS):
+            run = subprocess.Popen([ASSAY, "fuzz", *BUG, "--cases", "600", "--store", store, *resume, "--findings", ""],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder)
+            try:
+                run.wait(chance.uniform(0.05, 0.4))
+            except subprocess.TimeoutExpired:
+                run.send_signal(signal.SIGKILL)
+                run.wait()
+            if store.exists() and store.stat().st_size > 0:
+                resume = ["--resume"]
+        self.assertEqual(self.fuzzed("resumed", "--cases", 600, "--store", store, *resume), straight)
+
+    def test_a_store_of_another_campaign_is_left_alone(self):
+        store = self.folder / "store"
+        self.fuzzed("first", "--cases", 50, "--store", store)
+        self.assertIn("seed", assay("fuzz", *BUG, "--cases", 50, "--seed", 2, "--store", store, "--resume").stderr)
+        self.assertIn("--resume", assay("fuzz", *BUG, "--cases", 50, "--store", store).stderr)
+
+    def test_what_an_earlier_report_knows_does_not_count(self):
+        self.fuzzed("first", "--cases", 300)
+        known = self.fuzzed("second", "--cases", 300, "--baseline", self.folder / "first.json", code=0)
+        self.assertTrue(all(failure["excused"] for failure in known["failures"]))
+        self.assertGreater(len(known["failures"]), 0)
+
+    def test_kept_findings_are_asked_first(self):
+        report = self.fuzzed("first", "--cases", 300)
+        kept = len(list((self.folder / "findings").iterdir()))
+        again = self.fuzzed("second", "--cases", 1, "--regressions", self.folder / "findings", "--findings", "")
+        self.assertEqual(again["plan"]["asked"], kept + 1)
+        self.assertEqual(len(again["failures"]), kept)
+        self.assertLessEqual({failure["line"] for failure in again["failures"]},
+                             {finding["line"] for finding in report["findings"]})
+
+    def test_mistakes_are_one_line(self):
+        for words, said in ((["--cases", 5, "--shard", "9/8"], "2/8"), ([], "--budget"), (["--budget", "soon"], "10m"),
+                            (["--cases", 5, "--resume"], "--store"), (["--cases", 5, "--shard", "auto"], "SLURM"),
+                            (["--cases", 5, "--regressions", "nowhere"], "nowhere")):
+            done = assay("fuzz", *BUG, *words, folder=self.folder)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

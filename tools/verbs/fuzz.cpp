@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay fuzz: asks a backend more than any suite holds, keeps what was found and says it in a few sentences.
+#include "reports/draft.h"
+#include "reports/fuzz_report.h"
+#include "suites/crosscheck/wrong_models.h"
+#include "suites/finding_folder.h"
+#include "suites/ledger.h"
+#include "suites/process.h"
+#include "tools/verbs/circumstances.h"
+#include "tools/verbs/progress.h"
+#include "tools/verbs/subject.h"
+#include "tools/verbs/verbs.h"
+#include "tools/verbs/words.h"
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <set>
+#include <unistd.h>
+
+namespace assay::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  Subject subject;
+  std::vector<std::string> operators, types;
+  std::uint64_t seed = 1;
+  Int cases = 0;
+  std::string budget, store, shard = "1/1", report, findings = "findings", regressions, expectations, baseline;
+  bool resume = false;
+  int jobs = 0;
+};
+
+// Kept findings: folders as `fuzz` writes them, and *.cases files, in the order of their names.
+std::vector<suites::Planned> kept_findings(const std::string& folder) {
+  std::vector<suites::Planned> kept;
+  if (folder.empty()) return kept;
+  if (!fs::is_directory(folder)) throw InputError("--regressions " + folder + ": there is no such folder");
+  std::set<fs::path> entries;
+  for (const auto& entry : fs::directory_iterator(folder)) entries.insert(entry.path());
+  for (const fs::path& entry : entries) {
+    if (entry.extension() == ".cases") std::ranges::move(suites::read_case_file(entry), std::back_inserter(kept));
+    if (!fs::exists(entry / "finding.json")) continue;
+    Result<suites::Planned> planned = suites::read_finding(entry);
+    if (!planned) throw InputError("--regressions " + entry.string() + ": " + planned.error());
+    kept.push_back(*std::move(planned));
+  }
+  return kept;
+}
+
+suites::FuzzPlan plan_of(const Options& options) {
+  suites::FuzzPlan plan;
+  plan.selection = selection_of(options.operators, options.types);
+  plan.seed = options.seed;
+  if (options.cases > 0) plan.cases = static_cast<std::uint64_t>(options.cases);
+  if (!options.budget.empty()) plan.budget = duration_of(options.budget);
+  if (!plan.cases && !plan.budget) throw InputError("fuzz needs an end: --budget 10m or --cases 100000");
+  plan.shard = suites::shard_named(options.shard);
+  plan.regressions = kept_findings(options.regressions);
+  return plan;
+}
+
+// In a folder of its own where the caller wants none kept.
+class StorePlace {
+ public:
+  explicit StorePlace(const std::string& named) {
+    if (named.empty()) own_.emplace();
+    file_ = named.empty() ? own_->path() / "store" : fs::path(named);
+  }
+  const fs::path& file() const { return file_; }
+
+ private:
+  std::optional<suites::TemporaryDirectory> own_;
+  fs::path file_;
+};
+
+suites::Store opened(const Options& options, const fs::path& file, const suites::Identity& identity) {
+  if (options.resume && options.store.empty()) throw InputError("--resume needs the --store to go on with");
+  return options.resume ? suites::Store::resume(file, identity) : suites::Store::create(file, identity);
+}
+
+// What a ledger or a baseline knows does not count.
+std::vector<bool> excused(const Options& options, const suites::Harvest& harvest) {
+  std::optional<suites::Ledger> ledger;
+  std::optional<suites::Baseline> baseline;
+  if (!options.expectations.empty()) ledger = suites::read_ledger(options.expectations);
+  if (!options.baseline.empty()) baseline = suites::read_baseline(options.baseline);
+  std::vector<bool> all;
+  for (const suites::Failure& failure : harvest.failures) {
+    const std::vector<suites::Breach> breaches = suites::breaches(failure.told.verdict, {});
+    const auto is_known = [&](const suites::Breach& breach) {
+      if (ledger)
+        for (const suites::Entry& entry : ledger->entries)
+          if (!entry.is_expired(suites::today()) && entry.meets(failure.planned.c) && entry.expects(breach))
+            return true;
+      return baseline && baseline->knows(failure.planned.line, text(failure.signature), breach);
+    };
+    all.push_back(std::ranges::all_of(breaches, is_known));
+  }
+  return all;
+}
+
+void write_folders(const reports::FuzzReport& report, const suites::Conduct& conduct) {
+  if (report.folder.empty()) return;
+  const suites::Provenance provenance{ASSAY_VERSION, report.asked.backend, report.backend, conduct};
+  for (const suites::Cause& cause : report.causes)
+    for (std::size_t i : cause.examples)
+      suites::write_finding(fs::path(report.folder) / suites::folder_name(report.findings[i]), report.findings[i],
+                            provenance);
+}
+
+// What was found is printed in any case: a full disk must not cost it.
+void publish(const reports::FuzzReport& report, reports::Draft* draft, const std::string& file) {
+  const auto colour = is_coloured(STDOUT_FILENO) ? reports::Colour::terminal : reports::Colour::none;
+  try {
+    if (draft) {
+      reports::write_json(report, draft->out());
+      draft->finish();
+    }
+  } catch (const InputError&) {
+    reports::write_session(report, "", colour, std::cout);
+    throw;
+  }
+  reports::write_session(report, file, colour, std::cout);
+}
+
+int fuzz(const Options& options) {
+  const Stopwatch stopwatch;
+  const int jobs = jobs_or_processors(options.jobs);
+  reports::FuzzReport report;
+  report.plan = plan_of(options);
+  report.asked = options.subject.asked();
+  report.asked.seed = options.seed;
+  std::optional<reports::Draft> draft;
+  if (!options.report.empty()) draft.emplace(options.report);
+  suites::Conduct conduct = options.subject.conduct();
+  conduct.jobs = jobs;
+  conduct.stop = &interrupted();
+  suites::Crew crew(options.subject.opener(), jobs);
+  report.backend = crew.describe();
+  const StorePlace place(options.store);
+  suites::Store store =
+      opened(options, place.file(),
+             suites::identity_of(report.plan, options.subject.backend, report.backend, conduct, ASSAY_VERSION));
+  heed_interrupts();
+  {
+    ProgressLine line;
+    conduct.progress = [&](const suites::Progress& progress) { line.show(progress); };
+    report.complete = suites::fuzz(report.plan, crew, conduct, store);
+  }
+  report.harvest = suites::harvest(store, options.subject.strict);
+  report.excused = excused(options, report.harvest);
+  report.findings = suites::findings_of(report.harvest, crew, conduct, crosscheck::wrong_models());
+  report.causes = suites::causes_of(report.findings, crosscheck::wrong_models());
+  if (!report.findings.empty()) report.folder = options.findings;
+  write_folders(report, conduct);
+  report.run = stopwatch.run(jobs);
+  publish(report, draft ? &*draft : nullptr, options.report);
+  return report.conforms() && report.complete ? conforms : not_conforming;
+}
+
+}  // namespace
+
+Verb fuzz_verb(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("fuzz", "ask a backend new questions for a while; shrink and sort what is found");
+  options->subject.add_options(*command);
+  options->subject.add_campaign_options(*command);
+  command->add_option("--ops", options->operators, "only these, separated by commas: Conv,AveragePool-19")
+      ->delimiter(',');
+  command->add_option("--types", options->types, "only these element types: f16,bf16,f32,f64")->delimiter(',');
+  command->add_option("--seed", options->seed, "which questions")->capture_default_str();
+  command->add_option("--budget", options->budget, "how long to ask: 90s, 10m, 8h; sorting comes on top");
+  command->add_option("--cases", options->cases, "how many questions, of all shards together")
+      ->check(CLI::Range(Int{1}, Int{1} << 40));
+  command->add_option("--store", options->store, "keep verdicts in this file, to --resume or `assay merge`");
+  command->add_flag("--resume", options->resume, "go on with the store of the same campaign");
+  command
+      ->add_option("--shard", options->shard,
+                   "which part of the questions: 2/8, or auto (SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX with "
+                   "ASSAY_SHARDS, CI_NODE_INDEX with CI_NODE_TOTAL)")
+      ->capture_default_str();
+  command->add_option("--jobs", options->jobs, "sessions side by side; 0: one per processor")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command->add_option("--report", options->report, "write the JSON report (reports/fuzz.schema.json) to this file");
+  command
+      ->add_option("--findings", options->findings,
+                   "folder for what is found, each in the layout of ONNX's backend tests; \"\" for none")
+      ->capture_default_str();
+  command->add_option("--regressions", options->regressions, "folder of kept findings and *.cases files, asked first");
+  command->add_option("--expectations", options->expectations, "a ledger: failures it expects do not count");
+  command->add_option("--baseline", options->baseline, "an earlier report: failures it knows do not count");
+  return {command, [options] { return fuzz(*options); }};
+}
+
+}  // namespace assay::tools
