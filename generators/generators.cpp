@@ -8,6 +8,8 @@
 #include "reference/operator.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace assay::generators {
 
@@ -56,7 +58,10 @@ std::vector<Damage> damages_of(const Questions& questions) {
   return damages;
 }
 
-std::optional<Case> draw_near_miss(const Definition& definition, DType type, std::string_view constraint) {
+// Damages one legal case after the other, until `is_wanted` of what came of it. What is drawn does not depend on what
+// is wanted.
+template <class F>
+std::optional<Case> draw_damaged(const Definition& definition, DType type, F&& is_wanted) {
   const std::vector<Damage> damages = damages_of(questions_about(definition.version));
   const auto count = static_cast<Int>(damages.size());
   for (int base = 0; base < 40; ++base) {
@@ -64,8 +69,8 @@ std::optional<Case> draw_near_miss(const Definition& definition, DType type, std
     const Int first = between(0, count - 1);
     for (Int i = 0; i < count; ++i) {
       Case broken = c;
-      if (!damages[static_cast<std::size_t>((first + i) % count)].apply(broken)) continue;
-      if (definition.violated(broken.call()) == std::vector<std::string>{std::string(constraint)}) return broken;
+      if (damages[static_cast<std::size_t>((first + i) % count)].apply(broken) && is_wanted(std::as_const(broken)))
+        return broken;
     }
   }
   return std::nullopt;
@@ -241,19 +246,30 @@ Case legal(const Definition& definition, DType type, std::uint64_t seed, std::ui
 
 std::optional<Case> near_miss(const Definition& definition, DType type, std::string_view constraint, std::uint64_t seed,
                               std::uint64_t index) {
-  const rc::Gen<std::optional<Case>> misses = full_size([&] { return draw_near_miss(definition, type, constraint); });
+  const rc::Gen<std::optional<Case>> misses = full_size([&] {
+    return draw_damaged(definition, type,
+                        [&](const Case& broken) { return definition.breaks_only(broken.call(), constraint); });
+  });
   return misses(random_of(definition.version, type, seed, index)).value();
 }
 
+// A near miss of a constraint is the first damaged case that breaks it alone, so one walk through the damaged cases of
+// an index finds every constraint that has one there.
 std::vector<std::string> breakable(const Definition& definition) {
   const DType type = definition.types_of(definition.inputs.front().type).back();
-  std::vector<std::string> ids;
-  for (std::string& id : constraint_ids(definition)) {
-    bool is_breakable = false;
-    for (std::uint64_t index = 0; index < 4 && !is_breakable; ++index)
-      is_breakable = near_miss(definition, type, id, 1, index).has_value();
-    if (is_breakable) ids.push_back(std::move(id));
+  std::set<std::string> broken_alone;
+  for (std::uint64_t index = 0; index < 4; ++index) {
+    const rc::Gen<std::optional<Case>> walk = full_size([&] {
+      return draw_damaged(definition, type, [&](const Case& broken) {
+        std::vector<std::string> violated = definition.violated(broken.call());
+        if (violated.size() == 1) broken_alone.insert(std::move(violated.front()));
+        return false;
+      });
+    });
+    walk(random_of(definition.version, type, 1, index)).value();
   }
+  std::vector<std::string> ids = constraint_ids(definition);
+  std::erase_if(ids, [&](const std::string& id) { return !broken_alone.contains(id); });
   return ids;
 }
 

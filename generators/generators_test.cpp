@@ -124,6 +124,20 @@ TEST_CASE("Generators: every constraint a line can break alone is broken", "[gen
   }
 }
 
+TEST_CASE("Generators: a constraint is breakable where one of its first four near misses is found", "[generators]") {
+  for (const char* name : {"AveragePool", "QLinearConv"}) {
+    const Definition& d = find_operator("", name)->versions().back();
+    const std::vector<std::string> found = breakable(d);
+    for (const Constraint& constraint : d.constraints) {
+      bool expected = false;
+      for (std::uint64_t index = 0; index < 4 && !expected; ++index)
+        expected = near_miss(d, types(d).back(), constraint.id, 1, index).has_value();
+      INFO(name << " " << constraint.id);
+      CHECK((std::ranges::find(found, constraint.id) != found.end()) == expected);
+    }
+  }
+}
+
 TEST_CASE("Generators: every cell of the coverage tables is reached within 2,000 cases of each version",
           "[generators]") {
   std::map<std::string, std::map<std::string, int>> table;

@@ -42,8 +42,10 @@ bool Call::has(std::string_view input) const {
 }
 
 const TensorType& Call::type(std::string_view input) const {
-  expects(has(input), "the type of an input that is absent");
-  return node_.inputs.find(input)->second.type;
+  const auto found = node_.inputs.find(input);
+  expects(found != node_.inputs.end() && found->second.presence == Input::Presence::given,
+          "the type of an input that is absent");
+  return found->second.type;
 }
 
 const Attribute* Call::stated(std::string_view attribute) const {

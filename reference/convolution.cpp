@@ -2,6 +2,7 @@
 #include "reference/convolution.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace assay {
 
@@ -33,11 +34,10 @@ Call as_conv(const Call& call, const char* x, const char* w, const char* b) {
 }
 
 void convolution_constraints(Operator& op, AsConv as_conv, std::initializer_list<std::string_view> without) {
-  for (const Constraint& constraint : conv_definition().constraints) {
+  for (Constraint constraint : conv_definition().constraints) {
     if (std::ranges::find(without, constraint.id) != without.end()) continue;
-    op.require(
-        constraint.id, constraint.text,
-        [holds = constraint.holds, as_conv](const Call& call) { return holds(as_conv(call)); }, constraint.ruling);
+    constraint.stands_for = as_conv;
+    op.require(std::move(constraint));
   }
 }
 

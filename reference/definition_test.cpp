@@ -62,6 +62,20 @@ TEST_CASE("What every operator demands comes first, and hides what cannot be ask
   CHECK(conv().violated(legal_conv().input("B", {DType::f64, {4}}), 11) == Ids{"G4"});
 }
 
+TEST_CASE("A call breaks only one constraint where that one is all it violates", "[operator]") {
+  const auto breaks_only = [](Node node, std::string_view id) {
+    const Call call = conv().call(11, std::move(node));
+    return call.definition().breaks_only(call, id);
+  };
+  CHECK(breaks_only(legal_conv().attribute("group", 0), "C7"));
+  CHECK_FALSE(breaks_only(legal_conv().attribute("group", 0), "C8"));
+  CHECK_FALSE(breaks_only(legal_conv(), "C7"));
+  CHECK_FALSE(breaks_only(legal_conv().attribute("group", 0).attribute("strides", Ints{1}), "C7"));
+  CHECK(breaks_only(Node().input("X", Shape{1, 1, 4}), "G1"));
+  CHECK_FALSE(breaks_only(Node().input("X", Shape{1, 1, 4}), "G2"));
+  CHECK_FALSE(breaks_only(legal_conv().attribute("group", 0).attribute("no_such", 1), "C7"));
+}
+
 TEST_CASE("A constraint that is a ruling is lifted by its other readings", "[operator]") {
   const Node both = legal_conv().attribute("auto_pad", "VALID").attribute("pads", Ints{0, 0, 0, 0});
   CHECK(conv().violated(both, 11, Readings().with("A4", "auto-wins")) == Ids{});

@@ -89,16 +89,51 @@ const Constraint* Definition::constraint(std::string_view id) const {
   return found == constraints.end() ? nullptr : &*found;
 }
 
+namespace {
+
+// Asks constraints of one call. The call it stands for is worked out once for all that are asked of that one.
+class Asking {
+ public:
+  explicit Asking(const Call& call) : call_(&call) {}
+
+  bool holds(const Constraint& constraint) {
+    if (!constraint.stands_for) return constraint.holds(*call_);
+    if (!other_ || made_by_ != constraint.stands_for) {
+      other_.emplace(constraint.stands_for(*call_));
+      made_by_ = constraint.stands_for;
+    }
+    return constraint.holds(*other_);
+  }
+
+ private:
+  const Call* call_;
+  std::optional<Call> other_;
+  Call (*made_by_)(const Call&) = nullptr;
+};
+
+}  // namespace
+
 std::vector<std::string> Definition::violated(const Call& call, const Readings& readings) const {
   std::vector<std::string> ids;
+  Asking asked(call);
   for (const Constraint& general : general_constraints())
-    if (!general.holds(call)) ids.push_back(general.id);
+    if (!asked.holds(general)) ids.push_back(general.id);
   if (!ids.empty()) return ids;
   for (const Constraint& constraint : constraints) {
     if (!constraint.ruling.empty() && readings.departs(constraint.ruling)) continue;
-    if (!constraint.holds(call)) ids.push_back(constraint.id);
+    if (!asked.holds(constraint)) ids.push_back(constraint.id);
   }
   return ids;
+}
+
+bool Definition::breaks_only(const Call& call, std::string_view id) const {
+  Asking asked(call);
+  const auto is_kept = [&](const Constraint& other) { return other.id == id || asked.holds(other); };
+  const auto is_broken = [&](const Constraint& own) { return own.id == id && !asked.holds(own); };
+  const std::vector<Constraint>& general = general_constraints();
+  if (!std::ranges::all_of(general, is_kept)) return false;
+  if (std::ranges::any_of(general, is_broken)) return true;  // the others are not asked then
+  return std::ranges::any_of(constraints, is_broken) && std::ranges::all_of(constraints, is_kept);
 }
 
 Operator::Operator(std::string name, std::string domain) : name_(std::move(name)), domain_(std::move(domain)) {}
@@ -147,7 +182,11 @@ Operator& Operator::required_ints(std::string name) {
 
 Operator& Operator::require(std::string id, std::string text, std::function<bool(const Call&)> holds,
                             std::string ruling) {
-  current().constraints.push_back({std::move(id), std::move(text), std::move(holds), std::move(ruling)});
+  return require(Constraint{std::move(id), std::move(text), std::move(holds), std::move(ruling)});
+}
+
+Operator& Operator::require(Constraint constraint) {
+  current().constraints.push_back(std::move(constraint));
   return *this;
 }
 

@@ -46,6 +46,8 @@ struct Constraint {
   std::string id, text;  // "C6"; reports write "Conv.C6"
   std::function<bool(const Call&)> holds;
   std::string ruling;  // if not empty: another reading of this ruling lifts the constraint
+  // If any, it is asked of the call that this gives, the one the operator's own call stands for.
+  Call (*stands_for)(const Call&) = nullptr;
 };
 
 struct RulingUse {
@@ -85,6 +87,8 @@ struct Definition {
   //   G1 every required input and attribute is there      G2 no input or attribute this version does not have
   //   G3 every attribute is of its kind                    G4 types are admitted, and equal where the variable is
   std::vector<std::string> violated(const Call& call, const Readings& readings = {}) const;
+  // Whether `violated` is that one constraint; asked of it first, so that most calls are told apart at once.
+  bool breaks_only(const Call& call, std::string_view constraint) const;
 };
 
 // G1 … G4, which every operator has.
@@ -101,6 +105,7 @@ class Operator {
   Operator& attribute(std::string name, Derived derived);  // ints, no default in the schema
   Operator& required_ints(std::string name);
   Operator& require(std::string id, std::string text, std::function<bool(const Call&)> holds, std::string ruling = "");
+  Operator& require(Constraint constraint);
   // Other readings of the ruling lift the constraint.
   Operator& lifted(std::string_view id, std::string ruling);
   // Constraints several operators share, under their own ids.

@@ -97,15 +97,16 @@ Tensor compute(const Call& call, std::span<const Tensor* const> in) {
   return y;
 }
 
-bool has_geometry(const Call& c) {
-  const Definition& conv = conv_definition();
-  return conv.violated(conv_of(c)).empty() && c.integer("offset_group") >= 1;
+bool has_geometry(const Call& c, const Call& as_conv) {
+  return c.integer("offset_group") >= 1 && conv_definition().violated(as_conv).empty();
 }
 
 // [N, offset_group * K * per_tap, O…]
 bool matches_windows(const Call& c, const char* input, Int per_tap) {
-  if (!c.has(input) || !has_geometry(c)) return true;
-  const Convolution conv(conv_of(c));
+  if (!c.has(input)) return true;
+  const Call as_conv = conv_of(c);
+  if (!has_geometry(c, as_conv)) return true;
+  const Convolution conv(as_conv);
   Shape want = conv.window.output();
   want.insert(want.begin(), {conv.batch, c.integer("offset_group") * conv.window.taps() * per_tap});
   return c.shape(input) == want;
