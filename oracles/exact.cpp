@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace assay::oracles {
 namespace {
@@ -26,12 +27,49 @@ Aligned aligned(const Dyadic& a, const Dyadic& b) {
 
 int top_bit(const Integer& positive) { return static_cast<int>(mp::msb(positive)); }
 
+// floor(log2 |value|) of a value that is not zero.
+int top_bit_of(const Dyadic& value) {
+  const auto& backend = value.mantissa.backend();
+  const mp::limb_type leading = backend.limbs()[backend.size() - 1];
+  constexpr int limb_bits = std::numeric_limits<mp::limb_type>::digits;
+  return static_cast<int>(backend.size() - 1) * limb_bits + static_cast<int>(std::bit_width(leading)) - 1 +
+         value.exponent;
+}
+
 // floor(log2(numerator / denominator)) of positive integers.
 int floor_log2(const Integer& numerator, const Integer& denominator) {
+  if (denominator == 1) return top_bit(numerator);
   const int guess = top_bit(numerator) - top_bit(denominator);
   const Integer left = guess < 0 ? Integer(numerator << static_cast<unsigned>(-guess)) : numerator;
   const Integer right = guess > 0 ? Integer(denominator << static_cast<unsigned>(guess)) : denominator;
   return left < right ? guess - 1 : guess;
+}
+
+// A positive number cut into its whole part, below 2^64, and the order of the rest against a half.
+struct Cut {
+  std::uint64_t whole;
+  int half;
+  bool is_exact;
+};
+
+// Of numerator / denominator * 2^shift.
+Cut cut_long(Integer numerator, Integer denominator, int shift) {
+  if (shift >= 0)
+    numerator <<= static_cast<unsigned>(shift);
+  else
+    denominator <<= static_cast<unsigned>(-shift);
+  Integer quotient, rest;
+  mp::divide_qr(numerator, denominator, quotient, rest);
+  return {static_cast<std::uint64_t>(quotient), Integer(rest * 2).compare(denominator), rest == 0};
+}
+
+// Of value * 2^shift. Nothing below 2^64 is left of 2^-66 or less.
+Cut cut_short(std::uint64_t value, int shift) {
+  if (shift >= 0) return {value << shift, -1, true};
+  const int drop = std::min(-shift, 66);
+  const unsigned __int128 wide = value, one = 1;
+  const unsigned __int128 rest = wide & ((one << drop) - 1), half = one << (drop - 1);
+  return {static_cast<std::uint64_t>(wide >> drop), rest < half ? -1 : rest > half ? 1 : 0, rest == 0};
 }
 
 Scalar finite(bool negative, std::uint64_t significand, int exponent) {
@@ -77,11 +115,14 @@ std::string hex(const Integer& value) {
 }  // namespace
 
 Dyadic operator+(const Dyadic& a, const Dyadic& b) {
-  const Aligned s = aligned(a, b);
-  return {s.a + s.b, s.exponent};
+  Dyadic sum = a;
+  return sum += b;
 }
 Dyadic operator-(const Dyadic& a) { return {-a.mantissa, a.exponent}; }
-Dyadic operator-(const Dyadic& a, const Dyadic& b) { return a + -b; }
+Dyadic operator-(const Dyadic& a, const Dyadic& b) {
+  Dyadic difference = -b;
+  return difference += a;
+}
 Dyadic operator*(const Dyadic& a, const Dyadic& b) { return {a.mantissa * b.mantissa, a.exponent + b.exponent}; }
 
 Dyadic& operator+=(Dyadic& a, const Dyadic& b) {
@@ -103,10 +144,14 @@ Dyadic abs(Dyadic a) {
   return a;
 }
 
+// By sign, then by the leading bit; only within one binade are the mantissas laid side by side.
 std::strong_ordering operator<=>(const Dyadic& a, const Dyadic& b) {
+  const int sign = a.mantissa.sign();
+  if (sign != b.mantissa.sign() || sign == 0) return sign <=> b.mantissa.sign();
+  const int a_top = top_bit_of(a), b_top = top_bit_of(b);
+  if (a_top != b_top) return sign > 0 ? a_top <=> b_top : b_top <=> a_top;
   const Aligned s = aligned(a, b);
-  const int sign = s.a.compare(s.b);
-  return sign <=> 0;
+  return s.a.compare(s.b) <=> 0;
 }
 
 Ratio operator+(const Ratio& a, const Ratio& b) {
@@ -183,21 +228,16 @@ Scalar scalar(const Tensor& tensor, Int index) {
 Scalar rounded(const Ratio& value, const Format& format, Rounding rounding) {
   if (value.is_zero()) return {};
   const bool negative = value.numerator.mantissa < 0;
-  Integer numerator = mp::abs(value.numerator.mantissa), denominator = value.denominator;
-  const int leading = floor_log2(numerator, denominator) + value.numerator.exponent;
+  const Integer numerator = mp::abs(value.numerator.mantissa);
+  const int leading = floor_log2(numerator, value.denominator) + value.numerator.exponent;
   const int unit = std::max(leading - format.precision + 1, format.smallest_exponent());
   const int shift = value.numerator.exponent - unit;
-  if (shift >= 0)
-    numerator <<= static_cast<unsigned>(shift);
-  else
-    denominator <<= static_cast<unsigned>(-shift);
-
-  Integer quotient, rest;
-  mp::divide_qr(numerator, denominator, quotient, rest);
-  auto significand = static_cast<std::uint64_t>(quotient);
-  const int half = Integer(rest * 2).compare(denominator);
-  const bool away = rounding == Rounding::nearest_even ? half > 0 || (half == 0 && (significand & 1))
-                                                       : rest != 0 && (rounding == Rounding::up) != negative;
+  const bool is_short = value.denominator == 1 && top_bit(numerator) < 64;
+  const Cut cut = is_short ? cut_short(static_cast<std::uint64_t>(numerator), shift)
+                           : cut_long(numerator, value.denominator, shift);
+  std::uint64_t significand = cut.whole;
+  const bool away = rounding == Rounding::nearest_even ? cut.half > 0 || (cut.half == 0 && (significand & 1))
+                                                       : !cut.is_exact && (rounding == Rounding::up) != negative;
   if (away) ++significand;
   if (significand != 0 && unit + static_cast<int>(std::bit_width(significand)) - 1 > format.max_exponent)
     return overflowed(negative, format, rounding);

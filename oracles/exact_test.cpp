@@ -64,6 +64,22 @@ TEST_CASE("A quotient is rounded once: the nearest double is the one division gi
   }
 }
 
+TEST_CASE("A value of one machine word is rounded as the same value over a denominator is", "[exact]") {
+  Generator random(15);
+  for (int i = 0; i < 20000; ++i) {
+    // Few bits, so that ties and exact values occur; exponents that pass the bottom and the top of f16.
+    const std::uint64_t magnitude = random.next() >> random.below(64);
+    const Integer mantissa = random.next() & 1 ? Integer(magnitude) : Integer(-Integer(magnitude));
+    const int exponent = static_cast<int>(random.below(200)) - 140;
+    for (const DType dtype : {DType::f16, DType::f32})
+      for (const Rounding rounding : {Rounding::nearest_even, Rounding::down, Rounding::up}) {
+        const Scalar word = rounded({{mantissa, exponent}, 1}, format_of(dtype), rounding);
+        const Scalar fraction = rounded({{mantissa * 3, exponent}, 3}, format_of(dtype), rounding);
+        REQUIRE(hexadecimal(word) == hexadecimal(fraction));
+      }
+  }
+}
+
 TEST_CASE("Directed roundings enclose the value, one ulp apart or equal", "[exact]") {
   Generator random(10);
   for (int i = 0; i < 20000; ++i) {
@@ -101,6 +117,22 @@ TEST_CASE("Sums, products and order of dyadic numbers are those of the integers 
     Dyadic sum = p;
     sum += q;
     REQUIRE(sum == p + q);
+  }
+}
+
+TEST_CASE("The order of two dyadic numbers is the sign of their difference, however far apart they lie", "[exact]") {
+  Generator random(16);
+  const auto draw = [&] {
+    Integer mantissa = Integer(random.next() >> random.below(64)) << static_cast<unsigned>(random.below(200));
+    mantissa += random.below(3);
+    return Dyadic{random.next() & 1 ? mantissa : Integer(-mantissa), static_cast<int>(random.below(300)) - 150};
+  };
+  for (int i = 0; i < 20000; ++i) {
+    const Dyadic a = draw(), b = random.below(4) == 0 ? Dyadic{a.mantissa * 2, a.exponent - 1} : draw();
+    const int sign = (a - b).mantissa.sign();
+    REQUIRE((a < b) == (sign < 0));
+    REQUIRE((a == b) == (sign == 0));
+    REQUIRE((a > b) == (sign > 0));
   }
 }
 

@@ -68,16 +68,16 @@ struct Machine {
 struct Coordinate {
   Int base;
   const Scalar* offset;
-  Dyadic at;  // base + offset
+  Dyadic at;     // base + offset
+  Dyadic reach;  // |base| + |offset|
 
   bool is_exact(const Format& format) const {
     const int finest = std::min(0, offset->is_zero() ? 0 : offset->exponent);
-    return finest >= format.unit_exponent() && reach() <= Dyadic::power_of_two(format.precision + finest);
+    return finest >= format.unit_exponent() && reach <= Dyadic::power_of_two(format.precision + finest);
   }
-  Dyadic reach() const { return abs(whole(base)) + abs(offset->value()); }
   Dyadic change(const Machine& machine) const {
     if (!machine.converts() && is_exact(*machine.format)) return {};
-    return machine.unit() * (reach() + reach() + whole(1));
+    return machine.unit() * (reach + reach + whole(1));
   }
 };
 
@@ -251,7 +251,8 @@ class DeformConvAnswer final : public Answer {
           const auto axis = static_cast<std::size_t>(a);
           const Scalar& offset = offset_.at((row * axes + a) * windows + window);
           const Int base = tracks_[axis].at(y[axis + 2], tap[axis]);
-          s.where.push_back({base, &offset, whole(base) + (offset.is_finite() ? offset.value() : Dyadic{})});
+          const Dyadic displaced = offset.is_finite() ? offset.value() : Dyadic{};
+          s.where.push_back({base, &offset, whole(base) + displaced, abs(whole(base)) + abs(displaced)});
         }
         all.push_back(std::move(s));
         ++flat;

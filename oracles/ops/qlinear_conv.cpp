@@ -20,28 +20,48 @@
 namespace assay::oracles {
 namespace {
 
-Integer floor_of(const Ratio& value) {
-  Integer numerator = value.numerator.mantissa, denominator = value.denominator, quotient, rest;
+// below + rest / denominator, 0 <= rest < denominator.
+struct Floored {
+  Integer below, rest, denominator;
+};
+
+Floored floored(const Ratio& value) {
+  Floored out{0, 0, value.denominator};
+  Integer numerator = value.numerator.mantissa;
   const int exponent = value.numerator.exponent;
   if (exponent >= 0)
     numerator <<= static_cast<unsigned>(exponent);
   else
-    denominator <<= static_cast<unsigned>(-exponent);
-  boost::multiprecision::divide_qr(numerator, denominator, quotient, rest);
-  return rest < 0 ? Integer(quotient - 1) : quotient;
+    out.denominator <<= static_cast<unsigned>(-exponent);
+  boost::multiprecision::divide_qr(numerator, out.denominator, out.below, out.rest);
+  if (out.rest < 0) {
+    out.below -= 1;
+    out.rest += out.denominator;
+  }
+  return out;
 }
 
-Ratio integer(const Integer& value) { return {{value, 0}, 1}; }
-
-// To nearest, ties to even.
-Integer nearest_integer(const Ratio& value) {
-  const Integer below = floor_of(value);
-  const Ratio twice_rest = (value - integer(below)) * Dyadic{2, 0};
-  const auto order = twice_rest <=> integer(1);
-  return order > 0 || (order == 0 && below % 2 != 0) ? Integer(below + 1) : below;
+Integer floor_of(const Ratio& value) { return floored(value).below; }
+bool is_tie(const Ratio& value) {
+  const Floored parts = floored(value);
+  return parts.rest * 2 == parts.denominator;
 }
 
-bool is_tie(const Ratio& value) { return (value - integer(floor_of(value))) * Dyadic{2, 0} == integer(1); }
+// value + shift, to nearest, ties to even; less the shift.
+Integer nearest_integer(const Ratio& value, Int shift) {
+  const Floored parts = floored(value);
+  const int order = Integer(parts.rest * 2).compare(parts.denominator);
+  return order > 0 || (order == 0 && (parts.below + shift) % 2 != 0) ? Integer(parts.below + 1) : parts.below;
+}
+
+// The same of a double: of a positive one the floor and the rest are exact. From 2^53 on any value does, every output
+// type being narrower.
+Int nearest_integer(double value, Int shift) {
+  const double magnitude = std::min(std::abs(value), 0x1p53), floor = std::floor(magnitude), rest = magnitude - floor;
+  const auto below = static_cast<Int>(floor);
+  const Int nearest = rest > 0.5 || (rest == 0.5 && (below + shift) % 2 != 0) ? below + 1 : below;
+  return std::signbit(value) ? -nearest : nearest;
+}
 
 // One evaluation order in a real floating-point type, watched: no intermediate may leave the normal range.
 template <class F>
@@ -69,7 +89,7 @@ std::vector<Watched<F>> orders(Int sum, float x_scale, float w_scale, float y_sc
 }
 
 struct Range {
-  Integer low, high;
+  Int low, high;
 };
 
 Range range_of(DType dtype) { return dtype == DType::u8 ? Range{0, 255} : Range{-128, 127}; }
@@ -88,6 +108,7 @@ class QLinearConvAnswer final : public Answer {
         x_scale_(scalars(*in.at(1))),
         w_scale_(scalars(*in.at(4))),
         y_scale_(scalars(*in.at(6))),
+        scales_{as_floats(*in.at(1)), as_floats(*in.at(4)), as_floats(*in.at(6))},
         gathering_(in.at(0)->shape(), in.at(3)->shape(), call.integer("group"), std::move(tracks)) {
     if (in.size() > 8 && in[8]) b_ = scalars(*in[8]);
   }
@@ -106,7 +127,7 @@ class QLinearConvAnswer final : public Answer {
       if (!scale->is_finite() || scale->is_zero()) return out;
     const Int a = accumulated(exact);
     out.value = requantised(a, sx, sw, sy);
-    const Scalar zero = y_zero_.at(0);
+    const Int zero = whole(y_zero_.at(0));
     out.nearest = answer(out.value, zero);
     out.asked.arithmetic = "f32 requantisation in any order (Q1)";
     const bool nothing_rounds = is_exact(a, sx, sw, sy);
@@ -164,6 +185,13 @@ class QLinearConvAnswer final : public Answer {
   }
 
  private:
+  struct Scales {
+    std::vector<float> x, w, y;
+  };
+  static std::vector<float> as_floats(const Tensor& scales) {
+    return {scales.as<float>().begin(), scales.as<float>().end()};
+  }
+
   static Int whole(const Scalar& s) { return s.mantissa << s.exponent; }
   static const Scalar& of_map(const Scalars& list, Int m) { return list.at(list.values.size() == 1 ? 0 : m); }
 
@@ -195,19 +223,23 @@ class QLinearConvAnswer final : public Answer {
             divisor};
   }
 
-  // sat(rne(v) + zy) or sat(rne(v + zy)).
-  Scalar answer(const Ratio& v, const Scalar& zero) const {
-    const Integer z = whole(zero);
-    return saturated(add_first_ ? nearest_integer(v + integer(z)) : Integer(nearest_integer(v) + z));
+  // sat(rne(v) + zy) or sat(rne(v + zy)), of a Ratio or a double.
+  template <class Value>
+  Scalar answer(const Value& v, Int zero) const {
+    return saturated(nearest_integer(v, add_first_ ? zero : 0) + zero);
   }
 
+  Scalar saturated(Int value) const {
+    const Range range = range_of(dtype_);
+    return scalar(std::clamp(value, range.low, range.high));
+  }
   Scalar saturated(const Integer& value) const {
     const Range range = range_of(dtype_);
-    return scalar(static_cast<Int>(std::clamp(value, range.low, range.high)));
+    return scalar(static_cast<Int>(std::clamp(value, Integer(range.low), Integer(range.high))));
   }
 
   Scalar offset(const Integer& rounded_value) const { return saturated(rounded_value + whole(y_zero_.at(0))); }
-  Scalar stepped(const Scalar& value, Int by) const { return saturated(Integer(whole(value) + by)); }
+  Scalar stepped(const Scalar& value, Int by) const { return saturated(whole(value) + by); }
 
   static bool is_exact(Int a, const Scalar& sx, const Scalar& sw, const Scalar& sy) {
     if (a == 0) return true;
@@ -220,31 +252,28 @@ class QLinearConvAnswer final : public Answer {
     return in_range && bits(sy.mantissa) == 1 && abs(product) < (Integer(1) << 24U);
   }
 
-  Ratio slack_of(const Ratio& v, const Scalar& zero) const {
+  Ratio slack_of(const Ratio& v, Int zero) const {
     const Ratio magnitude = oracles::abs(v);
     // 5 u (1 + 2^-20), and u (|v| + |zy|) where the zero point is added in floating point.
     Ratio slack = magnitude * Dyadic{5 * ((Int{1} << 20) + 1), -44};
-    if (add_first_)
-      slack = slack + (magnitude + oracles::abs(Ratio{zero.value(), 1})) * Dyadic{(Int{1} << 20) + 1, -44};
+    if (add_first_) slack = slack + (magnitude + oracles::abs(Ratio{{zero, 0}, 1})) * Dyadic{(Int{1} << 20) + 1, -44};
     return slack;
   }
 
   template <class F>
-  bool join(Interval& admitted, Int a, Int m, const Scalar& zero) const {
-    const auto as_float = [](const Scalar& s) { return static_cast<float>(approximate({s.value(), 1})); };
+  bool join(Interval& admitted, Int a, Int m, Int zero) const {
+    const std::vector<float>& w = scales_.w;
     for (const Watched<F>& order :
-         orders<F>(a, as_float(x_scale_.at(0)), as_float(of_map(w_scale_, m)), as_float(y_scale_.at(0)))) {
+         orders<F>(a, scales_.x[0], w[w.size() == 1 ? 0 : static_cast<std::size_t>(m)], scales_.y[0])) {
       if (order.is_lost()) return false;
-      Tensor one({DType::f64, {1}});
-      one.as<double>()[0] = static_cast<double>(order.value());
-      const Scalar got = answer({scalar(one, 0).value(), 1}, zero);
-      if (got.value() < admitted.lower.value()) admitted.lower = got;
-      if (got.value() > admitted.upper.value()) admitted.upper = got;
+      const Scalar got = answer(static_cast<double>(order.value()), zero);
+      if (whole(got) < whole(admitted.lower)) admitted.lower = got;
+      if (whole(got) > whole(admitted.upper)) admitted.upper = got;
     }
     return true;
   }
 
-  bool join_orders(Interval& admitted, Int a, Int m, const Scalar& zero) const {
+  bool join_orders(Interval& admitted, Int a, Int m, Int zero) const {
     return join<float>(admitted, a, m, zero) && join<double>(admitted, a, m, zero);
   }
 
@@ -252,6 +281,7 @@ class QLinearConvAnswer final : public Answer {
   bool add_first_;
   std::string accumulator_;
   Scalars x_, w_, x_zero_, w_zero_, y_zero_, x_scale_, w_scale_, y_scale_;
+  Scales scales_;
   std::optional<Scalars> b_;
   Gathering gathering_;
 };
@@ -267,7 +297,9 @@ std::optional<Shape> shape(const Call& call, const Readings& readings) {
 bool differ(const Element& a, const Element& b) {
   if (a.kind != b.kind) return true;
   if (a.kind != Kind::finite) return false;
-  const auto unlike = [](const Scalar& p, const Scalar& q) { return p.value() != q.value(); };
+  const auto unlike = [](const Scalar& p, const Scalar& q) {
+    return p.mantissa != q.mantissa || p.exponent != q.exponent;
+  };
   return unlike(*a.nearest, *b.nearest) || unlike(a.asked.range->lower, b.asked.range->lower) ||
          unlike(a.asked.range->upper, b.asked.range->upper);
 }
