@@ -3,6 +3,7 @@
 #include "reports/draft.h"
 #include "reports/report.h"
 #include "suites/campaign.h"
+#include "suites/catalogue.h"
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/progress.h"
 #include "tools/verbs/subject.h"
@@ -30,7 +31,7 @@ struct Options {
   std::uint64_t seed = 1;
   Int cases = suites::default_generated;
   int jobs = 0;
-  std::string report, suite = "full", suites, expectations, baseline;
+  std::string report, suite, suites, expectations, baseline;
   std::vector<std::string> configurations;
 };
 
@@ -85,10 +86,17 @@ void publish(const reports::Report& report, reports::Draft* draft, const std::st
   reports::write_session(report, file, colour, std::cout);
 }
 
+// As asked, or as the catalogue says of the backend.
+std::string suite_of(const Options& options) {
+  if (!options.suite.empty()) return options.suite;
+  const suites::CatalogueEntry* entry = suites::find_entry(suites::catalogue(), options.subject.backend);
+  return entry ? entry->suite : "full";
+}
+
 reports::Report certify_once(const Options& options) {
   const suites::Request request{
       selection_of(options.operators, options.types),
-      options.suite == "short" ? suites::Request::Length::abridged : suites::Request::Length::full, options.seed,
+      suite_of(options) == "short" ? suites::Request::Length::abridged : suites::Request::Length::full, options.seed,
       options.cases};
   level_of(options.subject.level);  // mistakes are told before the work
   options.subject.opener();
@@ -200,9 +208,9 @@ Verb certify_verb(CLI::App& app) {
   command->add_option("--baseline", options->baseline, "an earlier report: breaches it has as well do not count");
   command
       ->add_option("--suite", options->suite,
-                   "full, or short: 1,500 cases whatever --seed and --cases say, no certificate")
-      ->check(CLI::IsMember({"full", "short"}))
-      ->capture_default_str();
+                   "full, or short: 1,500 cases whatever --seed and --cases say, no certificate; left out: as the "
+                   "catalogue says, else full")
+      ->check(CLI::IsMember({"full", "short"}));
   command->add_option("--suites", options->suites,
                       "the folder with conformance/*.cases (default: the project's suites/)");
   command

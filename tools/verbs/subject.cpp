@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/verbs/subject.h"
 
+#include "suites/catalogue.h"
 #include "suites/printable.h"
 #include "tools/verbs/words.h"
 
@@ -41,8 +42,9 @@ void Subject::add_options(CLI::App& command) {
 void Subject::add_campaign_options(CLI::App& command) {
   command
       .add_option("--pack", pack,
-                  "legal cases in one model, for runtimes that are slow to load; about 100 is best for most")
-      ->check(CLI::Range(1, 1000))
+                  "legal cases in one model, for runtimes that are slow to load; about 100 is best for most; 0: as the "
+                  "catalogue says, else 1")
+      ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   command
       .add_option("--presentations", presentations,
@@ -50,6 +52,12 @@ void Subject::add_campaign_options(CLI::App& command) {
                   "none, sample (an eighth, one way each) or all")
       ->check(CLI::IsMember({"none", "sample", "all"}))
       ->capture_default_str();
+}
+
+int Subject::packed() const {
+  if (pack > 0) return pack;
+  const suites::CatalogueEntry* entry = suites::find_entry(suites::catalogue(), backend);
+  return entry ? entry->pack : 1;
 }
 
 suites::Limits Subject::limits() const {
@@ -84,7 +92,7 @@ suites::Conduct Subject::conduct() const {
   conduct.threads = threads;
   conduct.optimization = optimization;
   conduct.options = options();
-  conduct.pack = pack;
+  conduct.pack = packed();
   conduct.presenting = presenting_of(presentations);
   return conduct;
 }
@@ -98,7 +106,7 @@ reports::Asked Subject::asked() const {
   asked.threads = threads;
   asked.optimization = optimization;
   asked.options = options();
-  asked.pack = pack;
+  asked.pack = packed();
   asked.presenting = presenting_of(presentations);
   asked.timeout_seconds = timeout_seconds;
   asked.memory_mib = memory_mib;

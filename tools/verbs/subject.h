@@ -23,12 +23,13 @@ struct Subject {
   double timeout_seconds = 10;
   Int memory_mib = 4096;
   std::vector<std::string> settings;  // "precision=f32"
-  int pack = 1;
+  int pack = 0;  // 0: what the catalogue says of the backend
   std::string presentations = "sample";
 
   void add_options(CLI::App& command);
   void add_campaign_options(CLI::App& command);  // of more than one question
 
+  int packed() const;  // cases in one model
   suites::Limits limits() const;
   suites::OpenBackend opener() const;
   std::map<std::string, std::string> options() const;  // throws InputError where a setting is not KEY=VALUE
