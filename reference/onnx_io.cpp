@@ -527,10 +527,7 @@ std::string encode_tensor(const Tensor& tensor, std::string_view name) { return 
 Result<TensorType> decode_type(std::string_view bytes) {
   return as_result([&] {
     const auto proto = message_of<onnx::TensorProto>(bytes, "TensorProto");
-    TensorType type{dtype_numbered(proto.data_type()), {proto.dims().begin(), proto.dims().end()}};
-    if (std::ranges::any_of(type.shape, [](Int extent) { return extent < -1; }))
-      reject("an extent is negative: " + text(type.shape));
-    return type;
+    return TensorType{dtype_numbered(proto.data_type()), {proto.dims().begin(), proto.dims().end()}};
   });
 }
 

@@ -89,6 +89,7 @@ Json run_json(const Run& run, std::size_t reached) {
           {"cases_per_second", run.seconds > 0 ? static_cast<double>(reached) / run.seconds : 0.0},
           {"jobs", run.jobs},
           {"cpu", run.cpu},
+          {"isolation", run.isolation},
           {"host_microseconds_per_case", reached > 0 ? 1e6 * run.host_seconds / static_cast<double>(reached) : 0.0}};
 }
 

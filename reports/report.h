@@ -50,7 +50,8 @@ struct Run {
   double seconds = 0;
   int jobs = 1;
   std::string cpu;
-  double host_seconds = 0;  // of processor time for generating, judging and speaking; the backend's own is not in it
+  std::string isolation = {};  // of the workers, in words
+  double host_seconds = 0;     // of processor time for generating, judging and speaking; the backend's own is not in it
 };
 
 // What was agreed before the run: breaches that a ledger expects or a baseline knows are told, and do not count.

@@ -233,7 +233,7 @@ Campaign run(const Suite& suite, const OpenBackend& open, const Conduct& conduct
 Campaign run(const Suite& suite, Crew& crew, const Conduct& conduct,
              const std::function<void(const Conclusion&)>& keep) {
   expect_declared(crew.describe(), conduct.options);
-  Campaign campaign{crew.describe(), {}, {}};
+  Campaign campaign{crew.describe(), {}, {}, {}};
   campaign.verdicts.resize(suite.cases.size());
   campaign.marks.resize(suite.cases.size());
   Work work(suite, conduct, campaign, keep);
@@ -242,6 +242,7 @@ Campaign run(const Suite& suite, Crew& crew, const Conduct& conduct,
   labour(work, crew, 0);
   for (std::thread& other : others) other.join();
   work.rethrow_failure();
+  campaign.isolation = crew.first().isolation();
   return campaign;
 }
 

@@ -53,6 +53,7 @@ struct Campaign {
   Description backend;
   std::vector<std::optional<oracles::Verdict>> verdicts;  // by index of the suite; empty where interrupted before
   std::vector<std::vector<Mark>> marks;                   // beside them, as many
+  std::string isolation = {};                             // how the backend was kept from the rest, in words
   bool is_complete() const;
 };
 

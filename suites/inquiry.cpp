@@ -230,6 +230,8 @@ void Inquiry::note_presentation(Open& open, const Planned& planned, const Presen
   };
   const Verdict first = judged_alike(planned.c, open.outcome), second = judged_alike(other.c, outcome);
   if (first.state == second.state && first.because == second.because) return;
+  // Nothing was claimed of one of them: an extent that was left open is no other answer.
+  if (first.state == State::unscored || second.state == State::unscored) return;
   std::string detail = in_words(second) + " instead of " + in_words(first);
   if (!second.detail.empty()) detail += ": " + second.detail;
   open.marks.push_back({"differs", other.name, detail, is_breach(second.state), line(other.c)});

@@ -65,6 +65,7 @@ reports::Report certified(suites::Suite suite, const Options& options, reports::
                           const Stopwatch& stopwatch) {
   suites::Campaign done = campaign(suite, options);
   reports::Run run = stopwatch.run(jobs_or_processors(options.jobs));
+  run.isolation = done.isolation;
   reports::Asked asked = options.subject.asked();
   asked.seed = options.seed;
   settle(agreed, suite, done, options);

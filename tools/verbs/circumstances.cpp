@@ -61,7 +61,7 @@ Stopwatch::Stopwatch() : started_(now_in_utc()), processor_start_(processor_seco
 
 reports::Run Stopwatch::run(int jobs) const {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  return {started_, seconds, jobs, cpu_model(), processor_seconds() - processor_start_};
+  return {started_, seconds, jobs, cpu_model(), "", processor_seconds() - processor_start_};
 }
 
 fs::path suites_folder(const std::string& named) {

@@ -160,6 +160,7 @@ int fuzz(const Options& options) {
   if (!report.findings.empty()) report.folder = options.findings;
   write_folders(report, conduct);
   report.run = stopwatch.run(jobs);
+  report.run.isolation = crew.first().isolation();
   publish(report, draft ? &*draft : nullptr, options.report);
   return report.conforms() && report.complete ? conforms : not_conforming;
 }
