@@ -8,6 +8,7 @@
 #include <bit>
 #include <charconv>
 #include <set>
+#include <sstream>
 
 namespace assay::generators {
 namespace {
@@ -47,6 +48,17 @@ ConvolutionFill odd_integers(const Sum& sum, int precision) {
 
 // Values that name their place; the weights 1, 10, 100 show in the digits which of them met which.
 ConvolutionFill counted() { return {{"iota", "1"}, {"lit", "1,10,100"}, {"iota", "1000"}}; }
+
+// A mean of `over` values, or a sum where it is 1, that comes to 1 + 2^-p and almost nothing is a tie once it is
+// rounded to float (numerics 3.3): those three values, zeros, and one apart.
+Recipe near_ties(DType type, Int over, Int zeros) {
+  std::ostringstream values;
+  values << over << ",0x" << std::hex << over << "p-" << std::dec << precision_of(type);
+  values << (type == DType::f16 ? ",0x1p-24" : ",0x1p-30");
+  for (Int i = 0; i < zeros; ++i) values << ",0";
+  values << "," << over + 1;
+  return {"lit", values.str()};
+}
 
 Fill draw_fill(const Sum& sum) {
   using enum Fill;
@@ -133,7 +145,10 @@ ConvolutionFill draw_convolution_fill(const Sum& sum) {
     case Fill::logu: return {seeded("logu"), seeded(sum.type == DType::f16 ? "normal" : "logu"), seeded("logu")};
     case Fill::subnormal: return {seeded("subnormal"), seeded(pick({"pow2", "sign", "normal"})), seeded("subnormal")};
     case Fill::huge: return {seeded("huge"), seeded(pick({"sign", "pow2"})), seeded("huge")};
-    case Fill::probe: return {seeded("probe"), seeded("sign"), seeded("probe")};
+    case Fill::probe:
+      if (precision_of(sum.type) < 24 && chance(50))
+        return {near_ties(sum.type, 1, 1), seeded("sign"), seeded("small")};
+      return {seeded("probe"), seeded("sign"), seeded("probe")};
     case Fill::special:
       return chance(60) ? ConvolutionFill{seeded("special"), seeded("small"), seeded("small")}
                         : ConvolutionFill{seeded("small"), seeded("special"), seeded("special")};
@@ -161,7 +176,10 @@ Recipe draw_average_fill(const Sum& sum) {
     case Fill::logu: return seeded("logu");
     case Fill::subnormal: return seeded("subnormal");
     case Fill::huge: return seeded("huge");
-    case Fill::probe: return seeded("probe");
+    case Fill::probe:
+      if (precision_of(sum.type) < 24 && sum.terms > 2 && sum.terms < 10)
+        return near_ties(sum.type, sum.terms, sum.terms - 3);
+      return seeded("probe");
     case Fill::special: return seeded("special");
   }
   throw BrokenPromise("a fill without recipes");

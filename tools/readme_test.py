@@ -16,7 +16,7 @@ import unittest
 BUILD = pathlib.Path(os.environ["ASSAY_BUILD"]).resolve()
 README = pathlib.Path("README.md").read_text(encoding="utf-8")
 FULL = "--full" in sys.argv or os.environ.get("ASSAY_FULL") == "1"
-SLOW = ("./certify.sh", "./setup.sh", "cmake ", ".deps/venv/bin/cmake ")
+SLOW = ("./certify.sh", "./setup.sh", "cmake ", ".deps/venv/bin/cmake ", "build/release/tools/assay mutate")
 # What runs this test cannot be run by it.
 NEVER = ("./test.sh", "git clone ", "cd ")
 

@@ -31,19 +31,23 @@ std::string full_name(const std::string& op) {
 // A multiplier of 15 bits is one step off in one output of ten thousand.
 std::string cases_of(const std::string& op) { return op == "QLinearConv" ? "600" : "200"; }
 
-// The report of a short certification of one pupil; `pupil` is an option of the reference worker.
-json report_on(const std::string& pupil, const std::string& op) {
+// The report of a certification of one pupil, a short one; `pupil` is an option of the reference worker.
+json report_on(const std::string& pupil, const std::string& op, const std::string& asked) {
   const std::filesystem::path report = build_folder() / "crosscheck_certify_test.json";
   std::filesystem::remove(report);
   const std::string tools = (build_folder() / "tools").string();
   const std::string command = tools + "/assay certify --backend 'exec:" + tools + "/assay-worker-reference " + pupil +
-                              "' --ops " + full_name(op) + " --cases " + cases_of(op) + " --jobs 1 --report " +
-                              report.string() + " >" + report.string() + ".log 2>&1";
+                              "' --ops " + full_name(op) + asked + " --jobs 1 --report " + report.string() + " >" +
+                              report.string() + ".log 2>&1";
   INFO(command);
   REQUIRE(std::system(command.c_str()) != -1);
   std::ifstream written(report);
   REQUIRE(written);
   return json::parse(written);
+}
+
+json report_on(const std::string& pupil, const std::string& op) {
+  return report_on(pupil, op, " --cases " + cases_of(op));
 }
 
 std::size_t total(const json& report, oracles::State state) {
@@ -62,10 +66,23 @@ std::size_t caught(const json& report, oracles::State least) {
 
 TEST_CASE("certify catches every planted bug with a few hundred generated cases and the pinned ones", "[certify]") {
   for (const Mutant& m : mutants()) {
+    if (m.expected == oracles::State::pass) continue;
     const json report = report_on("--mutant " + m.id, m.op);
     INFO(m.id << ": " << m.description << "\n" << report.at("totals"));
     CHECK(caught(report, m.expected) > 0);
     if (m.is_named_arithmetic) CHECK(total(report, oracles::State::fail) == 0);
+  }
+}
+
+TEST_CASE("certify finds a second rounding where correct rounding is asked for, and only there", "[certify]") {
+  const std::string narrow = " --types f16,bf16 --cases 3000 --level ";
+  for (const Mutant& m : mutants()) {
+    if (m.expected != oracles::State::pass) continue;
+    INFO(m.id);
+    CHECK(caught(report_on("--mutant " + m.id, m.op, narrow + "L2"), oracles::State::below) == 0);
+    const json strict = report_on("--mutant " + m.id, m.op, narrow + "L0");
+    CHECK(total(strict, oracles::State::below) > 0);
+    CHECK(total(strict, oracles::State::fail) == 0);
   }
 }
 

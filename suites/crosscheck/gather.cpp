@@ -175,6 +175,9 @@ T stored(Manner::Store store, A value) {
     case Manner::Store::saturated:
       if (!std::isinf(got)) return rounded;
       return got > 0 ? largest<T>() : static_cast<T>(-static_cast<double>(largest<T>()));
+    case Manner::Store::twice:
+      if constexpr (sizeof(T) == 2) return static_cast<T>(static_cast<double>(static_cast<float>(value)));
+      return rounded;
     default: return rounded;
   }
 }

@@ -77,7 +77,7 @@ struct Manner {
   enum class Order { sequential, reversed, pairwise, lanes, fused, shuffled };
   enum class Width { standard, wide, element, f16 };  // accumulator_t<T>; f64 or wider; T itself; Float16
   enum class Division { divide, reciprocal, f16_reciprocal };
-  enum class Store { nearest, truncated, flushed, saturated };
+  enum class Store { nearest, truncated, flushed, saturated, twice };  // twice: to f32 first
   Order order = Order::sequential;
   Width width = Width::standard;
   Division division = Division::divide;

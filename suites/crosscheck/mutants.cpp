@@ -240,6 +240,9 @@ double shortened(double value, int bits) {
 
 double as_tf32(DType dtype, double value) { return dtype == DType::f32 ? shortened(value, 11) : value; }
 double as_bf16(DType dtype, double value) { return dtype == DType::f32 ? shortened(value, 8) : value; }
+double through_f16(DType dtype, double value) {
+  return dtype == DType::f32 ? static_cast<double>(Float16(value)) : value;
+}
 double without_subnormals(DType dtype, double value) {
   const double normal = dtype == DType::f16 ? 0x1p-14 : dtype == DType::f64 ? 0x1p-1022 : 0x1p-126;
   return std::abs(value) < normal ? 0 : value;
@@ -324,6 +327,11 @@ std::vector<Entry> window_bugs() {
        "every sum in float16, whatever the type",
        {.manner = {.width = Width::f16}},
        State::below},
+      {"rounds-twice",
+       "an exact float16 or bfloat16 result is rounded to float32 first",
+       {.manner = {.width = Width::wide, .store = Store::twice}},
+       State::pass,
+       Entry::Sort::named_arithmetic},
   };
 }
 
@@ -368,6 +376,10 @@ std::vector<Entry> conv_bugs() {
        {.manner = {.operand = as_bf16}},
        State::below,
        Entry::Sort::named_arithmetic},
+      {"shortens-to-f16",
+       "float operands stored as float16, its range included",
+       {.manner = {.operand = through_f16}},
+       State::below},
   };
 }
 
@@ -430,10 +442,12 @@ struct Planted {
 };
 
 void plant(std::vector<Planted>& all, const std::string& prefix, const std::string& op, std::vector<Entry> entries) {
-  for (Entry& entry : entries)
-    all.push_back({{prefix + "-" + entry.name, op, entry.description, entry.expected,
-                    entry.sort == Entry::Sort::named_arithmetic},
-                   std::move(entry)});
+  for (Entry& entry : entries) {
+    Mutant mutant{prefix + "-" + entry.name, op, entry.description, entry.expected,
+                  entry.sort == Entry::Sort::named_arithmetic};
+    if (entry.sort == Entry::Sort::stale) mutant.severity = Severity::state;
+    all.push_back({std::move(mutant), std::move(entry)});
+  }
 }
 
 const std::vector<Planted>& planted() {
@@ -469,6 +483,21 @@ Kernel keeping_last(Kernel right) {
 }
 
 }  // namespace
+
+std::string_view name(Severity severity) {
+  switch (severity) {
+    case Severity::semantic: return "semantic";
+    case Severity::precision: return "precision";
+    case Severity::state: return "state";
+    case Severity::reading: return "reading";
+  }
+  throw BrokenPromise("a severity without a name");
+}
+
+Severity Mutant::severity_of(State expected) {
+  if (expected == State::contested) return Severity::reading;
+  return expected == State::fail ? Severity::semantic : Severity::precision;
+}
 
 const Mutant& gathered_mutant(std::string_view id) { return named(id).mutant; }
 const Deviation& gathered_deviation(std::string_view id) { return named(id).entry.deviation; }

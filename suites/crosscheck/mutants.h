@@ -14,14 +14,23 @@
 
 namespace assay::crosscheck {
 
+// What kind of harm a bug does: a wrong function of the inputs; a weaker arithmetic; a wrong answer only after an
+// earlier one in the session; another admissible reading of the standard.
+enum class Severity { semantic, precision, state, reading };
+std::string_view name(Severity severity);
+
 struct Mutant {
   std::string id, op, description;  // "conv-flips-kernel", "Conv", "…"
   // What certify must say of it at least once: `fail`, `below` where only the arithmetic is weaker, `contested` where
-  // the bug is another admissible reading of the standard.
+  // the bug is another admissible reading of the standard, `pass` where nothing but the level drops, from L0 to L1.
   oracles::State expected = oracles::State::fail;
   // Weaker arithmetic that the widest admissible interval names (TF32, bfloat16 operands, flushed subnormals, one
   // truncation): certify may never call it `fail`.
   bool is_named_arithmetic = false;
+  Severity severity = severity_of(expected);
+
+  // Where nothing else is said.
+  static Severity severity_of(oracles::State expected);
 };
 
 std::span<const Mutant> mutants();

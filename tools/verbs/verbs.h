@@ -28,5 +28,6 @@ Verb backends_verb(CLI::App& app);
 Verb explain_verb(CLI::App& app);
 Verb doctor_verb(CLI::App& app);
 Verb waive_verb(CLI::App& app);
+Verb mutate_verb(CLI::App& app);
 
 }  // namespace assay::tools
