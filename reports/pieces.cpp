@@ -22,6 +22,14 @@ std::string_view name_of(suites::Presenting presenting) {
   }
 }
 
+std::string_view name_of(suites::Lawfulness laws) {
+  switch (laws) {
+    case suites::Lawfulness::none: return "none";
+    case suites::Lawfulness::sample: return "sample";
+    default: return "all";
+  }
+}
+
 }  // namespace
 
 std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -56,7 +64,8 @@ Json backend_json(const Asked& asked, const suites::Description& described) {
             {"timeout_seconds", asked.timeout_seconds},
             {"memory_mib", asked.memory_mib},
             {"pack", asked.pack},
-            {"presentations", name_of(asked.presenting)}}}};
+            {"presentations", name_of(asked.presenting)},
+            {"laws", name_of(asked.laws)}}}};
 }
 
 Json evidence_json(const oracles::Evidence& evidence) {
@@ -84,13 +93,20 @@ Json mark_json(const Asked& asked, std::string_view line, const suites::Mark& ma
 }
 
 Json run_json(const Run& run, std::size_t reached) {
-  return {{"started", run.started},
-          {"seconds", run.seconds},
-          {"cases_per_second", run.seconds > 0 ? static_cast<double>(reached) / run.seconds : 0.0},
-          {"jobs", run.jobs},
-          {"cpu", run.cpu},
-          {"isolation", run.isolation},
-          {"host_microseconds_per_case", reached > 0 ? 1e6 * run.host_seconds / static_cast<double>(reached) : 0.0}};
+  Json json = {
+      {"started", run.started},
+      {"seconds", run.seconds},
+      {"cases_per_second", run.seconds > 0 ? static_cast<double>(reached) / run.seconds : 0.0},
+      {"jobs", run.jobs},
+      {"cpu", run.cpu},
+      {"isolation", run.isolation},
+      {"host_microseconds_per_case", reached > 0 ? 1e6 * run.host_seconds / static_cast<double>(reached) : 0.0},
+      {"workers", run.upkeep.processes}};
+  // The first answer of each process is where its growth begins.
+  if (run.upkeep.answers > run.upkeep.processes)
+    json["worker_growth_kib_per_case"] =
+        static_cast<double>(run.upkeep.grown_bytes) / 1024 / static_cast<double>(run.upkeep.answers);
+  return json;
 }
 
 }  // namespace assay::reports

@@ -40,6 +40,7 @@ struct Asked {
   Int memory_mib = 0;
   int pack = 1;
   suites::Presenting presenting = suites::Presenting::sample;
+  suites::Lawfulness laws = suites::Lawfulness::none;
 
   std::string configuration() const;  // "threads=1 optimization=all precision=f32"
 };
@@ -52,6 +53,7 @@ struct Run {
   std::string cpu;
   std::string isolation = {};  // of the workers, in words
   double host_seconds = 0;     // of processor time for generating, judging and speaking; the backend's own is not in it
+  suites::Upkeep upkeep = {};
 };
 
 // What was agreed before the run: breaches that a ledger expects or a baseline knows are told, and do not count.

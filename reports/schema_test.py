@@ -60,9 +60,14 @@ class Schema(unittest.TestCase):
 
     def test_a_report_of_the_reference(self):
         with tempfile.TemporaryDirectory() as folder:
-            report, _ = certified(folder, "--backend", "reference", "--cases", "290")
+            report, _ = certified(folder, "--backend", "reference", "--cases", "290", "--laws", "all")
         self.valid_and_reconciled(report)
         self.assertEqual(report["certified"], "conforms")
+        self.assertEqual(report["backend"]["options"]["laws"], "all")
+        marks = {mark["mark"] for verdict in report["verdicts"] for mark in verdict.get("marks", [])}
+        self.assertEqual(marks, {"inference differs"}, "a reference keeps every law")
+        self.assertGreaterEqual(report["run"]["workers"], 1)
+        self.assertIn("worker_growth_kib_per_case", report["run"])
         self.assertEqual(sorted(row["op"] for row in report["operators"]), LISTED)
 
     def test_a_report_of_a_backend_that_refuses(self):

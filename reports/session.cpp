@@ -117,7 +117,7 @@ void write_evidence(const suites::Planned& planned, const Evidence& evidence, st
 void write_mark(const Report& report, const Finding& finding, Colour colour, std::ostream& out) {
   const suites::Planned& planned = report.suite.cases[finding.first];
   const suites::Mark& mark = mark_of(report, finding);
-  out << painted(padded(upper(mark.name), 9), colour) << planned.line << "\n";
+  out << painted(padded(upper(mark.name) + " ", 9), colour) << planned.line << "\n";
   write_wrapped(mark.by + ": " + mark.detail, out);
   if (finding.count > 1)
     out << "      and " << finding.count - 1 << " more of " << text(finding.version) << " like it\n";

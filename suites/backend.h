@@ -33,12 +33,26 @@ struct Ask {
   std::map<std::string, std::string> options = {};  // only such as the backend declared
 };
 
+// What the processes of a backend came to: how many there were, and how much memory those that were not killed gained
+// from their first answer to their last.
+struct Upkeep {
+  Int processes = 0, answers = 0, grown_bytes = 0;
+
+  Upkeep& operator+=(const Upkeep& other) {
+    processes += other.processes;
+    answers += other.answers;
+    grown_bytes += other.grown_bytes;
+    return *this;
+  }
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual const Description& describe() = 0;
   // How what it does is kept from the rest of the machine, in words; empty where it is not, or has not begun.
   virtual std::string isolation() const { return ""; }
+  virtual Upkeep upkeep() const { return {}; }
   // Asks one question, which has to live until its answer. Returns when it is sent or the backend takes no more of it
   // for now, so that the host works while the backend does. No second question before the answer to the first.
   virtual void ask(const Ask& question) = 0;

@@ -225,6 +225,13 @@ Backend& Crew::member(std::size_t job) {
   return *members_[job];
 }
 
+Upkeep Crew::upkeep() const {
+  Upkeep all;
+  for (const std::unique_ptr<Backend>& member : members_)
+    if (member) all += member->upkeep();
+  return all;
+}
+
 Campaign run(const Suite& suite, const OpenBackend& open, const Conduct& conduct) {
   Crew crew(open, conduct.jobs);
   return run(suite, crew, conduct);
@@ -243,6 +250,7 @@ Campaign run(const Suite& suite, Crew& crew, const Conduct& conduct,
   for (std::thread& other : others) other.join();
   work.rethrow_failure();
   campaign.isolation = crew.first().isolation();
+  campaign.upkeep = crew.upkeep();
   return campaign;
 }
 

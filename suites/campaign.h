@@ -5,6 +5,7 @@
 
 #include "oracles/judge.h"
 #include "suites/backend.h"
+#include "suites/laws.h"
 #include "suites/presentations.h"
 #include "suites/suite.h"
 
@@ -28,8 +29,8 @@ struct Progress {
 
 // What is said beside a verdict (decisions 1).
 struct Mark {
-  std::string name;       // "unstable", "differs" or "stale session"
-  std::string by;         // what showed it: "repeated", "twice in one session", "shapes=absent", "pack"
+  std::string name;       // "unstable", "differs", "stale session", "breaks law" or "inference differs"
+  std::string by;         // what showed it: "repeated", "twice in one session", "shapes=absent", "pack", a law
   std::string detail;     // in one line
   bool breaches = false;  // it does not conform
   std::string line;       // the other question where it is another case, else empty
@@ -44,6 +45,7 @@ struct Conduct {
   std::map<std::string, std::string> options;  // of its own, such as it declares
   int pack = 1;                                // legal cases in one model, for runtimes that are slow to load
   Presenting presenting = Presenting::sample;
+  Lawfulness laws = Lawfulness::none;
   std::function<void(const Progress&)> progress;  // called by one thread at a time
   const std::atomic<bool>* stop = nullptr;        // once true what is under way is dropped
   const std::atomic<bool>* enough = nullptr;      // once true no further case is begun; what was begun is finished
@@ -54,6 +56,7 @@ struct Campaign {
   std::vector<std::optional<oracles::Verdict>> verdicts;  // by index of the suite; empty where interrupted before
   std::vector<std::vector<Mark>> marks;                   // beside them, as many
   std::string isolation = {};                             // how the backend was kept from the rest, in words
+  Upkeep upkeep = {};
   bool is_complete() const;
 };
 
@@ -65,6 +68,7 @@ class Crew {
   const Description& describe() { return members_.front()->describe(); }
   Backend& first() { return *members_.front(); }
   std::size_t size() const { return members_.size(); }
+  Upkeep upkeep() const;  // of all of them, so far
   // Of one job; opens it where that has not been done.
   Backend& member(std::size_t job);
 

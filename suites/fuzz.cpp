@@ -241,6 +241,7 @@ Identity identity_of(const FuzzPlan& plan, const std::string& backend, const Des
                     {"optimization", conduct.optimization},
                     {"pack", std::to_string(conduct.pack)},
                     {"presentations", std::to_string(static_cast<int>(conduct.presenting))},
+                    {"laws", std::to_string(static_cast<int>(conduct.laws))},
                     {"seed", std::to_string(plan.seed)},
                     {"operators", joined(plan.selection.operators)},
                     {"types", joined(types)},

@@ -16,6 +16,7 @@ using oracles::Verdict;
 using Purpose = Question::Purpose;
 
 constexpr std::size_t repetitions = 3;
+constexpr const char* broken_law = "breaks law";
 
 bool is_breach(State state) {
   return state == State::fail || state == State::below || state == State::refused || state == State::error;
@@ -88,6 +89,12 @@ std::optional<Question> Inquiry::next() {
 Ask Inquiry::ask_of(const Question& question) const {
   if (question.cases.size() == 1) {
     return naming(planned(question), [&] {
+      if (question.law) {
+        const Case& related = question.law->related[question.part];
+        Ask ask = suites::ask_of({related, line(related), "", {}}, conduct_);
+        ask.sets.resize(1);
+        return ask;
+      }
       if (!question.presentation) {
         Ask ask = suites::ask_of(planned(question), conduct_);
         if (question.purpose == Purpose::twice) ask.sets = {ask.sets.at(0), ask.sets.at(0)};
@@ -134,6 +141,7 @@ std::vector<Conclusion> Inquiry::conclude(const Question& question, Outcome outc
     if (question.purpose == Purpose::twice) note_twice(open, outcome);
     if (question.purpose == Purpose::otherwise)
       note_presentation(open, planned(question), *question.presentation, outcome);
+    if (question.purpose == Purpose::law) note_law(open, planned(question), question, std::move(outcome));
     proceed(index, done);
   });
   return done;
@@ -181,7 +189,9 @@ void Inquiry::settle(std::size_t index, Outcome outcome, std::vector<Mark> marks
   if (is_stale(planned, outcome, verdict))
     marks.push_back({"stale session", "second set of data", "it got the answer to the first set", true, ""});
   std::deque<Question> owed = owed_for(index, verdict);
-  open_[index] = {std::move(outcome), std::move(verdict), std::move(marks), std::move(owed), {}};
+  if (verdict.state == State::pass && outcome.kind == Outcome::Kind::outputs && verdict.violated.empty())
+    owe_laws(index, owed, marks);
+  open_[index] = {std::move(outcome), std::move(verdict), std::move(marks), std::move(owed), {}, {}};
   proceed(index, done);
 }
 
@@ -200,6 +210,20 @@ std::deque<Question> Inquiry::owed_for(std::size_t index, const Verdict& verdict
   if (is_picked && conduct_.presenting != Presenting::none && is_settled_in_pack(verdict.state))
     owed.push_back({Purpose::twice, {index}, {}});
   return owed;
+}
+
+// Only beside a case that passes: elsewhere the failure is told already.
+void Inquiry::owe_laws(std::size_t index, std::deque<Question>& owed, std::vector<Mark>& marks) const {
+  const Planned& planned = suite_.cases[index];
+  const std::string id = case_id(planned.line);
+  if (!is_picked(id, conduct_.laws)) return;
+  if (std::string against = inference_against_text(planned.c); !against.empty())
+    marks.push_back({"inference differs", "onnx", std::move(against), false, ""});
+  for (LawAsked& each : lawful_questions(planned.c, id, conduct_.laws)) {
+    const auto law = std::make_shared<const LawAsked>(std::move(each));
+    for (std::size_t part = 0; part < law->related.size(); ++part)
+      owed.push_back({Purpose::law, {index}, {}, law, part});
+  }
 }
 
 void Inquiry::note_repetition(Open& open, const Planned& planned, const Outcome& outcome) {
@@ -235,6 +259,23 @@ void Inquiry::note_presentation(Open& open, const Planned& planned, const Presen
   std::string detail = in_words(second) + " instead of " + in_words(first);
   if (!second.detail.empty()) detail += ": " + second.detail;
   open.marks.push_back({"differs", other.name, detail, is_breach(second.state), line(other.c)});
+}
+
+// A related question that is refused, or takes longer than it may, says nothing about the law; one that kills the
+// worker is a finding of its own.
+void Inquiry::note_law(Open& open, const Planned& planned, const Question& question, Outcome outcome) {
+  const LawAsked& law = *question.law;
+  const bool is_answered = outcome.kind == Outcome::Kind::outputs && outcome.sets.size() == 1 &&
+                           outcome.sets[0].size() == open.outcome.sets[0].size();
+  if (question.part == 0) open.lawful = {open.outcome.sets[0][0]};
+  if (is_answered) open.lawful.push_back(std::move(outcome.sets[0][0]));
+  std::string breach;
+  if (outcome.kind == Outcome::Kind::crashed) breach = "a related question: crashed: " + outcome.because;
+  if (is_answered && open.lawful.size() == law.related.size() + 1)
+    breach = breach_of_law(planned.c, law, open.lawful, backend_.arithmetic);
+  if (!breach.empty())
+    open.marks.push_back({broken_law, std::string(law.law), std::move(breach), true, line(law.related[question.part])});
+  if (!is_answered) std::erase_if(open.owed, [&](const Question& q) { return q.law == question.law; });
 }
 
 void Inquiry::proceed(std::size_t index, std::vector<Conclusion>& done) {

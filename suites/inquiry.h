@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inquiry: what one job does about the cases it was handed. It says what to ask next, judges what came back, and asks
-// again where that is owed: a failing case three times, a refused pack in halves, some cases in another presentation.
+// again where that is owed: a failing case three times, a refused pack in halves, some cases in another presentation or
+// beside the related questions of a law.
 #pragma once
 
 #include "oracles/verdict.h"
 #include "suites/campaign.h"
+#include "suites/laws.h"
 #include "suites/presentations.h"
 #include "suites/suite.h"
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,10 +20,13 @@
 namespace assay::suites {
 
 struct Question {
-  enum class Purpose { first, alone, again, twice, otherwise };
+  enum class Purpose { first, alone, again, twice, otherwise, law };
   Purpose purpose = Purpose::first;
   std::vector<std::size_t> cases;            // of the suite; several only where they are nodes of one model
   std::optional<Presentation> presentation;  // of `otherwise`
+  // Of `law`: which of its related questions.
+  std::shared_ptr<const LawAsked> law = {};
+  std::size_t part = 0;
 };
 
 // A case that is done with.
@@ -50,6 +56,7 @@ class Inquiry {
     std::vector<Mark> marks;
     std::deque<Question> owed;
     std::vector<std::string> repeats;  // how the repetitions ended
+    std::vector<Tensor> lawful;        // the answers to the related questions of one law
   };
 
   const Planned& planned(const Question& question) const { return suite_.cases[question.cases.front()]; }
@@ -60,6 +67,8 @@ class Inquiry {
   void note_twice(Open& open, const oracles::Outcome& outcome);
   void note_presentation(Open& open, const Planned& planned, const Presentation& other,
                          const oracles::Outcome& outcome);
+  void owe_laws(std::size_t index, std::deque<Question>& owed, std::vector<Mark>& marks) const;
+  void note_law(Open& open, const Planned& planned, const Question& question, oracles::Outcome outcome);
   void proceed(std::size_t index, std::vector<Conclusion>& done);
   std::deque<Question> owed_for(std::size_t index, const oracles::Verdict& verdict) const;
 

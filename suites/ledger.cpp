@@ -19,8 +19,8 @@ using oracles::State;
 using oracles::Verdict;
 
 // The breaches an entry may expect: states, then marks.
-const std::vector<std::string> breach_words{"fail",      "below",    "refused", "error",
-                                            "contested", "unstable", "differs", "stale session"};
+const std::vector<std::string> breach_words{"fail",     "below",   "refused",       "error",     "contested",
+                                            "unstable", "differs", "stale session", "breaks law"};
 
 // Every operator version that a word of an entry may mean: "AveragePool-19", or "AveragePool" for all of its versions.
 std::map<std::string, std::vector<const Definition*>> versions_by_name() {
@@ -115,7 +115,7 @@ class EntryReader {
     for (const std::string& word : all)
       if (std::ranges::find(breach_words, word) == breach_words.end())
         fail("'" + word + "' is no breach" + suggestion(word, breach_words) +
-             " (fail, below, refused, error, contested, unstable, differs, stale session)");
+             " (fail, below, refused, error, contested, unstable, differs, stale session, breaks law)");
     return all;
   }
 

@@ -196,7 +196,7 @@ TEST_CASE("a mistake in a ledger is told in one line with the entry", "[ledger]"
         std::string::npos);
   CHECK(entry_error(entry("a", "\"Conv\"", R"("states":["pass"])")) ==
         "known.json: entry 1 (a): 'pass' is no breach (fail, below, refused, error, contested, unstable, differs, "
-        "stale session)");
+        "stale session, breaks law)");
   CHECK(entry_error(entry("a", "\"Conv\"", R"("states":["fial"])"))
             .starts_with("known.json: entry 1 (a): 'fial' is no breach; did you mean fail?"));
   CHECK(entry_error(entry("a", "\"Conv\"", R"("states":[])")) ==

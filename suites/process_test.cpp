@@ -220,6 +220,8 @@ TEST_CASE("Process: a worker is replaced after so many answers", "[process]") {
   Worker worker("liar", liar(), {.recycle_models = 3});
   for (int i = 0; i < 10; ++i) CHECK(worker.run(ask("honest")).kind == Kind::outputs);
   CHECK(worker.starts() == 4);
+  CHECK(worker.upkeep().processes == 4);
+  CHECK(worker.upkeep().answers == 10);
 }
 
 TEST_CASE("Process: a worker that grows is replaced between two questions, and nothing is held against it",
@@ -235,6 +237,12 @@ TEST_CASE("Process: a worker that grows is replaced between two questions, and n
   }
   CHECK(before >= 4);
   CHECK(before <= 6);
+  // 24 answers, of which the first of each process is where its growth begins.
+  const Upkeep upkeep = worker.upkeep();
+  CHECK(upkeep.answers == 24);
+  const Int grown = (24 - upkeep.processes) * (Int{32} << 20);
+  CHECK(upkeep.grown_bytes > grown - (Int{40} << 20));
+  CHECK(upkeep.grown_bytes < grown + (Int{40} << 20));
 }
 
 TEST_CASE("Process: a worker ends with us, however we end", "[process]") {

@@ -226,6 +226,19 @@ void Worker::note_answer() {
   if (++answers_ == 1 && process_) first_bytes_ = process_->resident_bytes();
 }
 
+Upkeep Worker::upkeep_of_process() const {
+  if (!process_ || answers_ == 0) return {};
+  const Int grown = static_cast<Int>(process_->resident_bytes()) - static_cast<Int>(first_bytes_);
+  return {0, answers_, std::max<Int>(0, grown)};
+}
+
+Upkeep Worker::upkeep() const {
+  Upkeep all = retired_;
+  all += upkeep_of_process();
+  all.processes = starts_;
+  return all;
+}
+
 bool Worker::has_served_its_time() const {
   if (limits_.recycle_models > 0 && answers_ >= limits_.recycle_models) return true;
   return answers_ > 0 && process_->watched_bytes() > first_bytes_ + limits_.recycle_growth;
@@ -235,6 +248,7 @@ bool Worker::has_served_its_time() const {
 bool Worker::is_ready() {
   if (!process_) return false;
   if (has_served_its_time()) {
+    retired_ += upkeep_of_process();
     process_->finish(grace);
     process_.reset();
     return false;

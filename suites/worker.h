@@ -46,6 +46,7 @@ class Worker : public Backend {
   oracles::Outcome answer() override;
 
   std::string isolation() const override { return isolation_; }
+  Upkeep upkeep() const override;
   int starts() const { return starts_; }  // how many processes it took so far
   const Process* process() const { return process_.get(); }
 
@@ -62,6 +63,7 @@ class Worker : public Backend {
   bool is_ready();
   bool has_served_its_time() const;
   void note_answer();
+  Upkeep upkeep_of_process() const;
 
   std::string name_;
   std::vector<std::string> command_;
@@ -72,6 +74,7 @@ class Worker : public Backend {
   std::optional<oracles::Outcome> not_asked_;  // why that question could not be put
   int starts_ = 0, answers_ = 0;               // answers of this process
   std::size_t first_bytes_ = 0;                // resident after the first of them
+  Upkeep retired_;                             // of the processes before this one that served their time
   std::string isolation_;
 };
 

@@ -66,6 +66,7 @@ reports::Report certified(suites::Suite suite, const Options& options, reports::
   suites::Campaign done = campaign(suite, options);
   reports::Run run = stopwatch.run(jobs_or_processors(options.jobs));
   run.isolation = done.isolation;
+  run.upkeep = done.upkeep;
   reports::Asked asked = options.subject.asked();
   asked.seed = options.seed;
   settle(agreed, suite, done, options);

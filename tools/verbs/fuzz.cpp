@@ -153,6 +153,7 @@ int fuzz(const Options& options) {
     conduct.progress = [&](const suites::Progress& progress) { line.show(progress); };
     report.complete = suites::fuzz(report.plan, crew, conduct, store);
   }
+  const suites::Upkeep upkeep = crew.upkeep();
   report.harvest = suites::harvest(store, options.subject.strict);
   report.excused = excused(options, report.harvest);
   report.findings = suites::findings_of(report.harvest, crew, conduct, crosscheck::wrong_models());
@@ -161,6 +162,7 @@ int fuzz(const Options& options) {
   write_folders(report, conduct);
   report.run = stopwatch.run(jobs);
   report.run.isolation = crew.first().isolation();
+  report.run.upkeep = upkeep;
   publish(report, draft ? &*draft : nullptr, options.report);
   return report.conforms() && report.complete ? conforms : not_conforming;
 }
@@ -171,6 +173,7 @@ Verb fuzz_verb(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("fuzz", "ask a backend new questions for a while; shrink and sort what is found");
+  options->subject.laws = "sample";
   options->subject.add_options(*command);
   options->subject.add_campaign_options(*command);
   command->add_option("--ops", options->operators, "only these, separated by commas: Conv,AveragePool-19")

@@ -15,6 +15,11 @@ suites::Presenting presenting_of(const std::string& word) {
   return word == "all" ? suites::Presenting::all : suites::Presenting::sample;
 }
 
+suites::Lawfulness laws_of(const std::string& word) {
+  if (word == "none") return suites::Lawfulness::none;
+  return word == "all" ? suites::Lawfulness::all : suites::Lawfulness::sample;
+}
+
 }  // namespace
 
 void Subject::add_options(CLI::App& command) {
@@ -50,6 +55,12 @@ void Subject::add_campaign_options(CLI::App& command) {
       .add_option("--presentations", presentations,
                   "ask cases in another way as well (constants, shapes, opset, IR version, optimisation, threads): "
                   "none, sample (an eighth, one way each) or all")
+      ->check(CLI::IsMember({"none", "sample", "all"}))
+      ->capture_default_str();
+  command
+      .add_option("--laws", laws,
+                  "ask related questions as well whose answers must fit together (a stride by subsampling, images and "
+                  "channels in another order, sums): none, sample (an eighth, one law each) or all")
       ->check(CLI::IsMember({"none", "sample", "all"}))
       ->capture_default_str();
 }
@@ -94,6 +105,7 @@ suites::Conduct Subject::conduct() const {
   conduct.options = options();
   conduct.pack = packed();
   conduct.presenting = presenting_of(presentations);
+  conduct.laws = laws_of(laws);
   return conduct;
 }
 
@@ -108,6 +120,7 @@ reports::Asked Subject::asked() const {
   asked.options = options();
   asked.pack = packed();
   asked.presenting = presenting_of(presentations);
+  asked.laws = laws_of(laws);
   asked.timeout_seconds = timeout_seconds;
   asked.memory_mib = memory_mib;
   return asked;

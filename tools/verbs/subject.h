@@ -23,8 +23,8 @@ struct Subject {
   double timeout_seconds = 10;
   Int memory_mib = 4096;
   std::vector<std::string> settings;  // "precision=f32"
-  int pack = 0;  // 0: what the catalogue says of the backend
-  std::string presentations = "sample";
+  int pack = 0;                       // 0: what the catalogue says of the backend
+  std::string presentations = "sample", laws = "none";
 
   void add_options(CLI::App& command);
   void add_campaign_options(CLI::App& command);  // of more than one question
