@@ -36,54 +36,28 @@ Json plan_json(const FuzzReport& report) {
   return json;
 }
 
-Json cause_json(const FuzzReport& report, const Cause& cause) {
-  Json examples = Json::array();
-  for (std::size_t i : cause.examples) examples.push_back(case_id(report.findings[i].line));
-  Json versions = Json::object();
-  for (const auto& [version, count] : cause.versions) versions[text(version)] = count;
-  return {{"sentence", cause.sentence},
-          {"state", name(cause.state)},
-          {"because", cause.because},
-          {"pattern", cause.pattern},
-          {"count", cause.count},
-          {"versions", versions},
-          {"models", cause.diagnosis.models},
-          {"needs", cause.predicate},
-          {"first", report.findings[cause.first].found},
-          {"smallest", report.findings[cause.smallest].line},
-          {"replay", replay_line(report.asked, report.findings[cause.smallest].line)},
-          {"examples", examples}};
-}
-
 Json finding_json(const FuzzReport& report, const suites::Finding& finding) {
   const oracles::Verdict& verdict = finding.answered.verdict;
-  Json json = {{"id", case_id(finding.line)},      {"line", finding.line},
-               {"found", finding.found},           {"origin", finding.origin},
-               {"state", name(verdict.state)},     {"because", verdict.because},
-               {"detail", verdict.detail},         {"signature", text(finding.signature)},
-               {"needs", finding.predicate},       {"models", finding.diagnosis.models},
-               {"shrunk", finding.is_shrunk},      {"asks", finding.asks},
-               {"stands_for", finding.stands_for}, {"folder", suites::folder_name(finding)}};
+  Json json = {{"id", case_id(finding.line)},
+               {"line", finding.line},
+               {"found", finding.found},
+               {"origin", finding.origin},
+               {"state", name(verdict.state)},
+               {"because", verdict.because},
+               {"detail", verdict.detail},
+               {"signature", text(finding.signature)},
+               {"pattern", finding.signature.pattern},
+               {"needs", finding.predicate},
+               {"models", finding.diagnosis.models},
+               {"by_shape", finding.diagnosis.by_shape},
+               {"confirmed", finding.diagnosis.is_confirmed},
+               {"shrunk", finding.is_shrunk},
+               {"asks", finding.asks},
+               {"stands_for", finding.stands_for},
+               {"folder", suites::folder_name(finding)}};
   if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
   json["replay"] = replay_line(report.asked, finding.line);
   return json;
-}
-
-struct Signed {
-  const suites::Signature* signature;
-  Int count;
-};
-
-std::vector<Signed> signatures_of(const FuzzReport& report) {
-  std::map<suites::Signature, std::pair<const suites::Signature*, Int>> counts;
-  for (const suites::Failure& failure : report.harvest.failures) {
-    auto& [signature, count] = counts[failure.signature];
-    signature = &failure.signature;
-    ++count;
-  }
-  std::vector<Signed> all;
-  for (const auto& [key, entry] : counts) all.push_back({entry.first, entry.second});
-  return all;
 }
 
 Json failure_json(const suites::Failure& failure, bool is_excused) {
@@ -92,6 +66,7 @@ Json failure_json(const suites::Failure& failure, bool is_excused) {
           {"line", failure.planned.line},
           {"state", name(failure.told.verdict.state)},
           {"because", failure.told.verdict.because},
+          {"pattern", failure.signature.pattern},
           {"excused", is_excused}};
 }
 
@@ -158,12 +133,12 @@ void write_json(const FuzzReport& report, std::ostream& out) {
   document.list("rulings", report.harvest.tally.followed, [](const auto& row) {
     return Json{{"id", row.first}, {"followed", row.second}};
   });
-  document.list("causes", report.causes, [&](const Cause& cause) { return cause_json(report, cause); });
+  document.list("causes", report.causes, [&](const Cause& cause) {
+    return cause_json(cause, report.findings, replay_line(report.asked, report.findings[cause.smallest].line));
+  });
   document.list("findings", report.findings,
                 [&](const suites::Finding& finding) { return finding_json(report, finding); });
-  document.list("signatures", signatures_of(report), [](const Signed& each) {
-    return Json{{"signature", text(*each.signature)}, {"count", each.count}};
-  });
+  document.list("signatures", signatures_of(report.harvest.failures), signature_json);
   std::size_t at = 0;
   document.list("failures", report.harvest.failures, [&](const suites::Failure& failure) {
     return failure_json(failure, at < report.excused.size() && report.excused[at++]);

@@ -92,6 +92,35 @@ Json mark_json(const Asked& asked, std::string_view line, const suites::Mark& ma
           {"replay", replay_line(asked, line, mark)}};
 }
 
+Json cause_json(const suites::Cause& cause, std::span<const suites::Finding> findings, std::string_view replay) {
+  Json examples = Json::array();
+  for (std::size_t i : cause.examples) examples.push_back(case_id(findings[i].line));
+  Json versions = Json::object();
+  for (const auto& [version, count] : cause.versions) versions[text(version)] = count;
+  return {{"sentence", cause.sentence},
+          {"state", name(cause.state)},
+          {"because", cause.because},
+          {"pattern", cause.pattern},
+          {"count", cause.count},
+          {"versions", versions},
+          {"models", cause.diagnosis.models},
+          {"needs", cause.predicate},
+          {"first", findings[cause.first].found},
+          {"smallest", findings[cause.smallest].line},
+          {"replay", replay},
+          {"examples", examples}};
+}
+
+std::map<suites::Signature, Int> signatures_of(std::span<const suites::Failure> failures) {
+  std::map<suites::Signature, Int> counts;
+  for (const suites::Failure& failure : failures) ++counts[failure.signature];
+  return counts;
+}
+
+Json signature_json(const std::pair<const suites::Signature, Int>& signature) {
+  return {{"signature", text(signature.first)}, {"count", signature.second}};
+}
+
 Json run_json(const Run& run, std::size_t reached) {
   Json json = {
       {"started", run.started},

@@ -3,12 +3,16 @@
 #pragma once
 
 #include "reports/report.h"
+#include "suites/fuzz.h"
 
 #include <nlohmann/json.hpp>
 
+#include <map>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace assay::reports {
 
@@ -23,6 +27,10 @@ Json backend_json(const Asked& asked, const suites::Description& described);
 Json evidence_json(const oracles::Evidence& evidence);
 Json run_json(const Run& run, std::size_t reached);
 Json mark_json(const Asked& asked, std::string_view line, const suites::Mark& mark);
+// `replay`: of its smallest finding.
+Json cause_json(const suites::Cause& cause, std::span<const suites::Finding> findings, std::string_view replay);
+std::map<suites::Signature, Int> signatures_of(std::span<const suites::Failure> failures);
+Json signature_json(const std::pair<const suites::Signature, Int>& signature);
 
 // Members in order, elements of lists on lines of their own, so that two reports can be compared with diff.
 class Document {

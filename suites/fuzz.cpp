@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <condition_variable>
-#include <cstdlib>
 #include <mutex>
 #include <thread>
 
@@ -138,55 +136,6 @@ void keep(Store& store, std::uint64_t index, const Planned& planned, const Concl
   store.put(index, planned.line, {done.verdict, done.marks});
 }
 
-std::uint64_t number_in(const char* variable) {
-  const char* given = std::getenv(variable);
-  std::uint64_t number = 0;
-  const std::string_view text = given ? given : "";
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size())
-    throw InputError(std::string("--shard auto: ") + variable + " is " +
-                     (given ? "'" + std::string(text) + "'" : "not set") + ", and has to be a number");
-  return number;
-}
-
-Shard shard_checked(std::uint64_t number, std::uint64_t count, const std::string& origin) {
-  if (number < 1 || number > count) throw InputError(origin + ": a shard is i/n with i from 1 to n, as in 2/8");
-  return {number, count};
-}
-
-Shard shard_of_environment() {
-  const auto is_set = [](const char* variable) { return std::getenv(variable) != nullptr; };
-  if (is_set("SLURM_ARRAY_TASK_ID"))
-    return shard_checked(number_in("SLURM_ARRAY_TASK_ID") - number_in("SLURM_ARRAY_TASK_MIN") + 1,
-                         number_in("SLURM_ARRAY_TASK_COUNT"), "--shard auto, SLURM_ARRAY_TASK_ID");
-  if (is_set("JOB_COMPLETION_INDEX"))  // Kubernetes counts from 0 and does not say how many there are
-    return shard_checked(number_in("JOB_COMPLETION_INDEX") + 1, number_in("ASSAY_SHARDS"),
-                         "--shard auto, JOB_COMPLETION_INDEX");
-  if (is_set("CI_NODE_INDEX"))  // GitLab counts from 1
-    return shard_checked(number_in("CI_NODE_INDEX"), number_in("CI_NODE_TOTAL"), "--shard auto, CI_NODE_INDEX");
-  throw InputError(
-      "--shard auto: none of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX and CI_NODE_INDEX is set; write --shard 2/8");
-}
-
-// How many failures look like one.
-struct Example {
-  const Failure* failure;
-  Int stands_for;
-};
-
-std::vector<Example> examples_of(const Harvest& harvest, std::size_t most) {
-  std::map<Signature, std::vector<const Failure*>> alike;
-  for (const Failure& failure : harvest.failures) alike[failure.signature].push_back(&failure);
-  std::vector<Example> examples;
-  for (const auto& [signature, failures] : alike) {
-    const std::size_t taken = std::min(most, failures.size());
-    for (std::size_t i = 0; i < taken; ++i)
-      examples.push_back({failures[i], i + 1 < taken ? 1 : static_cast<Int>(failures.size() - taken + 1)});
-  }
-  std::ranges::sort(examples, {}, [](const Example& example) { return example.failure->index; });
-  return examples;
-}
-
 Finding found(const Example& example, Backend& backend, const Conduct& conduct, std::span<const WrongModel> models,
               const Sorting& sorting) {
   const oracles::Judgement judgement{conduct.level, backend.describe().arithmetic};
@@ -211,22 +160,6 @@ Finding found(const Example& example, Backend& backend, const Conduct& conduct, 
 }
 
 }  // namespace
-
-std::string text(const Shard& shard) { return std::to_string(shard.number) + "/" + std::to_string(shard.count); }
-
-Shard shard_named(std::string_view word) {
-  if (word == "auto") return shard_of_environment();
-  const std::string origin = "--shard " + std::string(word.substr(0, 40));
-  const std::size_t slash = word.find('/');
-  std::uint64_t number = 0, count = 0;
-  const auto reads = [](std::string_view digits, std::uint64_t& into) {
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), into);
-    return error == std::errc() && end == digits.data() + digits.size();
-  };
-  if (slash == word.npos || !reads(word.substr(0, slash), number) || !reads(word.substr(slash + 1), count))
-    throw InputError(origin + ": a shard is i/n, as in 2/8, or auto");
-  return shard_checked(number, count, origin);
-}
 
 Identity identity_of(const FuzzPlan& plan, const std::string& backend, const Description& description,
                      const Conduct& conduct, std::string_view tool_version) {
@@ -309,9 +242,22 @@ Harvest harvest(const Store& store, bool strict) {
   return harvest;
 }
 
+std::vector<Example> examples_of(std::span<const Failure> all, std::size_t most) {
+  std::map<Signature, std::vector<const Failure*>> alike;
+  for (const Failure& failure : all) alike[failure.signature].push_back(&failure);
+  std::vector<Example> examples;
+  for (const auto& [signature, failures] : alike) {
+    const std::size_t taken = std::min(most, failures.size());
+    for (std::size_t i = 0; i < taken; ++i)
+      examples.push_back({failures[i], i + 1 < taken ? 1 : static_cast<Int>(failures.size() - taken + 1)});
+  }
+  std::ranges::sort(examples, {}, [](const Example& example) { return example.failure->index; });
+  return examples;
+}
+
 std::vector<Finding> findings_of(const Harvest& harvest, Crew& crew, const Conduct& conduct,
                                  std::span<const WrongModel> models, const Sorting& sorting) {
-  const std::vector<Example> examples = examples_of(harvest, sorting.examples);
+  const std::vector<Example> examples = examples_of(harvest.failures, sorting.examples);
   std::vector<std::optional<Finding>> slots(examples.size());
   std::atomic<std::size_t> next = 0;
   std::mutex mutex;

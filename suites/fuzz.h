@@ -6,6 +6,7 @@
 
 #include "suites/campaign.h"
 #include "suites/causes.h"
+#include "suites/shard.h"
 #include "suites/store.h"
 #include "suites/stream.h"
 
@@ -17,16 +18,6 @@
 #include <vector>
 
 namespace assay::suites {
-
-// Which indices a machine asks: every count-th.
-struct Shard {
-  std::uint64_t number = 1, count = 1;  // 1 to count
-  bool holds(std::uint64_t index) const { return index % count == number - 1; }
-};
-std::string text(const Shard& shard);  // "2/8"
-// "2/8"; "auto" reads SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX (Kubernetes) or CI_NODE_INDEX and CI_NODE_TOTAL, with
-// SLURM_ARRAY_TASK_MIN and _COUNT or ASSAY_SHARDS for how many there are. Throws InputError.
-Shard shard_named(std::string_view word);
 
 struct FuzzPlan {
   Selection selection;
@@ -74,6 +65,14 @@ struct Sorting {
   int most_asks = 200;           // for one failure
   int most_asks_of_errors = 30;  // where each may cost a process or a time limit
 };
+
+// A failure that is looked at again, and how many failures it stands for.
+struct Example {
+  const Failure* failure;
+  Int stands_for;
+};
+// The first `most` failures of each signature, by index; the last of them stands for the rest.
+std::vector<Example> examples_of(std::span<const Failure> failures, std::size_t most);
 
 // The examples as findings, in the order of their indices, each with how many failures it stands for.
 std::vector<Finding> findings_of(const Harvest& harvest, Crew& crew, const Conduct& conduct,

@@ -76,6 +76,76 @@ class Fuzz(unittest.TestCase):
         self.assertEqual(lacking.returncode, 2)
         self.assertFalse((self.folder / "two").exists())
 
+    def shards(self, count, *words, bug=BUG):
+        """The reports of all shards, the stores beside them."""
+        for number in range(1, count + 1):
+            done = assay("fuzz", *bug, *words, "--shard", f"{number}/{count}", "--store", self.folder / f"{number}.store",
+                         "--report", self.folder / f"{number}.json", folder=self.folder)
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        return [self.folder / f"{number}.json" for number in range(1, count + 1)]
+
+    def test_reports_of_shards_merge_to_the_straight_one_byte_for_byte(self):
+        # Several operators and causes, contested cases that count, more failures of a signature than are looked at.
+        for backend, words in (("mutant:pool-pads-same-undilated", ["--ops", "AveragePool-19", "--presentations", "none"]),
+                               ("mutant:conv-reads-first-group", ["--ops", "Conv,NhwcConv", "--strict"])):
+            with self.subTest(backend), tempfile.TemporaryDirectory() as place:
+                self.folder = pathlib.Path(place)
+                bug = ["--backend", backend, *words]
+                parts = self.shards(3, "--cases", 400, bug=bug)
+                merged = assay("merge", *parts, "--into", self.folder / "whole.json")
+                self.assertEqual(merged.returncode, 1, merged.stderr)
+                straight = assay("fuzz", *bug, "--cases", 400, "--report", self.folder / "straight.json", folder=self.folder)
+                self.assertEqual(straight.returncode, 1, straight.stderr)
+                read(self.folder / "whole.json")
+                texts = [(self.folder / name).read_text(encoding="utf-8").split('\n  "run": ')[0]
+                         for name in ("whole.json", "straight.json")]
+                self.assertEqual(*texts)
+                self.assertGreater(len(read(self.folder / "whole.json")["findings"]), 3)
+
+    def test_reports_that_do_not_make_a_whole_are_told_so(self):
+        parts = self.shards(2, "--cases", 60)
+        into = ["--into", self.folder / "whole.json"]
+        certified = self.folder / "certified.json"
+        assay("certify", "--backend", "reference", "--ops", "AveragePool-19", "--cases", 5, "--report", certified)
+        for words, said in (((parts[0],), "shard 2/2 is missing"), ((parts[0], parts[0]), "shard 1/2 is in"),
+                            ((parts[0], self.folder / "2.store"), "either"), ((certified, certified), "needs no"),
+                            ((parts[0], self.other(parts[1], "backend", "name", "another")), "backend/name"),
+                            ((parts[0], self.other(parts[1], "plan", "seed", 2)), "plan/seed is 1 there and 2 here"),
+                            ((parts[0], self.other(parts[1], "plan", "complete", False)), "--resume"),
+                            ((parts[0], self.other(parts[1], "plan", "asked", 3)), "33 cases"),
+                            ((parts[0], self.other(parts[1], "plan", "cases", None)), "--budget"),
+                            ((parts[0], self.folder / "nowhere.json"), "cannot read")):
+            done = assay("merge", *words, *into)
+            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertFalse(into[1].exists())
+
+    def test_marks_of_shards_are_those_of_the_whole(self):
+        mark = {"mark": "unstable", "by": "repeated", "detail": "pass, then fail", "breaches": True, "replay": "assay replay"}
+        parts = []
+        for number, marked in ((1, (4, 0)), (2, (3,))):
+            parts.append(self.folder / f"{number}.json")
+            assay("fuzz", "--backend", "reference", "--ops", "Conv-11", "--cases", 10, "--shard", f"{number}/2", "--report",
+                  parts[-1], folder=self.folder)
+            report = json.loads(parts[-1].read_text(encoding="utf-8"))
+            report["marks"] = {"unstable": len(marked)}
+            report["marked"] = [{"index": index, "id": "0" * 32, "line": "Conv-11", "state": "pass", "marks": [mark]}
+                                for index in marked]
+            parts[-1].write_text(json.dumps(report), encoding="utf-8")
+        merged = assay("merge", *parts, "--into", self.folder / "whole.json")
+        self.assertEqual(merged.returncode, 1, merged.stderr)
+        whole = read(self.folder / "whole.json")
+        self.assertEqual((whole["marks"], [each["index"] for each in whole["marked"]]), ({"unstable": 3}, [0, 3, 4]))
+        self.assertFalse(whole["conforms"])
+
+    def other(self, report, member, name, value):
+        json_of = json.loads(report.read_text(encoding="utf-8"))
+        json_of[member][name] = value
+        changed = self.folder / f"{member}-{name}.json"
+        changed.write_text(json.dumps(json_of), encoding="utf-8")
+        return changed
+
     def test_a_killed_run_goes_on_and_ends_as_the_straight_one(self):
         straight = self.fuzzed("straight", "--cases", 600)
         store = self.folder / "store"
