@@ -47,6 +47,8 @@ Json standard_json() { return {{"name", "ONNX"}, {"release", standard_release}, 
 Json judgement_json() { return {{"version", judgement_version}, {"hash", judgement_hash()}}; }
 
 Json backend_json(const Asked& asked, const suites::Description& described) {
+  Json excludes = Json::array();
+  for (const suites::Predicate& predicate : described.excludes) excludes.push_back(predicate.text());
   return {{"spec", asked.backend},
           {"name", described.backend},
           {"version", described.version},
@@ -56,6 +58,7 @@ Json backend_json(const Asked& asked, const suites::Description& described) {
            {{"operators", described.operators},
             {"types", described.types},
             {"newest_opset", described.newest_opset},
+            {"excludes", excludes},
             {"answers", described.answers_shapes ? "shapes" : "values"}}},
           {"options",
            {{"threads", asked.threads},

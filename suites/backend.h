@@ -3,6 +3,7 @@
 #pragma once
 
 #include "oracles/verdict.h"
+#include "suites/predicate.h"
 
 #include <map>
 #include <memory>
@@ -18,8 +19,9 @@ struct Description {
   oracles::Arithmetic arithmetic;
   // Capabilities: where a set is empty nothing is excluded. Operator versions as "Conv-11", types as "f32".
   std::set<std::string> operators, types;
-  int newest_opset = 0;         // 0: no limit declared
-  bool answers_shapes = false;  // and no values: its outputs are types with extents, -1 where it knows none
+  int newest_opset = 0;             // 0: no limit declared
+  std::vector<Predicate> excludes;  // cases it says it does not take
+  bool answers_shapes = false;      // and no values: its outputs are types with extents, -1 where it knows none
   // Free options it knows, with the values each may have; an empty list: any value.
   std::map<std::string, std::vector<std::string>> options;
 };

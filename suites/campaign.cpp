@@ -194,6 +194,8 @@ std::string excluded_by(const Description& backend, const Case& c) {
       return std::string(name(given.type.dtype)) + " is not among the declared types";
   if (backend.newest_opset > 0 && c.opset > backend.newest_opset)
     return "opset " + std::to_string(c.opset) + " is newer than the declared " + std::to_string(backend.newest_opset);
+  for (const Predicate& predicate : backend.excludes)
+    if (predicate.holds(c)) return "declared: " + predicate.text();
   return "";
 }
 

@@ -104,6 +104,11 @@ TEST_CASE("capabilities exclude by operator version, type and opset", "[campaign
   CHECK(excluded_by(backend, c).empty());
   backend.newest_opset = 18;
   CHECK(excluded_by(backend, c) == "opset 19 is newer than the declared 18");
+  backend.newest_opset = 0;
+  backend.excludes = {*parse_predicate("any(kernel_shape) > 1")};
+  CHECK(excluded_by(backend, c) == "declared: any(kernel_shape) > 1");
+  backend.excludes = {*parse_predicate("any(kernel_shape) > 2")};
+  CHECK(excluded_by(backend, c).empty());
   backend.operators = {"AveragePool-11"};
   CHECK(excluded_by(backend, c) == "AveragePool-19 is not among the declared operators");
 }
@@ -217,6 +222,17 @@ TEST_CASE("the same data twice in one session must give the same bits", "[campai
   };
   CHECK(marks(run(pools(1), altered(forgetful), conduct), 0) ==
         "unstable by twice in one session: the same data twice gave different bits !\n");
+}
+
+TEST_CASE("a refused model that breaks a constraint is not asked twice", "[campaign][unstable]") {
+  Suite suite;
+  suite.cases = read_cases("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:9 kernel_shape=-2", "near miss");
+  Conduct conduct;
+  conduct.presenting = Presenting::all;
+  const auto faithful = [](const Ask&, Outcome outcome) { return outcome; };
+  const Campaign campaign = run(suite, altered(faithful), conduct);
+  CHECK(campaign.verdicts[0]->state == State::pass);
+  CHECK(marks(campaign, 0).empty());
 }
 
 TEST_CASE("cases in one model end as they do alone", "[campaign][pack]") {

@@ -144,6 +144,24 @@ std::map<std::string, std::vector<std::string>> options_of(const Json& object) {
   return known;
 }
 
+// Each has to mean something for at least one operator version: a misspelt name would exclude nothing, silently.
+std::vector<Predicate> predicates_of(const Json& capabilities) {
+  std::vector<Predicate> predicates;
+  const Json* lines = find(capabilities, "excludes");
+  if (!lines) return predicates;
+  std::vector<const Definition*> versions;
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions()) versions.push_back(&definition);
+  for (const std::string& line : values_of("excludes", *lines)) {
+    Result<Predicate> predicate = parse_predicate(line);
+    if (!predicate) throw Malformed{"\"excludes\": " + printable(line, 80) + ": " + predicate.error()};
+    if (const auto mistake = predicate->mistake(versions))
+      throw Malformed{"\"excludes\": " + printable(line, 80) + ": " + mistake->text};
+    predicates.push_back(*std::move(predicate));
+  }
+  return predicates;
+}
+
 Description description_of(const Json& json) {
   Description description;
   description.backend = printable(text_of(json, "backend"), 80);
@@ -151,10 +169,12 @@ Description description_of(const Json& json) {
   description.version = printable(text_of(json, "version"), 80);
   description.device = printable(text_of(json, "device"), 80);
   description.arithmetic = arithmetic_of(json);
-  const Json& capabilities = declarations(json, "capabilities", {"operators", "types", "newest_opset", "answers"});
+  const Json& capabilities =
+      declarations(json, "capabilities", {"operators", "types", "newest_opset", "excludes", "answers"});
   description.operators = names_of(capabilities, "operators");
   description.types = names_of(capabilities, "types");
   description.newest_opset = small_number_of(capabilities, "newest_opset", 0);
+  description.excludes = predicates_of(capabilities);
   const std::string answers = text_of(capabilities, "answers", "values");
   if (answers != "values" && answers != "shapes")
     throw Malformed{"\"answers\" is \"" + printable(answers, 40) + "\"; known are values shapes"};
@@ -178,6 +198,7 @@ Json capabilities_of(const Description& description) {
   if (!description.operators.empty()) json["operators"] = description.operators;
   if (!description.types.empty()) json["types"] = description.types;
   if (description.newest_opset > 0) json["newest_opset"] = description.newest_opset;
+  for (const Predicate& predicate : description.excludes) json["excludes"].push_back(predicate.text());
   if (description.answers_shapes) json["answers"] = "shapes";
   return json;
 }

@@ -52,6 +52,15 @@ TEST_CASE("frame: the host reads back what a worker wrote", "[frame]") {
   CHECK(parse_answer(answer_line("id", Kind::unsupported, "x", {}))->kind == Kind::unsupported);
 }
 
+TEST_CASE("frame: an exclusion that means nothing is an error, with its column", "[frame]") {
+  const auto said = [](const std::string& predicate) {
+    return parse_introduction(R"({"assay":1,"backend":"b","capabilities":{"excludes":[")" + predicate + R"("]}})")
+        .error();
+  };
+  CHECK_THAT(said("any(dilatoins) > 1"), Catch::Contains("excludes") && Catch::Contains("dilatoins"));
+  CHECK_THAT(said("rank(X) >"), Catch::Contains("column"));
+}
+
 TEST_CASE("frame: a description keeps every declaration", "[frame]") {
   Description description;
   description.backend = "b";
@@ -61,6 +70,7 @@ TEST_CASE("frame: a description keeps every declaration", "[frame]") {
   description.types = {"f16", "f32"};
   description.newest_opset = 22;
   description.answers_shapes = true;
+  description.excludes = {*parse_predicate("auto_pad in (SAME_UPPER, SAME_LOWER) and any(dilations) > 1")};
   description.options = {{"layout", {}}, {"precision", {"f32", "bf16"}}};
   const Result<Introduction> introduction = parse_introduction(description_line(description));
   REQUIRE(introduction);
@@ -69,6 +79,8 @@ TEST_CASE("frame: a description keeps every declaration", "[frame]") {
   CHECK(introduction->description.types == description.types);
   CHECK(introduction->description.newest_opset == 22);
   CHECK(introduction->description.answers_shapes);
+  REQUIRE(introduction->description.excludes.size() == 1);
+  CHECK(introduction->description.excludes[0].text() == description.excludes[0].text());
   CHECK(introduction->description.options == description.options);
   CHECK_FALSE(introduction->replies_on_stdout);
 }

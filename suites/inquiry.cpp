@@ -188,14 +188,15 @@ void Inquiry::settle(std::size_t index, Outcome outcome, std::vector<Mark> marks
   compare_with_pack(index, marks, verdict);
   if (is_stale(planned, outcome, verdict))
     marks.push_back({"stale session", "second set of data", "it got the answer to the first set", true, ""});
-  std::deque<Question> owed = owed_for(index, verdict);
+  std::deque<Question> owed = owed_for(index, {outcome, verdict});
   if (verdict.state == State::pass && outcome.kind == Outcome::Kind::outputs && verdict.violated.empty())
     owe_laws(index, owed, marks);
   open_[index] = {std::move(outcome), std::move(verdict), std::move(marks), std::move(owed), {}, {}};
   proceed(index, done);
 }
 
-std::deque<Question> Inquiry::owed_for(std::size_t index, const Verdict& verdict) const {
+std::deque<Question> Inquiry::owed_for(std::size_t index, const Answered& answered) const {
+  const Verdict& verdict = answered.verdict;
   std::deque<Question> owed;
   if (wants_repeating(verdict.state)) owed.assign(repetitions, {Purpose::again, {index}, {}});
   if (verdict.state == State::error || verdict.state == State::unsupported) return owed;
@@ -207,7 +208,8 @@ std::deque<Question> Inquiry::owed_for(std::size_t index, const Verdict& verdict
   for (Presentation& other : presentations(planned, asked, backend_, conduct_.presenting))
     owed.push_back({Purpose::otherwise, {index}, std::move(other)});
   const bool is_picked = conduct_.presenting == Presenting::all || (!owed.empty() && owed.back().presentation);
-  if (is_picked && conduct_.presenting != Presenting::none && is_settled_in_pack(verdict.state))
+  const bool has_bits = answered.outcome.kind == Outcome::Kind::outputs;  // a refusal twice shows nothing
+  if (is_picked && conduct_.presenting != Presenting::none && is_settled_in_pack(verdict.state) && has_bits)
     owed.push_back({Purpose::twice, {index}, {}});
   return owed;
 }

@@ -8,6 +8,7 @@
 #include "suites/campaign.h"
 #include "suites/laws.h"
 #include "suites/presentations.h"
+#include "suites/signature.h"
 #include "suites/suite.h"
 
 #include <deque>
@@ -70,7 +71,7 @@ class Inquiry {
   void owe_laws(std::size_t index, std::deque<Question>& owed, std::vector<Mark>& marks) const;
   void note_law(Open& open, const Planned& planned, const Question& question, oracles::Outcome outcome);
   void proceed(std::size_t index, std::vector<Conclusion>& done);
-  std::deque<Question> owed_for(std::size_t index, const oracles::Verdict& verdict) const;
+  std::deque<Question> owed_for(std::size_t index, const Answered& answered) const;
 
   const Suite& suite_;
   const Conduct& conduct_;

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -13,7 +14,7 @@ REFERENCE = ["--backend", "reference"]
 
 # Refuses four models, then interrupts whoever asked.
 INTERRUPTER = r"""
-import json, os, signal, sys
+import json, os, sys
 stdin, reply = sys.stdin.buffer, os.fdopen(int(os.environ.get("ASSAY_REPLY_FD", "1")), "wb")
 asked = 0
 while line := stdin.readline():
@@ -25,7 +26,8 @@ while line := stdin.readline():
         answer = {"id": ask["id"], "outcome": "refused", "because": "busy"}
         asked += 1
         if asked == 5:
-            os.kill(os.getppid(), signal.SIGINT)
+            open(sys.argv[1], "w").close()  # somebody waits at the other end, and interrupts
+            open(sys.argv[2]).close()
     reply.write(json.dumps(answer).encode() + b"\n")
     reply.flush()
 """
@@ -209,11 +211,19 @@ class Answers(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             worker, path = pathlib.Path(folder, "interrupter.py"), pathlib.Path(folder, "cut.json")
             worker.write_text(INTERRUPTER, encoding="utf-8")
-            done = assay("certify", "--backend", f"exec:python3 {worker}", "--cases", 58, "--jobs", 1, "--presentations",
-                         "none", "--report", path)
+            called, interrupted = pathlib.Path(folder, "called"), pathlib.Path(folder, "interrupted")
+            for pipe in (called, interrupted):
+                os.mkfifo(pipe)
+            done = subprocess.Popen([TOOL, "certify", "--backend", f"exec:python3 {worker} {called} {interrupted}", "--cases",
+                                     "58", "--jobs", "1", "--presentations", "none", "--report", path],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            called.open(encoding="utf-8").close()
+            done.send_signal(signal.SIGINT)
+            interrupted.open("w", encoding="utf-8").close()
+            said, complained = done.communicate(timeout=120)
             report = json.loads(path.read_text(encoding="utf-8"))
-        self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("interrupted", done.stdout.splitlines()[-1])
+        self.assertEqual(done.returncode, 1, complained)
+        self.assertIn("interrupted", said.splitlines()[-1])
         self.assertFalse(report["suite"]["complete"])
         self.assertEqual(report["suite"]["reached"], 4)
         self.assertEqual(len(report["verdicts"]), 4)

@@ -17,6 +17,8 @@ BUILD = pathlib.Path(os.environ["ASSAY_BUILD"]).resolve()
 README = pathlib.Path("README.md").read_text(encoding="utf-8")
 FULL = "--full" in sys.argv or os.environ.get("ASSAY_FULL") == "1"
 SLOW = ("./certify.sh", "./setup.sh", "cmake ", ".deps/venv/bin/cmake ", "build/release/tools/assay mutate")
+# What needs the network or an afternoon.
+LAB = ("tools/lab/backends.sh",)
 # What runs this test cannot be run by it.
 NEVER = ("./test.sh", "git clone ", "cd ")
 
@@ -42,6 +44,12 @@ class Readme(unittest.TestCase):
         printed = subprocess.run([BUILD / "tools" / "assay", "list", "--markdown"], capture_output=True, text=True, check=True)
         self.assertEqual(table.group(1), printed.stdout)
 
+    def test_the_table_of_results_is_made_from_the_kept_results(self):
+        table = re.search(r"<!-- tools/lab/results.py table -->\n(.*?)<!-- end -->", README, re.DOTALL)
+        self.assertIsNotNone(table, "the table stands between its markers")
+        printed = subprocess.run([sys.executable, "tools/lab/results.py", "table"], capture_output=True, text=True, check=True)
+        self.assertEqual(table.group(1), printed.stdout)
+
     def test_links_lead_somewhere(self):
         for target in re.findall(r"\]\(([^)#:]+)\)", README):
             self.assertTrue(pathlib.Path(target).exists(), target)
@@ -50,7 +58,7 @@ class Readme(unittest.TestCase):
         ran = 0
         with tempfile.TemporaryDirectory() as folder:
             for command, cases in commands():
-                if command.startswith(NEVER) or (command.startswith(SLOW) and not FULL):
+                if command.startswith((*NEVER, *LAB)) or (command.startswith(SLOW) and not FULL):
                     continue
                 command = command.replace("build/release", shlex.quote(str(BUILD)))
                 if " certify " in command and "./certify.sh" not in command and cases:
@@ -60,7 +68,7 @@ class Readme(unittest.TestCase):
                     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=1500,
                                           check=False)
                     # 1 is a finding about a backend.
-                    allowed = (0, 1) if re.search(r"certify|replay", command) else (0,)
+                    allowed = (0, 1) if re.search(r"certify|replay|fuzz", command) else (0,)
                     self.assertIn(done.returncode, allowed, done.stdout + done.stderr)
                     ran += 1
         self.assertGreater(ran, 0)
