@@ -15,7 +15,7 @@ using oracles::State;
 using oracles::Verdict;
 using Purpose = Question::Purpose;
 
-constexpr std::size_t repetitions = 3;
+constexpr std::size_t repetitions = 3;  // of a hang one, each costs the whole limit
 constexpr const char* broken_law = "breaks law";
 
 bool is_breach(State state) {
@@ -198,7 +198,8 @@ void Inquiry::settle(std::size_t index, Outcome outcome, std::vector<Mark> marks
 std::deque<Question> Inquiry::owed_for(std::size_t index, const Answered& answered) const {
   const Verdict& verdict = answered.verdict;
   std::deque<Question> owed;
-  if (wants_repeating(verdict.state)) owed.assign(repetitions, {Purpose::again, {index}, {}});
+  const std::size_t times = answered.outcome.kind == Outcome::Kind::timed_out ? 1 : repetitions;
+  if (wants_repeating(verdict.state)) owed.assign(times, {Purpose::again, {index}, {}});
   if (verdict.state == State::error || verdict.state == State::unsupported) return owed;
   const Planned& planned = suite_.cases[index];
   Ask asked;
