@@ -46,7 +46,7 @@ struct Finding {
   std::string because, arithmetic;               // of below and wrong
   bool is_nearest = false;                       // equals RN_T(y)
   std::pair<std::string, std::string> followed;  // a member of a set ruling: A9, A14
-  double q = 0, ulp = 0;
+  double q = 0, ulp = 0, share = 0;
 };
 
 Scalar nearest(const Element& element, DType dtype) {
@@ -55,6 +55,19 @@ Scalar nearest(const Element& element, DType dtype) {
 
 double unit_roundoff(DType dtype) {
   return std::ldexp(1.0, format_of(dtype == DType::f64 ? DType::f64 : DType::f32).unit_exponent());
+}
+
+// The least error before the last rounding that ends in `got`, over the budget asked for: at most 1 where it is
+// admitted.
+double share_of_budget(const Element& element, const Scalar& got, double error, const Format& format) {
+  const double budget = approximate(element.asked.budget);
+  if (element.asked.range || budget == 0) return 0;
+  const double value = std::abs(approximate(Ratio{got.value(), 1}));
+  int exponent = value > 0 ? std::max(std::ilogb(value), format.min_exponent) : format.min_exponent;
+  // Below a power of two numbers lie twice as dense.
+  const bool is_away_from_zero = value > std::abs(approximate(element.value));
+  if (is_away_from_zero && std::ldexp(1.0, exponent) == value && exponent > format.min_exponent) --exponent;
+  return std::max(0.0, error - std::ldexp(1.0, exponent - format.precision)) / budget;
 }
 
 void measure(Finding& finding, const Element& element, const Scalar& got, DType dtype) {
@@ -69,6 +82,7 @@ void measure(Finding& finding, const Element& element, const Scalar& got, DType 
   const int exponent = value > 0 ? std::max(std::ilogb(value), format.min_exponent) : format.min_exponent;
   if (magnitude > 0) finding.q = error / (unit_roundoff(dtype) * magnitude);
   finding.ulp = std::ldexp(error, format.precision - 1 - exponent);
+  finding.share = share_of_budget(element, got, error, format);
 }
 
 bool admits(const Allowance& allowance, const Element& element, const Scalar& got, DType dtype) {
@@ -283,6 +297,7 @@ void add_element(Verdict& out, const Finding& finding, std::optional<Level>& wea
   out.unscored += finding.kind == Finding::Kind::unscored ? 1 : 0;
   out.worst_q = std::max(out.worst_q, finding.q);
   out.worst_ulp = std::max(out.worst_ulp, finding.ulp);
+  out.worst_share = std::max(out.worst_share, finding.share);
   if (!finding.followed.first.empty()) {
     std::string& seen = out.followed[finding.followed.first];
     seen = seen.empty() || seen == finding.followed.second ? finding.followed.second : "both";
@@ -569,9 +584,10 @@ Verdict judge(const Call& call, const std::vector<Operands>& sets, const Outcome
   return Bench(call, sets, judgement).judge(outcome);
 }
 
-std::string_view class_of(const Case& c) {
-  const Call call = c.call();
-  if (!call.definition().violated(call).empty()) return "invalid-static";
+namespace {
+
+// The classes that the rulings have no say in.
+std::optional<std::string_view> plain_class_of(const Case& c) {
   const bool nonfinite =
       std::ranges::any_of(c.sources, [](const auto& source) { return is_nonfinite(source.second.recipe); });
   if (nonfinite) return "nonfinite";
@@ -579,11 +595,29 @@ std::string_view class_of(const Case& c) {
     return input.second.presence == Input::Presence::given &&
            std::ranges::find(input.second.type.shape, 0) != input.second.type.shape.end();
   });
-  if (empty || call.rank(call.definition().inputs.front().name) >= 6) return "valid-degenerate";
+  const Shape& first = c.node.inputs.at(c.definition().inputs.front().name).type.shape;
+  if (empty || first.size() >= 6) return "valid-degenerate";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> touched(const Case& c) {
   const bool reads_data = oracle_of(c.version).touched_reads_data;
-  const std::vector<std::string> touched = touched_by(call, reads_data ? all_operands(c) : std::vector<Operands>{});
+  return touched_by(c.call(), reads_data ? all_operands(c) : std::vector<Operands>{});
+}
+
+std::string_view class_of(const Case& c, const std::vector<std::string>& touched) {
+  if (const std::optional<std::string_view> plain = plain_class_of(c)) return *plain;
   if (std::ranges::find(touched, "A17") != touched.end()) return "overflow-int";
   return touched.empty() ? "valid-core" : "valid-contested";
+}
+
+std::string_view class_of(const Case& c) {
+  const Call call = c.call();
+  if (!call.definition().violated(call).empty()) return "invalid-static";
+  if (const std::optional<std::string_view> plain = plain_class_of(c)) return *plain;
+  return class_of(c, touched(c));
 }
 
 }  // namespace assay::oracles

@@ -57,4 +57,9 @@ Interval interval(const Element& element, const Allowance& allowance, DType dtyp
 // "overflow-int", "invalid-static".
 std::string_view class_of(const Case& c);
 
+// The rulings with several readings that influence a legal case, in id order.
+std::vector<std::string> touched(const Case& c);
+// The class of a legal case that touches these; saves working them out again.
+std::string_view class_of(const Case& c, const std::vector<std::string>& touched);
+
 }  // namespace assay::oracles

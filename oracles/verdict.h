@@ -58,6 +58,7 @@ struct Verdict {
   std::vector<std::string> violated;            // a near miss: the constraints it breaks
   Int elements = 0, unscored = 0, exact = 0;    // judged over all sets; of these unscored; of these RN_T(y)
   double worst_q = 0, worst_ulp = 0;            // |err| / (u·A) and |err| / ulp_T(y), information only
+  double worst_share = 0;                       // of the budget asked for, what no rounding to T explains; information
   std::optional<Evidence> evidence;             // of a fail or below
 };
 

@@ -42,12 +42,12 @@ Evidence evidence_of(const Json& json) {
 
 Json json_of(const Verdict& verdict) {
   const auto& [state, because, detail, level, readings, also, followed, violated, elements, unscored, exact, worst_q,
-               worst_ulp, evidence] = verdict;
+               worst_ulp, worst_share, evidence] = verdict;
   Json others = Json::array();
   for (const Readings& each : also) others.push_back(json_of(each));
   return Json::array({oracles::name(state), because, detail, level ? Json(oracles::name(*level)) : Json(),
                       json_of(readings), others, followed, violated, elements, unscored, exact, worst_q, worst_ulp,
-                      evidence ? json_of(*evidence) : Json()});
+                      evidence ? json_of(*evidence) : Json(), worst_share});
 }
 
 Verdict verdict_of(const Json& json) {
@@ -66,6 +66,7 @@ Verdict verdict_of(const Json& json) {
   json.at(11).get_to(verdict.worst_q);
   json.at(12).get_to(verdict.worst_ulp);
   if (!json.at(13).is_null()) verdict.evidence = evidence_of(json.at(13));
+  json.at(14).get_to(verdict.worst_share);
   return verdict;
 }
 

@@ -62,6 +62,7 @@ Verdict drawn() {
   verdict.exact = *rc::gen::arbitrary<Int>();
   verdict.worst_q = measure();
   verdict.worst_ulp = measure();
+  verdict.worst_share = measure();
   if (*rc::gen::arbitrary<bool>()) verdict.evidence = drawn_evidence();
   return verdict;
 }
@@ -102,6 +103,7 @@ TEST_CASE("a verdict comes back as it was, to the last bit", "[store]") {
     RC_ASSERT(back->exact == v.exact);
     RC_ASSERT(same_bits(back->worst_q, v.worst_q));
     RC_ASSERT(same_bits(back->worst_ulp, v.worst_ulp));
+    RC_ASSERT(same_bits(back->worst_share, v.worst_share));
     RC_ASSERT(back->evidence.has_value() == v.evidence.has_value());
     if (v.evidence) check_same(*back->evidence, *v.evidence);
   });
