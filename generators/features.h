@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Features: where a legal case lies in the space of an operator version: one value per dimension (each attribute, each
+// type, how each input is given, shapes, rank, extents, padding). A pair of values of two dimensions is one cell of the
+// 2-way table. Worked out from the case alone and without its data.
+#pragma once
+
+#include "reference/case.h"
+
+#include <string>
+#include <vector>
+
+namespace assay::generators {
+
+struct Dimension {
+  std::string name;                 // "strides", "rank", "W"
+  std::vector<std::string> values;  // those a legal case of this version can have
+};
+const std::vector<Dimension>& dimensions(const Definition& definition);
+
+// Of a legal case: per dimension the index of its value; -1 for one the table does not have.
+std::vector<int> features(const Case& c);
+
+struct Feature {
+  std::string dimension, value;
+};
+// False where no legal case can have both.
+bool is_possible(const Definition& definition, const Feature& a, const Feature& b);
+
+}  // namespace assay::generators
