@@ -2,6 +2,11 @@
 #include "suites/stream.h"
 
 #include "generators/generators.h"
+#include "reference/operator.h"
+#include "suites/coverage.h"
+
+#include <map>
+#include <set>
 
 namespace assay::suites {
 namespace {
@@ -11,32 +16,141 @@ struct Share {
   const Definition* definition;
   DType type;
   std::vector<std::string> breakable;
+  std::uint64_t sibling, siblings;  // its place among the shares of its version, and how many there are
+
+  // The constraint of the n-th near miss. The types of a version take turns, and go on to other ones in each round.
+  const std::string& constraint(std::uint64_t n) const {
+    const std::uint64_t turn = n * siblings + sibling, count = breakable.size();
+    return breakable[(turn + turn / count) % count];
+  }
 };
 
-// An eighth of the questions breaks a constraint.
+// Of eight questions of a share the last breaks a constraint.
 constexpr std::uint64_t near_miss_turn = 8;
+constexpr std::uint64_t candidates = 4;
 
-std::vector<Share> shares_of(const Operator& op, const Selection& selection) {
-  std::vector<Share> shares;
-  for (const Definition& definition : op.versions())
-    for (DType type : definition.types_of(definition.inputs.front().type))
-      if (selection.admits(definition, type)) shares.push_back({&definition, type, generators::breakable(definition)});
-  return shares;
+// What an index stands for: the n-th legal case or near miss of its share.
+struct Place {
+  const Share* share;
+  bool is_near_miss;
+  std::uint64_t number;
+};
+
+// Seeds are small numbers, and those of the certified suite as well: these draws have nothing in common with them.
+std::uint64_t stirred(std::uint64_t seed, std::uint64_t with) {
+  return Generator(Generator(seed).next() ^ with).next();
+}
+
+// Generators make the parameters of an operator constant together, or none of them. Every fourth case has it otherwise.
+constexpr std::uint64_t mixed_turn = 4;
+
+void mix_constants(Case& c, std::uint64_t seed) {
+  Generator coin(seed);
+  const std::string& first = c.definition().inputs.front().name;
+  for (auto& [name, source] : c.sources)
+    if (name != first) source.initializer = coin.below(2) == 1;
 }
 
 }  // namespace
 
 struct Stream::State {
-  std::uint64_t seed = 1, index = 0;
+  std::uint64_t named_seed, seed;  // the one asked for, the one drawn with
+  std::uint64_t steered = steered_indices;
+  std::uint64_t index = 0;
   std::vector<std::vector<Share>> operators;
+
+  // Everything before `epoch` is in `coverage`; `drawn` are the legal cases of that epoch, in which nothing counts yet.
+  Coverage coverage;
+  std::uint64_t epoch = 0;
+  std::map<std::uint64_t, std::pair<Case, Aspects>> drawn;
+
+  State(const Selection& selection, std::uint64_t asked);
+  Place place(std::uint64_t at) const;
+  Case draw(const Place& place, std::uint64_t candidate) const;
+  Case near_miss(const Place& place) const;
+  void draw_epoch();
+  const Case& steered_case(std::uint64_t at);
 };
 
-Stream::Stream(const Selection& selection, std::uint64_t seed) : state_(new State{seed, 0, {}}) {
-  for (const Operator* op : operators())
-    if (std::vector<Share> shares = shares_of(*op, selection); !shares.empty())
-      state_->operators.push_back(std::move(shares));
-  if (state_->operators.empty())
-    throw InputError("no case is selected; `assay list` shows what --ops and --types can name");
+Stream::State::State(const Selection& selection, std::uint64_t asked)
+    : named_seed(asked), seed(stirred(asked, 0x66757a7a)) {
+  for (const Operator* op : assay::operators()) {
+    std::vector<Share> shares;
+    for (const Definition& definition : op->versions()) {
+      if (!selection.admits(definition)) continue;
+      const std::vector<std::string> breakable = generators::breakable(definition);
+      std::vector<DType> types = definition.types_of(definition.inputs.front().type);
+      std::erase_if(types, [&](DType type) { return !selection.admits(definition, type); });
+      for (std::size_t i = 0; i < types.size(); ++i)
+        shares.push_back({&definition, types[i], breakable, i, types.size()});
+    }
+    if (!shares.empty()) operators.push_back(std::move(shares));
+  }
+  if (operators.empty()) throw InputError("no case is selected; `assay list` shows what --ops and --types can name");
+}
+
+Place Stream::State::place(std::uint64_t at) const {
+  const std::vector<Share>& shares = operators[at % operators.size()];
+  const std::uint64_t turn = at / operators.size(), own = turn / shares.size();
+  const Share& share = shares[turn % shares.size()];
+  const bool is_near_miss = own % near_miss_turn == near_miss_turn - 1 && !share.breakable.empty();
+  // Legal cases are counted by themselves: their number walks through the strata, and no stratum may be left out.
+  return {&share, is_near_miss, is_near_miss ? own / near_miss_turn : own - own / near_miss_turn};
+}
+
+// Candidate 0 walks through the strata; the others are of strata further on, and of seeds of their own.
+Case Stream::State::draw(const Place& place, std::uint64_t candidate) const {
+  Case c = generators::legal(*place.share->definition, place.share->type,
+                             candidate == 0 ? seed : stirred(seed, candidate), place.number + 37 * candidate);
+  if ((place.number + candidate) % mixed_turn == 0) mix_constants(c, stirred(seed, place.number));
+  return c;
+}
+
+// A constraint that this draw cannot break leaves its turn to a legal case.
+Case Stream::State::near_miss(const Place& place) const {
+  std::optional<Case> c = generators::near_miss(*place.share->definition, place.share->type,
+                                                place.share->constraint(place.number), seed, place.number);
+  return c ? *std::move(c) : draw({place.share, false, place.number}, candidates);
+}
+
+// The legal cases of the epoch: of the candidates whose line is new in it, the one that adds most to all before it.
+void Stream::State::draw_epoch() {
+  std::set<std::string> lines;
+  for (std::uint64_t at = epoch * steering_epoch; at < (epoch + 1) * steering_epoch; ++at) {
+    const Place here = place(at);
+    if (here.is_near_miss) continue;
+    std::optional<std::pair<Case, Aspects>> best;
+    std::string best_line;
+    std::size_t most = 0;
+    for (std::uint64_t i = 0; i < candidates; ++i) {
+      Case c = draw(here, i);
+      std::string canonical = line(c);
+      if (best && lines.contains(canonical)) continue;
+      Aspects aspects = aspects_of(c);
+      const std::size_t gain = coverage.gain(aspects);
+      if (best && gain <= most && !lines.contains(best_line)) continue;
+      most = gain;
+      best_line = std::move(canonical);
+      best.emplace(std::move(c), std::move(aspects));
+    }
+    lines.insert(std::move(best_line));
+    drawn.insert_or_assign(at, *std::move(best));
+  }
+}
+
+const Case& Stream::State::steered_case(std::uint64_t at) {
+  if (drawn.empty()) draw_epoch();
+  for (const std::uint64_t wanted = at / steering_epoch; epoch < wanted;) {
+    for (const auto& [index_, each] : drawn) coverage.add(each.second);
+    drawn.clear();
+    ++epoch;
+    draw_epoch();
+  }
+  return drawn.at(at).first;
+}
+
+Stream::Stream(const Selection& selection, std::uint64_t seed, Steering steering) : state_(new State(selection, seed)) {
+  if (steering == Steering::off) state_->steered = 0;
 }
 
 Stream::~Stream() = default;
@@ -46,18 +160,14 @@ std::uint64_t Stream::index() const { return state_->index; }
 void Stream::skip() { ++state_->index; }
 
 Planned Stream::next() {
-  const std::uint64_t index = state_->index++, turn = index / state_->operators.size();
-  const std::vector<Share>& shares = state_->operators[index % state_->operators.size()];
-  const Share& share = shares[turn % shares.size()];
-  const std::uint64_t own = turn / shares.size();
-  std::optional<Case> c;
-  if (own % near_miss_turn == near_miss_turn - 1 && !share.breakable.empty())
-    c = generators::near_miss(*share.definition, share.type,
-                              share.breakable[own / near_miss_turn % share.breakable.size()], state_->seed, own);
-  if (!c) c = generators::legal(*share.definition, share.type, state_->seed, own);
-  std::string canonical = line(*c);
-  return {
-      *std::move(c), std::move(canonical), "fuzz " + std::to_string(state_->seed) + ":" + std::to_string(index), {}};
+  const std::uint64_t at = state_->index++;
+  const Place place = state_->place(at);
+  Case c = place.is_near_miss     ? state_->near_miss(place)
+           : at < state_->steered ? state_->steered_case(at)
+                                  : state_->draw(place, 0);
+  std::string canonical = line(c);
+  return {std::move(c), std::move(canonical), "fuzz " + std::to_string(state_->named_seed) + ":" + std::to_string(at),
+          std::nullopt};
 }
 
 }  // namespace assay::suites
