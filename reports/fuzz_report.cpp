@@ -5,6 +5,8 @@
 #include "suites/finding_folder.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 
 namespace assay::reports {
 namespace {
@@ -31,7 +33,8 @@ Json plan_json(const FuzzReport& report) {
                {"shard", text(plan.shard)},
                {"operators", plan.selection.operators},
                {"types", types},
-               {"regressions", plan.regressions.size()}};
+               {"regressions", plan.regressions.size()},
+               {"islands", plan.islands}};
   if (plan.cases) json["cases"] = *plan.cases;
   return json;
 }
@@ -60,6 +63,36 @@ Json finding_json(const FuzzReport& report, const suites::Finding& finding) {
   return json;
 }
 
+Json peak_json(const FuzzReport& report, const suites::Peak& peak) {
+  const std::string canonical = line(peak.c);
+  return {{"island", peak.island},
+          {"op", text(peak.c.version)},
+          {"line", canonical},
+          {"state", name(peak.answered.verdict.state)},
+          {"share", peak.answered.verdict.worst_share},
+          {"asks", peak.asks},
+          {"replay", replay_line(report.asked, canonical)}};
+}
+
+void write_coverage(const suites::CoverageRow& row, std::ostream& out) {
+  const std::size_t constraints = row.broken.size() + row.unbroken.size();
+  const std::size_t rulings = row.touched.size() + row.untouched.size();
+  out << "  " << text(row.version) << ": " << row.legal << " legal, " << row.near_misses << " near misses; " << row.seen
+      << " of " << row.possible << " pairs, " << row.broken.size() << " of " << constraints << " constraints, "
+      << row.touched.size() << " of " << rulings << " rulings\n";
+}
+
+// The highest of all islands.
+void write_peak(const FuzzReport& report, std::ostream& out) {
+  const auto share = [](const suites::Peak& peak) { return peak.answered.verdict.worst_share; };
+  const auto highest = std::ranges::max_element(report.peaks, {}, share);
+  if (highest == report.peaks.end()) return;
+  std::array<char, 32> digits{};
+  std::snprintf(digits.data(), digits.size(), "%.3g", share(*highest));
+  out << "  seeking on " << report.peaks.size() << " islands: at most " << digits.data()
+      << " of the error budget\n      replay: " << replay_line(report.asked, line(highest->c)) << "\n";
+}
+
 Json failure_json(const suites::Failure& failure, bool is_excused) {
   return {{"index", failure.index},
           {"id", case_id(failure.planned.line)},
@@ -78,6 +111,9 @@ std::string breaches_text(const FuzzReport& report) {
     if (const Int cases = count(totals, state); cases > 0)
       words += (words.empty() ? "" : ", ") + std::to_string(cases) + " " + std::string(name(state));
   }
+  const auto islands = std::ranges::count_if(
+      report.harvest.failures, [](const suites::Failure& each) { return each.planned.origin.starts_with("island "); });
+  if (islands > 0) words += (words.empty() ? "" : ", ") + std::to_string(islands) + " on islands";
   for (const auto& [mark, cases] : report.harvest.tally.marks)
     if (cases > 0) words += (words.empty() ? "" : ", ") + std::to_string(cases) + " " + mark;
   return words;
@@ -133,6 +169,8 @@ void write_json(const FuzzReport& report, std::ostream& out) {
   document.list("rulings", report.harvest.tally.followed, [](const auto& row) {
     return Json{{"id", row.first}, {"followed", row.second}};
   });
+  document.list("coverage", report.harvest.coverage.table().rows, coverage_json);
+  document.list("peaks", report.peaks, [&](const suites::Peak& peak) { return peak_json(report, peak); });
   document.list("causes", report.causes, [&](const Cause& cause) {
     return cause_json(cause, report.findings, replay_line(report.asked, report.findings[cause.smallest].line));
   });
@@ -164,6 +202,8 @@ void write_session(const FuzzReport& report, std::string_view file, Colour colou
       << report.asked.configuration() << "\n";
   out << "  seed " << report.plan.seed << ", shard " << text(report.plan.shard) << ": " << report.harvest.tally.asked
       << " cases" << (report.complete ? "" : ", interrupted; --resume goes on") << "\n";
+  for (const suites::CoverageRow& row : report.harvest.coverage.table().rows) write_coverage(row, out);
+  write_peak(report, out);
   for (std::size_t i = 0; i < report.causes.size(); ++i) write_cause(report, report.causes[i], i + 1, out);
   write_marked(report, out);
   const Int excused = std::ranges::count(report.excused, true);

@@ -17,6 +17,7 @@ struct FuzzReport {
   Asked asked;
   Run run;
   suites::Harvest harvest;
+  std::vector<suites::Peak> peaks;        // what bound seeking came to, by island
   std::vector<suites::Finding> findings;  // looked at again, shrunk
   std::vector<suites::Cause> causes;      // of these, the most frequent first
   std::vector<bool> excused;              // by failure of the harvest: a ledger or a baseline knows it

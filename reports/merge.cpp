@@ -18,8 +18,8 @@ using Shards = std::vector<ShardReport>;
 
 // What shards of one campaign do not share; all else has to be equal, members this version does not know included.
 const std::set<std::string, std::less<>> own_members = {
-    "conforms",   "totals",   "marks",  "operators", "rulings",    "causes",        "findings",
-    "signatures", "failures", "marked", "run",       "plan/asked", "plan/complete", "plan/shard"};
+    "coverage", "peaks",      "conforms", "totals", "marks", "operators",  "rulings",       "causes",
+    "findings", "signatures", "failures", "marked", "run",   "plan/asked", "plan/complete", "plan/shard"};
 
 // -- whether they belong together
 
@@ -119,11 +119,37 @@ Json rulings(const Shards& shards) {
   return all;
 }
 
-Json by_index(const Shards& shards, const char* member) {
+// As much of a table as merging needs.
+suites::CoverageRow coverage_row_of(const Json& json) {
+  suites::CoverageRow row;
+  row.version = version_named(json.at("op").get<std::string>());
+  json.at("legal").get_to(row.legal);
+  json.at("near_misses").get_to(row.near_misses);
+  json.at("values").get_to(row.values);
+  json.at("pairs").at("bits").get_to(row.pairs);
+  json.at("constraints").at("broken").get_to(row.broken);
+  json.at("rulings").at("touched").get_to(row.touched);
+  json.at("rulings").at("followed").get_to(row.followed);
+  return row;
+}
+
+Json coverage(const Shards& shards) {
+  suites::Coverage whole;
+  for (const ShardReport& shard : shards) {
+    suites::CoverageTable table;
+    for (const Json& row : shard.report.at("coverage")) table.rows.push_back(coverage_row_of(row));
+    whole.merge(suites::Coverage::of(table));
+  }
+  Json all = Json::array();
+  for (const suites::CoverageRow& row : whole.table().rows) all.push_back(coverage_json(row));
+  return all;
+}
+
+Json by_number(const Shards& shards, const char* member, const char* number) {
   std::vector<Json> all;
   for (const ShardReport& shard : shards)
     for (const Json& each : shard.report.at(member)) all.push_back(each);
-  std::ranges::sort(all, {}, [](const Json& each) { return each.at("index").get<std::uint64_t>(); });
+  std::ranges::sort(all, {}, [=](const Json& each) { return each.at(number).get<std::uint64_t>(); });
   return all;
 }
 
@@ -214,9 +240,9 @@ std::vector<Json> findings(const Shards& shards, std::span<const suites::Failure
     for (const Json& each : shard.report.at("findings")) by_origin[each.at("origin").get<std::string>()] = &each;
   std::vector<Json> kept;
   for (const suites::Example& example : suites::examples_of(failures, suites::Sorting().examples)) {
-    const auto found = by_origin.find("index " + std::to_string(example.failure->index));
+    const auto found = by_origin.find(suites::origin_of(example.failure->index));
     if (found == by_origin.end())
-      throw InputError("no report says more of the failure of index " + std::to_string(example.failure->index) +
+      throw InputError("no report says more of the failure of " + suites::origin_of(example.failure->index) +
                        "; write the report of its shard again: --store … --resume --report …");
     kept.push_back(*found->second);
     kept.back()["stands_for"] = example.stands_for;
@@ -247,8 +273,10 @@ Json whole_of(const Shards& shards, std::span<const suites::WrongModel> models) 
   whole["marks"] = sorted(sum(shards, "marks"));
   whole["operators"] = rows(shards, "operators", "op", "counts", version_named);
   whole["rulings"] = rulings(shards);
-  whole["failures"] = by_index(shards, "failures");
-  whole["marked"] = by_index(shards, "marked");
+  whole["coverage"] = coverage(shards);
+  whole["peaks"] = by_number(shards, "peaks", "island");
+  whole["failures"] = by_number(shards, "failures", "index");
+  whole["marked"] = by_number(shards, "marked", "index");
   const std::vector<suites::Failure> failures = failures_of(whole["failures"]);
   const std::vector<Json> kept = findings(shards, failures);
   whole["findings"] = kept;

@@ -114,6 +114,21 @@ Json cause_json(const suites::Cause& cause, std::span<const suites::Finding> fin
           {"examples", examples}};
 }
 
+Json coverage_json(const suites::CoverageRow& row) {
+  Json followed = Json::object();
+  for (const auto& [ruling, readings] : row.followed) followed[ruling] = readings;
+  return {{"op", text(row.version)},
+          {"legal", row.legal},
+          {"near_misses", row.near_misses},
+          {"pairs", {{"seen", row.seen}, {"possible", row.possible}, {"bits", row.pairs}}},
+          {"values", row.values},
+          {"unseen_values", row.unseen_values},
+          {"unseen_pairs", row.unseen_pairs},
+          {"unseen_left_out", row.unseen_left_out},
+          {"constraints", {{"broken", row.broken}, {"unbroken", row.unbroken}}},
+          {"rulings", {{"touched", row.touched}, {"untouched", row.untouched}, {"followed", followed}}}};
+}
+
 std::map<suites::Signature, Int> signatures_of(std::span<const suites::Failure> failures) {
   std::map<suites::Signature, Int> counts;
   for (const suites::Failure& failure : failures) ++counts[failure.signature];

@@ -29,6 +29,7 @@ Json run_json(const Run& run, std::size_t reached);
 Json mark_json(const Asked& asked, std::string_view line, const suites::Mark& mark);
 // `replay`: of its smallest finding.
 Json cause_json(const suites::Cause& cause, std::span<const suites::Finding> findings, std::string_view replay);
+Json coverage_json(const suites::CoverageRow& row);
 std::map<suites::Signature, Int> signatures_of(std::span<const suites::Failure> failures);
 Json signature_json(const std::pair<const suites::Signature, Int>& signature);
 

@@ -136,15 +136,53 @@ void keep(Store& store, std::uint64_t index, const Planned& planned, const Concl
   store.put(index, planned.line, {done.verdict, done.marks});
 }
 
-Finding found(const Example& example, Backend& backend, const Conduct& conduct, std::span<const WrongModel> models,
-              const Sorting& sorting) {
-  const oracles::Judgement judgement{conduct.level, backend.describe().arithmetic};
-  const AskCase ask = [&](const Case& c) {
+AskCase asking(Backend& backend, const Conduct& conduct) {
+  return [&](const Case& c) {
     const Planned planned{c, line(c), "", {}};
     oracles::Outcome outcome = backend.run(ask_of(planned, conduct));
     oracles::Verdict verdict = judged(planned, outcome, backend.describe(), conduct.level);
     return Answered{std::move(outcome), std::move(verdict)};
   };
+}
+
+// Does the work of 0 … count - 1 with the sessions of the crew, side by side, until `conduct.stop`.
+template <class F>
+void side_by_side(Crew& crew, const Conduct& conduct, std::size_t count, F&& work) {
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto labour = [&](std::size_t job) {
+    try {
+      Backend& backend = crew.member(job);
+      for (std::size_t i; !(conduct.stop && *conduct.stop) && (i = next++) < count;) work(i, backend);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+      next = count;
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::size_t job = 1; job < crew.size(); ++job) others.emplace_back(labour, job);
+  labour(0);
+  for (std::thread& other : others) other.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+template <class T>
+std::vector<T> filled(std::vector<std::optional<T>>& slots) {
+  std::vector<T> all;
+  for (std::optional<T>& slot : slots)
+    if (slot) all.push_back(*std::move(slot));
+  return all;
+}
+
+// Beyond what any campaign asks.
+constexpr std::uint64_t first_peak = std::uint64_t{1} << 48;
+
+Finding found(const Example& example, Backend& backend, const Conduct& conduct, std::span<const WrongModel> models,
+              const Sorting& sorting) {
+  const oracles::Judgement judgement{conduct.level, backend.describe().arithmetic};
+  const AskCase ask = asking(backend, conduct);
   const Failure& failure = *example.failure;
   Answered again = ask(failure.planned.c);
   Shrinking shrinking;
@@ -226,12 +264,16 @@ Harvest harvest(const Store& store, bool strict) {
     Tally& tally = harvest.tally;
     ++tally.asked;
     ++tally.states[parsed->version][each.told.verdict.state];
-    for (const auto& [ruling, reading] : each.told.verdict.followed) ++tally.followed[ruling][reading];
+    harvest.coverage.add(*parsed);
+    for (const auto& [ruling, reading] : each.told.verdict.followed) {
+      ++tally.followed[ruling][reading];
+      harvest.coverage.follow(parsed->version, ruling, reading);
+    }
     for (const Mark& mark : each.told.marks) tally.marks[mark.name] += mark.breaches ? 1 : 0;
     const bool is_contested = each.told.verdict.state == State::contested;
     const bool fails = !breaches(each.told.verdict, {}).empty() && (strict || !is_contested);
     if (!fails && each.told.marks.empty()) return;
-    Failure failure{index, {*std::move(parsed), each.line, "index " + std::to_string(index), {}}, each.told, {}};
+    Failure failure{index, {*std::move(parsed), each.line, origin_of(index), {}}, each.told, {}};
     if (!each.told.marks.empty()) harvest.marked.push_back(failure);
     if (!fails) return;
     const auto signature = kept.find(signature_key(index));
@@ -255,33 +297,38 @@ std::vector<Example> examples_of(std::span<const Failure> all, std::size_t most)
   return examples;
 }
 
+std::vector<Peak> seek(const FuzzPlan& plan, Crew& crew, const Conduct& conduct) {
+  std::vector<std::optional<Peak>> slots(plan.islands);
+  side_by_side(crew, conduct, slots.size(), [&](std::size_t island, Backend& backend) {
+    if (plan.shard.holds(island)) slots[island] = climb(plan.selection, plan.seed, island, asking(backend, conduct));
+  });
+  return filled(slots);
+}
+
+std::string origin_of(std::uint64_t index) {
+  return index < first_peak ? "index " + std::to_string(index) : "island " + std::to_string(index - first_peak);
+}
+
+void add_peaks(Harvest& harvest, const std::vector<Peak>& peaks, const oracles::Judgement& judgement, bool strict) {
+  for (const Peak& peak : peaks) {
+    const oracles::Verdict& verdict = peak.answered.verdict;
+    if (breaches(verdict, {}).empty() || (!strict && verdict.state == State::contested)) continue;
+    const std::uint64_t index = first_peak + peak.island;
+    harvest.failures.push_back({index,
+                                {peak.c, line(peak.c), origin_of(index), {}},
+                                {verdict, {}},
+                                signature_of(peak.c, peak.answered, judgement)});
+  }
+}
+
 std::vector<Finding> findings_of(const Harvest& harvest, Crew& crew, const Conduct& conduct,
                                  std::span<const WrongModel> models, const Sorting& sorting) {
   const std::vector<Example> examples = examples_of(harvest.failures, sorting.examples);
   std::vector<std::optional<Finding>> slots(examples.size());
-  std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto labour = [&](std::size_t job) {
-    try {
-      Backend& backend = crew.member(job);
-      for (std::size_t i; !(conduct.stop && *conduct.stop) && (i = next++) < examples.size();)
-        slots[i] = found(examples[i], backend, conduct, models, sorting);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-      next = examples.size();
-    }
-  };
-  std::vector<std::thread> others;
-  for (std::size_t job = 1; job < crew.size(); ++job) others.emplace_back(labour, job);
-  labour(0);
-  for (std::thread& other : others) other.join();
-  if (failure) std::rethrow_exception(failure);
-  std::vector<Finding> findings;
-  for (std::optional<Finding>& slot : slots)
-    if (slot) findings.push_back(*std::move(slot));
-  return findings;
+  side_by_side(crew, conduct, examples.size(), [&](std::size_t i, Backend& backend) {
+    slots[i] = found(examples[i], backend, conduct, models, sorting);
+  });
+  return filled(slots);
 }
 
 }  // namespace assay::suites

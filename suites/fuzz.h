@@ -6,6 +6,8 @@
 
 #include "suites/campaign.h"
 #include "suites/causes.h"
+#include "suites/coverage.h"
+#include "suites/seek.h"
 #include "suites/shard.h"
 #include "suites/store.h"
 #include "suites/stream.h"
@@ -26,6 +28,7 @@ struct FuzzPlan {
   std::optional<std::chrono::seconds> budget;  // for asking; sorting comes on top
   Shard shard;
   std::vector<Planned> regressions;  // asked first; index 0 is the first of them
+  std::uint64_t islands = 0;         // of all shards together, sought on when the cases are asked
 };
 
 // What the store of a plan is called by. Two runs may share a store where all of it is the same.
@@ -56,9 +59,17 @@ struct Harvest {
   Tally tally;
   std::vector<Failure> failures;  // breaches of any kind, by index
   std::vector<Failure> marked;    // cases with a mark, by index
+  Coverage coverage;              // of the cases of the store, and the readings they showed
 };
 // Under `strict` a contested case is a failure as well.
 Harvest harvest(const Store& store, bool strict);
+
+// The peaks of this shard's islands, in their order; fewer where `conduct.stop` ended it.
+std::vector<Peak> seek(const FuzzPlan& plan, Crew& crew, const Conduct& conduct);
+// Peaks that breach are failures after all others, of indices that no stream reaches.
+void add_peaks(Harvest& harvest, const std::vector<Peak>& peaks, const oracles::Judgement& judgement, bool strict);
+// "index 17", or "island 3" of a peak.
+std::string origin_of(std::uint64_t index);
 
 struct Sorting {
   std::size_t examples = 3;      // of each signature, the first ones, are looked at again and shrunk

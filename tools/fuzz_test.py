@@ -87,7 +87,8 @@ class Fuzz(unittest.TestCase):
     def test_reports_of_shards_merge_to_the_straight_one_byte_for_byte(self):
         # Several operators and causes, contested cases that count, more failures of a signature than are looked at.
         for backend, words in (("mutant:pool-pads-same-undilated", ["--ops", "AveragePool-19", "--presentations", "none"]),
-                               ("mutant:conv-reads-first-group", ["--ops", "Conv,NhwcConv", "--strict"])):
+                               ("mutant:conv-reads-first-group", ["--ops", "Conv,NhwcConv", "--strict"]),
+                               ("mutant:conv-accumulates-in-f16", ["--ops", "Conv-11", "--seek", 5])):
             with self.subTest(backend), tempfile.TemporaryDirectory() as place:
                 self.folder = pathlib.Path(place)
                 bug = ["--backend", backend, *words]
@@ -120,6 +121,19 @@ class Fuzz(unittest.TestCase):
             self.assertIn(said, done.stderr)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
             self.assertFalse(into[1].exists())
+
+    def test_seeking_finds_the_arithmetic_that_is_too_weak(self):
+        done = assay("fuzz", "--backend", "mutant:conv-accumulates-in-f16", "--ops", "Conv-11", "--cases", 1, "--seek", 3,
+                     "--report", self.folder / "weak.json", folder=self.folder)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        report = read(self.folder / "weak.json")
+        self.assertEqual([peak["island"] for peak in report["peaks"]], [0, 1, 2])
+        self.assertGreater(report["peaks"][0]["share"], 1)
+        self.assertIn("island", " ".join(finding["origin"] for finding in report["findings"]))
+        self.assertIn("on islands", done.stdout)
+        done = assay("fuzz", "--backend", "reference", "--ops", "Conv-11", "--cases", 1, "--seek", 3, folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("seeking on 3 islands", done.stdout)
 
     def test_marks_of_shards_are_those_of_the_whole(self):
         mark = {"mark": "unstable", "by": "repeated", "detail": "pass, then fail", "breaches": True, "replay": "assay replay"}

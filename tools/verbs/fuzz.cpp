@@ -30,7 +30,7 @@ struct Options {
   Subject subject;
   std::vector<std::string> operators, types;
   std::uint64_t seed = 1;
-  Int cases = 0;
+  Int cases = 0, islands = 0;
   std::string budget, store, shard = "1/1", report, findings = "findings", regressions, expectations, baseline;
   bool resume = false;
   int jobs = 0;
@@ -57,6 +57,7 @@ suites::FuzzPlan plan_of(const Options& options) {
   suites::FuzzPlan plan;
   plan.selection = selection_of(options.operators, options.types);
   plan.seed = options.seed;
+  plan.islands = static_cast<std::uint64_t>(options.islands);
   if (options.cases > 0) plan.cases = static_cast<std::uint64_t>(options.cases);
   if (!options.budget.empty()) plan.budget = duration_of(options.budget);
   if (!plan.cases && !plan.budget) throw InputError("fuzz needs an end: --budget 10m or --cases 100000");
@@ -155,6 +156,10 @@ int fuzz(const Options& options) {
   }
   const suites::Upkeep upkeep = crew.upkeep();
   report.harvest = suites::harvest(store, options.subject.strict);
+  if (report.plan.islands > 0 && report.complete) {
+    report.peaks = suites::seek(report.plan, crew, conduct);
+    suites::add_peaks(report.harvest, report.peaks, {conduct.level, report.backend.arithmetic}, options.subject.strict);
+  }
   report.excused = excused(options, report.harvest);
   report.findings = suites::findings_of(report.harvest, crew, conduct, crosscheck::wrong_models());
   report.causes = suites::causes_of(report.findings, crosscheck::wrong_models());
@@ -183,6 +188,11 @@ Verb fuzz_verb(CLI::App& app) {
   command->add_option("--budget", options->budget, "how long to ask: 90s, 10m, 8h; sorting comes on top");
   command->add_option("--cases", options->cases, "how many questions, of all shards together")
       ->check(CLI::Range(Int{1}, Int{1} << 40));
+  command
+      ->add_option("--seek", options->islands,
+                   "after that, climb from so many places towards the largest error in its budget")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
   command->add_option("--store", options->store, "keep verdicts in this file, to --resume or `assay merge`");
   command->add_flag("--resume", options->resume, "go on with the store of the same campaign");
   command

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/seek.h"
+
+#include "generators/generators.h"
+#include "generators/vary.h"
+#include "reference/operator.h"
+
+namespace assay::suites {
+namespace {
+
+struct Ground {
+  const Definition* definition;
+  DType type;
+};
+
+std::vector<std::vector<Ground>> grounds(const Selection& selection) {
+  std::vector<std::vector<Ground>> all;
+  for (const Operator* op : operators()) {
+    std::vector<Ground> own;
+    for (const Definition& definition : op->versions())
+      for (const DType type : definition.types_of(definition.inputs.front().type))
+        if (is_float(type) && selection.admits(definition, type)) own.push_back({&definition, type});
+    if (!own.empty()) all.push_back(std::move(own));
+  }
+  return all;
+}
+
+Ground ground_of(const Selection& selection, std::uint64_t island) {
+  const std::vector<std::vector<Ground>> all = grounds(selection);
+  if (all.empty()) throw InputError("--seek: nothing that is selected is rounded; --ops QLinearConv has no budget");
+  const std::vector<Ground>& own = all[island % all.size()];
+  return own[island / all.size() % own.size()];
+}
+
+// What a step is drawn from.
+std::uint64_t draw_of(std::uint64_t seed, std::uint64_t island, std::uint64_t step) {
+  return Generator(Generator(Generator(seed).next() ^ island).next() ^ step).next();
+}
+
+// Outputs say how far they are off, whatever the verdict; a refusal says nothing.
+double height(const Answered& answered) {
+  const bool has_values = answered.outcome.kind == oracles::Outcome::Kind::outputs;
+  return has_values ? answered.verdict.worst_share : -1;
+}
+
+bool is_alarming(const Answered& answered) { return answered.verdict.state == oracles::State::error; }
+
+class Climber {
+ public:
+  Climber(std::uint64_t island, const AskCase& ask) : ask_(ask) { peak_.island = island; }
+
+  // Level ground is walked as well: most steps change nothing.
+  void step(Case c) {
+    Answered answered = ask_(c);
+    if (++peak_.asks > 1 && height(answered) < height(peak_.answered)) return;
+    peak_.c = std::move(c);
+    peak_.answered = std::move(answered);
+  }
+  bool is_done() const { return peak_.asks > 0 && is_alarming(peak_.answered); }
+  const Peak& peak() const { return peak_; }
+
+ private:
+  const AskCase& ask_;
+  Peak peak_;
+};
+
+}  // namespace
+
+// A third of the steps looks for a place to begin.
+Peak climb(const Selection& selection, std::uint64_t seed, std::uint64_t island, const AskCase& ask, int steps) {
+  const Ground ground = ground_of(selection, island);
+  Climber climber(island, ask);
+  for (int step = 0; step < steps && !climber.is_done(); ++step) {
+    const auto at = static_cast<std::uint64_t>(step);
+    const std::uint64_t draw = draw_of(seed, island, at);
+    if (step == 0 || step < steps / 3)
+      climber.step(generators::inexact(generators::legal(*ground.definition, ground.type, draw, at), draw));
+    else
+      climber.step(generators::varied(climber.peak().c, draw));
+  }
+  return climber.peak();
+}
+
+Peak sample(const Selection& selection, std::uint64_t seed, std::uint64_t island, const AskCase& ask, int steps) {
+  const Ground ground = ground_of(selection, island);
+  Climber climber(island, ask);
+  for (int step = 0; step < steps && !climber.is_done(); ++step) {
+    const auto at = static_cast<std::uint64_t>(step);
+    climber.step(generators::legal(*ground.definition, ground.type, draw_of(seed, island, at), at));
+  }
+  return climber.peak();
+}
+
+}  // namespace assay::suites
