@@ -308,9 +308,10 @@ bool Cell::start(const Birth& birth, Isolation isolation) {
   if (telegram.news == News::started) {
     worker_ = telegram.value;
     set_nonblocking(news_);
-    if (isolation != Isolation::subreaper)
-      proc_ = Descriptor(
-          ::open(("/proc/" + std::to_string(warden_) + "/root/proc").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (isolation != Isolation::subreaper) {
+      const std::string root = "/proc/" + std::to_string(warden_) + "/root";
+      proc_ = Descriptor(::open((root + "/proc").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    }
     return true;
   }
   close();
