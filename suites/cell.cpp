@@ -78,10 +78,15 @@ bool keep_identity(const Orders& orders) {
          write_file("/proc/self/gid_map", orders.gid_map);
 }
 
+// Nothing mounted from here on is seen outside. In a chroot the root need not be a mount point; /proc is one.
+bool keep_mounts_apart() {
+  return ::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0 ||
+         ::mount(nullptr, "/proc", nullptr, MS_REC | MS_SLAVE, nullptr) == 0;
+}
+
 // Without a /proc of its own a worker that looks at /proc/<getpid()> would meet a stranger.
 bool mount_own_proc() {
-  return ::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0 &&
-         ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0;
+  return keep_mounts_apart() && ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0;
 }
 
 bool settle(const Orders& orders) {
