@@ -4,6 +4,7 @@
 #include "reference/onnx_io.h"
 #include "reference/onnx_node.h"
 #include "suites/frame.h"
+#include "suites/serving.h"
 #include "tools/backends/assay_backend.h"
 
 #include <nlohmann/json.hpp>
@@ -301,39 +302,6 @@ const assay_backend& load(const char* path) {
   return *backend;
 }
 
-std::string read_part(std::size_t size) {
-  std::string part(size, '\0');
-  if (!std::cin.read(part.data(), static_cast<std::streamsize>(size)))
-    throw InputError("assay stopped in the middle of a question");
-  return part;
-}
-
-void reply(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t sent = ::write(descriptor, bytes.data(), bytes.size());
-    if (sent < 0) throw InputError("assay does not listen any more");
-    bytes.remove_prefix(static_cast<std::size_t>(sent));
-  }
-}
-
-void serve(const assay_backend& backend, int descriptor, const std::string& description) {
-  for (std::string line; std::getline(std::cin, line);) {
-    Result<suites::Incoming> request = suites::parse_request(line);
-    if (!request) throw InputError(request.error());
-    if (request->kind == suites::Incoming::Kind::describe) {
-      reply(descriptor, description);
-      continue;
-    }
-    suites::Ask& ask = (*request).ask;
-    ask.model = read_part(request->model);
-    for (const auto& sizes : request->sets) {
-      auto& parts = ask.sets.emplace_back();
-      for (const std::size_t size : sizes) parts.push_back(read_part(size));
-    }
-    reply(descriptor, answer(backend, ask));
-  }
-}
-
 // Buffers of the library are flushed, its destructors do not run: they crash more often than they help.
 int end(int code) {
   std::fflush(nullptr);
@@ -356,7 +324,8 @@ int main(int argc, char** argv) {
   try {
     const assay_backend& backend = assay::load(argv[1]);
     const std::string description = assay::description_line(backend, argc - 2, argv + 2);
-    assay::serve(backend, std::atoi(descriptor), description);
+    assay::suites::serve(std::atoi(descriptor), description,
+                         [&](const assay::suites::Ask& ask) { return assay::answer(backend, ask); });
     assay::end(0);
   } catch (const assay::InputError& error) {
     std::cerr << name << error.what() << std::endl;

@@ -6,6 +6,7 @@
 #include "suites/crosscheck/mutants.h"
 #include "suites/crosscheck/variants.h"
 #include "suites/frame.h"
+#include "suites/serving.h"
 
 #include <CLI/CLI.hpp>
 
@@ -152,45 +153,12 @@ std::string answer(const Choice& choice, const suites::Ask& ask) {
   }
 }
 
-std::string read_part(std::size_t size) {
-  std::string part(size, '\0');
-  if (!std::cin.read(part.data(), static_cast<std::streamsize>(size)))
-    throw InputError("the host stopped in the middle of a request");
-  return part;
-}
-
-void reply(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t sent = ::write(descriptor, bytes.data(), bytes.size());
-    if (sent < 0) throw InputError("the host does not listen any more");
-    bytes.remove_prefix(static_cast<std::size_t>(sent));
-  }
-}
-
 suites::Description description_of(const Choice& choice) {
   suites::Description description;
   description.backend = choice.backend();
   description.version = "onnx 1.23.2";
   description.device = "cpu";
   return description;
-}
-
-void serve(const Choice& choice, int descriptor) {
-  for (std::string line; std::getline(std::cin, line);) {
-    Result<suites::Incoming> request = suites::parse_request(line);
-    if (!request) throw InputError(request.error());
-    if (request->kind == suites::Incoming::Kind::describe) {
-      reply(descriptor, suites::description_line(description_of(choice)));
-      continue;
-    }
-    suites::Ask& ask = (*request).ask;
-    ask.model = read_part(request->model);
-    for (const auto& sizes : request->sets) {
-      auto& parts = ask.sets.emplace_back();
-      for (const std::size_t size : sizes) parts.push_back(read_part(size));
-    }
-    reply(descriptor, answer(choice, ask));
-  }
 }
 
 template <class Named>
@@ -219,7 +187,8 @@ int main(int argc, char** argv) {
   try {
     assay::expect_known(choice.variant, assay::crosscheck::variants(), [](const auto& v) { return v.name; });
     assay::expect_known(choice.mutant, assay::crosscheck::mutants(), [](const auto& m) { return m.id; });
-    assay::serve(choice, assay::reply_descriptor());
+    assay::suites::serve(assay::reply_descriptor(), assay::suites::description_line(assay::description_of(choice)),
+                         [&](const assay::suites::Ask& ask) { return assay::answer(choice, ask); });
     return 0;
   } catch (const assay::InputError& error) {
     std::cerr << error.what() << std::endl;

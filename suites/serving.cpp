@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/serving.h"
+
+#include "suites/frame.h"
+
+#include <iostream>
+#include <string_view>
+#include <unistd.h>
+
+namespace assay::suites {
+namespace {
+
+std::string read_part(std::size_t size) {
+  std::string part(size, '\0');
+  if (!std::cin.read(part.data(), static_cast<std::streamsize>(size)))
+    throw InputError("assay stopped in the middle of a question");
+  return part;
+}
+
+void reply(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::write(descriptor, bytes.data(), bytes.size());
+    if (sent < 0) throw InputError("assay does not listen any more");
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
+
+}  // namespace
+
+void serve(int descriptor, const std::string& description, const std::function<std::string(const Ask&)>& answer) {
+  for (std::string line; std::getline(std::cin, line);) {
+    Result<Incoming> request = parse_request(line);
+    if (!request) throw InputError(request.error());
+    if (request->kind == Incoming::Kind::describe) {
+      reply(descriptor, description);
+      continue;
+    }
+    Ask& ask = (*request).ask;
+    ask.model = read_part(request->model);
+    for (const auto& sizes : request->sets) {
+      auto& parts = ask.sets.emplace_back();
+      for (const std::size_t size : sizes) parts.push_back(read_part(size));
+    }
+    reply(descriptor, answer(ask));
+  }
+}
+
+}  // namespace assay::suites

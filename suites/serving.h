@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Serving: the worker's side of the protocol, for the workers of this project that are written in C++.
+#pragma once
+
+#include "suites/backend.h"
+
+#include <functional>
+#include <string>
+
+namespace assay::suites {
+
+// Reads questions on stdin until it ends and replies on `descriptor`: `description` is the line that describes the
+// backend, `answer` gives a whole frame. Throws InputError where the host stops in the middle or does not listen.
+void serve(int descriptor, const std::string& description, const std::function<std::string(const Ask&)>& answer);
+
+}  // namespace assay::suites
