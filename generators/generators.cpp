@@ -8,6 +8,7 @@
 #include "reference/operator.h"
 
 #include <algorithm>
+#include <mutex>
 #include <set>
 #include <utility>
 
@@ -74,6 +75,18 @@ std::optional<Case> draw_damaged(const Definition& definition, DType type, F&& i
     }
   }
   return std::nullopt;
+}
+
+// RapidCheck keeps the scopes of a draw in statics: one draw at a time in the whole program.
+std::mutex& drawing() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+template <class T>
+T drawn(const rc::Gen<T>& generator, const rc::Random& random) {
+  const std::lock_guard lock(drawing());
+  return generator(random).value();
 }
 
 // Draws are never scaled down, whatever size a property is run with.
@@ -241,7 +254,7 @@ Case legal(const Definition& definition, DType type, std::uint64_t seed, std::ui
   const rc::Gen<Case> stratum = full_size([&, stratum = index % questions_about(definition.version).strata] {
     return draw_legal(definition, type, stratum);
   });
-  return stratum(random_of(definition.version, type, seed, index)).value();
+  return drawn(stratum, random_of(definition.version, type, seed, index));
 }
 
 std::optional<Case> near_miss(const Definition& definition, DType type, std::string_view constraint, std::uint64_t seed,
@@ -250,7 +263,7 @@ std::optional<Case> near_miss(const Definition& definition, DType type, std::str
     return draw_damaged(definition, type,
                         [&](const Case& broken) { return definition.breaks_only(broken.call(), constraint); });
   });
-  return misses(random_of(definition.version, type, seed, index)).value();
+  return drawn(misses, random_of(definition.version, type, seed, index));
 }
 
 // A case line writes every attribute in the kind of its name, so it cannot break G3. G2, an attribute or input that is

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <thread>
 
 namespace assay::generators {
 namespace {
@@ -92,6 +93,22 @@ TEST_CASE("Generators: no tensor of two elements or more is constant", "[generat
           REQUIRE(varies);
         }
     }
+}
+
+TEST_CASE("Generators: threads draw side by side what each would draw alone", "[generators]") {
+  const Definition& d = find_operator("", "Conv")->versions().back();
+  const auto lines = [&](std::uint64_t first) {
+    std::string all;
+    for (std::uint64_t index = first; index < first + 60; ++index) all += line(legal(d, DType::f32, 3, index)) + "\n";
+    return all;
+  };
+  std::vector<std::string> alone, together(4);
+  for (std::uint64_t job = 0; job < together.size(); ++job) alone.push_back(lines(60 * job));
+  std::vector<std::thread> threads;
+  for (std::uint64_t job = 0; job < together.size(); ++job)
+    threads.emplace_back([&, job] { together[job] = lines(60 * job); });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(together == alone);
 }
 
 TEST_CASE("Generators: a near miss breaks exactly the constraint asked for", "[generators]") {

@@ -10,7 +10,6 @@
 #include <atomic>
 #include <future>
 #include <map>
-#include <mutex>
 
 namespace assay::crosscheck {
 namespace {
@@ -65,10 +64,7 @@ class Question {
   std::map<std::string_view, oracles::Outcome> right_;
 };
 
-// RapidCheck keeps its scopes in statics.
 Case generated(const Definition& definition, Int index, std::uint64_t seed) {
-  static std::mutex one_at_a_time;
-  const std::lock_guard lock(one_at_a_time);
   const std::vector<DType>& types = definition.types_of(definition.inputs.front().type);
   const auto turn = static_cast<std::uint64_t>(index), count = static_cast<std::uint64_t>(types.size());
   return generators::legal(definition, types[turn % count], seed, turn / count);
