@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <new>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 namespace assay {
@@ -33,6 +35,10 @@ auto as_result(F&& read) -> Result<decltype(read())> {
     return std::forward<F>(read)();
   } catch (const InputError& error) {
     return Error{error.what()};
+  } catch (const std::bad_alloc&) {
+    return Error{"it claims more elements than fit into memory"};
+  } catch (const std::length_error&) {
+    return Error{"it claims more elements than fit into memory"};
   }
 }
 

@@ -30,19 +30,6 @@ std::string quantised(DType type, const std::string& source) {
          one("y_zero_point", type, "[]", "0") + source;
 }
 
-// Strangers' bytes.
-Result<Tensor> decoded(std::string_view part) {
-  try {
-    return decode_tensor(part);
-  } catch (const InputError& error) {
-    return Error{error.what()};
-  } catch (const std::bad_alloc&) {
-    return Error{"it claims more elements than fit into memory"};
-  } catch (const std::length_error&) {
-    return Error{"it claims more elements than fit into memory"};
-  }
-}
-
 std::string in_words(const TensorType& type) { return std::string(name(type.dtype)) + text(type.shape); }
 
 // The bits a worker answers that took bfloat16 for float16, with bfloat16's 1 for the weight.
@@ -211,7 +198,7 @@ void Patient::check_outputs(const Echo& echo, const Reply& reply) const {
       check_type(what, decode_type(reply.sets[set][0]), echo.wanted[set].type());
       continue;
     }
-    const Result<Tensor> got = decoded(reply.sets[set][0]);
+    const Result<Tensor> got = decode_tensor(reply.sets[set][0]);
     if (!got)
       throw wrong(what, "a part that is no TensorProto: " + printable(got.error()),
                   "each part is one serialised onnx.TensorProto: dims, data_type, raw_data");

@@ -54,19 +54,6 @@ std::string in_words(std::size_t bytes) {
   return bytes >> 20 ? std::to_string(bytes >> 20) + " MiB" : std::to_string(bytes) + " bytes";
 }
 
-// Strangers' bytes: whatever they make of us is a garbled answer, except a broken promise of our own.
-Result<Tensor> decoded(std::string_view part) {
-  try {
-    return decode_tensor(part);
-  } catch (const InputError& error) {
-    return Error{error.what()};
-  } catch (const std::bad_alloc&) {
-    return Error{"it claims more elements than fit into memory"};
-  } catch (const std::length_error&) {
-    return Error{"it claims more elements than fit into memory"};
-  }
-}
-
 // Calls take(set, part) for each part of an answer; what it takes exception to is a garbled answer.
 template <class F>
 Outcome each_part(const Sizes& sizes, std::string_view body, Outcome outcome, F&& take) {
@@ -85,7 +72,7 @@ Outcome outputs_of(const Sizes& sizes, std::string_view body) {
   Outcome outputs;
   outputs.sets.resize(sizes.size());
   return each_part(sizes, body, std::move(outputs), [](Outcome& outcome, std::size_t set, std::string_view part) {
-    Result<Tensor> tensor = decoded(part);
+    Result<Tensor> tensor = decode_tensor(part);
     if (!tensor) return tensor.error();
     outcome.sets[set].push_back(*std::move(tensor));
     return std::string();
