@@ -18,10 +18,6 @@ using Purpose = Question::Purpose;
 constexpr std::size_t repetitions = 3;  // of a hang one, each costs the whole limit
 constexpr const char* broken_law = "breaks law";
 
-bool is_breach(State state) {
-  return state == State::fail || state == State::below || state == State::refused || state == State::error;
-}
-
 // What a backend did can have been chance; that it said no cannot.
 bool wants_repeating(State state) { return state == State::fail || state == State::below || state == State::error; }
 
@@ -133,7 +129,8 @@ std::vector<Conclusion> Inquiry::conclude(const Question& question, Outcome outc
   const std::size_t index = question.cases.front();
   naming(planned(question), [&] {
     if (question.purpose == Purpose::first || question.purpose == Purpose::alone) {
-      settle(index, std::move(outcome), {}, done);
+      Verdict verdict = judged(planned(question), outcome, backend_, conduct_.level);
+      settle(index, {std::move(outcome), std::move(verdict)}, done);
       return;
     }
     Open& open = open_.at(index);
@@ -163,7 +160,7 @@ void Inquiry::settle_pack(const Question& question, const Outcome& outcome, std:
     naming(planned, [&] {
       Verdict verdict = judged(planned, (*apart)[i], backend_, conduct_.level);
       if (is_settled_in_pack(verdict.state)) {
-        settle(cases[i], std::move((*apart)[i]), {}, done);
+        settle(cases[i], {std::move((*apart)[i]), std::move(verdict)}, done);
       } else {
         in_pack_[cases[i]] = in_words(verdict);
         questions_.push_front({Purpose::alone, {cases[i]}, {}});
@@ -182,13 +179,14 @@ void Inquiry::compare_with_pack(std::size_t index, std::vector<Mark>& marks, con
   in_pack_.erase(found);
 }
 
-void Inquiry::settle(std::size_t index, Outcome outcome, std::vector<Mark> marks, std::vector<Conclusion>& done) {
+void Inquiry::settle(std::size_t index, Answered answered, std::vector<Conclusion>& done) {
   const Planned& planned = suite_.cases[index];
-  Verdict verdict = judged(planned, outcome, backend_, conduct_.level);
+  auto& [outcome, verdict] = answered;
+  std::vector<Mark> marks;
   compare_with_pack(index, marks, verdict);
   if (is_stale(planned, outcome, verdict))
     marks.push_back({"stale session", "second set of data", "it got the answer to the first set", true, ""});
-  std::deque<Question> owed = owed_for(index, {outcome, verdict});
+  std::deque<Question> owed = owed_for(index, answered);
   if (verdict.state == State::pass && outcome.kind == Outcome::Kind::outputs && verdict.violated.empty())
     owe_laws(index, owed, marks);
   open_[index] = {std::move(outcome), std::move(verdict), std::move(marks), std::move(owed), {}, {}};
@@ -251,17 +249,16 @@ void Inquiry::note_twice(Open& open, const Outcome& outcome) {
 
 void Inquiry::note_presentation(Open& open, const Planned& planned, const Presentation& other, const Outcome& outcome) {
   const oracles::Level level = conduct_.level;
-  const auto judged_alike = [&](const Case& c, const Outcome& got) {
-    if (other.shares_all_data()) return judged({c, "", "", {}}, got, backend_, level);
-    return judged_on_first_set(c, got, backend_, level);
-  };
-  const Verdict first = judged_alike(planned.c, open.outcome), second = judged_alike(other.c, outcome);
+  const bool is_whole = other.shares_all_data();
+  const Verdict first = is_whole ? open.verdict : judged_on_first_set(planned.c, open.outcome, backend_, level);
+  const Verdict second = is_whole ? judged({other.c, "", "", {}}, outcome, backend_, level)
+                                  : judged_on_first_set(other.c, outcome, backend_, level);
   if (first.state == second.state && first.because == second.because) return;
   // Nothing was claimed of one of them: an extent that was left open is no other answer.
   if (first.state == State::unscored || second.state == State::unscored) return;
   std::string detail = in_words(second) + " instead of " + in_words(first);
   if (!second.detail.empty()) detail += ": " + second.detail;
-  open.marks.push_back({"differs", other.name, detail, is_breach(second.state), line(other.c)});
+  open.marks.push_back({"differs", other.name, detail, is_finding(second.state), line(other.c)});
 }
 
 // A related question that is refused, or takes longer than it may, says nothing about the law; one that kills the

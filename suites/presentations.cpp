@@ -34,7 +34,7 @@ class Others {
 
  private:
   void add(Axis axis, std::string name, Case c) {
-    if (!c.definition().violated(c.call()).empty() || !excluded_by(backend_, c).empty() || line(c) == line(c_)) return;
+    if (!c.definition().violated(c.call()).empty() || !excluded_by(backend_, c).empty() || c == c_) return;
     found_.push_back({axis, std::move(name), std::move(c), asked_.threads, asked_.optimization});
   }
 
