@@ -27,6 +27,19 @@ void reply(int descriptor, std::string_view bytes) {
 
 }  // namespace
 
+std::string outputs_frame(std::string_view id, const std::vector<std::vector<std::string>>& sets) {
+  Sizes sizes;
+  std::string body;
+  for (const auto& parts : sets) {
+    auto& set = sizes.emplace_back();
+    for (const std::string& part : parts) {
+      set.push_back(part.size());
+      body += part;
+    }
+  }
+  return answer_line(id, oracles::Outcome::Kind::outputs, "", sizes) + body;
+}
+
 void serve(int descriptor, const std::string& description, const std::function<std::string(const Ask&)>& answer) {
   for (std::string line; std::getline(std::cin, line);) {
     Result<Incoming> request = parse_request(line);

@@ -246,26 +246,13 @@ class Session {
   void* session_ = nullptr;
 };
 
-std::string joined(const suites::Ask& ask, const std::vector<std::vector<std::string>>& outputs) {
-  suites::Sizes sizes;
-  std::string body;
-  for (const auto& parts : outputs) {
-    auto& set = sizes.emplace_back();
-    for (const std::string& part : parts) {
-      set.push_back(part.size());
-      body += part;
-    }
-  }
-  return suites::answer_line(ask.id, Outcome::Kind::outputs, "", sizes) + body;
-}
-
 std::string answer(const assay_backend& backend, const suites::Ask& ask) {
   try {
     const Question question(ask, backend.wants_node != 0);
     Session session(backend, question.model());
     std::vector<std::vector<std::string>> outputs;
     for (const auto& parts : ask.sets) outputs.push_back(session.run(parts));
-    return joined(ask, outputs);
+    return suites::outputs_frame(ask.id, outputs);
   } catch (const Refusal& refusal) {
     return suites::answer_line(ask.id, refusal.kind, std::string_view(refusal.because).substr(0, longest_reason), {});
   }

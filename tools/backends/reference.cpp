@@ -135,17 +135,7 @@ std::vector<std::vector<std::string>> run(const Choice& choice, const suites::As
 
 std::string answer(const Choice& choice, const suites::Ask& ask) {
   try {
-    const auto outputs = run(choice, ask);
-    suites::Sizes sizes;
-    std::string body;
-    for (const auto& parts : outputs) {
-      auto& set = sizes.emplace_back();
-      for (const std::string& part : parts) {
-        set.push_back(part.size());
-        body += part;
-      }
-    }
-    return suites::answer_line(ask.id, Outcome::Kind::outputs, "", sizes) + body;
+    return suites::outputs_frame(ask.id, run(choice, ask));
   } catch (const Refusal& refusal) {
     return suites::answer_line(ask.id, refusal.kind, refusal.because, {});
   } catch (const InputError& error) {

@@ -6,6 +6,7 @@
 #include "suites/catalogue.h"
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/progress.h"
+#include "tools/verbs/publish.h"
 #include "tools/verbs/subject.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"
@@ -18,7 +19,6 @@
 #include <memory>
 #include <optional>
 #include <sstream>
-#include <unistd.h>
 
 namespace assay::tools {
 namespace {
@@ -71,21 +71,6 @@ reports::Report certified(suites::Suite suite, const Options& options, reports::
   asked.seed = options.seed;
   settle(agreed, suite, done, options);
   return reports::report(std::move(suite), std::move(done), std::move(asked), std::move(run), std::move(agreed));
-}
-
-// Prints the session in any case: a full disk must not cost what was found.
-void publish(const reports::Report& report, reports::Draft* draft, const std::string& file) {
-  const auto colour = is_coloured(STDOUT_FILENO) ? reports::Colour::terminal : reports::Colour::none;
-  try {
-    if (draft) {
-      reports::write_json(report, draft->out());
-      draft->finish();
-    }
-  } catch (const InputError&) {
-    reports::write_session(report, "", colour, std::cout);
-    throw;
-  }
-  reports::write_session(report, file, colour, std::cout);
 }
 
 // As asked, or as the catalogue says of the backend.

@@ -8,6 +8,7 @@
 #include "suites/process.h"
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/progress.h"
+#include "tools/verbs/publish.h"
 #include "tools/verbs/subject.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"
@@ -19,7 +20,6 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <unistd.h>
 
 namespace assay::tools {
 namespace {
@@ -113,21 +113,6 @@ void write_folders(const reports::FuzzReport& report, const suites::Conduct& con
     for (std::size_t i : cause.examples)
       suites::write_finding(fs::path(report.folder) / suites::folder_name(report.findings[i]), report.findings[i],
                             provenance);
-}
-
-// What was found is printed in any case: a full disk must not cost it.
-void publish(const reports::FuzzReport& report, reports::Draft* draft, const std::string& file) {
-  const auto colour = is_coloured(STDOUT_FILENO) ? reports::Colour::terminal : reports::Colour::none;
-  try {
-    if (draft) {
-      reports::write_json(report, draft->out());
-      draft->finish();
-    }
-  } catch (const InputError&) {
-    reports::write_session(report, "", colour, std::cout);
-    throw;
-  }
-  reports::write_session(report, file, colour, std::cout);
 }
 
 int fuzz(const Options& options) {
