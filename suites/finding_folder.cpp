@@ -2,12 +2,11 @@
 #include "suites/finding_folder.h"
 
 #include "oracles/expected.h"
-#include "reference/onnx_io.h"
+#include "suites/vector_folder.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <fstream>
 
 namespace assay::suites {
 namespace {
@@ -19,24 +18,12 @@ constexpr std::uintmax_t most_text = 1 << 20, most_model = 64 << 20;
 
 // -- writing
 
-void write(const fs::path& path, std::string_view bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file << bytes;
-  if (!file.flush()) throw InputError("cannot write " + path.string() + "; check that its folder may be written");
-}
-
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) throw InputError("cannot make the folder " + folder.string() + ": " + failure.message());
-}
-
 void write_data_set(const fs::path& folder, const Case& c, int set) {
-  make_folder(folder);
   const std::vector<std::string> inputs = graph_inputs(c, set);
-  for (std::size_t i = 0; i < inputs.size(); ++i) write(folder / ("input_" + std::to_string(i) + ".pb"), inputs[i]);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    write_file(folder / tensor_name("input", static_cast<int>(i)), inputs[i]);
   if (const std::optional<Tensor> output = oracles::expected(c, set))
-    write(folder / "output_0.pb", encode_tensor(*output, c.definition().outputs.front().name));
+    write_file(folder / tensor_name("output", 0), encode_tensor(*output, c.definition().outputs.front().name));
 }
 
 Json evidence_json(const oracles::Evidence& e) {
@@ -81,15 +68,8 @@ Json finding_json(const Finding& finding, const Provenance& provenance) {
 // -- reading
 
 Result<std::string> contents(const fs::path& path, std::uintmax_t most) {
-  std::error_code failure;
-  if (!fs::is_regular_file(path, failure))
-    return Error{path.string() + " is missing; a finding is a folder that `assay replay --save` wrote"};
-  const std::uintmax_t size = fs::file_size(path, failure);
-  if (failure || size > most) return Error{path.string() + " is too large to be part of a finding"};
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(static_cast<std::size_t>(size), '\0');
-  file.read(bytes.data(), static_cast<std::streamsize>(size));
-  if (!file || static_cast<std::uintmax_t>(file.gcount()) != size) return Error{"cannot read " + path.string()};
+  Result<std::string> bytes = file_contents(path, most);
+  if (!bytes) return Error{bytes.error() + "; a finding is a folder that `assay replay --save` wrote"};
   return bytes;
 }
 
@@ -113,15 +93,13 @@ std::string folder_name(const Finding& finding) {
 }
 
 void write_finding(const fs::path& folder, const Finding& finding, const Provenance& provenance) {
-  make_folder(folder);
   std::error_code ignored;
   fs::remove(folder / "finding.json", ignored);
-  write(folder / "model.onnx", model_of(finding.c));
-  for (int set = 0; set < data_sets; ++set)
-    write_data_set(folder / ("test_data_set_" + std::to_string(set)), finding.c, set);
+  write_file(folder / "model.onnx", model_of(finding.c));
+  for (int set = 0; set < data_sets; ++set) write_data_set(folder / data_set_name(set), finding.c, set);
   constexpr int indent = 1;
-  write(folder / "finding.json",
-        finding_json(finding, provenance).dump(indent, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_file(folder / "finding.json",
+             finding_json(finding, provenance).dump(indent, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 Result<Planned> read_finding(const fs::path& folder) {
