@@ -193,7 +193,8 @@ std::optional<int> number_in(std::string_view name, std::string_view prefix, std
   const std::string_view digits = name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
   int number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || number < 0 || number >= most_numbers || std::to_string(number) != digits) return std::nullopt;
+  if (error != std::errc() || number < 0 || number >= most_numbers || std::to_string(number) != digits)
+    return std::nullopt;
   return number;
 }
 
