@@ -2,7 +2,9 @@
 #include "oracles/expected.h"
 
 #include "oracles/exact.h"
+#include "oracles/judge.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -33,22 +35,94 @@ void store(Tensor& tensor, Int index, double value) {
   }
 }
 
+double nearest(const Element& element, DType dtype) {
+  if (element.kind != Kind::finite) return special(element.kind);
+  return number(element.nearest ? *element.nearest : rounded(element.value, format_of(dtype)));
+}
+
+// Every value of an output type is a double.
+struct Range {
+  double lower, upper;
+
+  void include(const Range& other) {
+    lower = std::min(lower, other.lower);
+    upper = std::max(upper, other.upper);
+  }
+};
+
+Range range_of(const Element& element, const Allowance& allowance, DType dtype) {
+  if (element.kind != Kind::finite) return {special(element.kind), special(element.kind)};
+  const Interval admitted = interval(element, allowance, dtype);
+  Range range{number(admitted.lower), number(admitted.upper)};
+  if (!allowance.flushes_output || !is_float(dtype)) return range;
+  const double smallest = std::ldexp(1.0, format_of(dtype).min_exponent);
+  if (range.lower < smallest && range.upper > -smallest) range.include({0, 0});
+  return range;
+}
+
+// One element of `Admissible`.
+struct Filler {
+  const Answer& answer;
+  Admissible& all;
+
+  void fill(Int index, const Element& element) {
+    const DType dtype = answer.dtype();
+    const Range asked = range_of(element, element.asked, dtype);
+    store(all.output, index, nearest(element, dtype));
+    store(all.lower, index, asked.lower);
+    store(all.upper, index, asked.upper);
+    if (element.kind == Kind::nan_or_zero) all.or_zero.push_back(index);
+    if (!element.nan_admitted.empty()) all.or_nan[element.nan_admitted].push_back(index);
+    if (element.kind == Kind::finite) all.arithmetic.insert(element.asked.arithmetic);
+    widen(index, element, asked);
+  }
+
+  void widen(Int index, const Element& element, Range widest) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    bool nonfinite = false;
+    const bool has_wider = element.kind != Kind::nan_or_zero;
+    for (const Allowance& wider : has_wider ? answer.wider(index) : std::vector<Allowance>{}) {
+      all.widest_arithmetic.insert(wider.arithmetic);
+      nonfinite |= wider.blurs_nonfinite;
+      if (element.kind != Kind::finite) continue;
+      nonfinite |= wider.vacuous || wider.may_overflow;
+      widest.include(wider.vacuous ? Range{-infinity, infinity} : range_of(element, wider, answer.dtype()));
+    }
+    store(all.widest_lower, index, widest.lower);
+    store(all.widest_upper, index, widest.upper);
+    if (nonfinite) all.widest_or_nonfinite.push_back(index);
+  }
+};
+
+std::unique_ptr<Answer> answer_of(const Case& c, int set) {
+  return oracle_of(c.version).answer(c.call(), operands(c, set), {}, {});
+}
+
 }  // namespace
 
 std::optional<Tensor> expected(const Case& c, int set) {
-  const Call call = c.call();
-  if (!c.definition().violated(call).empty()) return std::nullopt;
-  const std::unique_ptr<Answer> answer = oracle_of(c.version).answer(call, operands(c, set), {}, {});
+  if (!c.definition().violated(c.call()).empty()) return std::nullopt;
+  const std::unique_ptr<Answer> answer = answer_of(c, set);
   Tensor tensor({answer->dtype(), answer->shape()});
   for (Int i = 0; i < tensor.elements(); ++i) {
     const Element element = answer->element(i);
     if (element.kind == Kind::unscored) return std::nullopt;
-    if (element.kind != Kind::finite)
-      store(tensor, i, special(element.kind));
-    else
-      store(tensor, i, number(element.nearest ? *element.nearest : rounded(element.value, format_of(tensor.dtype()))));
+    store(tensor, i, nearest(element, tensor.dtype()));
   }
   return tensor;
+}
+
+Result<Admissible> admissible(const Case& c, int set) {
+  const std::unique_ptr<Answer> answer = answer_of(c, set);
+  const Tensor zeros({answer->dtype(), answer->shape()});
+  Admissible all{zeros, zeros, zeros, zeros, zeros, {}, {}, {}, {}, {}};
+  Filler filler{*answer, all};
+  for (Int i = 0; i < zeros.elements(); ++i) {
+    const Element element = answer->element(i);
+    if (element.kind == Kind::unscored) return Error{element.reason};
+    filler.fill(i, element);
+  }
+  return all;
 }
 
 }  // namespace assay::oracles

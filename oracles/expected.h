@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The right answer as a tensor, for files that other tools read.
+// The right answer as a tensor, and how far from it an answer may lie, for files that other tools read.
 #pragma once
 
 #include "oracles/enclosure.h"
 #include "reference/case.h"
 
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace assay::oracles {
 
@@ -13,5 +17,21 @@ namespace assay::oracles {
 // positive quiet one, and an average over no cell NaN (decisions 5). None where an element is unscored, or the case is
 // not legal.
 std::optional<Tensor> expected(const Case& c, int set);
+
+// That output with the intervals around it, all of its type and shape. An element of an answer is as asked for (L2)
+// where lower <= it <= upper, or where one of the lists admits it; else it is `below` in the same way by the widest
+// interval; else it is wrong. NaN or an infinity in `lower` and `upper` is the only right answer.
+struct Admissible {
+  Tensor output, lower, upper;
+  Tensor widest_lower, widest_upper;  // the hull over all admitted arithmetic; it may hold subnormals that none gives
+  // Elements by row-major index, ascending.
+  std::vector<Int> or_zero;                             // an average over no cell: NaN or zero (A9)
+  std::map<std::string, std::vector<Int>> or_nan;       // by the ruling that admits NaN as well: A14, A21
+  std::vector<Int> widest_or_nonfinite;                 // some arithmetic gives an infinity or NaN here
+  std::set<std::string> arithmetic, widest_arithmetic;  // in words, of all elements
+};
+
+// Of a legal case; the error is why an element is unscored.
+Result<Admissible> admissible(const Case& c, int set);
 
 }  // namespace assay::oracles

@@ -29,5 +29,6 @@ Verb explain_verb(CLI::App& app);
 Verb doctor_verb(CLI::App& app);
 Verb waive_verb(CLI::App& app);
 Verb mutate_verb(CLI::App& app);
+Verb golden_verb(CLI::App& app);
 
 }  // namespace assay::tools

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/golden.h"
+
+#include "oracles/expected.h"
+#include "oracles/judge.h"
+#include "suites/vector_folder.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace assay::suites {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Ascending numbers as runs: [[0,3],[7,7]].
+Json runs(const std::vector<Int>& numbers) {
+  Json all = Json::array();
+  for (const Int number : numbers) {
+    if (!all.empty() && all.back()[1] == number - 1)
+      all.back()[1] = number;
+    else
+      all.push_back({number, number});
+  }
+  return all;
+}
+
+// What the intervals of one data set cannot say.
+Json exceptions_json(const oracles::Admissible& set) {
+  Json json = Json::object();
+  if (!set.or_zero.empty()) json["or_zero"] = runs(set.or_zero);
+  for (const auto& [ruling, elements] : set.or_nan) json["or_nan"][ruling] = runs(elements);
+  if (!set.widest_or_nonfinite.empty()) json["widest_or_nonfinite"] = runs(set.widest_or_nonfinite);
+  return json;
+}
+
+// A folder under construction.
+struct Folding {
+  const Planned& planned;
+  GoldenCase golden;
+
+  const Case& c() const { return planned.c; }
+
+  void add(const std::string& file, std::string bytes) {
+    golden.files.push_back({golden.folder() + "/" + file, std::move(bytes)});
+  }
+
+  void add_question() {
+    add("model.onnx", model_of(c()));
+    for (int set = 0; set < data_sets; ++set) {
+      std::vector<std::string> inputs = graph_inputs(c(), set);
+      for (std::size_t i = 0; i < inputs.size(); ++i)
+        add(data_set_name(set) + "/" + tensor_name("input", static_cast<int>(i)), std::move(inputs[i]));
+    }
+  }
+
+  void add_answer(int set, const oracles::Admissible& admissible) {
+    const std::string& output = c().definition().outputs.front().name;
+    const std::string bounds = "bounds_" + std::to_string(set) + "/";
+    add(data_set_name(set) + "/" + tensor_name("output", 0), encode_tensor(admissible.output, output));
+    add(bounds + tensor_name("lower", 0), encode_tensor(admissible.lower, output));
+    add(bounds + tensor_name("upper", 0), encode_tensor(admissible.upper, output));
+    add(bounds + tensor_name("widest_lower", 0), encode_tensor(admissible.widest_lower, output));
+    add(bounds + tensor_name("widest_upper", 0), encode_tensor(admissible.widest_upper, output));
+  }
+
+  Json head() const {
+    return {{"assay", 1},
+            {"line", planned.line},
+            {"id", case_id(planned.line)},
+            {"operator", text(c().version)},
+            {"class", oracles::class_of(c())}};
+  }
+
+  void add_json(const Json& json) {
+    constexpr int indent = 1;
+    add("case.json", json.dump(indent) + "\n");
+  }
+
+  void reject(const std::vector<std::string>& violated) {
+    golden.shelf = Shelf::rejected;
+    Json json = head();
+    for (const std::string& id : violated) {
+      const std::string constraint = c().version.name + "." + id;
+      golden.because += (golden.because.empty() ? "" : " ") + constraint;
+      json["breaks"].push_back(constraint);
+    }
+    add_question();
+    add_json(json);
+  }
+
+  void leave_unscored(const std::string& why) {
+    golden.shelf = Shelf::unscored;
+    golden.because = why;
+    add_question();
+    Json json = head();
+    json["rulings"] = oracles::touched(c());
+    json["unscored"] = why;
+    add_json(json);
+  }
+
+  void accept(const std::vector<oracles::Admissible>& sets) {
+    add_question();
+    std::set<std::string> arithmetic, widest;
+    Json exceptions = Json::array();
+    for (std::size_t set = 0; set < sets.size(); ++set) {
+      add_answer(static_cast<int>(set), sets[set]);
+      arithmetic.insert(sets[set].arithmetic.begin(), sets[set].arithmetic.end());
+      widest.insert(sets[set].widest_arithmetic.begin(), sets[set].widest_arithmetic.end());
+      exceptions.push_back(exceptions_json(sets[set]));
+    }
+    Json json = head();
+    json["rulings"] = oracles::touched(c());
+    json["level"] = is_float(sets.front().output.dtype()) ? oracles::name(oracles::Level::L2) : "Q1";
+    json["arithmetic"] = arithmetic;
+    json["widest_arithmetic"] = widest;
+    json["sets"] = exceptions;
+    add_json(json);
+  }
+};
+
+// The first failure of any of the threads.
+class Failure {
+ public:
+  void keep(std::exception_ptr failure) {
+    const std::lock_guard lock(mutex_);
+    if (!first_) first_ = std::move(failure);
+    happened_ = true;
+  }
+  bool happened() const { return happened_; }
+  void rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<bool> happened_ = false;
+  std::exception_ptr first_;
+};
+
+}  // namespace
+
+std::string_view name(Shelf shelf) {
+  switch (shelf) {
+    case Shelf::valid: return "valid";
+    case Shelf::unscored: return "unscored";
+    case Shelf::rejected: return "rejected";
+  }
+  throw BrokenPromise("a shelf without a name");
+}
+
+std::string GoldenCase::folder() const { return std::string(suites::name(shelf)) + "/" + name; }
+
+std::string golden_name(const Planned& planned) {
+  constexpr std::size_t digits = 16;
+  const OpVersion& version = planned.c.version;
+  std::string words = version.domain + (version.domain.empty() ? "" : "_") + version.name;
+  for (char& letter : words)
+    letter = letter == '.' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return "test_" + words + "_" + std::to_string(version.since_version) + "_" + case_id(planned.line).substr(0, digits);
+}
+
+GoldenCase golden_case(const Planned& planned) {
+  Folding folding{planned, {Shelf::valid, golden_name(planned), "", {}}};
+  if (const auto violated = planned.c.definition().violated(planned.c.call()); !violated.empty()) {
+    folding.reject(violated);
+    return std::move(folding.golden);
+  }
+  std::vector<oracles::Admissible> sets;
+  for (int set = 0; set < data_sets; ++set) {
+    Result<oracles::Admissible> admissible = oracles::admissible(planned.c, set);
+    if (!admissible) {
+      folding.leave_unscored(admissible.error());
+      return std::move(folding.golden);
+    }
+    sets.push_back(*std::move(admissible));
+  }
+  folding.accept(sets);
+  return std::move(folding.golden);
+}
+
+void each_golden_case(const std::vector<Planned>& cases, int jobs,
+                      const std::function<void(std::size_t, GoldenCase)>& take) {
+  std::atomic<std::size_t> next = 0;
+  Failure failure;
+  const auto labour = [&] {
+    try {
+      for (std::size_t i = next++; i < cases.size() && !failure.happened(); i = next++) take(i, golden_case(cases[i]));
+    } catch (...) {
+      failure.keep(std::current_exception());
+    }
+  };
+  std::vector<std::thread> others;
+  for (int job = 1; job < jobs; ++job) others.emplace_back(labour);
+  labour();
+  for (std::thread& other : others) other.join();
+  failure.rethrow();
+}
+
+}  // namespace assay::suites

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Golden vectors: the cases of a suite as folders that any ONNX tool reads, with the right outputs and the intervals
+// around them. What a case becomes is a function of its line and of the judgement alone: the same bytes everywhere.
+//
+//   valid/test_conv_11_0a1b2c3d4e5f6071/
+//     model.onnx
+//     test_data_set_0/  input_N.pb  output_N.pb         the output is the exact one, rounded once
+//     test_data_set_1/  …
+//     bounds_0/         lower_N.pb  upper_N.pb          the interval at the default level, in the type of the output
+//                       widest_lower_N.pb  widest_upper_N.pb
+//     bounds_1/         …
+//     case.json         line, id, class, rulings touched, level, arithmetic, and what the intervals cannot say
+//   unscored/test_…/    of legal cases of which nothing may be claimed: no outputs, no bounds; case.json says why
+//   rejected/test_…/    models that break a constraint: no outputs; case.json names the constraints
+//   MANIFEST.json       golden_manifest.h
+#pragma once
+
+#include "suites/suite.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::suites {
+
+struct GoldenFile {
+  std::string path;  // from the root of the vectors, '/' between folders
+  std::string bytes;
+  bool operator==(const GoldenFile&) const = default;
+};
+
+enum class Shelf { valid, unscored, rejected };
+inline constexpr Shelf all_shelves[] = {Shelf::valid, Shelf::unscored, Shelf::rejected};
+std::string_view name(Shelf shelf);
+
+struct GoldenCase {
+  Shelf shelf = Shelf::valid;
+  std::string name;     // "test_conv_11_0a1b2c3d4e5f6071", the end of it the head of the case's id
+  std::string because;  // of unscored: the reason; of rejected: the constraints, "Conv.C6 Conv.C7"
+  std::vector<GoldenFile> files;
+
+  std::string folder() const;  // "valid/test_…"
+};
+
+std::string golden_name(const Planned& planned);
+GoldenCase golden_case(const Planned& planned);
+
+// Works the cases out on `jobs` threads and hands each to `take` with its index, by any of the threads and in any
+// order. What `take` throws ends the work and is thrown again.
+void each_golden_case(const std::vector<Planned>& cases, int jobs,
+                      const std::function<void(std::size_t, GoldenCase)>& take);
+
+}  // namespace assay::suites

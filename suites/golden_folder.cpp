@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/golden_folder.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace assay::suites {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A manifest lists some 300 bytes a file.
+constexpr std::uintmax_t most_manifest = std::uintmax_t{1} << 30;
+
+// Collects what each case becomes; `write` is told of its files on the thread that made them.
+Manifest gather(const Suite& suite, const Golden& golden,
+                const std::function<void(const std::vector<GoldenFile>&)>& write) {
+  Manifest manifest{"",
+                    suite.name,
+                    suite.version,
+                    suite.hash,
+                    suite.complete,
+                    golden.seed,
+                    golden.judgement_hash,
+                    golden.tool_version,
+                    {},
+                    {},
+                    {}};
+  manifest.cases.resize(suite.cases.size());
+  std::vector<Seals> seals(suite.cases.size());
+  each_golden_case(suite.cases, golden.jobs, [&](std::size_t index, GoldenCase made) {
+    const Planned& planned = suite.cases[index];
+    write(made.files);
+    seals[index] = seals_of(made.files);
+    manifest.cases[index] = {std::move(made.name), planned.line, planned.origin,
+                             planned.expected,     made.shelf,   std::move(made.because)};
+  });
+  std::size_t files = 0;
+  for (Seals& each : seals) {
+    files += each.size();
+    manifest.files.merge(each);
+  }
+  expects(manifest.files.size() == files, "two cases have one name");
+  manifest.runner = seals_of(golden.runner);
+  manifest.digest = golden_digest(manifest.files);
+  return manifest;
+}
+
+void expect_new(const fs::path& folder) {
+  std::error_code failure;
+  if (!fs::exists(fs::symlink_status(folder, failure))) return;
+  if (!fs::is_directory(folder, failure) || !fs::is_empty(folder, failure))
+    throw InputError(folder.string() + " is there already; name a new or empty folder with --out");
+}
+
+// Every file below the folder by its path from there; links are files, and are not followed.
+std::vector<std::string> files_in(const fs::path& folder) {
+  std::vector<std::string> paths;
+  std::error_code failure;
+  for (fs::recursive_directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure))
+    if (!fs::is_directory(entry->symlink_status(failure)))
+      paths.push_back(entry->path().lexically_relative(folder).generic_string());
+  if (failure) throw InputError("cannot read " + folder.string() + ": " + failure.message());
+  std::ranges::sort(paths);
+  return paths;
+}
+
+std::optional<Flaw> flaw_of(const fs::path& folder, const std::string& path, const Sealed& seal) {
+  std::error_code failure;
+  if (!fs::exists(fs::symlink_status(folder / path, failure))) return Flaw{Flaw::Kind::missing, path, ""};
+  const Result<std::string> bytes = file_contents(folder / path, most_manifest, Links::refuse);
+  if (!bytes) return Flaw{Flaw::Kind::unreadable, path, bytes.error().substr((folder / path).string().size() + 1)};
+  if (bytes->size() != seal.size)
+    return Flaw{Flaw::Kind::altered, path,
+                std::to_string(bytes->size()) + " bytes, written were " + std::to_string(seal.size)};
+  if (sha256(*bytes) != seal.sha256) return Flaw{Flaw::Kind::altered, path, "its SHA-256 is another"};
+  return std::nullopt;
+}
+
+void compare_seals(const Seals& written, const Seals& made, std::vector<Flaw>& flaws) {
+  for (const auto& [path, seal] : made) {
+    const auto found = written.find(path);
+    if (found == written.end())
+      flaws.push_back({Flaw::Kind::missing, path, "this assay writes it"});
+    else if (found->second != seal)
+      flaws.push_back({Flaw::Kind::altered, path, "this assay writes other bytes"});
+  }
+  for (const auto& [path, seal] : written)
+    if (!made.contains(path)) flaws.push_back({Flaw::Kind::extra, path, "this assay does not write it"});
+}
+
+}  // namespace
+
+Manifest golden_manifest(const Suite& suite, const Golden& golden) {
+  return gather(suite, golden, [](const std::vector<GoldenFile>&) {});
+}
+
+Manifest write_golden(const Suite& suite, const Golden& golden, const fs::path& folder) {
+  expect_new(folder);
+  const auto write = [&](const std::vector<GoldenFile>& files) {
+    for (const GoldenFile& file : files) write_file(folder / file.path, file.bytes);
+  };
+  write(golden.runner);
+  Manifest manifest = gather(suite, golden, write);
+  write_file(folder / manifest_name, text(manifest));
+  return manifest;
+}
+
+Manifest read_manifest(const fs::path& folder) {
+  const fs::path file = folder / manifest_name;
+  const Result<std::string> bytes = file_contents(file, most_manifest, Links::refuse);
+  if (!bytes) throw InputError(bytes.error() + "; name a folder that `assay golden write` wrote");
+  Result<Manifest> manifest = parse_manifest(*bytes);
+  if (!manifest) throw InputError(file.string() + ": " + manifest.error());
+  return *std::move(manifest);
+}
+
+std::vector<Flaw> check_hashes(const fs::path& folder, const Manifest& manifest) {
+  std::vector<Flaw> flaws;
+  Seals all = manifest.files;
+  all.insert(manifest.runner.begin(), manifest.runner.end());
+  for (const auto& [path, seal] : all)
+    if (auto flaw = flaw_of(folder, path, seal)) flaws.push_back(*std::move(flaw));
+  for (const std::string& path : files_in(folder))
+    if (path != manifest_name && !all.contains(path)) flaws.push_back({Flaw::Kind::extra, path, ""});
+  if (golden_digest(manifest.files) != manifest.digest)
+    flaws.push_back({Flaw::Kind::altered, std::string(manifest_name), "its digest is not that of the files it lists"});
+  std::ranges::stable_sort(flaws, {}, &Flaw::file);
+  return flaws;
+}
+
+std::vector<Flaw> check_recomputed(const Manifest& manifest, const std::string& judgement_hash, int jobs) {
+  std::vector<Flaw> flaws;
+  const auto complain = [&](const std::string& what) {
+    flaws.push_back({Flaw::Kind::altered, std::string(manifest_name), what});
+  };
+  if (manifest.judgement_hash != judgement_hash) complain("this assay judges by other rulings or bounds");
+  const Result<Suite> suite = suite_of(manifest);
+  if (!suite) {
+    complain(suite.error());
+    return flaws;
+  }
+  const Manifest made = golden_manifest(*suite, {manifest.judgement_hash, "", manifest.seed, {}, jobs});
+  compare_seals(manifest.files, made.files, flaws);
+  if (manifest.cases != made.cases) complain("a case is listed otherwise than this assay lists it");
+  return flaws;
+}
+
+}  // namespace assay::suites

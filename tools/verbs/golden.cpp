@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay golden: test vectors with the right answers, written, checked and pinned. One subcommand each.
+#include "reports/report.h"
+#include "suites/golden_folder.h"
+#include "tools/verbs/circumstances.h"
+#include "tools/verbs/verbs.h"
+#include "tools/verbs/words.h"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <memory>
+
+namespace assay::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Which cases: the words of certify.
+struct Choice {
+  std::vector<std::string> operators, types;
+  std::uint64_t seed = 1;
+  Int cases = suites::default_generated;
+  std::string suite = "full", suites;
+  int jobs = 0;
+
+  void add_options(CLI::App& command) {
+    command.add_option("--suite", suite, "full, or short: 1,500 cases whatever --seed and --cases say")
+        ->check(CLI::IsMember({"full", "short"}))
+        ->capture_default_str();
+    command.add_option("--ops", operators, "only these, separated by commas: Conv,AveragePool-19")->delimiter(',');
+    command.add_option("--types", types, "only these element types: f16,bf16,f32,f64")->delimiter(',');
+    command.add_option("--seed", seed, "of the generated cases")->capture_default_str();
+    command.add_option("--cases", cases, "how many cases to generate; the pinned ones are always written")
+        ->check(CLI::Range(Int{0}, Int{100'000'000}))
+        ->capture_default_str();
+    command.add_option("--suites", suites, "the folder with conformance/*.cases (default: the project's suites/)");
+    command.add_option("--jobs", jobs, "threads; 0: one per processor")
+        ->check(CLI::Range(0, 1024))
+        ->capture_default_str();
+  }
+
+  suites::Suite plan() const {
+    const auto length = suite == "short" ? suites::Request::Length::abridged : suites::Request::Length::full;
+    return suites::plan(suites_folder(suites), {selection_of(operators, types), length, seed, cases});
+  }
+
+  suites::Golden golden() const {
+    return {reports::judgement_hash(), ASSAY_VERSION, seed, {}, jobs_or_processors(jobs)};
+  }
+};
+
+std::uint64_t bytes_of(const suites::Seals& files) {
+  std::uint64_t bytes = 0;
+  for (const auto& [path, seal] : files) bytes += seal.size;
+  return bytes;
+}
+
+std::size_t count_of(const suites::Manifest& manifest, suites::Shelf shelf) {
+  return static_cast<std::size_t>(std::ranges::count(manifest.cases, shelf, &suites::Listed::shelf));
+}
+
+// "4321 valid, 12 unscored, 567 rejected: 81234 files, 12345678 bytes"
+std::string contents_of(const suites::Manifest& manifest) {
+  std::string words;
+  for (const suites::Shelf shelf : suites::all_shelves)
+    words += (words.empty() ? "" : ", ") + std::to_string(count_of(manifest, shelf)) + " " + std::string(name(shelf));
+  return words + ": " + std::to_string(manifest.files.size()) + " files, " + std::to_string(bytes_of(manifest.files)) +
+         " bytes";
+}
+
+// -- write
+
+struct Writing {
+  Choice choice;
+  fs::path out;
+};
+
+int write(const Writing& options) {
+  const suites::Manifest manifest = suites::write_golden(options.choice.plan(), options.choice.golden(), options.out);
+  std::cout << contents_of(manifest) << " in " << options.out.string() << "\ndigest " << manifest.digest << "\n";
+  return conforms;
+}
+
+Verb write_verb(CLI::App& golden) {
+  auto options = std::make_shared<Writing>();
+  CLI::App* command = golden.add_subcommand(
+      "write", "write a suite as test vectors in ONNX's layout, with exact outputs and the intervals around them");
+  options->choice.add_options(*command);
+  command->add_option("--out", options->out, "a new or empty folder")->required();
+  return {command, [options] { return write(*options); }};
+}
+
+// -- digest
+
+int digest(const Choice& choice) {
+  const suites::Suite suite = choice.plan();
+  const suites::Manifest manifest = suites::golden_manifest(suite, choice.golden());
+  std::cout << "digest " << manifest.digest << "\nsuite " << manifest.suite_hash << "\n"
+            << contents_of(manifest) << "\n";
+  return conforms;
+}
+
+Verb digest_verb(CLI::App& golden) {
+  auto options = std::make_shared<Choice>();
+  CLI::App* command = golden.add_subcommand("digest", "the digest that writing would give, without a file");
+  options->add_options(*command);
+  return {command, [options] { return digest(*options); }};
+}
+
+// -- check
+
+struct Checking {
+  fs::path folder;
+  bool quick = false;
+  int jobs = 0;
+};
+
+int check(const Checking& options) {
+  const suites::Manifest manifest = suites::read_manifest(options.folder);
+  std::vector<suites::Flaw> flaws = suites::check_hashes(options.folder, manifest);
+  if (!options.quick) {
+    const std::vector<suites::Flaw> recomputed =
+        suites::check_recomputed(manifest, reports::judgement_hash(), jobs_or_processors(options.jobs));
+    flaws.insert(flaws.end(), recomputed.begin(), recomputed.end());
+  }
+  for (const suites::Flaw& flaw : flaws) std::cout << text(flaw) << "\n";
+  std::cout << contents_of(manifest) << "\ndigest " << manifest.digest << "\n";
+  const std::string what = options.quick ? "every file is as the manifest says; nothing was computed again"
+                                         : "every file is as the manifest says, and every byte comes out again";
+  std::cout << (flaws.empty() ? what : std::to_string(flaws.size()) + " files or facts are not as they should be")
+            << "\n";
+  return flaws.empty() ? conforms : not_conforming;
+}
+
+Verb check_verb(CLI::App& golden) {
+  auto options = std::make_shared<Checking>();
+  CLI::App* command =
+      golden.add_subcommand("check", "hold a folder of vectors to its manifest and to what this assay would write");
+  command->add_option("folder", options->folder, "what `assay golden write` wrote")->required();
+  command->add_flag("--quick", options->quick, "hashes only");
+  command->add_option("--jobs", options->jobs, "threads; 0: one per processor")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  return {command, [options] { return check(*options); }};
+}
+
+}  // namespace
+
+Verb golden_verb(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("golden", "test vectors with the right answers: write, check, digest");
+  command->require_subcommand(1);
+  const std::vector<Verb> verbs = {write_verb(*command), check_verb(*command), digest_verb(*command)};
+  return {command, [verbs] {
+            for (const Verb& verb : verbs)
+              if (verb.command->parsed()) return verb.run();
+            throw BrokenPromise("CLI11 demands a subcommand");
+          }};
+}
+
+}  // namespace assay::tools
