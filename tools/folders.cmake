@@ -43,6 +43,17 @@ function(assay_library name)
   assay_tests(${name} ${arg_FOLDER} assay_${name} ${arg_TEST_LINK})
 endfunction()
 
+# The parts of the page, reports/page/page.{html,css,js}, become string_views of assay_reports.
+function(assay_page)
+  foreach(part IN ITEMS html css js)
+    set(file "${PROJECT_SOURCE_DIR}/reports/page/page.${part}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    file(READ "${file}" page_${part})
+  endforeach()
+  configure_file(reports/page/parts.cpp.in "${PROJECT_BINARY_DIR}/reports/page_parts.cpp" @ONLY)
+  target_sources(assay_reports PRIVATE "${PROJECT_BINARY_DIR}/reports/page_parts.cpp")
+endfunction()
+
 # All *_test.cpp of a folder make one executable; each file is one entry of ctest, "oracles.judge_test".
 # *_test.py and *_test.sh are entries as well. All run from the project root and find their way by
 # ASSAY_BUILD (the build folder) and ASSAY_PYTHON (the interpreter of the environment).

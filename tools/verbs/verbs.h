@@ -21,6 +21,7 @@ struct Verb {
 
 Verb certify_verb(CLI::App& app);
 Verb replay_verb(CLI::App& app);
+Verb report_verb(CLI::App& app);
 Verb fuzz_verb(CLI::App& app);
 Verb merge_verb(CLI::App& app);
 Verb list_verb(CLI::App& app);

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: its parts put together with the report as data. What strangers said gets into it as JSON only, and the
+// script writes it as text only.
+#include "reports/page.h"
+
+#include "reference/case.h"
+#include "reports/render.h"
+
+#include <array>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace assay::reports {
+namespace {
+
+// A column whose values repeat: each value once, and its number per row.
+class Dictionary {
+ public:
+  void add(const Json& value) {
+    const auto [at, is_new] = numbers_.emplace(value.dump(), numbers_.size());
+    if (is_new) values_.push_back(value);
+    rows_.push_back(at->second);
+  }
+  Json json() && { return {{"values", std::move(values_)}, {"rows", std::move(rows_)}}; }
+
+ private:
+  std::unordered_map<std::string, std::size_t> numbers_;
+  Json values_ = Json::array(), rows_ = Json::array();
+};
+
+constexpr std::array repeated = {"class",    "state", "because",  "detail",   "origin",  "level",
+                                 "readings", "also",  "followed", "violated", "pattern", "excused"};
+constexpr std::array plain = {"id",    "line",    "index",     "elements",   "unscored",
+                              "exact", "worst_q", "worst_ulp", "worst_share"};
+constexpr std::array rare = {"evidence", "marks"};
+
+Json member(const Json& row, const char* name) {
+  const auto found = row.find(name);
+  return found == row.end() ? Json(nullptr) : *found;
+}
+
+// For a POSIX shell, as reports::replay_line has it.
+std::string in_quotes(const std::string& words) {
+  std::string quoted = "'";
+  for (char letter : words) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return quoted + "'";
+}
+
+// A replay line ends in the case line, and what stands before it is nearly always the same.
+Json replay_start(const Json& row) {
+  const auto replay = row.find("replay");
+  if (replay == row.end()) return nullptr;
+  const std::string words = replay->get<std::string>(), end = in_quotes(row.at("line").get<std::string>());
+  if (words.ends_with(end)) return words.substr(0, words.size() - end.size());
+  return Json{{"whole", words}};
+}
+
+// Rows as columns: a tenth of the text, and one array per column for the browser.
+Json table_of(const std::vector<const Json*>& rows) {
+  Json table = {{"count", rows.size()}};
+  for (const char* name : repeated) {
+    Dictionary column;
+    for (const Json* row : rows) column.add(member(*row, name));
+    table[name] = std::move(column).json();
+  }
+  Dictionary starts;
+  for (const Json* row : rows) starts.add(replay_start(*row));
+  table["replay"] = std::move(starts).json();
+  for (const char* name : plain) {
+    Json column = Json::array();
+    for (const Json* row : rows) column.push_back(member(*row, name));
+    table[name] = std::move(column);
+  }
+  for (const char* name : rare) {
+    Json column = Json::object();
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (const auto found = rows[i]->find(name); found != rows[i]->end()) column[std::to_string(i)] = *found;
+    table[name] = std::move(column);
+  }
+  return table;
+}
+
+std::vector<const Json*> verdicts(const Json& report) {
+  std::vector<const Json*> rows;
+  for (const Json& each : report.at("verdicts")) rows.push_back(&each);
+  return rows;
+}
+
+// A campaign keeps what failed and what was marked; a case may be both.
+std::vector<Json> failures(const Json& report) {
+  std::map<std::uint64_t, Json> rows;
+  for (const Json& each : report.at("failures")) rows.emplace(each.at("index").get<std::uint64_t>(), each);
+  for (const Json& each : report.at("marked")) {
+    const auto [at, is_new] = rows.emplace(each.at("index").get<std::uint64_t>(), each);
+    if (!is_new) at->second["marks"] = each.at("marks");
+  }
+  std::vector<Json> all;
+  for (auto& [index, row] : rows) all.push_back(std::move(row));
+  return all;
+}
+
+Json table_of(const Rendering& rendering) {
+  if (!rendering.is_fuzz()) return table_of(verdicts(rendering.report));
+  const std::vector<Json> kept = failures(rendering.report);
+  std::vector<const Json*> rows;
+  for (const Json& each : kept) rows.push_back(&each);
+  return table_of(rows);
+}
+
+bool is_in_table(const std::string& member) {
+  return member == "verdicts" || member == "failures" || member == "marked" || member == "signatures";
+}
+
+Json data_of(const Rendering& rendering) {
+  Json data = {{"file", rendering.file}, {"changes", changes(rendering)}};
+  for (const auto& [name, value] : rendering.report.items())
+    if (!is_in_table(name)) data["report"][name] = value;
+  data["table"] = table_of(rendering);
+  return data;
+}
+
+// ASCII, and nothing in it ends a script or begins a comment: every '<' of JSON is inside a string.
+std::string script_text(const Json& data) {
+  const std::string json = data.dump(-1, ' ', true, Json::error_handler_t::replace);
+  std::string text;
+  text.reserve(json.size() + json.size() / 64);
+  for (char letter : json) {
+    if (letter == '<')
+      text += "\\u003c";
+    else
+      text += letter;
+  }
+  return text;
+}
+
+int digit(char letter) { return letter <= '9' ? letter - '0' : letter - 'a' + 10; }
+
+// "sha256-…" as a Content-Security-Policy has it.
+std::string source_hash(std::string_view source) {
+  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const std::string hex = sha256(source) + "00";  // 32 bytes and one of padding make 11 groups of 3
+  std::string words = "'sha256-";
+  for (std::size_t i = 0; i < hex.size(); i += 6) {
+    unsigned group = 0;
+    for (std::size_t k = 0; k < 6; ++k) group = group << 4 | static_cast<unsigned>(digit(hex[i + k]));
+    for (int shift = 18; shift >= 0; shift -= 6) words += alphabet[group >> shift & 63U];
+  }
+  words.back() = '=';
+  return words + "'";
+}
+
+void write_part(std::string_view name, std::string_view data, std::ostream& out) {
+  if (name == "css") out << page::css;
+  if (name == "js") out << page::js;
+  if (name == "css-hash") out << source_hash(page::css);
+  if (name == "js-hash") out << source_hash(page::js);
+  if (name == "data") out << data;
+}
+
+}  // namespace
+
+void write_page(const Rendering& rendering, std::ostream& out) {
+  const std::string data = script_text(data_of(rendering));
+  std::string_view rest = page::html;
+  for (std::size_t at = rest.find("{{"); at != rest.npos; at = rest.find("{{")) {
+    const std::size_t end = rest.find("}}", at);
+    out << rest.substr(0, at);
+    write_part(rest.substr(at + 2, end - at - 2), data, out);
+    rest.remove_prefix(end + 2);
+  }
+  out << rest;
+}
+
+}  // namespace assay::reports

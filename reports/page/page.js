@@ -1,0 +1,840 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws the page from the report it carries. Nothing is known here that the JSON does not say, nothing is asked of any
+// network, and what strangers wrote becomes text nodes only: there is no innerHTML in this file.
+"use strict";
+(() => {
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const report = data.report, table = data.table, isFuzz = report.kind === "fuzz";
+const STATES = ["fail", "below", "error", "refused", "contested", "unscored", "accepted", "unsupported", "pass"];
+const BREACHES = ["fail", "below", "error", "refused"].concat(report.mode === "strict" ? ["contested"] : []);
+const WORDS = {
+  pass: "inside the interval of the level asked for; for a model that breaks a constraint: refused",
+  contested: "wrong as an unclear clause is ruled here, right under another reading of it, which is named",
+  below: "outside the level asked for, inside what some legitimate arithmetic gives; the standard promises no accuracy",
+  fail: "a breach of the text: wrong shape, type or count, or a value no legitimate arithmetic gives",
+  unscored: "nothing may be claimed, and why",
+  accepted: "a model that breaks a constraint was executed: undefined behaviour, never a fail",
+  refused: "a legal model was turned away though nothing declared excludes it",
+  unsupported: "declared as not supported, or the runtime says that it has no implementation",
+  error: "crashed, hung, ran out of memory or answered garbage",
+};
+
+// -- text and elements
+
+// What hides or reorders text is shown by number, as the terminal does.
+const HIDDEN = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ufffe\uffff\ud800-\udfff\u{e0000}-\u{10ffff}]/gu;
+const numbered = (letter) => "\\u{" + letter.codePointAt(0).toString(16).padStart(4, "0") + "}";
+const plain = (text) => String(text).replace(HIDDEN, numbered);
+
+function addText(node, text) {
+  text = String(text);
+  let from = 0;
+  for (const found of text.matchAll(HIDDEN)) {
+    if (found.index > from) node.append(document.createTextNode(text.slice(from, found.index)));
+    const mark = document.createElement("span");
+    mark.className = "escape";
+    mark.append(document.createTextNode(numbered(found[0])));
+    node.append(mark);
+    from = found.index + found[0].length;
+  }
+  if (from < text.length) node.append(document.createTextNode(text.slice(from)));
+}
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : plain(value));
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined || child === false) continue;
+    if (child instanceof Node) node.append(child);
+    else addText(node, child);
+  }
+  return node;
+}
+const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+const svg = (tag, attributes, ...children) =>
+  fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+const byId = (id) => document.getElementById(id);
+// A stranger's words, kept from reordering what stands beside them.
+const said = (text, attributes) => el("bdi", attributes, text);
+const thousands = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+const many = (n, one, more) => thousands(n) + " " + (n === 1 ? one : more || one + "s");
+const shortened = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+const announce = (words) => { byId("status").textContent = words; };
+
+// -- signs: a shape and a word each, so that no colour has to be told from another
+
+const SHAPES = {
+  pass: "M1 6 4.5 9.5 11 2", contested: "M1 4.5c2-3 4 0 5 0s3-1 5-1M1 9c2-3 4 0 5 0s3-1 5-1", below: "M1.5 3h9L6 10z",
+  fail: "M2 2l8 8M10 2l-8 8", error: "M6 1v6.5M6 9.5V11", refused: "M6 1a5 5 0 1 0 .01 0M2.5 2.5l7 7",
+  unsupported: "M2 6h8", unscored: "M3.5 4a2.5 2.5 0 1 1 3.2 2.4c-.5.2-.7.6-.7 1.2M6 10v1", accepted: "M6 1l5 9.5H1z",
+};
+SHAPES.conforms = SHAPES.pass;
+SHAPES["not conforming"] = SHAPES.fail;
+SHAPES["not certified"] = SHAPES.unsupported;
+function sign(word, label) {
+  const shape = SHAPES[word] || SHAPES.unsupported;
+  return el("span", {class: "state s-" + word.replace(/ /g, "-")},
+    svg("svg", {viewBox: "0 0 12 12", "aria-hidden": "true"},
+      svg("path", {d: shape, fill: word === "below" ? "currentColor" : "none", stroke: "currentColor", "stroke-width": 1.9})),
+    label === undefined ? word : label);
+}
+
+// -- the rows: columns in the data, so that 100,000 of them are a few arrays
+
+const dictionary = (name, row) => { const column = table[name]; return column.values[column.rows[row]]; };
+const line = (row) => table.line[row];
+const state = (row) => dictionary("state", row);
+const version = (row) => line(row).slice(0, line(row).indexOf(" "));
+const type = (row) => { const found = /=(b?f16|f32|f64|[ui]8|i32|i64)\[/.exec(line(row)); return found ? found[1] : ""; };
+const quoted = (text) => "'" + text.replaceAll("'", "'\\''") + "'";
+function replay(row) {
+  const start = dictionary("replay", row);
+  return start === null ? null : typeof start === "string" ? start + quoted(line(row)) : start.whole;
+}
+const because = (row) => dictionary("because", row) || "";
+const detail = (row) => dictionary("detail", row) || dictionary("pattern", row) || "";
+let rowsById = null;
+function rowOf(id) {
+  if (!rowsById) rowsById = new Map(table.id.map((each, row) => [each, row]));
+  return rowsById.get(id);
+}
+const clauses = new Map((report.clauses || []).map((each) => [each.id, each]));
+const versions = report.operators.map((row) => row.op);
+
+// -- pieces
+
+function copied(text, label) {
+  const button = el("button", {type: "button", "aria-label": "Copy " + (label || "the replay line"), onclick: async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const area = el("textarea", {class: "unseen"});
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+      button.focus();
+    }
+    button.textContent = "Copied";
+    announce("Copied");
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  }}, "Copy");
+  return el("div", {class: "copy"}, el("code", {class: "line"}, said(text)), button);
+}
+const block = (title, ...children) => el("div", {class: "block"}, el("h4", {}, title), children);
+const scrolled = (label, child) => el("div", {class: "scroll", role: "region", tabindex: "0", "aria-label": label}, child);
+const head = (...names) => el("thead", {}, el("tr", {}, names.map((name) =>
+  el("th", {scope: "col", class: name.startsWith("#") ? "num" : null}, name.replace("#", "")))));
+const link = (hash, ...children) => el("a", {href: "#" + hash}, children);
+const listHash = (filter) => "verdicts?" + new URLSearchParams(filter).toString();
+
+function quotation(id) {
+  const clause = clauses.get(id);
+  if (!clause) return el("blockquote", {}, el("b", {}, id));
+  return el("blockquote", {}, el("b", {}, id), clause.title ? [" ", el("span", {}, clause.title)] : null, el("br"), clause.text,
+    clause.readings && clause.readings.length > 1
+      ? el("span", {class: "soft"}, " Readings: " + clause.readings.map((r, i) => r + (i ? "" : " (ruled)")).join(", ") + ".") : null);
+}
+
+function evidence(proof) {
+  const rows = [["element", "[" + proof.index.join(",") + "] of data set " + proof.set], ["got", proof.got], ["want", proof.want]];
+  if (proof.lower) rows.push(["admitted", "[" + proof.lower + ", " + proof.upper + "]"], ["by", proof.arithmetic]);
+  if (proof.exact) rows.push(["exact", shortened(proof.exact, 200)], ["budget", shortened(proof.budget, 200)]);
+  const taps = proof.taps || [];
+  return block("The proof, in hexadecimal", el("dl", {}, rows.map(([name, value]) =>
+    [el("dt", {}, name), el("dd", {class: "mono"}, said(value))])),
+  taps.length ? el("details", {}, el("summary", {class: "small"}, many(taps.length, "term") + " of the exact sum"),
+    el("ul", {class: "plain mono"}, taps.slice(0, 200).map((tap) =>
+      el("li", {}, tap.where + "  " + tap.factors.join(" × ")))),
+    taps.length > 200 ? el("p", {class: "small soft"}, "The report has the other " + (taps.length - 200) + ".") : null) : null);
+}
+
+// -- the picture of a smallest case: its output, plane by plane
+
+const product = (shape) => shape.reduce((all, extent) => all * extent, 1);
+const CELLS = {".": "right", i: "inside", b: "below", w: "wrong", s: "special", u: "unscored", m: "missing", x: "surplus"};
+const CELL_WORDS = {right: "correctly rounded", inside: "inside the interval", below: "below the level", wrong: "wrong",
+  special: "NaN or infinity, wrongly or not where it must be", unscored: "unscored", missing: "missing", surplus: "too many"};
+
+// Where the shapes differ every cell of either is drawn: there in both, missing, or too many.
+function shapeCells(want, got) {
+  if (want.length !== got.length || product(want) > 4096 || product(got) > 4096) return null;
+  const extent = want.map((each, axis) => Math.max(each, got[axis]));
+  if (product(extent) > 4096) return null;
+  let cells = "";
+  const index = extent.map(() => 0);
+  for (let i = product(extent); i > 0; --i) {
+    const inWant = index.every((at, axis) => at < want[axis]), inGot = index.every((at, axis) => at < got[axis]);
+    cells += inWant && inGot ? "." : inWant ? "m" : inGot ? "x" : "u";
+    for (let axis = extent.length - 1; axis >= 0 && ++index[axis] === extent[axis]; --axis) index[axis] = 0;
+  }
+  return {extent, begin: extent.map(() => 0), cells, ulp: []};
+}
+
+// Which axes make a plane: the last two of space; of one axis of space the channels are the rows.
+function layout(axes) {
+  const space = axes.map((name, axis) => [name, axis]).filter(([name]) => name !== "N" && name !== "C").map(([, axis]) => axis);
+  const channel = axes.indexOf("C");
+  if (space.length >= 2) return {down: space[space.length - 2], across: space[space.length - 1]};
+  if (space.length === 1) return {down: channel, across: space[0]};
+  return {down: axes.length > 1 ? 0 : -1, across: axes.length - 1};
+}
+
+function cellShape(kind, ulp, x, y, size) {
+  const box = {x, y, width: size - 1, height: size - 1, class: "h-" + kind};
+  const parts = [];
+  if (kind === "inside") box["fill-opacity"] = Math.min(1, 0.35 + 0.13 * Math.max(0, Math.log2(Math.max(ulp, 0.5)) + 1));
+  if (kind === "below" || kind === "wrong" || kind === "surplus") box.class = "h-wrong";
+  if (kind === "below") box["fill-opacity"] = 0.55;
+  if (kind === "missing") Object.assign(box, {x: x + 1, y: y + 1, width: size - 3, height: size - 3});
+  parts.push(svg("rect", box));
+  const near = x + size * 0.3, far = x + size * 0.65, top = y + size * 0.3, low = y + size * 0.65;
+  if (kind === "wrong") parts.push(svg("path", {class: "h-mark", d: `M${near} ${top}L${far} ${low}M${far} ${top}L${near} ${low}`}));
+  if (kind === "below") parts.push(svg("path", {class: "h-mark", d: `M${near} ${top}L${(near + far) / 2} ${low}L${far} ${top}`}));
+  if (kind === "surplus") parts.push(svg("path", {class: "h-mark", d: `M${near} ${(top + low) / 2}H${far}M${(near + far) / 2} ${top}V${low}`}));
+  if (kind === "special") parts.push(svg("text", {class: "h-text", x: x + size / 2 - 0.5, y: y + size / 2 + 2.5}, "N"));
+  return parts;
+}
+
+function keyOf(kinds) {
+  return el("div", {class: "key", "aria-hidden": "true"}, [...kinds].map((kind) =>
+    el("span", {}, svg("svg", {viewBox: "0 0 14 14"}, cellShape(kind, 1, 0, 0, 14)), CELL_WORDS[kind])));
+}
+
+function planes(picture, grid) {
+  const {down, across} = layout(picture.axes), extent = grid.extent, step = extent.map(() => 1);
+  for (let axis = extent.length - 2; axis >= 0; --axis) step[axis] = step[axis + 1] * extent[axis + 1];
+  const others = extent.map((_, axis) => axis).filter((axis) => axis !== down && axis !== across);
+  const rows = down < 0 ? 1 : extent[down], columns = across < 0 ? 1 : extent[across];
+  const size = Math.max(7, Math.min(26, Math.floor(520 / Math.max(columns, rows, 1))));
+  const all = [];
+  const place = others.map(() => 0);
+  for (let n = others.reduce((p, axis) => p * extent[axis], 1); n > 0; --n) {
+    const base = others.reduce((sum, axis, i) => sum + place[i] * step[axis], 0);
+    const shapes = [];
+    for (let r = 0; r < rows; ++r)
+      for (let c = 0; c < columns; ++c) {
+        const at = base + (down < 0 ? 0 : r * step[down]) + (across < 0 ? 0 : c * step[across]);
+        const kind = CELLS[grid.cells[at]] || "unscored";
+        const index = extent.map((_, axis) => grid.begin[axis] + (axis === down ? r : axis === across ? c : place[others.indexOf(axis)]));
+        const ulp = grid.ulp[at];
+        shapes.push(svg("g", {}, svg("title", {}, "[" + index.join(",") + "] " + CELL_WORDS[kind] +
+          (typeof ulp === "number" ? ", " + ulp + " ulp" : "")), cellShape(kind, ulp, c * size, r * size, size)));
+      }
+    const name = others.map((axis, i) => picture.axes[axis] + "=" + (grid.begin[axis] + place[i])).join(" ");
+    all.push(el("figure", {}, svg("svg", {viewBox: `0 0 ${Math.max(columns * size, 1)} ${Math.max(rows * size, 1)}`,
+      width: Math.max(columns * size, 1), height: Math.max(rows * size, 1), "aria-hidden": "true"}, shapes),
+    el("figcaption", {}, name || (down === picture.axes.indexOf("C") ? "C down, space across" : "the output"))));
+    for (let i = others.length - 1; i >= 0 && ++place[i] === extent[others[i]]; --i) place[i] = 0;
+  }
+  return el("div", {class: "planes"}, all);
+}
+
+function worstTable(worst) {
+  return scrolled("The worst elements", el("table", {class: "small"}, el("caption", {}, "The worst elements"),
+    head("Element", "#Error in ulp", "Got", "Want", "Admitted"),
+    el("tbody", {}, worst.map((each) => el("tr", {}, el("th", {scope: "row", class: "mono"}, "[" + each.index.join(",") + "]"),
+      el("td", {class: "num"}, each.ulp === null || each.ulp === undefined ? "no number" : String(each.ulp)),
+      el("td", {class: "mono"}, each.got), el("td", {class: "mono"}, each.want),
+      el("td", {class: "mono"}, each.lower ? "[" + each.lower + ", " + each.upper + "]" : "—"))))));
+}
+
+function figure(picture) {
+  const differs = picture.got_shape !== undefined;
+  const grid = differs ? shapeCells(picture.shape, picture.got_shape) : picture;
+  const counts = {};
+  for (const cell of grid ? grid.cells : "") counts[CELLS[cell]] = (counts[CELLS[cell]] || 0) + 1;
+  const words = Object.entries(counts).map(([kind, n]) => n + " " + CELL_WORDS[kind]).join(", ");
+  const cut = !differs && product(picture.extent) < product(picture.shape);
+  const alternative = (differs ? "The output has the shape [" + picture.got_shape.join(",") + "] and not [" + picture.shape.join(",") + "]"
+    : "The output " + picture.type + "[" + picture.shape.join(",") + "], data set " + picture.set) +
+    (cut ? ", cells from [" + picture.begin.join(",") + "] on, " + picture.extent.join("×") + " of them around the worst" : "") +
+    (words ? ": " + words + "." : ".");
+  return el("div", {class: "figure"}, el("h4", {}, "The output of the smallest case, element by element"),
+    el("p", {class: "small"}, alternative),
+    grid && product(grid.extent) > 0 ? el("div", {role: "img", "aria-label": alternative}, planes(picture, grid), keyOf(Object.keys(counts))) : null,
+    picture.worst && picture.worst.length ? worstTable(picture.worst) : null);
+}
+
+// -- first screen
+
+const sums = (counts, states) => states.reduce((sum, each) => sum + (counts[each] || 0), 0);
+const listed = (counts, states) => states.filter((each) => counts[each]).map((each) => thousands(counts[each]) + " " + each);
+const backendName = () => [report.backend.name, report.backend.version].filter(Boolean).join(" ");
+
+// What is said before and after the name.
+function conclusion() {
+  if (isFuzz) return report.conforms ? ["Nothing found in ", ""] : ["Found something in ", ""];
+  if (report.certified === "conforms") return report.suite.complete ? ["Yes: ", " conforms"] : ["Perhaps: ", " conforms as far as it was asked"];
+  return report.certified === "not conforming" ? ["No: ", " does not conform"] : ["Unknown: ", " gave nothing that could be judged"];
+}
+
+function lead() {
+  const found = listed(report.totals, BREACHES).concat(Object.entries(report.marks || {}).filter(([, n]) => n).map(([mark, n]) => n + " " + mark));
+  const what = found.length ? found.join(", ") + " in " + many(causes.length, "cause") + "." : "";
+  if (isFuzz)
+    return thousands(report.plan.asked) + " generated cases, seed " + report.plan.seed + (report.plan.complete ? "" : ", interrupted") + ". " +
+      (what ? "Found: " + what : "") + " A campaign certifies nothing; it looks for what breaks.";
+  const rows = report.operators, good = rows.filter((row) => row.certified === "conforms").length;
+  const judged = rows.filter((row) => row.certified !== "not certified").length;
+  const partly = report.suite.complete ? "" : " This is no certificate: " + (report.suite.reached < report.suite.cases
+    ? "the run was interrupted." : "only a part of the suite was asked.");
+  return good + " of " + many(judged, "operator version") + " that could be judged conform" + (good === 1 ? "s" : "") +
+    (rows.length > judged ? "; " + (rows.length - judged) + " could not" : "") + ". " + (what ? "What breaks it: " + what : "") + partly;
+}
+
+function cell(row, name) {
+  const counts = (row.types || {})[name];
+  if (!counts) return el("td", {class: "cell"}, el("span", {class: "soft"}, "—"), el("span", {class: "unseen"}, "not asked"));
+  const standing = (row.standings || {})[name];
+  const all = sums(counts, STATES), breaches = listed(counts, BREACHES);
+  const word = counts.unsupported === all ? "unsupported" : standing ? standing.certified : breaches.length ? "fail" : "pass";
+  const shown = word === "fail" ? "found" : word === "pass" ? "nothing found" : word;
+  const details = [standing && standing.level ? standing.level : null].concat(breaches.length ? breaches : counts.pass ? [thousands(counts.pass) + " pass"] : []);
+  return el("td", {class: "cell"}, link(listHash(breaches.length ? {op: row.op, type: name, state: "breaches"} : {op: row.op, type: name}),
+    sign(word, shown), el("span", {class: "detail"}, details.filter(Boolean).join(" · "))));
+}
+
+function matrix() {
+  const order = ["bf16", "f16", "f32", "f64", "u8", "i8", "i32", "i64"];
+  const types = order.filter((name) => report.operators.some((row) => row.types && row.types[name]));
+  const judged = (row) => (row.legal ? Math.floor(100 * row.judged / row.legal) + " %" : "—");
+  return scrolled("Verdict by operator version and type", el("table", {class: "matrix"},
+    el("caption", {}, isFuzz ? "What was found, by operator version and type of the first input" :
+      "Verdict, level reached and what breaks it, by operator version and type of the first input; each cell leads to its verdicts"),
+    head("Operator version", "All types", ...types, ...(isFuzz ? [] : ["#Judged"])),
+    el("tbody", {}, report.operators.map((row) => el("tr", {id: "version-" + row.op},
+      el("th", {scope: "row"}, link(listHash({op: row.op}), row.op)),
+      el("td", {class: "cell"}, isFuzz ? sign(sums(row.counts, BREACHES) ? "fail" : "pass", sums(row.counts, BREACHES) ? "found" : "nothing found")
+        : sign(row.certified), el("span", {class: "detail"}, [row.level].concat(listed(row.counts, BREACHES)).filter(Boolean).join(" · "))),
+      types.map((name) => cell(row, name)), isFuzz ? null : el("td", {class: "num"}, judged(row)))))));
+}
+
+function unsupportedReasons() {
+  const reasons = new Map(), column = table.state, wanted = column.values.indexOf("unsupported");
+  if (wanted < 0) return [];
+  for (let row = 0; row < table.count; ++row)
+    if (column.rows[row] === wanted) {
+      const words = detail(row) || because(row);
+      reasons.set(words, (reasons.get(words) || 0) + 1);
+    }
+  return [...reasons].sort((a, b) => b[1] - a[1]);
+}
+
+function changesColumn() {
+  const changes = data.changes, known = report.baseline;
+  if (!changes && !known)
+    return el("div", {}, el("h3", {}, "Since the baseline"), el("p", {class: "small soft"}, "None was named; --baseline OLD.json tells what changed."));
+  const items = [];
+  const counted = (number, words, filter) => { if (number) items.push(el("li", {}, filter ? link(listHash(filter), el("b", {}, thousands(number)), " " + words) : [el("b", {}, thousands(number)), " " + words])); };
+  if (changes) {
+    if (isFuzz) {
+      counted(changes.new_signatures.length, "kinds of failure that are new");
+      counted(changes.gone_signatures.length, "kinds of failure that are gone");
+    } else {
+      counted(changes.broken, "cases that broke", {change: "broken"});
+      counted(changes.fixed, "cases that were fixed", {change: "fixed"});
+      counted(changes.otherwise, "cases that end otherwise", {change: "otherwise"});
+      counted(changes.added, "cases that are new");
+      counted(changes.gone, "cases that are gone");
+      for (const each of changes.versions)
+        items.push(el("li", {}, link("version-" + each.op, each.op), ": " + each.before.certified + (each.before.level ? " " + each.before.level : "") +
+          " → " + each.after.certified + (each.after.level ? " " + each.after.level : "")));
+    }
+    if (!changes.same_judgement) items.push(el("li", {}, "The measure is another one: verdicts may differ for that."));
+  }
+  if (known) items.push(el("li", {}, el("b", {}, thousands(known.new)), " new, " + thousands(known.known) + " known, " + thousands(known.fixed.length) + " fixed, as the run counted them"));
+  return el("div", {}, el("h3", {}, "Since the baseline"),
+    changes ? el("p", {class: "small soft"}, changes.file + ": ", said([changes.backend.name, changes.backend.version].join(" "))) : null,
+    el("ul", {}, items.length ? items : el("li", {}, "Nothing changed.")));
+}
+
+function firstScreen() {
+  const section = byId("ship"), [before, after] = conclusion(), options = report.backend.options;
+  document.title = plain(before + backendName() + after + " — assay");
+  fill(byId("ship-title"), {}, [before, said(backendName()), after]);
+  const facts = ["Level asked: " + report.level, "mode: " + report.mode, "device: " + report.backend.device,
+    "threads " + options.threads + ", optimization " + options.optimization +
+      Object.entries(options.set || {}).map(([k, v]) => ", " + k + "=" + v).join(""),
+    "ONNX " + report.standard.release, "assay " + report.tool.version,
+    report.suite ? "suite " + report.suite.hash.slice(0, 8) + ", " + thousands(report.suite.reached) + " of " + thousands(report.suite.cases) + " cases" : null,
+    report.run.started + ", " + Math.round(report.run.seconds) + " s"];
+  section.append(el("p", {class: "lead"}, lead()), el("ul", {class: "facts"}, facts.filter(Boolean).map((each) => el("li", {}, said(each)))), matrix());
+  const followed = report.rulings.filter((row) => Object.keys(row.followed).length);
+  const reasons = unsupportedReasons();
+  section.append(el("div", {class: "columns"},
+    el("div", {}, el("h3", {}, "Readings followed"), el("ul", {}, followed.map((row) => el("li", {}, link("reading-" + row.id, row.id), " ",
+      Object.entries(row.followed).map(([name, n], i) => [i ? " · " : "", said(name), " ", el("b", {}, thousands(n))])))),
+    followed.length ? null : el("p", {class: "small soft"}, "No case showed one.")),
+    el("div", {}, el("h3", {}, "Not supported"), el("ul", {}, reasons.slice(0, 6).map(([words, n]) =>
+      el("li", {}, link(listHash({state: "unsupported", q: shortened(words, 60).replace("…", "")}), el("b", {}, thousands(n))), " ", said(shortened(words, 140))))),
+    reasons.length > 6 ? el("p", {class: "small soft"}, "and " + many(reasons.length - 6, "further reason")) : null,
+    reasons.length ? null : el("p", {class: "small soft"}, report.totals.unsupported ? many(report.totals.unsupported, "case") + "; a campaign keeps no reasons." : "Nothing was turned away as unsupported.")),
+    changesColumn()));
+}
+
+// -- causes: findings that say the same, whatever the operator version
+
+const gist = (words) => words.slice(0, 1000).replace(/[^A-Za-z]+/g, " ");
+const isWords = (text) => typeof text === "string" && text !== "";
+
+function certifyCauses() {
+  const groups = new Map();
+  for (const finding of report.findings) {
+    const says = (finding.explained || []).join("; ") || finding.pattern || "";
+    const key = JSON.stringify([finding.state, finding.because, finding.mark || "", says || gist(finding.detail)]);
+    let cause = groups.get(key);
+    if (!cause) {
+      cause = {state: finding.mark ? "error" : finding.state, word: finding.mark || finding.state, because: finding.because, says,
+        detail: finding.detail, count: 0, versions: new Map(), best: finding, id: finding.first.slice(0, 12)};
+      groups.set(key, cause);
+    }
+    cause.count += finding.count;
+    cause.versions.set(finding.op, (cause.versions.get(finding.op) || 0) + finding.count);
+    const size = (each) => (each.picture ? 0 : 1e6) + (each.smallest || {line: ""}).line.length;
+    if (size(finding) < size(cause.best)) cause.best = finding;
+  }
+  return [...groups.values()].map((cause) => {
+    const smallest = cause.best.smallest || {id: cause.best.first, replay: cause.best.replay};
+    const row = rowOf(smallest.id);
+    return Object.assign(cause, {smallest: smallest.line || (row === undefined ? "" : line(row)), replay: smallest.replay,
+      picture: cause.best.picture, row, clauses: cause.best.clauses || [], needs: cause.best.needs || [],
+      evidence: row === undefined ? null : table.evidence[row]});
+  });
+}
+
+function fuzzCauses() {
+  const findings = new Map(report.findings.map((each) => [each.line, each]));
+  return report.causes.map((cause) => {
+    const smallest = findings.get(cause.smallest) || {};
+    const colon = cause.sentence.indexOf(": ");
+    return {state: cause.state, word: cause.state, because: cause.because, detail: smallest.detail || "", count: cause.count,
+      says: colon < 0 ? cause.sentence : cause.sentence.slice(colon + 2), versions: new Map(Object.entries(cause.versions)), smallest: cause.smallest, replay: cause.replay,
+      picture: smallest.picture, evidence: smallest.evidence, clauses: smallest.clauses || [], needs: cause.needs,
+      id: (smallest.id || cause.examples[0] || "0").slice(0, 12), found: cause.first, folder: smallest.folder};
+  });
+}
+
+const GRAVITY = ["fail", "error", "below", "refused"];
+const causes = isFuzz ? fuzzCauses() : certifyCauses();
+causes.sort((a, b) => GRAVITY.indexOf(a.state) - GRAVITY.indexOf(b.state) || b.count - a.count);
+
+function causeBody(cause) {
+  return [
+    el("div", {class: "pair"},
+      el("div", {}, block("Smallest case", el("p", {class: "line"}, said(cause.smallest))), block("Ask it again", copied(cause.replay)),
+        isWords(cause.detail) ? block("In its words", el("p", {class: "small"}, said(cause.detail))) : null,
+        cause.needs.length ? block("What the case has", el("p", {class: "small"}, cause.needs.join(", "))) : null),
+      el("div", {}, block("Operator versions", el("p", {class: "small"}, [...cause.versions].map(([op, n], i) =>
+        [i ? ", " : "", isFuzz ? op : link(listHash({op, state: "breaches"}), op), " ", el("b", {}, thousands(n))]))),
+      cause.clauses.length ? block("The clauses this case rests on", cause.clauses.map(quotation)) : null,
+      cause.row !== undefined ? el("p", {class: "small"}, link("verdict-" + table.id[cause.row], "Its verdict")) : null)),
+    cause.picture ? figure(cause.picture) : null,
+    cause.evidence ? evidence(cause.evidence) : null,
+  ];
+}
+
+function causeArticle(cause) {
+  const body = el("div", {class: "body", hidden: true, id: "body-" + cause.id});
+  const button = el("button", {type: "button", class: "bare item", "aria-expanded": "false", "aria-controls": "body-" + cause.id, onclick: () => open(body.hidden)},
+    sign(cause.state, cause.word), el("span", {class: "count"}, thousands(cause.count) + "×"),
+    el("span", {class: "words"}, said(cause.says || shortened(cause.detail || cause.because, 220)),
+      el("span", {class: "soft"}, [...cause.versions.keys()].join(", ") + (cause.because ? " · " + cause.because : ""))),
+    el("span", {class: "sign", "aria-hidden": "true"}, "+"));
+  function open(really) {
+    if (really && !body.firstChild) fill(body, {}, [causeBody(cause)]);
+    body.hidden = !really;
+    button.setAttribute("aria-expanded", String(really));
+    button.lastChild.textContent = really ? "−" : "+";
+    if (really) history.replaceState(null, "", "#cause-" + cause.id);
+  }
+  cause.open = open;
+  return el("article", {class: "cause", id: "cause-" + cause.id}, el("h3", {}, button), body);
+}
+
+function drawCauses() {
+  const section = byId("causes");
+  section.append(el("p", {class: "soft"}, causes.length ? "What breaks conformance, gathered by what it looks like; the gravest first. Every line can be asked again." : "Nothing breaks conformance."));
+  section.append(...causes.map(causeArticle));
+}
+
+// -- errors
+
+function bars(rows, wide, mark, label) {
+  const first = Math.min(...rows.map((row) => row.bin), mark === null ? 99 : mark - 1), last = Math.max(...rows.map((row) => row.bin), mark === null ? -99 : mark);
+  const most = Math.max(10, ...rows.map((row) => Math.max(row.inside, row.outside, row.bounds || 0)));
+  const width = 280, height = 130, left = 28, foot = 108, step = (width - left - 4) / (last - first + 1);
+  const up = (n) => foot - (n > 0 ? (Math.log10(n) + 0.3) / (Math.log10(most) + 0.3) * 92 : 0);
+  const across = (bin) => left + (bin - first) * step;
+  const parts = [];
+  for (let n = 1; n <= most; n *= 10)
+    parts.push(svg("line", {x1: left, x2: width, y1: up(n), y2: up(n), class: "c-axis", "stroke-opacity": 0.25}), svg("text", {x: left - 4, y: up(n) + 3, "text-anchor": "end"}, String(n)));
+  for (const row of rows) {
+    if (row.inside) parts.push(svg("rect", {class: "c-inside", x: across(row.bin) + 1, y: up(row.inside), width: Math.max(1, step * (row.outside ? 0.5 : 1) - 2), height: foot - up(row.inside)}));
+    if (row.outside) parts.push(svg("rect", {class: "c-outside", x: across(row.bin) + (row.inside ? step * 0.5 : 0) + 1, y: up(row.outside), width: Math.max(1, step * (row.inside ? 0.5 : 1) - 2), height: foot - up(row.outside)}));
+  }
+  const bounds = rows.filter((row) => row.bounds);
+  if (bounds.length) {
+    const known = new Map(bounds.map((row) => [row.bin, row.bounds]));
+    let path = `M${across(first)} ${foot}`;
+    for (let bin = first; bin <= last; ++bin) path += `V${up(known.get(bin) || 0)}H${across(bin + 1)}`;
+    parts.push(svg("path", {class: "c-bound", d: path + `V${foot}`}));
+  }
+  if (mark !== null) parts.push(svg("line", {class: "c-line", x1: across(mark), x2: across(mark), y1: 4, y2: foot}), svg("text", {x: across(mark) - 3, y: 10, "text-anchor": "end"}, "bound"));
+  parts.push(svg("line", {class: "c-axis", x1: left, x2: width, y1: foot, y2: foot}));
+  const every = Math.max(1, Math.ceil((last - first + 1) / 7));
+  for (let bin = first; bin <= last + 1; bin += every) parts.push(svg("text", {x: across(bin), y: foot + 12, "text-anchor": "middle"}, bin > -4 && bin < 11 ? String(2 ** bin) : "2^" + bin));
+  parts.push(svg("text", {x: left, y: height - 1}, wide));
+  return svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label}, parts);
+}
+
+function added(all, kind) {
+  const sum = new Map();
+  for (const each of all)
+    for (const row of each[kind]) {
+      const own = sum.get(row.bin) || {bin: row.bin, inside: 0, outside: 0, bounds: 0};
+      own.inside += row.inside, own.outside += row.outside, own.bounds += row.bounds || 0;
+      sum.set(row.bin, own);
+    }
+  return [...sum.values()].sort((a, b) => a.bin - b.bin);
+}
+
+function chart(row, wanted) {
+  const all = (row.errors || []).filter((each) => wanted === "" || each.type === wanted);
+  if (!all.length) return null;
+  const ulp = added(all, "ulp"), share = added(all, "share");
+  const cases = all.reduce((sum, each) => sum + each.cases, 0), exact = all.reduce((sum, each) => sum + each.exact, 0);
+  const largest = ulp.length ? ulp[ulp.length - 1].bin + 1 : 0, outside = ulp.reduce((sum, each) => sum + each.outside, 0);
+  const words = `${row.op}: ${exact} of ${cases} cases correctly rounded throughout` + (ulp.length ? `, the others at most 2^${largest} ulp, ${outside} outside the level asked for` : "");
+  return el("div", {class: "chart"}, el("h3", {}, row.op, el("span", {class: "soft small"}, thousands(cases) + " cases")),
+    el("p", {class: "small soft"}, thousands(exact) + " correctly rounded throughout"),
+    ulp.length ? bars(ulp, "worst error of a case, ulp", null, words) : null,
+    share.length ? bars(share, "its share of the proven bound", 0, row.op + ": share of the proven bound that cases use") : null,
+    ulp.length ? el("details", {class: "small"}, el("summary", {}, "Numbers"), el("table", {}, head("ulp from", "#inside", "#outside", "#bounds"),
+      el("tbody", {}, ulp.map((each) => el("tr", {}, el("th", {scope: "row"}, "2^" + each.bin), el("td", {class: "num"}, each.inside), el("td", {class: "num"}, each.outside), el("td", {class: "num"}, each.bounds)))))) : null);
+}
+
+function drawErrors() {
+  const section = byId("errors");
+  const types = [...new Set(report.operators.flatMap((row) => (row.errors || []).map((each) => each.type)))];
+  if (!types.length) {
+    section.append(el("p", {class: "soft"}, "This report carries no error measures."));
+    return;
+  }
+  const charts = el("div", {class: "charts"});
+  const draw = () => charts.replaceChildren(...report.operators.map((row) => chart(row, select.value)).filter(Boolean));
+  const select = el("select", {id: "errors-type", onchange: draw}, el("option", {value: ""}, "all types"), types.map((each) => el("option", {value: each}, each)));
+  section.append(el("p", {class: "soft"}, "The worst element of each case, in units in the last place of the exact value; both axes are logarithmic. The outline is the proven bound of the same cases: what any order of evaluation may do at the level asked for."),
+    el("div", {class: "key", "aria-hidden": "true"}, el("span", {}, svg("svg", {viewBox: "0 0 14 14"}, svg("rect", {class: "c-inside", width: 14, height: 14})), "inside"),
+      el("span", {}, svg("svg", {viewBox: "0 0 14 14"}, svg("rect", {class: "c-outside", width: 14, height: 14})), "outside the level asked for"),
+      el("span", {}, svg("svg", {viewBox: "0 0 14 14"}, svg("path", {class: "c-bound", d: "M1 13V4H13V13"})), "where the bounds lie")),
+    el("div", {class: "filters"}, el("label", {}, "Type", select)), charts);
+  draw();
+}
+
+// -- coverage
+
+function coverageOf(row) {
+  const dimensions = row.dimensions || [], pairs = row.pairs.by_dimension || [];
+  let at = 0;
+  const cells = dimensions.map(() => []);
+  for (let a = 0; a < dimensions.length; ++a) for (let b = a + 1; b < dimensions.length; ++b) cells[b][a] = pairs[at++];
+  const shade = ([seen, possible]) => (!seen ? 0 : seen === possible ? 4 : seen >= 0.9 * possible ? 3 : seen >= 0.6 * possible ? 2 : 1);
+  const grid = dimensions.length ? scrolled("Pairs of values that were asked", el("table", {class: "grid-coverage"},
+    el("caption", {}, "Share of the possible pairs of values that some case has, in percent, dimension by dimension"),
+    el("thead", {}, el("tr", {}, el("td"), dimensions.slice(0, -1).map((each) => el("th", {scope: "col"}, el("span", {}, each.name))))),
+    el("tbody", {}, dimensions.map((each, b) => (b ? el("tr", {}, el("th", {scope: "row"}, each.name), cells[b].map((pair, a) =>
+      pair[1] ? el("td", {class: "v" + shade(pair), title: dimensions[a].name + " × " + each.name + ": " + pair[0] + " of " + pair[1] + " pairs"}, String(Math.floor(100 * pair[0] / pair[1])))
+        : el("td", {class: "soft"}, "·"))) : null))))) : null;
+  const ids = (list) => list.length ? list.join(", ") : "none";
+  return [el("p", {}, many(row.legal, "legal case") + ", " + many(row.near_misses, "near miss", "near misses") + "; " + thousands(row.pairs.seen) + " of " + thousands(row.pairs.possible) + " pairs of values."),
+    el("div", {class: "pair"}, el("div", {}, grid), el("div", {},
+      block("Constraints broken alone", el("p", {class: "small"}, ids(row.constraints.broken)), row.constraints.unbroken.length ? el("p", {class: "small"}, "Not broken: " + ids(row.constraints.unbroken)) : null),
+      block("Unclear clauses touched", el("p", {class: "small"}, ids(row.rulings.touched)), row.rulings.untouched.length ? el("p", {class: "small"}, "Not touched: " + ids(row.rulings.untouched)) : null),
+      row.unseen_values.length ? block("Values nobody asked", el("p", {class: "small"}, row.unseen_values.join("; "))) : null,
+      row.unseen_pairs.length ? block("Pairs nobody asked", el("p", {class: "small"}, row.unseen_pairs.join("; ") + (row.unseen_left_out ? "; and " + thousands(row.unseen_left_out) + " more" : ""))) : null,
+      dimensions.length ? el("details", {class: "small"}, el("summary", {}, "Cases with each value"), el("dl", {}, valuesOf(row, dimensions))) : null))];
+}
+
+function valuesOf(row, dimensions) {
+  let at = 0;
+  return dimensions.map((each) => [el("dt", {}, each.name), el("dd", {}, each.values.map((value) => value + " " + thousands(row.values[at++])).join(" · "))]);
+}
+
+function drawCoverage() {
+  const section = byId("coverage"), rows = report.coverage || [];
+  if (!rows.length) {
+    section.append(el("p", {class: "soft"}, "This report carries no coverage."));
+    return;
+  }
+  const place = el("div");
+  const draw = () => place.replaceChildren(...coverageOf(rows[select.selectedIndex]).filter(Boolean));
+  const select = el("select", {id: "coverage-version", onchange: draw}, rows.map((row) => el("option", {value: row.op}, row.op)));
+  section.append(el("div", {class: "filters"}, el("label", {}, "Operator version", select)), place);
+  draw();
+}
+
+// -- clauses
+
+function drawReadings() {
+  const section = byId("readings");
+  const counts = (row) => Object.entries(row.followed).sort((a, b) => b[1] - a[1]).map(([name, n], i) => [i ? " · " : "", said(name), " ", el("b", {}, thousands(n))]);
+  section.append(el("p", {class: "soft"}, "Where the standard is silent or contradicts itself: how it is ruled here, and which reading the backend showed in how many cases."),
+    scrolled("Readings followed", el("table", {}, head("Clause", "How it is ruled", "Followed"), el("tbody", {}, report.rulings.map((row) => {
+      const clause = clauses.get(row.id) || {};
+      return el("tr", {id: "reading-" + row.id}, el("th", {scope: "row"}, row.id, " ", el("span", {class: "small"}, row.title || clause.title || "")),
+        el("td", {class: "small"}, clause.text || "", clause.readings && clause.readings.length > 1 ? el("span", {class: "soft"}, " Ruled: " + clause.readings[0] + "; else " + clause.readings.slice(1).join(", ") + ".") : null),
+        el("td", {}, counts(row)));
+    })))));
+  if (!report.constraints || !report.constraints.length) return;
+  section.append(el("h3", {}, "Models that break a constraint"), scrolled("Models that break a constraint", el("table", {},
+    head("Constraint", "Says", "#refused", "#accepted", "#contested", "#unsupported", "#error"),
+    el("tbody", {}, report.constraints.map((row) => el("tr", {id: "constraint-" + row.id}, el("th", {scope: "row"}, link(listHash({q: row.id, class: "invalid-static"}), row.id)), el("td", {class: "small"}, row.text),
+      ["refused", "accepted", "contested", "unsupported", "error"].map((name) => el("td", {class: "num"}, row[name] ? thousands(row[name]) : "·"))))))));
+}
+
+// -- the list of verdicts
+
+const PAGE = 50;
+const filter = {q: "", op: "", state: "", type: "", class: "", change: "", page: 0};
+const changed = new Map(((data.changes || {}).cases || []).map((each) => [each.id, each]));
+let found = null, opened = -1;
+
+function matches() {
+  const states = filter.state === "breaches" ? BREACHES : filter.state ? [filter.state] : null;
+  const stateOf = table.state.values.map((each) => !states || states.includes(each));
+  const classOf = table.class.values.map((each) => !filter.class || each === filter.class);
+  const marked = filter.state === "marked", words = filter.q.toLowerCase();
+  const has = (text) => String(text || "").toLowerCase().includes(words);
+  const inDetail = table.detail.values.map((each) => words !== "" && has(each)), inPattern = table.pattern.values.map((each) => words !== "" && has(each));
+  const inBecause = table.because.values.map((each) => words !== "" && has(each)), inViolated = table.violated.values.map((each) => words !== "" && has((each || []).join(" ")));
+  const start = filter.op + " ", rows = [];
+  for (let row = 0; row < table.count; ++row) {
+    if (marked ? !table.marks[row] : !stateOf[table.state.rows[row]]) continue;
+    if (!classOf[table.class.rows[row]]) continue;
+    if (filter.op && !line(row).startsWith(start)) continue;
+    if (filter.type && type(row) !== filter.type) continue;
+    if (filter.change && (changed.get(table.id[row]) || {}).kind !== filter.change) continue;
+    if (words && !inDetail[table.detail.rows[row]] && !inBecause[table.because.rows[row]] && !inPattern[table.pattern.rows[row]] &&
+        !inViolated[table.violated.rows[row]] && !table.id[row].startsWith(words) && !line(row).toLowerCase().includes(words)) continue;
+    rows.push(row);
+  }
+  return rows;
+}
+
+function marksOf(row) {
+  return (table.marks[row] || []).map((mark) => block("Mark: " + mark.mark + ", by " + mark.by, el("p", {class: "small"}, said(mark.detail)), copied(mark.replay)));
+}
+
+function more(row) {
+  const facts = [["id", table.id[row]], ["class", dictionary("class", row)], ["level", dictionary("level", row)], ["origin", dictionary("origin", row)],
+    ["index", table.index[row]], ["because", because(row)], ["detail", detail(row)],
+    ["reading", pairsOf(dictionary("readings", row))], ["follows", pairsOf(dictionary("followed", row))],
+    ["elements", table.elements[row] === null ? null : table.elements[row] + ", of these " + table.exact[row] + " correctly rounded, " + table.unscored[row] + " unscored"],
+    ["worst error", typeof table.worst_ulp[row] === "number" ? table.worst_ulp[row].toPrecision(3) + " ulp" +
+      (typeof table.worst_share[row] === "number" ? ", " + (100 * table.worst_share[row]).toPrecision(3) + " % of the proven bound" : "") : null]];
+  const change = changed.get(table.id[row]);
+  if (change) facts.push(["before", change.before]);
+  const violated = dictionary("violated", row) || [];
+  return [block("Case", el("p", {class: "line"}, said(line(row)))),
+    el("dl", {}, facts.filter(([, value]) => value !== null && value !== undefined && value !== "").map(([name, value]) => [el("dt", {}, name), el("dd", {}, said(value))])),
+    el("p", {class: "small"}, link("verdict-" + table.id[row], "Link to this verdict")),
+    violated.length ? block("The constraint this model breaks", violated.map(quotation)) : null,
+    replay(row) ? block("Ask it again", copied(replay(row))) : null, marksOf(row),
+    table.evidence[row] ? evidence(table.evidence[row]) : null];
+}
+const pairsOf = (object) => (object ? Object.entries(object).map(([name, value]) => name + "=" + value).join(" ") : "");
+
+function verdictRows(row) {
+  const body = el("tr", {class: "more", hidden: true}, el("td", {colspan: 4}));
+  const button = el("button", {type: "button", class: "bare item", "aria-expanded": "false", onclick: () => open(body.hidden)},
+    el("span", {class: "line"}, said(shortened(line(row), 400))));
+  const tr = el("tr", {class: "row", id: "verdict-" + table.id[row]}, el("td", {}, sign(state(row)), (table.marks[row] || []).map((mark) => el("span", {class: "small soft"}, " " + mark.mark))),
+    el("td", {}, button), el("td", {class: "wide small"}, said(shortened(because(row) + (detail(row) && detail(row) !== because(row) ? ": " + detail(row) : ""), 120))),
+    el("td", {class: "wide num small"}, [dictionary("level", row), typeof table.worst_ulp[row] === "number" && table.worst_ulp[row] > 0 ? table.worst_ulp[row].toPrecision(2) + " ulp" : null].filter(Boolean).join(" · ")));
+  function open(really) {
+    if (really && !body.firstChild.firstChild) fill(body.firstChild, {}, [more(row)]);
+    body.hidden = !really;
+    tr.classList.toggle("open", really);
+    button.setAttribute("aria-expanded", String(really));
+  }
+  if (row === opened) open(true);
+  return [tr, body];
+}
+
+const list = {};
+function drawList() {
+  if (!found) found = matches();
+  const pages = Math.max(1, Math.ceil(found.length / PAGE));
+  filter.page = Math.min(Math.max(0, filter.page), pages - 1);
+  const rows = found.slice(filter.page * PAGE, (filter.page + 1) * PAGE);
+  list.body.replaceChildren(...rows.flatMap(verdictRows));
+  list.count.textContent = found.length === table.count ? many(found.length, isFuzz ? "failure" : "verdict") : thousands(found.length) + " of " + many(table.count, isFuzz ? "failure" : "verdict");
+  list.where.textContent = "page " + thousands(filter.page + 1) + " of " + thousands(pages);
+  list.back.disabled = filter.page === 0;
+  list.next.disabled = filter.page >= pages - 1;
+  for (const name of ["q", "op", "state", "type", "class", "change"]) if (list[name] && list[name] !== document.activeElement) list[name].value = filter[name];
+}
+
+function hashOfFilter() {
+  const set = Object.entries(filter).filter(([, value]) => value !== "" && value !== 0);
+  return "#verdicts" + (set.length ? "?" + new URLSearchParams(set).toString() : "");
+}
+
+function refilter(part) {
+  Object.assign(filter, {page: 0}, part);
+  found = null, opened = -1;
+  drawList();
+  history.replaceState(null, "", hashOfFilter());
+  announce(list.count.textContent);
+}
+
+function turn(by) {
+  filter.page += by;
+  drawList();
+  history.replaceState(null, "", hashOfFilter());
+  byId("verdicts").scrollIntoView({block: "start"});
+}
+
+function drawVerdicts() {
+  const section = byId("verdicts");
+  const choose = (name, label, options) => {
+    list[name] = el("select", {id: "filter-" + name, onchange: () => refilter({[name]: list[name].value})},
+      el("option", {value: ""}, "all"), options.map(([value, words]) => el("option", {value}, words)));
+    return el("label", {}, label, list[name]);
+  };
+  const same = (values) => values.filter(isWords).map((each) => [each, each]);
+  const types = [...new Set(report.operators.flatMap((row) => Object.keys(row.types || {})))];
+  let waiting = 0;
+  list.q = el("input", {type: "search", id: "search", placeholder: "line, reason, constraint or id", autocomplete: "off", spellcheck: "false", oninput: () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => refilter({q: list.q.value.trim()}), 150);
+  }});
+  list.body = el("tbody");
+  list.count = el("span", {id: "count"});
+  list.where = el("span", {class: "soft small"});
+  list.back = el("button", {type: "button", onclick: () => turn(-1)}, "Back");
+  list.next = el("button", {type: "button", onclick: () => turn(1)}, "Next");
+  section.append(
+    isFuzz ? el("p", {class: "soft"}, "A campaign keeps what failed and what was marked; it asked " + many(report.plan.asked, "case") + ".") : null,
+    el("form", {class: "filters", role: "search", "aria-label": "Verdicts", onsubmit: (event) => event.preventDefault()},
+      el("label", {class: "grow"}, "Search", list.q), choose("op", "Operator", same(versions)),
+      choose("state", "State", [["breaches", "what breaks it"], ["marked", "marked"]].concat(same(table.state.values))),
+      choose("type", "Type", same(types)), isFuzz ? null : choose("class", "Class", same(table.class.values)),
+      data.changes && !isFuzz ? choose("change", "Change", same(["broken", "fixed", "otherwise"])) : null,
+      el("button", {type: "button", id: "reset", onclick: () => { list.q.value = ""; refilter({q: "", op: "", state: "", type: "", class: "", change: ""}); }}, "Reset")),
+    el("div", {class: "pager"}, list.count, list.back, list.next, list.where),
+    el("table", {class: "verdicts"}, el("caption", {class: "unseen"}, "Verdicts that match"),
+      el("thead", {}, el("tr", {}, el("th", {scope: "col"}, "State"), el("th", {scope: "col"}, "Case"), el("th", {scope: "col", class: "wide"}, "Because"), el("th", {scope: "col", class: "wide num"}, "Level"))), list.body));
+  drawList();
+}
+
+// -- links, keys, colours
+
+function route() {
+  const hash = decodeURIComponent(location.hash.slice(1));
+  if (hash.startsWith("verdicts")) {
+    const wanted = new URLSearchParams(location.hash.slice(1).split("?")[1] || "");
+    for (const name of Object.keys(filter)) filter[name] = name === "page" ? Number(wanted.get(name)) || 0 : wanted.get(name) || "";
+    found = null, opened = -1;
+    drawList();
+    byId("verdicts").scrollIntoView();
+  } else if (hash.startsWith("verdict-")) {
+    showVerdict(hash.slice(8));
+  } else if (hash.startsWith("cause-")) {
+    const cause = causes.find((each) => "cause-" + each.id === hash);
+    if (cause) {
+      cause.open(true);
+      byId(hash).scrollIntoView();
+      byId(hash).querySelector("button").focus({preventScroll: true});
+    }
+  } else if (hash && byId(hash)) {
+    byId(hash).scrollIntoView();
+  }
+}
+
+function showVerdict(id) {
+  const row = rowOf(id);
+  if (row === undefined) {
+    announce("This report has no verdict " + id);
+    return;
+  }
+  Object.assign(filter, {q: "", op: "", state: "", type: "", class: "", change: "", page: Math.floor(row / PAGE)});
+  found = null, opened = row;
+  drawList();
+  byId("verdict-" + id).scrollIntoView({block: "center"});
+  byId("verdict-" + id).querySelector("button").focus({preventScroll: true});
+}
+
+function step(by) {
+  const items = [...document.querySelectorAll(".item")].filter((each) => each.offsetParent !== null);
+  let at = items.indexOf(document.activeElement);
+  if (at < 0) at = items.findIndex((each) => each.getBoundingClientRect().top > 60) - (by > 0 ? 1 : 0);
+  const next = items[Math.min(Math.max(at + by, 0), items.length - 1)];
+  if (next) next.focus();
+}
+
+function onKey(event) {
+  const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Escape" && typing) event.target.blur();
+  if (typing || byId("help").open) return;
+  const actions = {"/": () => { byId("verdicts").scrollIntoView(); list.q.focus({preventScroll: true}); list.q.select(); }, j: () => step(1), k: () => step(-1), "?": () => byId("help").showModal(), t: toggleTheme,
+    n: () => { if (!list.next.disabled) turn(1); }, p: () => { if (!list.back.disabled) turn(-1); }};
+  const action = actions[event.key];
+  if (!action) return;
+  event.preventDefault();
+  action();
+}
+
+const THEMES = ["", "light", "dark"];
+function toggleTheme() {
+  const next = THEMES[(THEMES.indexOf(document.documentElement.dataset.theme || "") + 1) % 3];
+  if (next) document.documentElement.dataset.theme = next;
+  else delete document.documentElement.dataset.theme;
+  byId("theme").setAttribute("aria-label", "Colours: " + (next || "as the system"));
+  announce("Colours: " + (next || "as the system"));
+}
+
+function drawFrame() {
+  const names = {ship: "Summary", causes: "Causes", errors: "Errors", coverage: "Coverage", readings: "Clauses", verdicts: "Verdicts"};
+  byId("sections").append(...Object.entries(names).map(([id, words]) => link(id, words)));
+  byId("theme").addEventListener("click", toggleTheme);
+  byId("help-button").addEventListener("click", () => byId("help").showModal());
+  const keys = [["/", "search the verdicts"], ["j k", "next and previous cause or verdict"], ["Enter", "open or close it"], ["n p", "next and previous page of verdicts"], ["t", "colours: system, light, dark"], ["?", "this"], ["Esc", "leave"]];
+  byId("help").append(el("dl", {}, keys.map(([key, words]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, words)])), el("h3", {}, "Words"),
+    el("dl", {}, STATES.map((each) => [el("dt", {}, sign(each)), el("dd", {class: "small"}, WORDS[each])])),
+    el("form", {method: "dialog"}, el("button", {}, "Close")));
+  const run = report.run;
+  byId("foot").append(el("p", {}, "Made from ", said(data.file), ", report schema " + report.schema + ", by assay. The JSON is the report; this page says it again. ",
+    "Run: " + run.started + ", " + Math.round(run.seconds) + " s, " + many(run.jobs, "job") + ", ", said(run.cpu || "unknown processor"), ", ", said(run.isolation || ""), "."),
+  el("p", {}, "Judgement " + report.judgement.hash.slice(0, 12) + (report.suite ? ", suite " + report.suite.hash.slice(0, 12) : "") + ". Two reports compare only where these are equal."));
+  if ("IntersectionObserver" in window) {
+    const watcher = new IntersectionObserver((entries) => {
+      for (const entry of entries) if (entry.isIntersecting)
+        for (const each of byId("sections").children)
+          if (each.getAttribute("href") === "#" + entry.target.id) each.setAttribute("aria-current", "true"); else each.removeAttribute("aria-current");
+    }, {rootMargin: "-30% 0px -65% 0px"});
+    for (const section of document.querySelectorAll("main > section")) watcher.observe(section);
+  }
+}
+
+drawFrame();
+firstScreen();
+drawCauses();
+drawErrors();
+drawCoverage();
+drawReadings();
+drawVerdicts();
+document.addEventListener("keydown", onKey);
+window.addEventListener("hashchange", route);
+window.addEventListener("beforeprint", () => causes.slice(0, 40).forEach((cause) => cause.open(true)));
+if (location.hash) route();
+document.documentElement.dataset.ready = "true";
+
+})();

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page without a browser: it carries the report whole, nothing in it comes from elsewhere, strangers' words stay data."""
+import base64
+import hashlib
+import html.parser
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
+HOSTILE = "</script><script>window.owned=1</script><img src=x onerror=window.owned=1><!--\u2028\u202ereversed\u0007&lt;\"'`${1}"
+
+
+def assay(*arguments):
+    return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False)
+
+
+def spoiled(value):
+    """Every string that a backend may have said, and more, replaced."""
+    if isinstance(value, dict):
+        return {key: spoiled(each) if key in ("backend", "name", "version", "device", "because", "detail", "origin", "marks",
+                                              "by", "cpu", "isolation", "spec", "replay", "got", "want") else
+                spoiled(each) if isinstance(each, (dict, list)) else each for key, each in value.items()}
+    if isinstance(value, list):
+        return [spoiled(each) for each in value]
+    return HOSTILE if isinstance(value, str) else value
+
+
+class Structure(html.parser.HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.scripts, self.open = [], [], None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag in ("script", "style"):
+            self.open = tag
+            self.scripts.append((tag, dict(attrs), ""))
+
+    def handle_endtag(self, tag):
+        self.open = None if tag == self.open else self.open
+
+    def handle_data(self, text):
+        if self.open:
+            tag, attrs, before = self.scripts[-1]
+            self.scripts[-1] = (tag, attrs, before + text)
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = pathlib.Path(cls.folder.name)
+        done = assay("certify", "--backend", "reference", "--ops", "Conv-11", "--types", "f32", "--cases", "20",
+                     "--report", cls.path / "report.json")
+        assert done.returncode == 0, done.stdout + done.stderr
+        cls.report = json.loads((cls.path / "report.json").read_text(encoding="utf-8"))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def page(self, report, *options):
+        file = self.path / "asked.json"
+        file.write_text(json.dumps(report), encoding="utf-8")
+        done = assay("report", file, *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_the_policy_admits_what_the_page_holds_and_nothing_else(self):
+        page = Structure(self.page(self.report))
+        policy = next(attrs["content"] for tag, attrs in page.tags if attrs.get("http-equiv") == "Content-Security-Policy")
+        self.assertIn("default-src 'none'", policy)
+        self.assertNotIn("unsafe", policy)
+        for tag, attrs, text in page.scripts:
+            digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+            if attrs.get("type") != "application/json":
+                self.assertIn(f"{tag}-src 'sha256-{digest}'", policy)
+
+    def test_it_names_no_other_place(self):
+        page = self.page(self.report)
+        self.assertEqual(re.findall(r"https?://(?!www\.w3\.org/2000/svg)[^\s\"']*", page), [])
+        for tag, attrs in Structure(page).tags:
+            self.assertNotIn("src", attrs)
+            self.assertTrue(tag != "link" or attrs["href"] == "data:,")
+            self.assertEqual([name for name in attrs if name.startswith("on") or name == "style"], [])
+
+    def test_it_carries_every_verdict(self):
+        data = json.loads(Structure(self.page(self.report)).scripts[1][2])
+        table = data["table"]
+        self.assertEqual(table["count"], len(self.report["verdicts"]))
+        for row, verdict in enumerate(self.report["verdicts"]):
+            self.assertEqual(table["line"][row], verdict["line"])
+            for name in ("state", "because", "detail", "level", "followed"):
+                self.assertEqual(table[name]["values"][table[name]["rows"][row]], verdict.get(name), name)
+        self.assertEqual(data["report"]["operators"], self.report["operators"])
+
+    def test_strangers_words_stay_data(self):
+        text = self.page(spoiled(self.report))
+        plain = Structure(self.page(self.report))
+        page = Structure(text)
+        self.assertEqual([tag for tag, _ in page.tags], [tag for tag, _ in plain.tags])
+        self.assertEqual(text.count("</script>"), 2)
+        self.assertTrue(page.scripts[1][2].isascii())
+        self.assertEqual(json.loads(page.scripts[1][2])["report"]["backend"]["name"], HOSTILE)
+
+    def test_what_changed_since_a_baseline(self):
+        older = json.loads(json.dumps(self.report))
+        older["verdicts"][0].update(state="fail", because="value")
+        gone = older["verdicts"].pop()
+        gone["id"] = "0" * 32
+        older["verdicts"].append(gone)
+        file = self.path / "older.json"
+        file.write_text(json.dumps(older), encoding="utf-8")
+        changes = json.loads(Structure(self.page(self.report, "--baseline", file)).scripts[1][2])["changes"]
+        self.assertEqual((changes["fixed"], changes["broken"], changes["added"], changes["gone"]), (1, 0, 1, 1))
+        self.assertEqual(changes["cases"][0]["before"], "fail (value)")
+
+    def test_bad_input_is_one_line(self):
+        for arguments, word in ((["nowhere.json"], "cannot read"), (["README.md"], "no report"),
+                                ([self.path / "report.json", "--format", "htlm"], "did you mean html?"),
+                                ([self.path / "report.json", "--out", "/nowhere/at/all.html"], "cannot write")):
+            done = assay("report", *arguments)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
+            self.assertIn(word, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

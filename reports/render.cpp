@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/render.h"
+
+#include "reference/result.h"
+#include "reports/report.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+namespace assay::reports {
+namespace {
+
+// Every format of --format, in the order of --help.
+constexpr std::array all_formats = {
+    Format{"html", "one page for a browser, without network", write_page},
+};
+
+[[noreturn]] void refuse(const std::string& file) {
+  throw InputError(file + " is no report of this version of assay; write one with certify --report or fuzz --report");
+}
+
+}  // namespace
+
+std::span<const Format> formats() { return all_formats; }
+
+const Format* find_format(std::string_view name) {
+  const auto found = std::ranges::find(all_formats, name, &Format::name);
+  return found == all_formats.end() ? nullptr : &*found;
+}
+
+Json read_report(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in || std::filesystem::is_directory(file)) throw InputError("cannot read the report " + file.string());
+  Json report = Json::parse(in, nullptr, false);
+  if (!report.is_object() || report.value("schema", Json()) != schema_version) refuse(file.string());
+  const bool is_fuzz = report.value("kind", Json()) == "fuzz" && report.contains("failures");
+  const bool is_certify = !report.contains("kind") && report.contains("verdicts") && report.contains("suite");
+  if (!is_fuzz && !is_certify) refuse(file.string());
+  return report;
+}
+
+Rendering rendering(const std::filesystem::path& report, const std::string& baseline) {
+  Rendering rendering{read_report(report), std::nullopt, report.filename().string(), ""};
+  if (baseline.empty()) return rendering;
+  rendering.baseline = read_report(baseline);
+  rendering.baseline_file = std::filesystem::path(baseline).filename().string();
+  if (rendering.baseline->contains("kind") != rendering.is_fuzz())
+    throw InputError(baseline + " is a report of " + (rendering.is_fuzz() ? "certify" : "fuzz") + " and " +
+                     report.string() + " is one of the other; name two of one kind");
+  return rendering;
+}
+
+}  // namespace assay::reports

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rendering: a report said again in another format. A renderer knows nothing that the JSON does not say.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace assay::reports {
+
+using Json = nlohmann::ordered_json;
+
+struct Rendering {
+  Json report;                   // of certify (report.schema.json) or of fuzz (fuzz.schema.json)
+  std::optional<Json> baseline;  // an earlier one of the same kind
+  std::string file = {}, baseline_file = {};
+
+  bool is_fuzz() const { return report.contains("kind"); }
+};
+
+// One value of --format.
+struct Format {
+  std::string_view name, says;  // `says`: for --help, in a few words
+  void (*write)(const Rendering& rendering, std::ostream& out);
+};
+std::span<const Format> formats();
+const Format* find_format(std::string_view name);
+
+// Throws InputError where the file is no report of this schema version.
+Json read_report(const std::filesystem::path& file);
+// Throws InputError where the two are of different kinds.
+Rendering rendering(const std::filesystem::path& report, const std::string& baseline);
+
+// What became of the cases and signatures of the baseline; null where there is none.
+Json changes(const Rendering& rendering);
+
+// One HTML file that asks for nothing: reports/page holds its parts.
+void write_page(const Rendering& rendering, std::ostream& out);
+
+}  // namespace assay::reports

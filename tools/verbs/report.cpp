@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay report: a JSON report said again in another format.
+#include "reference/result.h"
+#include "reports/draft.h"
+#include "reports/render.h"
+#include "tools/verbs/nearest.h"
+#include "tools/verbs/verbs.h"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::tools {
+namespace {
+
+struct Options {
+  std::string report, format = "html", out, baseline;
+};
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const reports::Format& each : reports::formats()) names.emplace_back(each.name);
+  return names;
+}
+
+std::string formats_in_words() {
+  std::string words;
+  for (const reports::Format& each : reports::formats())
+    words += (words.empty() ? "" : "; ") + std::string(each.name) + ": " + std::string(each.says);
+  return words;
+}
+
+const reports::Format& format_named(const std::string& name) {
+  if (const reports::Format* format = reports::find_format(name)) return *format;
+  throw InputError("there is no format '" + name + "'" + suggestion(name, format_names()));
+}
+
+int report(const Options& options) {
+  const reports::Format& format = format_named(options.format);
+  std::optional<reports::Draft> draft;
+  const reports::Rendering rendering = reports::rendering(options.report, options.baseline);
+  if (!options.out.empty()) draft.emplace(options.out);
+  format.write(rendering, draft ? draft->out() : std::cout);
+  if (draft) draft->finish();
+  return conforms;
+}
+
+}  // namespace
+
+Verb report_verb(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("report", "say a JSON report of certify or fuzz again in another format");
+  command->add_option("report", options->report, "written with certify --report or fuzz --report")->required();
+  command->add_option("--format", options->format, formats_in_words())->capture_default_str();
+  command->add_option("--out", options->out, "write to this file instead of printing");
+  command->add_option("--baseline", options->baseline, "an earlier report: what became of it is told as well");
+  return {command, [options] { return report(*options); }};
+}
+
+}  // namespace assay::tools
