@@ -20,7 +20,7 @@ Channels draw_channels() {
       return {group, between(2, 3), group * between(1, 2)};
     }
     case 2: {  // depthwise, with one map per channel or two
-      const Int group = between(2, 4);
+      const Int group = chance(22) ? between(8, 12) : between(2, 4);
       return {group, 1, group * between(1, 2)};
     }
     default: return {1, chance(14) ? between(8, 16) : between(1, 3), chance(8) ? between(8, 12) : between(1, 4)};
@@ -183,9 +183,10 @@ bool w_of_another_type(Case& c) {
 
 const Ground& conv_ground() {
   static const Ground ground{
-      {plain,         distinct_pads, same_odd,     oversized_pads, same_wide_stride, dilated,         valid,
-       distinct_pads, same_dilated,  wide_stride,  same_odd,       oversized_pads,   plain,           same_wide_stride,
-       same_dilated,  distinct_pads, same_strided, oversized_pads, wide_stride,      same_wide_stride},
+      {plain,          distinct_pads,  same_odd,      oversized_pads,   same_wide_stride, dilated,
+       valid,          even_pads,      distinct_pads, same_dilated,     wide_stride,      same_odd,
+       oversized_pads, plain,          same_plain,    same_wide_stride, same_dilated,     distinct_pads,
+       same_strided,   oversized_pads, even_pads,     wide_stride,      same_wide_stride, oversized_pads},
       {30, 40, 22, 8},
       limits_of_rank};
   return ground;

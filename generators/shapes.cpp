@@ -37,6 +37,15 @@ Axis plain(const Limits& limits) {
   return with_windows(axis, limits);
 }
 
+Axis even_pads(const Limits& limits) {
+  Axis axis;
+  axis.kernel = between(2, std::max<Int>(2, limits.kernel));
+  axis.dilation = draw_dilation(limits, 25);
+  axis.stride = between(1, 2);
+  axis.begin = axis.end = axis.effective_kernel() / 2;
+  return with_windows(axis, limits);
+}
+
 Axis distinct_pads(const Limits& limits) {
   Axis axis = draw_kernel(limits);
   axis.begin = between(0, 3);
@@ -88,6 +97,13 @@ Axis valid(const Limits& limits) { return with_windows(draw_kernel(limits), limi
 Axis with_rest(Axis axis, Int q, const Limits& limits) {
   axis.in = q + axis.stride * between(0, std::max<Int>(1, std::min(limits.out, limits.extent / axis.stride) - 1));
   return axis;
+}
+
+Axis same_plain(const Limits& limits) {
+  Axis axis;
+  axis.kernel = between(1, limits.kernel);
+  axis.dilation = draw_dilation(limits, 20);
+  return with_rest(axis, 1, limits);
 }
 
 Axis same_odd(const Limits& limits) {
@@ -175,7 +191,7 @@ Axis short_input(const Limits& limits) {
   return axis;
 }
 
-bool is_same(Theme theme) { return theme >= Theme::same_odd && theme <= Theme::same_dilated; }
+bool is_same(Theme theme) { return theme >= Theme::same_plain && theme <= Theme::same_dilated; }
 bool needs_ceil(Theme theme) { return theme >= Theme::overhang; }
 
 std::vector<Theme> companions(Theme lead, bool ceil_mode, const Limits& limits) {
@@ -188,6 +204,25 @@ std::vector<Theme> companions(Theme lead, bool ceil_mode, const Limits& limits) 
   return {plain, distinct_pads, oversized_pads, limits.dilations ? dilated : plain, wide_stride};
 }
 
+// Networks window every axis alike: the leading axis again, with another number of windows.
+Axis alike(Axis axis) {
+  axis.in += axis.stride * between(0, 1);
+  return axis;
+}
+
+// Of a hundred cases.
+Int how_often_alike(Theme lead) {
+  switch (lead) {
+    case Theme::plain: return 35;
+    case Theme::even_pads: return 60;
+    case Theme::same_plain: return 60;
+    case Theme::dilated: return 25;
+    case Theme::distinct_pads:
+    case Theme::empty_input: return 0;
+    default: return 10;
+  }
+}
+
 // The begin paddings, then the end paddings, no two alike where the kernels allow it: swaps become visible.
 void spread_pads(std::vector<Axis>& axes) {
   Int next = between(0, 1);
@@ -197,6 +232,15 @@ void spread_pads(std::vector<Axis>& axes) {
       axis.*side = next++;
       axis.in = std::max<Int>(1, axis.in - moved);
     }
+}
+
+// The padding of the first axis at both ends of all of them.
+void even_out_pads(std::vector<Axis>& axes) {
+  const Int pad = axes.front().begin;
+  for (Axis& axis : axes) {
+    axis.in = std::max<Int>(1, axis.in + axis.begin + axis.end - 2 * pad);
+    axis.begin = axis.end = pad;
+  }
 }
 
 Ints each(const std::vector<Axis>& axes, Int Axis::*member) {
@@ -225,12 +269,14 @@ Limits limits_of_rank(Int rank) {
 Axis draw_axis(Theme theme, const Limits& limits) {
   switch (theme) {
     case Theme::plain: return plain(limits);
+    case Theme::even_pads: return even_pads(limits);
     case Theme::distinct_pads: return distinct_pads(limits);
     case Theme::oversized_pads: return oversized_pads(limits);
     case Theme::dilated: return dilated(limits);
     case Theme::wide_stride: return wide_stride(limits);
     case Theme::empty_input: return empty_input(limits);
     case Theme::valid: return valid(limits);
+    case Theme::same_plain: return same_plain(limits);
     case Theme::same_odd: return same_odd(limits);
     case Theme::same_strided: return same_strided(limits);
     case Theme::same_wide_stride: return same_wide_stride(limits);
@@ -248,6 +294,11 @@ Geometry draw_geometry(Theme lead, Int rank, const Limits& limits) {
   if (is_same(lead)) geometry.auto_pad = chance(50) ? "SAME_LOWER" : "SAME_UPPER";
   if (lead == Theme::valid) geometry.auto_pad = "VALID";
   geometry.ceil_mode = needs_ceil(lead) || (limits.ceil_mode && chance(40));
+  if (chance(how_often_alike(lead))) {
+    const Axis leading = draw_axis(lead, limits);
+    for (Int i = 0; i < rank; ++i) geometry.axes.push_back(alike(leading));
+    return geometry;
+  }
   const Int leading_axis = between(0, rank - 1);
   for (Int i = 0; i < rank; ++i) {
     const Theme rest = lead == Theme::valid ? Theme::valid : Theme::plain;
@@ -258,6 +309,7 @@ Geometry draw_geometry(Theme lead, Int rank, const Limits& limits) {
     geometry.axes.push_back(draw_axis(theme, limits));
   }
   if (lead == Theme::distinct_pads && rank < 4 && chance(60)) spread_pads(geometry.axes);
+  if (lead == Theme::even_pads) even_out_pads(geometry.axes);
   return geometry;
 }
 

@@ -14,6 +14,7 @@ namespace assay::generators {
 enum class Theme {
   plain,
   // explicit padding
+  even_pads,       // half the effective kernel at both ends, as networks have it
   distinct_pads,   // different at both ends
   oversized_pads,  // at least the effective kernel, at one end or both
   dilated,
@@ -21,6 +22,7 @@ enum class Theme {
   empty_input,  // no input cell; windows only over padding
   valid,        // VALID: no padding
   // SAME_*
+  same_plain,        // stride 1
   same_odd,          // an odd number of padding cells
   same_strided,      // some padding and a stride
   same_wide_stride,  // the clamp of A3
@@ -48,7 +50,7 @@ struct Geometry {
   std::vector<Axis> axes;
 };
 
-// `lead` holds on one axis; the others take a theme of the same family or a plain one.
+// `lead` holds on one axis; the others take a theme of the same family, a plain one, or are like the first.
 Geometry draw_geometry(Theme lead, Int rank, const Limits& limits);
 
 Int taps(const Geometry& geometry);

@@ -18,12 +18,13 @@ namespace {
 using enum Theme;
 
 // One stratum each. A version without ceil_mode or dilations takes the neighbour before.
-const std::vector<Theme> themes{same_wide_stride, overhang,     distinct_pads,  trailing_many,
-                                same_odd,         short_input,  oversized_pads, trailing_one,
-                                same_wide_stride, overhang,     valid,          trailing_many,
-                                same_dilated,     short_input,  plain,          short_input,
-                                overhang,         same_strided, trailing_many,  dilated,
-                                short_input,      valid,        oversized_pads, short_input};
+const std::vector<Theme> themes{same_wide_stride, overhang,       distinct_pads,  trailing_many,
+                                same_odd,         short_input,    oversized_pads, trailing_one,
+                                same_wide_stride, overhang,       valid,          trailing_many,
+                                same_dilated,     short_input,    plain,          short_input,
+                                same_plain,       even_pads,      overhang,       same_strided,
+                                trailing_many,    dilated,        short_input,    valid,
+                                trailing_many,    oversized_pads, short_input};
 
 Theme theme_of(std::uint64_t stratum, const Definition& definition) {
   const auto is_known = [&](Theme theme) {
@@ -88,7 +89,7 @@ bool longer_kernel_shape(Case& c) {
 
 const Questions& average_pool() {
   static const Questions questions{draw,
-                                   312,  // every theme meets every empty axis: 24 * 13
+                                   351,  // every theme meets every empty axis: 27 * 13
                                    cost,
                                    {{"no spatial axis", flatten},
                                     {"no kernel_shape", without_kernel_shape},

@@ -242,15 +242,17 @@ void write(Case& c, const char* input, TensorType type, Recipe recipe, bool init
   c.sources[input] = {std::move(recipe), initializer};
 }
 
+// Constants together, inputs together, or each by itself, as where activations are quantised when the model runs.
 void write_parameters(Case& c, const Quantisation& q, const Types& types, Int maps) {
-  const bool constant = chance(65);
+  const int given = weighted<int>({{54, 0}, {28, 1}, {18, 2}});
+  const auto constant = [given] { return given == 0 || (given == 2 && chance(50)); };
   const Shape one_x = draw_single(), one_y = draw_single();
-  write(c, "x_scale", {DType::f32, one_x}, hold(std::vector{q.x_scale}), constant);
-  write(c, "x_zero_point", {types.x, chance(80) ? one_x : draw_single()}, hold(std::vector{q.x_zero}), constant);
-  write(c, "w_scale", {DType::f32, shape_of(q.w.w_scale.size(), maps)}, hold(q.w.w_scale), constant);
-  write(c, "w_zero_point", {types.w, shape_of(q.w.w_zero.size(), maps)}, hold(q.w.w_zero), constant);
-  write(c, "y_scale", {DType::f32, one_y}, hold(std::vector{q.y_scale}), constant);
-  write(c, "y_zero_point", {types.y, chance(80) ? one_y : draw_single()}, hold(std::vector{q.y_zero}), constant);
+  write(c, "x_scale", {DType::f32, one_x}, hold(std::vector{q.x_scale}), constant());
+  write(c, "x_zero_point", {types.x, chance(80) ? one_x : draw_single()}, hold(std::vector{q.x_zero}), constant());
+  write(c, "w_scale", {DType::f32, shape_of(q.w.w_scale.size(), maps)}, hold(q.w.w_scale), constant());
+  write(c, "w_zero_point", {types.w, shape_of(q.w.w_zero.size(), maps)}, hold(q.w.w_zero), constant());
+  write(c, "y_scale", {DType::f32, one_y}, hold(std::vector{q.y_scale}), constant());
+  write(c, "y_zero_point", {types.y, chance(80) ? one_y : draw_single()}, hold(std::vector{q.y_zero}), constant());
 }
 
 Case draw(const Definition& definition, DType type, std::uint64_t stratum) {

@@ -363,9 +363,10 @@ class DeformConvAnswer final : public Answer {
     return out;
   }
 
-  // Infinities or NaN within reach of a coordinate that is not exact.
+  // Infinities or NaN within reach of a coordinate that is not exact in the coarsest arithmetic there is room for:
+  // operations in T, and f64 computed in f32.
   bool may_touch_nonfinite(const Sample& s) const {
-    const Machine machine{.format = &accumulator()};
+    const Machine machine{.format = &format_of(dtype_ == DType::f64 ? DType::f32 : dtype_), .slack_exponent = 1};
     if (std::ranges::all_of(s.where, [&](const Coordinate& c) { return c.change(machine).is_zero(); })) return false;
     bool found = false;
     around(s, machine, [&](const std::vector<Int>& at) {
