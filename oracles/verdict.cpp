@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::array<std::string_view, 9> states{"pass",     "contested",   "below",   "fail", "unscored",
                                                  "accepted", "unsupported", "refused", "error"};
-constexpr std::array<std::string_view, 8> kinds{"outputs",   "unsupported",   "refused", "crashed",
-                                                "timed out", "out of memory", "garbled", "shapes"};
+constexpr std::array<std::string_view, 9> kinds{"outputs",       "unsupported", "refused", "crashed", "timed out",
+                                                "out of memory", "garbled",     "shapes",  "missing"};
 
 }  // namespace
 

@@ -15,9 +15,9 @@
 namespace assay::oracles {
 
 struct Outcome {
-  enum class Kind { outputs, unsupported, refused, crashed, timed_out, out_of_memory, garbled, shapes };
+  enum class Kind { outputs, unsupported, refused, crashed, timed_out, out_of_memory, garbled, shapes, missing };
   Kind kind = Kind::outputs;
-  std::string because;                    // the backend's words, or ours for the last four
+  std::string because;                    // the backend's words, or ours of what is no answer
   std::vector<std::vector<Tensor>> sets;  // per data set, the outputs of the node
   // Of `shapes`, per data set: what the outputs would be. An extent of -1 is one the backend does not know.
   std::vector<std::vector<TensorType>> types = {};

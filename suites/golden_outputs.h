@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answers to golden vectors, brought back from wherever the models ran:
+//
+//   test_conv_11_0a1b2c3d4e5f6071/
+//     test_data_set_0/  output_0.pb | output_0.npy      one TensorProto, or one array of numpy's (npy.h)
+//     test_data_set_1/  …                               every data set, in one session
+//     or instead of outputs one of
+//     refused.txt       the model was turned away, and why
+//     unsupported.txt   the runtime says that it has no implementation, and what it says
+//     error.txt         "crashed: …", "timed out: …", "out of memory: …" or "garbled: …"; other words read as crashed
+//   backend.json        the line with which a worker of tools/backends/README.md describes itself; may be left out
+//
+// A case of which nothing is there ends as `error`, `missing`.
+#pragma once
+
+#include "suites/backend.h"
+#include "suites/suite.h"
+#include "suites/vector_folder.h"
+
+#include <filesystem>
+
+namespace assay::suites {
+
+inline constexpr std::string_view description_file = "backend.json";
+
+// Throws InputError where the folder cannot be written.
+void save_outcome(const std::filesystem::path& root, const Planned& planned, const oracles::Outcome& outcome);
+void save_description(const std::filesystem::path& root, const Description& description);
+
+// What is there of one case, and every file that is not as above.
+struct Saved {
+  oracles::Outcome outcome;
+  std::vector<Flaw> flaws;
+};
+Saved saved_outcome(const std::filesystem::path& root, const std::string& name);
+
+// Throws InputError where it is no description.
+Description saved_description(const std::filesystem::path& root);
+
+// What lies in the folder and belongs to no case.
+std::vector<Flaw> strangers(const std::filesystem::path& root, const Suite& suite);
+
+// The saved answers as a backend, so that they are judged on the road of every other.
+class SavedBackend final : public Backend {
+ public:
+  // `suite` has to outlive it.
+  SavedBackend(std::filesystem::path root, const Suite& suite, Description description);
+  const Description& describe() override { return description_; }
+  std::string isolation() const override { return "answers from files"; }
+  void ask(const Ask& question) override { asked_ = question.id; }
+  oracles::Outcome answer() override;
+
+ private:
+  std::filesystem::path root_;
+  std::map<std::string, std::string> names_;  // by id
+  Description description_;
+  std::string asked_;
+};
+
+}  // namespace assay::suites

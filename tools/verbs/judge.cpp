@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay judge: the answers to golden vectors, brought back as files, get the verdicts and the report of certify.
+#include "reports/draft.h"
+#include "reports/report.h"
+#include "suites/golden_folder.h"
+#include "suites/golden_outputs.h"
+#include "tools/verbs/circumstances.h"
+#include "tools/verbs/publish.h"
+#include "tools/verbs/verbs.h"
+#include "tools/verbs/words.h"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <memory>
+
+namespace assay::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  fs::path golden, outputs;
+  std::string report, backend, level = "L2", expectations, baseline;
+  bool strict = false;
+  int jobs = 0;
+};
+
+// The suite the vectors were written from. Vectors that were altered asked another question than they say.
+suites::Suite suite_in(const suites::Manifest& manifest, const fs::path& folder) {
+  const std::vector<suites::Flaw> flaws = suites::check_hashes(folder, manifest);
+  if (!flaws.empty())
+    throw InputError(folder.string() + " is not as it was written (" + text(flaws.front()) + "); `assay golden check " +
+                     folder.string() + "` names everything");
+  if (manifest.judgement_hash != reports::judgement_hash())
+    std::cerr << "assay: note: these vectors were written under other rulings or bounds; judged is by those of now\n";
+  Result<suites::Suite> suite = suites::suite_of(manifest);
+  if (!suite) throw InputError((folder / suites::manifest_name).string() + ": " + suite.error());
+  return *std::move(suite);
+}
+
+// Every flaw of every file, in the order of the cases; strangers last.
+std::vector<std::string> flaws_in(const fs::path& outputs, const suites::Suite& suite) {
+  std::vector<std::string> all;
+  for (const suites::Planned& planned : suite.cases)
+    for (const suites::Flaw& flaw : suites::saved_outcome(outputs, suites::golden_name(planned)).flaws)
+      all.push_back(text(flaw));
+  for (const suites::Flaw& flaw : suites::strangers(outputs, suite)) all.push_back(text(flaw));
+  return all;
+}
+
+reports::Asked asked_of(const Options& options, const suites::Manifest& manifest,
+                        const suites::Description& description) {
+  reports::Asked asked;
+  asked.tool_version = ASSAY_VERSION;
+  asked.backend = options.backend.empty() ? description.backend : options.backend;
+  asked.seed = manifest.seed;
+  asked.level = level_of(options.level);
+  asked.strict = options.strict;
+  asked.presenting = suites::Presenting::none;
+  return asked;
+}
+
+void print_flaws(const std::vector<std::string>& flaws) {
+  for (const std::string& flaw : flaws) std::cout << flaw << "\n";
+  if (!flaws.empty()) std::cout << flaws.size() << " files are not as they should be\n";
+}
+
+reports::Agreed agreed_in(const Options& options) {
+  reports::Agreed agreed;
+  if (!options.expectations.empty()) agreed.ledger = suites::read_ledger(options.expectations);
+  if (!options.baseline.empty()) agreed.baseline = suites::read_baseline(options.baseline);
+  return agreed;
+}
+
+void settle(reports::Agreed& agreed, const suites::Suite& suite, const suites::Campaign& campaign, bool strict) {
+  const auto measure = strict ? suites::Measure::strict : suites::Measure::lenient;
+  if (agreed.ledger) agreed.settlement = suites::settle(*agreed.ledger, suite, campaign, {}, suites::today());
+  if (agreed.baseline) agreed.comparison = suites::compare(*agreed.baseline, suite, campaign, measure);
+}
+
+int judge(const Options& options) {
+  const Stopwatch stopwatch;
+  const suites::Manifest manifest = suites::read_manifest(options.golden);
+  const suites::Suite suite = suite_in(manifest, options.golden);
+  if (!fs::is_directory(options.outputs))
+    throw InputError(options.outputs.string() + " is no folder; it holds one folder of answers per case");
+  const suites::Description description = suites::saved_description(options.outputs);
+  reports::Asked asked = asked_of(options, manifest, description);
+  reports::Agreed agreed = agreed_in(options);
+  std::optional<reports::Draft> draft;
+  if (!options.report.empty()) draft.emplace(options.report);
+  print_flaws(flaws_in(options.outputs, suite));
+  suites::Conduct conduct;
+  conduct.level = asked.level;
+  conduct.jobs = jobs_or_processors(options.jobs);
+  conduct.presenting = suites::Presenting::none;
+  suites::Campaign campaign = suites::run(
+      suite, [&] { return std::make_unique<suites::SavedBackend>(options.outputs, suite, description); }, conduct);
+  reports::Run run = stopwatch.run(conduct.jobs);
+  run.isolation = campaign.isolation;
+  settle(agreed, suite, campaign, options.strict);
+  const reports::Report report =
+      reports::report(suite, std::move(campaign), std::move(asked), std::move(run), std::move(agreed));
+  publish(report, draft ? &*draft : nullptr, options.report);
+  return report.is_as_agreed() ? conforms : not_conforming;
+}
+
+}  // namespace
+
+Verb judge_verb(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("judge", "judge the answers to golden vectors that a device brought back");
+  command->add_option("--golden", options->golden, "the vectors, as `assay golden write` wrote them")->required();
+  command->add_option("--outputs", options->outputs, "the answers: TEST/test_data_set_N/output_M.pb or .npy")
+      ->required();
+  command->add_option("--report", options->report, "write the JSON report (reports/report.schema.json) to this file");
+  command->add_option("--backend", options->backend,
+                      "how the report calls what was asked (default: the name in backend.json)");
+  command->add_option("--level", options->level, "accuracy asked for: L0, L1, L2, L2t or L3")->capture_default_str();
+  command->add_flag("--strict", options->strict, "a contested reading does not conform");
+  command->add_option("--expectations", options->expectations, "a ledger, as for certify");
+  command->add_option("--baseline", options->baseline, "an earlier report: breaches it has as well do not count");
+  command->add_option("--jobs", options->jobs, "threads; 0: one per processor")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  return {command, [options] { return judge(*options); }};
+}
+
+}  // namespace assay::tools
