@@ -14,6 +14,8 @@ Json arithmetic_json(const oracles::Arithmetic& arithmetic) {
   return json;
 }
 
+}  // namespace
+
 std::string_view name_of(suites::Presenting presenting) {
   switch (presenting) {
     case suites::Presenting::none: return "none";
@@ -29,8 +31,6 @@ std::string_view name_of(suites::Lawfulness laws) {
     default: return "all";
   }
 }
-
-}  // namespace
 
 std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 

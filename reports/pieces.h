@@ -18,7 +18,9 @@ namespace assay::reports {
 
 using Json = nlohmann::ordered_json;
 
-std::string dumped(const Json& json);  // a backend's words may be any bytes
+std::string dumped(const Json& json);                     // a backend's words may be any bytes
+std::string_view name_of(suites::Presenting presenting);  // "sample"
+std::string_view name_of(suites::Lawfulness laws);
 Json counts_json(const Counts& counts);
 Json tool_json(const Asked& asked);
 Json standard_json();

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/report.h"
 
+#include "reports/pieces.h"
+
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 #include <tuple>
 
 namespace assay::reports {
@@ -249,6 +252,24 @@ std::string replay_line(const Asked& asked, std::string_view line) {
   if (asked.optimization != "all") command += " --optimization " + asked.optimization;
   for (const auto& [option, value] : asked.options) command += " --set " + in_quotes(option + "=" + value);
   return command + " " + in_quotes(line);
+}
+
+std::string certify_line(const Asked& asked, Int generated, std::string_view ledger) {
+  const auto word = [](std::string_view text) { return is_plain(text) ? std::string(text) : in_quotes(text); };
+  std::string command = "assay certify --backend " + word(asked.backend) + " --suite full";
+  command += " --seed " + std::to_string(asked.seed) + " --cases " + std::to_string(generated);
+  command += " --level " + std::string(oracles::name(asked.level));
+  if (asked.strict) command += " --strict";
+  command += " --threads " + std::to_string(asked.threads) + " --optimization " + asked.optimization;
+  for (const auto& [option, value] : asked.options) command += " --set " + word(option + "=" + value);
+  command += " --pack " + std::to_string(asked.pack);
+  command += " --presentations " + std::string(name_of(asked.presenting));
+  command += " --laws " + std::string(name_of(asked.laws));
+  std::ostringstream limits;  // as short as the number is
+  limits << " --timeout " << asked.timeout_seconds << " --memory " << asked.memory_mib;
+  command += limits.str();
+  if (!ledger.empty()) command += " --expectations " + word(ledger);
+  return command + " --report report.json --certificate certificate.json";
 }
 
 std::string replay_line(const Asked& asked, std::string_view line, const suites::Mark& mark) {

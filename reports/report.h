@@ -134,6 +134,8 @@ const suites::Mark& mark_of(const Report& report, const Finding& finding);
 // The command that asks the same question again, and the one that asks what a mark speaks of.
 std::string replay_line(const Asked& asked, std::string_view line);
 std::string replay_line(const Asked& asked, std::string_view line, const suites::Mark& mark);
+// The command that asks the whole suite again; `ledger` as named on the command line, empty for none.
+std::string certify_line(const Asked& asked, Int generated, std::string_view ledger);
 
 // The JSON document of report.schema.json.
 void write_json(const Report& report, std::ostream& out);

@@ -45,6 +45,8 @@ fs::path home() {
 
 fs::path backends_folder() { return home() / "tools/backends"; }
 
+fs::path reports_folder() { return home() / "reports"; }
+
 fs::path programs_folder() {
   const fs::path beside = running_program().parent_path();
   for (const fs::path& folder : {beside, beside / "tools"})

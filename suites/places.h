@@ -11,6 +11,9 @@ namespace assay::suites {
 // tools/backends of ASSAY_HOME, of a folder above the running program, or of the sources.
 std::filesystem::path backends_folder();
 
+// reports/ beside it, with the schemas of reports and certificates.
+std::filesystem::path reports_folder();
+
 // What we built: assay-worker-reference and the like, beside the running program or in tools/ beside it.
 std::filesystem::path programs_folder();
 

@@ -22,9 +22,10 @@ std::vector<tools::Verb> declare(CLI::App& app) {
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
   app.footer("Exit codes: 0 conforms, 1 does not conform, 2 usage or input, 3 assay is broken.");
-  return {tools::certify_verb(app), tools::fuzz_verb(app),    tools::merge_verb(app),    tools::replay_verb(app),
-          tools::list_verb(app),    tools::explain_verb(app), tools::backends_verb(app), tools::doctor_verb(app),
-          tools::waive_verb(app),   tools::mutate_verb(app),  tools::golden_verb(app),   tools::report_verb(app)};
+  return {tools::certify_verb(app), tools::verify_verb(app), tools::fuzz_verb(app),    tools::merge_verb(app),
+          tools::replay_verb(app),  tools::list_verb(app),   tools::explain_verb(app), tools::backends_verb(app),
+          tools::doctor_verb(app),  tools::waive_verb(app),  tools::mutate_verb(app),  tools::golden_verb(app),
+          tools::report_verb(app)};
 }
 
 // CLI11 would say that an argument was not expected.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay certify: asks a backend the whole suite, prints what was found and writes the report.
+#include "reports/certificate.h"
 #include "reports/draft.h"
 #include "reports/report.h"
 #include "suites/campaign.h"
@@ -31,7 +32,7 @@ struct Options {
   std::uint64_t seed = 1;
   Int cases = suites::default_generated;
   int jobs = 0;
-  std::string report, suite, suites, expectations, baseline;
+  std::string report, certificate, suite, suites, expectations, baseline;
   std::vector<std::string> configurations;
 };
 
@@ -80,6 +81,35 @@ std::string suite_of(const Options& options) {
   return entry ? entry->suite : "full";
 }
 
+// Mistakes that can be told before the work.
+void check_certificate(const Options& options, const suites::Suite& suite) {
+  if (options.certificate.empty()) return;
+  if (options.report.empty())
+    throw InputError("--certificate needs --report: it vouches for the verdicts of that file");
+  if (!options.baseline.empty())
+    throw InputError("--certificate: a baseline excuses breaches that nobody stands for; use --expectations");
+  if (!suite.complete)
+    throw InputError(
+        "--certificate takes the whole suite: leave out --ops and --types, and let --suite be full and --cases "
+        "at least " +
+        std::to_string(suites::default_generated));
+}
+
+// Read off a report that is written. Says why where there can be none.
+void publish_certificate(const reports::Report& report, const Options& options, reports::Draft& draft) {
+  if (const auto obstacle = reports::obstacle(report)) {
+    std::cout << "no certificate: " << *obstacle << "\n";
+    return;
+  }
+  const reports::Sealing sealing{suites::sha256_of_this_program(), suites::artefacts_of(options.subject.backend),
+                                 options.cases, options.expectations, reports::report_identity(report)};
+  reports::write_certificate(report, sealing, draft.out());
+  draft.finish();
+  std::cout << "certificate: " << options.certificate
+            << " states what was found, operator version by operator version; "
+            << "assay verify " << options.certificate << " --report " << options.report << "\n";
+}
+
 reports::Report certify_once(const Options& options) {
   const suites::Request request{
       selection_of(options.operators, options.types),
@@ -88,12 +118,15 @@ reports::Report certify_once(const Options& options) {
   level_of(options.subject.level);  // mistakes are told before the work
   options.subject.opener();
   reports::Agreed agreed = agreed_in(options);
-  std::optional<reports::Draft> draft;
+  std::optional<reports::Draft> draft, certificate;
   if (!options.report.empty()) draft.emplace(options.report);
+  if (!options.certificate.empty()) certificate.emplace(options.certificate);
   const Stopwatch stopwatch;
   suites::Suite suite = suites::plan(suites_folder(options.suites), request);
+  check_certificate(options, suite);
   reports::Report report = certified(std::move(suite), options, std::move(agreed), stopwatch);
   publish(report, draft ? &*draft : nullptr, options.report);
+  if (certificate) publish_certificate(report, options, *certificate);
   return report;
 }
 
@@ -154,6 +187,7 @@ int certify(const Options& options) {
   for (const std::string& configuration : options.configurations) {
     all.push_back(configured(options, configuration));
     all.back().report = report_of(options.report, configuration);
+    all.back().certificate = report_of(options.certificate, configuration);
   }
   int exit_code = conforms;
   std::optional<reports::Report> first;
@@ -189,6 +223,10 @@ Verb certify_verb(CLI::App& app) {
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   command->add_option("--report", options->report, "write the JSON report (reports/report.schema.json) to this file");
+  command->add_option(
+      "--certificate", options->certificate,
+      "write what may be relied on (reports/certificate.schema.json) to this file; takes the whole suite "
+      "and --report");
   command->add_option("--expectations", options->expectations,
                       "a ledger (suites/ledger.schema.json): breaches it expects do not count; one that is expired, "
                       "unused or passing breaks the run");

@@ -20,6 +20,7 @@ struct Verb {
 };
 
 Verb certify_verb(CLI::App& app);
+Verb verify_verb(CLI::App& app);
 Verb replay_verb(CLI::App& app);
 Verb report_verb(CLI::App& app);
 Verb fuzz_verb(CLI::App& app);

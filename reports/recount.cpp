@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/recount.h"
+
+#include "reference/operator.h"
+#include "suites/printable.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace assay::reports {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::array words{"pass",     "contested",   "below",   "fail", "unscored",
+                           "accepted", "unsupported", "refused", "error"};
+constexpr std::array levels{"L0", "L1", "L2", "L2t", "L3", "widest"};
+constexpr std::array agreed_marks{"xfail", "xpass", "known"};
+
+template <class List>
+bool is_among(const List& list, const std::string& word) {
+  return std::ranges::find(list, word) != list.end();
+}
+
+std::string text_of(const Json& json, const char* member) { return json.at(member).get<std::string>(); }
+
+Json no_counts() {
+  Json counts = Json::object();
+  for (const char* word : words) counts[word] = 0;
+  return counts;
+}
+
+void add(Json& counts, const std::string& word, int more = 1) {
+  if (!counts.contains(word)) counts[word] = 0;
+  counts[word] = counts[word].get<std::int64_t>() + more;
+}
+
+// Of two levels, each null or a word, the one that claims less.
+Json weaker(const Json& a, const Json& b) {
+  if (a.is_null() || b.is_null()) return a.is_null() ? b : a;
+  const auto rank = [](const Json& level) { return std::ranges::find(levels, level.get<std::string>()); };
+  return rank(a) < rank(b) ? b : a;
+}
+
+// A verdict of the report, read.
+struct Read {
+  std::string op, type, word, because, id;
+  std::string case_class;
+  Json level;
+  const Json* json = nullptr;
+
+  bool is_near_miss() const { return case_class.starts_with("invalid"); }
+  bool decides() const { return case_class.starts_with("valid-"); }
+  bool is_judged() const { return word == "pass" || word == "contested" || word == "below" || word == "fail"; }
+  // Null where the verdict has none: empty as a list and as an object.
+  const Json& member(const char* name) const {
+    static const Json none;
+    const auto found = json->find(name);
+    return found == json->end() ? none : *found;
+  }
+};
+
+// The type of the operator's first input as the line states it: " X=f16[1,2,3]~small:1".
+std::string type_in(const std::string& line, const std::string& op) {
+  const std::size_t colon = op.find(':');
+  const std::string name = colon == op.npos ? op : op.substr(colon + 1);
+  const Definition* definition =
+      find_definition({colon == op.npos ? "" : op.substr(0, colon), name.substr(0, name.rfind('-')),
+                       static_cast<int>(std::stoul(name.substr(name.rfind('-') + 1)))});
+  if (!definition) return "f32";
+  const std::string given = " " + definition->inputs.front().name + "=";
+  const std::size_t at = line.find(given);
+  if (at == line.npos || line[at + given.size()] == '"') return "f32";  // absent: a near miss
+  const std::size_t begin = at + given.size();
+  return line.substr(begin, line.find('[', begin) - begin);
+}
+
+Read read(const Json& verdict) {
+  const std::string line = text_of(verdict, "line"), op = line.substr(0, line.find(' '));
+  return {op,
+          type_in(line, op),
+          text_of(verdict, "state"),
+          text_of(verdict, "because"),
+          text_of(verdict, "id"),
+          text_of(verdict, "class"),
+          verdict.at("level"),
+          &verdict};
+}
+
+std::vector<Read> verdicts_of(const Json& report) {
+  std::vector<Read> all;
+  for (const Json& verdict : report.at("verdicts")) all.push_back(read(verdict));
+  return all;
+}
+
+bool is_strict(const Json& report) { return report.at("mode") == "strict"; }
+
+bool breaks(const std::string& word, bool strict) {
+  return word == "fail" || word == "below" || word == "refused" || word == "error" || (strict && word == "contested");
+}
+
+// Whether a breach of this word is expected by the ledger or known by the baseline, as a mark says.
+bool is_excused(const Read& verdict, const std::string& word) {
+  for (const Json& mark : verdict.member("marks"))
+    if ((mark.at("mark") == "xfail" || mark.at("mark") == "known") && mark.at("detail") == word) return true;
+  return false;
+}
+
+// Marks made by asking, not by agreement.
+std::vector<Json> own_marks(const Read& verdict) {
+  std::vector<Json> marks;
+  for (const Json& mark : verdict.member("marks"))
+    if (!is_among(agreed_marks, text_of(mark, "mark"))) marks.push_back(mark);
+  return marks;
+}
+
+bool has_counting_mark(const Read& verdict) {
+  return std::ranges::any_of(own_marks(verdict), [&](const Json& mark) {
+    return mark.at("breaches").get<bool>() && !is_excused(verdict, text_of(mark, "mark"));
+  });
+}
+
+// "not conforming" wins over "conforms", that over "not certified".
+std::string worse(const std::string& a, const std::string& b) {
+  for (const char* word : {"not conforming", "conforms", "certified"})
+    if (a == word || b == word) return word;
+  return "not certified";
+}
+
+// What the report says of one operator version.
+Json report_row(const std::string& op, const std::vector<const Read*>& verdicts, bool strict) {
+  Json row{{"op", op},
+           {"certified", "not certified"},
+           {"counts", no_counts()},
+           {"types", Json::object()},
+           {"legal", 0},
+           {"judged", 0},
+           {"level", nullptr}};
+  for (const Read* verdict : verdicts) {
+    add(row["counts"], verdict->word);
+    if (!row["types"].contains(verdict->type)) row["types"][verdict->type] = no_counts();
+    add(row["types"][verdict->type], verdict->word);
+    const bool breach = breaks(verdict->word, strict) && !is_excused(*verdict, verdict->word);
+    std::string said = "not certified";
+    if (breach && (verdict->decides() || verdict->word == "error")) said = "not conforming";
+    if (verdict->decides()) {
+      add(row, "legal");
+      if (has_counting_mark(*verdict)) said = "not conforming";
+      if (verdict->is_judged()) {
+        add(row, "judged");
+        said = worse(said, "conforms");
+        if (verdict->word == "pass") row["level"] = weaker(row["level"], verdict->level);
+      }
+    }
+    row["certified"] = worse(text_of(row, "certified"), said);
+  }
+  return row;
+}
+
+// By operator version, in the order of their names and numbers, as reports have them.
+std::vector<std::pair<std::string, std::vector<const Read*>>> by_operator(const Json& report,
+                                                                          const std::vector<Read>& verdicts) {
+  std::vector<std::pair<std::string, std::vector<const Read*>>> groups;
+  for (const Json& row : report.at("operators")) groups.push_back({text_of(row, "op"), {}});
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < groups.size(); ++i) places.emplace(groups[i].first, i);
+  for (const Read& verdict : verdicts) {
+    const auto [place, is_new] = places.emplace(verdict.op, groups.size());
+    if (is_new) groups.push_back({verdict.op, {}});
+    groups[place->second].second.push_back(&verdict);
+  }
+  std::erase_if(groups, [](const auto& group) { return group.second.empty(); });
+  return groups;
+}
+
+Json totals_of(const std::vector<Read>& verdicts) {
+  Json totals = no_counts();
+  for (const Read& verdict : verdicts) add(totals, verdict.word);
+  return totals;
+}
+
+Json rulings_of(const std::vector<Read>& verdicts) {
+  std::map<std::pair<std::size_t, std::string>, Json> rows;  // A3 before A10
+  for (const Read& verdict : verdicts)
+    for (const auto& [id, reading] : verdict.member("followed").items()) {
+      Json& row = rows[{id.size(), id}];
+      const Ruling* ruling = find_ruling(id);
+      if (row.is_null()) row = {{"id", id}, {"title", ruling ? ruling->title : ""}, {"followed", Json::object()}};
+      add(row["followed"], reading.get<std::string>());
+    }
+  Json all = Json::array();
+  for (auto& [key, row] : rows) all.push_back(std::move(row));
+  return all;
+}
+
+std::string constraint_text(const std::string& op, const std::string& id) {
+  const std::size_t dot = id.rfind('.');
+  for (const Constraint& each : general_constraints())
+    if (each.id == id.substr(dot + 1)) return each.text;
+  for (const Operator* candidate : operators())
+    for (const Definition& definition : candidate->versions())
+      if (text(definition.version) == op)
+        if (const Constraint* constraint = definition.constraint(id.substr(dot + 1))) return constraint->text;
+  return "";
+}
+
+Json constraints_of(const std::vector<Read>& verdicts) {
+  const std::map<std::string, std::string> columns{{"pass", "refused"},
+                                                   {"accepted", "accepted"},
+                                                   {"contested", "contested"},
+                                                   {"unsupported", "unsupported"},
+                                                   {"error", "error"}};
+  std::map<std::tuple<std::string, std::size_t, std::string>, Json> rows;
+  for (const Read& verdict : verdicts)
+    for (const Json& each : verdict.member("violated")) {
+      const std::string id = each.get<std::string>();
+      Json& row = rows[{id.substr(0, id.rfind('.')), id.size(), id}];
+      if (row.is_null())
+        row = {{"id", id},       {"text", ""},       {"refused", 0}, {"accepted", 0},
+               {"contested", 0}, {"unsupported", 0}, {"error", 0}};
+      if (row["text"] == "") row["text"] = constraint_text(verdict.op, id);
+      if (const auto column = columns.find(verdict.word); column != columns.end()) add(row, column->second);
+    }
+  Json all = Json::array();
+  for (auto& [key, row] : rows) all.push_back(std::move(row));
+  return all;
+}
+
+Json classes_of(const std::vector<Read>& verdicts) {
+  Json classes = Json::object();
+  for (const Read& verdict : verdicts) {
+    Json& counts = classes[verdict.case_class];
+    if (counts.is_null()) counts = no_counts();
+    add(counts, verdict.word);
+    counts["decides"] = verdict.decides();
+  }
+  return classes;
+}
+
+Json marks_of(const std::vector<Read>& verdicts) {
+  Json counts = Json::object();
+  for (const Read& verdict : verdicts)
+    for (const Json& mark : own_marks(verdict)) {
+      const std::string word = text_of(mark, "mark");
+      add(counts, word, mark.at("breaches").get<bool>() && !is_excused(verdict, word) ? 1 : 0);
+    }
+  return counts;
+}
+
+// The breaches of the deciding cases that are excused, or that are not.
+Json breaches_of(const std::vector<const Read*>& verdicts, bool strict, bool excused) {
+  std::map<std::pair<std::string, std::string>, Json> groups;
+  const auto tell = [&](const Read& verdict, const std::string& word, const std::string& because) {
+    if (is_excused(verdict, word) != excused) return;
+    Json& group = groups[{word, because}];
+    if (group.is_null()) group = {{"word", word}, {"because", because}, {"cases", 0}, {"first", verdict.id}};
+    add(group, "cases");
+  };
+  for (const Read* verdict : verdicts) {
+    if (breaks(verdict->word, strict)) tell(*verdict, verdict->word, verdict->because);
+    for (const Json& mark : own_marks(*verdict))
+      if (mark.at("breaches").get<bool>()) tell(*verdict, text_of(mark, "mark"), text_of(mark, "by"));
+  }
+  Json all = Json::array();
+  for (auto& [key, group] : groups) all.push_back(std::move(group));
+  return all;
+}
+
+// "A3=signed-trunc A4=auto-wins"
+std::string departures_of(const Read& verdict) {
+  std::string text;
+  for (const auto& [ruling, reading] : verdict.member("readings").items())
+    text += (text.empty() ? "" : " ") + ruling + "=" + reading.get<std::string>();
+  return text;
+}
+
+std::string state_in(const Json& row) {
+  if (!row.at("breaches").empty()) return "not conforming";
+  return row.at("judged") > 0 ? "certified" : "not certified";
+}
+
+Json type_row(const std::string& type, const std::vector<const Read*>& all, bool strict) {
+  Json row{{"type", type},
+           {"legal", 0},
+           {"judged", 0},
+           {"counts", no_counts()},
+           {"level", nullptr},
+           {"apart", Json::object()},
+           {"readings", Json::object()},
+           {"contested", Json::object()},
+           {"unsupported", Json::object()},
+           {"unscored", Json::object()}};
+  std::vector<const Read*> deciding;
+  for (const Read* verdict : all) {
+    if (!verdict->decides()) {
+      Json& counts = row["apart"][verdict->case_class];
+      if (counts.is_null()) counts = no_counts();
+      add(counts, verdict->word);
+      continue;
+    }
+    deciding.push_back(verdict);
+    add(row["counts"], verdict->word);
+    for (const auto& [id, reading] : verdict->member("followed").items()) {
+      if (!row["readings"].contains(id)) row["readings"][id] = Json::object();
+      add(row["readings"][id], reading.get<std::string>());
+    }
+    if (verdict->word == "contested") add(row["contested"], departures_of(*verdict));
+    if (verdict->word == "unsupported" || verdict->word == "unscored") add(row[verdict->word], verdict->because);
+    if (verdict->is_judged()) add(row, "judged"), row["level"] = weaker(row["level"], verdict->level);
+  }
+  row["legal"] = deciding.size();
+  if (row["counts"]["fail"] != 0) row["level"] = nullptr;
+  row["breaches"] = breaches_of(deciding, strict, false);
+  row["excused"] = breaches_of(deciding, strict, true);
+  row["state"] = state_in(row);
+  return row;
+}
+
+// Types in the order reports and certificates list them: that of the enumeration.
+std::vector<std::string> types_among(const std::vector<const Read*>& verdicts) {
+  std::set<DType> types;
+  for (const Read* verdict : verdicts)
+    if (const auto type = dtype_named(verdict->type); type && !verdict->is_near_miss()) types.insert(*type);
+  std::vector<std::string> all;
+  for (DType type : types) all.emplace_back(name(type));
+  return all;
+}
+
+Json near_misses_of(const std::vector<const Read*>& verdicts) {
+  Json row{{"refused", 0}, {"accepted", 0}, {"contested", 0}, {"unsupported", 0}};
+  for (const Read* verdict : verdicts) {
+    if (!verdict->is_near_miss()) continue;
+    if (verdict->word == "pass") add(row, "refused");
+    if (verdict->word != "refused" && row.contains(verdict->word)) add(row, verdict->word);
+  }
+  return row;
+}
+
+Json certificate_row(const std::string& op, const std::vector<const Read*>& verdicts, bool strict) {
+  Json types = Json::array(), level;
+  std::string state = "not certified";
+  std::int64_t legal = 0, judged = 0;
+  bool has_failed = false;
+  for (const std::string& type : types_among(verdicts)) {
+    std::vector<const Read*> own;
+    for (const Read* verdict : verdicts)
+      if (!verdict->is_near_miss() && verdict->type == type) own.push_back(verdict);
+    Json row = type_row(type, own, strict);
+    legal += row.at("legal").get<std::int64_t>();
+    judged += row.at("judged").get<std::int64_t>();
+    state = worse(state, text_of(row, "state"));
+    has_failed |= row["counts"]["fail"] != 0;
+    level = weaker(level, row["level"]);
+    types.push_back(std::move(row));
+  }
+  return {{"op", op},       {"state", state},   {"level", has_failed ? Json() : level},
+          {"legal", legal}, {"judged", judged}, {"near_misses", near_misses_of(verdicts)},
+          {"types", types}};
+}
+
+std::string shortened(const Json& json) {
+  return suites::printable(json.dump(-1, ' ', false, Json::error_handler_t::replace), 80);
+}
+
+}  // namespace
+
+Json recounted_report(const Json& report) {
+  const std::vector<Read> verdicts = verdicts_of(report);
+  Json rows = Json::array();
+  std::string certified = "not certified";
+  for (const auto& [op, own] : by_operator(report, verdicts)) {
+    rows.push_back(report_row(op, own, is_strict(report)));
+    certified = worse(certified, text_of(rows.back(), "certified"));
+  }
+  return {{"totals", totals_of(verdicts)},   {"marks", marks_of(verdicts)},
+          {"classes", classes_of(verdicts)}, {"operators", rows},
+          {"rulings", rulings_of(verdicts)}, {"constraints", constraints_of(verdicts)},
+          {"certified", certified}};
+}
+
+Json recounted_certificate(const Json& report) {
+  const std::vector<Read> verdicts = verdicts_of(report);
+  Json rows = Json::array();
+  for (const auto& [op, own] : by_operator(report, verdicts))
+    rows.push_back(certificate_row(op, own, is_strict(report)));
+  return {{"conclusion", recounted_report(report).at("certified")},
+          {"totals", totals_of(verdicts)},
+          {"operators", rows},
+          {"rulings", rulings_of(verdicts)}};
+}
+
+std::string wrong_finding(const Json& report) {
+  std::map<std::string, Read> by_id;
+  std::map<std::tuple<std::string, std::string, std::string>, std::int64_t> told, found;  // op, word, mark
+  for (const Read& verdict : verdicts_of(report)) {
+    by_id.emplace(verdict.id, verdict);
+    if (breaks(verdict.word, is_strict(report)) && !is_excused(verdict, verdict.word))
+      ++found[{verdict.op, verdict.word, ""}];
+    for (const Json& mark : own_marks(verdict))
+      if (!is_excused(verdict, text_of(mark, "mark"))) ++found[{verdict.op, "", text_of(mark, "mark")}];
+  }
+  for (const Json& finding : report.at("findings")) {
+    const std::string op = text_of(finding, "op"), word = text_of(finding, "state"), mark = finding.value("mark", "");
+    const auto first = by_id.find(text_of(finding, "first"));
+    if (first == by_id.end() || first->second.op != op || first->second.word != word ||
+        (mark.empty() && first->second.because != finding.at("because")))
+      return "its first case has no such verdict: " + shortened(finding);
+    told[{op, mark.empty() ? word : "", mark}] += finding.at("count").get<std::int64_t>();
+  }
+  for (const auto& [key, count] : found)
+    if (told[key] != count) {
+      const auto& [op, word, mark] = key;
+      return std::to_string(told[key]) + " " + word + mark + " of " + op + " told, " + std::to_string(count) +
+             " among the verdicts";
+    }
+  return told.size() == found.size() ? "" : "more is told than the verdicts say";
+}
+
+std::string wrong_ledger(const Json& report) {
+  std::map<std::string, std::int64_t> covered, passed;  // by entry
+  std::map<std::string, std::set<std::string>> ids;
+  for (const Read& verdict : verdicts_of(report))
+    for (const Json& mark : verdict.member("marks")) {
+      const std::string by = text_of(mark, "by");
+      if (mark.at("mark") == "xfail" && ids[by].insert(verdict.id).second) ++covered[by];
+      if (mark.at("mark") == "xpass") ++passed[by];
+    }
+  const Json& ledger = report.at("ledger");
+  if (ledger.is_null())
+    return covered.empty() && passed.empty() ? "" : "verdicts are marked by a ledger that is not there";
+  for (const Json& entry : ledger.at("entries")) {
+    const std::string id = text_of(entry, "id");
+    if (entry.at("covered") != covered[id])
+      return "entry " + suites::printable(id, 60) + ": covers " + entry.at("covered").dump() + ", and " +
+             std::to_string(covered[id]) + " verdicts are marked so";
+    covered.erase(id);
+  }
+  for (const auto& [id, count] : covered)
+    if (count > 0) return "verdicts are marked by an entry that is not there: " + suites::printable(id, 60);
+  return "";
+}
+
+std::string first_difference(const Json& found, const Json& derived, const std::string& path) {
+  if (found == derived) return "";
+  if (found.is_object() && derived.is_object()) {
+    for (const auto& [name, value] : derived.items()) {
+      if (!found.contains(name)) return path + "/" + suites::printable(name, 60) + ": missing";
+      if (const std::string inside = first_difference(found.at(name), value, path + "/" + suites::printable(name, 60));
+          !inside.empty())
+        return inside;
+    }
+    for (const auto& [name, value] : found.items())
+      if (!derived.contains(name)) return path + "/" + suites::printable(name, 60) + ": one too many";
+  }
+  if (found.is_array() && derived.is_array()) {
+    for (std::size_t i = 0; i < std::min(found.size(), derived.size()); ++i)
+      if (const std::string inside = first_difference(found[i], derived[i], path + "/" + std::to_string(i));
+          !inside.empty())
+        return inside;
+    return path + ": " + std::to_string(found.size()) + " elements instead of " + std::to_string(derived.size());
+  }
+  return path + ": " + shortened(found) + " instead of " + shortened(derived);
+}
+
+}  // namespace assay::reports

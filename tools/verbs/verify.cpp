@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay verify: whether a certificate holds: by itself, by its report, by its signature, and by asking again.
+#include "reports/verify.h"
+
+#include "suites/artefacts.h"
+#include "suites/campaign.h"
+#include "suites/detached_signature.h"
+#include "suites/printable.h"
+#include "suites/vector_folder.h"
+#include "suites/worker.h"
+#include "tools/verbs/circumstances.h"
+#include "tools/verbs/subject.h"
+#include "tools/verbs/verbs.h"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <memory>
+
+namespace assay::tools {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uintmax_t longest_file = std::uintmax_t{1} << 30;
+
+struct Options {
+  std::string certificate, report, signature, suites, backend;
+  suites::Trust trust;
+  Int replay = 0;
+  std::uint64_t seed = 1;
+};
+
+std::string contents(const std::string& file, const char* what) {
+  Result<std::string> text = suites::file_contents(file, longest_file);
+  if (!text) throw InputError(std::string(what) + " " + text.error());
+  return *std::move(text);
+}
+
+void say(const std::string& what) { std::cout << "  " << what << "\n"; }
+
+// The verdict of the certificate itself, so that nobody takes "it holds" for "it conforms".
+void say_what_it_states(const Json& certificate) {
+  std::map<std::string, int> versions;
+  for (const Json& row : certificate.at("operators")) ++versions[row.at("state").get<std::string>()];
+  std::string words;
+  for (const auto& [state, count] : versions)
+    words += (words.empty() ? "" : ", ") + std::to_string(count) + " " + state;
+  const Json& backend = certificate.at("backend");
+  say("of " +
+      suites::printable(backend.at("name").get<std::string>() + " " + backend.at("version").get<std::string>(), 200) +
+      ": " + certificate.at("conclusion").get<std::string>() + "; of its operator versions " + words);
+  say("to do it again: " + suites::printable(certificate.at("command").get<std::string>(), 4000));
+}
+
+// The command that was certified, with what the certificate says of it.
+suites::Conduct conduct_of(const Json& certificate) {
+  const Json& options = certificate.at("backend").at("options");
+  suites::Conduct conduct;
+  conduct.level = *oracles::level_named(certificate.at("level").get<std::string>());
+  conduct.threads = options.at("threads").get<int>();
+  conduct.optimization = options.at("optimization").get<std::string>();
+  conduct.options = options.at("set").get<std::map<std::string, std::string>>();
+  return conduct;
+}
+
+suites::Limits limits_of(const Json& certificate) {
+  const Json& options = certificate.at("backend").at("options");
+  suites::Limits limits;
+  limits.run = std::chrono::milliseconds(static_cast<Int>(options.at("timeout_seconds").get<double>() * 1000));
+  limits.memory = static_cast<std::size_t>(options.at("memory_mib").get<Int>()) << 20;
+  return limits;
+}
+
+// Whether what would be asked here is what was certified.
+std::optional<reports::Broken> other_backend(const Json& certificate, const suites::Description& here,
+                                             const std::string& spec) {
+  const Json& backend = certificate.at("backend");
+  for (const auto& [member, value] :
+       {std::pair{"name", here.backend}, {"version", here.version}, {"device", here.device}})
+    if (backend.at(member) != value)
+      return reports::Broken{"certificate /backend/" + std::string(member), "the backend here says " + value};
+  std::set<suites::Artefact> certified;
+  const auto text = [](const Json& json) { return json.is_null() ? "" : json.get<std::string>(); };
+  for (const Json& each : certificate.at("artefacts"))
+    certified.insert({text(each.at("kind")), text(each.at("name")), text(each.at("version")), text(each.at("sha256"))});
+  const suites::Artefacts ours = suites::artefacts_of(spec);
+  for (const suites::Artefact& each : ours.recorded)
+    if (!certified.erase(each))
+      return reports::Broken{"certificate /artefacts", "not certified is " + each.kind + " " + each.name + " " +
+                                                           each.version + " as it is here, " + each.sha256};
+  if (!certified.empty())
+    return reports::Broken{"certificate /artefacts", "not here is " + certified.begin()->kind + " " +
+                                                         certified.begin()->name + " " + certified.begin()->version};
+  return std::nullopt;
+}
+
+bool is_marked_unstable(const Json& verdict) {
+  for (const Json& mark : verdict.value("marks", Json::array()))
+    if (mark.at("mark") == "unstable") return true;
+  return false;
+}
+
+// What the case ends in here, held against the report.
+std::optional<reports::Broken> other_verdict(const Json& told, const oracles::Verdict& verdict, std::size_t index) {
+  const Json here{{"state", oracles::name(verdict.state)},
+                  {"because", verdict.because},
+                  {"level", verdict.level ? Json(oracles::name(*verdict.level)) : Json()}};
+  for (const auto& [member, value] : here.items())
+    if (told.at(member) != value)
+      return reports::Broken{"report /verdicts/" + std::to_string(index) + "/" + member,
+                             told.at(member).dump() + ", and asked again " + value.dump()};
+  return std::nullopt;
+}
+
+std::optional<reports::Broken> broken_by_asking(const reports::Verification& verification, const Options& options) {
+  const Json& certificate = verification.certificate();
+  const auto backend = suites::open_backend(options.backend, limits_of(certificate));
+  if (auto broken = other_backend(certificate, backend->describe(), options.backend)) return broken;
+  say("the backend here has the name, the version and the files that were certified");
+  const suites::Conduct conduct = conduct_of(certificate);
+  Int asked = 0, unstable = 0;
+  for (std::size_t index :
+       reports::sample(verification.suite(), static_cast<std::size_t>(options.replay), options.seed)) {
+    const Json& told = verification.report().at("verdicts").at(index);
+    const oracles::Verdict verdict = suites::certify(verification.suite().cases[index], *backend, conduct);
+    ++asked;
+    if (is_marked_unstable(told)) {
+      ++unstable;
+      continue;
+    }
+    if (auto broken = other_verdict(told, verdict, index)) return broken;
+  }
+  if (asked > 0)
+    say(std::to_string(asked) + " cases asked again end as in the report" +
+        (unstable > 0 ? ", " + std::to_string(unstable) + " unstable ones aside" : ""));
+  return std::nullopt;
+}
+
+// Each step is told when it held.
+std::optional<reports::Broken> first_broken(reports::Verification& verification, const Options& options,
+                                            const std::string& certificate, const std::string& report) {
+  if (!options.signature.empty()) {
+    const auto check = suites::check_signature(certificate, options.signature, options.trust);
+    if (!check.is_good) return reports::Broken{"signature", check.said};
+    say("signature good: " + check.said);
+  }
+  if (auto broken = verification.broken_by_itself()) return broken;
+  say("schema and digest hold");
+  const auto plan = [&](const suites::Request& request) {
+    return suites::plan(suites_folder(options.suites), request);
+  };
+  if (auto broken = verification.broken_by_tool(plan)) return broken;
+  say("the suite and the judgement are those of this assay");
+  const bool is_same = verification.certificate().at("tool").at("sha256") == suites::sha256_of_this_program();
+  say(is_same ? "it was made by this very program" : "it was made by another build of assay " ASSAY_VERSION);
+  if (options.report.empty()) {
+    say("no --report: its numbers were not held against the verdicts");
+    return std::nullopt;
+  }
+  if (auto broken = verification.broken_by_report(report)) return broken;
+  say("every total, level and reading follows from the " + std::to_string(verification.report().at("verdicts").size()) +
+      " verdicts of the report");
+  if (options.backend.empty()) return std::nullopt;
+  return broken_by_asking(verification, options);
+}
+
+void check(const Options& options) {
+  if (options.replay > 0 && options.backend.empty()) throw InputError("--replay needs --backend, whom to ask");
+  if (!options.backend.empty() && options.report.empty())
+    throw InputError("--backend needs --report, whose verdicts are compared");
+  const suites::Trust& trust = options.trust;
+  if (options.signature.empty() && !(trust.key + trust.signers + trust.signer).empty())
+    throw InputError("--signature is missing: name the file of the signature");
+}
+
+int verify(const Options& options) {
+  check(options);
+  const std::string certificate = contents(options.certificate, "the certificate");
+  const std::string report = options.report.empty() ? "" : contents(options.report, "the report");
+  reports::Verification verification(certificate, ASSAY_VERSION);
+  if (const auto broken = first_broken(verification, options, certificate, report)) {
+    std::cout << "does not hold: " << suites::printable(broken->where, 300) << ": "
+              << suites::printable(broken->why, 400) << "\n";
+    return not_conforming;
+  }
+  say_what_it_states(verification.certificate());
+  std::cout << "holds: certificate " << verification.certificate().at("digest").get<std::string>().substr(0, 12)
+            << "\n";
+  return conforms;
+}
+
+}  // namespace
+
+Verb verify_verb(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("verify", "check a certificate: its digests, its numbers, its signature");
+  command->add_option("certificate", options->certificate, "the file that certify --certificate wrote")->required();
+  command->add_option("--report", options->report,
+                      "the report it was read off: every number is worked out from it again");
+  command->add_option("--signature", options->signature, "a signature made by minisign or ssh-keygen -Y sign -n assay");
+  command->add_option("--public-key", options->trust.key, "minisign: the key of whom you trust, or the file with it");
+  command->add_option("--allowed-signers", options->trust.signers, "ssh-keygen: the file of those whom you trust");
+  command->add_option("--signer", options->trust.signer, "ssh-keygen: which of them should have signed");
+  command->add_option("--backend", options->backend,
+                      "hold the files and packages of this backend against those certified (see certify --backend)");
+  command->add_option("--replay", options->replay, "ask the backend so many cases again")
+      ->check(CLI::Range(Int{0}, Int{100'000'000}));
+  command->add_option("--seed", options->seed, "which cases --replay takes")->capture_default_str();
+  command->add_option("--suites", options->suites,
+                      "the folder with conformance/*.cases (default: the project's suites/)");
+  return {command, [options] { return verify(*options); }};
+}
+
+}  // namespace assay::tools
