@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::suites {
@@ -23,8 +24,11 @@ namespace assay::suites {
 using OpenBackend = std::function<std::unique_ptr<Backend>()>;
 
 struct Progress {
-  std::size_t done = 0, total = 0;
+  std::string_view stage = "asked";  // what is done to the cases
+  std::size_t done = 0, total = 0;   // total: 0 where only a budget ends it
   std::map<oracles::State, std::size_t> states;
+  std::size_t kinds = 0;           // of failures, told apart by signature; fuzz
+  std::optional<double> coverage;  // share of the pairs of features that were asked; fuzz
 };
 
 // What is said beside a verdict (decisions 1).

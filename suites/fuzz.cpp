@@ -104,6 +104,8 @@ class Blocks {
     Suite suite;
     std::vector<std::uint64_t> indices;
   };
+  double coverage() const { return stream_.coverage(); }
+
   // Empty when there are no more.
   Block next() {
     Block found;
@@ -129,10 +131,14 @@ class Blocks {
   std::uint64_t next_ = 0;
 };
 
+// `kinds` are the signatures seen so far.
 void keep(Store& store, std::uint64_t index, const Planned& planned, const Conclusion& done,
-          const oracles::Judgement& judgement) {
-  if (!breaches(done.verdict, {}).empty())
-    store.put_finding(signature_key(index), written(signature_of(planned.c, {done.outcome, done.verdict}, judgement)));
+          const oracles::Judgement& judgement, std::set<std::string>& kinds) {
+  if (!breaches(done.verdict, {}).empty()) {
+    const std::string signature = written(signature_of(planned.c, {done.outcome, done.verdict}, judgement));
+    store.put_finding(signature_key(index), signature);
+    kinds.insert(signature);
+  }
   store.put(index, planned.line, {done.verdict, done.marks});
 }
 
@@ -147,14 +153,23 @@ AskCase asking(Backend& backend, const Conduct& conduct) {
 
 // Does the work of 0 … count - 1 with the sessions of the crew, side by side, until `conduct.stop`.
 template <class F>
-void side_by_side(Crew& crew, const Conduct& conduct, std::size_t count, F&& work) {
+void side_by_side(Crew& crew, const Conduct& conduct, std::string_view stage, std::size_t count, F&& work) {
   std::atomic<std::size_t> next = 0;
   std::mutex mutex;
   std::exception_ptr failure;
+  Progress progress{.stage = stage, .total = count, .states = {}, .coverage = {}};
+  const auto tell = [&] {
+    const std::lock_guard lock(mutex);
+    ++progress.done;
+    if (conduct.progress) conduct.progress(progress);
+  };
   const auto labour = [&](std::size_t job) {
     try {
       Backend& backend = crew.member(job);
-      for (std::size_t i; !(conduct.stop && *conduct.stop) && (i = next++) < count;) work(i, backend);
+      for (std::size_t i; !(conduct.stop && *conduct.stop) && (i = next++) < count;) {
+        work(i, backend);
+        tell();
+      }
     } catch (...) {
       const std::lock_guard lock(mutex);
       if (!failure) failure = std::current_exception();
@@ -230,20 +245,25 @@ bool fuzz(const FuzzPlan& plan, Crew& crew, const Conduct& conduct, Store& store
   own.enough = &enough;
   const oracles::Judgement judgement{conduct.level, crew.describe().arithmetic};
   Blocks blocks(plan, store);
+  std::set<std::string> kinds;
+  for (const auto& [index, signature] : store.findings()) kinds.insert(signature);
   Progress all;
   all.total = plan.cases ? (plan.regressions.size() + *plan.cases) / plan.shard.count : 0;
   while (!enough) {
     const Blocks::Block next = blocks.next();
     if (next.indices.empty()) return true;
+    const double coverage = blocks.coverage();
     own.progress = [&](const Progress& progress) {
       if (!conduct.progress) return;
       Progress sum = all;
       sum.done += progress.done;
+      sum.kinds = kinds.size();
+      sum.coverage = coverage;
       for (const auto& [state, count] : progress.states) sum.states[state] += count;
       conduct.progress(sum);
     };
     const Campaign campaign = run(next.suite, crew, own, [&](const Conclusion& done) {
-      keep(store, next.indices[done.index], next.suite.cases[done.index], done, judgement);
+      keep(store, next.indices[done.index], next.suite.cases[done.index], done, judgement, kinds);
     });
     for (const auto& verdict : campaign.verdicts)
       if (verdict) {
@@ -299,7 +319,7 @@ std::vector<Example> examples_of(std::span<const Failure> all, std::size_t most)
 
 std::vector<Peak> seek(const FuzzPlan& plan, Crew& crew, const Conduct& conduct) {
   std::vector<std::optional<Peak>> slots(plan.islands);
-  side_by_side(crew, conduct, slots.size(), [&](std::size_t island, Backend& backend) {
+  side_by_side(crew, conduct, "islands climbed", slots.size(), [&](std::size_t island, Backend& backend) {
     if (plan.shard.holds(island)) slots[island] = climb(plan.selection, plan.seed, island, asking(backend, conduct));
   });
   return filled(slots);
@@ -325,7 +345,7 @@ std::vector<Finding> findings_of(const Harvest& harvest, Crew& crew, const Condu
                                  std::span<const WrongModel> models, const Sorting& sorting) {
   const std::vector<Example> examples = examples_of(harvest.failures, sorting.examples);
   std::vector<std::optional<Finding>> slots(examples.size());
-  side_by_side(crew, conduct, examples.size(), [&](std::size_t i, Backend& backend) {
+  side_by_side(crew, conduct, "failures shrunk", examples.size(), [&](std::size_t i, Backend& backend) {
     slots[i] = found(examples[i], backend, conduct, models, sorting);
   });
   return filled(slots);

@@ -159,6 +159,15 @@ Stream::Stream(Stream&&) noexcept = default;
 std::uint64_t Stream::index() const { return state_->index; }
 void Stream::skip() { ++state_->index; }
 
+double Stream::coverage() const {
+  Int seen = 0, possible = 0;
+  for (const CoverageRow& row : state_->coverage.table(0).rows) {
+    seen += row.seen;
+    possible += row.possible;
+  }
+  return possible == 0 ? 0 : static_cast<double>(seen) / static_cast<double>(possible);
+}
+
 Planned Stream::next() {
   const std::uint64_t at = state_->index++;
   const Place place = state_->place(at);

@@ -28,7 +28,8 @@ class Stream {
 
   std::uint64_t index() const;  // of the case that next() gives
   Planned next();
-  void skip();  // passes that case over, at no cost
+  void skip();              // passes that case over, at no cost
+  double coverage() const;  // the share of the pairs of features that steering has seen, as of the last epoch
 
  private:
   struct State;

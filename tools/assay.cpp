@@ -22,20 +22,29 @@ std::vector<tools::Verb> declare(CLI::App& app) {
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
   app.footer("Exit codes: 0 conforms, 1 does not conform, 2 usage or input, 3 assay is broken.");
-  return {tools::certify_verb(app), tools::verify_verb(app), tools::fuzz_verb(app),    tools::merge_verb(app),
-          tools::replay_verb(app),  tools::list_verb(app),   tools::explain_verb(app), tools::backends_verb(app),
-          tools::doctor_verb(app),  tools::waive_verb(app),  tools::mutate_verb(app),  tools::golden_verb(app),
-          tools::report_verb(app)};
+  // The order of --help; one a line, where they come together.
+  using Declare = tools::Verb (*)(CLI::App&);
+  const std::vector<Declare> declarations = {
+      tools::certify_verb, tools::verify_verb,   tools::fuzz_verb,       tools::merge_verb,
+      tools::replay_verb,  tools::report_verb,   tools::golden_verb,     tools::list_verb,
+      tools::explain_verb, tools::backends_verb, tools::doctor_verb,     tools::waive_verb,
+      tools::mutate_verb,  tools::man_verb,      tools::completion_verb, tools::complete_verb,
+  };
+  std::vector<tools::Verb> verbs;
+  for (const Declare verb : declarations) verbs.push_back(verb(app));
+  return verbs;
 }
 
 // CLI11 would say that an argument was not expected.
 void check_verb(const CLI::App& app, int count, char** words) {
   if (count < 2 || words[1][0] == '-') return;
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
-  if (std::ranges::find(names, words[1]) == names.end())
-    throw InputError("unknown verb '" + std::string(words[1]) + "'" + tools::suggestion(words[1], names));
+  std::vector<std::string> all, shown;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    all.push_back(command->get_name());
+    if (!command->get_group().empty()) shown.push_back(command->get_name());
+  }
+  if (std::ranges::find(all, words[1]) == all.end())
+    throw InputError("unknown verb '" + std::string(words[1]) + "'" + tools::suggestion(words[1], shown));
 }
 
 // The first word CLI11 did not expect, and the option it probably was meant to be.

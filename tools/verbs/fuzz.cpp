@@ -134,11 +134,9 @@ int fuzz(const Options& options) {
       opened(options, place.file(),
              suites::identity_of(report.plan, options.subject.backend, report.backend, conduct, ASSAY_VERSION));
   heed_interrupts();
-  {
-    ProgressLine line;
-    conduct.progress = [&](const suites::Progress& progress) { line.show(progress); };
-    report.complete = suites::fuzz(report.plan, crew, conduct, store);
-  }
+  auto line = std::make_unique<ProgressLine>(report.plan.budget);
+  conduct.progress = [&](const suites::Progress& progress) { line->show(progress); };
+  report.complete = suites::fuzz(report.plan, crew, conduct, store);
   const suites::Upkeep upkeep = crew.upkeep();
   report.harvest = suites::harvest(store, options.subject.strict);
   if (report.plan.islands > 0 && report.complete) {
@@ -148,6 +146,7 @@ int fuzz(const Options& options) {
   report.excused = excused(options, report.harvest);
   report.findings = suites::findings_of(report.harvest, crew, conduct, crosscheck::wrong_models());
   report.causes = suites::causes_of(report.findings, crosscheck::wrong_models());
+  line.reset();
   if (!report.findings.empty()) report.folder = options.findings;
   write_folders(report, conduct);
   report.run = stopwatch.run(jobs);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/verbs/progress.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <iostream>
 #include <string_view>
@@ -10,6 +12,7 @@ namespace assay::tools {
 namespace {
 
 constexpr std::chrono::milliseconds between_updates{100};
+constexpr std::chrono::seconds between_lines{30};
 
 bool is_capable_terminal(int descriptor) {
   const char* kind = std::getenv("TERM");
@@ -27,7 +30,35 @@ std::string counted(const suites::Progress& progress) {
 
 }  // namespace
 
-ProgressLine::ProgressLine() : is_terminal_(is_capable_terminal(STDERR_FILENO)) {}
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<Int>(std::ceil(std::max(0.0, seconds)));
+  const Int minutes = whole / 60, rest = minutes % 60;
+  if (whole < 120) return std::to_string(whole) + " s";
+  if (minutes < 120) return std::to_string(minutes) + " min";
+  return std::to_string(minutes / 60) + " h " + (rest < 10 ? "0" : "") + std::to_string(rest) + " min";
+}
+
+std::string described(const suites::Progress& progress, double seconds, std::optional<std::chrono::seconds> budget) {
+  const double rate = seconds > 0 ? static_cast<double>(progress.done) / seconds : 0;
+  std::string words = std::to_string(progress.done);
+  if (progress.total > 0) words += " of " + std::to_string(progress.total);
+  words += " " + std::string(progress.stage) + "  " + std::to_string(std::lround(rate)) + "/s";
+  std::optional<double> left;
+  if (progress.total > 0 && rate > 0)
+    left = static_cast<double>(progress.total - std::min(progress.done, progress.total)) / rate;
+  if (budget) {
+    const double of_budget = static_cast<double>(budget->count()) - seconds;
+    left = left ? std::min(*left, of_budget) : of_budget;
+  }
+  if (left) words += "  " + duration_text(*left) + " left";
+  if (progress.coverage) words += "  " + std::to_string(std::lround(100 * *progress.coverage)) + " % of pairs covered";
+  if (progress.kinds > 0)
+    words += "  " + std::to_string(progress.kinds) + (progress.kinds == 1 ? " kind" : " kinds") + " of failure";
+  return words + counted(progress);
+}
+
+ProgressLine::ProgressLine(std::optional<std::chrono::seconds> budget)
+    : is_terminal_(is_capable_terminal(STDERR_FILENO)), budget_(budget) {}
 
 ProgressLine::~ProgressLine() {
   if (is_terminal_) std::cerr << "\r\033[K" << std::flush;
@@ -35,13 +66,20 @@ ProgressLine::~ProgressLine() {
 
 void ProgressLine::show(const suites::Progress& progress) {
   const auto now = Clock::now();
-  if (!is_terminal_ || now - shown_ < between_updates) return;
+  if (progress.stage != stage_) {
+    if (!stage_.empty()) {
+      start_ = now;
+      budget_.reset();
+    }
+    stage_ = progress.stage;
+  }
+  if (now - shown_ < (is_terminal_ ? Clock::duration(between_updates) : Clock::duration(between_lines))) return;
   shown_ = now;
-  const double seconds = std::chrono::duration<double>(now - start_).count();
-  const double rate = static_cast<double>(progress.done) / seconds;
-  const double left = static_cast<double>(progress.total - progress.done) / rate;
-  std::cerr << "\r\033[K  " << progress.done << " of " << progress.total << "  " << static_cast<Int>(rate) << "/s  "
-            << static_cast<Int>(left) + 1 << " s left" << counted(progress) << std::flush;
+  const std::string words = described(progress, std::chrono::duration<double>(now - start_).count(), budget_);
+  if (is_terminal_)
+    std::cerr << "\r\033[K  " << words << std::flush;
+  else
+    std::cerr << "assay: " << words << std::endl;
 }
 
 bool is_coloured(int descriptor) {

@@ -32,5 +32,8 @@ Verb doctor_verb(CLI::App& app);
 Verb waive_verb(CLI::App& app);
 Verb mutate_verb(CLI::App& app);
 Verb golden_verb(CLI::App& app);
+Verb man_verb(CLI::App& app);
+Verb completion_verb(CLI::App& app);
+Verb complete_verb(CLI::App& app);
 
 }  // namespace assay::tools

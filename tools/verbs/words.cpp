@@ -27,28 +27,6 @@ std::vector<std::string> operator_names() {
   return names;
 }
 
-std::vector<std::string> version_names() {
-  std::vector<std::string> names;
-  for (const Operator* op : operators())
-    for (const Definition& definition : op->versions()) names.push_back(text(definition.version));
-  return names;
-}
-
-std::vector<std::string> operator_and_version_names() {
-  std::vector<std::string> names = operator_names();
-  std::ranges::copy(version_names(), std::back_inserter(names));
-  return names;
-}
-
-std::vector<std::string> type_names() {
-  std::set<std::string> names;
-  for (const Operator* op : operators())
-    for (const Definition& definition : op->versions())
-      for (const TypeVariable& variable : definition.types)
-        for (DType type : variable.types) names.insert(std::string(name(type)));
-  return {names.begin(), names.end()};
-}
-
 // A version number between two versions: "Conv-12" is Conv-11 at opset 12, which is not what a version is called.
 std::string in_force(const std::string& word) {
   const auto dash = word.rfind('-');
@@ -74,9 +52,33 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
 
 }  // namespace
 
+std::vector<std::string> level_names() { return {"L0", "L1", "L2", "L2t", "L3"}; }
+
+std::vector<std::string> version_names() {
+  std::vector<std::string> names;
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions()) names.push_back(text(definition.version));
+  return names;
+}
+
+std::vector<std::string> operator_and_version_names() {
+  std::vector<std::string> names = operator_names();
+  std::ranges::copy(version_names(), std::back_inserter(names));
+  return names;
+}
+
+std::vector<std::string> type_names() {
+  std::set<std::string> names;
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions())
+      for (const TypeVariable& variable : definition.types)
+        for (DType type : variable.types) names.insert(std::string(name(type)));
+  return {names.begin(), names.end()};
+}
+
 oracles::Level level_of(const std::string& word) {
-  const std::vector<std::string> names{"L0", "L1", "L2", "L2t", "L3"};
-  if (!contains(names, word)) throw InputError("unknown level '" + word + "'" + suggestion(word, names));
+  if (!contains(level_names(), word))
+    throw InputError("unknown level '" + word + "'" + suggestion(word, level_names()));
   return *oracles::level_named(word);
 }
 

@@ -16,6 +16,12 @@ std::string optimization_of(const std::string& word);       // all, extended, ba
 std::chrono::seconds duration_of(const std::string& word);  // 90s, 10m, 8h
 int threads_of(const std::string& word);                    // 1 to 4096
 const Definition& definition_of(const std::string& word);   // "Conv-11"; "Conv" is the newest
+// All there are.
+std::vector<std::string> level_names();
+std::vector<std::string> type_names();
+std::vector<std::string> version_names();
+std::vector<std::string> operator_and_version_names();
+
 suites::Selection selection_of(const std::vector<std::string>& operators, const std::vector<std::string>& types);
 
 }  // namespace assay::tools
