@@ -184,11 +184,12 @@ std::vector<std::string> completions(const CLI::App& app, std::string_view line,
   for (std::size_t i = 1; i < words.size(); ++i) {
     const CLI::Option* named = awaits ? nullptr : option_named(*at, words[i]);
     awaits = named && !is_flag(*named) ? named : nullptr;
-    for (const CLI::App* verb : shown_verbs(*at))
-      if (verb->get_name() == words[i]) {
-        at = verb;
-        break;
-      }
+    const auto verbs = shown_verbs(*at);
+    const auto verb = std::ranges::find(verbs, words[i], [](const CLI::App* each) { return each->get_name(); });
+    if (verb != verbs.end())
+      at = *verb;
+    else if (!verbs.empty() && !named && !words[i].starts_with("-"))
+      return {};  // no verb of that name: whatever follows, it will be refused
   }
   if (awaits) return completed(*awaits, "", typed, vocabulary);
   if (const auto equals = typed.find('='); typed.starts_with("--") && equals != std::string::npos) {

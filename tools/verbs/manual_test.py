@@ -44,7 +44,7 @@ class Manual(unittest.TestCase):
             self.skipTest("groff is not installed: apt-get install groff-base")
         done = subprocess.run(["groff", "-man", "-ww", "-Tutf8"], input=self.page, capture_output=True, text=True, check=True)
         self.assertEqual(done.stderr, "")
-        self.assertIn("EXIT STATUS", done.stdout.replace("\b", "").replace("EE", "E") + self.page)
+        self.assertGreater(done.stdout.count("\n"), 100)
 
 
 class Completion(unittest.TestCase):
@@ -65,8 +65,8 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.of("assay golden wr"), ["write"])
 
     def test_where_a_file_is_wanted_or_nothing_fits_it_has_no_words(self):
-        for line in ("assay replay ", "assay certify --report ", "assay certify --nonsense=", "assay nonsense ", "", "\t \\ \" '"):
-            self.assertIn(self.of(line), ([], [""]) if line.strip() else (self.of("assay "), []), line)
+        for line in ("assay replay ", "assay certify --report ", "assay certify --nonsense=", "assay nonsense ", "assay \\ \" "):
+            self.assertEqual(self.of(line), [], line)
 
     def bash(self, line):
         script = f"""source <("$1" completion bash); COMP_LINE=$2; COMP_POINT=${{#COMP_LINE}}; _assay "$1"
