@@ -2,6 +2,7 @@
 #include "oracles/convolution.h"
 
 #include "oracles/dot.h"
+#include "oracles/filter.h"
 #include "oracles/operands.h"
 #include "oracles/winograd.h"
 
@@ -48,6 +49,7 @@ Int Gathering::weight(Int m, Int c, const std::vector<Int>& tap) const {
 }
 
 const Gathering::Reach& Gathering::reach(const std::vector<Int>& window) const {
+  if (constexpr std::size_t many = 4096; reach_.size() >= many) reach_.clear();
   const auto [at, fresh] = reach_.try_emplace(window);
   if (!fresh) return at->second;
   std::vector<Int> cell(taps_.size());
@@ -67,18 +69,26 @@ namespace {
 
 class ConvolutionAnswer final : public Answer {
  public:
-  ConvolutionAnswer(const ConvolutionOperands& in, std::vector<Track> tracks, const Arithmetic& declared)
+  ConvolutionAnswer(ConvolutionOperands in, std::vector<Track> tracks, const Arithmetic& declared, bool channels_last)
       : dtype_(in.x.dtype()),
+        channels_last_(channels_last),
+        group_(in.group),
         declared_(declared),
-        x_(scalars(in.x)),
-        w_(scalars(in.w)),
-        gathering_(in.x.shape(), in.w.shape(), in.group, std::move(tracks)) {
-    if (in.b) b_ = scalars(*in.b);
+        x_(std::move(in.x)),
+        w_(std::move(in.w)),
+        gathering_(x_.shape(), w_.shape(), in.group, std::move(tracks)) {
+    if (in.b) b_.emplace(std::move(*in.b));
   }
 
   Shape shape() const override { return gathering_.shape(); }
   DType dtype() const override { return dtype_; }
   Element element(Int index) const override { return enclose(dot(index), dtype_); }
+  Element defined(Int index) const override { return enclose(dot(index), dtype_, Summing::definition); }
+
+  std::optional<Screening> screen(const Tensor& got, const Screen& how) const override {
+    if (!sums_) sums_ = sums();
+    return oracles::screen(*sums_, got, how);
+  }
 
   std::vector<Allowance> wider(Int index) const override {
     std::vector<Allowance> all = widen(dot(index), dtype_, declared_);
@@ -97,18 +107,18 @@ class ConvolutionAnswer final : public Answer {
     std::vector<Tap> all;
     for (const Term& term : dot(index).terms) {
       if (!term.b) {
-        all.push_back({{hexadecimal(*term.a)}, place("B", b_->shape, term.where_a)});
+        all.push_back({{hexadecimal(term.a)}, place("B", b_->shape(), term.where_a)});
         continue;
       }
-      all.push_back({{hexadecimal(*term.a), hexadecimal(*term.b)},
-                     place("X", x_.shape, term.where_a) + " " + place("W", w_.shape, term.where_b)});
+      all.push_back({{hexadecimal(term.a), hexadecimal(*term.b)},
+                     place("X", x_.shape(), term.where_a) + " " + place("W", w_.shape(), term.where_b)});
     }
     return all;
   }
 
  private:
   Int bias_index(Int m) const { return b_->extent(0) == 1 ? 0 : m; }  // A13: allow-1
-  const Scalar* bias(Int m) const { return b_ ? &b_->at(bias_index(m)) : nullptr; }
+  std::optional<Scalar> bias(Int m) const { return b_ ? std::optional(b_->at(bias_index(m))) : std::nullopt; }
 
   Dot dot(Int index) const {
     const Gathering::Output y = gathering_.output(index);
@@ -116,11 +126,31 @@ class ConvolutionAnswer final : public Answer {
     gathering_.each_tap(
         y,
         [&](Int x, Int w) {
-          sum.terms.push_back({&x_.at(x), &w_.at(w), x, w});
+          sum.terms.push_back({x_.at(x), w_.at(w), x, w});
         },
         [&](Int w) { sum.padded_nonfinite |= !w_.at(w).is_finite(); });
-    if (b_) sum.terms.push_back({bias(y.m), nullptr, bias_index(y.m), 0});
+    if (b_) sum.terms.push_back({*bias(y.m), std::nullopt, bias_index(y.m), 0});
     return sum;
+  }
+
+  Sums sums() const {
+    const Shape y = shape();
+    const Int maps = w_.extent(0);
+    Sums out;
+    out.sweep = {.tracks = gathering_.tracks(),
+                 .batch = x_.extent(0),
+                 .groups = group_,
+                 .depth = w_.extent(1),
+                 .maps = maps / group_,
+                 .x = &x_.tensor(),
+                 .from = channels_first(x_.extent(1), std::span(x_.shape()).subspan(2)),
+                 .weights = doubles(w_.tensor()),
+                 .bias = {}};
+    if (b_) out.sweep.bias = doubles(b_->tensor());
+    if (b_) out.sweep.bias.resize(static_cast<std::size_t>(maps), out.sweep.bias.front());  // A13: allow-1
+    const auto plane = std::span(y).subspan(2);
+    out.to = channels_last_ ? channels_last(maps, plane) : channels_first(maps, plane);
+    return out;
   }
 
   Neighbourhood neighbourhood(Int index) const {
@@ -138,17 +168,20 @@ class ConvolutionAnswer final : public Answer {
   }
 
   DType dtype_;
+  bool channels_last_;
+  Int group_;
   Arithmetic declared_;
-  Scalars x_, w_;
-  std::optional<Scalars> b_;
+  Cells x_, w_;
+  std::optional<Cells> b_;
   Gathering gathering_;
+  mutable std::optional<Sums> sums_;
 };
 
 }  // namespace
 
-std::unique_ptr<Answer> convolution(const ConvolutionOperands& in, std::vector<Track> tracks,
-                                    const Arithmetic& declared) {
-  return std::make_unique<ConvolutionAnswer>(in, std::move(tracks), declared);
+std::unique_ptr<Answer> convolution(ConvolutionOperands in, std::vector<Track> tracks, const Arithmetic& declared,
+                                    bool channels_last) {
+  return std::make_unique<ConvolutionAnswer>(std::move(in), std::move(tracks), declared, channels_last);
 }
 
 }  // namespace assay::oracles

@@ -65,7 +65,8 @@ struct ConvolutionOperands {
   std::optional<Tensor> b;
   Int group = 1;
 };
-std::unique_ptr<Answer> convolution(const ConvolutionOperands& in, std::vector<Track> tracks,
-                                    const Arithmetic& declared);
+// `channels_last` says how outputs are laid out that are screened; elements are numbered channels first.
+std::unique_ptr<Answer> convolution(ConvolutionOperands in, std::vector<Track> tracks, const Arithmetic& declared,
+                                    bool channels_last = false);
 
 }  // namespace assay::oracles

@@ -12,10 +12,9 @@ namespace {
 
 constexpr int no_granule = std::numeric_limits<int>::max();
 
-Dyadic magnitude_of(const Term& term) {
-  const Dyadic product = term.b ? term.a->value() * term.b->value() : term.a->value();
-  return abs(product);
-}
+Dyadic value_of(const Term& term) { return term.b ? term.a.value() * term.b->value() : term.a.value(); }
+
+Dyadic magnitude_of(const Term& term) { return abs(value_of(term)); }
 
 // What one pass over the terms tells.
 struct Tally {
@@ -27,13 +26,13 @@ struct Tally {
 };
 
 void note_nonfinite(Tally& tally, const Term& term, const Format& type) {
-  const bool nan_operand = term.a->is == Scalar::Class::nan || (term.b && term.b->is == Scalar::Class::nan);
-  if (nan_operand || (term.b && (term.a->is_zero() || term.b->is_zero()))) {
+  const bool nan_operand = term.a.is == Scalar::Class::nan || (term.b && term.b->is == Scalar::Class::nan);
+  if (nan_operand || (term.b && (term.a.is_zero() || term.b->is_zero()))) {
     tally.nan = true;
     return;
   }
-  if (term.b && (term.a->is_subnormal(type) || term.b->is_subnormal(type))) tally.subnormal_meets_infinity = true;
-  (term.a->negative != (term.b && term.b->negative) ? tally.negative_infinity : tally.positive_infinity) = true;
+  if (term.b && (term.a.is_subnormal(type) || term.b->is_subnormal(type))) tally.subnormal_meets_infinity = true;
+  (term.a.negative != (term.b && term.b->negative) ? tally.negative_infinity : tally.positive_infinity) = true;
 }
 
 // |a*b| as an odd integer times 2^exponent.
@@ -47,28 +46,36 @@ Product product_of(const Term& term) {
   const auto whole = [](const Scalar& s) {
     return static_cast<std::uint64_t>(s.mantissa < 0 ? -s.mantissa : s.mantissa);
   };
-  if (!term.b) return {whole(*term.a), term.a->exponent, term.a->negative};
-  return {static_cast<unsigned __int128>(whole(*term.a)) * whole(*term.b), term.a->exponent + term.b->exponent,
-          term.a->negative != term.b->negative};
+  if (!term.b) return {whole(term.a), term.a.exponent, term.a.negative};
+  return {static_cast<unsigned __int128>(whole(term.a)) * whole(*term.b), term.a.exponent + term.b->exponent,
+          term.a.negative != term.b->negative};
 }
 
-Tally tally_of(const Dot& dot, const Format& type) {
+Tally tally_of(const Dot& dot, const Format& type, Summing summing = Summing::bins) {
   Tally tally;
   Bins sum, magnitude;
+  const bool in_bins = summing == Summing::bins;
   for (const Term& term : dot.terms) {
     ++tally.terms;
-    if (!term.a->is_finite() || (term.b && !term.b->is_finite())) {
+    if (!term.a.is_finite() || (term.b && !term.b->is_finite())) {
       note_nonfinite(tally, term, type);
       continue;
     }
     const Product product = product_of(term);
     if (product.magnitude == 0) continue;
     tally.granule = std::min(tally.granule, product.exponent);
-    sum.add(product.magnitude, product.exponent, product.negative);
-    magnitude.add(product.magnitude, product.exponent, false);
+    if (in_bins) {
+      sum.add(product.magnitude, product.exponent, product.negative);
+      magnitude.add(product.magnitude, product.exponent, false);
+    } else {
+      tally.sum += value_of(term);
+      tally.magnitude += magnitude_of(term);
+    }
   }
-  tally.sum = sum.sum();
-  tally.magnitude = magnitude.sum();
+  if (in_bins) {
+    tally.sum = sum.sum();
+    tally.magnitude = magnitude.sum();
+  }
   return tally;
 }
 
@@ -135,7 +142,7 @@ Allowance allowance(const Dot& dot, const Tally& tally, Level level, std::string
 void flush(Allowance& out, const Dot& dot, const Tally& tally, const Format& type, const Format& accumulator) {
   Dyadic lost;
   for (const Term& term : dot.terms)
-    if (term.a->is_subnormal(type) || (term.b && term.b->is_subnormal(type))) lost += magnitude_of(term);
+    if (term.a.is_subnormal(type) || (term.b && term.b->is_subnormal(type))) lost += magnitude_of(term);
   if (!lost.is_zero()) out.budget = out.budget + over(dot, lost);
   const int finest =
       tally.granule == no_granule
@@ -180,8 +187,8 @@ Narrowed narrowed(const Dot& dot, const Format& format) {
       dot.averaged && !is_power_of_two(dot.divisor) ? Change{false, Dyadic{1, format.unit_exponent() + 1}} : Change{};
   const Dyadic one{1, 0};
   for (const Term& term : dot.terms) {
-    const Change a = change_of(*term.a, format), b = term.b ? change_of(*term.b, format) : divisor;
-    out.overflows |= exceeds(*term.a, format) || (term.b && exceeds(*term.b, format));
+    const Change a = change_of(term.a, format), b = term.b ? change_of(*term.b, format) : divisor;
+    out.overflows |= exceeds(term.a, format) || (term.b && exceeds(*term.b, format));
     if (a.gone || b.gone)
       out.disturbance += magnitude_of(term) + magnitude_of(term);
     else if (!a.relative.is_zero() || !b.relative.is_zero())
@@ -222,10 +229,10 @@ Dyadic gamma(Int n, int unit_exponent) {
   return nu * (Dyadic{1, 0} + nu + nu);
 }
 
-Element enclose(const Dot& dot, DType dtype) {
+Element enclose(const Dot& dot, DType dtype, Summing summing) {
   const Format &type = format_of(dtype), &accumulator = accumulator_of(dtype);
   Element out;
-  const Tally tally = tally_of(dot, type);
+  const Tally tally = tally_of(dot, type, summing);
   out.terms = tally.terms;
   if (dot.padded_nonfinite) out.nan_admitted = "A14";
   if (dot.averaged && dot.divisor == 0) {

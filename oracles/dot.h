@@ -14,14 +14,15 @@
 #include "oracles/enclosure.h"
 #include "oracles/exact.h"
 
+#include <optional>
 #include <vector>
 
 namespace assay::oracles {
 
 // One term a*b, or a alone. `where` are flat indices into the tensors they come from, for certificates.
 struct Term {
-  const Scalar* a = nullptr;
-  const Scalar* b = nullptr;
+  Scalar a;
+  std::optional<Scalar> b;
   Int where_a = 0, where_b = 0;
 };
 
@@ -32,8 +33,11 @@ struct Dot {
   Int divisor = 1;
 };
 
+// How the exact sums are formed: as the definition says, one Dyadic addition after the other, or in bins.
+enum class Summing { definition, bins };
+
 // The element of a dot whose operands and output are of type `dtype`, judged at L2.
-Element enclose(const Dot& dot, DType dtype);
+Element enclose(const Dot& dot, DType dtype, Summing summing = Summing::bins);
 
 // The allowances beyond L2 (decisions 1: the widest admissible interval), without Winograd.
 std::vector<Allowance> widen(const Dot& dot, DType dtype, const Arithmetic& declared);

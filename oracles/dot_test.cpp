@@ -21,7 +21,7 @@ struct Operation {
   Operation(DType dtype, const char* a_recipe, const char* b_recipe, Int count)
       : a(scalars(fill(*parse_recipe(a_recipe), {dtype, {count}}))),
         b(scalars(fill(*parse_recipe(b_recipe), {dtype, {count}}))) {
-    for (Int i = 0; i < count; ++i) dot.terms.push_back({&a.at(i), &b.at(i), i, i});
+    for (Int i = 0; i < count; ++i) dot.terms.push_back({a.at(i), b.at(i), i, i});
   }
 };
 
@@ -74,7 +74,7 @@ TEST_CASE("Special values are those that every order gives", "[dot]") {
 TEST_CASE("An average is exact only where its divisor is a power of two", "[dot]") {
   Operation two(DType::f32, "small:1", "const:1", 2), three(DType::f32, "small:1", "const:1", 3);
   for (Operation* operation : {&two, &three}) {
-    for (Term& term : operation->dot.terms) term.b = nullptr;
+    for (Term& term : operation->dot.terms) term.b.reset();
     operation->dot.averaged = true;
     operation->dot.divisor = static_cast<Int>(operation->dot.terms.size());
   }
@@ -118,7 +118,7 @@ TEST_CASE("An f64 model may be computed in f32, one level down", "[dot]") {
   const auto wider = widen(fine.dot, DType::f64, {});
   float single = 0;
   for (const Term& t : fine.dot.terms)
-    single += static_cast<float>(approximate({t.a->value(), 1})) * static_cast<float>(approximate({t.b->value(), 1}));
+    single += static_cast<float>(approximate({t.a.value(), 1})) * static_cast<float>(approximate({t.b->value(), 1}));
   const Element e = enclose(fine.dot, DType::f64);
   const double error = std::abs(static_cast<double>(single) - approximate(e.value));
   CHECK(error > approximate(e.asked.budget));

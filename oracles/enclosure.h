@@ -60,6 +60,9 @@ struct Tap {
   std::string where;  // "X[0,1,3] W[2,0,1]"
 };
 
+struct Screen;
+struct Screening;
+
 // The answer of one operator for one call; written per operator in oracles/ops, in another hand than the kernel.
 class Answer {
  public:
@@ -69,6 +72,11 @@ class Answer {
   virtual Element element(Int index) const = 0;               // row-major index into the output
   virtual std::vector<Allowance> wider(Int index) const = 0;  // beyond L2, worked out only when L2 is missed
   virtual std::vector<Tap> taps(Int index) const = 0;         // the exact sum, term by term
+
+  // The same element, its exact sums formed by the definition alone: for what is reported, and to check the faster way.
+  virtual Element defined(Int index) const { return element(index); }
+  // What the filter says of a whole output; none where the operator or the data have no filter.
+  virtual std::optional<Screening> screen(const Tensor& got, const Screen& how) const;
 };
 
 // The operands in schema order, empty where absent. They must match the call.

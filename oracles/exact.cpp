@@ -213,6 +213,8 @@ Scalar scalar(Int value) {
   return finite(negative, negative ? -static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value), 0);
 }
 
+Scalar scalar_of(double value) { return from_double(value); }
+
 Scalar scalar(const Tensor& tensor, Int index) {
   const auto at = static_cast<std::size_t>(index);
   switch (tensor.dtype()) {

@@ -82,6 +82,7 @@ struct Scalar {
 };
 Scalar scalar(const Tensor& tensor, Int index);  // of any numeric type; integers too are mantissa * 2^exponent
 Scalar scalar(Int value);
+Scalar scalar_of(double value);
 
 enum class Rounding { nearest_even, down, up };
 // The value rounded once into a format: the significand in units of 2^exponent. Zero is +0.

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/judge.h"
 
+#include "oracles/environment.h"
+#include "oracles/filter.h"
 #include "oracles/geometry.h"
 #include "oracles/operands.h"
 #include "reference/operator.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <unordered_map>
 
 namespace assay::oracles {
 namespace {
@@ -189,6 +193,10 @@ Evidence evidence_of(const Answer& answer, Int index, const Element& element, co
   out.want = want_text(element, answer.dtype());
   out.taps = answer.taps(index);
   if (element.kind != Kind::finite) return out;
+  const Element defined = answer.defined(index);
+  expects(defined.value == element.value && defined.magnitude == element.magnitude &&
+              defined.asked.budget == element.asked.budget,
+          "the sums in bins and the definition disagree on an element");
   const Interval range = interval(element, element.asked, answer.dtype());
   out.lower = written(range.lower, answer.dtype());
   out.upper = written(range.upper, answer.dtype());
@@ -199,15 +207,47 @@ Evidence evidence_of(const Answer& answer, Int index, const Element& element, co
   return out;
 }
 
-// The answers under one set of readings; elements are worked out when first asked for.
+// The answers under one set of readings. Elements are worked out when asked for; those of small outputs are kept, for
+// the next outcome of the same case.
 struct Sheet {
+  static constexpr Int small = 1 << 16;
+
   std::vector<std::unique_ptr<Answer>> answers;  // per data set
-  std::vector<std::vector<std::optional<Element>>> elements;
+  std::vector<Int> sizes;
+  std::vector<std::unordered_map<Int, Element>> elements;
+  Element latest;
 
   const Element& element(std::size_t set, Int index) {
-    std::optional<Element>& slot = elements[set][static_cast<std::size_t>(index)];
-    if (!slot) slot = answers[set]->element(index);
-    return *slot;
+    if (sizes[set] > small) return latest = answers[set]->element(index);
+    const auto [at, fresh] = elements[set].try_emplace(index);
+    if (fresh) at->second = answers[set]->element(index);
+    return at->second;
+  }
+};
+
+// What comparing all elements gathers for the question whether the case shows anything at all.
+struct Variety {
+  Int counted = 0, zeros = 0, maybe_zeros = 0;
+  bool special = false, varies = false;  // special: an element without a number or without a term
+  std::optional<Scalar> first;
+
+  void add(const Element& element, const Scalar& nearest) {
+    ++counted;
+    special |= element.terms == 0;
+    zeros += nearest.is_zero() ? 1 : 0;
+    see(nearest);
+  }
+  void add(const Screening& screening) {
+    counted += screening.right;
+    zeros += screening.zeros;
+    maybe_zeros += screening.maybe_zeros;
+    special |= screening.has_empty;
+    varies |= screening.varies;
+    if (screening.seen) see(scalar_of(*screening.seen));
+  }
+  void see(const Scalar& nearest) {
+    if (!first) first = nearest;
+    varies |= !same(*first, nearest);
   }
 };
 
@@ -236,10 +276,31 @@ std::vector<Operands> all_operands(const Case& c) {
   return sets;
 }
 
+// FNV-1a of how the operands begin: the same case has the same samples.
+std::uint64_t seed_of(const std::vector<Operands>& sets) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const Operands& operands : sets)
+    for (const std::optional<Tensor>& tensor : operands)
+      if (tensor)
+        for (const std::byte byte : tensor->bytes().first(std::min<std::size_t>(64, tensor->bytes().size())))
+          hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3u;
+  return hash;
+}
+
 // Fewer than this many elements may well be equal by chance or by geometry.
 constexpr Int vacuity_floor = 8;
 
 }  // namespace
+
+Tier default_tier() {
+  static const Tier tier = [] {
+    const char* said = std::getenv("ASSAY_ORACLE");
+    if (!said || std::string_view(said) == "fast") return Tier::fast;
+    if (std::string_view(said) == "exact") return Tier::exact;
+    throw InputError("ASSAY_ORACLE is '" + std::string(said) + "' but one of exact and fast");
+  }();
+  return tier;
+}
 
 Interval interval(const Element& element, const Allowance& allowance, DType dtype) {
   if (allowance.range) return *allowance.range;
@@ -257,6 +318,7 @@ struct Bench::State {
   Judgement judgement;
   std::vector<std::string> violated;
   std::vector<std::string> touched;
+  std::uint64_t seed = 0;  // of the samples: a hash of the data
   mutable std::map<Readings, Sheet> sheets;
 
   bool is_legal() const { return violated.empty(); }
@@ -267,18 +329,21 @@ struct Bench::State {
     if (!fresh) return at->second;
     for (const Operands& operands : sets) {
       at->second.answers.push_back(oracle().answer(call, operands, readings, judgement.arithmetic));
-      at->second.elements.emplace_back(static_cast<std::size_t>(volume(at->second.answers.back()->shape())));
+      at->second.sizes.push_back(volume(at->second.answers.back()->shape()));
     }
+    at->second.elements.resize(sets.size());
     return at->second;
   }
 
   std::optional<Verdict> malformed(const Outcome& outcome, const Shape& shape) const;
-  Verdict compare_values(const Outcome& outcome, const Readings& readings) const;
-  Verdict judge_under(const Outcome& outcome, const Readings& readings) const;
+  Verdict compare_values(const Outcome& outcome, const Readings& readings, Variety* variety) const;
+  Verdict judge_under(const Outcome& outcome, const Readings& readings, Variety* variety = nullptr) const;
+  std::optional<Screening> screen(const Sheet& sheet, std::size_t set, const Tensor& got) const;
+  void confirm(const Sheet& sheet, std::size_t set, const Tensor& got, const Screening& screening) const;
   Verdict judge_legal(const Outcome& outcome) const;
   Verdict judge_near_miss(const Outcome& outcome) const;
   std::vector<Readings> departures() const;
-  bool is_vacuous(Sheet& sheet) const;
+  bool is_vacuous(Sheet& sheet, const Variety& variety) const;
 };
 
 namespace {
@@ -355,49 +420,115 @@ std::optional<Verdict> Bench::State::malformed(const Outcome& outcome, const Sha
   return std::nullopt;
 }
 
-Verdict Bench::State::compare_values(const Outcome& outcome, const Readings& readings) const {
-  Sheet& answers = sheet(readings);
+std::optional<Screening> Bench::State::screen(const Sheet& sheet, std::size_t set, const Tensor& got) const {
+  if (judgement.tier == Tier::exact) return std::nullopt;
+  return sheet.answers[set]->screen(got, {.only_nearest = judgement.level < Level::L2, .seed = seed + set});
+}
+
+// A sample of what the filter decided, against the definition.
+void Bench::State::confirm(const Sheet& sheet, std::size_t set, const Tensor& got, const Screening& screening) const {
+  const Answer& answer = *sheet.answers[set];
+  for (const Sampled& sampled : screening.sampled) {
+    const Element element = answer.defined(sampled.index);
+    const Finding finding = examine(answer, sampled.index, element, scalar(got, sampled.index));
+    expects(element.kind == Kind::finite && finding.kind == Finding::Kind::right &&
+                finding.is_nearest == sampled.is_nearest && finding.level == sampled.level,
+            "the filter and the definition disagree on an element");
+  }
+}
+
+namespace {
+
+// What is gathered while the elements of an outcome are compared, in order.
+struct Comparison {
   Verdict out = verdict(oracles::State::pass, "", "");
   std::optional<Level> weakest;
   Finding::Kind worst = Finding::Kind::right;
   std::string unscored_reason;
+  Variety variety;
+
+  void add(const Screening& screening) {
+    out.elements += screening.right;
+    out.exact += screening.nearest;
+    if (screening.weakest) weakest = std::max(weakest.value_or(Level::L0), *screening.weakest);
+    variety.add(screening);
+  }
+
+  // The largest q, ulp and share of elements that are already counted.
+  void measure(const Element& element, const Scalar& got, DType dtype) {
+    Finding finding;
+    oracles::measure(finding, element, got, dtype);
+    out.worst_q = std::max(out.worst_q, finding.q);
+    out.worst_ulp = std::max(out.worst_ulp, finding.ulp);
+    out.worst_share = std::max(out.worst_share, finding.share);
+  }
+
+  void add(const Answer& answer, Int index, const Element& element, const Scalar& got, int set, Level asked) {
+    const Finding finding = examine(answer, index, element, got);
+    add_element(out, finding, weakest);
+    if (finding.kind == Finding::Kind::unscored && unscored_reason.empty()) unscored_reason = finding.because;
+    const bool notable = finding.kind == Finding::Kind::below || finding.kind == Finding::Kind::wrong;
+    const bool too_weak = finding.kind == Finding::Kind::right && finding.level > asked;
+    if ((notable && finding.kind > worst) || (too_weak && !out.evidence)) {
+      out.evidence = evidence_of(answer, index, element, got, set);
+      out.because = finding.because.empty() ? "value" : finding.because;
+      out.detail = finding.arithmetic.empty() ? "" : "explained by: " + finding.arithmetic;
+    }
+    worst = std::max(worst, finding.kind);
+    if (element.kind != Kind::finite)
+      variety.special = true;
+    else if (!variety.special)
+      variety.add(element, finding.is_nearest && got.is_finite() ? got : nearest(element, answer.dtype()));
+  }
+
+  Verdict verdict_of(Level asked) {
+    out.level = worst == Finding::Kind::wrong ? std::nullopt : weakest;
+    if (worst == Finding::Kind::wrong) {
+      out.state = oracles::State::fail;
+    } else if (weakest && *weakest > asked) {
+      out.state = oracles::State::below;
+    } else if (out.elements > 0 && out.unscored == out.elements) {
+      out.state = oracles::State::unscored;
+      out.because = "undecidable";
+      out.detail = "every element: " + unscored_reason;
+    }
+    return std::move(out);
+  }
+};
+
+}  // namespace
+
+Verdict Bench::State::compare_values(const Outcome& outcome, const Readings& readings, Variety* variety) const {
+  Sheet& answers = sheet(readings);
+  Comparison all;
   for (std::size_t set = 0; set < sets.size(); ++set) {
     const Tensor& got = outcome.sets[set][0];
-    for (Int i = 0; i < got.elements(); ++i) {
-      const Element& element = answers.element(set, i);
-      const Scalar value = scalar(got, i);
-      const Finding finding = examine(*answers.answers[set], i, element, value);
-      add_element(out, finding, weakest);
-      if (finding.kind == Finding::Kind::unscored && unscored_reason.empty()) unscored_reason = finding.because;
-      const bool notable = finding.kind == Finding::Kind::below || finding.kind == Finding::Kind::wrong;
-      const bool too_weak = finding.kind == Finding::Kind::right && finding.level > judgement.level;
-      if ((notable && finding.kind > worst) || (too_weak && !out.evidence)) {
-        out.evidence = evidence_of(*answers.answers[set], i, element, value, static_cast<int>(set));
-        out.because = finding.because.empty() ? "value" : finding.because;
-        out.detail = finding.arithmetic.empty() ? "" : "explained by: " + finding.arithmetic;
-      }
-      worst = std::max(worst, finding.kind);
+    const Answer& answer = *answers.answers[set];
+    const auto examine_at = [&](Int i) {
+      all.add(answer, i, answers.element(set, i), scalar(got, i), static_cast<int>(set), judgement.level);
+    };
+    const std::optional<Screening> screening = screen(answers, set, got);
+    if (!screening) {
+      for (Int i = 0; i < got.elements(); ++i) examine_at(i);
+      continue;
     }
+    expects(screening->right + static_cast<Int>(screening->undecided.size()) == got.elements(),
+            "the filter lost an element");
+    confirm(answers, set, got, *screening);
+    all.add(*screening);
+    for (const Int i : screening->undecided) examine_at(i);
+    for (const Int i : screening->worst) all.measure(answers.element(set, i), scalar(got, i), answer.dtype());
   }
-  out.level = worst == Finding::Kind::wrong ? std::nullopt : weakest;
-  if (worst == Finding::Kind::wrong)
-    out.state = oracles::State::fail;
-  else if (weakest && *weakest > judgement.level)
-    out.state = oracles::State::below;
-  else if (out.elements > 0 && out.unscored == out.elements) {
-    out.state = oracles::State::unscored;
-    out.because = "undecidable";
-    out.detail = "every element: " + unscored_reason;
-  }
-  return out;
+  if (variety) *variety = all.variety;
+  return all.verdict_of(judgement.level);
 }
 
-Verdict Bench::State::judge_under(const Outcome& outcome, const Readings& readings) const {
+Verdict Bench::State::judge_under(const Outcome& outcome, const Readings& readings, Variety* variety) const {
   const std::optional<Shape> shape = oracle().shape(call, readings);
   expects(shape.has_value(), "a legal call without a window");
   if (auto bad = malformed(outcome, *shape)) return *bad;
   if (outcome.kind == Outcome::Kind::shapes) return judge_shapes(outcome);
-  return compare_values(outcome, readings);
+  return compare_values(outcome, readings, variety);
 }
 
 // One change at a time, then products of two, at most 64 (decisions 2). For a near miss the changes that lift its
@@ -431,30 +562,32 @@ std::vector<Readings> Bench::State::departures() const {
 
 // Mostly zero or constant answers let wrong kernels pass (numerics 4): nothing is shown where every answer is the same
 // number, or nine in ten are zero. Special values and windows without a term have their own rules.
-bool Bench::State::is_vacuous(Sheet& answers) const {
-  Int counted = 0, zeros = 0;
+bool Bench::State::is_vacuous(Sheet& answers, const Variety& variety) const {
+  if (variety.special || variety.counted < vacuity_floor) return false;
+  if (10 * variety.zeros >= 9 * variety.counted) return true;
+  const bool is_told = 10 * (variety.zeros + variety.maybe_zeros) < 9 * variety.counted;
+  if (is_told && variety.varies) return false;
+  Int zeros = 0;
+  bool varies = variety.varies;
   std::optional<Scalar> first;
-  bool varies = false;
   for (std::size_t set = 0; set < sets.size(); ++set)
-    for (Int i = 0; i < static_cast<Int>(answers.elements[set].size()); ++i) {
-      const Element& element = answers.element(set, i);
-      if (element.kind != Kind::finite || element.terms == 0) return false;
-      const Scalar value = nearest(element, answers.answers[set]->dtype());
+    for (Int i = 0; i < answers.sizes[set] && !(is_told && varies); ++i) {
+      const Scalar value = nearest(answers.element(set, i), answers.answers[set]->dtype());
       if (!first) first = value;
       varies |= !same(*first, value);
-      ++counted;
       zeros += value.is_zero() ? 1 : 0;
     }
-  return counted >= vacuity_floor && (!varies || 10 * zeros >= 9 * counted);
+  return !varies || (!is_told && 10 * zeros >= 9 * variety.counted);
 }
 
 Verdict Bench::State::judge_legal(const Outcome& outcome) const {
-  Verdict ruled = judge_under(outcome, {});
+  Variety variety;
+  Verdict ruled = judge_under(outcome, {}, &variety);
   // Which reading of a clause about values it follows, a shape does not tell.
   if (outcome.kind == Outcome::Kind::shapes && ruled.state != oracles::State::fail) return ruled;
   for (const std::string& id : touched)
     if (ruled.state != oracles::State::fail) ruled.followed[id] = std::string(Readings().of(id));
-  if (ruled.state == oracles::State::pass && is_vacuous(sheet({}))) {
+  if (ruled.state == oracles::State::pass && is_vacuous(sheet({}), variety)) {
     ruled.state = oracles::State::unscored;
     ruled.because = "vacuous";
     ruled.detail = "every answer is the same number";
@@ -524,7 +657,9 @@ Verdict Bench::State::judge_near_miss(const Outcome& outcome) const {
 }
 
 Bench::Bench(Call call, std::vector<Operands> sets, Judgement judgement)
-    : state_(new State{std::move(call), std::move(sets), std::move(judgement), {}, {}, {}}) {
+    : state_(new State{std::move(call), std::move(sets), std::move(judgement), {}, {}, {}, {}}) {
+  expect_sound_environment();
+  state_->seed = seed_of(state_->sets);
   state_->violated = state_->call.definition().violated(state_->call);
   if (state_->is_legal()) state_->touched = touched_by(state_->call, state_->sets);
 }
@@ -561,8 +696,11 @@ std::vector<Offender> Bench::offenders(const Outcome& outcome, const Verdict& ve
   if (!shape || state_->malformed(outcome, *shape)) return list;
   const bool only_wrong = verdict.state == oracles::State::fail;
   Sheet& answers = state_->sheet(readings);
-  for (std::size_t set = 0; set < outcome.sets.size(); ++set)
-    for (Int i = 0; i < outcome.sets[set][0].elements(); ++i) {
+  for (std::size_t set = 0; set < outcome.sets.size(); ++set) {
+    const std::optional<Screening> screening = state_->screen(answers, set, outcome.sets[set][0]);
+    const Int suspects = screening ? static_cast<Int>(screening->undecided.size()) : outcome.sets[set][0].elements();
+    for (Int suspect = 0; suspect < suspects; ++suspect) {
+      const Int i = screening ? screening->undecided[static_cast<std::size_t>(suspect)] : suspect;
       const Element& element = answers.element(set, i);
       const Scalar got = scalar(outcome.sets[set][0], i);
       const Finding finding = examine(*answers.answers[set], i, element, got);
@@ -573,6 +711,7 @@ std::vector<Offender> Bench::offenders(const Outcome& outcome, const Verdict& ve
       list.push_back({static_cast<int>(set), i, got,
                       is_number ? std::optional(nearest(element, answers.answers[set]->dtype())) : std::nullopt});
     }
+  }
   return list;
 }
 

@@ -10,9 +10,15 @@
 
 namespace assay::oracles {
 
+// Which oracle speaks: the exact one for every element, or the filter first and the exact one for what it leaves. They
+// say the same. By default as the environment's ASSAY_ORACLE says, exact or fast; fast where it says nothing.
+enum class Tier { exact, fast };
+Tier default_tier();
+
 struct Judgement {
   Level level = Level::L2;  // asked for; a value outside it and inside the widest interval is `below`
   Arithmetic arithmetic;    // declared by the backend
+  Tier tier = default_tier();
 };
 
 // One element of an output that is not as asked for.
@@ -31,7 +37,7 @@ class Bench {
   ~Bench();
   Bench(Bench&&) noexcept;
 
-  // Never throws for what a backend returned.
+  // Never throws for what a backend returned; BrokenPromise where the filter and the definition disagree.
   Verdict judge(const Outcome& outcome) const;
 
   // Every element that made the verdict what it is: of a fail those that are wrong, of a below those outside the level

@@ -10,6 +10,21 @@ Scalars scalars(const Tensor& tensor) {
   return out;
 }
 
+Scalar Cells::at(Int flat) const {
+  constexpr Int few = 4096;
+  if (tensor_.elements() > few) return scalar(tensor_, flat);
+  if (values_.empty()) values_ = scalars(tensor_).values;
+  return values_[static_cast<std::size_t>(flat)];
+}
+
+std::vector<double> doubles(const Tensor& tensor) {
+  std::vector<double> out;
+  for_float(tensor.dtype(), [&]<class T>() {
+    for (const T value : tensor.as<T>()) out.push_back(static_cast<double>(value));
+  });
+  return out;
+}
+
 Shape position(const Shape& shape, Int flat) {
   Shape at(shape.size());
   for (std::size_t axis = shape.size(); axis-- > 0; flat /= shape[axis]) at[axis] = flat % shape[axis];

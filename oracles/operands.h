@@ -4,6 +4,7 @@
 
 #include "oracles/exact.h"
 
+#include <utility>
 #include <vector>
 
 namespace assay::oracles {
@@ -16,6 +17,23 @@ struct Scalars {
   Int extent(std::size_t axis) const { return shape.at(axis); }
 };
 Scalars scalars(const Tensor& tensor);
+
+// The same taken apart when asked: at once where it is small, element by element where it is large.
+class Cells {
+ public:
+  explicit Cells(Tensor tensor) : tensor_(std::move(tensor)) {}
+
+  const Tensor& tensor() const { return tensor_; }
+  const Shape& shape() const { return tensor_.shape(); }
+  Int extent(std::size_t axis) const { return shape().at(axis); }
+  Scalar at(Int flat) const;
+
+ private:
+  Tensor tensor_;
+  mutable std::vector<Scalar> values_;
+};
+// Of a float type; exact.
+std::vector<double> doubles(const Tensor& tensor);
 
 // "X[0,1,3]": the element a flat row-major index names.
 std::string place(std::string_view name, const Shape& shape, Int flat);

@@ -17,14 +17,14 @@
 namespace assay::oracles {
 
 // One output of a convolution as Winograd sees it. `input(c, at)` is the cell at a position of the plane of the group's
-// channel c, zero outside; `weight(c, tap)` likewise. `bias` may be null.
+// channel c, zero outside; `weight(c, tap)` likewise.
 struct Neighbourhood {
   std::vector<Track> tracks;
   std::vector<Int> window;  // the output position
   Int channels = 0;
   std::function<Scalar(Int, const std::vector<Int>&)> input;
   std::function<Scalar(Int, const std::vector<Int>&)> weight;
-  const Scalar* bias = nullptr;
+  std::optional<Scalar> bias;
 };
 
 // At least one axis of three taps, the others of one; stride 1 and dilation 1 everywhere.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tool: reads the command line, runs one verb, and turns what it throws into one line and an exit code.
+#include "oracles/environment.h"
+#include "oracles/judge.h"
 #include "reports/report.h"
 #include "tools/verbs/nearest.h"
 #include "tools/verbs/verbs.h"
@@ -61,6 +63,8 @@ std::string unexpected(const CLI::App& app) {
 int run(int count, char** words) {
   CLI::App app("Certifies ONNX backends, operator version by operator version, against the text of the standard.",
                "assay");
+  oracles::expect_sound_environment();
+  oracles::default_tier();  // said wrongly, it is told before anything is asked
   const std::vector<tools::Verb> verbs = declare(app);
   check_verb(app, count, words);
   try {

@@ -7,9 +7,12 @@
 // and overhang counts nowhere. N = 0 is ruling A9.
 #include "oracles/dot.h"
 #include "oracles/enclosure.h"
+#include "oracles/filter.h"
 #include "oracles/geometry.h"
 #include "oracles/operands.h"
 #include "reference/operator.h"
+
+#include <span>
 
 namespace assay::oracles {
 namespace {
@@ -17,7 +20,7 @@ namespace {
 class AveragePoolAnswer final : public Answer {
  public:
   AveragePoolAnswer(const Call& call, const Operands& in, std::vector<Track> tracks, const Arithmetic& declared)
-      : dtype_(call.type("X").dtype), tracks_(std::move(tracks)), declared_(declared), x_(scalars(*in.at(0))) {
+      : dtype_(call.type("X").dtype), tracks_(std::move(tracks)), declared_(declared), x_(*in.at(0)) {
     count_padding_ = call.definition().attribute("count_include_pad") && call.integer("count_include_pad") != 0;
     shape_ = {x_.extent(0), x_.extent(1)};
     for (const Track& t : tracks_) shape_.push_back(t.windows);
@@ -26,12 +29,31 @@ class AveragePoolAnswer final : public Answer {
   Shape shape() const override { return shape_; }
   DType dtype() const override { return dtype_; }
   Element element(Int index) const override { return enclose(dot(index), dtype_); }
+  Element defined(Int index) const override { return enclose(dot(index), dtype_, Summing::definition); }
   std::vector<Allowance> wider(Int index) const override { return widen(dot(index), dtype_, declared_); }
+
+  // Every channel is a group of its own, and every weight 1.
+  std::optional<Screening> screen(const Tensor& got, const Screen& how) const override {
+    Sums sums;
+    Int taps = 1;
+    for (const Track& t : tracks_) taps *= t.taps;
+    sums.sweep = {.tracks = tracks_,
+                  .batch = x_.extent(0),
+                  .groups = x_.extent(1),
+                  .x = &x_.tensor(),
+                  .from = channels_first(x_.extent(1), std::span(x_.shape()).subspan(2)),
+                  .weights = std::vector<double>(static_cast<std::size_t>(taps * x_.extent(1)), 1.0),
+                  .bias = {}};
+    sums.to = channels_first(x_.extent(1), std::span(shape_).subspan(2));
+    sums.averaged = true;
+    sums.counts_padding = count_padding_;
+    return oracles::screen(sums, got, how);
+  }
 
   std::vector<Tap> taps(Int index) const override {
     const Dot sum = dot(index);
     std::vector<Tap> all;
-    for (const Term& term : sum.terms) all.push_back({{hexadecimal(*term.a)}, place("X", x_.shape, term.where_a)});
+    for (const Term& term : sum.terms) all.push_back({{hexadecimal(term.a)}, place("X", x_.shape(), term.where_a)});
     all.push_back({{"1/" + std::to_string(sum.divisor)}, "divisor"});
     return all;
   }
@@ -72,7 +94,7 @@ class AveragePoolAnswer final : public Answer {
       Int flat = y[0] * x_.extent(1) + y[1];
       for (std::size_t i = 0; i < at.size(); ++i)
         flat = flat * tracks_[i].in + lines[i].in[static_cast<std::size_t>(at[i])];
-      sum.terms.push_back({&x_.at(flat), nullptr, flat, 0});
+      sum.terms.push_back({x_.at(flat), std::nullopt, flat, 0});
     });
     return sum;
   }
@@ -80,7 +102,7 @@ class AveragePoolAnswer final : public Answer {
   DType dtype_;
   std::vector<Track> tracks_;
   Arithmetic declared_;
-  Scalars x_;
+  Cells x_;
   bool count_padding_ = false;
   Shape shape_;
 };

@@ -2,6 +2,7 @@
 // The exact answer of com.microsoft NhwcConv (spec 1.3): Conv over X moved to N x C x I…, W moved from the layout of
 // A24 to M x C/group x k…, with the answer moved back to N x O… x M.
 #include "oracles/convolution.h"
+#include "oracles/filter.h"
 #include "oracles/operands.h"
 
 #include <algorithm>
@@ -68,6 +69,10 @@ class NhwcConvAnswer final : public Answer {
   Element element(Int index) const override { return inner_->element(inner_index(index)); }
   std::vector<Allowance> wider(Int index) const override { return inner_->wider(inner_index(index)); }
   std::vector<Tap> taps(Int index) const override { return inner_->taps(inner_index(index)); }
+  Element defined(Int index) const override { return inner_->defined(inner_index(index)); }
+  std::optional<Screening> screen(const Tensor& got, const Screen& how) const override {
+    return inner_->screen(got, how);
+  }
 
  private:
   Int inner_index(Int index) const {
@@ -88,7 +93,7 @@ std::unique_ptr<Answer> answer(const Call& call, const Operands& in, const Readi
   const std::optional<Tensor> bias = in.size() > 2 ? in[2] : std::nullopt;
   const Layout how = layout(call, readings);
   return std::make_unique<NhwcConvAnswer>(convolution({reordered(*in.at(0), forward), w, bias, call.integer("group")},
-                                                      *tracks(call, how.sliding, readings), declared));
+                                                      *tracks(call, how.sliding, readings), declared, true));
 }
 
 std::optional<Shape> shape(const Call& call, const Readings& readings) {

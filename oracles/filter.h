@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The filter: decides in plain double what the definition would say of most elements of an output, and leaves the rest
+// undecided. It never guesses: what it says follows from a proven enclosure (numerics 1.5).
+//
+// For operands of f16, bf16 and f32 every product is exact in double. With u = 2^-53, A the sum of absolute terms and s
+// the sum in double of n terms in any order, |s - y| <= (n - 1) u A, so y lies in [s - E, s + E] with E = (n + 8) u A';
+// A' >= A comes from a sum in single, inflated by its own error, and the 8 covers the roundings made here. Where
+// A' <= 2^53 g for a power of two g that divides every term nothing rounds at all: s = y and E = 0, ties included.
+//  nearest   The numbers that round to `got` are those between its two midpoints, which are doubles; the ends belong to
+//            it where its last bit is even. [s - E, s + E] inside or outside of them decides whether got = RN_T(y).
+//  faithful  likewise with the neighbours of `got` for midpoints.
+//  admitted  (L2) with a lower bound b of the budget: |got - s| + E < b + half an ulp of `got`. b = n u_acc A" with
+//            A" <= A. It is used only where the budget cannot have collapsed to 0: some product has its lowest bit at
+//            g' with A" > 2^p g', and every term that does not round is a multiple of g <= g'.
+//  average   Both sides are multiplied by the divisor: got N and the midpoints times N are exact, a quotient is not.
+// An element is decided only where all three are, and where nothing may overflow. Everything else is `undecided`.
+#pragma once
+
+#include "oracles/enclosure.h"
+#include "oracles/sweep.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace assay::oracles {
+
+// One that was decided, for the definition to confirm.
+struct Sampled {
+  Int index = 0;
+  bool is_nearest = false;
+  Level level = Level::L0;
+};
+
+// What the filter says of one output tensor.
+struct Screening {
+  Int right = 0, nearest = 0;    // elements decided, all of them right; of these RN_T(y)
+  std::optional<Level> weakest;  // of these
+  std::vector<Int> undecided;    // ascending
+  std::vector<Int> worst;        // decided, and maybe the largest q, ulp or share of all that are decided
+  std::vector<Sampled> sampled;
+  // Of the exact answers rounded once: how many are 0 for certain, and how many of the others may be; whether two of
+  // them differ for certain, and one of them. An answer may have no term at all.
+  Int zeros = 0, maybe_zeros = 0;
+  bool varies = false, has_empty = false;
+  std::optional<double> seen;
+};
+
+// How to screen.
+struct Screen {
+  bool only_nearest = false;  // L2 is not enough: whatever is not RN_T(y) stays undecided
+  std::uint64_t seed = 0;     // of the sample
+};
+// One decided element in this many is given to the definition, and at most `most_sampled` of one tensor.
+inline constexpr Int sample_period = 1000, most_sampled = 64;
+
+// What an operator whose output is a sum of products gives to be screened.
+struct Sums {
+  Sweep sweep;
+  Strides to;  // of the output
+  bool averaged = false, counts_padding = false;
+};
+// None where the filter does not apply: an operand that is infinite or NaN, f64, more terms than it bounds.
+std::optional<Screening> screen(const Sums& sums, const Tensor& got, const Screen& how);
+
+}  // namespace assay::oracles

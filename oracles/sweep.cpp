@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/sweep.h"
+
+#include "oracles/clones.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace assay::oracles {
+namespace {
+
+constexpr Int lanes = 64;          // bytes of one vector
+constexpr Int slack = 128;         // elements that may be read or written past the end of a row
+constexpr Int most_cells = 40000;  // of one packed piece: with both kinds of numbers it stays in the second cache
+
+// acc[m][o] = start[m] + sum over t of w[t][m] * x[offset[t] + o], t in order. Written with vector types, since the
+// blocking into registers is all that matters here.
+template <class T>
+struct Multiply {
+  const T* x;
+  const Int* offsets;
+  const T* weights;  // [t][maps]
+  Int terms;
+  const T* start;
+  T* out;
+  Int pitch, count;  // of out; outputs
+};
+
+template <class T, int bytes, int maps, int vectors>
+[[gnu::always_inline]] inline void multiply(const Multiply<T>& job) {
+  typedef T Vector __attribute__((vector_size(bytes)));
+  typedef T Loose __attribute__((vector_size(bytes), aligned(alignof(T)), may_alias));
+  constexpr Int width = bytes / static_cast<Int>(sizeof(T));
+  for (Int o = 0; o < job.count; o += width * vectors) {
+    Vector acc[maps][vectors];
+    for (int m = 0; m < maps; ++m)
+      for (int v = 0; v < vectors; ++v) acc[m][v] = Vector{} + job.start[m];
+    for (Int t = 0; t < job.terms; ++t) {
+      const T* const from = job.x + job.offsets[t] + o;
+      Vector cells[vectors];
+      for (int v = 0; v < vectors; ++v) cells[v] = *reinterpret_cast<const Loose*>(from + v * width);
+      for (int m = 0; m < maps; ++m) {
+        const T weight = job.weights[t * maps + m];
+        for (int v = 0; v < vectors; ++v) acc[m][v] += cells[v] * weight;
+      }
+    }
+    for (int m = 0; m < maps; ++m)
+      for (int v = 0; v < vectors; ++v) *reinterpret_cast<Loose*>(job.out + m * job.pitch + o + v * width) = acc[m][v];
+  }
+}
+
+// One name per number of maps, for three generations of x86-64 and for everything else.
+#if ASSAY_CLONES
+#define ASSAY_MULTIPLY(name, T, maps)                                                                         \
+  [[gnu::target("arch=x86-64-v4")]] void name##_v4(const Multiply<T>& job) { multiply<T, 64, maps, 4>(job); } \
+  [[gnu::target("arch=x86-64-v3")]] void name##_v3(const Multiply<T>& job) { multiply<T, 32, maps, 2>(job); } \
+  void name##_v1(const Multiply<T>& job) { multiply<T, 16, maps, 2>(job); }                                   \
+  void name(const Multiply<T>& job) {                                                                         \
+    static const auto best = __builtin_cpu_supports("x86-64-v4")   ? name##_v4                                \
+                             : __builtin_cpu_supports("x86-64-v3") ? name##_v3                                \
+                                                                   : name##_v1;                               \
+    best(job);                                                                                                \
+  }
+#else
+#define ASSAY_MULTIPLY(name, T, maps) \
+  void name(const Multiply<T>& job) { multiply<T, 16, maps, 4>(job); }
+#endif
+ASSAY_MULTIPLY(doubles_one, double, 1)
+ASSAY_MULTIPLY(doubles_four, double, 4)
+ASSAY_MULTIPLY(floats_one, float, 1)
+ASSAY_MULTIPLY(floats_four, float, 4)
+#undef ASSAY_MULTIPLY
+
+void run(const Multiply<double>& job, Int maps) { maps == 4 ? doubles_four(job) : doubles_one(job); }
+void run(const Multiply<float>& job, Int maps) { maps == 4 ? floats_four(job) : floats_one(job); }
+
+ASSAY_WIDE void widen_floats(const float* from, Int count, double* wide, float* size) {
+  for (Int i = 0; i < count; ++i) wide[i] = static_cast<double>(from[i]);
+  for (Int i = 0; i < count; ++i) size[i] = std::fabs(from[i]);
+}
+
+// Subnormals become normal by the exact multiplication; infinities do not come here.
+ASSAY_WIDE void widen_halves(const Float16* from, Int count, double* wide, float* size) {
+  for (Int i = 0; i < count; ++i) {
+    const std::uint32_t bits = from[i].bits;
+    const float magnitude = std::bit_cast<float>((bits & 0x7fffu) << 13) * 0x1p112f;
+    size[i] = magnitude;
+    wide[i] =
+        static_cast<double>(std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | (bits & 0x8000u) << 16));
+  }
+}
+
+ASSAY_WIDE void widen_brains(const BFloat16* from, Int count, double* wide, float* size) {
+  for (Int i = 0; i < count; ++i) {
+    const std::uint32_t bits = std::uint32_t{from[i].bits} << 16;
+    size[i] = std::bit_cast<float>(bits & 0x7fffffffu);
+    wide[i] = static_cast<double>(std::bit_cast<float>(bits));
+  }
+}
+
+void widen(const float* from, Int count, double* wide, float* size) { widen_floats(from, count, wide, size); }
+void widen(const Float16* from, Int count, double* wide, float* size) { widen_halves(from, count, wide, size); }
+void widen(const BFloat16* from, Int count, double* wide, float* size) { widen_brains(from, count, wide, size); }
+template <class T>
+void widen(const T* from, Int count, double* wide, float* size) {
+  for (Int i = 0; i < count; ++i) wide[i] = static_cast<double>(from[i]);
+  for (Int i = 0; i < count; ++i) size[i] = static_cast<float>(std::fabs(wide[i]));
+}
+
+ASSAY_WIDE void lowest_bits(const double* from, Int count, double* to) {
+  for (Int i = 0; i < count; ++i) to[i] = lowest_bit(from[i]);
+}
+
+ASSAY_WIDE void take_least(double* least, const double* from, Int count) {
+  for (Int i = 0; i < count; ++i) least[i] = from[i] < least[i] ? from[i] : least[i];
+}
+
+// One spatial axis of a piece: how windows and taps map to phases.
+struct Axis {
+  Int first = 0, windows = 1, extent = 1, pitch = 1;  // extent: cells of one phase
+  std::vector<Int> phases;                            // remainders in use
+  std::vector<Int> phase_of, shift_of;                // per tap
+};
+
+class Sweeping final : public Piece {
+ public:
+  Sweeping(const Sweep& what, const std::function<void(const Patch&, Piece&)>& use) : what_(what), use_(use) {
+    for (const Track& t : what.tracks) {
+      taps_ *= t.taps;
+      plane_ *= t.windows;
+      Axis& axis = axes_.emplace_back();
+      axis.windows = t.windows;
+      for (Int tap = 0; tap < t.taps; ++tap) {
+        const Int phase = tap * t.dilation % t.stride;
+        const auto known = std::ranges::find(axis.phases, phase);
+        axis.phase_of.push_back(known - axis.phases.begin());
+        if (known == axis.phases.end()) axis.phases.push_back(phase);
+        axis.shift_of.push_back(tap * t.dilation / t.stride);
+      }
+      phases_ *= static_cast<Int>(axis.phases.size());
+    }
+    pack_weights();
+  }
+
+  void run() {
+    if (plane_ == 0) return;
+    divide();
+    for (Int n = 0; n < what_.batch; ++n)
+      for (Int g = 0; g < what_.groups; ++g)
+        for (Int first = 0; first < plane_; first += count_) piece(n, g, first);
+  }
+
+  std::span<const double> finest_cells() override {
+    if (!finest_.empty()) return finest_;
+    std::vector<double> cells(static_cast<std::size_t>(phases_ * slab_ + slack),
+                              std::numeric_limits<double>::infinity()),
+        of_channel(cells.size());
+    for (Int c = 0; c < what_.depth; ++c) {
+      lowest_bits(wide_.data() + c * phases_ * slab_, phases_ * slab_, of_channel.data());
+      take_least(cells.data(), of_channel.data(), phases_ * slab_);
+    }
+    std::vector<double> flat(static_cast<std::size_t>(flat_), std::numeric_limits<double>::infinity());
+    for (Int t = 0; t < taps_ && what_.depth > 0; ++t)
+      take_least(flat.data(), cells.data() + offsets_[static_cast<std::size_t>(t)], flat_);
+    finest_.resize(static_cast<std::size_t>(count_here_));
+    compact(flat.data(), finest_.data());
+    return finest_;
+  }
+
+  bool any_product(Int at, const std::function<bool(double, double)>& f) override {
+    const Int flat = flat_of(at), terms = what_.depth * taps_;
+    const double* weights = &what_.weights[static_cast<std::size_t>(map_ * terms)];
+    for (Int t = 0; t < terms; ++t)
+      if (f(wide_[static_cast<std::size_t>(offsets_[static_cast<std::size_t>(t)] + flat)], weights[t])) return true;
+    return false;
+  }
+
+ private:
+  // Four maps at a time, then one at a time.
+  Int block_at(Int m) const { return m + 4 <= what_.maps ? 4 : 1; }
+
+  void pack_weights() {
+    const Int terms = what_.depth * taps_, all = what_.groups * what_.maps;
+    weights_.resize(static_cast<std::size_t>(all * terms));
+    if (what_.sizes) weight_sizes_.resize(weights_.size());
+    for (Int g = 0; g < what_.groups; ++g)
+      for (Int m = 0; m < what_.maps; m += block_at(m)) {
+        const Int block = block_at(m), row = g * what_.maps + m;
+        for (Int t = 0; t < terms; ++t)
+          for (Int i = 0; i < block; ++i)
+            weights_[static_cast<std::size_t>(row * terms + t * block + i)] =
+                what_.weights[static_cast<std::size_t>((row + i) * terms + t)];
+      }
+    for (std::size_t i = 0; i < weight_sizes_.size(); ++i)
+      weight_sizes_[i] = static_cast<float>(std::fabs(weights_[i]));
+  }
+
+  // A piece is one window on the leading axes, a range on axis `cut_`, and everything behind it.
+  void divide() {
+    for (Axis& axis : axes_)
+      axis.extent = axis.windows + (axis.shift_of.empty() ? 0 : *std::ranges::max_element(axis.shift_of));
+    const std::size_t rank = axes_.size();
+    cut_ = 0;
+    range_ = rank ? axes_[0].windows : 1;
+    for (std::size_t a = 0; a < rank; ++a) {
+      Int behind = what_.depth * phases_;
+      for (std::size_t i = 0; i < rank; ++i) {
+        if (i < a) behind *= axes_[i].extent - axes_[i].windows + 1;
+        if (i > a) behind *= axes_[i].extent;
+      }
+      const Int reach = axes_[a].extent - axes_[a].windows;
+      const Int fits = most_cells / std::max<Int>(behind, 1) - reach;
+      cut_ = a;
+      range_ = std::clamp<Int>(fits, 1, axes_[a].windows);
+      // Enough for whole vectors, or for as many rows as are packed twice.
+      Int outputs = range_;
+      for (std::size_t i = a + 1; i < rank; ++i) outputs *= axes_[i].windows;
+      if (fits >= 1 || a + 1 == rank || outputs <= 4096) {
+        if (outputs < 256) range_ = std::min(axes_[a].windows, range_ * (256 / std::max<Int>(outputs, 1) + 1));
+        range_ = std::max(range_, std::min(axes_[a].windows, reach));
+        break;
+      }
+    }
+    inner_ = 1;
+    for (std::size_t i = cut_ + 1; i < rank; ++i) inner_ *= axes_[i].windows;
+    count_ = range_ * inner_;
+    rows_ = rank ? axes_[cut_].windows : 1;
+  }
+
+  void piece(Int n, Int g, Int first) {
+    // A piece never crosses the end of the axis that is cut.
+    const Int row = first / inner_ % rows_;
+    const Int rows = std::min(range_, rows_ - row);
+    Int left = first / inner_ / rows_;
+    lay_out(row, rows, left);
+    fill_rows(n, g);
+    finest_.clear();
+    count_here_ = rows * inner_;
+    const Int terms = what_.depth * taps_;
+    for (Int m = 0; m < what_.maps; m += block_at(m)) {
+      const Int block = block_at(m), map = g * what_.maps + m;
+      double start[4] = {0, 0, 0, 0};
+      float start_size[4] = {0, 0, 0, 0};
+      for (Int i = 0; i < block && !what_.bias.empty(); ++i) {
+        start[i] = what_.bias[static_cast<std::size_t>(map + i)];
+        start_size[i] = static_cast<float>(std::fabs(start[i]));
+      }
+      const auto at = static_cast<std::size_t>(map * terms);
+      oracles::run({wide_.data(), offsets_.data(), &weights_[at], terms, start, sums_.data(), pitch_, flat_}, block);
+      if (what_.sizes)
+        oracles::run(
+            {size_.data(), offsets_.data(), &weight_sizes_[at], terms, start_size, sizes_.data(), pitch_, flat_},
+            block);
+      for (Int i = 0; i < block; ++i) hand_out(n, map + i, first, i);
+    }
+  }
+
+  void hand_out(Int n, Int map, Int first, Int i) {
+    map_ = map;
+    Patch patch{
+        n, map, first, count_here_, sums_.data() + i * pitch_, what_.sizes ? sizes_.data() + i * pitch_ : nullptr};
+    if (count_here_ != flat_) {
+      compact(patch.sum, tight_sums_.data());
+      patch.sum = tight_sums_.data();
+      if (patch.size) {
+        compact(patch.size, tight_sizes_.data());
+        patch.size = tight_sizes_.data();
+      }
+    }
+    use_(patch, *this);
+  }
+
+  // Extents, pitches and offsets of the piece at hand.
+  void lay_out(Int row, Int rows, Int left) {
+    const std::size_t rank = axes_.size();
+    for (std::size_t i = rank; i-- > 0;) {
+      Axis& axis = axes_[i];
+      const Int reach = axis.shift_of.empty() ? 0 : *std::ranges::max_element(axis.shift_of);
+      axis.first = i == cut_ ? row : 0;
+      axis.windows = i == cut_ ? rows : what_.tracks[i].windows;
+      if (i < cut_) {
+        axis.first = left % what_.tracks[i].windows;
+        left /= what_.tracks[i].windows;
+        axis.windows = 1;
+      }
+      axis.extent = axis.windows + reach;
+    }
+    slab_ = 1;
+    flat_ = 1;
+    for (std::size_t i = rank; i-- > 0;) {
+      axes_[i].pitch = slab_;
+      flat_ += (axes_[i].windows - 1) * slab_;
+      slab_ *= axes_[i].extent;
+    }
+    if (slab_ == offsets_slab_) return;
+    offsets_slab_ = slab_;
+    offsets_.clear();
+    std::vector<Int> taps;
+    for (const Track& t : what_.tracks) taps.push_back(t.taps);
+    std::vector<Int> in_channel;
+    each(taps, [&](const std::vector<Int>& tap) {
+      Int phase = 0, shift = 0;
+      for (std::size_t i = 0; i < rank; ++i) {
+        const auto t = static_cast<std::size_t>(tap[i]);
+        phase = phase * static_cast<Int>(axes_[i].phases.size()) + axes_[i].phase_of[t];
+        shift += axes_[i].shift_of[t] * axes_[i].pitch;
+      }
+      in_channel.push_back(phase * slab_ + shift);
+    });
+    for (Int c = 0; c < what_.depth; ++c)
+      for (const Int offset : in_channel) offsets_.push_back(c * phases_ * slab_ + offset);
+    const auto cells = static_cast<std::size_t>(what_.depth * phases_ * slab_ + slack);
+    wide_.resize(std::max(wide_.size(), cells));
+    size_.resize(std::max(size_.size(), cells));
+    pitch_ = std::max(pitch_, flat_ + slack);
+    sums_.resize(static_cast<std::size_t>(4 * pitch_));
+    sizes_.resize(static_cast<std::size_t>(4 * pitch_));
+    tight_sums_.resize(static_cast<std::size_t>(pitch_));
+    tight_sizes_.resize(static_cast<std::size_t>(pitch_));
+  }
+
+  void fill_rows(Int n, Int g) {
+    switch (what_.x->dtype()) {
+      case DType::f16: return fill_typed<Float16>(n, g);
+      case DType::bf16: return fill_typed<BFloat16>(n, g);
+      case DType::f32: return fill_typed<float>(n, g);
+      case DType::f64: return fill_typed<double>(n, g);
+      case DType::u8: return fill_typed<std::uint8_t>(n, g);
+      default: return fill_typed<std::int8_t>(n, g);
+    }
+  }
+
+  template <class T>
+  void fill_typed(Int n, Int g) {
+    const T* x = what_.x->as<T>().data();
+    std::vector<Int> phase_counts;
+    for (const Axis& axis : axes_) phase_counts.push_back(static_cast<Int>(axis.phases.size()));
+    for (Int c = 0; c < what_.depth; ++c) {
+      const T* plane = x + n * what_.from.batch + (g * what_.depth + c) * what_.from.channel;
+      Int slab = c * phases_ * slab_;
+      each(phase_counts, [&](const std::vector<Int>& phase) {
+        fill_axis(plane, phase, 0, slab);
+        slab += slab_;
+      });
+    }
+  }
+
+  // The cells of one phase from axis i on, to `to` on.
+  template <class T>
+  void fill_axis(const T* from, const std::vector<Int>& phase, std::size_t i, Int to) {
+    if (i == axes_.size()) return put(from, 1, 1, to);
+    const Axis& axis = axes_[i];
+    const Track& t = what_.tracks[i];
+    const Int start = axis.first * t.stride - t.before + axis.phases[static_cast<std::size_t>(phase[i])];
+    // Cells start + j * stride lie in the input for low <= j < high.
+    const Int low = std::clamp<Int>(start >= 0 ? 0 : (-start + t.stride - 1) / t.stride, 0, axis.extent);
+    const Int high = std::clamp<Int>(start >= t.in ? 0 : (t.in - 1 - start) / t.stride + 1, low, axis.extent);
+    clear(to, low * axis.pitch);
+    clear(to + high * axis.pitch, (axis.extent - high) * axis.pitch);
+    const Int step = t.stride * what_.from.cell[i];
+    const T* first = from + (start + low * t.stride) * what_.from.cell[i];
+    if (i + 1 == axes_.size()) return put(first, step, high - low, to + low);
+    for (Int j = low; j < high; ++j, first += step) fill_axis(first, phase, i + 1, to + j * axis.pitch);
+  }
+
+  void clear(Int at, Int count) {
+    std::fill_n(wide_.begin() + at, count, 0.0);
+    if (what_.sizes) std::fill_n(size_.begin() + at, count, 0.0f);
+  }
+
+  template <class T>
+  void put(const T* from, Int step, Int count, Int to) {
+    double* wide = wide_.data() + to;
+    float* size = size_.data() + to;
+    if (step == 1) {
+      widen(from, count, wide, size);
+    } else {
+      T near[256];
+      for (Int done = 0; done < count; done += 256) {
+        const Int some = std::min<Int>(256, count - done);
+        for (Int i = 0; i < some; ++i) near[i] = from[(done + i) * step];
+        widen(near, some, wide + done, size + done);
+      }
+    }
+    if (what_.x_zero != 0)
+      for (Int i = 0; i < count; ++i) wide[i] -= what_.x_zero;
+  }
+
+  template <class T>
+  void compact(const T* flat, T* tight) const {
+    if (axes_.empty()) {
+      *tight = *flat;
+      return;
+    }
+    const Int run = axes_.back().windows;
+    for (Int done = 0; done < count_here_; done += run)
+      std::memcpy(tight + done, flat + flat_of(done), static_cast<std::size_t>(run) * sizeof(T));
+  }
+
+  Int flat_of(Int at) const {
+    Int flat = 0;
+    for (std::size_t i = axes_.size(); i-- > 0; at /= axes_[i].windows) flat += at % axes_[i].windows * axes_[i].pitch;
+    return flat;
+  }
+
+  const Sweep& what_;
+  const std::function<void(const Patch&, Piece&)>& use_;
+  std::vector<Axis> axes_;
+  Int taps_ = 1, phases_ = 1, plane_ = 1;
+  std::size_t cut_ = 0;
+  Int range_ = 1, inner_ = 1, count_ = 1, rows_ = 1;
+  Int slab_ = 1, flat_ = 1, pitch_ = 0, offsets_slab_ = -1, count_here_ = 0, map_ = 0;
+  std::vector<Int> offsets_;
+  std::vector<double> weights_, wide_, sums_, tight_sums_, finest_;
+  std::vector<float> weight_sizes_, size_, sizes_, tight_sizes_;
+};
+
+Strides dense(Int batch, Int channel, Int step, std::span<const Int> plane) {
+  Strides out{batch, channel, std::vector<Int>(plane.size())};
+  for (std::size_t i = plane.size(); i-- > 0; step *= plane[i]) out.cell[i] = step;
+  return out;
+}
+
+}  // namespace
+
+Strides channels_first(Int channels, std::span<const Int> plane) {
+  const Int cells = volume(plane);
+  return dense(channels * cells, cells, 1, plane);
+}
+
+Strides channels_last(Int channels, std::span<const Int> plane) {
+  return dense(channels * volume(plane), 1, channels, plane);
+}
+
+void sweep(const Sweep& what, const std::function<void(const Patch&, Piece&)>& use) { Sweeping(what, use).run(); }
+
+}  // namespace assay::oracles

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The filter's own convolution engine: for a piece of an output plane at a time, the sums of products in double and the
+// sums of their absolute values in single, in one fixed order. It shares nothing with the kernels.
+//
+// Packing resolves padding, strides and dilations: a piece of the input is copied phase by phase (cells of equal
+// remainder modulo the stride), so that tap t of every output lies at one constant distance from it. What is left is
+// one flat loop over outputs; those past the end of a row compute garbage that nobody reads.
+#pragma once
+
+#include "oracles/geometry.h"
+#include "reference/tensor.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace assay::oracles {
+
+// Where the elements of a tensor lie, channels first or last: distances in elements.
+struct Strides {
+  Int batch = 0, channel = 0;
+  std::vector<Int> cell;  // per spatial axis
+};
+Strides channels_first(Int channels, std::span<const Int> plane);
+Strides channels_last(Int channels, std::span<const Int> plane);
+
+struct Sweep {
+  std::vector<Track> tracks;
+  Int batch = 1, groups = 1, depth = 1, maps = 1;  // channels and output maps per group
+  const Tensor* x = nullptr;
+  Strides from;
+  double x_zero = 0;            // subtracted from every cell in the input
+  std::vector<double> weights;  // groups * maps rows of depth * taps
+  std::vector<double> bias;     // per map of all groups, or none
+  bool sizes = true;            // whether the sums of absolute values are wanted
+};
+
+// A run of consecutive outputs of one plane.
+struct Patch {
+  Int n = 0, map = 0, first = 0, count = 0;  // map over all groups; `first` is row-major within the plane
+  const double* sum = nullptr;
+  const float* size = nullptr;  // of |terms|, the bias included; none where none are wanted
+};
+
+// What a patch says beyond its sums, worked out when asked.
+class Piece {
+ public:
+  virtual ~Piece() = default;
+  // Per output of the patch, the finest power of two that is the lowest bit of a cell in its window; infinite where all
+  // are zero.
+  virtual std::span<const double> finest_cells() = 0;
+  // Calls f(cell, weight) for every tap of one output, in order, until it says true; whether it did.
+  virtual bool any_product(Int at, const std::function<bool(double, double)>& f) = 0;
+};
+
+// Every output once: plane by plane, in order.
+void sweep(const Sweep& what, const std::function<void(const Patch&, Piece&)>& use);
+
+// The lowest set bit of a finite number, as a number: 2^k; +infinity for zero.
+[[gnu::always_inline]] inline double lowest_bit(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(std::fabs(value));
+  const bool is_power = (bits & ((std::uint64_t{1} << 52) - 1)) == 0;  // or zero
+  const double size = std::bit_cast<double>(bits), without = std::bit_cast<double>(bits & (bits - 1));
+  const double lowest = is_power ? size : size - without;
+  return size == 0 ? std::numeric_limits<double>::infinity() : lowest;
+}
+
+}  // namespace assay::oracles
