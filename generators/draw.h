@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws, for use inside rc::gen::exec. Every draw shrinks towards its first or smallest value.
+// Draws. Inside rc::gen::exec they are RapidCheck's own, kept to shrink by: every draw shrinks towards its first or
+// smallest value. Inside a Drawing they are the same numbers and nothing is kept, at a tenth of the price.
 #pragma once
 
 #include "reference/tensor.h"
@@ -12,8 +13,21 @@
 
 namespace assay::generators {
 
+// While it lives, the draws of this thread come from `random`, as those of rc::gen::exec at full size would.
+class Drawing {
+ public:
+  explicit Drawing(const rc::Random& random);
+  ~Drawing();
+  Drawing(const Drawing&) = delete;
+  Drawing& operator=(const Drawing&) = delete;
+
+ private:
+  rc::Random random_;
+  rc::Random* before_;
+};
+
 // Both ends included.
-inline Int between(Int low, Int high) { return *rc::gen::inRange<Int>(low, high + 1); }
+Int between(Int low, Int high);
 inline bool chance(Int percent) { return between(0, 99) >= 100 - percent; }
 
 template <class T>

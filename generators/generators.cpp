@@ -8,7 +8,7 @@
 #include "reference/operator.h"
 
 #include <algorithm>
-#include <mutex>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -26,7 +26,7 @@ bool is_small(const Case& c, const Questions& questions) {
   return volume(c.definition().shape(c.call())) <= questions.most_outputs && questions.cost(c) <= questions.most_cost;
 }
 
-// Inside rc::gen::exec: draws until the case is legal and small.
+// Draws until the case is legal and small.
 Case draw_legal(const Definition& definition, DType type, std::uint64_t stratum) {
   const Questions& questions = questions_about(definition.version);
   for (int attempt = 0; attempt < attempts; ++attempt) {
@@ -50,7 +50,7 @@ Damage done_to_conv(const Damage& damage) {
           }};
 }
 
-std::vector<Damage> damages_of(const Questions& questions) {
+std::vector<Damage> made_damages(const Questions& questions) {
   std::vector<Damage> damages = questions.damages, shared;
   if (questions.layout) shared = conv_damages();
   std::ranges::copy(window_damages(), std::back_inserter(shared));
@@ -59,11 +59,23 @@ std::vector<Damage> damages_of(const Questions& questions) {
   return damages;
 }
 
+const std::vector<Damage>& damages_of(const OpVersion& version) {
+  static const std::map<const Questions*, std::vector<Damage>> all = [] {
+    std::map<const Questions*, std::vector<Damage>> made;
+    for (const Operator* op : operators()) {
+      const Questions& questions = questions_about(op->versions().front().version);
+      made.emplace(&questions, made_damages(questions));
+    }
+    return made;
+  }();
+  return all.at(&questions_about(version));
+}
+
 // Damages one legal case after the other, until `is_wanted` of what came of it. What is drawn does not depend on what
 // is wanted.
 template <class F>
 std::optional<Case> draw_damaged(const Definition& definition, DType type, F&& is_wanted) {
-  const std::vector<Damage> damages = damages_of(questions_about(definition.version));
+  const std::vector<Damage>& damages = damages_of(definition.version);
   const auto count = static_cast<Int>(damages.size());
   for (int base = 0; base < 40; ++base) {
     const Case c = draw_legal(definition, type, static_cast<std::uint64_t>(between(0, 1000)));
@@ -75,24 +87,6 @@ std::optional<Case> draw_damaged(const Definition& definition, DType type, F&& i
     }
   }
   return std::nullopt;
-}
-
-// RapidCheck keeps the scopes of a draw in statics: one draw at a time in the whole program.
-std::mutex& drawing() {
-  static std::mutex mutex;
-  return mutex;
-}
-
-template <class T>
-T drawn(const rc::Gen<T>& generator, const rc::Random& random) {
-  const std::lock_guard lock(drawing());
-  return generator(random).value();
-}
-
-// Draws are never scaled down, whatever size a property is run with.
-template <class F>
-auto full_size(F&& f) {
-  return rc::gen::resize(rc::kNominalSize, rc::gen::exec(std::forward<F>(f)));
 }
 
 // Versions, types, seeds and indices have nothing in common: each word goes through SplitMix64 in turn.
@@ -243,27 +237,25 @@ const std::vector<Damage>& window_damages() {
   return damages;
 }
 
+// Draws are never scaled down, whatever size a property is run with.
 rc::Gen<Case> legal(const Definition& definition, DType type) {
-  return full_size([&definition, type] {
-    const std::uint64_t strata = questions_about(definition.version).strata;
-    return draw_legal(definition, type, static_cast<std::uint64_t>(between(0, static_cast<Int>(strata) - 1)));
-  });
+  return rc::gen::resize(rc::kNominalSize, rc::gen::exec([&definition, type] {
+                           const std::uint64_t strata = questions_about(definition.version).strata;
+                           return draw_legal(definition, type,
+                                             static_cast<std::uint64_t>(between(0, static_cast<Int>(strata) - 1)));
+                         }));
 }
 
 Case legal(const Definition& definition, DType type, std::uint64_t seed, std::uint64_t index) {
-  const rc::Gen<Case> stratum = full_size([&, stratum = index % questions_about(definition.version).strata] {
-    return draw_legal(definition, type, stratum);
-  });
-  return drawn(stratum, random_of(definition.version, type, seed, index));
+  const Drawing drawing(random_of(definition.version, type, seed, index));
+  return draw_legal(definition, type, index % questions_about(definition.version).strata);
 }
 
 std::optional<Case> near_miss(const Definition& definition, DType type, std::string_view constraint, std::uint64_t seed,
                               std::uint64_t index) {
-  const rc::Gen<std::optional<Case>> misses = full_size([&] {
-    return draw_damaged(definition, type,
-                        [&](const Case& broken) { return definition.breaks_only(broken.call(), constraint); });
-  });
-  return drawn(misses, random_of(definition.version, type, seed, index));
+  const Drawing drawing(random_of(definition.version, type, seed, index));
+  return draw_damaged(definition, type,
+                      [&](const Case& broken) { return definition.breaks_only(broken.call(), constraint); });
 }
 
 // A case line writes every attribute in the kind of its name, so it cannot break G3. G2, an attribute or input that is

@@ -33,7 +33,7 @@ struct Layout {
 };
 
 struct Questions {
-  // Drawn inside rc::gen::exec. May turn out illegal or too large, and is then drawn again.
+  // Draws (draw.h). May turn out illegal or too large, and is then drawn again.
   Case (*draw)(const Definition&, DType, std::uint64_t stratum);
   std::uint64_t strata;
   // Multiply-adds the case costs.
