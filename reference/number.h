@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace assay {
@@ -82,5 +83,13 @@ struct BFloat16 {
 // What the reference kernels add up in: the level asked by default, L2 (numerics 2.7).
 template <class T>
 using accumulator_t = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+// What a kernel writes for a sum: rounded once. A NaN is the positive quiet one without payload, since which operand's
+// bits survive is the machine's affair; a sum of nothing but zeros is +0.
+template <class T>
+constexpr T written(accumulator_t<T> sum) {
+  using A = accumulator_t<T>;
+  return T(sum != sum ? std::numeric_limits<A>::quiet_NaN() : sum + A{0});
+}
 
 }  // namespace assay

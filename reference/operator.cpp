@@ -242,6 +242,10 @@ Operator& Operator::kernel(Kernel kernel) {
   return everywhere([&](Definition& definition) { definition.kernel = kernel; });
 }
 
+Operator& Operator::fast(FastKernel kernel) {
+  return everywhere([&](Definition& definition) { definition.fast = kernel; });
+}
+
 const Definition* Operator::at(int opset) const {
   const Definition* in_force = nullptr;
   for (const Definition& version : versions_)

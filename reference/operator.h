@@ -6,7 +6,7 @@
 //       .require("C3", "dim(X,1) = dim(W,1) * group", [](const Call& c) { … })
 //       .since(1).type("T", {f16, f32, f64})
 //       .since(22, "T admits bfloat16").type("T", {bf16, f16, f32, f64})
-//       .shape(output_shape).kernel(compute);
+//       .shape(output_shape).kernel(compute).fast(compute_fast);
 #pragma once
 
 #include "reference/call.h"
@@ -64,6 +64,8 @@ struct TypeVariable {
 using ShapeFunction = std::function<Shape(const Call&)>;
 // Inputs in schema order, null where absent. Reads the call's rulings as ruled.
 using Kernel = std::function<Tensor(const Call&, std::span<const Tensor* const>)>;
+// The same to the bit, faster, on so many threads at most.
+using FastKernel = std::function<Tensor(const Call&, std::span<const Tensor* const>, int threads)>;
 
 // One version of one operator, everything inherited.
 struct Definition {
@@ -75,7 +77,8 @@ struct Definition {
   std::vector<RulingUse> rulings;
   std::vector<TypeVariable> types;
   ShapeFunction shape;
-  Kernel kernel;
+  Kernel kernel;    // the naive loop: the specification
+  FastKernel fast;  // through the engine (engine.h)
 
   const AttributeSpec* attribute(std::string_view name) const;
   const Parameter* input(std::string_view name) const;
@@ -119,6 +122,7 @@ class Operator {
   Operator& since(int version, std::string change = "");
   Operator& shape(ShapeFunction shape);
   Operator& kernel(Kernel kernel);
+  Operator& fast(FastKernel kernel);
 
   const std::string& name() const { return name_; }
   const std::string& domain() const { return domain_; }

@@ -54,8 +54,8 @@ const std::vector<std::string>& worker_names() {
   static const std::vector<std::string> names = [] {
     Words all;
     for (const CatalogueEntry& entry : catalogue()) all.push_back(entry.name);
-    for (const char* known :
-         {"reference", "reference:naive", "python:MODULE", "exec:COMMAND", "./LIBRARY.so", "variant:NAME", "mutant:ID"})
+    for (const char* known : {"reference", "reference:fast", "reference:naive", "python:MODULE", "exec:COMMAND",
+                              "./LIBRARY.so", "variant:NAME", "mutant:ID"})
       all.emplace_back(known);
     return all;
   }();
@@ -63,7 +63,8 @@ const std::vector<std::string>& worker_names() {
 }
 
 std::vector<std::string> command_of(const std::string& name) {
-  if (name == "reference" || name == "reference:naive") return {reference_worker()};
+  if (name == "reference" || name == "reference:fast") return {reference_worker()};
+  if (name == "reference:naive") return {reference_worker(), "--naive"};
   if (const CatalogueEntry* entry = find_entry(catalogue(), name)) return command_of(*entry);
   const std::size_t colon = name.find(':');
   if (colon == std::string::npos && is_library(name)) return library_command(name);

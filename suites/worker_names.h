@@ -2,7 +2,7 @@
 // Worker names: what may stand after --backend, and the command each name stands for.
 //
 //   NAME              an entry of tools/backends/catalogue.json (catalogue.h): onnxruntime, openvino, …
-//   reference, reference:naive   assay-worker-reference
+//   reference, reference:fast, reference:naive   assay-worker-reference: the first two are the same
 //   python:MODULE     tools/backends/onnx_backend.py      exec:COMMAND                 any program
 //   ./LIBRARY.so, ./LIBRARY.so.1   assay-worker-host, for what exports tools/backends/assay_backend.h
 //   variant:NAME, mutant:ID    assay-worker-reference: correct variants and planted bugs, for tests of ourselves

@@ -5,6 +5,7 @@
 //
 // over the taps that fall inside X. count is the number of those taps, or with count_include_pad the number that fall
 // inside X or its padding. The overhang that ceil_mode reaches beyond the padding never counts.
+#include "reference/engine.h"
 #include "reference/operator.h"
 #include "reference/window.h"
 
@@ -42,14 +43,77 @@ void average(const Call& call, std::span<const T> x, std::span<T> y) {
         if (cell) sum += static_cast<accumulator_t<T>>(x[plane * x_plane + *cell]);
         if (cell || (count_padding && is_padded(window, o, k))) ++count;
       });
-      y[at++] =
-          T(count ? sum / static_cast<accumulator_t<T>>(count) : std::numeric_limits<accumulator_t<T>>::quiet_NaN());
+      y[at++] = written<T>(count ? sum / static_cast<accumulator_t<T>>(count)
+                                 : std::numeric_limits<accumulator_t<T>>::quiet_NaN());
     });
+}
+
+// Per axis and window, the taps that count; the count of a window is their product over the axes.
+Ints counted(const Axis& axis, bool count_padding) {
+  Ints counts;
+  for (Int o = 0; o < axis.out; ++o) {
+    const auto counts_here = [&](Int tap) {
+      const Int cell = axis.cell(o, tap);
+      return axis.is_inside(cell) || (count_padding && axis.is_padded(cell));
+    };
+    Int& count = counts.emplace_back(0);
+    for (Int tap = 0; tap < axis.kernel; ++tap) count += counts_here(tap) ? 1 : 0;
+  }
+  return counts;
+}
+
+template <class A>
+std::vector<A> divisors(const Window& window, bool count_padding) {
+  Ints all{1};
+  for (const Axis& axis : window.axes) {
+    const Ints counts = counted(axis, count_padding);
+    Ints finer;
+    for (const Int outer : all)
+      for (const Int count : counts) finer.push_back(outer * count);
+    all = std::move(finer);
+  }
+  return {all.begin(), all.end()};
+}
+
+// The same through the engine: a convolution of every channel by itself with weights of 1, whose products are exact. A
+// window without any cell gives 0 / 0.
+template <class T>
+void average_fast(const Call& call, std::span<const T> x, std::span<T> y, int threads) {
+  using A = accumulator_t<T>;
+  const Window window = Window::of(call);
+  const engine::Extent extent{call.dim("X", 0), call.dim("X", 1), 1, 1};
+  if (!engine::pays(window, extent)) return average(call, x, y);
+  const bool count_padding = call.definition().attribute("count_include_pad") && call.integer("count_include_pad") != 0;
+  const engine::Plan plan = engine::plan(window, extent);
+  const Int x_plane = volume(window.input()), y_plane = volume(window.output());
+  const std::vector<A> ones(static_cast<std::size_t>(extent.group * plan.taps), A{1});
+  const std::vector<A> divisor = divisors<A>(window, count_padding);
+  std::vector<A> room;
+  const std::span<const A> cells = engine::lanes(x, room);
+
+  engine::Task<A> task{.plan = plan, .weights = ones};
+  task.data = [&](const engine::Piece& piece) {
+    return cells.data() + (piece.image * extent.group + piece.group) * x_plane;
+  };
+  task.pack = [&](const engine::Piece& piece, A* to, Int pitch) {
+    engine::pack(plan, window, piece, to, pitch, task.data(piece));
+  };
+  task.finish = [&](Int n, Int c, Int first, std::span<const A> sums) {
+    engine::write_quotients(sums, std::span(divisor).subspan(static_cast<std::size_t>(first), sums.size()),
+                            y.subspan(static_cast<std::size_t>((n * extent.group + c) * y_plane + first), sums.size()));
+  };
+  engine::run(task, threads);
 }
 
 Tensor compute(const Call& call, std::span<const Tensor* const> in) {
   Tensor y({call.type("X").dtype, output_shape(call)});
   for_float(y.dtype(), [&]<class T>() { average<T>(call, in[0]->as<T>(), y.as<T>()); });
+  return y;
+}
+
+Tensor compute_fast(const Call& call, std::span<const Tensor* const> in, int threads) {
+  Tensor y({call.type("X").dtype, output_shape(call)});
+  for_float(y.dtype(), [&]<class T>() { average_fast<T>(call, in[0]->as<T>(), y.as<T>(), threads); });
   return y;
 }
 
@@ -86,7 +150,8 @@ const Operator& average_pool() {
           .ruling("A8", {"drop-one", "drop-all"}, "'Ignored' excludes keeping one; drop-all is the plural's letter.")
 
       .shape(output_shape)
-      .kernel(compute);
+      .kernel(compute)
+      .fast(compute_fast);
   return op;
 }
 // clang-format on

@@ -6,6 +6,8 @@
 // X is N x I… x C (A25), W is M x k… x C/group (A24), Y is N x O… x M.
 #include "reference/convolution.h"
 
+#include <algorithm>
+
 namespace assay {
 namespace {
 
@@ -32,17 +34,24 @@ Call conv_of(const Call& call) {
   return Call(conv_definition(), std::move(node));
 }
 
-// Moves the elements of each outer slice between [plane, channels] and [channels, plane].
+// Moves the elements of each outer slice from [plane, channels] to [channels, plane], a square of them at a time so
+// that both sides stay in the cache.
+template <class T>
+void transpose(std::span<const T> in, std::span<T> out, Int planes, Int channels) {
+  constexpr Int side = 16;
+  const Int slice = planes * channels;
+  for (Int start = 0; slice > 0 && start < static_cast<Int>(in.size()); start += slice)
+    for (Int plane = 0; plane < planes; plane += side)
+      for (Int channel = 0; channel < channels; channel += side)
+        for (Int c = channel; c < std::min(channel + side, channels); ++c)
+          for (Int p = plane; p < std::min(plane + side, planes); ++p)
+            out[static_cast<std::size_t>(start + c * planes + p)] =
+                in[static_cast<std::size_t>(start + p * channels + c)];
+}
+
 Tensor transposed(const Tensor& in, Shape to, Int planes, Int channels) {
   Tensor out({in.dtype(), std::move(to)});
-  const std::size_t size = size_of(in.dtype());
-  const Int slice = planes * channels;
-  for (Int i = 0; i < in.elements(); ++i) {
-    const Int outer = i / slice, plane = i % slice / channels, channel = i % channels;
-    const Int at = outer * slice + channel * planes + plane;
-    std::memcpy(&out.bytes()[static_cast<std::size_t>(at) * size], &in.bytes()[static_cast<std::size_t>(i) * size],
-                size);
-  }
+  for_float(in.dtype(), [&]<class T>() { transpose(in.as<T>(), out.as<T>(), planes, channels); });
   return out;
 }
 
@@ -57,10 +66,22 @@ Tensor to_channels_last(const Tensor& in) {
 
 Shape output_shape(const Call& call) { return channels_last(Convolution(conv_of(call)).output_shape()); }
 
-Tensor compute(const Call& call, std::span<const Tensor* const> in) {
+template <class Conv>
+Tensor between_transpositions(std::span<const Tensor* const> in, Conv&& conv) {
   const Tensor x = to_channels_second(*in[0]), w = to_channels_second(*in[1]);
   const Tensor* const inputs[] = {&x, &w, in.size() > 2 ? in[2] : nullptr};
-  return to_channels_last(conv_definition().kernel(conv_of(call), inputs));
+  return to_channels_last(conv(inputs));
+}
+
+Tensor compute(const Call& call, std::span<const Tensor* const> in) {
+  return between_transpositions(
+      in, [&](std::span<const Tensor* const> inputs) { return conv_definition().kernel(conv_of(call), inputs); });
+}
+
+Tensor compute_fast(const Call& call, std::span<const Tensor* const> in, int threads) {
+  return between_transpositions(in, [&](std::span<const Tensor* const> inputs) {
+    return conv_definition().fast(conv_of(call), inputs, threads);
+  });
 }
 
 // The extents W gives the kernel, in the layout of the ruling.
@@ -84,7 +105,8 @@ const Operator& nhwc_conv() {
           .rulings({"A2", "A3", "A4", "A5", "A6", "A12", "A13", "A14", "A15", "A24", "A25", "A26", "A29", "A31"})
 
       .shape(output_shape)
-      .kernel(compute);
+      .kernel(compute)
+      .fast(compute_fast);
   return op;
 }
 // clang-format on

@@ -6,6 +6,7 @@
 //
 // over the taps of Conv. A tap that falls outside x stands for the value 0, that is for x_zero_point.
 #include "reference/convolution.h"
+#include "reference/engine.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,16 +35,21 @@ struct Scales {
   std::span<const float> x, w, y;
 };
 
-// rint rounds ties to even in the default rounding mode.
-Int requantized(Int sum, const Scales& scale, Int m, Int zero_point) {
-  const double real = static_cast<double>(sum) * scale.x[0] * of_map(scale.w, m) / scale.y[0];
-  return static_cast<Int>(std::rint(std::clamp(real, -1e9, 1e9))) + zero_point;
+constexpr double between(double value, double least, double most) {  // the least for a NaN
+  const double low = value > least ? value : least;
+  return low < most ? low : most;
+}
+
+// In steps of y, before its zero point; rint rounds ties to even in the default rounding mode. Where the scales leave
+// no number, the least.
+inline double requantized(double sum, double x_scale, double w_scale, double y_scale) {
+  return std::rint(between(sum * x_scale * w_scale / y_scale, -1e9, 1e9));
 }
 
 template <class T>
-void store(Tensor& y, Int at, Int value) {
-  y.as<T>()[static_cast<std::size_t>(at)] =
-      static_cast<T>(std::clamp<Int>(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+T saturated(double value) {
+  return static_cast<T>(
+      static_cast<std::int32_t>(between(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max())));
 }
 
 Tensor compute(const Call& call, std::span<const Tensor* const> in) {
@@ -61,9 +67,107 @@ Tensor compute(const Call& call, std::span<const Tensor* const> in) {
     conv.for_each_tap(n, m, o, [&](Int from, Int with) {
       sum += (x[static_cast<std::size_t>(from)] - x_zero) * (w[static_cast<std::size_t>(with)] - of_map(w_zero, m));
     });
-    const Int value = requantized(sum, scale, m, y_zero);
-    y.dtype() == DType::u8 ? store<std::uint8_t>(y, at, value) : store<std::int8_t>(y, at, value);
+    const double value =
+        requantized(static_cast<double>(sum), scale.x[0], of_map(scale.w, m), scale.y[0]) + static_cast<double>(y_zero);
+    if (y.dtype() == DType::u8)
+      y.as<std::uint8_t>()[static_cast<std::size_t>(at)] = saturated<std::uint8_t>(value);
+    else
+      y.as<std::int8_t>()[static_cast<std::size_t>(at)] = saturated<std::int8_t>(value);
   });
+  return y;
+}
+
+// --- The same through the engine. Integer sums are the same in any order, so channel c goes with channel c + half. ---
+
+constexpr double largest_term = 255.0 * 255.0;
+
+template <class F>
+auto for_byte(DType dtype, F&& f) {
+  return dtype == DType::u8 ? f.template operator()<std::uint8_t>() : f.template operator()<std::int8_t>();
+}
+
+// to[i] = {even[i] - zero, odd[i] - zero}; the odd ones end at `odds`, beyond stand zeros.
+template <class T>
+void pair_up(const T* even, const T* odd, Int odds, Int count, std::int16_t zero, engine::Pair* to) {
+  for (Int i = 0; i < odds; ++i)
+    to[i] = {static_cast<std::int16_t>(even[i] - zero), static_cast<std::int16_t>(odd[i] - zero)};
+  for (Int i = odds; i < count; ++i) to[i] = {static_cast<std::int16_t>(even[i] - zero), 0};
+}
+ASSAY_CLONES void pairs(const std::uint8_t* even, const std::uint8_t* odd, Int odds, Int count, std::int16_t zero,
+                        engine::Pair* to) {
+  pair_up(even, odd, odds, count, zero, to);
+}
+ASSAY_CLONES void pairs(const std::int8_t* even, const std::int8_t* odd, Int odds, Int count, std::int16_t zero,
+                        engine::Pair* to) {
+  pair_up(even, odd, odds, count, zero, to);
+}
+
+std::vector<engine::Pair> paired_weights(const Convolution& conv, const Tensor& w, const std::vector<Int>& zero) {
+  const Int taps = conv.window.taps(), all = conv.depth * taps, half = (conv.depth + 1) / 2 * taps;
+  std::vector<engine::Pair> paired(static_cast<std::size_t>(conv.maps * half));
+  for_byte(w.dtype(), [&]<class T>() {
+    const T* const from = w.as<T>().data();
+    for (Int m = 0; m < conv.maps; ++m)
+      pairs(from + m * all, from + m * all + half, all - half, half, static_cast<std::int16_t>(of_map(zero, m)),
+            paired.data() + m * half);
+  });
+  return paired;
+}
+
+struct Requantization {
+  double bias, x_scale, w_scale, y_scale, zero;
+};
+
+template <class T>
+void requantize(std::span<const std::int32_t> sums, const Requantization& by, T* y) {
+  const Requantization r = by;
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    y[i] = saturated<T>(requantized(static_cast<double>(sums[i]) + r.bias, r.x_scale, r.w_scale, r.y_scale) + r.zero);
+}
+ASSAY_CLONES void requantize_row(std::span<const std::int32_t> sums, const Requantization& by, std::uint8_t* y) {
+  requantize(sums, by, y);
+}
+ASSAY_CLONES void requantize_row(std::span<const std::int32_t> sums, const Requantization& by, std::int8_t* y) {
+  requantize(sums, by, y);
+}
+
+Tensor compute_fast(const Call& call, std::span<const Tensor* const> in, int threads) {
+  const Convolution conv(conv_of(call));
+  const engine::Extent extent{conv.batch, conv.group, conv.maps / conv.group, (conv.depth + 1) / 2};
+  const double terms = static_cast<double>(conv.depth) * static_cast<double>(conv.window.taps());
+  if (!engine::pays(conv.window, extent) || (terms + 1) * largest_term > std::numeric_limits<std::int32_t>::max())
+    return compute(call, in);
+
+  engine::Plan plan = engine::plan(conv.window, extent);
+  if (plan.packing == engine::Plan::Packing::in_place) plan.packing = engine::Plan::Packing::planes;
+  const auto x_zero = static_cast<std::int16_t>(integers(*in[2])[0]);
+  const std::vector<engine::Pair> weights = paired_weights(conv, *in[3], integers(*in[5]));
+  const std::vector<Int> bias = in.size() > 8 && in[8] ? integers(*in[8]) : std::vector<Int>{0};
+  const Requantization each{0, in[1]->as<float>()[0], 0, in[6]->as<float>()[0],
+                            static_cast<double>(integers(*in[7])[0])};
+  const Int x_plane = volume(conv.window.input()), y_plane = volume(conv.window.output());
+  Tensor y({call.type("y_zero_point").dtype, conv.output_shape()});
+
+  engine::Task<engine::Pair> task{.plan = plan, .weights = weights};
+  task.pack = [&](const engine::Piece& piece, engine::Pair* to, Int pitch) {
+    for_byte(in[0]->dtype(), [&]<class T>() {
+      const Int first = piece.image * conv.channels + piece.group * conv.depth;
+      const T* const x = in[0]->as<T>().data() + first * x_plane;
+      engine::pack(plan, conv.window, piece, to, pitch, [&, half = extent.depth](Int c, Int cell) {
+        const bool has_odd = c + half < conv.depth;
+        return engine::Pair{static_cast<std::int16_t>(x[c * x_plane + cell] - x_zero),
+                            static_cast<std::int16_t>(has_odd ? x[(c + half) * x_plane + cell] - x_zero : 0)};
+      });
+    });
+  };
+  task.finish = [&](Int n, Int m, Int window, std::span<const std::int32_t> sums) {
+    Requantization by = each;
+    by.bias = static_cast<double>(of_map(bias, m));
+    by.w_scale = of_map(in[4]->as<float>(), m);
+    const Int at = (n * conv.maps + m) * y_plane + window;
+    for_byte(y.dtype(), [&]<class T>() { requantize_row(sums, by, y.as<T>().data() + at); });
+  };
+  engine::run(task, threads);
   return y;
 }
 
@@ -101,7 +205,8 @@ const Operator& qlinear_conv() {
           .rulings({"A2", "A3", "A4", "A5", "A6", "A12", "A13", "A15", "A16", "A17", "A18", "A31", "A32"})
 
       .shape(output_shape)
-      .kernel(compute);
+      .kernel(compute)
+      .fast(compute_fast);
   return op;
 }
 // clang-format on

@@ -20,20 +20,25 @@ namespace {
 
 using oracles::Outcome;
 
-// Which kernel serves a model; both names empty: the reference itself.
+// Which kernel serves a model; both names empty: the reference itself, through the engine or by the naive loops.
 struct Choice {
   std::string variant, mutant;
+  bool naive = false;
 
   std::string backend() const {
-    return !variant.empty() ? "variant:" + variant : !mutant.empty() ? "mutant:" + mutant : "reference:naive";
+    if (!variant.empty()) return "variant:" + variant;
+    if (!mutant.empty()) return "mutant:" + mutant;
+    return naive ? "reference:naive" : "reference:fast";
   }
 
-  // One session. A variant or mutant that leaves an operator alone is served by the reference.
-  Kernel kernel(const Definition& definition) const {
+  // One session. A variant or mutant that leaves an operator alone is served by the naive reference.
+  FastKernel kernel(const Definition& definition) const {
     std::optional<Kernel> other;
     if (!variant.empty()) other = crosscheck::variant(variant, definition.version);
     if (!mutant.empty()) other = crosscheck::mutant(mutant, definition.version);
-    return other ? *std::move(other) : definition.kernel;
+    if (!other && !naive && variant.empty() && mutant.empty()) return definition.fast;
+    return [kernel = other ? *std::move(other) : definition.kernel](const Call& call, std::span<const Tensor* const> in,
+                                                                    int) { return kernel(call, in); };
   }
 };
 
@@ -98,32 +103,33 @@ Bound bind(const Served& served, const std::map<std::string, Tensor>& inputs) {
   return bound;
 }
 
-Tensor compute(const Definition& definition, const Kernel& kernel, const Bound& bound) {
+Tensor compute(const Definition& definition, const FastKernel& kernel, const Bound& bound, int threads) {
   const Call call(definition, bound.node);
   std::string broken;
   for (const std::string& id : definition.violated(call)) broken += " " + definition.version.name + "." + id;
   if (!broken.empty()) throw Refusal{.because = "breaks" + broken};
-  return kernel(call, bound.operands);
+  return kernel(call, bound.operands, threads);
 }
 
 // One node of the model, in a session of its own.
 struct Session {
   const Served& served;
   const Definition& definition;
-  Kernel kernel;
+  FastKernel kernel;
+  int threads;
 
-  Session(const Served& node, const Choice& choice)
-      : served(node), definition(*find_definition(node.version)), kernel(choice.kernel(definition)) {}
+  Session(const Served& node, const Choice& choice, int at_most)
+      : served(node), definition(*find_definition(node.version)), kernel(choice.kernel(definition)), threads(at_most) {}
 
   std::string output(const std::map<std::string, Tensor>& inputs) const {
-    return encode_tensor(compute(definition, kernel, bind(served, inputs)), served.output_name);
+    return encode_tensor(compute(definition, kernel, bind(served, inputs), threads), served.output_name);
   }
 };
 
 std::vector<std::vector<std::string>> run(const Choice& choice, const suites::Ask& ask) {
   const std::vector<Served> nodes = parse(ask.model);
   std::vector<Session> sessions;
-  for (const Served& node : nodes) sessions.emplace_back(node, choice);
+  for (const Served& node : nodes) sessions.emplace_back(node, choice, ask.threads);
   std::vector<std::vector<std::string>> sets;
   for (const auto& parts : ask.sets) {
     const std::map<std::string, Tensor> inputs = named_inputs(nodes.front(), parts);
@@ -172,6 +178,7 @@ int main(int argc, char** argv) {
   assay::Choice choice;
   auto* variant = app.add_option("--variant", choice.variant, "serve this correct variant instead");
   app.add_option("--mutant", choice.mutant, "serve this planted bug instead")->excludes(variant);
+  app.add_flag("--naive", choice.naive, "by the naive loops instead of the engine");
   CLI11_PARSE(app, argc, argv);
   std::ios::sync_with_stdio(false);
   try {

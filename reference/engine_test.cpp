@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine is held to the naive loops bit by bit, on random geometries from a seed that changes with every run.
+#include "reference/engine.h"
+
+#include "reference/operator.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <random>
+
+using namespace assay;
+
+namespace {
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : generator_(seed) {}
+  Int between(Int least, Int most) { return std::uniform_int_distribution<Int>(least, most)(generator_); }
+  bool one_in(Int n) { return between(1, n) == 1; }
+  template <class T>
+  T one_of(std::initializer_list<T> all) {
+    return all.begin()[between(0, static_cast<Int>(all.size()) - 1)];
+  }
+  double real() { return std::uniform_real_distribution<double>(-2, 2)(generator_); }
+
+ private:
+  std::mt19937_64 generator_;
+};
+
+// How unlike ordinary numbers the data are.
+enum class Data { ordinary, zeros, nonfinite };
+
+double value(Dice& dice, Data data) {
+  const double extremes[] = {INFINITY, -INFINITY, NAN, 0.0, -0.0, 1e-45, 3e38};
+  if (data == Data::nonfinite && dice.one_in(6)) return extremes[dice.between(0, 6)];
+  if (data == Data::zeros && dice.one_in(2)) return dice.one_of({0.0, -0.0, 1e-42, -1e-42});
+  return dice.real();
+}
+
+Tensor filled(Dice& dice, DType dtype, const Shape& shape, Data data) {
+  Tensor tensor({dtype, shape});
+  if (is_float(dtype))
+    for_float(dtype, [&]<class T>() {
+      for (T& each : tensor.as<T>()) each = T(value(dice, data));
+    });
+  else if (dtype == DType::i32)
+    for (std::int32_t& each : tensor.as<std::int32_t>()) each = static_cast<std::int32_t>(dice.between(-9999, 9999));
+  else
+    for (std::byte& each : tensor.bytes()) each = static_cast<std::byte>(dice.between(0, 255));
+  return tensor;
+}
+
+// A call with its data; inputs in schema order.
+struct Question {
+  const Definition* definition = nullptr;
+  Node node;
+  std::vector<std::optional<Tensor>> data;
+
+  Tensor ask(int threads) const {  // 0: the naive loop
+    const Call call(*definition, node);
+    std::vector<const Tensor*> in;
+    for (const auto& tensor : data) in.push_back(tensor ? &*tensor : nullptr);
+    return threads ? definition->fast(call, in, threads) : definition->kernel(call, in);
+  }
+};
+
+struct Geometry {
+  Shape x, kernel, out;
+  Ints strides, dilations, pads;
+};
+
+// Mostly geometries with windows; `wide` has long last axes, so that tiles, chunks and their ends all occur.
+Geometry geometry(Dice& dice, bool wide) {
+  Geometry g;
+  const Int rank = wide ? dice.between(1, 2) : dice.between(1, 4);
+  Ints ends;
+  for (Int a = 0; a < rank; ++a) {
+    const bool last = a + 1 == rank;
+    const Int in = dice.one_in(40) ? 0 : wide && last ? dice.between(20, 700) : dice.between(1, rank > 2 ? 5 : 9);
+    const Int k = dice.between(1, dice.one_in(4) ? 7 : 3), d = dice.one_in(3) ? dice.between(1, 4) : 1;
+    const Int s = dice.one_in(2) ? dice.between(1, 4) : 1;
+    const Int most = dice.one_in(30) ? 40 : (k - 1) * d;
+    Int begin = dice.one_in(2) ? 0 : dice.between(0, most), end = dice.one_in(2) ? begin : dice.between(0, most);
+    if (const Int lacking = (k - 1) * d + 1 - in - begin - end; lacking > 0) end += lacking;
+    g.x.push_back(in);
+    g.kernel.push_back(k);
+    g.strides.push_back(s);
+    g.dilations.push_back(d);
+    g.pads.push_back(begin);
+    ends.push_back(end);
+    g.out.push_back((in + begin + end - (k - 1) * d - 1) / s + 1);
+  }
+  g.pads.insert(g.pads.end(), ends.begin(), ends.end());
+  return g;
+}
+
+Shape joined(std::initializer_list<Int> front, const Shape& back) {
+  Shape shape(front);
+  shape.insert(shape.end(), back.begin(), back.end());
+  return shape;
+}
+
+void give(Question& question, const char* name, Tensor tensor) {
+  question.node.input(name, tensor.type());
+  question.data.emplace_back(std::move(tensor));
+}
+void leave_out(Question& question) { question.data.emplace_back(std::nullopt); }
+
+struct Channels {
+  Int batch, group, depth, maps;  // depth and maps per group
+};
+
+Channels channels(Dice& dice, bool wide) {
+  Channels c{dice.one_in(20) ? 0 : dice.between(1, 2), 1, dice.between(0, 9), dice.between(1, wide ? 9 : 30)};
+  if (dice.one_in(3)) c = {c.batch, dice.between(2, 4), dice.one_in(2) ? 1 : dice.between(1, 3), dice.between(1, 5)};
+  return c;
+}
+
+Node attributes(const Geometry& g, Int group) {
+  return Node()
+      .attribute("strides", g.strides)
+      .attribute("dilations", g.dilations)
+      .attribute("pads", g.pads)
+      .attribute("group", group);
+}
+
+const Definition& newest(const char* name, const char* domain = "") {
+  return find_operator(domain, name)->versions().back();
+}
+
+Question conv(Dice& dice, bool last, bool wide) {
+  const Geometry g = geometry(dice, wide);
+  const Channels c = channels(dice, wide);
+  const Data data = dice.one_of({Data::ordinary, Data::ordinary, Data::zeros, Data::nonfinite});
+  const Data weights = dice.one_in(4) ? Data::nonfinite : data == Data::zeros ? Data::zeros : Data::ordinary;
+  const DType type = last ? dice.one_of({DType::f16, DType::f32, DType::f64})
+                          : dice.one_of({DType::f32, DType::f16, DType::bf16, DType::f64});
+  Question q{last ? &newest("NhwcConv", "com.microsoft") : &newest("Conv"), attributes(g, c.group), {}};
+  Shape x = joined({c.batch, c.group * c.depth}, g.x), w = joined({c.group * c.maps, c.depth}, g.kernel);
+  if (last)
+    for (Shape* shape : {&x, &w}) std::rotate(shape->begin() + 1, shape->begin() + 2, shape->end());
+  give(q, "X", filled(dice, type, x, data));
+  give(q, "W", filled(dice, type, w, weights));
+  if (dice.one_in(2)) give(q, "B", filled(dice, type, {c.group * c.maps}, data));
+  return q;
+}
+
+Question qlinear(Dice& dice, bool wide) {
+  const Geometry g = geometry(dice, wide);
+  const Channels c = channels(dice, wide);
+  const DType x = dice.one_of({DType::u8, DType::i8}), w = dice.one_of({DType::u8, DType::i8});
+  const DType y = dice.one_of({DType::u8, DType::i8});
+  const auto scale = [&](const Shape& shape) {
+    Tensor tensor({DType::f32, shape});
+    for (float& each : tensor.as<float>()) each = std::exp2(static_cast<float>(dice.real()));
+    return tensor;
+  };
+  const Int maps = c.group * c.maps;
+  const Shape per_map = dice.one_in(2) ? Shape{} : Shape{maps};
+  Question q{&newest("QLinearConv"), attributes(g, c.group), {}};
+  give(q, "x", filled(dice, x, joined({c.batch, c.group * c.depth}, g.x), {}));
+  give(q, "x_scale", scale({}));
+  give(q, "x_zero_point", filled(dice, x, {}, {}));
+  give(q, "w", filled(dice, w, joined({maps, c.depth}, g.kernel), {}));
+  give(q, "w_scale", scale(per_map));
+  give(q, "w_zero_point", filled(dice, w, per_map, {}));
+  Tensor y_scale = scale({});
+  y_scale.as<float>()[0] *= dice.one_of({1.f, 100.f, 20000.f});
+  if (dice.one_in(20)) y_scale.as<float>()[0] = 0;
+  give(q, "y_scale", y_scale);
+  give(q, "y_zero_point", filled(dice, y, {}, {}));
+  if (dice.one_in(2)) give(q, "B", filled(dice, DType::i32, {maps}, {}));
+  return q;
+}
+
+Question deform(Dice& dice, bool wide) {
+  const Geometry g = geometry(dice, wide);
+  Channels c = channels(dice, wide);
+  const Int offset_group = dice.one_in(2) ? c.group : 1, rank = static_cast<Int>(g.x.size());
+  const Data data = dice.one_of({Data::ordinary, Data::ordinary, Data::zeros, Data::nonfinite});
+  const DType type = dice.one_of({DType::f32, DType::f16, DType::bf16, DType::f64});
+  Question q{&newest("DeformConv"), attributes(g, c.group).attribute("offset_group", offset_group), {}};
+  const Int taps = volume(g.kernel);
+  give(q, "X", filled(dice, type, joined({c.batch, c.group * c.depth}, g.x), data));
+  give(q, "W", filled(dice, type, joined({c.group * c.maps, c.depth}, g.kernel), dice.one_of({data, Data::ordinary})));
+  give(q, "offset", filled(dice, type, joined({c.batch, offset_group * taps * rank}, g.out), data));
+  if (dice.one_in(2))
+    give(q, "B", filled(dice, type, {c.group * c.maps}, data));
+  else
+    leave_out(q);
+  if (dice.one_in(2)) give(q, "mask", filled(dice, type, joined({c.batch, offset_group * taps}, g.out), data));
+  return q;
+}
+
+Question pool(Dice& dice, bool wide) {
+  const Geometry g = geometry(dice, wide);
+  const DType type = dice.one_of({DType::f32, DType::f16, DType::bf16, DType::f64});
+  Question q{&newest("AveragePool"), attributes(g, 1), {}};
+  q.node.attributes.erase("group");
+  q.node.attribute("kernel_shape", Ints(g.kernel))
+      .attribute("count_include_pad", static_cast<int>(dice.between(0, 1)))
+      .attribute("ceil_mode", volume(g.x) > 0 ? static_cast<int>(dice.between(0, 1)) : 0);
+  if (volume(g.x) > 0 && dice.one_in(4))  // else no window may be left
+    q.node.attribute("auto_pad", dice.one_of({"SAME_UPPER", "SAME_LOWER"})).attributes.erase("pads");
+  give(q, "X",
+       filled(dice, type, joined({dice.between(0, 2), dice.between(0, 5)}, g.x),
+              dice.one_of({Data::ordinary, Data::zeros, Data::nonfinite})));
+  return q;
+}
+
+std::string shown(const Question& q) {
+  std::string line = q.definition->version.name;
+  for (const auto& [name, input] : q.node.inputs)
+    line += " " + name + ":" + std::string(assay::name(input.type.dtype)) + text(input.type.shape);
+  for (const auto& [name, attribute] : q.node.attributes)
+    if (const Ints* list = std::get_if<Ints>(&attribute)) line += " " + name + "=" + text(*list);
+  return line;
+}
+
+template <class Ask>
+void hold_to_the_naive_loop(Ask&& ask, int count) {
+  if (std::getenv("ASSAY_FULL")) count *= 10;
+  Dice seeds(Catch::rngSeed());
+  for (int i = 0; i < count; ++i) {
+    const auto seed = static_cast<std::uint64_t>(seeds.between(0, std::numeric_limits<Int>::max()));
+    Dice dice(seed);
+    const Question question = ask(dice, dice.one_in(5));
+    INFO("seed " << seed << ": " << shown(question));
+    REQUIRE(question.definition->violated(Call(*question.definition, question.node)).empty());
+    const Tensor naive = question.ask(0);
+    for (const int threads : i % 8 == 0 ? std::vector{1, 2, 3, 7} : std::vector{1})
+      REQUIRE((question.ask(threads) == naive));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("The engine gives the bits of the naive loop: Conv", "[engine]") {
+  hold_to_the_naive_loop([](Dice& dice, bool wide) { return conv(dice, false, wide); }, 1500);
+}
+TEST_CASE("The engine gives the bits of the naive loop: NhwcConv", "[engine]") {
+  hold_to_the_naive_loop([](Dice& dice, bool wide) { return conv(dice, true, wide); }, 300);
+}
+TEST_CASE("The engine gives the bits of the naive loop: QLinearConv", "[engine]") {
+  hold_to_the_naive_loop(qlinear, 800);
+}
+TEST_CASE("The engine gives the bits of the naive loop: DeformConv", "[engine]") {
+  hold_to_the_naive_loop(deform, 600);
+}
+TEST_CASE("The engine gives the bits of the naive loop: AveragePool", "[engine]") {
+  hold_to_the_naive_loop(pool, 1200);
+}
+
+// Large enough for seven threads to start.
+TEST_CASE("Threads share a piece of work in every way and change no bit", "[engine]") {
+  struct Large {
+    Channels c;
+    Shape x, kernel;
+  };
+  const std::vector<Large> all{{{1, 1, 24, 36}, {64, 60}, {3, 3}},  // chunks
+                               {{1, 1, 300, 224}, {6, 7}, {3, 3}},  // slabs of maps
+                               {{2, 8, 16, 14}, {40, 36}, {3, 3}},  // images and groups
+                               {{1, 1, 32, 20}, {9, 60, 17}, {2, 3, 1}}};
+  Dice dice(Catch::rngSeed());
+  for (const Large& large : all) {
+    const auto& [batch, group, depth, maps] = large.c;
+    const std::size_t rank = large.x.size();
+    Question conv{&newest("Conv"), Node().attribute("group", group).attribute("pads", Ints(2 * rank, 1)), {}};
+    give(conv, "X", filled(dice, DType::f32, joined({batch, group * depth}, large.x), {}));
+    give(conv, "W", filled(dice, DType::f32, joined({group * maps, depth}, large.kernel), {}));
+    const Tensor one = conv.ask(1);
+    CHECK((conv.ask(0) == one));
+    for (const int threads : {2, 3, 7, 1000}) CHECK((conv.ask(threads) == one));
+  }
+}

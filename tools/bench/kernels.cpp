@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay-bench-kernels: what the reference kernels cost, on Google Benchmark.
+//
+//   layer/NAME            one layer of a well-known shape through the engine, one thread
+//   naive/NAME            the same by the naive loop, where that ends within a second
+//   scaling/WHAT/N        one extent grows and the others stay
+//   peak/…                registers only: what this core can do at most
+//
+// --write FOLDER writes each layer as NAME/model.onnx and NAME/input_N.pb instead, for bench_peers.py.
+#include "reference/engine.h"
+#include "reference/onnx_io.h"
+#include "reference/operator.h"
+
+#include <benchmark/benchmark.h>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+namespace assay {
+namespace {
+
+struct Layer {
+  const char* name;
+  const char* line;
+};
+
+// Shapes of ResNet-50, MobileNet and DCNv2; weights are constants, as runtimes expect.
+constexpr Layer layers[] = {
+    {"conv-3x3", "Conv-22 opset=22 ir=10 X=f32[1,64,56,56]~normal:1 W=f32[64,64,3,3]~normal:2@init pads=1,1,1,1"},
+    {"conv-3x3-deep", "Conv-22 opset=22 ir=10 X=f32[1,512,7,7]~normal:1 W=f32[512,512,3,3]~normal:2@init pads=1,1,1,1"},
+    {"conv-1x1", "Conv-22 opset=22 ir=10 X=f32[1,64,56,56]~normal:1 W=f32[256,64,1,1]~normal:2@init"},
+    {"conv-7x7-stem",
+     "Conv-22 opset=22 ir=10 X=f32[1,3,224,224]~normal:1 W=f32[64,3,7,7]~normal:2@init pads=3,3,3,3 strides=2,2"},
+    {"conv-3x3-stride",
+     "Conv-22 opset=22 ir=10 X=f32[1,64,56,56]~normal:1 W=f32[128,64,3,3]~normal:2@init pads=1,1,1,1 strides=2,2"},
+    {"conv-depthwise",
+     "Conv-22 opset=22 ir=10 X=f32[1,64,56,56]~normal:1 W=f32[64,1,3,3]~normal:2@init group=64 pads=1,1,1,1"},
+    {"conv-3x3-f16", "Conv-22 opset=22 ir=10 X=f16[1,64,56,56]~normal:1 W=f16[64,64,3,3]~normal:2@init pads=1,1,1,1"},
+    {"conv-3x3-f64", "Conv-22 opset=22 ir=10 X=f64[1,64,56,56]~normal:1 W=f64[64,64,3,3]~normal:2@init pads=1,1,1,1"},
+    {"qlinear-3x3",
+     "QLinearConv-10 opset=22 ir=10 x=u8[1,64,56,56]~byte:1 x_scale=f32[]~hold:0.1@init "
+     "x_zero_point=u8[]~hold:128@init "
+     "w=i8[64,64,3,3]~byte:2@init w_scale=f32[]~hold:0.1@init w_zero_point=i8[]~hold:0@init "
+     "y_scale=f32[]~hold:20@init y_zero_point=u8[]~hold:128@init pads=1,1,1,1"},
+    {"qlinear-1x1",
+     "QLinearConv-10 opset=22 ir=10 x=u8[1,64,56,56]~byte:1 x_scale=f32[]~hold:0.1@init "
+     "x_zero_point=u8[]~hold:128@init "
+     "w=i8[256,64,1,1]~byte:2@init w_scale=f32[]~hold:0.1@init w_zero_point=i8[]~hold:0@init "
+     "y_scale=f32[]~hold:20@init y_zero_point=u8[]~hold:128@init"},
+    {"deform-3x3",
+     "DeformConv-22 opset=22 ir=10 X=f32[1,64,56,56]~normal:1 W=f32[64,64,3,3]~normal:2@init "
+     "offset=f32[1,18,56,56]~uniform:3 B=f32[64]~normal:4@init mask=f32[1,9,56,56]~uniform:5 pads=1,1,1,1"},
+    {"pool-3x3", "AveragePool-22 opset=22 ir=10 X=f32[1,64,112,112]~normal:1 kernel_shape=3,3 pads=1,1,1,1"},
+    {"pool-3x3-stride",
+     "AveragePool-22 opset=22 ir=10 X=f32[1,64,112,112]~normal:1 kernel_shape=3,3 pads=1,1,1,1 strides=2,2"},
+    {"pool-2x2-stride", "AveragePool-22 opset=22 ir=10 X=f32[1,64,112,112]~normal:1 kernel_shape=2,2 strides=2,2"},
+};
+
+struct Question {
+  Case c;
+  std::vector<std::optional<Tensor>> data;
+  std::vector<const Tensor*> in;
+
+  explicit Question(const std::string& line) : c(parsed(line)), data(operands(c, 0)) {
+    for (const auto& tensor : data) in.push_back(tensor ? &*tensor : nullptr);
+  }
+  static Case parsed(const std::string& line) {
+    Result<Case> c = parse_case(line);
+    if (!c) throw InputError(line + ": " + c.error());
+    return *std::move(c);
+  }
+  Tensor answer(bool naive) const {
+    const Definition& definition = c.definition();
+    return naive ? definition.kernel(c.call(), in) : definition.fast(c.call(), in, 1);
+  }
+  // Multiplications and additions of the formula, padding included.
+  double operations() const {
+    const Call call = c.call();
+    const char* w = call.definition().input("w") ? "w" : "W";
+    const double outputs = static_cast<double>(volume(call.definition().shape(call)));
+    if (!call.definition().input(w)) return outputs * static_cast<double>(volume(call.ints("kernel_shape")));
+    return 2 * outputs * static_cast<double>(volume(call.shape(w)) / call.dim(w, 0));
+  }
+};
+
+void measure(benchmark::State& state, const std::string& line, bool naive) {
+  const Question question(line);
+  for (auto _ : state) benchmark::DoNotOptimize(question.answer(naive));
+  state.counters["operations"] =
+      benchmark::Counter(question.operations(), benchmark::Counter::kIsIterationInvariantRate);
+}
+
+// --- The most this core can do: independent chains in registers, nothing loaded. ---
+
+#if defined(__x86_64__)
+#define ASSAY_PEAK(name, target_, bytes)                                                                           \
+  __attribute__((target(target_), noinline)) float name(int rounds, bool fused) {                                  \
+    typedef float Vector __attribute__((vector_size(bytes)));                                                      \
+    constexpr int chains = bytes == 64 ? 24 : 12;                                                                  \
+    Vector sum[chains] = {}, x = Vector{} + 1.0001f, w = Vector{} + 0.9999f;                                       \
+    for (int i = 0; i < rounds; ++i) {                                                                             \
+      asm volatile("" : "+v"(x), "+v"(w));                                                                         \
+      if (fused)                                                                                                   \
+        _Pragma("GCC unroll 24") for (int c = 0; c < chains;                                                       \
+                                      ++c) asm volatile("vfmadd231ps %2, %1, %0" : "+v"(sum[c]) : "v"(x), "v"(w)); \
+      else                                                                                                         \
+        _Pragma("GCC unroll 24") for (int c = 0; c < chains; ++c) {                                                \
+          Vector product;                                                                                          \
+          asm volatile("vmulps %2, %1, %0" : "=v"(product) : "v"(x), "v"(w));                                      \
+          asm volatile("vaddps %1, %0, %0" : "+v"(sum[c]) : "v"(product));                                         \
+        }                                                                                                          \
+    }                                                                                                              \
+    float all = 0;                                                                                                 \
+    for (const Vector& each : sum) all += each[0];                                                                 \
+    return all;                                                                                                    \
+  }
+ASSAY_PEAK(peak_avx512, "avx512f,fma", 64)
+ASSAY_PEAK(peak_avx2, "avx2,fma", 32)
+
+void measure_peak(benchmark::State& state, bool fused) {
+  const bool wide = engine::instructions() == std::string("avx512");
+  constexpr int rounds = 10000;
+  for (auto _ : state) benchmark::DoNotOptimize(wide ? peak_avx512(rounds, fused) : peak_avx2(rounds, fused));
+  state.counters["operations"] =
+      benchmark::Counter(2.0 * rounds * (wide ? 24 * 16 : 12 * 8), benchmark::Counter::kIsIterationInvariantRate);
+}
+#endif
+
+void register_all() {
+  const auto add = [](const std::string& name, const std::string& line, bool naive) {
+    benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+      measure(state, line, naive);
+    })->Unit(benchmark::kMicrosecond);
+  };
+  for (const Layer& layer : layers) add(std::string("layer/") + layer.name, layer.line, false);
+  for (const Layer& layer : layers) add(std::string("naive/") + layer.name, layer.line, true);
+  const auto conv = [](Int channels, Int maps, Int side, Int kernel) {
+    const std::string c = std::to_string(channels), m = std::to_string(maps), s = std::to_string(side);
+    const std::string k = std::to_string(kernel), pad = std::to_string(kernel / 2);
+    return "Conv-22 opset=22 ir=10 X=f32[1," + c + "," + s + "," + s + "]~normal:1 W=f32[" + m + "," + c + "," + k +
+           "," + k + "]~normal:2@init pads=" + pad + "," + pad + "," + pad + "," + pad;
+  };
+  for (const Int n : {16, 32, 64, 128, 256}) add("scaling/channels/" + std::to_string(n), conv(n, 48, 28, 3), false);
+  for (const Int n : {12, 24, 48, 96, 192}) add("scaling/maps/" + std::to_string(n), conv(64, n, 28, 3), false);
+  for (const Int n : {14, 28, 56, 112, 224}) add("scaling/side/" + std::to_string(n), conv(16, 48, n, 3), false);
+  for (const Int n : {1, 3, 5, 7, 9, 11}) add("scaling/kernel/" + std::to_string(n), conv(16, 48, 56, n), false);
+  add("small/conv-1x1x4", "Conv-22 opset=22 ir=10 X=f32[1,1,4]~normal:1 W=f32[1,1,2]~normal:2", false);
+  add("small/conv-2x5x5", "Conv-22 opset=22 ir=10 X=f32[1,2,5,5]~normal:1 W=f32[4,2,3,3]~normal:2", false);
+  add("small/conv-4x9x9", "Conv-22 opset=22 ir=10 X=f32[1,4,9,9]~normal:1 W=f32[4,4,3,3]~normal:2", false);
+  add("small-naive/conv-4x9x9", "Conv-22 opset=22 ir=10 X=f32[1,4,9,9]~normal:1 W=f32[4,4,3,3]~normal:2", true);
+#if defined(__x86_64__)
+  benchmark::RegisterBenchmark("peak/fused", [](benchmark::State& state) { measure_peak(state, true); });
+  benchmark::RegisterBenchmark("peak/separate", [](benchmark::State& state) { measure_peak(state, false); });
+#endif
+}
+
+void write_file(const std::filesystem::path& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  if (!file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())))
+    throw InputError("cannot write " + path.string());
+}
+
+void write_layers(const std::filesystem::path& folder) {
+  for (const Layer& layer : layers) {
+    const Question question(layer.line);
+    const std::filesystem::path here = folder / layer.name;
+    std::filesystem::create_directories(here);
+    write_file(here / "model.onnx", model_of(question.c));
+    write_file(here / "operations", std::to_string(question.operations()));
+    write_file(here / "output.pb", encode_tensor(question.answer(false), "Y"));
+    int number = 0;
+    for (const std::string& input : graph_inputs(question.c, 0))
+      write_file(here / ("input_" + std::to_string(number++) + ".pb"), input);
+  }
+}
+
+}  // namespace
+}  // namespace assay
+
+int main(int count, char** words) {
+  try {
+    if (count == 3 && words[1] == std::string("--write")) {
+      assay::write_layers(words[2]);
+      return 0;
+    }
+    assay::register_all();
+    benchmark::AddCustomContext("instructions", assay::engine::instructions());
+    benchmark::Initialize(&count, words);
+    if (benchmark::ReportUnrecognizedArguments(count, words)) return 2;
+    benchmark::RunSpecifiedBenchmarks();
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "assay-bench-kernels: " << error.what() << "\n";
+    return 2;
+  }
+}
