@@ -396,10 +396,10 @@ inline std::uint16_t bfloat16_bits(float sum) {
 
 }  // namespace
 
-ASSAY_CLONES void widen(std::span<const BFloat16> from, std::span<float> to) {
+ASSAY_EVERY_WIDTH void widen(std::span<const BFloat16> from, std::span<float> to) {
   for (std::size_t i = 0; i < from.size(); ++i) to[i] = std::bit_cast<float>(std::uint32_t{from[i].bits} << 16);
 }
-ASSAY_CLONES void write(std::span<const float> sums, std::span<BFloat16> y) {
+ASSAY_EVERY_WIDTH void write(std::span<const float> sums, std::span<BFloat16> y) {
   for (std::size_t i = 0; i < sums.size(); ++i) y[i].bits = bfloat16_bits(sums[i]);
 }
 
@@ -422,16 +422,18 @@ void write(std::span<const float> sums, std::span<Float16> y) {
   }
 }
 
-ASSAY_CLONES void write(std::span<const float> sums, std::span<float> y) {
+ASSAY_EVERY_WIDTH void write(std::span<const float> sums, std::span<float> y) {
   for (std::size_t i = 0; i < sums.size(); ++i) y[i] = written<float>(sums[i]);
 }
-ASSAY_CLONES void write(std::span<const double> sums, std::span<double> y) {
+ASSAY_EVERY_WIDTH void write(std::span<const double> sums, std::span<double> y) {
   for (std::size_t i = 0; i < sums.size(); ++i) y[i] = written<double>(sums[i]);
 }
-ASSAY_CLONES void write_quotients(std::span<const float> sums, std::span<const float> divisors, std::span<float> y) {
+ASSAY_EVERY_WIDTH void write_quotients(std::span<const float> sums, std::span<const float> divisors,
+                                       std::span<float> y) {
   for (std::size_t i = 0; i < sums.size(); ++i) y[i] = written<float>(sums[i] / divisors[i]);
 }
-ASSAY_CLONES void write_quotients(std::span<const double> sums, std::span<const double> divisors, std::span<double> y) {
+ASSAY_EVERY_WIDTH void write_quotients(std::span<const double> sums, std::span<const double> divisors,
+                                       std::span<double> y) {
   for (std::size_t i = 0; i < sums.size(); ++i) y[i] = written<double>(sums[i] / divisors[i]);
 }
 

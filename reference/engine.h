@@ -19,9 +19,9 @@
 // A loop over rows compiled for several instruction sets, of which the program takes the best there is. For functions
 // that are no templates; without contraction the results are the same. Under the sanitizers it would run before them.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define ASSAY_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#define ASSAY_EVERY_WIDTH __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
-#define ASSAY_CLONES
+#define ASSAY_EVERY_WIDTH
 #endif
 
 namespace assay::engine {

@@ -167,10 +167,11 @@ inline void interpolate(const Samples<A>& samples, Int first, Int count, const A
   for (Int i = 0; i < count; ++i) to[i] = masks[i] * to[i];
 }
 
-ASSAY_CLONES void sample_row(const Samples<float>& samples, Int first, Int count, const float* plane, float* to) {
+ASSAY_EVERY_WIDTH void sample_row(const Samples<float>& samples, Int first, Int count, const float* plane, float* to) {
   interpolate(samples, first, count, plane, to);
 }
-ASSAY_CLONES void sample_row(const Samples<double>& samples, Int first, Int count, const double* plane, double* to) {
+ASSAY_EVERY_WIDTH void sample_row(const Samples<double>& samples, Int first, Int count, const double* plane,
+                                  double* to) {
   interpolate(samples, first, count, plane, to);
 }
 

@@ -93,12 +93,12 @@ void pair_up(const T* even, const T* odd, Int odds, Int count, std::int16_t zero
     to[i] = {static_cast<std::int16_t>(even[i] - zero), static_cast<std::int16_t>(odd[i] - zero)};
   for (Int i = odds; i < count; ++i) to[i] = {static_cast<std::int16_t>(even[i] - zero), 0};
 }
-ASSAY_CLONES void pairs(const std::uint8_t* even, const std::uint8_t* odd, Int odds, Int count, std::int16_t zero,
-                        engine::Pair* to) {
+ASSAY_EVERY_WIDTH void pairs(const std::uint8_t* even, const std::uint8_t* odd, Int odds, Int count, std::int16_t zero,
+                             engine::Pair* to) {
   pair_up(even, odd, odds, count, zero, to);
 }
-ASSAY_CLONES void pairs(const std::int8_t* even, const std::int8_t* odd, Int odds, Int count, std::int16_t zero,
-                        engine::Pair* to) {
+ASSAY_EVERY_WIDTH void pairs(const std::int8_t* even, const std::int8_t* odd, Int odds, Int count, std::int16_t zero,
+                             engine::Pair* to) {
   pair_up(even, odd, odds, count, zero, to);
 }
 
@@ -124,10 +124,10 @@ void requantize(std::span<const std::int32_t> sums, const Requantization& by, T*
   for (std::size_t i = 0; i < sums.size(); ++i)
     y[i] = saturated<T>(requantized(static_cast<double>(sums[i]) + r.bias, r.x_scale, r.w_scale, r.y_scale) + r.zero);
 }
-ASSAY_CLONES void requantize_row(std::span<const std::int32_t> sums, const Requantization& by, std::uint8_t* y) {
+ASSAY_EVERY_WIDTH void requantize_row(std::span<const std::int32_t> sums, const Requantization& by, std::uint8_t* y) {
   requantize(sums, by, y);
 }
-ASSAY_CLONES void requantize_row(std::span<const std::int32_t> sums, const Requantization& by, std::int8_t* y) {
+ASSAY_EVERY_WIDTH void requantize_row(std::span<const std::int32_t> sums, const Requantization& by, std::int8_t* y) {
   requantize(sums, by, y);
 }
 
