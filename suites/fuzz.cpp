@@ -212,6 +212,16 @@ Finding found(const Example& example, Backend& backend, const Conduct& conduct, 
   return finding;
 }
 
+// What the backend says it does not take: such a case is answered otherwise once that changes.
+std::string capabilities_text(const Description& description) {
+  std::string words =
+      joined(std::set<std::string, std::less<>>(description.operators.begin(), description.operators.end())) + "; " +
+      joined(std::set<std::string, std::less<>>(description.types.begin(), description.types.end())) + "; opset " +
+      std::to_string(description.newest_opset);
+  for (const Predicate& excluded : description.excludes) words += "; not " + excluded.text();
+  return words + (description.answers_shapes ? "; shapes only" : "");
+}
+
 }  // namespace
 
 Identity identity_of(const FuzzPlan& plan, const std::string& backend, const Description& description,
@@ -222,6 +232,7 @@ Identity identity_of(const FuzzPlan& plan, const std::string& backend, const Des
                     {"backend", backend},
                     {"version", description.backend + " " + description.version},
                     {"arithmetic", arithmetic_text(description.arithmetic)},
+                    {"capabilities", capabilities_text(description)},
                     {"level", std::string(oracles::name(conduct.level))},
                     {"threads", std::to_string(conduct.threads)},
                     {"optimization", conduct.optimization},

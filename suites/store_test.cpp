@@ -2,6 +2,7 @@
 #include "suites/store.h"
 
 #include "reference/result.h"
+#include "suites/fuzz.h"
 
 #include <catch2/catch.hpp>
 
@@ -364,4 +365,19 @@ TEST_CASE("stores that do not make a whole are refused, and nothing is written",
 }
 
 }  // namespace
+TEST_CASE("Store: what a backend declares it does not take belongs to the identity of a campaign", "[store]") {
+  Description described;
+  described.types = {"f32"};
+  const auto identity = [](const Description& backend) { return identity_of({}, "reference", backend, {}, "0"); };
+  const Identity before = identity(described);
+  CHECK(identity(described) == before);
+  Description more = described, newer = described, fewer = described, shapes = described, excluding = described;
+  more.types.insert("f16");
+  newer.newest_opset = 21;
+  fewer.operators = {"Conv-11"};
+  shapes.answers_shapes = true;
+  excluding.excludes = {*parse_predicate("rank(X) > 4")};
+  for (const Description& changed : {more, newer, fewer, shapes, excluding}) CHECK(identity(changed) != before);
+}
+
 }  // namespace assay::suites
