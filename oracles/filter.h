@@ -54,6 +54,23 @@ struct Screen {
 // One decided element in this many is given to the definition, and at most `most_sampled` of one tensor.
 inline constexpr Int sample_period = 1000, most_sampled = 64;
 
+// Which of the elements that are handed to it one after the other are sampled: one of each `sample_period`.
+class Sampler {
+ public:
+  explicit Sampler(std::uint64_t seed) : seed_(seed) { draw(); }
+  // Calls f(i) for those of the next `count` elements that are.
+  template <class F>
+  void next(Int count, F&& f) {
+    for (; drawn_ < seen_ + count; draw()) f(static_cast<std::size_t>(drawn_ - seen_));
+    seen_ += count;
+  }
+
+ private:
+  void draw();
+  std::uint64_t seed_;
+  Int seen_ = 0, period_ = 0, drawn_ = 0;
+};
+
 // What an operator whose output is a sum of products gives to be screened.
 struct Sums {
   Sweep sweep;
@@ -62,5 +79,26 @@ struct Sums {
 };
 // None where the filter does not apply: an operand that is infinite or NaN, f64, more terms than it bounds.
 std::optional<Screening> screen(const Sums& sums, const Tensor& got, const Screen& how);
+
+// Of integer outputs sat(rne(a M) + zero), or sat(rne(a M + zero)): a an exact integer sum, M a real.
+//
+// a is exact in double. M' is within 2^-51 of M, so a M' within 2^-50 |a M| of a M: where a M' is further than that
+// from a tie, both round alike, in either order of rounding and adding. Where M' = M has so few bits that a M' is exact
+// too, ties are decided as well.
+struct Requantising {
+  Sweep sweep;  // without sizes
+  Strides to;
+  std::vector<double> scale;  // M' per map
+  std::vector<bool> exact;    // per map: |a| < 2^32 times M' is M' itself and exact
+  double zero = 0, low = 0, high = 0;
+  bool adds_first = false;
+  double most = 0x1p31;  // |a| beyond is left undecided
+};
+// Right means RN here: every other answer stays undecided.
+Screening screen(const Requantising& sums, const Tensor& got, const Screen& how);
+
+// Whether some sum is beyond 32 bits; whether some a M is within `share` (|a M| + |zero|) of a tie, given to `at_tie`
+// by its row-major index until it says true.
+bool leaves_32_bits(const Requantising& sums, double share, const std::function<bool(Int)>& at_tie);
 
 }  // namespace assay::oracles
