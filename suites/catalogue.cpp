@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 using Kind = CatalogueEntry::Kind;
 
-constexpr std::array<std::string_view, 5> kinds{"builtin", "venv", "npm", "cargo", "apt"};
+constexpr std::array<std::string_view, 4> kinds{"venv", "npm", "cargo", "apt"};
 
 // What is wrong with the catalogue, thrown only inside this file: parse_catalogue catches it.
 struct Malformed {
@@ -73,6 +73,7 @@ void check(const CatalogueEntry& entry) {
   if (!is_name(entry.name)) throw Malformed{"a name is made of small letters, digits, dots and hyphens"};
   if (entry.command.empty()) throw Malformed{"\"command\" is missing"};
   if ((entry.kind == Kind::venv) == entry.lock.empty()) throw Malformed{"\"lock\" goes with \"kind\":\"venv\""};
+  if (entry.kind != Kind::venv && !entry.modules.empty()) throw Malformed{"\"modules\" goes with \"kind\":\"venv\""};
   if (entry.kind == Kind::apt && entry.apt.empty()) throw Malformed{"\"kind\":\"apt\" needs \"apt\", its packages"};
   if (entry.suite != "full" && entry.suite != "short") throw Malformed{"\"suite\" is full or short"};
   if (entry.pack < 1 || entry.recycle < 0) throw Malformed{"\"pack\" is at least 1, \"recycle\" at least 0"};
@@ -89,6 +90,7 @@ CatalogueEntry entry_of(const Json& object) {
   reader.read("kind", kind);
   reader.read("needs", entry.needs);
   reader.read("lock", entry.lock);
+  reader.read("modules", entry.modules);
   reader.read("apt", entry.apt);
   reader.read("sources", entry.sources);
   reader.read("build", entry.build);
@@ -204,9 +206,11 @@ fs::path install_folder(const CatalogueEntry& entry) {
   return cache_folder() / "backends" / (entry.name + "-" + sha256(identity_of(entry)).substr(0, 12));
 }
 
+bool is_at_hand(const CatalogueEntry& entry) { return !entry.modules.empty() && python_has(entry.modules); }
+
 bool is_installed(const CatalogueEntry& entry) {
   std::error_code ignored;
-  return entry.kind == Kind::builtin || fs::is_regular_file(install_folder(entry) / "stamp", ignored);
+  return fs::is_regular_file(install_folder(entry) / "stamp", ignored);
 }
 
 Words filled_in(const CatalogueEntry& entry, const Words& words) {
@@ -215,8 +219,10 @@ Words filled_in(const CatalogueEntry& entry, const Words& words) {
     for (std::string& word : filled)
       if (word.find(placeholder) != std::string::npos) replace_all(word, placeholder, value());
   };
-  fill("{python}",
-       [&] { return entry.kind == Kind::venv ? (install_folder(entry) / "bin/python").string() : python(); });
+  fill("{python}", [&] {
+    const bool is_own = entry.kind == Kind::venv && !is_at_hand(entry);
+    return is_own ? (install_folder(entry) / "bin/python").string() : python();
+  });
   fill("{backends}", [] { return backends_folder().string(); });
   fill("{install}", [&] { return install_folder(entry).string(); });
   fill("{bin}", [] { return programs_folder().string(); });
@@ -224,7 +230,8 @@ Words filled_in(const CatalogueEntry& entry, const Words& words) {
 }
 
 Words command_of(const CatalogueEntry& entry) {
-  if (!is_installed(entry)) throw InputError(entry.name + " is not installed: assay backends install " + entry.name);
+  if (!is_at_hand(entry) && !is_installed(entry))
+    throw InputError(entry.name + " is not installed: assay backends install " + entry.name);
   Words command;
   if (!entry.environment.empty()) command.push_back("env");
   for (const auto& [key, value] : entry.environment) command.push_back(key + "=" + value);

@@ -15,11 +15,12 @@
 namespace assay::suites {
 
 struct CatalogueEntry {
-  enum class Kind { builtin, venv, npm, cargo, apt };
+  enum class Kind { venv, npm, cargo, apt };
   std::string name, about, package, note;
-  Kind kind = Kind::builtin;
+  Kind kind = Kind::venv;
   std::string needs;                 // what a machine must have before, in words: "node 18 or newer"
   std::string lock;                  // venv: the hash-locked requirements, in tools/backends
+  std::vector<std::string> modules;  // venv: an interpreter at hand that has these does as well
   std::vector<std::string> apt;      // Debian packages
   std::vector<std::string> sources;  // files and folders in tools/backends that `build` reads
   std::vector<std::string> build;    // a command that makes something in {install} once the packages are there
@@ -43,12 +44,14 @@ const CatalogueEntry* find_entry(const std::vector<CatalogueEntry>& catalogue, s
 // <cache>/backends/<name>-<12 hex digits of the SHA-256 over all that decides what is installed>. Throws InputError
 // where a lock or source it names is not there.
 std::filesystem::path install_folder(const CatalogueEntry& entry);
-bool is_installed(const CatalogueEntry& entry);  // builtin ones are
+// Served by the Python of places.h as it is; it goes before an installation.
+bool is_at_hand(const CatalogueEntry& entry);
+bool is_installed(const CatalogueEntry& entry);
 
 // The words with {python}, {backends}, {install} and {bin} filled in.
 std::vector<std::string> filled_in(const CatalogueEntry& entry, const std::vector<std::string>& words);
 
-// Program and arguments of its worker. Throws InputError where the entry is not installed.
+// Program and arguments of its worker. Throws InputError where the entry is neither at hand nor installed.
 std::vector<std::string> command_of(const CatalogueEntry& entry);
 
 }  // namespace assay::suites

@@ -39,9 +39,7 @@ class EmptyCache {
   std::string before_;
 };
 
-std::string one(const std::string& fields) {
-  return R"([{"name":"x","kind":"builtin","command":["a"])" + fields + "}]";
-}
+std::string one(const std::string& fields) { return R"([{"name":"x","kind":"npm","command":["a"])" + fields + "}]"; }
 
 std::string complaint(const std::string& json) {
   const auto parsed = parse_catalogue(json);
@@ -91,8 +89,8 @@ TEST_CASE("catalogue: a mistake is one line that names the entry", "[catalogue]"
   CHECK(complaint(R"([{"name":"x","kind":"crgo","command":["a"]}])") == "x: unknown kind crgo; did you mean cargo?");
   CHECK(complaint(R"([{"name":"x","kind":"apt","command":["a"]}])") ==
         "x: \"kind\":\"apt\" needs \"apt\", its packages");
-  CHECK(complaint(R"([{"name":"x","kind":"builtin"}])") == "x: \"command\" is missing");
-  CHECK_THAT(complaint(R"([{"name":"../x","kind":"builtin","command":["a"]}])"), Contains("small letters"));
+  CHECK(complaint(R"([{"name":"x","kind":"npm"}])") == "x: \"command\" is missing");
+  CHECK_THAT(complaint(R"([{"name":"../x","kind":"npm","command":["a"]}])"), Contains("small letters"));
   const std::string entry = one("").substr(1, one("").size() - 2);
   CHECK(complaint("[" + entry + "," + entry + "]") == "x: the name stands twice");
 }
@@ -131,9 +129,32 @@ TEST_CASE("catalogue: only the stamp makes an installation, and its words are fi
         Words{at + "/bin/python", (backends_folder() / "tract.py").string(), at + "/x", "plain"});
 }
 
+TEST_CASE("catalogue: an interpreter that has the modules goes before an installation", "[catalogue]") {
+  const EmptyCache cache;
+  CatalogueEntry entry = sample();
+  entry.modules = {"json"};
+  CHECK(is_at_hand(entry));
+  CHECK_FALSE(is_installed(entry));
+  CHECK(filled_in(entry, {"{python}"}) == Words{python()});
+  CHECK_FALSE(is_at_hand(sample()));
+}
+
+TEST_CASE("places: a stranger's interpreter is asked for modules", "[places]") {
+  const char* given = std::getenv("ASSAY_PYTHON");
+  const std::string before = given ? given : "";
+  setenv("ASSAY_PYTHON", "/usr/bin/python3", 1);
+  CHECK(python_has({"json", "ctypes"}));
+  CHECK_FALSE(python_has({"json", "no_such_module_of_assay"}));
+  setenv("ASSAY_PYTHON", "/no/such/interpreter", 1);
+  CHECK_FALSE(python_has({"json"}));
+  before.empty() ? unsetenv("ASSAY_PYTHON") : setenv("ASSAY_PYTHON", before.c_str(), 1);
+}
+
 TEST_CASE("catalogue: the environment of an entry goes before its program", "[catalogue]") {
-  CatalogueEntry entry;
-  entry.name = "sample";
+  const EmptyCache cache;
+  CatalogueEntry entry = sample();
+  fs::create_directories(install_folder(entry));
+  std::ofstream(install_folder(entry) / "stamp") << "{}";
   entry.command = {"program"};
   entry.environment = {{"A", "1"}, {"B", "{install}"}};
   CHECK(command_of(entry) == Words{"env", "A=1", "B=" + install_folder(entry).string(), "program"});

@@ -4,7 +4,13 @@
 #include "reference/result.h"
 #include "suites/printable.h"
 
+#include <array>
 #include <cstdlib>
+#include <fcntl.h>
+#include <map>
+#include <mutex>
+#include <spawn.h>
+#include <sys/wait.h>
 
 namespace assay::suites {
 namespace {
@@ -34,12 +40,35 @@ fs::path home() {
     if (is_file(fs::path(given) / marker)) return given;
     throw InputError("ASSAY_HOME is " + printable(given) + ", but there is no " + marker + " in it");
   }
-  for (fs::path folder = running_program().parent_path(); folder.has_relative_path(); folder = folder.parent_path())
-    if (is_file(folder / marker)) return folder;
-  if (const fs::path sources = fs::path(__FILE__).parent_path().parent_path(); is_file(sources / marker))
-    return sources;
+  for (fs::path above = running_program().parent_path(); above.has_relative_path(); above = above.parent_path())
+    for (const fs::path& folder : {above, above / "share/assay"})
+      if (is_file(folder / marker)) return folder;
   throw InputError(std::string(marker) + " is not found: set ASSAY_HOME to the folder of the project");
 }
+
+fs::path own_python() { return home() / ".deps/venv/bin/python"; }
+
+// Its exit code; it says nothing and reads nothing.
+int exit_code_of(const std::vector<std::string>& command) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t quiet;
+  posix_spawn_file_actions_init(&quiet);
+  for (const int descriptor : {0, 1, 2}) posix_spawn_file_actions_addopen(&quiet, descriptor, "/dev/null", O_RDWR, 0);
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, arguments[0], &quiet, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&quiet);
+  if (error != 0) return -1;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// Looks for them without importing them, and not in the current folder.
+const char* const finder =
+    "import importlib.util, sys; sys.exit(any(importlib.util.find_spec(name) is None for name in sys.argv[1:]))";
 
 }  // namespace
 
@@ -49,7 +78,7 @@ fs::path reports_folder() { return home() / "reports"; }
 
 fs::path programs_folder() {
   const fs::path beside = running_program().parent_path();
-  for (const fs::path& folder : {beside, beside / "tools"})
+  for (const fs::path& folder : {beside, beside / "tools", beside.parent_path() / "libexec/assay"})
     if (is_file(folder / "assay-worker-reference")) return folder;
   throw InputError("assay-worker-reference is not found beside " + running_program().filename().string() +
                    ": build the target of that name");
@@ -57,8 +86,21 @@ fs::path programs_folder() {
 
 std::string python() {
   if (const char* given = environment("ASSAY_PYTHON")) return given;
-  const fs::path ours = home() / ".deps/venv/bin/python";
+  const fs::path ours = own_python();
   return is_file(ours) ? ours.string() : "python3";
+}
+
+bool python_has(const std::vector<std::string>& modules) {
+  const std::string interpreter = python();
+  if (fs::path(interpreter).parent_path() == own_python().parent_path()) return true;
+  static std::mutex mutex;
+  static std::map<std::vector<std::string>, bool> known;
+  std::vector<std::string> command{interpreter, "-I", "-c", finder};
+  command.insert(command.end(), modules.begin(), modules.end());
+  const std::lock_guard lock(mutex);
+  const auto [at, is_new] = known.try_emplace(command);
+  if (is_new) at->second = exit_code_of(command) == 0;
+  return at->second;
 }
 
 fs::path cache_folder() {

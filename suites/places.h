@@ -5,20 +5,25 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace assay::suites {
 
-// tools/backends of ASSAY_HOME, of a folder above the running program, or of the sources.
+// tools/backends of ASSAY_HOME, of a folder above the running program, or of share/assay in one.
 std::filesystem::path backends_folder();
 
 // reports/ beside it, with the schemas of reports and certificates.
 std::filesystem::path reports_folder();
 
-// What we built: assay-worker-reference and the like, beside the running program or in tools/ beside it.
+// What we built: assay-worker-reference and the like, beside the running program, in tools/ beside it, or, where it is
+// installed, in libexec/assay.
 std::filesystem::path programs_folder();
 
 // ASSAY_PYTHON, or the .deps/venv of the project, or python3.
 std::string python();
+
+// Whether that interpreter finds all of these; the one of the project has what setup.sh put there. Asked once.
+bool python_has(const std::vector<std::string>& modules);
 
 // ASSAY_CACHE, or assay/ in XDG_CACHE_HOME, or ~/.cache/assay. It need not exist.
 std::filesystem::path cache_folder();

@@ -8,6 +8,7 @@ steps to FOLDER.log. Ends with 1 where a step failed, after its last lines and w
 """
 import contextlib
 import fcntl
+import importlib.util
 import json
 import os
 import pathlib
@@ -52,10 +53,13 @@ class Installation:
 
     def venv(self):
         self.folder.rmdir()
-        self.step("making a Python environment", "the interpreter lacks venv: run ./setup.sh again",
-                  sys.executable, "-m", "venv", "--without-pip", self.folder, cwd="/")
+        has_pip = importlib.util.find_spec("pip") is not None  # Debian's python3 has none, its python3-venv brings one
+        self.step("making a Python environment", "the interpreter lacks venv: as root: apt-get install python3-venv",
+                  sys.executable, "-m", "venv", *["--without-pip"] * has_pip, self.folder, cwd="/")
+        own = self.folder / "bin/python"
+        pip = [sys.executable, "-m", "pip", "--python", own] if has_pip else [own, "-m", "pip"]
         self.step("installing its pinned packages", "check the network and that this is Python 3.11 on x86-64",
-                  sys.executable, "-m", "pip", "--python", self.folder / "bin/python", "install",
+                  *pip, "install",
                   "--disable-pip-version-check", "--no-deps", "--require-hashes", "--only-binary", ":all:",
                   "-r", self.lock)
 

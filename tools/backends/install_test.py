@@ -80,10 +80,10 @@ class Installing(unittest.TestCase):
 
 
 class Verb(unittest.TestCase):
-    def assay(self, *arguments):
+    def assay(self, *arguments, **environment):
         with tempfile.TemporaryDirectory() as cache:
             return subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=60, check=False,
-                                  env={**os.environ, "ASSAY_CACHE": cache})
+                                  env={**os.environ, "ASSAY_CACHE": cache, **environment})
 
     def test_the_list_has_every_entry_with_its_state(self):
         done = self.assay("backends")
@@ -93,10 +93,10 @@ class Verb(unittest.TestCase):
         entries = json.loads((HERE / "catalogue.json").read_text(encoding="utf-8"))
         self.assertEqual([row[0] for row in rows[1:]], [entry["name"] for entry in entries])
         for row, entry in zip(rows[1:], entries):
-            self.assertEqual(row[2], "comes with assay" if entry["kind"] == "builtin" else "not installed", row)
+            self.assertEqual(row[2], "at hand" if "modules" in entry else "not installed", row)
 
-    def refused(self, *arguments):
-        done = self.assay(*arguments)
+    def refused(self, *arguments, **environment):
+        done = self.assay(*arguments, **environment)
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         return done.stderr
@@ -104,15 +104,30 @@ class Verb(unittest.TestCase):
     def test_mistakes_are_one_line_before_any_work(self):
         self.assertIn("did you mean openvino?", self.refused("backends", "install", "tract", "openvin"))
         self.assertIn("name a backend", self.refused("backends", "install"))
-        self.assertIn("comes with assay", self.refused("backends", "remove", "onnxruntime"))
 
     def test_certify_with_what_is_not_installed_says_how(self):
         self.assertEqual(self.refused("certify", "--backend", "openvino", "--cases", "0"),
                          "assay: openvino is not installed: assay backends install openvino\n")
 
-    def test_what_comes_with_assay_needs_no_installation(self):
+    def test_what_is_at_hand_needs_no_installation(self):
         done = self.assay("backends", "install", "onnxruntime")
-        self.assertEqual((done.returncode, done.stderr), (0, "onnxruntime: comes with assay\n"))
+        self.assertEqual((done.returncode, done.stderr), (0, f"onnxruntime: is at hand, {os.environ['ASSAY_PYTHON']} has it\n"))
+
+    def test_where_no_interpreter_has_it_one_line_says_what_to_run(self):
+        bare = self.bare_interpreter()
+        said = self.refused("certify", "--cases", "0", ASSAY_PYTHON=bare)
+        self.assertEqual(said, "assay: onnxruntime is not installed: assay backends install onnxruntime\n")
+        listed = self.assay("backends", ASSAY_PYTHON=bare).stdout
+        self.assertRegex(listed, r"(?m)^onnxruntime  +onnxruntime [0-9.]+  +not installed ")
+
+    def bare_interpreter(self):
+        """One without packages: the base of this environment, sites left out."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        bare = pathlib.Path(folder.name, "python")
+        bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n', encoding="utf-8")
+        bare.chmod(0o755)
+        return str(bare)
 
     def test_removing_takes_every_version_of_that_name_and_no_other(self):
         with tempfile.TemporaryDirectory() as cache:

@@ -38,12 +38,12 @@ const CatalogueEntry& entry_named(const std::string& word) {
 }
 
 std::string state_of(const CatalogueEntry& entry) {
-  if (entry.kind == CatalogueEntry::Kind::builtin) return "comes with assay";
+  if (suites::is_at_hand(entry)) return "at hand";
   return suites::is_installed(entry) ? "installed" : "not installed";
 }
 
 std::string size_of(const CatalogueEntry& entry) {
-  if (entry.kind == CatalogueEntry::Kind::builtin || !suites::is_installed(entry)) return "";
+  if (suites::is_at_hand(entry) || !suites::is_installed(entry)) return "";
   std::ifstream in(suites::install_folder(entry) / "stamp");
   const nlohmann::json stamp = nlohmann::json::parse(in, nullptr, false);
   const std::size_t bytes = stamp.is_object() ? stamp.value("bytes", std::size_t{0}) : 0;
@@ -94,8 +94,8 @@ std::string source_of(const CatalogueEntry& entry) {
 }
 
 void install(const CatalogueEntry& entry) {
-  if (entry.kind == CatalogueEntry::Kind::builtin) {
-    std::cerr << entry.name << ": comes with assay\n";
+  if (suites::is_at_hand(entry)) {
+    std::cerr << entry.name << ": is at hand, " << suites::python() << " has it\n";
     return;
   }
   const nlohmann::json order = {{"name", entry.name},
@@ -119,8 +119,6 @@ bool holds(const fs::path& folder, const CatalogueEntry& entry) {
 }
 
 void remove(const CatalogueEntry& entry) {
-  if (entry.kind == CatalogueEntry::Kind::builtin)
-    throw InputError(entry.name + " comes with assay and is not removed");
   const fs::path shelf = suites::cache_folder() / "backends";
   bool is_found = false;
   std::error_code ignored;

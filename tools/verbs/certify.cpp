@@ -209,6 +209,7 @@ int certify(const Options& options) {
 
 Verb certify_verb(CLI::App& app) {
   auto options = std::make_shared<Options>();
+  options->subject.backend = "onnxruntime";
   CLI::App* command = app.add_subcommand("certify", "ask a backend the suite and report what it honours and breaks");
   options->subject.add_options(*command);
   options->subject.add_campaign_options(*command);

@@ -75,7 +75,8 @@ fs::path suites_folder(const std::string& named) {
     return fs::path(home) / "suites";
   for (fs::path place : {fs::read_symlink("/proc/self/exe", ignored).parent_path(), fs::current_path(ignored)})
     for (; place.has_relative_path(); place = place.parent_path())
-      if (fs::is_directory(place / "suites" / "conformance")) return place / "suites";
+      for (const fs::path& project : {place, place / "share/assay"})
+        if (fs::is_directory(project / "suites" / "conformance")) return project / "suites";
   throw InputError("cannot find suites/conformance; call assay inside the project or name the folder with --suites");
 }
 

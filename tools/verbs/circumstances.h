@@ -29,8 +29,8 @@ class Stopwatch {
   double processor_start_;
 };
 
-// The suite lies in ASSAY_HOME, in the project the program was built in, or in the one it is called from; `named` wins.
-// Throws InputError.
+// The suite lies in ASSAY_HOME, in the project the program was built in, in share/assay where it is installed, or in
+// the project it is called from; `named` wins. Throws InputError.
 std::filesystem::path suites_folder(const std::string& named);
 
 }  // namespace assay::tools
