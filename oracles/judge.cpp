@@ -688,10 +688,15 @@ Verdict Bench::judge(const Outcome& outcome) const {
   return out;
 }
 
+// A contested answer departs from the ruling.
+static Readings measured_by(const Verdict& verdict) {
+  return verdict.state == oracles::State::contested ? Readings() : verdict.readings;
+}
+
 std::vector<Offender> Bench::offenders(const Outcome& outcome, const Verdict& verdict) const {
   std::vector<Offender> list;
   if (outcome.kind != Outcome::Kind::outputs || !state_->is_legal()) return list;
-  const Readings readings = verdict.state == oracles::State::contested ? Readings() : verdict.readings;
+  const Readings readings = measured_by(verdict);
   const std::optional<Shape> shape = state_->oracle().shape(state_->call, readings);
   if (!shape || state_->malformed(outcome, *shape)) return list;
   const bool only_wrong = verdict.state == oracles::State::fail;
@@ -709,10 +714,18 @@ std::vector<Offender> Bench::offenders(const Outcome& outcome, const Verdict& ve
       if (finding.kind != Finding::Kind::wrong && (only_wrong || !weak)) continue;
       const bool is_number = element.kind == Kind::finite;
       list.push_back({static_cast<int>(set), i, got,
-                      is_number ? std::optional(nearest(element, answers.answers[set]->dtype())) : std::nullopt});
+                      is_number ? std::optional(nearest(element, answers.answers[set]->dtype())) : std::nullopt,
+                      finding.ulp});
     }
   }
   return list;
+}
+
+Evidence Bench::evidence(const Offender& offender, const Verdict& verdict) const {
+  Sheet& answers = state_->sheet(measured_by(verdict));
+  const auto set = static_cast<std::size_t>(offender.set);
+  return evidence_of(*answers.answers.at(set), offender.index, answers.element(set, offender.index), offender.got,
+                     offender.set);
 }
 
 Verdict judge(const Case& c, const Outcome& outcome, const Judgement& judgement) {

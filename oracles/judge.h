@@ -27,6 +27,7 @@ struct Offender {
   Int index = 0;  // row-major
   Scalar got;
   std::optional<Scalar> want;  // the right answer rounded once, where it is a number
+  double ulp = 0;              // their distance, where both are numbers
 };
 
 // The answers of one call over its data sets, worked out once and kept: judge several outcomes of one case with it.
@@ -43,6 +44,8 @@ class Bench {
   // Every element that made the verdict what it is: of a fail those that are wrong, of a below those outside the level
   // asked for, of a contested those that depart from the ruling. None where shapes or types differ.
   std::vector<Offender> offenders(const Outcome& outcome, const Verdict& verdict) const;
+  // The proof about one of them.
+  Evidence evidence(const Offender& offender, const Verdict& verdict) const;
 
  private:
   struct State;

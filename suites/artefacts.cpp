@@ -117,7 +117,7 @@ Artefacts artefacts_of(const std::string& backend) {
     others.merge(python_packages(*file));
   }
   const CatalogueEntry* const entry = find_entry(catalogue(), backend);
-  if (entry && entry->kind != CatalogueEntry::Kind::builtin) others.merge(installed(*entry));
+  if (entry && !is_at_hand(*entry)) others.merge(installed(*entry));
 
   Artefacts all{{files.begin(), files.end()}, {}};
   all.recorded.insert(all.recorded.end(), others.begin(), others.end());

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay certify: asks a backend the whole suite, prints what was found and writes the report.
+#include "reports/annotations.h"
 #include "reports/certificate.h"
 #include "reports/draft.h"
 #include "reports/report.h"
 #include "suites/campaign.h"
 #include "suites/catalogue.h"
 #include "tools/verbs/circumstances.h"
+#include "tools/verbs/github.h"
 #include "tools/verbs/progress.h"
 #include "tools/verbs/publish.h"
 #include "tools/verbs/subject.h"
@@ -34,6 +36,7 @@ struct Options {
   int jobs = 0;
   std::string report, certificate, suite, suites, expectations, baseline;
   std::vector<std::string> configurations;
+  bool github = false;
 };
 
 suites::Campaign campaign(const suites::Suite& suite, const Options& options) {
@@ -121,12 +124,16 @@ reports::Report certify_once(const Options& options) {
   std::optional<reports::Draft> draft, certificate;
   if (!options.report.empty()) draft.emplace(options.report);
   if (!options.certificate.empty()) certificate.emplace(options.certificate);
+  std::optional<reports::Unheeded> unheeded;
+  if (options.github) unheeded.emplace(std::cout);
   const Stopwatch stopwatch;
   suites::Suite suite = suites::plan(suites_folder(options.suites), request);
   check_certificate(options, suite);
   reports::Report report = certified(std::move(suite), options, std::move(agreed), stopwatch);
   publish(report, draft ? &*draft : nullptr, options.report);
   if (certificate) publish_certificate(report, options, *certificate);
+  unheeded.reset();
+  if (options.github) tell_github(report, options.report);
   return report;
 }
 
@@ -239,6 +246,8 @@ Verb certify_verb(CLI::App& app) {
       ->check(CLI::IsMember({"full", "short"}));
   command->add_option("--suites", options->suites,
                       "the folder with conformance/*.cases (default: the project's suites/)");
+  command->add_flag("--github", options->github,
+                    "in a GitHub job: breaches as annotations, and the report in the summary of the job");
   command
       ->add_option("--config", options->configurations,
                    "a configuration of the backend, as in threads=2,optimization=none,precision=f32; repeated, "

@@ -235,8 +235,7 @@ std::vector<std::string> backend_names() {
 
 std::vector<std::string> installable_names() {
   std::vector<std::string> names;
-  for (const suites::CatalogueEntry& entry : suites::catalogue())
-    if (entry.kind != suites::CatalogueEntry::Kind::builtin) names.push_back(entry.name);
+  for (const suites::CatalogueEntry& entry : suites::catalogue()) names.push_back(entry.name);
   return names;
 }
 
