@@ -78,12 +78,12 @@ use_wheel() {
   inside '
     apt-get -qq update
     apt-get -qq -y install --no-install-recommends python3-venv >/dev/null
-    ! ldconfig -p | grep -E "libprotobuf|libsqlite3[.]so$"
+    if ldconfig -p | grep libprotobuf; then exit 1; fi
     python3 -m venv /venv
     /venv/bin/pip install --quiet --disable-pip-version-check /assay/assay*.whl
     cd /tmp
     /venv/bin/assay certify --backend reference --ops AveragePool-7 --cases 20 | tail -n 1
-    /venv/bin/assay certify --cases 0 2>&1 | grep "assay backends install onnxruntime"
+    { /venv/bin/assay certify --cases 0 2>&1 || true; } | grep "assay backends install onnxruntime"
     /venv/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r /assay/onnxruntime.txt
     /venv/bin/python /assay/judge_test.py
     /venv/bin/python -m assay --version
