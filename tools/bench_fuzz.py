@@ -98,7 +98,7 @@ def costs(assay, harness, operator, seeds):
             false, seconds = assay.cost(operator, seed, cases)
             runs["assay"].append(seconds)
             runs["harness"].append(harness("cost", operator, seed, cases)["seconds"])
-        alarms += false
+        alarms += false  # of the long run; the short one asks the first of its cases
         for who, (short, long) in runs.items():
             per_case[who].append((long - short) / (LONG - SHORT))
             start[who].append(short - SHORT * per_case[who][-1])
@@ -157,7 +157,7 @@ def measured(assay, harness, seeds):
         rates = [middle([1 / cost for cost in per_case[who]]) for who in ("assay", "harness")]
         speeds.append([operator, *rates, middle(ratios, 2), *(f"{start[who]:.2f}" for who in ("assay", "harness"))])
         strengths += strength_rows(firsts, streams, per_case, start)
-        alarms += alarm_rows(operator, false, len(seeds) * (SHORT + LONG), streams, rules)
+        alarms += alarm_rows(operator, false, len(seeds) * LONG, streams, rules)
     return "\n".join([
         "Cases per second of processor time, and seconds of start-up:\n",
         table(["operator", "assay", "harness", "ratio", "start of assay", "start of the harness"], speeds),
