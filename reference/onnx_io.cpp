@@ -560,6 +560,22 @@ Inferred infer(std::string_view bytes) {
   }
 }
 
+Result<std::vector<NodeName>> node_names(std::string_view bytes) {
+  return as_result([&] {
+    const auto model = message_of<onnx::ModelProto>(bytes, "ModelProto");
+    std::map<std::string, std::int64_t> imports;
+    for (const onnx::OperatorSetIdProto& each : model.opset_import())
+      imports[domain_of(each.domain())] = each.version();
+    std::vector<NodeName> names;
+    for (const onnx::NodeProto& node : model.graph().node()) {
+      const std::int64_t opset = imports[domain_of(node.domain())];
+      names.push_back(
+          {domain_of(node.domain()), node.op_type(), opset > 0 && opset < 1'000'000 ? static_cast<int>(opset) : 0});
+    }
+    return names;
+  });
+}
+
 Result<std::vector<Served>> parse_nodes(std::string_view bytes) {
   return as_result([&] { return serve_all(message_of<onnx::ModelProto>(bytes, "ModelProto")); });
 }

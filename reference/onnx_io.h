@@ -51,6 +51,14 @@ struct Served {
 Result<Served> parse_model(std::string_view bytes);               // of a single node
 Result<std::vector<Served>> parse_nodes(std::string_view bytes);  // of independent nodes, in graph order
 
+// The nodes of a stranger's model, of whatever operators, in graph order; the opset is what the model imports for their
+// domain, 0 where it imports none.
+struct NodeName {
+  std::string domain, op;
+  int opset = 0;
+};
+Result<std::vector<NodeName>> node_names(std::string_view model);
+
 // Every operator version of ai.onnx in the registry of the package, deprecated ones included, by name and version.
 struct Registered {
   OpVersion version;

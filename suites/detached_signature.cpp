@@ -35,6 +35,7 @@ SignatureCheck heard(const Words& command, std::string_view input, const char* a
   outgoing.add(input);
   std::string ignored;
   const auto until = Clock::now() + patience;
+  process.send(outgoing);  // wait() would go on waiting for news once all is sent
   while (!outgoing.is_empty() && process.is_listening() && Clock::now() < until)
     if (process.wait(outgoing, ignored, until).exited) break;
   process.finish(patience);

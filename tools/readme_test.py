@@ -18,7 +18,7 @@ README = pathlib.Path("README.md").read_text(encoding="utf-8")
 FULL = "--full" in sys.argv or os.environ.get("ASSAY_FULL") == "1"
 SLOW = ("./certify.sh", "./setup.sh", "cmake ", ".deps/venv/bin/cmake ", "build/release/tools/assay mutate")
 # What needs the network or an afternoon.
-LAB = ("tools/lab/backends.sh",)
+LAB = ("tools/lab/backends.sh", "tools/lab/audit.sh")
 # What runs this test cannot be run by it.
 NEVER = ("./test.sh", "git clone ", "cd ")
 
@@ -48,6 +48,12 @@ class Readme(unittest.TestCase):
         table = re.search(r"<!-- tools/lab/results.py table -->\n(.*?)<!-- end -->", README, re.DOTALL)
         self.assertIsNotNone(table, "the table stands between its markers")
         printed = subprocess.run([sys.executable, "tools/lab/results.py", "table"], capture_output=True, text=True, check=True)
+        self.assertEqual(table.group(1), printed.stdout)
+
+    def test_the_table_of_audits_is_made_from_the_kept_ones(self):
+        table = re.search(r"<!-- tools/lab/audit.py table -->\n(.*?)<!-- end -->", README, re.DOTALL)
+        self.assertIsNotNone(table, "the table stands between its markers")
+        printed = subprocess.run([sys.executable, "tools/lab/audit.py", "table"], capture_output=True, text=True, check=True)
         self.assertEqual(table.group(1), printed.stdout)
 
     def test_links_lead_somewhere(self):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the official ONNX node tests of some operators to files, in the layout of ONNX's backend tests.
 
-    node_tests.py FOLDER OPERATOR...
+    node_tests.py FOLDER OPERATOR... [--others]
+
+--others: of all the others the models as well, without data.
 
 From ONNX 1.23 on the package builds these tests in memory and ships no files (spec 4.1).
 """
@@ -27,14 +29,16 @@ def write_set(folder, model, inputs, outputs):
             (folder / f"{kind}_{i}.pb").write_bytes(proto(value, info).SerializeToString(deterministic=True))
 
 
-def main(folder, operators):
+def main(folder, operators, others):
     folder = pathlib.Path(folder)
     for case in load_model_tests(kind="node"):
         nodes = case.model.graph.node
-        if len(nodes) != 1 or nodes[0].domain not in ("", "ai.onnx") or nodes[0].op_type not in operators:
+        is_wanted = len(nodes) == 1 and nodes[0].domain in ("", "ai.onnx") and nodes[0].op_type in operators
+        if not is_wanted and not others:
             continue
         target = folder / case.name
-        for i, (inputs, outputs) in enumerate(case.data_sets):
+        target.mkdir(parents=True, exist_ok=True)
+        for i, (inputs, outputs) in enumerate(case.data_sets if is_wanted else []):
             write_set(target / f"test_data_set_{i}", case.model, inputs, outputs)
         (target / "model.onnx").write_bytes(case.model.SerializeToString(deterministic=True))
 
@@ -43,4 +47,5 @@ if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit(__doc__)
     warnings.simplefilter("ignore")  # tests of other operators overflow on purpose while they are built
-    main(sys.argv[1], set(sys.argv[2:]))
+    words = [word for word in sys.argv[2:] if word != "--others"]
+    main(sys.argv[1], set(words), "--others" in sys.argv)

@@ -148,9 +148,10 @@ Verb check_verb(CLI::App& golden) {
 }  // namespace
 
 Verb golden_verb(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("golden", "test vectors with the right answers: write, check, digest");
+  CLI::App* command = app.add_subcommand("golden", "test vectors with the right answers: write, check, digest, audit");
   command->require_subcommand(1);
-  const std::vector<Verb> verbs = {write_verb(*command), check_verb(*command), digest_verb(*command)};
+  const std::vector<Verb> verbs = {write_verb(*command), check_verb(*command), digest_verb(*command),
+                                   audit_verb(*command)};
   return {command, [verbs] {
             for (const Verb& verb : verbs)
               if (verb.command->parsed()) return verb.run();

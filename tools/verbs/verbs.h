@@ -35,5 +35,6 @@ Verb golden_verb(CLI::App& app);
 Verb man_verb(CLI::App& app);
 Verb completion_verb(CLI::App& app);
 Verb complete_verb(CLI::App& app);
+Verb audit_verb(CLI::App& golden);  // a subcommand of it
 
 }  // namespace assay::tools

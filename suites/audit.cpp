@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/audit.h"
+
+#include "oracles/judge.h"
+#include "suites/printable.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace assay::suites {
+namespace {
+
+using oracles::Operands;
+using oracles::State;
+using oracles::Verdict;
+
+// Why a model is not for us; empty where it is.
+std::string foreign_because(const std::vector<NodeName>& nodes) {
+  if (nodes.empty()) return "no node";
+  if (nodes.size() > 1) return "several nodes";
+  const NodeName& node = nodes.front();
+  const std::string domain = node.domain.empty() ? "" : printable(node.domain, 60) + ":";
+  const Operator* op = find_operator(node.domain, node.op);
+  if (!op) return "operator " + domain + printable(node.op, 60);
+  if (!op->at(node.opset)) return domain + node.op + " at opset " + std::to_string(node.opset);
+  return "";
+}
+
+Rating rating_of(const Verdict& verdict) {
+  switch (verdict.state) {
+    case State::pass:
+      return verdict.level.value_or(oracles::Level::L0) == oracles::Level::L0 ? Rating::rounded : Rating::bounded;
+    case State::contested: return Rating::contested;
+    case State::below: return Rating::below;
+    case State::fail: return Rating::wrong;
+    default: return Rating::unscored;
+  }
+}
+
+std::string evidence_of(const oracles::Evidence& evidence) {
+  std::string words =
+      "element " + assay::text(evidence.index) + " is " + evidence.got + ", exactly rounded " + evidence.want;
+  if (!evidence.lower.empty()) words += ", admitted from " + evidence.lower + " to " + evidence.upper;
+  return words;
+}
+
+std::string because_of(const Verdict& verdict) {
+  std::string words = verdict.because;
+  if (verdict.state == State::contested) words = assay::text(verdict.readings);
+  if (!verdict.detail.empty()) words += (words.empty() ? "" : ": ") + verdict.detail;
+  if (verdict.evidence) words += (words.empty() ? "" : "; ") + evidence_of(*verdict.evidence);
+  return words;
+}
+
+// The operands of one data set in schema order; nothing where a file is a flaw.
+std::optional<Operands> operands_of(const Served& served, const VectorSet& set) {
+  Operands operands(find_definition(served.version)->inputs.size());
+  for (std::size_t i = 0; i < served.operand_names.size() && i < operands.size(); ++i) {
+    const std::string& name = served.operand_names[i];
+    if (name.empty()) continue;
+    if (const auto constant = served.initializers.find(name); constant != served.initializers.end()) {
+      operands[i] = constant->second;
+      continue;
+    }
+    const auto at =
+        static_cast<std::size_t>(std::ranges::find(served.graph_inputs, name) - served.graph_inputs.begin());
+    if (at >= set.inputs.size() || !set.inputs[at]) return std::nullopt;
+    operands[i] = set.inputs[at];
+  }
+  return operands;
+}
+
+// The node with the types the data have.
+Node typed(const Served& served, const Operands& operands) {
+  Node node = served.node;
+  const std::vector<Parameter>& inputs = find_definition(served.version)->inputs;
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (operands[i]) node.input(inputs[i].name, operands[i]->type());
+  return node;
+}
+
+Rated rated(const Served& served, const VectorSet& set, const Operands& operands, std::string file) {
+  const Call call(*find_definition(served.version), typed(served, operands));
+  if (const std::vector<std::string> broken = call.definition().violated(call); !broken.empty()) {
+    std::string ids;
+    for (const std::string& id : broken) ids += (ids.empty() ? "" : " ") + served.version.name + "." + id;
+    return {std::move(file), served.version, Rating::illegal, "the model breaks " + ids};
+  }
+  oracles::Outcome outcome;
+  outcome.sets.push_back({*set.outputs.front()});
+  const Verdict verdict = oracles::judge(call, {operands}, outcome);
+  return {std::move(file), served.version, rating_of(verdict), because_of(verdict)};
+}
+
+void audit_vector(const Vector& vector, Audit& into) {
+  const auto flawed = [&](const std::vector<Flaw>& flaws) {
+    into.flaws.insert(into.flaws.end(), flaws.begin(), flaws.end());
+  };
+  const auto damaged = [&](const std::string& why) {
+    flawed({{Flaw::Kind::damaged, vector.name + "/model.onnx", why}});
+  };
+  if (vector.model.empty()) return flawed(vector.flaws);
+  const Result<std::vector<NodeName>> nodes = node_names(vector.model);
+  if (!nodes) return damaged(nodes.error());
+  if (const std::string because = foreign_because(*nodes); !because.empty()) {
+    ++into.foreign[because];
+    return;
+  }
+  const Result<Served> served = parse_model(vector.model);
+  if (!served) return damaged(served.error());
+  flawed(vector.flaws);
+  flawed(flaws_against(*served, vector));
+  for (const VectorSet& set : vector.sets) {
+    const std::string folder = vector.name + "/" + data_set_name(set.number) + "/";
+    const std::optional<Operands> operands = operands_of(*served, set);
+    if (!operands) continue;  // a flaw says why
+    if (set.outputs.empty()) flawed({{Flaw::Kind::missing, folder + tensor_name("output", 0), ""}});
+    for (std::size_t i = 1; i < set.outputs.size(); ++i)
+      flawed({{Flaw::Kind::extra, folder + tensor_name("output", static_cast<int>(i)), "the operator has one output"}});
+    if (!set.outputs.empty() && set.outputs.front())
+      into.outputs.push_back(rated(*served, set, *operands, folder + tensor_name("output", 0)));
+  }
+}
+
+}  // namespace
+
+std::string_view name(Rating rating) {
+  switch (rating) {
+    case Rating::rounded: return "correctly rounded";
+    case Rating::bounded: return "within the bound";
+    case Rating::contested: return "contested";
+    case Rating::below: return "below";
+    case Rating::wrong: return "wrong";
+    case Rating::unscored: return "unscored";
+    default: return "illegal model";
+  }
+}
+
+Result<Audit> audit(const std::filesystem::path& root) {
+  const Result<std::vector<std::string>> names = vector_names(root);
+  if (!names) return Error{names.error()};
+  Audit audit;
+  for (const std::string& each : *names) {
+    ++audit.models;
+    std::error_code ignored;
+    if (std::filesystem::is_symlink(root / each, ignored)) {
+      audit.flaws.push_back({Flaw::Kind::unreadable, each, "is a link"});
+      continue;
+    }
+    audit_vector(read_vector(root, each, Links::refuse), audit);
+  }
+  return audit;
+}
+
+}  // namespace assay::suites

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// assay golden audit: anybody's test vectors, held against the oracle.
+#include "suites/audit.h"
+
+#include "reports/draft.h"
+#include "suites/places.h"
+#include "suites/printable.h"
+#include "suites/process.h"
+#include "tools/verbs/verbs.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+#include <memory>
+#include <numeric>
+
+namespace assay::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using suites::Rating;
+
+constexpr std::chrono::minutes patience{10};
+
+struct Options {
+  std::string folder, report;
+  bool onnx_node_tests = false;
+};
+
+// The node tests of the installed ONNX package, which since 1.23 ships the makers of its vectors and not the vectors.
+void write_node_tests(const fs::path& folder) {
+  const fs::path script = suites::reports_folder().parent_path() / "suites/crosscheck/node_tests.py";
+  std::vector<std::string> command{suites::python(), script.string(), folder.string()};
+  for (const Operator* op : operators()) command.push_back(op->name());
+  command.emplace_back("--others");
+  suites::Process process(command);
+  process.finish(patience);
+  if (process.ending() != "ended with exit code 0")
+    throw InputError("the node tests of the ONNX package cannot be made: " +
+                     suites::printable(process.last_words(), 200) + "; set ASSAY_PYTHON to a Python that has onnx");
+}
+
+using Row = std::map<Rating, Int>;
+
+std::map<OpVersion, Row> rows_of(const suites::Audit& audit) {
+  std::map<OpVersion, Row> rows;
+  for (const suites::Rated& each : audit.outputs) ++rows[each.version][each.rating];
+  return rows;
+}
+
+bool is_notable(Rating rating) { return rating != Rating::rounded && rating != Rating::bounded; }
+
+void print(const suites::Audit& audit) {
+  for (const auto& [version, row] : rows_of(audit)) {
+    Int all = 0;
+    for (const auto& [rating, count] : row) all += count;
+    std::cout << "  " << text(version) << ": " << all << (all == 1 ? " output" : " outputs");
+    for (const auto& [rating, count] : row) std::cout << ", " << count << " " << name(rating);
+    std::cout << "\n";
+  }
+  for (const suites::Rated& each : audit.outputs)
+    if (is_notable(each.rating))
+      std::cout << name(each.rating) << "  " << suites::printable(each.file, 200) << "  " << text(each.version) << ": "
+                << suites::printable(each.because, 500) << "\n";
+  for (const suites::Flaw& flaw : audit.flaws) std::cout << text(flaw) << "\n";
+  Int foreign = 0;
+  std::string words;
+  for (const auto& [because, count] : audit.foreign) {
+    foreign += count;
+    words += (words.empty() ? "" : ", ") + because + " " + std::to_string(count);
+  }
+  if (foreign > 0) std::cout << "not for us: " << foreign << " models (" << words << ")\n";
+}
+
+Json json_of(const suites::Audit& audit, const std::string& source) {
+  Json rows = Json::array(), outputs = Json::array(), flaws = Json::array();
+  for (const auto& [version, row] : rows_of(audit)) {
+    Json json{{"op", text(version)}};
+    for (const Rating rating : suites::all_ratings)
+      json[std::string(name(rating))] = row.contains(rating) ? row.at(rating) : 0;
+    rows.push_back(std::move(json));
+  }
+  for (const suites::Rated& each : audit.outputs)
+    outputs.push_back({{"file", each.file},
+                       {"op", text(each.version)},
+                       {"rating", name(each.rating)},
+                       {"because", suites::printable(each.because, 1000)}});
+  for (const suites::Flaw& flaw : audit.flaws) flaws.push_back(text(flaw));
+  return {{"audit", 1},     {"source", source},         {"models", audit.models}, {"operators", rows},
+          {"flaws", flaws}, {"foreign", audit.foreign}, {"outputs", outputs}};
+}
+
+void write(const Json& json, reports::Draft& draft) {
+  draft.out() << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  draft.finish();
+}
+
+bool has_found(const suites::Audit& audit) {
+  return !audit.flaws.empty() || std::ranges::any_of(audit.outputs, [](const suites::Rated& each) {
+    return each.rating == Rating::wrong || each.rating == Rating::illegal;
+  });
+}
+
+int run(const Options& options) {
+  if (options.folder.empty() != options.onnx_node_tests)
+    throw InputError("name a folder that holds test_*/, or say --onnx-node-tests for those of the installed package");
+  std::unique_ptr<reports::Draft> draft;
+  if (!options.report.empty()) draft = std::make_unique<reports::Draft>(options.report);
+  const suites::TemporaryDirectory made;
+  if (options.onnx_node_tests) write_node_tests(made.path());
+  const Result<suites::Audit> audit = suites::audit(options.onnx_node_tests ? made.path() : fs::path(options.folder));
+  if (!audit) throw InputError(audit.error());
+  print(*audit);
+  if (draft) write(json_of(*audit, options.onnx_node_tests ? "the ONNX package" : options.folder), *draft);
+  const Int foreign = std::accumulate(audit->foreign.begin(), audit->foreign.end(), Int{0},
+                                      [](Int sum, const auto& each) { return sum + each.second; });
+  std::cout << audit->models << " models: " << audit->outputs.size() << " outputs rated, " << audit->flaws.size()
+            << " files flawed, " << foreign << " models not for us\n";
+  return has_found(*audit) ? not_conforming : conforms;
+}
+
+}  // namespace
+
+Verb audit_verb(CLI::App& golden) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = golden.add_subcommand("audit", "hold anybody's test vectors in ONNX's layout against the oracle");
+  command->add_option("folder", options->folder, "the folder that holds test_*/");
+  command->add_flag("--onnx-node-tests", options->onnx_node_tests, "the node tests of the installed ONNX package");
+  command->add_option("--report", options->report, "write every rating as JSON to this file");
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace assay::tools
