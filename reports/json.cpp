@@ -65,7 +65,8 @@ Json finding_json(const Report& report, const Finding& finding) {
   const suites::Planned& first = report.suite.cases[finding.first];
   Json json = {{"op", text(finding.version)}, {"state", oracles::name(finding.state)},
                {"because", finding.because},  {"detail", finding.detail},
-               {"count", finding.count},      {"first", case_id(first.line)}};
+               {"count", finding.count},      {"deciding", finding.deciding},
+               {"first", case_id(first.line)}};
   if (!finding.mark.empty()) json["mark"] = finding.mark;
   json["replay"] = finding.mark.empty() ? replay_line(report.asked, first.line)
                                         : replay_line(report.asked, first.line, mark_of(report, finding));

@@ -14,6 +14,10 @@ namespace {
 // Every format of --format, in the order of --help.
 constexpr std::array all_formats = {
     Format{"html", "one page for a browser, without network", write_page},
+    Format{"markdown", "a comment for a pull request", write_markdown},
+    Format{"junit", "JUnit XML for the test view of a CI service", write_junit},
+    Format{"sarif", "SARIF 2.1.0 for code scanning", write_sarif},
+    Format{"csv", "one row per case, for a spreadsheet", write_csv},
 };
 
 [[noreturn]] void refuse(const std::string& file) {
@@ -40,8 +44,16 @@ Json read_report(const std::filesystem::path& file) {
   return report;
 }
 
+void render(const Format& format, const Rendering& rendering, std::ostream& out) {
+  try {
+    format.write(rendering, out);
+  } catch (const Json::exception&) {
+    refuse(rendering.file);
+  }
+}
+
 Rendering rendering(const std::filesystem::path& report, const std::string& baseline) {
-  Rendering rendering{read_report(report), std::nullopt, report.filename().string(), ""};
+  Rendering rendering{read_report(report), std::nullopt, report.filename().string(), "", Grain::cases};
   if (baseline.empty()) return rendering;
   rendering.baseline = read_report(baseline);
   rendering.baseline_file = std::filesystem::path(baseline).filename().string();

@@ -15,10 +15,14 @@ namespace assay::reports {
 
 using Json = nlohmann::ordered_json;
 
+// What one test of JUnit stands for.
+enum class Grain { cases, causes };
+
 struct Rendering {
   Json report;                   // of certify (report.schema.json) or of fuzz (fuzz.schema.json)
   std::optional<Json> baseline;  // an earlier one of the same kind
   std::string file = {}, baseline_file = {};
+  Grain grain = Grain::cases;
 
   bool is_fuzz() const { return report.contains("kind"); }
 };
@@ -33,6 +37,8 @@ const Format* find_format(std::string_view name);
 
 // Throws InputError where the file is no report of this schema version.
 Json read_report(const std::filesystem::path& file);
+// Throws InputError where the report lacks what the schema demands.
+void render(const Format& format, const Rendering& rendering, std::ostream& out);
 // Throws InputError where the two are of different kinds.
 Rendering rendering(const std::filesystem::path& report, const std::string& baseline);
 
@@ -41,5 +47,12 @@ Json changes(const Rendering& rendering);
 
 // One HTML file that asks for nothing: reports/page holds its parts.
 void write_page(const Rendering& rendering, std::ostream& out);
+
+// For a pull request: GitHub takes 65,536 characters, so what is too much is left out, and how much that was is said.
+inline constexpr std::size_t comment_limit = 65536;
+void write_markdown(const Rendering& rendering, std::ostream& out);
+void write_junit(const Rendering& rendering, std::ostream& out);
+void write_sarif(const Rendering& rendering, std::ostream& out);
+void write_csv(const Rendering& rendering, std::ostream& out);
 
 }  // namespace assay::reports

@@ -162,7 +162,8 @@ void group_marks(Report& report) {
     for (const suites::Mark& mark : report.campaign.marks[i]) {
       if (report.agreed.excuses(i, mark.name)) continue;
       Finding& finding = groups[{mark.name, p.c.version, mark.by}];
-      if (finding.count++ == 0) finding = {verdict.state, p.c.version, mark.by, mark.detail, i, 1, mark.name};
+      if (finding.count++ == 0) finding = {verdict.state, p.c.version, mark.by, mark.detail, i, 1, mark.name, 0};
+      finding.deciding += decides(report.classes[i]) ? 1 : 0;
     }
   });
   for (auto& [key, finding] : groups) report.findings.push_back(std::move(finding));
@@ -175,7 +176,8 @@ void group_findings(Report& report) {
     const bool in_its_words = verdict.state == State::refused;
     Finding& finding = groups[{gravity(verdict.state), p.c.version, verdict.because,
                                in_its_words ? gist(verdict.detail) : text(verdict.readings)}];
-    if (finding.count++ == 0) finding = {verdict.state, p.c.version, verdict.because, verdict.detail, i, 1, ""};
+    if (finding.count++ == 0) finding = {verdict.state, p.c.version, verdict.because, verdict.detail, i, 1, "", 0};
+    finding.deciding += decides(report.classes[i]) || verdict.state == State::error ? 1 : 0;
   });
   for (auto& [key, finding] : groups) report.findings.push_back(std::move(finding));
 }

@@ -96,6 +96,7 @@ struct Finding {
   std::size_t first = 0;        // index into the suite
   Int count = 0;
   std::string mark = {};
+  Int deciding = 0;  // of these cases, those whose class decides, and any error
 };
 
 struct Report {

@@ -18,7 +18,7 @@ namespace assay::tools {
 namespace {
 
 struct Options {
-  std::string report, format = "html", out, baseline;
+  std::string report, format = "html", out, baseline, per = "case";
 };
 
 std::vector<std::string> format_names() {
@@ -39,12 +39,20 @@ const reports::Format& format_named(const std::string& name) {
   throw InputError("there is no format '" + name + "'" + suggestion(name, format_names()));
 }
 
+reports::Grain grain_of(const std::string& word) {
+  if (word == "case") return reports::Grain::cases;
+  if (word == "cause") return reports::Grain::causes;
+  throw InputError("--per is case or cause, not '" + word + "'");
+}
+
 int report(const Options& options) {
   const reports::Format& format = format_named(options.format);
+  const reports::Grain grain = grain_of(options.per);
   std::optional<reports::Draft> draft;
-  const reports::Rendering rendering = reports::rendering(options.report, options.baseline);
+  reports::Rendering rendering = reports::rendering(options.report, options.baseline);
+  rendering.grain = grain;
   if (!options.out.empty()) draft.emplace(options.out);
-  format.write(rendering, draft ? draft->out() : std::cout);
+  reports::render(format, rendering, draft ? draft->out() : std::cout);
   if (draft) draft->finish();
   return conforms;
 }
@@ -57,6 +65,8 @@ Verb report_verb(CLI::App& app) {
   command->add_option("report", options->report, "written with certify --report or fuzz --report")->required();
   command->add_option("--format", options->format, formats_in_words())->capture_default_str();
   command->add_option("--out", options->out, "write to this file instead of printing");
+  command->add_option("--per", options->per, "junit: a test per case, or per cause, for reports that are too long")
+      ->capture_default_str();
   command->add_option("--baseline", options->baseline, "an earlier report: what became of it is told as well");
   return {command, [options] { return report(*options); }};
 }

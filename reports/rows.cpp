@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/rows.h"
+
+#include "reports/report.h"
+#include "suites/printable.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <unordered_map>
+
+namespace assay::reports {
+namespace {
+
+constexpr std::size_t line_limit = 1 << 16;
+
+Json member(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() ? Json() : *found;
+}
+
+bool is_breach(const std::string& state, bool strict) {
+  return state == "fail" || state == "below" || state == "refused" || state == "error" ||
+         (strict && state == "contested");
+}
+
+// The words of breaches, with those that were agreed: marks xfail and known have the breach in `detail`.
+struct Breaches {
+  std::set<std::string> all, agreed;
+
+  Breaches(const Json& verdict, const std::string& state, bool strict) {
+    if (is_breach(state, strict)) all.insert(state);
+    for (const Json& mark : member(verdict, "marks")) {
+      const std::string name = words(mark, "mark");
+      if (name == "xfail" || name == "known") agreed.insert(words(mark, "detail"));
+      if (mark.value("breaches", false)) all.insert(name);
+    }
+    if (verdict.value("excused", false)) agreed.insert(state);
+  }
+  bool is_agreed() const { return std::ranges::includes(agreed, all); }
+};
+
+Standing standing_of(const Json& verdict, const std::string& state, bool strict) {
+  const Breaches breaches(verdict, state, strict);
+  if (!breaches.all.empty()) {
+    if (breaches.is_agreed()) return Standing::expected;
+    if (state == "error" && !breaches.agreed.contains(state)) return Standing::error;
+    const auto of_class = verdict.find("class");
+    return of_class == verdict.end() || decides(of_class->get<std::string>()) ? Standing::breaches : Standing::apart;
+  }
+  return state == "unsupported" || state == "unscored" ? Standing::skipped : Standing::passes;
+}
+
+CaseRow case_row(const Json& verdict, bool strict) {
+  CaseRow row;
+  row.json = &verdict;
+  row.line = words(verdict, "line", line_limit);
+  row.op = op_of(row.line);
+  row.state = words(verdict, "state");
+  row.because = words(verdict, "because");
+  row.detail = words(verdict, "detail");
+  if (row.detail.empty()) row.detail = words(verdict, "pattern");
+  row.standing = standing_of(verdict, row.state, strict);
+  return row;
+}
+
+// Two refusals for one reason differ in numbers, not in words.
+std::string without_digits(const std::string& text) {
+  std::string kept;
+  for (char letter : text)
+    if (!std::isdigit(static_cast<unsigned char>(letter))) kept += letter;
+  return kept;
+}
+
+std::string in_brackets(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
+
+CauseRow finding_row(const Json& finding, const Json* first) {
+  CauseRow row;
+  row.state = words(finding, "state");
+  row.because = words(finding, "because");
+  row.detail = words(finding, "detail");
+  row.mark = words(finding, "mark");
+  row.count = finding.at("count").get<Int>();
+  row.replay = words(finding, "replay", line_limit);
+  row.versions[words(finding, "op")] = row.count;
+  row.decides = row.state == "error" || finding.value("deciding", row.count) > 0;
+  row.sentence = words(finding, "op") + ": " + (row.mark.empty() ? row.state : row.mark) + in_brackets(row.because) +
+                 (row.detail.empty() ? "" : ": " + row.detail);
+  row.identity = words(finding, "op") + "|" + row.mark + "|" + row.state + "|" + row.because;
+  if (row.state == "refused") row.identity += "|" + without_digits(row.detail);
+  row.row = first;
+  if (first) {
+    row.line = words(*first, "line", line_limit);
+    row.identity += "|" + readings_text(member(*first, "readings"));
+  }
+  return row;
+}
+
+std::vector<CauseRow> findings_of(const Json& report) {
+  std::unordered_map<std::string, const Json*> verdicts;
+  for (const Json& each : report.at("verdicts")) verdicts.emplace(each.at("id").get<std::string>(), &each);
+  std::vector<CauseRow> rows;
+  for (const Json& each : report.at("findings")) {
+    const auto first = verdicts.find(each.at("first").get<std::string>());
+    rows.push_back(finding_row(each, first == verdicts.end() ? nullptr : first->second));
+  }
+  return rows;
+}
+
+CauseRow cause_row(const Json& cause) {
+  CauseRow row;
+  row.state = words(cause, "state");
+  row.because = words(cause, "because");
+  row.detail = words(cause, "pattern");
+  row.sentence = words(cause, "sentence", 1000);
+  row.count = cause.at("count").get<Int>();
+  row.line = words(cause, "smallest", line_limit);
+  row.replay = words(cause, "replay", line_limit);
+  std::set<std::string> operators;
+  for (const auto& [version, count] : cause.at("versions").items()) {
+    row.versions[suites::printable(version, 100)] = count.get<Int>();
+    operators.insert(version.substr(0, version.rfind('-')));
+  }
+  row.identity = "fuzz|" + row.state + "|" + row.because + "|" + without_digits(row.detail);
+  for (const std::string& each : operators) row.identity += "|" + each;
+  for (const Json& each : cause.at("models")) row.identity += "|" + each.get<std::string>();
+  for (const Json& each : cause.at("needs")) row.identity += "|" + each.get<std::string>();
+  return row;
+}
+
+// Marks of a campaign are in no cause.
+void add_marks(const Json& report, std::vector<CauseRow>& rows) {
+  std::map<std::pair<std::string, std::string>, CauseRow> groups;
+  for (const Json& each : member(report, "marked"))
+    for (const Json& mark : member(each, "marks")) {
+      if (!mark.value("breaches", false)) continue;
+      CauseRow& row = groups[{words(mark, "mark"), words(mark, "by")}];
+      ++row.versions[op_of(words(each, "line", line_limit))];
+      if (row.count++ > 0) continue;
+      row.state = words(each, "state");
+      row.mark = words(mark, "mark");
+      row.because = words(mark, "by");
+      row.detail = words(mark, "detail");
+      row.line = words(each, "line", line_limit);
+      row.replay = words(mark, "replay", line_limit);
+      row.sentence = row.mark + in_brackets(row.because) + (row.detail.empty() ? "" : ": " + row.detail);
+      row.identity = "fuzz|" + row.mark + "|" + row.because;
+    }
+  for (auto& [key, row] : groups) rows.push_back(std::move(row));
+}
+
+}  // namespace
+
+std::string words(const Json& object, const char* name, std::size_t limit) {
+  const auto found = object.find(name);
+  return found == object.end() || !found->is_string() ? ""
+                                                      : suites::printable(found->get_ref<const std::string&>(), limit);
+}
+
+std::string op_of(std::string_view line) { return std::string(line.substr(0, line.find(' '))); }
+
+std::string readings_text(const Json& readings) {
+  std::string text;
+  if (readings.is_object())
+    for (const auto& [ruling, reading] : readings.items())
+      text += (text.empty() ? "" : " ") + suites::printable(ruling, 40) + "=" + words(readings, ruling.c_str());
+  return text;
+}
+
+std::string CaseRow::marks() const {
+  std::string text;
+  for (const Json& mark : member(*json, "marks"))
+    text += (text.empty() ? "" : ", ") + words(mark, "mark") + in_brackets(words(mark, "by"));
+  return text;
+}
+
+std::string CaseRow::replay() const { return words(*json, "replay", line_limit); }
+
+std::vector<Json> kept_cases(const Json& report) {
+  std::map<std::uint64_t, Json> rows;
+  for (const Json& each : report.at("failures")) rows.emplace(each.at("index").get<std::uint64_t>(), each);
+  for (const Json& each : report.at("marked")) {
+    const auto [at, is_new] = rows.emplace(each.at("index").get<std::uint64_t>(), each);
+    if (!is_new) at->second["marks"] = each.at("marks");
+  }
+  std::vector<Json> all;
+  for (auto& [index, row] : rows) all.push_back(std::move(row));
+  return all;
+}
+
+Cases::Cases(const Rendering& rendering) {
+  const bool strict = rendering.report.value("mode", "") == "strict";
+  if (rendering.is_fuzz()) kept_ = kept_cases(rendering.report);
+  const auto add = [&](const Json& verdict) { rows_.push_back(case_row(verdict, strict)); };
+  std::ranges::for_each(kept_, add);
+  if (!rendering.is_fuzz())
+    for (const Json& each : rendering.report.at("verdicts")) add(each);
+}
+
+std::vector<CauseRow> causes_of(const Rendering& rendering) {
+  if (!rendering.is_fuzz()) return findings_of(rendering.report);
+  std::vector<CauseRow> rows;
+  for (const Json& each : rendering.report.at("causes")) rows.push_back(cause_row(each));
+  add_marks(rendering.report, rows);
+  return rows;
+}
+
+std::string backend_text(const Json& report) {
+  const Json& backend = report.at("backend");
+  const std::string version = words(backend, "version", 100), device = words(backend, "device", 100);
+  return words(backend, "name", 100) + (version.empty() ? "" : " " + version) + (device.empty() ? "" : ", " + device);
+}
+
+std::string configuration_text(const Json& report) {
+  const Json& options = report.at("backend").at("options");
+  std::string text = "threads=" + options.at("threads").dump() + " optimization=" + words(options, "optimization");
+  const std::string set = readings_text(member(options, "set"));
+  return text + (set.empty() ? "" : " " + set);
+}
+
+std::string result_text(const Rendering& rendering) {
+  if (!rendering.is_fuzz()) return words(rendering.report, "certified");
+  return rendering.report.at("conforms").get<bool>() ? "found nothing" : "found something";
+}
+
+}  // namespace assay::reports
