@@ -36,9 +36,15 @@ def value_of(part):
     return onnxruntime.OrtValue.ortvalue_from_numpy(array)
 
 
+def content_of(value):
+    if hasattr(value, "tensor_size_in_bytes"):
+        return ctypes.string_at(value.data_ptr(), value.tensor_size_in_bytes())
+    return value.numpy().tobytes()  # older versions, which `assay bisect` asks
+
+
 def proto_of(name, value):
     proto = onnx.TensorProto(name=name, data_type=value.element_type(), dims=value.shape())
-    proto.raw_data = ctypes.string_at(value.data_ptr(), value.tensor_size_in_bytes())
+    proto.raw_data = content_of(value)
     return proto.SerializeToString()
 
 

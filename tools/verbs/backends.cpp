@@ -4,6 +4,7 @@
 #include "suites/catalogue.h"
 #include "suites/places.h"
 #include "suites/printable.h"
+#include "tools/verbs/spawn.h"
 #include "tools/verbs/verbs.h"
 
 #include <CLI/CLI.hpp>
@@ -15,8 +16,6 @@
 #include <iomanip>
 #include <iostream>
 #include <memory>
-#include <spawn.h>
-#include <sys/wait.h>
 
 namespace assay::tools {
 namespace {
@@ -70,20 +69,6 @@ int list() {
     std::cout << row.back() << "\n";
   }
   return conforms;
-}
-
-// Waits for it; its exit code, or 128 and the signal that ended it.
-int exit_code_of(const Words& command) {
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  pid_t child = 0;
-  if (const int error = posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ); error != 0)
-    throw InputError("cannot start " + command[0] + ": " + std::generic_category().message(error));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 std::string source_of(const CatalogueEntry& entry) {

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/difference.h"
+
+#include "oracles/accuracy.h"
+#include "reference/result.h"
+#include "reports/rows.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+namespace assay::reports {
+namespace {
+
+Json member(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() ? Json() : *found;
+}
+
+bool breaks(const CaseRow& row) {
+  return row.standing == Standing::breaches || row.standing == Standing::error || row.standing == Standing::apart;
+}
+
+bool was_judged_good(const CaseRow& row) { return row.state == "pass" || row.state == "contested"; }
+
+// Breaches from the mildest on; what is no breach is 0.
+int gravity(const CaseRow& row) {
+  constexpr std::array<std::string_view, 5> order = {"contested", "refused", "below", "fail", "error"};
+  return breaks(row) ? static_cast<int>(std::ranges::find(order, row.state) - order.begin()) + 1 : 0;
+}
+
+std::optional<oracles::Level> level_of(const Json& verdict) { return oracles::level_named(words(verdict, "level")); }
+
+std::string told(const CaseRow& row) {
+  const std::string level = words(*row.json, "level"), marks = row.marks();
+  return row.state + (row.because.empty() || row.because == row.state ? "" : " (" + row.because + ")") +
+         (row.state == "pass" && !level.empty() ? " " + level : "") + (marks.empty() ? "" : ", " + marks);
+}
+
+bool reads_otherwise(const CaseRow& a, const CaseRow& b) {
+  return member(*a.json, "readings") != member(*b.json, "readings") ||
+         member(*a.json, "followed") != member(*b.json, "followed");
+}
+
+// Nothing where both end alike.
+std::optional<Kind> kind_of(const CaseRow& a, const CaseRow& b) {
+  if (breaks(b) != breaks(a)) {
+    if (breaks(b)) return Kind::broken;
+    return was_judged_good(b) ? Kind::fixed : Kind::otherwise;  // declared away is not mended
+  }
+  if (breaks(b) && a.state != b.state) return gravity(b) > gravity(a) ? Kind::worse : Kind::better;
+  if (was_judged_good(a) && b.state == "unsupported") return Kind::lost;
+  if (a.state == "unsupported" && was_judged_good(b)) return Kind::gained;
+  if (was_judged_good(a) && was_judged_good(b) && reads_otherwise(a, b)) return Kind::reading;
+  if (const auto before = level_of(*a.json), after = level_of(*b.json); before && after && before != after)
+    return *after > *before ? Kind::level_down : Kind::level_up;  // levels stand from the strongest to the weakest
+  return told(a) == told(b) ? std::nullopt : std::optional(Kind::otherwise);
+}
+
+std::string side(const Json& report) {
+  return backend_text(report) + ", " + configuration_text(report) + ", assay " + words(report.at("tool"), "version");
+}
+
+// Same questions to the same backend in the same way: then it is not the backend that changed.
+bool is_same_backend(const Json& a, const Json& b) {
+  const auto of = [](const Json& report) {
+    const Json& backend = report.at("backend");
+    return std::array{member(backend, "name"),
+                      member(backend, "version"),
+                      member(backend, "device"),
+                      member(backend.at("options"), "threads"),
+                      member(backend.at("options"), "optimization"),
+                      member(backend.at("options"), "set")};
+  };
+  return of(a) == of(b);
+}
+
+void remark_on(const Json& a, const Json& b, Difference& difference) {
+  const auto differs = [&](const char* name) { return member(a, name) != member(b, name); };
+  if (differs("judgement"))
+    difference.remarks.push_back(
+        is_same_backend(a, b)
+            ? "the judgement changed and the backend did not: what ends otherwise is judged otherwise, or the backend "
+              "does not answer alike twice"
+            : "the judgement changed as well: what ends otherwise may be judged otherwise and not be the backend's "
+              "doing; for that, ask both with one assay");
+  else if (is_same_backend(a, b))
+    difference.remarks.push_back(
+        "backend and judgement are the same: the backend does not answer alike twice where "
+        "cases end otherwise");
+  if (differs("level") || differs("mode")) difference.remarks.push_back("the two ask for different levels or modes");
+}
+
+std::string standing(const Json& row) {
+  const std::string level = words(row, "level");
+  return words(row, "certified") + (level.empty() ? "" : " " + level) + " " + row.at("judged").dump() + "/" +
+         row.at("legal").dump();
+}
+
+bool stands_worse(const Json& a, const Json& b) {
+  if (words(a, "certified") == "conforms" && words(b, "certified") == "not conforming") return true;
+  const auto before = level_of(a), after = level_of(b);
+  return before && after && *after > *before;
+}
+
+void compare_versions(const Json& a, const Json& b, bool same_suite, Difference& difference) {
+  std::map<std::string, const Json*> then;
+  for (const Json& row : a.at("operators")) then[words(row, "op")] = &row;
+  for (const Json& row : b.at("operators")) {
+    VersionChange change{words(row, "op"), "", standing(row), {}, false};
+    if (const auto found = then.find(change.op); found != then.end()) {
+      change.before = standing(*found->second);
+      change.is_worse = same_suite && stands_worse(*found->second, row);
+      then.erase(found);
+    }
+    difference.versions.push_back(std::move(change));
+  }
+  for (const auto& [op, row] : then) difference.versions.push_back({op, standing(*row), "", {}, false});
+}
+
+void count(Difference& difference) {
+  for (const CaseChange& each : difference.cases) {
+    ++difference.counts[each.kind];
+    for (VersionChange& version : difference.versions)
+      if (version.op == each.op) ++version.counts[each.kind];
+  }
+}
+
+void compare_cases(const Rendering& reports, Difference& difference) {
+  const Rendering earlier{*reports.baseline, std::nullopt, "", "", Grain::cases};
+  const Cases before(earlier), after(reports);
+  std::unordered_map<std::string, const CaseRow*> then;
+  for (const CaseRow& row : before.rows()) then.emplace(words(*row.json, "id"), &row);
+  for (const CaseRow& row : after.rows()) {
+    const std::string id = words(*row.json, "id");
+    const auto found = then.find(id);
+    if (found == then.end()) {
+      ++difference.fresh;
+      continue;
+    }
+    ++difference.common;
+    const CaseRow& was = *found->second;
+    if (const auto kind = kind_of(was, row))
+      difference.cases.push_back({*kind, id, row.op, row.line, told(was), told(row), row.detail,
+                                  row.replay().empty() ? was.replay() : row.replay()});
+  }
+  difference.gone = static_cast<Int>(then.size()) - difference.common;
+  std::ranges::stable_sort(difference.cases, {}, &CaseChange::kind);
+}
+
+std::map<std::string, Int> signatures(const Json& report) {
+  std::map<std::string, Int> all;
+  for (const Json& each : report.at("signatures")) all[words(each, "signature", 4000)] = each.at("count").get<Int>();
+  return all;
+}
+
+std::string cases(Int count) { return std::to_string(count) + (count == 1 ? " case" : " cases"); }
+
+// The questions of two campaigns need not be the same, so only what failures look like can be compared.
+void compare_signatures(const Rendering& reports, Difference& difference) {
+  difference.remarks.emplace_back(
+      "these are campaigns: compared is what failures look like, and what was not met again may not have been asked");
+  const auto before = signatures(*reports.baseline), after = signatures(reports.report);
+  std::set<std::string> versions;
+  const auto add = [&](Kind kind, const std::string& signature, Int then, Int now) {
+    versions.insert(op_of(signature));
+    difference.cases.push_back({kind, "", op_of(signature), signature, cases(then), cases(now), "", ""});
+  };
+  for (const auto& [signature, count] : after)
+    before.contains(signature) ? void(++difference.common) : add(Kind::broken, signature, 0, count);
+  for (const auto& [signature, count] : before)
+    if (!after.contains(signature)) add(Kind::fixed, signature, count, 0);
+  for (const std::string& op : versions) difference.versions.push_back({op, "", "", {}, false});
+}
+
+}  // namespace
+
+std::string_view name(Kind kind) {
+  constexpr std::array<std::string_view, kinds> names = {"broken", "worse",   "lost",       "fixed",    "better",
+                                                         "gained", "reading", "level down", "level up", "otherwise"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+bool Difference::is_worse() const {
+  return counts.contains(Kind::broken) || counts.contains(Kind::worse) || counts.contains(Kind::lost) ||
+         std::ranges::any_of(versions, &VersionChange::is_worse);
+}
+
+Difference difference(const Rendering& reports) {
+  const Json &a = *reports.baseline, &b = reports.report;
+  Difference difference;
+  difference.before = side(a);
+  difference.after = side(b);
+  remark_on(a, b, difference);
+  if (reports.is_fuzz()) {
+    compare_signatures(reports, difference);
+  } else {
+    compare_cases(reports, difference);
+    const bool same_suite =
+        member(a.at("suite"), "hash") == member(b.at("suite"), "hash") && difference.fresh == 0 && difference.gone == 0;
+    if (!same_suite)
+      difference.remarks.push_back("the suites or what was reached of them differ: compared are the " +
+                                   cases(difference.common) + " that both have; " + cases(difference.fresh) +
+                                   " are new, " + cases(difference.gone) + " are gone");
+    compare_versions(a, b, same_suite, difference);
+  }
+  count(difference);
+  return difference;
+}
+
+Difference read_difference(const std::string& before, const std::string& after) {
+  const Rendering reports = rendering(after, before);
+  try {
+    return difference(reports);
+  } catch (const Json::exception&) {
+    throw InputError(before + " and " + after + " are not both reports of this version of assay");
+  }
+}
+
+}  // namespace assay::reports
