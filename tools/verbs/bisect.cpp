@@ -29,11 +29,10 @@ bool holds(const std::string& word, std::string_view part) { return word.find(pa
 
 // A Python package with a Python worker: what was compiled with assay or for one release has no versions to try.
 bool is_released_by_pip(const CatalogueEntry& entry) {
-  using Kind = CatalogueEntry::Kind;
-  return (entry.kind == Kind::builtin || entry.kind == Kind::venv) && !entry.package.empty() &&
-         !entry.command.empty() && entry.command.front() == "{python}" &&
-         std::ranges::none_of(entry.command,
-                              [](const std::string& word) { return holds(word, "{bin}") || holds(word, "{install}"); });
+  return entry.kind == CatalogueEntry::Kind::venv && !entry.package.empty() && !entry.command.empty() &&
+         entry.command.front() == "{python}" && std::ranges::none_of(entry.command, [](const std::string& word) {
+           return holds(word, "{bin}") || holds(word, "{install}");
+         });
 }
 
 Words names() {

@@ -66,6 +66,7 @@ class Diff(unittest.TestCase):
                 ("level up", 0, good, {**good, "level": "L0"}),
                 ("otherwise", 0, {"state": "refused", "because": "refused"}, {"state": "unsupported", "because": "declared"})):
             with self.subTest(kind):
+                self.setUp()  # none of them leaves anything to the next
                 self.change(self.before, **before)
                 self.change(self.after, **after)
                 told = self.told(code)
