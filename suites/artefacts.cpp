@@ -58,6 +58,11 @@ std::string digest_of_record(const std::string& record) {
   return sha256(inside);
 }
 
+std::string running_program() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored);
+}
+
 // The packages of the environment an interpreter belongs to; none where it belongs to none.
 std::set<Artefact> python_packages(const fs::path& interpreter) {
   std::set<Artefact> packages;
@@ -109,7 +114,7 @@ std::string sha256_of_this_program() { return sha256_of("/proc/self/exe"); }
 
 Artefacts artefacts_of(const std::string& backend) {
   std::set<Artefact> files, others;
-  const std::vector<std::string> command = command_of(backend);
+  const std::vector<std::string> command = is_worker(backend) ? command_of(backend) : std::vector{running_program()};
   for (std::size_t i = 0; i < command.size(); ++i) {
     const auto file = file_of(command[i], i == 0);
     if (!file) continue;

@@ -3,6 +3,7 @@
 
 #include "reference/nearest.h"
 #include "suites/catalogue.h"
+#include "suites/own_kernels.h"
 #include "suites/places.h"
 #include "suites/printable.h"
 #include "suites/worker.h"
@@ -42,6 +43,9 @@ std::string argument(const std::string& kind, const std::string& rest) {
   return rest;
 }
 
+// The one backend without a process.
+const char* const in_process = "reference:inprocess";
+
 [[noreturn]] void unknown(const std::string& name) {
   std::string text = "unknown backend " + printable(name, 80) + suggestion(name, worker_names()) + "; known are";
   for (const std::string& known : worker_names()) text += " " + known;
@@ -54,16 +58,19 @@ const std::vector<std::string>& worker_names() {
   static const std::vector<std::string> names = [] {
     Words all;
     for (const CatalogueEntry& entry : catalogue()) all.push_back(entry.name);
-    for (const char* known : {"reference", "reference:fast", "reference:naive", "python:MODULE", "exec:COMMAND",
-                              "./LIBRARY.so", "variant:NAME", "mutant:ID"})
+    for (const char* known : {"reference", "reference:fast", "reference:naive", in_process, "python:MODULE",
+                              "exec:COMMAND", "./LIBRARY.so", "variant:NAME", "mutant:ID"})
       all.emplace_back(known);
     return all;
   }();
   return names;
 }
 
+bool is_worker(const std::string& name) { return name != in_process; }
+
 std::vector<std::string> command_of(const std::string& name) {
   if (name == "reference" || name == "reference:fast") return {reference_worker()};
+  if (name == in_process) throw InputError(name + " runs inside assay and is no worker; name reference instead");
   if (name == "reference:naive") return {reference_worker(), "--naive"};
   if (const CatalogueEntry* entry = find_entry(catalogue(), name)) return command_of(*entry);
   const std::size_t colon = name.find(':');
@@ -108,6 +115,8 @@ Result<std::vector<std::string>> split_command(std::string_view command) {
 }
 
 std::unique_ptr<Backend> open_backend(const std::string& name, const Limits& limits) {
+  if (name == in_process)
+    return std::make_unique<InProcess>("reference:fast", [](const Definition& definition) { return definition.fast; });
   Limits within = limits;
   if (const CatalogueEntry* entry = find_entry(catalogue(), name)) within.recycle_models = entry->recycle;
   return std::make_unique<Worker>(name, command_of(name), within);

@@ -3,6 +3,7 @@
 //
 //   NAME              an entry of tools/backends/catalogue.json (catalogue.h): onnxruntime, openvino, …
 //   reference, reference:fast, reference:naive   assay-worker-reference: the first two are the same
+//   reference:inprocess        the same kernels as reference, inside assay (own_kernels.h)
 //   python:MODULE     tools/backends/onnx_backend.py      exec:COMMAND                 any program
 //   ./LIBRARY.so, ./LIBRARY.so.1   assay-worker-host, for what exports tools/backends/assay_backend.h
 //   variant:NAME, mutant:ID    assay-worker-reference: correct variants and planted bugs, for tests of ourselves
@@ -21,7 +22,10 @@ namespace assay::suites {
 // As written in messages: "onnxruntime", "python:MODULE", …
 const std::vector<std::string>& worker_names();
 
-// Program and arguments. Throws InputError for an unknown name or where the program is not there.
+// False of reference:inprocess alone.
+bool is_worker(const std::string& name);
+
+// Program and arguments. Throws InputError for an unknown name, where the program is not there, or where there is none.
 std::vector<std::string> command_of(const std::string& name);
 
 // Splits as a shell does without expanding anything: blanks separate, '…' and "…" join, \ escapes.

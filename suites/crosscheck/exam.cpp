@@ -28,6 +28,16 @@ std::vector<oracles::Operands> sets_of(const Case& c) {
 
 }  // namespace
 
+int weight(oracles::State state) {
+  switch (state) {
+    case oracles::State::contested: return 1;
+    case oracles::State::below: return 2;
+    case oracles::State::fail: return 3;
+    case oracles::State::error: return 4;
+    default: return 0;
+  }
+}
+
 Exam::Exam(Case c) : case_(std::move(c)), call_(case_.call()), sets_(sets_of(case_)), bench_(call_, sets_) {}
 
 oracles::Outcome Exam::answer(const Kernel& kernel) const {

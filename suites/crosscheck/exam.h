@@ -21,6 +21,9 @@ struct Subject {
 // the second number counts how often this subject was there before.
 std::vector<std::pair<Subject, std::uint64_t>> syllabus(std::string_view op, std::size_t count);
 
+// How bad a verdict is; states that find nothing weigh 0.
+int weight(oracles::State state);
+
 class Exam {
  public:
   explicit Exam(Case c);

@@ -23,17 +23,6 @@ using oracles::State;
 constexpr std::uint64_t seed = 7;
 constexpr std::size_t cases_per_operator = 2'000;
 
-// How bad a verdict is; those not listed find nothing.
-int weight(State state) {
-  switch (state) {
-    case State::contested: return 1;
-    case State::below: return 2;
-    case State::fail: return 3;
-    case State::error: return 4;
-    default: return 0;
-  }
-}
-
 std::vector<std::string> operator_names() {
   std::vector<std::string> names;
   for (const Operator* op : operators()) names.push_back(op->name());

@@ -17,17 +17,6 @@ namespace {
 using oracles::State;
 using oracles::Verdict;
 
-// How bad a verdict is; those not listed find nothing.
-int weight(State state) {
-  switch (state) {
-    case State::contested: return 1;
-    case State::below: return 2;
-    case State::fail: return 3;
-    case State::error: return 4;
-    default: return 0;
-  }
-}
-
 bool finds(const Mutant& bug, const Verdict& with, const Verdict& without) {
   if (bug.expected != State::pass) return weight(with.state) >= weight(bug.expected);
   return with.level && without.level && *with.level > *without.level;

@@ -6,6 +6,7 @@
 #include "suites/crosscheck/mutants.h"
 #include "suites/crosscheck/variants.h"
 #include "suites/frame.h"
+#include "suites/own_kernels.h"
 #include "suites/serving.h"
 
 #include <CLI/CLI.hpp>
@@ -42,119 +43,17 @@ struct Choice {
   }
 };
 
-// A refusal on its way to the host.
-struct Refusal {
-  Outcome::Kind kind = Outcome::Kind::refused;
-  std::string because;
-};
-
-template <class T>
-T accepted(Result<T> result) {
-  if (!result) throw Refusal{Outcome::Kind::refused, result.error()};
-  return *std::move(result);
-}
-
-std::vector<Served> parse(std::string_view model) {
-  Result<std::vector<Served>> served = parse_nodes(model);
-  if (served) return *std::move(served);
-  const bool is_unknown = served.error().starts_with("no operator ");
-  throw Refusal{is_unknown ? Outcome::Kind::unsupported : Outcome::Kind::refused, served.error()};
-}
-
-// A declared extent of -1 is not declared.
-bool fits(const TensorType& given, const TensorType& declared) {
-  return given.dtype == declared.dtype &&
-         std::ranges::equal(given.shape, declared.shape, [](Int g, Int d) { return d == -1 || g == d; });
-}
-
-// The graph inputs of one data set by name; initializers are added by the caller.
-std::map<std::string, Tensor> named_inputs(const Served& served, const std::vector<std::string>& parts) {
-  if (parts.size() != served.graph_inputs.size())
-    throw Refusal{.because = std::to_string(parts.size()) + " inputs, the graph has " +
-                             std::to_string(served.graph_inputs.size())};
-  std::map<std::string, Tensor> inputs;
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    if (!parts[i].empty()) inputs.emplace(served.graph_inputs[i], accepted(decode_tensor(parts[i])));
-  return inputs;
-}
-
-// The node with the types of the data it really gets, and the data in schema order.
-struct Bound {
-  Node node;
-  std::vector<const Tensor*> operands;
-};
-
-Bound bind(const Served& served, const std::map<std::string, Tensor>& inputs) {
-  Bound bound{served.node, {}};
-  for (std::size_t i = 0; i < served.operand_names.size(); ++i) {
-    const std::string& name = served.operand_names[i];
-    const Tensor*& operand = bound.operands.emplace_back(nullptr);
-    if (name.empty()) continue;
-    if (const auto constant = served.initializers.find(name); constant != served.initializers.end())
-      operand = &constant->second;
-    else if (const auto input = inputs.find(name); input != inputs.end())
-      operand = &input->second;
-    else
-      throw Refusal{.because = "no data for the input " + name};
-    TensorType& type = bound.node.inputs.at(served.schema_names[i]).type;
-    if (!fits(operand->type(), type)) throw Refusal{.because = "the data of " + name + " are not of the declared type"};
-    type = operand->type();
-  }
-  return bound;
-}
-
-Tensor compute(const Definition& definition, const FastKernel& kernel, const Bound& bound, int threads) {
-  const Call call(definition, bound.node);
-  std::string broken;
-  for (const std::string& id : definition.violated(call)) broken += " " + definition.version.name + "." + id;
-  if (!broken.empty()) throw Refusal{.because = "breaks" + broken};
-  return kernel(call, bound.operands, threads);
-}
-
-// One node of the model, in a session of its own.
-struct Session {
-  const Served& served;
-  const Definition& definition;
-  FastKernel kernel;
-  int threads;
-
-  Session(const Served& node, const Choice& choice, int at_most)
-      : served(node), definition(*find_definition(node.version)), kernel(choice.kernel(definition)), threads(at_most) {}
-
-  std::string output(const std::map<std::string, Tensor>& inputs) const {
-    return encode_tensor(compute(definition, kernel, bind(served, inputs), threads), served.output_name);
-  }
-};
-
-std::vector<std::vector<std::string>> run(const Choice& choice, const suites::Ask& ask) {
-  const std::vector<Served> nodes = parse(ask.model);
-  std::vector<Session> sessions;
-  for (const Served& node : nodes) sessions.emplace_back(node, choice, ask.threads);
-  std::vector<std::vector<std::string>> sets;
-  for (const auto& parts : ask.sets) {
-    const std::map<std::string, Tensor> inputs = named_inputs(nodes.front(), parts);
-    auto& outputs = sets.emplace_back();
-    for (const Session& session : sessions) outputs.push_back(session.output(inputs));
-  }
-  return sets;
-}
-
 std::string answer(const Choice& choice, const suites::Ask& ask) {
-  try {
-    return suites::outputs_frame(ask.id, run(choice, ask));
-  } catch (const Refusal& refusal) {
-    return suites::answer_line(ask.id, refusal.kind, refusal.because, {});
-  } catch (const InputError& error) {
-    return suites::answer_line(ask.id, Outcome::Kind::refused, error.what(), {});
+  const suites::KernelAnswer answer =
+      suites::kernel_answer(ask, [&](const Definition& definition) { return choice.kernel(definition); });
+  const Outcome& outcome = answer.outcome;
+  if (outcome.kind != Outcome::Kind::outputs) return suites::answer_line(ask.id, outcome.kind, outcome.because, {});
+  std::vector<std::vector<std::string>> sets;
+  for (const std::vector<Tensor>& outputs : outcome.sets) {
+    auto& parts = sets.emplace_back();
+    for (std::size_t i = 0; i < outputs.size(); ++i) parts.push_back(encode_tensor(outputs[i], answer.names[i]));
   }
-}
-
-suites::Description description_of(const Choice& choice) {
-  suites::Description description;
-  description.backend = choice.backend();
-  description.version = "onnx 1.23.2";
-  description.device = "cpu";
-  return description;
+  return suites::outputs_frame(ask.id, sets);
 }
 
 template <class Named>
@@ -184,7 +83,8 @@ int main(int argc, char** argv) {
   try {
     assay::expect_known(choice.variant, assay::crosscheck::variants(), [](const auto& v) { return v.name; });
     assay::expect_known(choice.mutant, assay::crosscheck::mutants(), [](const auto& m) { return m.id; });
-    assay::suites::serve(assay::reply_descriptor(), assay::suites::description_line(assay::description_of(choice)),
+    assay::suites::serve(assay::reply_descriptor(),
+                         assay::suites::description_line(assay::suites::own_description(choice.backend())),
                          [&](const assay::suites::Ask& ask) { return assay::answer(choice, ask); });
     return 0;
   } catch (const assay::InputError& error) {

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/own_kernels.h"
+
+#include "reference/onnx_io.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace assay::suites {
+namespace {
+
+using oracles::Outcome;
+
+// A refusal on its way to the host.
+struct Refusal {
+  Outcome::Kind kind = Outcome::Kind::refused;
+  std::string because;
+};
+
+template <class T>
+T accepted(Result<T> result) {
+  if (!result) throw Refusal{Outcome::Kind::refused, result.error()};
+  return *std::move(result);
+}
+
+std::vector<Served> parse(std::string_view model) {
+  Result<std::vector<Served>> served = parse_nodes(model);
+  if (served) return *std::move(served);
+  const bool is_unknown = served.error().starts_with("no operator ");
+  throw Refusal{is_unknown ? Outcome::Kind::unsupported : Outcome::Kind::refused, served.error()};
+}
+
+// A declared extent of -1 is not declared.
+bool fits(const TensorType& given, const TensorType& declared) {
+  return given.dtype == declared.dtype &&
+         std::ranges::equal(given.shape, declared.shape, [](Int g, Int d) { return d == -1 || g == d; });
+}
+
+// The graph inputs of one data set by name; initializers are added by the caller.
+std::map<std::string, Tensor> named_inputs(const Served& served, const std::vector<std::string>& parts) {
+  if (parts.size() != served.graph_inputs.size())
+    throw Refusal{.because = std::to_string(parts.size()) + " inputs, the graph has " +
+                             std::to_string(served.graph_inputs.size())};
+  std::map<std::string, Tensor> inputs;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (!parts[i].empty()) inputs.emplace(served.graph_inputs[i], accepted(decode_tensor(parts[i])));
+  return inputs;
+}
+
+// The node with the types of the data it really gets, and the data in schema order.
+struct Bound {
+  Node node;
+  std::vector<const Tensor*> operands;
+};
+
+Bound bind(const Served& served, const std::map<std::string, Tensor>& inputs) {
+  Bound bound{served.node, {}};
+  for (std::size_t i = 0; i < served.operand_names.size(); ++i) {
+    const std::string& name = served.operand_names[i];
+    const Tensor*& operand = bound.operands.emplace_back(nullptr);
+    if (name.empty()) continue;
+    if (const auto constant = served.initializers.find(name); constant != served.initializers.end())
+      operand = &constant->second;
+    else if (const auto input = inputs.find(name); input != inputs.end())
+      operand = &input->second;
+    else
+      throw Refusal{.because = "no data for the input " + name};
+    TensorType& type = bound.node.inputs.at(served.schema_names[i]).type;
+    if (!fits(operand->type(), type)) throw Refusal{.because = "the data of " + name + " are not of the declared type"};
+    type = operand->type();
+  }
+  return bound;
+}
+
+// One node of the model, in a session of its own.
+class Session {
+ public:
+  Session(const Served& node, const OpenKernel& open, int threads)
+      : served_(node), definition_(*find_definition(node.version)), kernel_(open(definition_)), threads_(threads) {}
+
+  Tensor output(const std::map<std::string, Tensor>& inputs) {
+    Bound bound = bind(served_, inputs);
+    const Call call(definition_, std::move(bound.node));
+    expect_legal(call);
+    return kernel_(call, bound.operands, threads_);
+  }
+
+ private:
+  // The sets of one question mostly have the same types.
+  void expect_legal(const Call& call) {
+    if (legal_ == call.node()) return;
+    std::string broken;
+    for (const std::string& id : definition_.violated(call)) broken += " " + definition_.version.name + "." + id;
+    if (!broken.empty()) throw Refusal{.because = "breaks" + broken};
+    legal_ = call.node();
+  }
+
+  const Served& served_;
+  const Definition& definition_;
+  FastKernel kernel_;
+  int threads_;
+  std::optional<Node> legal_;
+};
+
+KernelAnswer computed(const Ask& ask, const OpenKernel& open) {
+  const std::vector<Served> nodes = parse(ask.model);
+  KernelAnswer answer;
+  std::vector<Session> sessions;
+  sessions.reserve(nodes.size());
+  for (const Served& node : nodes) {
+    sessions.emplace_back(node, open, ask.threads);
+    answer.names.push_back(node.output_name);
+  }
+  for (const auto& parts : ask.sets) {
+    const std::map<std::string, Tensor> inputs = named_inputs(nodes.front(), parts);
+    auto& outputs = answer.outcome.sets.emplace_back();
+    for (Session& session : sessions) outputs.push_back(session.output(inputs));
+  }
+  return answer;
+}
+
+}  // namespace
+
+KernelAnswer kernel_answer(const Ask& ask, const OpenKernel& open) {
+  try {
+    return computed(ask, open);
+  } catch (const Refusal& refusal) {
+    return {Outcome::failure(refusal.kind, refusal.because), {}};
+  } catch (const InputError& error) {
+    return {Outcome::failure(Outcome::Kind::refused, error.what()), {}};
+  }
+}
+
+Description own_description(std::string backend) {
+  Description description;
+  description.backend = std::move(backend);
+  description.version = "onnx 1.23.2";
+  description.device = "cpu";
+  return description;
+}
+
+InProcess::InProcess(std::string name, OpenKernel open)
+    : description_(own_description(std::move(name))), open_(std::move(open)) {}
+
+void InProcess::ask(const Ask& question) {
+  expects(!asked_, "a backend is asked one question at a time");
+  asked_ = &question;
+}
+
+Outcome InProcess::answer() {
+  expects(asked_ != nullptr, "an answer follows a question");
+  try {
+    return kernel_answer(*std::exchange(asked_, nullptr), open_).outcome;
+  } catch (const std::bad_alloc&) {
+    return Outcome::failure(Outcome::Kind::out_of_memory, "there is not enough memory");
+  } catch (const std::exception& error) {
+    return Outcome::failure(Outcome::Kind::crashed, error.what());
+  }
+}
+
+}  // namespace assay::suites

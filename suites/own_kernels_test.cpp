@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our own kernels in this process: what they answer is what their worker answers, and what they throw is an outcome.
+#include "suites/own_kernels.h"
+
+#include "reference/onnx_io.h"
+#include "suites/campaign.h"
+#include "suites/worker.h"
+#include "suites/worker_names.h"
+
+#include <catch2/catch.hpp>
+
+#include <new>
+#include <stdexcept>
+
+namespace assay::suites {
+namespace {
+
+using oracles::Outcome;
+
+Planned planned(const char* text) {
+  Result<Case> parsed = parse_case(text);
+  REQUIRE(parsed);
+  return {*std::move(parsed), text, "", {}};
+}
+
+const char* const legal = "Conv-11 opset=11 ir=8 X=f32[1,1,4]~lit:1,2,3,4 W=f32[1,1,2]~lit:1,1";
+
+Outcome answered(const OpenKernel& open, const Ask& ask) { return InProcess("ours", open).run(ask); }
+
+OpenKernel throwing(auto thrown) {
+  return [=](const Definition&) -> FastKernel {
+    return [=](const Call&, std::span<const Tensor* const>, int) -> Tensor { throw thrown; };
+  };
+}
+
+}  // namespace
+
+TEST_CASE("own kernels: legal cases, near misses and strange models get the worker's answer", "[own_kernels]") {
+  const auto worker = open_backend("reference"), here = open_backend("reference:inprocess");
+  CHECK(here->describe().backend == worker->describe().backend);
+  CHECK(here->describe().version == worker->describe().version);
+  CHECK(here->describe().device == worker->describe().device);
+  Request request;
+  request.seed = 5;
+  request.generated = 300;
+  std::size_t refused = 0;
+  const auto check = [&](const Ask& ask) {
+    const Outcome theirs = worker->run(ask), ours = here->run(ask);
+    CHECK(ours.kind == theirs.kind);
+    CHECK(ours.because == theirs.because);
+    CHECK(ours.sets == theirs.sets);
+    refused += ours.kind == Outcome::Kind::refused;
+  };
+  for (const Planned& each : generated_cases(request)) {
+    INFO(each.line);
+    check(ask_of(each, {}));
+  }
+  CHECK(refused > 20);
+  Ask ask = ask_of(planned(legal), {});
+  ask.sets[1].pop_back();
+  check(ask);
+  ask.model = "no model";
+  check(ask);
+  const Case b = planned(legal).c;
+  ask = ask_of(planned(legal), {});
+  ask.model = packed_model_of({&b, &b});
+  for (auto& set : ask.sets) {
+    const std::vector<std::string> of_one = set;
+    set.insert(set.end(), of_one.begin(), of_one.end());
+  }
+  check(ask);
+  REQUIRE(here->run(ask).kind == Outcome::Kind::outputs);
+  CHECK(here->run(ask).sets.at(0).size() == 2);
+}
+
+TEST_CASE("own kernels: what a kernel throws ends no campaign", "[own_kernels]") {
+  const Ask ask = ask_of(planned(legal), {});
+  const Outcome broken = answered(throwing(std::logic_error("a promise")), ask);
+  CHECK(broken.kind == Outcome::Kind::crashed);
+  CHECK(broken.because == "a promise");
+  CHECK(answered(throwing(std::bad_alloc()), ask).kind == Outcome::Kind::out_of_memory);
+  const Outcome refused = answered(throwing(InputError("not this one")), ask);
+  CHECK(refused.kind == Outcome::Kind::refused);
+  CHECK(refused.because == "not this one");
+}
+
+TEST_CASE("own kernels: a kernel keeps its session over the sets of one question, and no longer", "[own_kernels]") {
+  const OpenKernel counting = [](const Definition&) -> FastKernel {
+    return [asked = 0.f](const Call&, std::span<const Tensor* const>, int) mutable {
+      Tensor y({DType::f32, {1}});
+      y.as<float>()[0] = asked++;
+      return y;
+    };
+  };
+  InProcess backend("counting", counting);
+  const Ask ask = ask_of(planned(legal), {});
+  for (int turn = 0; turn < 2; ++turn) {
+    const Outcome outcome = backend.run(ask);
+    REQUIRE(outcome.sets.size() == 2);
+    CHECK(outcome.sets[0][0].as<float>()[0] == 0.f);
+    CHECK(outcome.sets[1][0].as<float>()[0] == 1.f);
+  }
+}
+
+TEST_CASE("own kernels: the one without a process has no command", "[own_kernels]") {
+  CHECK_FALSE(is_worker("reference:inprocess"));
+  CHECK(is_worker("reference"));
+  CHECK_THROWS_AS(command_of("reference:inprocess"), InputError);
+}
+
+}  // namespace assay::suites
