@@ -6,6 +6,8 @@
 #include "reports/report.h"
 #include "suites/campaign.h"
 #include "suites/catalogue.h"
+#include "suites/golden_outputs.h"
+#include "suites/inquiry.h"
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/github.h"
 #include "tools/verbs/progress.h"
@@ -34,10 +36,19 @@ struct Options {
   std::uint64_t seed = 1;
   Int cases = suites::default_generated;
   int jobs = 0;
-  std::string report, certificate, suite, suites, expectations, baseline;
+  std::string report, certificate, suite, suites, expectations, baseline, save_outputs;
   std::vector<std::string> configurations;
   bool github = false;
 };
+
+// Where the answers go. Throws InputError where there are none to save, or others lie there already.
+fs::path new_outputs(const fs::path& folder, const suites::Description& backend) {
+  if (backend.answers_shapes) throw InputError("--save-outputs: this backend answers shapes and no outputs");
+  if (fs::exists(folder) && (!fs::is_directory(folder) || !fs::is_empty(folder)))
+    throw InputError(folder.string() + " is there already; name a new or empty folder with --save-outputs");
+  suites::save_description(folder, backend);
+  return folder;
+}
 
 suites::Campaign campaign(const suites::Suite& suite, const Options& options) {
   ProgressLine line;
@@ -46,7 +57,12 @@ suites::Campaign campaign(const suites::Suite& suite, const Options& options) {
   conduct.stop = &interrupted();
   conduct.progress = [&](const suites::Progress& progress) { line.show(progress); };
   heed_interrupts();
-  return suites::run(suite, options.subject.opener(), conduct);
+  suites::Crew crew(options.subject.opener(), conduct.jobs);
+  if (options.save_outputs.empty()) return suites::run(suite, crew, conduct);
+  const fs::path folder = new_outputs(options.save_outputs, crew.describe());
+  return suites::run(suite, crew, conduct, [&](const suites::Conclusion& each) {
+    suites::save_outcome(folder, suite.cases[each.index], each.outcome);
+  });
 }
 
 // Read before the work, so that a mistake in them is told before it.
@@ -248,11 +264,15 @@ Verb certify_verb(CLI::App& app) {
                       "the folder with conformance/*.cases (default: the project's suites/)");
   command->add_flag("--github", options->github,
                     "in a GitHub job: breaches as annotations, and the report in the summary of the job");
+  CLI::Option* save = command->add_option(
+      "--save-outputs", options->save_outputs,
+      "write what the backend did to this new folder, one folder per case, as `assay judge` reads it");
   command
       ->add_option("--config", options->configurations,
                    "a configuration of the backend, as in threads=2,optimization=none,precision=f32; repeated, "
                    "each is run and reported apart")
-      ->take_all();
+      ->take_all()
+      ->excludes(save);
   return {command, [options] { return certify(*options); }};
 }
 

@@ -38,5 +38,6 @@ Verb man_verb(CLI::App& app);
 Verb completion_verb(CLI::App& app);
 Verb complete_verb(CLI::App& app);
 Verb audit_verb(CLI::App& golden);  // a subcommand of it
+Verb judge_verb(CLI::App& app);
 
 }  // namespace assay::tools

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Golden vectors from end to end: ONNX's own loader and runner take them, onnxruntime gives what they say, answers saved
+from a certify run get the verdicts of that run, and what is done to a file is named."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import numpy
+import onnx
+import onnx.backend.base
+import onnxruntime
+from onnx.backend.test import loader, runner
+
+TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
+PART = ["--ops", "Conv-11,AveragePool-19,QLinearConv", "--types", "f32,u8", "--cases", "300"]
+
+
+def assay(*arguments, status=0):
+    done = subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == status, f"{done.returncode}: {done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+class Session:
+    def __init__(self, model):
+        self.session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+
+    def run(self, inputs):
+        return self.session.run(None, {i.name: x for i, x in zip(self.session.get_inputs(), inputs, strict=True)})
+
+
+class Onnxruntime(onnx.backend.base.Backend):
+    @classmethod
+    def prepare(cls, model, device="CPU", **options):
+        return Session(model)
+
+    @classmethod
+    def supports_device(cls, device):
+        return device == "CPU"
+
+
+class Bare(runner.Runner):
+    """ONNX's runner without its own tests."""
+
+    def __init__(self, backend, cases):
+        load, runner.load_model_tests = runner.load_model_tests, lambda **kind: []
+        try:
+            super().__init__(backend)
+        finally:
+            runner.load_model_tests = load
+        for case in cases:
+            self._add_model_test(case, "Golden")
+
+
+def verdicts(report):
+    """Without marks: that a runtime answers otherwise the next time, no saved answer tells."""
+    return [{key: value for key, value in verdict.items() if key != "marks"} for verdict in report["verdicts"]]
+
+
+def findings(report):
+    return [finding for finding in report["findings"] if "mark" not in finding]
+
+
+class GoldenVectors(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.root = pathlib.Path(cls.folder.name)
+        cls.golden, cls.answers = cls.root / "golden", cls.root / "answers"
+        assay("golden", "write", *PART, "--out", cls.golden)
+        assay("certify", "--backend", "onnxruntime", *PART, "--presentations", "none", "--save-outputs", cls.answers,
+              "--report", cls.root / "certify.json", status=1)
+        cls.certified = json.loads((cls.root / "certify.json").read_text())
+        cls.manifest = json.loads((cls.golden / "MANIFEST.json").read_text())
+        cls.names = {case["line"]: case["name"] for case in cls.manifest["cases"]}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def judged(self, answers, status=1):
+        report = self.root / "judge.json"
+        said = assay("judge", "--golden", self.golden, "--outputs", answers, "--report", report, status=status)
+        return json.loads(report.read_text()), said
+
+    def named(self, state):
+        return [self.names[v["line"]] for v in self.certified["verdicts"]
+                if v["state"] == state and v["class"] == "valid-core"]
+
+    def test_saved_answers_get_the_verdicts_of_certify(self):
+        report, said = self.judged(self.answers)
+        self.assertEqual(verdicts(report), verdicts(self.certified))
+        states = {verdict["state"] for verdict in report["verdicts"]}
+        self.assertLessEqual({"pass", "contested", "fail", "refused"}, states)
+        self.assertEqual(findings(report), findings(self.certified))
+        for key in report.keys() - {"run", "backend", "marks", "verdicts", "findings", "operators", "certified"}:
+            self.assertEqual(report[key], self.certified[key], key)
+        self.assertNotIn("not as they should be", said)
+
+    def test_onnx_loads_and_runs_them(self):
+        cases = loader.load_model_tests(data_dir=str(self.golden), kind="valid")
+        self.assertEqual(len(cases), self.manifest["counts"]["valid"])
+        passing = set(self.named("pass"))
+        sample = [case for case in sorted(cases, key=lambda case: case.name) if case.name in passing][::5]
+        self.assertGreater(len(sample), 20)
+        result = unittest.TestResult()
+        Bare(Onnxruntime, sample).test_suite.run(result)
+        self.assertEqual([], [text for _, text in result.errors + result.failures])
+        self.assertEqual(result.testsRun - len(result.skipped), len(sample))
+
+    def test_onnx_runner_sees_a_wrong_vector(self):
+        name = next(n for n in self.named("pass") if n.startswith("test_conv"))
+        shutil.copytree(self.golden / "valid" / name, self.root / "wrong" / "valid" / name)
+        path = self.root / "wrong" / "valid" / name / "test_data_set_1" / "output_0.pb"
+        value = onnx.numpy_helper.to_array(onnx.load_tensor(path)) + 1
+        onnx.save_tensor(onnx.numpy_helper.from_array(value), path)
+        result = unittest.TestResult()
+        Bare(Onnxruntime, loader.load_model_tests(data_dir=str(self.root / "wrong"), kind="valid")).test_suite.run(result)
+        self.assertEqual(len(result.failures), 1)
+
+    def test_rejected_models_are_models(self):
+        for folder in sorted((self.golden / "rejected").iterdir()):
+            onnx.load(folder / "model.onnx")
+            self.assertTrue(json.loads((folder / "case.json").read_text())["breaks"])
+
+    def test_arrays_of_numpy_are_answers(self):
+        answers = self.root / "arrays"
+        shutil.copytree(self.answers, answers)
+        for i, path in enumerate(sorted(answers.glob("*/*/output_0.pb"))):
+            value = onnx.numpy_helper.to_array(onnx.load_tensor(path))
+            numpy.save(path.with_suffix(".npy"), numpy.asfortranarray(value) if i % 2 else value)
+            path.unlink()
+        report, _ = self.judged(answers)
+        self.assertEqual(verdicts(report), verdicts(self.certified))
+
+    def test_what_is_missing_or_wrong_is_named_and_counted(self):
+        answers = self.root / "damaged"
+        shutil.copytree(self.answers, answers)
+        gone, cut, moved, typed, stopped = self.named("pass")[:5]
+        shutil.rmtree(answers / gone)
+        os.truncate(answers / cut / "test_data_set_0" / "output_0.pb", 9)
+        (answers / moved).rename(answers / "test_moved")
+        path = answers / typed / "test_data_set_1" / "output_0.pb"
+        onnx.save_tensor(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(onnx.load_tensor(path)).astype("f8")), path)
+        shutil.rmtree(answers / stopped)
+        (answers / stopped).mkdir()
+        (answers / stopped / "error.txt").write_text("timed out: no answer within 10 s\n")
+        report, said = self.judged(answers)
+        ends = {self.names[v["line"]]: (v["state"], v["because"]) for v in report["verdicts"]}
+        self.assertEqual(ends[gone], ("error", "missing"))
+        self.assertEqual(ends[cut], ("error", "garbled"))
+        self.assertEqual(ends[moved], ("error", "missing"))
+        self.assertEqual(ends[typed], ("fail", "type"))
+        self.assertEqual(ends[stopped], ("error", "timed out"))
+        for words in (f"missing: {gone}\n", f"damaged: {cut}/test_data_set_0/output_0.pb", f"missing: {moved}\n",
+                      "extra: test_moved: no case is called so", "4 files are not as they should be"):
+            self.assertIn(words, said)
+        touched = (gone, cut, moved, typed, stopped)
+        self.assertEqual([v for v in verdicts(report) if self.names[v["line"]] not in touched],
+                         [v for v in verdicts(self.certified) if self.names[v["line"]] not in touched])
+
+    def test_check_names_what_was_altered_and_judge_does_not_use_it(self):
+        altered = self.root / "altered"
+        shutil.copytree(self.golden, altered)
+        self.assertIn("every byte comes out again", assay("golden", "check", altered))
+        path = next((altered / "valid").glob("*/test_data_set_0/input_0.pb"))
+        path.write_bytes(path.read_bytes()[:-1] + b"\x55")
+        said = assay("golden", "check", "--quick", altered, status=1)
+        self.assertIn(f"altered: {path.relative_to(altered)}: its SHA-256 is another", said)
+        said = assay("judge", "--golden", altered, "--outputs", self.answers, status=2)
+        self.assertIn("is not as it was written", said)
+
+    def test_bad_input_is_one_line(self):
+        for words, status, *arguments in (
+                ("is there already", 2, "golden", "write", *PART, "--out", self.golden),
+                ("MANIFEST.json is missing", 2, "golden", "check", self.root),
+                ("is no folder", 2, "judge", "--golden", self.golden, "--outputs", self.root / "nowhere"),
+                ("is there already", 2, "certify", "--backend", "reference", *PART, "--save-outputs", self.answers),
+                ("answers shapes", 2, "certify", "--backend", "onnx.inference", *PART, "--save-outputs", self.root / "x")):
+            said = assay(*arguments, status=status)
+            self.assertIn(words, said)
+            self.assertEqual(said.count("\n"), 1, said)
+
+
+if __name__ == "__main__":
+    unittest.main()
