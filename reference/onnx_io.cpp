@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <climits>
 #include <new>
 #include <set>
@@ -74,12 +75,22 @@ std::string quoted(const std::string& text) {
   return out + (text.size() > longest ? "…\"" : "\"");
 }
 
+// raw_data is little-endian on every machine (onnx.proto, TensorProto).
+template <class Bytes>
+void swap_where_big_endian(Bytes&& elements, std::size_t size) {
+  if constexpr (std::endian::native == std::endian::big)
+    for (std::size_t at = 0; at < elements.size(); at += size)
+      std::reverse(elements.begin() + static_cast<std::ptrdiff_t>(at),
+                   elements.begin() + static_cast<std::ptrdiff_t>(at + size));
+}
+
 onnx::TensorProto proto_of(const Tensor& tensor, std::string_view name) {
   onnx::TensorProto proto;
   for (const Int extent : tensor.shape()) proto.add_dims(extent);
   proto.set_data_type(static_cast<std::int32_t>(tensor.dtype()));
   proto.set_name(std::string(name));
   proto.set_raw_data(tensor.bytes().data(), tensor.bytes().size());
+  swap_where_big_endian(*proto.mutable_raw_data(), size_of(tensor.dtype()));
   return proto;
 }
 
@@ -163,6 +174,7 @@ Tensor from_raw_data(const std::string& raw, TensorType type) {
     reject(text(type) + " with " + std::to_string(raw.size()) + " bytes of raw_data");
   Tensor tensor(std::move(type));
   std::ranges::copy(std::as_bytes(std::span(raw)), tensor.bytes().begin());
+  swap_where_big_endian(tensor.bytes(), size_of(tensor.dtype()));
   return tensor;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DType, Shape, Tensor: the data of one ONNX tensor, dense, row-major, little-endian.
+// DType, Shape, Tensor: the data of one ONNX tensor, dense, row-major, in the byte order of the machine.
 #pragma once
 
 #include "reference/number.h"

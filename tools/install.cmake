@@ -17,6 +17,7 @@ function(assay_install prefix)
           REGEX "/backends/[a-z_]*\\.cpp$|_test\\.py$|/FINDINGS\\.md$" EXCLUDE
           REGEX "/(__pycache__|node_modules|target)$|/Cargo\\.lock$" EXCLUDE)
   install(DIRECTORY suites/conformance DESTINATION ${share}/suites FILES_MATCHING PATTERN "*.cases")
+  install(DIRECTORY suites/golden/runner DESTINATION ${share}/suites/golden)
   install(FILES suites/ledger.schema.json DESTINATION ${share}/suites)
   file(GLOB schemas CONFIGURE_DEPENDS reports/*.schema.json)
   install(FILES ${schemas} DESTINATION ${share}/reports)

@@ -246,13 +246,22 @@ void write(Case& c, const char* input, TensorType type, Recipe recipe, bool init
 void write_parameters(Case& c, const Quantisation& q, const Types& types, Int maps) {
   const int given = weighted<int>({{54, 0}, {28, 1}, {18, 2}});
   const auto constant = [given] { return given == 0 || (given == 2 && chance(50)); };
+  // One draw after the other: the arguments of a call are evaluated in the order that a compiler likes.
+  const auto parameter = [&](const char* input, DType type, const auto& draw_shape, Recipe recipe) {
+    const bool initializer = constant();
+    Shape shape = draw_shape();
+    write(c, input, {type, std::move(shape)}, std::move(recipe), initializer);
+  };
   const Shape one_x = draw_single(), one_y = draw_single();
-  write(c, "x_scale", {DType::f32, one_x}, hold(std::vector{q.x_scale}), constant());
-  write(c, "x_zero_point", {types.x, chance(80) ? one_x : draw_single()}, hold(std::vector{q.x_zero}), constant());
-  write(c, "w_scale", {DType::f32, shape_of(q.w.w_scale.size(), maps)}, hold(q.w.w_scale), constant());
-  write(c, "w_zero_point", {types.w, shape_of(q.w.w_zero.size(), maps)}, hold(q.w.w_zero), constant());
-  write(c, "y_scale", {DType::f32, one_y}, hold(std::vector{q.y_scale}), constant());
-  write(c, "y_zero_point", {types.y, chance(80) ? one_y : draw_single()}, hold(std::vector{q.y_zero}), constant());
+  const auto near = [](const Shape& one) { return [&one] { return chance(80) ? one : draw_single(); }; };
+  const auto list = [maps](std::size_t count) { return [count, maps] { return shape_of(count, maps); }; };
+  const auto the = [](const Shape& one) { return [&one] { return one; }; };
+  parameter("x_scale", DType::f32, the(one_x), hold(std::vector{q.x_scale}));
+  parameter("x_zero_point", types.x, near(one_x), hold(std::vector{q.x_zero}));
+  parameter("w_scale", DType::f32, list(q.w.w_scale.size()), hold(q.w.w_scale));
+  parameter("w_zero_point", types.w, list(q.w.w_zero.size()), hold(q.w.w_zero));
+  parameter("y_scale", DType::f32, the(one_y), hold(std::vector{q.y_scale}));
+  parameter("y_zero_point", types.y, near(one_y), hold(std::vector{q.y_zero}));
 }
 
 Case draw(const Definition& definition, DType type, std::uint64_t stratum) {

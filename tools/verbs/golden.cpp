@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay golden: test vectors with the right answers, written, checked and pinned. One subcommand each.
 #include "reports/report.h"
+#include "suites/archive.h"
 #include "suites/golden_folder.h"
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/verbs.h"
@@ -10,6 +11,7 @@
 
 #include <iostream>
 #include <memory>
+#include <set>
 
 namespace assay::tools {
 namespace {
@@ -73,11 +75,39 @@ std::string contents_of(const suites::Manifest& manifest) {
 
 struct Writing {
   Choice choice;
-  fs::path out;
+  fs::path out, pack;
 };
 
+// What runs the vectors where there is no assay; it travels with them.
+std::vector<suites::GoldenFile> runner_in(const fs::path& suites) {
+  std::vector<suites::GoldenFile> files;
+  for (const std::string& name : suites::names_in(suites / "golden" / "runner")) {
+    Result<std::string> bytes = suites::file_contents(suites / "golden" / "runner" / name, 1 << 20);
+    if (!bytes) throw InputError(bytes.error());
+    files.push_back({"runner/" + name, *std::move(bytes)});
+  }
+  return files;
+}
+
+// The folder that was written, with all names in order.
+void pack(const Writing& options, const suites::Manifest& manifest) {
+  suites::Archive archive(options.pack);
+  std::set<std::string> paths{std::string(suites::manifest_name)};
+  for (const suites::Seals* seals : {&manifest.files, &manifest.runner})
+    for (const auto& [path, seal] : *seals) paths.insert(path);
+  for (const std::string& path : paths) {
+    const Result<std::string> bytes = suites::file_contents(options.out / path, std::uintmax_t{1} << 32);
+    if (!bytes) throw InputError(bytes.error());
+    archive.add("golden/" + path, *bytes);
+  }
+  archive.finish();
+}
+
 int write(const Writing& options) {
-  const suites::Manifest manifest = suites::write_golden(options.choice.plan(), options.choice.golden(), options.out);
+  suites::Golden golden = options.choice.golden();
+  golden.runner = runner_in(suites_folder(options.choice.suites));
+  const suites::Manifest manifest = suites::write_golden(options.choice.plan(), golden, options.out);
+  if (!options.pack.empty()) pack(options, manifest);
   std::cout << contents_of(manifest) << " in " << options.out.string() << "\ndigest " << manifest.digest << "\n";
   return conforms;
 }
@@ -88,6 +118,8 @@ Verb write_verb(CLI::App& golden) {
       "write", "write a suite as test vectors in ONNX's layout, with exact outputs and the intervals around them");
   options->choice.add_options(*command);
   command->add_option("--out", options->out, "a new or empty folder")->required();
+  command->add_option("--pack", options->pack,
+                      "all of it as one archive as well, FILE.tar or FILE.tar.gz, with runners in Python and C");
   return {command, [options] { return write(*options); }};
 }
 
