@@ -302,6 +302,14 @@ Tier default_tier() {
   return tier;
 }
 
+double ulps(const Element& element, const Scalar& got, DType dtype) {
+  Finding finding;
+  measure(finding, element, got, dtype);
+  return finding.ulp;
+}
+
+std::string wanted(const Element& element, DType dtype) { return want_text(element, dtype); }
+
 Interval interval(const Element& element, const Allowance& allowance, DType dtype) {
   if (allowance.range) return *allowance.range;
   const Format& format = format_of(dtype);

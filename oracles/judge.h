@@ -59,6 +59,11 @@ Verdict judge(const Case& c, const Outcome& outcome, const Judgement& judgement 
 Verdict judge(const Call& call, const std::vector<Operands>& sets, const Outcome& outcome,
               const Judgement& judgement = {});
 
+// How far off an element is: |got - y| / ulp_T(y), of integers the difference. Both are finite.
+double ulps(const Element& element, const Scalar& got, DType dtype);
+// What an element has to be, in words: the right answer rounded once, "nan", "inf", "nan or 0", "unscored".
+std::string wanted(const Element& element, DType dtype);
+
 // The interval of one finite element at one allowance.
 Interval interval(const Element& element, const Allowance& allowance, DType dtype);
 

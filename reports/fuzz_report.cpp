@@ -2,6 +2,7 @@
 #include "reports/fuzz_report.h"
 
 #include "reports/pieces.h"
+#include "suites/clauses.h"
 #include "suites/finding_folder.h"
 
 #include <algorithm>
@@ -58,7 +59,11 @@ Json finding_json(const FuzzReport& report, const suites::Finding& finding) {
                {"asks", finding.asks},
                {"stands_for", finding.stands_for},
                {"folder", suites::folder_name(finding)}};
+  json["clauses"] = suites::clauses_of(finding.c);
   if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
+  const oracles::Judgement judgement{report.asked.level, report.backend.arithmetic};
+  if (const auto picture = oracles::picture(finding.c, finding.answered.outcome, verdict, judgement))
+    json["picture"] = picture_json(*picture);
   json["replay"] = replay_line(report.asked, finding.line);
   return json;
 }
@@ -72,6 +77,15 @@ Json peak_json(const FuzzReport& report, const suites::Peak& peak) {
           {"share", peak.answered.verdict.worst_share},
           {"asks", peak.asks},
           {"replay", replay_line(report.asked, canonical)}};
+}
+
+// Every clause that the report names.
+std::set<std::string> clauses_in(const FuzzReport& report) {
+  std::set<std::string> ids;
+  for (const auto& [id, followed] : report.harvest.tally.followed) ids.insert(id);
+  for (const suites::Finding& finding : report.findings)
+    for (const std::string& id : suites::clauses_of(finding.c)) ids.insert(id);
+  return ids;
 }
 
 void write_coverage(const suites::CoverageRow& row, std::ostream& out) {
@@ -163,12 +177,17 @@ void write_json(const FuzzReport& report, std::ostream& out) {
   document.member("conforms", report.conforms());
   document.member("totals", counts_json(totals_of(report.harvest.tally)));
   document.member("marks", report.harvest.tally.marks);
-  document.list("operators", report.harvest.tally.states, [](const auto& row) {
-    return Json{{"op", text(row.first)}, {"counts", counts_json(row.second)}};
+  const suites::Tally& tally = report.harvest.tally;
+  document.list("operators", tally.states, [&](const auto& row) {
+    return Json{{"op", text(row.first)},
+                {"counts", counts_json(row.second)},
+                {"types", types_json(tally.types.at(row.first))},
+                {"errors", errors_json(tally.errors.at(row.first))}};
   });
   document.list("rulings", report.harvest.tally.followed, [](const auto& row) {
     return Json{{"id", row.first}, {"followed", row.second}};
   });
+  document.list("clauses", clauses_json(clauses_in(report)), [](const Json& each) { return each; });
   document.list("coverage", report.harvest.coverage.table().rows, coverage_json);
   document.list("peaks", report.peaks, [&](const suites::Peak& peak) { return peak_json(report, peak); });
   document.list("causes", report.causes, [&](const Cause& cause) {

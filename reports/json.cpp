@@ -2,6 +2,7 @@
 // The report as JSON, written member by member: one line per operator, ruling, constraint, finding and verdict, so that
 // two reports can be compared with diff.
 #include "reports/pieces.h"
+#include "suites/signature.h"
 
 #include <cmath>
 #include <ostream>
@@ -36,16 +37,25 @@ Json classes_json(const Report& report) {
   return json;
 }
 
+Json standing_json(const Standing& standing) {
+  return {{"certified", name(standing.certified)},
+          {"legal", standing.legal},
+          {"judged", standing.judged},
+          {"level", standing.level ? Json(oracles::name(*standing.level)) : Json(nullptr)}};
+}
+
 Json operator_json(const OperatorRow& row) {
-  Json types = Json::object();
-  for (const auto& [type, counts] : row.types) types[std::string(name(type))] = counts_json(counts);
   Json json = {{"op", text(row.version)},
                {"certified", name(row.certified)},
                {"counts", counts_json(row.counts)},
-               {"types", types},
+               {"types", types_json(row.types)},
                {"legal", row.legal},
-               {"judged", row.judged}};
-  json["level"] = row.level ? Json(oracles::name(*row.level)) : Json(nullptr);
+               {"judged", row.judged},
+               {"level", row.level ? Json(oracles::name(*row.level)) : Json(nullptr)},
+               {"standings", Json::object()},
+               {"errors", errors_json(row.errors)}};
+  for (const auto& [type, standing] : row.standings)
+    json["standings"][std::string(name(type))] = standing_json(standing);
   return json;
 }
 
@@ -70,7 +80,24 @@ Json finding_json(const Report& report, const Finding& finding) {
   if (!finding.mark.empty()) json["mark"] = finding.mark;
   json["replay"] = finding.mark.empty() ? replay_line(report.asked, first.line)
                                         : replay_line(report.asked, first.line, mark_of(report, finding));
+  const std::string& smallest = report.suite.cases[finding.smallest].line;
+  json["smallest"] = {{"id", case_id(smallest)}, {"line", smallest}};
+  if (finding.mark.empty()) json["smallest"]["replay"] = replay_line(report.asked, smallest);
+  json["needs"] = suites::predicate_of(report.suite.cases[finding.smallest].c);
+  json["clauses"] = finding.clauses;
+  if (!finding.pattern.empty()) json["pattern"] = finding.pattern;
+  if (!finding.explained.empty()) json["explained"] = finding.explained;
+  if (finding.picture) json["picture"] = picture_json(*finding.picture);
   return json;
+}
+
+// Every clause that the report names.
+std::set<std::string> clauses_in(const Report& report) {
+  std::set<std::string> ids;
+  for (const RulingRow& row : report.rulings) ids.insert(row.id);
+  for (const ConstraintRow& row : report.constraints) ids.insert(row.id);
+  for (const Finding& finding : report.findings) ids.insert(finding.clauses.begin(), finding.clauses.end());
+  return ids;
 }
 
 void add_readings(Json& json, const Verdict& verdict) {
@@ -88,6 +115,7 @@ void add_measures(Json& json, const Verdict& verdict) {
   json["exact"] = verdict.exact;
   json["worst_q"] = number(verdict.worst_q);
   json["worst_ulp"] = number(verdict.worst_ulp);
+  json["worst_share"] = number(verdict.worst_share);
 }
 
 // The marks of the campaign, then what was agreed about this case: xfail and xpass by an entry of the ledger, known by
@@ -179,6 +207,8 @@ void write_json(const Report& report, std::ostream& out) {
   document.list("operators", report.operators, operator_json);
   document.list("rulings", report.rulings, ruling_json);
   document.list("constraints", report.constraints, constraint_json);
+  document.list("clauses", clauses_json(clauses_in(report)), [](const Json& each) { return each; });
+  document.list("coverage", report.coverage.table().rows, coverage_json);
   document.list("findings", report.findings, [&](const Finding& each) { return finding_json(report, each); });
   std::vector<std::size_t> reached;
   for (std::size_t i = 0; i < report.campaign.verdicts.size(); ++i)

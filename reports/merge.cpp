@@ -18,8 +18,8 @@ using Shards = std::vector<ShardReport>;
 
 // What shards of one campaign do not share; all else has to be equal, members this version does not know included.
 const std::set<std::string, std::less<>> own_members = {
-    "coverage", "peaks",      "conforms", "totals", "marks", "operators",  "rulings",       "causes",
-    "findings", "signatures", "failures", "marked", "run",   "plan/asked", "plan/complete", "plan/shard"};
+    "clauses",  "coverage",   "peaks",    "conforms", "totals", "marks",      "operators",     "rulings",   "causes",
+    "findings", "signatures", "failures", "marked",   "run",    "plan/asked", "plan/complete", "plan/shard"};
 
 // -- whether they belong together
 
@@ -111,6 +111,41 @@ Json rows(const Shards& shards, const char* member, const char* key, const char*
   Json all = Json::array();
   for (auto& [ignored, row] : by_key) all.push_back(std::move(row));
   return all;
+}
+
+DType type_named(const std::string& name) {
+  const auto type = dtype_named(name);
+  if (!type) throw std::invalid_argument("type");
+  return *type;
+}
+
+// With what is told of each type, added as well.
+Json operators(const Shards& shards) {
+  Json all = rows(shards, "operators", "op", "counts", version_named);
+  for (Json& row : all) {
+    std::map<DType, Json> types;
+    std::map<DType, suites::Errors> errors;
+    for (const ShardReport& shard : shards)
+      for (const Json& each : shard.report.at("operators")) {
+        if (each.at("op") != row.at("op")) continue;
+        for (const auto& [name, counts] : each.at("types").items())
+          add(types.try_emplace(type_named(name), Json::object()).first->second, counts);
+        for (const auto& [type, own] : errors_of(each.at("errors"))) errors[type].merge(own);
+      }
+    row["types"] = Json::object();
+    for (const auto& [type, counts] : types) row["types"][std::string(name(type))] = counts;
+    row["errors"] = errors_json(errors);
+  }
+  return all;
+}
+
+// Of the shards' clauses, those that the merged report still names.
+Json clauses(const Json& whole) {
+  std::set<std::string> ids;
+  for (const Json& row : whole.at("rulings")) ids.insert(row.at("id").get<std::string>());
+  for (const Json& finding : whole.at("findings"))
+    for (const Json& id : finding.at("clauses")) ids.insert(id.get<std::string>());
+  return clauses_json(ids);
 }
 
 Json rulings(const Shards& shards) {
@@ -271,7 +306,7 @@ Json whole_of(const Shards& shards, std::span<const suites::WrongModel> models) 
   whole["plan"] = plan(shards);
   whole["totals"] = sum(shards, "totals");
   whole["marks"] = sorted(sum(shards, "marks"));
-  whole["operators"] = rows(shards, "operators", "op", "counts", version_named);
+  whole["operators"] = operators(shards);
   whole["rulings"] = rulings(shards);
   whole["coverage"] = coverage(shards);
   whole["peaks"] = by_number(shards, "peaks", "island");
@@ -280,6 +315,7 @@ Json whole_of(const Shards& shards, std::span<const suites::WrongModel> models) 
   const std::vector<suites::Failure> failures = failures_of(whole["failures"]);
   const std::vector<Json> kept = findings(shards, failures);
   whole["findings"] = kept;
+  whole["clauses"] = clauses(whole);
   whole["causes"] = causes(kept, models);
   whole["signatures"] = Json::array();
   for (const auto& signature : signatures_of(failures)) whole["signatures"].push_back(signature_json(signature));

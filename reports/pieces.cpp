@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/pieces.h"
 
+#include "reference/operator.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <tuple>
+
 namespace assay::reports {
 namespace {
 
@@ -114,19 +124,137 @@ Json cause_json(const suites::Cause& cause, std::span<const suites::Finding> fin
           {"examples", examples}};
 }
 
+namespace {
+
+Json bins_json(const std::map<int, suites::Errors::Bin>& bins) {
+  Json all = Json::array();
+  for (const auto& [number, bin] : bins)
+    all.push_back({{"bin", number}, {"inside", bin.inside}, {"outside", bin.outside}});
+  return all;
+}
+
+std::map<int, suites::Errors::Bin> bins_of(const Json& list) {
+  std::map<int, suites::Errors::Bin> bins;
+  for (const Json& each : list)
+    bins[each.at("bin").get<int>()] = {each.at("inside").get<Int>(), each.at("outside").get<Int>()};
+  return bins;
+}
+
+// Three digits: a picture is looked at.
+Json distance_json(const std::optional<double>& ulp) {
+  if (!ulp || !std::isfinite(*ulp)) return nullptr;
+  std::array<char, 32> digits{};
+  std::snprintf(digits.data(), digits.size(), "%.3g", *ulp);
+  return std::strtod(digits.data(), nullptr);
+}
+
+std::string text_of_constraint(std::string_view name, std::string_view id) {
+  const auto general = std::ranges::find(general_constraints(), id, &Constraint::id);
+  if (general != general_constraints().end()) return general->text;
+  std::string words;
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions())
+      if (const Constraint* found = definition.version.name == name ? definition.constraint(id) : nullptr)
+        words = found->text;  // the newest version's words
+  return words;
+}
+
+Json clause_json(const std::string& id) {
+  if (const Ruling* ruling = find_ruling(id))
+    return {{"id", id}, {"title", ruling->title}, {"text", ruling->decision}, {"readings", ruling->readings}};
+  const std::size_t dot = id.rfind('.');
+  if (dot == id.npos) return {{"id", id}, {"title", ""}, {"text", ""}, {"readings", Json::array()}};
+  return {{"id", id},
+          {"title", ""},
+          {"text", text_of_constraint(std::string_view(id).substr(0, dot), std::string_view(id).substr(dot + 1))},
+          {"readings", Json::array()}};
+}
+
+}  // namespace
+
+Json errors_json(const std::map<DType, suites::Errors>& errors) {
+  Json all = Json::array();
+  for (const auto& [type, each] : errors)
+    if (each.cases > 0)
+      all.push_back({{"type", name(type)},
+                     {"cases", each.cases},
+                     {"exact", each.exact},
+                     {"special", each.special},
+                     {"ulp", bins_json(each.ulp)},
+                     {"share", bins_json(each.share)}});
+  return all;
+}
+
+std::map<DType, suites::Errors> errors_of(const Json& errors) {
+  std::map<DType, suites::Errors> all;
+  for (const Json& each : errors) {
+    const auto type = dtype_named(each.at("type").get<std::string>());
+    if (!type) throw std::invalid_argument("type");
+    all[*type] = {each.at("cases").get<Int>(), each.at("exact").get<Int>(), each.at("special").get<Int>(),
+                  bins_of(each.at("ulp")), bins_of(each.at("share"))};
+  }
+  return all;
+}
+
+Json types_json(const std::map<DType, Counts>& types) {
+  Json json = Json::object();
+  for (const auto& [type, counts] : types) json[std::string(name(type))] = counts_json(counts);
+  return json;
+}
+
+Json picture_json(const oracles::Picture& picture) {
+  Json json = {{"type", name(picture.dtype)}, {"shape", picture.shape}, {"axes", picture.axes}};
+  if (picture.answered) {
+    json["got_shape"] = *picture.answered;
+    return json;
+  }
+  Json ulp = Json::array(), worst = Json::array();
+  for (const std::optional<double>& each : picture.ulp) ulp.push_back(distance_json(each));
+  for (const oracles::Picture::Drawn& each : picture.worst) {
+    worst.push_back({{"index", each.index}, {"got", each.got}, {"want", each.want}});
+    if (!each.lower.empty()) worst.back().update(Json{{"lower", each.lower}, {"upper", each.upper}});
+    worst.back()["ulp"] = distance_json(each.ulp);
+  }
+  json.update(Json{{"set", picture.set},
+                   {"begin", picture.begin},
+                   {"extent", picture.extent},
+                   {"cells", picture.cells},
+                   {"ulp", ulp},
+                   {"worst", worst}});
+  return json;
+}
+
+Json clauses_json(const std::set<std::string>& ids) {
+  std::vector<std::string> sorted(ids.begin(), ids.end());
+  // A3 before A10, Conv.C6 before Conv.C12.
+  std::ranges::stable_sort(sorted, {}, [](const std::string& id) {
+    const std::size_t at = id.find_last_not_of("0123456789") + 1;
+    return std::tuple(id.substr(0, at), id.size() - at, id);
+  });
+  Json all = Json::array();
+  for (const std::string& id : sorted) all.push_back(clause_json(id));
+  return all;
+}
+
 Json coverage_json(const suites::CoverageRow& row) {
+  Json dimensions = Json::array(), by_dimension = Json::array();
+  for (const suites::CoveredDimension& each : row.dimensions)
+    dimensions.push_back({{"name", each.name}, {"values", each.values}});
+  for (const suites::CoveredPairs& each : row.by_dimension) by_dimension.push_back({each.seen, each.possible});
   Json followed = Json::object();
   for (const auto& [ruling, readings] : row.followed) followed[ruling] = readings;
-  return {{"op", text(row.version)},
-          {"legal", row.legal},
-          {"near_misses", row.near_misses},
-          {"pairs", {{"seen", row.seen}, {"possible", row.possible}, {"bits", row.pairs}}},
-          {"values", row.values},
-          {"unseen_values", row.unseen_values},
-          {"unseen_pairs", row.unseen_pairs},
-          {"unseen_left_out", row.unseen_left_out},
-          {"constraints", {{"broken", row.broken}, {"unbroken", row.unbroken}}},
-          {"rulings", {{"touched", row.touched}, {"untouched", row.untouched}, {"followed", followed}}}};
+  return {
+      {"op", text(row.version)},
+      {"legal", row.legal},
+      {"near_misses", row.near_misses},
+      {"pairs", {{"seen", row.seen}, {"possible", row.possible}, {"by_dimension", by_dimension}, {"bits", row.pairs}}},
+      {"dimensions", dimensions},
+      {"values", row.values},
+      {"unseen_values", row.unseen_values},
+      {"unseen_pairs", row.unseen_pairs},
+      {"unseen_left_out", row.unseen_left_out},
+      {"constraints", {{"broken", row.broken}, {"unbroken", row.unbroken}}},
+      {"rulings", {{"touched", row.touched}, {"untouched", row.untouched}, {"followed", followed}}}};
 }
 
 std::map<suites::Signature, Int> signatures_of(std::span<const suites::Failure> failures) {

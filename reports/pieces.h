@@ -9,6 +9,7 @@
 
 #include <map>
 #include <ostream>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,12 @@ Json run_json(const Run& run, std::size_t reached);
 Json mark_json(const Asked& asked, std::string_view line, const suites::Mark& mark);
 // `replay`: of its smallest finding.
 Json cause_json(const suites::Cause& cause, std::span<const suites::Finding> findings, std::string_view replay);
+Json errors_json(const std::map<DType, suites::Errors>& errors);
+std::map<DType, suites::Errors> errors_of(const Json& errors);
+Json types_json(const std::map<DType, Counts>& types);
+Json picture_json(const oracles::Picture& picture);
+// Constraints and rulings by id, "Conv.C6" and "A8", in their order: the words of `assay explain`.
+Json clauses_json(const std::set<std::string>& ids);
 Json coverage_json(const suites::CoverageRow& row);
 std::map<suites::Signature, Int> signatures_of(std::span<const suites::Failure> failures);
 Json signature_json(const std::pair<const suites::Signature, Int>& signature);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/report.h"
 
+#include "generators/shrink.h"
 #include "reports/pieces.h"
+#include "suites/clauses.h"
 
 #include <algorithm>
 #include <cctype>
@@ -13,12 +15,6 @@ namespace {
 
 using oracles::State;
 using oracles::Verdict;
-
-DType type_of(const Case& c) {
-  const auto& inputs = c.definition().inputs;
-  const auto first = c.node.inputs.find(inputs.front().name);
-  return first == c.node.inputs.end() ? DType::f32 : first->second.type.dtype;
-}
 
 bool is_judged(State state) {
   return state == State::pass || state == State::contested || state == State::below || state == State::fail;
@@ -62,7 +58,7 @@ void count_states(Report& report) {
 }
 
 // A crash is never apart: an `error` of any class blocks the certificate.
-void tell(OperatorRow& row, const Verdict& verdict, bool deciding, bool breaks) {
+void tell(Standing& row, const Verdict& verdict, bool deciding, bool breaks) {
   if (breaks && (deciding || verdict.state == State::error)) row.certified = Certified::not_conforming;
   if (!deciding) return;
   ++row.legal;
@@ -78,13 +74,25 @@ void count_operators(Report& report) {
   for (const suites::Planned& p : report.suite.cases) rows[p.c.version].version = p.c.version;
   for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
     OperatorRow& row = rows[p.c.version];
+    const DType type = suites::first_type(p.c);
     ++row.counts[verdict.state];
-    ++row.types[type_of(p.c)][verdict.state];
+    ++row.types[type][verdict.state];
+    row.errors[type].add(verdict);
     const bool breaks = breaks_conformance(verdict.state, report.asked.strict) && !is_excused(report, i, verdict);
-    tell(row, verdict, decides(report.classes[i]), breaks);
-    if (decides(report.classes[i]) && is_marked(report, i)) row.certified = Certified::not_conforming;
+    const bool deciding = decides(report.classes[i]), marked = deciding && is_marked(report, i);
+    for (Standing* each : {static_cast<Standing*>(&row), &row.standings[type]}) {
+      tell(*each, verdict, deciding, breaks);
+      if (marked) each->certified = Certified::not_conforming;
+    }
   });
   for (auto& [version, row] : rows) report.operators.push_back(std::move(row));
+}
+
+void cover(Report& report) {
+  for_each_verdict(report, [&](std::size_t, const suites::Planned& p, const Verdict& verdict) {
+    report.coverage.add(p.c);
+    for (const auto& [ruling, reading] : verdict.followed) report.coverage.follow(p.c.version, ruling, reading);
+  });
 }
 
 // A3 before A10: by the number after the letter.
@@ -164,6 +172,7 @@ void group_marks(Report& report) {
       Finding& finding = groups[{mark.name, p.c.version, mark.by}];
       if (finding.count++ == 0) finding = {verdict.state, p.c.version, mark.by, mark.detail, i, 1, mark.name, 0};
       finding.deciding += decides(report.classes[i]) ? 1 : 0;
+      finding.cases.push_back(i);
     }
   });
   for (auto& [key, finding] : groups) report.findings.push_back(std::move(finding));
@@ -178,8 +187,41 @@ void group_findings(Report& report) {
                                in_its_words ? gist(verdict.detail) : text(verdict.readings)}];
     if (finding.count++ == 0) finding = {verdict.state, p.c.version, verdict.because, verdict.detail, i, 1, "", 0};
     finding.deciding += decides(report.classes[i]) || verdict.state == State::error ? 1 : 0;
+    finding.cases.push_back(i);
   });
   for (auto& [key, finding] : groups) report.findings.push_back(std::move(finding));
+}
+
+void choose_smallest(Report& report) {
+  for (Finding& finding : report.findings) {
+    const auto size = [&](std::size_t i) {
+      const suites::Planned& planned = report.suite.cases[i];
+      return std::tuple(generators::size_of(planned.c), planned.line.size(), i);
+    };
+    finding.smallest = *std::ranges::min_element(finding.cases, {}, size);
+    finding.clauses = suites::clauses_of(report.suite.cases[finding.smallest].c);
+  }
+}
+
+// The models that give every one of some answers.
+std::vector<std::string> explanations(const Report& report, const Finding& finding, const suites::KeptOutcomes& kept,
+                                      std::span<const suites::WrongModel> models) {
+  constexpr int enough = 8;
+  std::optional<std::vector<std::string>> common;
+  int seen = 0;
+  for (const std::size_t i : finding.cases) {
+    const oracles::Outcome* outcome = kept.of(i);
+    if (!outcome || seen == enough) continue;
+    ++seen;
+    const suites::Diagnosis found = suites::diagnose(report.suite.cases[i].c, *outcome, models);
+    if (!common) common = found.models;
+    std::erase_if(*common,
+                  [&](const std::string& id) { return std::ranges::find(found.models, id) == found.models.end(); });
+  }
+  std::vector<std::string> sentences;
+  for (const suites::WrongModel& model : models)
+    if (common && std::ranges::find(*common, model.id) != common->end()) sentences.push_back(model.sentence);
+  return sentences;
 }
 
 Certified overall(const std::vector<OperatorRow>& rows) {
@@ -313,6 +355,7 @@ Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run r
                 {},
                 {},
                 {},
+                {},
                 {}};
   expects(report.campaign.verdicts.size() == report.suite.cases.size(), "one verdict per planned case");
   report.campaign.marks.resize(report.suite.cases.size());
@@ -323,8 +366,23 @@ Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run r
   count_constraints(report);
   group_findings(report);
   group_marks(report);
+  choose_smallest(report);
+  cover(report);
   report.certified = overall(report.operators);
   return report;
+}
+
+void look_closer(Report& report, const suites::KeptOutcomes& kept, std::span<const suites::WrongModel> models) {
+  const oracles::Judgement judgement{report.asked.level, report.campaign.backend.arithmetic};
+  for (Finding& finding : report.findings) {
+    const oracles::Outcome* outcome = finding.mark.empty() ? kept.of(finding.smallest) : nullptr;
+    if (!outcome) continue;
+    const Case& c = report.suite.cases[finding.smallest].c;
+    const Verdict& verdict = *report.campaign.verdicts[finding.smallest];
+    finding.pattern = suites::signature_of(c, {*outcome, verdict}, judgement).pattern;
+    finding.picture = oracles::picture(c, *outcome, verdict, judgement);
+    if (finding.state == State::fail) finding.explained = explanations(report, finding, kept, models);
+  }
 }
 
 }  // namespace assay::reports

@@ -2,13 +2,19 @@
 // Report: everything one campaign found, counted. A certificate is a report over a complete suite.
 #pragma once
 
+#include "oracles/picture.h"
 #include "suites/baseline.h"
 #include "suites/campaign.h"
+#include "suites/causes.h"
+#include "suites/coverage.h"
+#include "suites/errors.h"
+#include "suites/kept_outcomes.h"
 #include "suites/ledger.h"
 
 #include <iosfwd>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,14 +72,20 @@ struct Agreed {
   bool excuses(std::size_t index, std::string_view word) const;
 };
 
-// One operator version.
-struct OperatorRow {
-  OpVersion version;
-  Counts counts;
-  std::map<DType, Counts> types;
+// What is certified of some cases.
+struct Standing {
   Int legal = 0, judged = 0;            // of the classes that decide: planned, and given outputs that could be judged
   std::optional<oracles::Level> level;  // the strongest that every passing case meets
   Certified certified = Certified::not_certified;
+};
+
+// One operator version. Types are those of the first input.
+struct OperatorRow : Standing {
+  OpVersion version;
+  Counts counts;
+  std::map<DType, Counts> types;
+  std::map<DType, Standing> standings;
+  std::map<DType, suites::Errors> errors;
 };
 
 struct RulingRow {
@@ -96,7 +108,14 @@ struct Finding {
   std::size_t first = 0;        // index into the suite
   Int count = 0;
   std::string mark = {};
-  Int deciding = 0;  // of these cases, those whose class decides, and any error
+  Int deciding = 0;                       // of these cases, those whose class decides, and any error
+  std::vector<std::size_t> cases = {};    // all of them, by index
+  std::size_t smallest = 0;               // of these the one with least to read
+  std::vector<std::string> clauses = {};  // that the smallest rests on: constraints it breaks, rulings it touches
+  // Of answers that were kept:
+  std::string pattern = {};                      // which elements of the smallest are wrong, and how
+  std::vector<std::string> explained = {};       // what each would have to do wrong to answer all of them so
+  std::optional<oracles::Picture> picture = {};  // of the smallest
 };
 
 struct Report {
@@ -113,6 +132,7 @@ struct Report {
   std::vector<OperatorRow> operators;
   std::vector<RulingRow> rulings;
   std::vector<ConstraintRow> constraints;
+  suites::Coverage coverage;
   std::vector<Finding> findings;  // the gravest first
   Certified certified = Certified::not_certified;
 
@@ -122,6 +142,8 @@ struct Report {
 };
 
 Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run, Agreed agreed = {});
+// Says more of the findings whose answers were kept: a picture, which elements are wrong, which models explain them.
+void look_closer(Report& report, const suites::KeptOutcomes& kept, std::span<const suites::WrongModel> models);
 
 // Whether a class of cases decides on conformance (spec B.1); the others are judged and shown apart.
 bool decides(std::string_view case_class);

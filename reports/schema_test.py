@@ -52,6 +52,21 @@ class Schema(unittest.TestCase):
             self.assertEqual({word: count for word, count in row["counts"].items() if count}, dict(own))
             for word, count in row["counts"].items():
                 self.assertEqual(sum(of_type[word] for of_type in row["types"].values()), count)
+            judged = sum(each["cases"] for each in row["errors"])
+            self.assertLessEqual(judged, sum(row["counts"][word] for word in ("pass", "contested", "below", "fail")))
+            for each in row["errors"]:
+                off = sum(bin["inside"] + bin["outside"] for bin in each["ulp"])
+                self.assertEqual(each["exact"] + each["special"] + off, each["cases"])
+            for name in ("legal", "judged"):
+                self.assertEqual(sum(standing[name] for standing in row["standings"].values()), row[name])
+        cited = {clause["id"] for clause in report["clauses"]}
+        for finding in report["findings"]:
+            self.assertLessEqual(set(finding["clauses"]), cited)
+            self.assertIn(finding["smallest"]["id"], {verdict["id"] for verdict in verdicts})
+        for row in report["coverage"]:
+            pairs = row["pairs"]
+            self.assertEqual([sum(cell[i] for cell in pairs["by_dimension"]) for i in (0, 1)], [pairs["seen"], pairs["possible"]])
+            self.assertEqual(sum(len(each["values"]) for each in row["dimensions"]), len(row["values"]))
         for word in report["totals"]:
             self.assertEqual(sum(counts[word] for counts in report["classes"].values()), report["totals"][word])
 
@@ -81,6 +96,22 @@ class Schema(unittest.TestCase):
         self.assertGreater(report["totals"]["unsupported"], 0, "f16 and bf16 are declared out")
         self.assertGreater(report["totals"]["pass"], 0, "near misses are refused")
         self.assertIn("not a breakdown", said.splitlines()[-1])
+
+    def test_a_report_of_wrong_values_shows_them(self):
+        with tempfile.TemporaryDirectory() as folder:
+            report, _ = certified(folder, "--backend", "mutant:pool-divides-by-kernel", "--cases", "290", "--ops", "AveragePool-19")
+        self.valid_and_reconciled(report)
+        drawn = [finding for finding in report["findings"] if "cells" in finding.get("picture", {})]
+        self.assertTrue(drawn)
+        for finding in drawn:
+            picture = finding["picture"]
+            cells = 1
+            for extent in picture["extent"]:
+                cells *= extent
+            self.assertEqual((len(picture["cells"]), len(picture["ulp"])), (cells, cells))
+            self.assertIn("w" if finding["state"] == "fail" else "b", picture["cells"])
+            if finding["state"] == "fail":
+                self.assertIn("every window divides by the whole kernel", finding["explained"])
 
     def test_a_report_with_a_word_too_many_is_not_valid(self):
         with tempfile.TemporaryDirectory() as folder:

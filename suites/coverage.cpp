@@ -255,6 +255,32 @@ std::string bits_of(const Space& space, const std::vector<bool>& pairs) {
 
 }  // namespace
 
+namespace {
+
+// The dimension of each value, by number.
+std::vector<std::size_t> dimension_of_values(const Space& space) {
+  std::vector<std::size_t> of;
+  for (std::size_t d = 0; d < space.dimensions.size(); ++d) of.resize(of.size() + space.dimensions[d].values.size(), d);
+  return of;
+}
+
+std::vector<CoveredPairs> by_dimension(const Space& space, const std::vector<bool>& pairs) {
+  const std::size_t count = space.dimensions.size();
+  const std::vector<std::size_t> of = dimension_of_values(space);
+  std::vector<CoveredPairs> square(count * count);
+  for_each_pair(space, [&](std::size_t, std::size_t at) {
+    CoveredPairs& cell = square[of[at / of.size()] * count + of[at % of.size()]];
+    ++cell.possible;
+    cell.seen += pairs[at] ? 1 : 0;
+  });
+  std::vector<CoveredPairs> upper;
+  for (std::size_t a = 0; a < count; ++a)
+    for (std::size_t b = a + 1; b < count; ++b) upper.push_back(square[a * count + b]);
+  return upper;
+}
+
+}  // namespace
+
 Coverage Coverage::of(const CoverageTable& table) {
   Coverage coverage;
   for (const CoverageRow& row : table.rows) {
@@ -296,6 +322,8 @@ CoverageTable Coverage::table(std::size_t most_unseen) const {
       split(generators::breakable(definition), own->second.broken, row.broken, row.unbroken);
       split(space.rulings, own->second.touched, row.touched, row.untouched);
       row.followed = own->second.followed;
+      for (const Dimension& each : space.dimensions) row.dimensions.push_back({each.name, each.values});
+      row.by_dimension = by_dimension(space, own->second.pairs);
       row.values = own->second.values;
       row.pairs = bits_of(space, own->second.pairs);
       table.rows.push_back(std::move(row));

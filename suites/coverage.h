@@ -23,6 +23,17 @@ struct Aspects {
 };
 Aspects aspects_of(const Case& legal);
 
+// What one dimension may be, and of two of them how many pairs of values were asked.
+struct CoveredDimension {
+  std::string name;
+  std::vector<std::string> values;
+  bool operator==(const CoveredDimension&) const = default;
+};
+struct CoveredPairs {
+  Int seen = 0, possible = 0;
+  bool operator==(const CoveredPairs&) const = default;
+};
+
 // What a reader is told of one operator version.
 struct CoverageRow {
   OpVersion version;
@@ -34,6 +45,8 @@ struct CoverageRow {
   std::vector<std::string> broken, unbroken;    // constraints broken alone, and not though they can be
   std::vector<std::string> touched, untouched;  // rulings with several readings
   std::map<std::string, std::set<std::string>> followed;  // ruling -> readings a backend followed
+  std::vector<CoveredDimension> dimensions;
+  std::vector<CoveredPairs> by_dimension;  // of dimensions a < b: (0,1), (0,2), …, (1,2), …
   // All of it, to merge: cases with each value, and a bit per possible pair in hexadecimal, in the order of the table.
   std::vector<Int> values;
   std::string pairs;

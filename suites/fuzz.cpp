@@ -295,6 +295,9 @@ Harvest harvest(const Store& store, bool strict) {
     Tally& tally = harvest.tally;
     ++tally.asked;
     ++tally.states[parsed->version][each.told.verdict.state];
+    const DType type = first_type(*parsed);
+    ++tally.types[parsed->version][type][each.told.verdict.state];
+    tally.errors[parsed->version][type].add(each.told.verdict);
     harvest.coverage.add(*parsed);
     for (const auto& [ruling, reading] : each.told.verdict.followed) {
       ++tally.followed[ruling][reading];

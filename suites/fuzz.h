@@ -7,6 +7,7 @@
 #include "suites/campaign.h"
 #include "suites/causes.h"
 #include "suites/coverage.h"
+#include "suites/errors.h"
 #include "suites/seek.h"
 #include "suites/shard.h"
 #include "suites/store.h"
@@ -42,6 +43,8 @@ bool fuzz(const FuzzPlan& plan, Crew& crew, const Conduct& conduct, Store& store
 struct Tally {
   std::uint64_t asked = 0;
   std::map<OpVersion, std::map<oracles::State, Int>> states;
+  std::map<OpVersion, std::map<DType, std::map<oracles::State, Int>>> types;  // of the first input
+  std::map<OpVersion, std::map<DType, Errors>> errors;
   std::map<std::string, std::map<std::string, Int>> followed;  // ruling -> reading -> cases
   std::map<std::string, Int> marks;                            // that break conformance
 };

@@ -6,6 +6,7 @@
 #include "reports/report.h"
 #include "suites/campaign.h"
 #include "suites/catalogue.h"
+#include "suites/crosscheck/wrong_models.h"
 #include "suites/golden_outputs.h"
 #include "suites/inquiry.h"
 #include "tools/verbs/circumstances.h"
@@ -50,7 +51,7 @@ fs::path new_outputs(const fs::path& folder, const suites::Description& backend)
   return folder;
 }
 
-suites::Campaign campaign(const suites::Suite& suite, const Options& options) {
+suites::Campaign campaign(const suites::Suite& suite, const Options& options, suites::KeptOutcomes& kept) {
   ProgressLine line;
   suites::Conduct conduct = options.subject.conduct();
   conduct.jobs = jobs_or_processors(options.jobs);
@@ -58,10 +59,11 @@ suites::Campaign campaign(const suites::Suite& suite, const Options& options) {
   conduct.progress = [&](const suites::Progress& progress) { line.show(progress); };
   heed_interrupts();
   suites::Crew crew(options.subject.opener(), conduct.jobs);
-  if (options.save_outputs.empty()) return suites::run(suite, crew, conduct);
-  const fs::path folder = new_outputs(options.save_outputs, crew.describe());
+  std::optional<fs::path> folder;
+  if (!options.save_outputs.empty()) folder = new_outputs(options.save_outputs, crew.describe());
   return suites::run(suite, crew, conduct, [&](const suites::Conclusion& each) {
-    suites::save_outcome(folder, suite.cases[each.index], each.outcome);
+    kept.see(each);
+    if (folder) suites::save_outcome(*folder, suite.cases[each.index], each.outcome);
   });
 }
 
@@ -83,14 +85,18 @@ void settle(reports::Agreed& agreed, const suites::Suite& suite, const suites::C
 
 reports::Report certified(suites::Suite suite, const Options& options, reports::Agreed agreed,
                           const Stopwatch& stopwatch) {
-  suites::Campaign done = campaign(suite, options);
+  suites::KeptOutcomes kept;
+  suites::Campaign done = campaign(suite, options, kept);
   reports::Run run = stopwatch.run(jobs_or_processors(options.jobs));
   run.isolation = done.isolation;
   run.upkeep = done.upkeep;
   reports::Asked asked = options.subject.asked();
   asked.seed = options.seed;
   settle(agreed, suite, done, options);
-  return reports::report(std::move(suite), std::move(done), std::move(asked), std::move(run), std::move(agreed));
+  reports::Report report =
+      reports::report(std::move(suite), std::move(done), std::move(asked), std::move(run), std::move(agreed));
+  reports::look_closer(report, kept, crosscheck::wrong_models());
+  return report;
 }
 
 // As asked, or as the catalogue says of the backend.

@@ -68,19 +68,6 @@ void show_outcome(const Outcome& outcome) {
   row("outcome") << oracles::name(outcome.kind) << (outcome.because.empty() ? "" : ": ") << outcome.because << "\n";
 }
 
-std::string wanted(const Element& element, DType type) {
-  switch (element.kind) {
-    case oracles::Kind::finite:
-      return oracles::written(
-          element.nearest ? *element.nearest : oracles::rounded(element.value, oracles::format_of(type)), type);
-    case oracles::Kind::nan: return "nan";
-    case oracles::Kind::positive_infinity: return "inf";
-    case oracles::Kind::negative_infinity: return "-inf";
-    case oracles::Kind::nan_or_zero: return "nan or 0";
-    default: return "unscored: " + element.reason;
-  }
-}
-
 // Of the default level.
 std::string interval(const Element& element, DType type) {
   if (element.kind != oracles::Kind::finite) return "";
@@ -104,7 +91,8 @@ void show_elements(const oracles::Answer& answer, const Tensor* tensor) {
   for (Int index = 0; index < std::min(count, most_elements); ++index) {
     const Element element = answer.element(index);
     std::cout << "  " << text(oracles::position(shape, index)) << "  got " << got(tensor, answer, index) << "  want "
-              << wanted(element, answer.dtype()) << interval(element, answer.dtype()) << "\n";
+              << oracles::wanted(element, answer.dtype()) << (element.reason.empty() ? "" : ": ") << element.reason
+              << interval(element, answer.dtype()) << "\n";
   }
   if (count > most_elements) std::cout << "  … and " << count - most_elements << " more\n";
 }
