@@ -10,6 +10,7 @@ packages=(g++ libboost1.81-dev libprotobuf-dev protobuf-compiler nlohmann-json3-
   libvalijson-dev minisign openssh-client
   libbenchmark-dev libssl-dev libsqlite3-dev zlib1g-dev libpugixml-dev libxml2-utils ninja-build ccache python3 python3-venv git ca-certificates)
 [[ " $* " == *" --clang "* ]] && packages+=(clang-16 clang-tidy-16)
+[[ " $* " == *" --browser "* ]] && packages+=(chromium)
 
 onnx_version=1.23.2
 onnx_sha256=008cb0467b2bbee41448acc7da8b6f4e704624cb0d327a2d5adafc7ce19bc5b8

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # ./test.sh           sets up what is missing, builds, runs every test: under 15 minutes warm, 25 cold, on two cores
-# ./test.sh --full    the same with full counts, again with clang, without optimisation, under the sanitizers; clang-tidy
+# ./test.sh --full    the same with full counts, again with clang, without optimisation, under the sanitizers; clang-tidy; a browser
 # ./test.sh --lab     what needs more than this machine: the scripts tools/lab/*.sh, one after the other
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -30,7 +30,7 @@ case ${1:-} in
     check release
     ;;
   --full)
-    ./setup.sh --clang
+    ./setup.sh --clang --browser
     export ASSAY_FULL=1
     for preset in release clang dev asan; do check "$preset"; done
     tidy

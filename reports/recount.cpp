@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -132,32 +134,93 @@ std::string worse(const std::string& a, const std::string& b) {
   return "not certified";
 }
 
+// The power of two a measure lies at or above, within the bins a report has.
+int bin_of(const Json& measure) {
+  constexpr int first = -24, last = 40;
+  if (measure.is_null()) return last;  // no JSON number: infinite
+  int exponent = 0;
+  std::frexp(measure.get<double>(), &exponent);
+  return std::clamp(exponent - 1, first, last);
+}
+
+void count_bin(std::map<int, std::array<std::int64_t, 2>>& bins, const Json& measure, bool is_outside) {
+  if (measure.is_null() || measure.get<double>() > 0) ++bins[bin_of(measure)][is_outside ? 1 : 0];
+}
+
+Json bins_of(const std::map<int, std::array<std::int64_t, 2>>& bins) {
+  Json all = Json::array();
+  for (const auto& [bin, cases] : bins) all.push_back({{"bin", bin}, {"inside", cases[0]}, {"outside", cases[1]}});
+  return all;
+}
+
+// How far off the values of one type were.
+struct Distances {
+  std::int64_t cases = 0, exact = 0, special = 0;
+  std::map<int, std::array<std::int64_t, 2>> ulp, share;
+
+  void add(const Read& verdict) {
+    const bool is_outside = verdict.word == "below" || verdict.word == "fail";
+    const Json& elements = verdict.member("elements");
+    if (!verdict.is_judged() || elements.is_null() || elements <= verdict.member("unscored")) return;
+    ++cases;
+    const Json& off = verdict.member("worst_ulp");
+    if (off.is_number() && off == 0.0) ++(is_outside ? special : exact);
+    count_bin(ulp, off, is_outside);
+    count_bin(share, verdict.member("worst_share"), is_outside);
+  }
+};
+
+Json errors_of(const std::vector<const Read*>& verdicts) {
+  std::map<std::optional<DType>, Distances> by_type;  // in the order reports have types in
+  for (const Read* verdict : verdicts) by_type[dtype_named(verdict->type)].add(*verdict);
+  Json all = Json::array();
+  for (const auto& [type, own] : by_type)
+    if (type && own.cases > 0)
+      all.push_back({{"type", name(*type)},
+                     {"cases", own.cases},
+                     {"exact", own.exact},
+                     {"special", own.special},
+                     {"ulp", bins_of(own.ulp)},
+                     {"share", bins_of(own.share)}});
+  return all;
+}
+
+Json no_standing() { return {{"certified", "not certified"}, {"legal", 0}, {"judged", 0}, {"level", nullptr}}; }
+
+// What one verdict does to what is certified.
+void stand(Json& standing, const Read& verdict, bool strict) {
+  const bool breach = breaks(verdict.word, strict) && !is_excused(verdict, verdict.word);
+  std::string said = "not certified";
+  if (breach && (verdict.decides() || verdict.word == "error")) said = "not conforming";
+  if (verdict.decides()) {
+    add(standing, "legal");
+    if (has_counting_mark(verdict)) said = "not conforming";
+    if (verdict.is_judged()) {
+      add(standing, "judged");
+      said = worse(said, "conforms");
+      if (verdict.word == "pass") standing["level"] = weaker(standing["level"], verdict.level);
+    }
+  }
+  standing["certified"] = worse(text_of(standing, "certified"), said);
+}
+
 // What the report says of one operator version.
 Json report_row(const std::string& op, const std::vector<const Read*>& verdicts, bool strict) {
-  Json row{{"op", op},
-           {"certified", "not certified"},
-           {"counts", no_counts()},
-           {"types", Json::object()},
-           {"legal", 0},
-           {"judged", 0},
-           {"level", nullptr}};
+  Json row = no_standing();
+  row.update({{"op", op},
+              {"counts", no_counts()},
+              {"types", Json::object()},
+              {"standings", Json::object()},
+              {"errors", errors_of(verdicts)}});
   for (const Read* verdict : verdicts) {
     add(row["counts"], verdict->word);
-    if (!row["types"].contains(verdict->type)) row["types"][verdict->type] = no_counts();
-    add(row["types"][verdict->type], verdict->word);
-    const bool breach = breaks(verdict->word, strict) && !is_excused(*verdict, verdict->word);
-    std::string said = "not certified";
-    if (breach && (verdict->decides() || verdict->word == "error")) said = "not conforming";
-    if (verdict->decides()) {
-      add(row, "legal");
-      if (has_counting_mark(*verdict)) said = "not conforming";
-      if (verdict->is_judged()) {
-        add(row, "judged");
-        said = worse(said, "conforms");
-        if (verdict->word == "pass") row["level"] = weaker(row["level"], verdict->level);
-      }
+    if (!row["types"].contains(verdict->type)) {
+      row["types"][verdict->type] = no_counts();
+      row["standings"][verdict->type] = no_standing();
     }
-    row["certified"] = worse(text_of(row, "certified"), said);
+    add(row["types"][verdict->type], verdict->word);
+    stand(row, *verdict, strict);
+    stand(row["standings"][verdict->type], *verdict, strict);
   }
   return row;
 }

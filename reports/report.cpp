@@ -192,11 +192,18 @@ void group_findings(Report& report) {
   for (auto& [key, finding] : groups) report.findings.push_back(std::move(finding));
 }
 
+// Where there is nothing to see, a larger case says more.
+bool has_empty_input(const Case& c) {
+  return std::ranges::any_of(c.node.inputs, [](const auto& input) {
+    return std::ranges::find(input.second.type.shape, 0) != input.second.type.shape.end();
+  });
+}
+
 void choose_smallest(Report& report) {
   for (Finding& finding : report.findings) {
     const auto size = [&](std::size_t i) {
       const suites::Planned& planned = report.suite.cases[i];
-      return std::tuple(generators::size_of(planned.c), planned.line.size(), i);
+      return std::tuple(has_empty_input(planned.c), generators::size_of(planned.c), planned.line.size(), i);
     };
     finding.smallest = *std::ranges::min_element(finding.cases, {}, size);
     finding.clauses = suites::clauses_of(report.suite.cases[finding.smallest].c);

@@ -70,7 +70,7 @@ class Readme(unittest.TestCase):
                 if " certify " in command and "./certify.sh" not in command and cases:
                     command += f" --cases {cases}"
                 command = re.sub(r"--report (\S+)", rf"--report {shlex.quote(folder)}/\1", command)
-                command = re.sub(r" (certificate\.json)\b", rf" {shlex.quote(folder)}/\1", command)
+                command = re.sub(r" (certificate\.json|ours\.json|ours\.html)\b", rf" {shlex.quote(folder)}/\1", command)
                 with self.subTest(command):
                     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=1500,
                                           check=False)

@@ -126,7 +126,7 @@ function copied(text, label) {
   }}, "Copy");
   return el("div", {class: "copy"}, el("code", {class: "line"}, said(text)), button);
 }
-const block = (title, ...children) => el("div", {class: "block"}, el("h4", {}, title), children);
+const block = (title, ...children) => el("div", {class: "block"}, el("p", {class: "label"}, title), children);
 const scrolled = (label, child) => el("div", {class: "scroll", role: "region", tabindex: "0", "aria-label": label}, child);
 const head = (...names) => el("thead", {}, el("tr", {}, names.map((name) =>
   el("th", {scope: "col", class: name.startsWith("#") ? "num" : null}, name.replace("#", "")))));
@@ -255,7 +255,7 @@ function figure(picture) {
     : "The output " + picture.type + "[" + picture.shape.join(",") + "], data set " + picture.set) +
     (cut ? ", cells from [" + picture.begin.join(",") + "] on, " + picture.extent.join("×") + " of them around the worst" : "") +
     (words ? ": " + words + "." : ".");
-  return el("div", {class: "figure"}, el("h4", {}, "The output of the smallest case, element by element"),
+  return el("div", {class: "figure"}, el("p", {class: "label"}, "The output of the smallest case, element by element"),
     el("p", {class: "small"}, alternative),
     grid && product(grid.extent) > 0 ? el("div", {role: "img", "aria-label": alternative}, planes(picture, grid), keyOf(Object.keys(counts))) : null,
     picture.worst && picture.worst.length ? worstTable(picture.worst) : null);
@@ -293,9 +293,12 @@ function cell(row, name) {
   if (!counts) return el("td", {class: "cell"}, el("span", {class: "soft"}, "—"), el("span", {class: "unseen"}, "not asked"));
   const standing = (row.standings || {})[name];
   const all = sums(counts, STATES), breaches = listed(counts, BREACHES);
-  const word = counts.unsupported === all ? "unsupported" : standing ? standing.certified : breaches.length ? "fail" : "pass";
-  const shown = word === "fail" ? "found" : word === "pass" ? "nothing found" : word;
-  const details = [standing && standing.level ? standing.level : null].concat(breaches.length ? breaches : counts.pass ? [thousands(counts.pass) + " pass"] : []);
+  if (standing && standing.legal === 0 && !breaches.length)
+    return el("td", {class: "cell"}, el("span", {class: "soft", "aria-hidden": "true"}, "—"), el("span", {class: "unseen"}, "no legal case"));
+  const turnedAway = !breaches.length && counts.unsupported && (!standing || standing.judged === 0);
+  const word = turnedAway || counts.unsupported === all ? "unsupported" : standing ? standing.certified : breaches.length ? "fail" : "pass";
+  const shown = {fail: "found", pass: "nothing found", "not conforming": "does not", "not certified": "not judged"}[word] || word;
+  const details = [standing && standing.level ? standing.level : null].concat(breaches.length ? breaches : word === "unsupported" ? [thousands(counts.unsupported) + " cases"] : counts.pass ? [thousands(counts.pass) + " pass"] : []);
   return el("td", {class: "cell"}, link(listHash(breaches.length ? {op: row.op, type: name, state: "breaches"} : {op: row.op, type: name}),
     sign(word, shown), el("span", {class: "detail"}, details.filter(Boolean).join(" · "))));
 }
@@ -329,7 +332,7 @@ function unsupportedReasons() {
 function changesColumn() {
   const changes = data.changes, known = report.baseline;
   if (!changes && !known)
-    return el("div", {}, el("h3", {}, "Since the baseline"), el("p", {class: "small soft"}, "None was named; --baseline OLD.json tells what changed."));
+    return el("div", {}, el("h2", {class: "sub"}, "Since the baseline"), el("p", {class: "small soft"}, "None was named; --baseline OLD.json tells what changed."));
   const items = [];
   const counted = (number, words, filter) => { if (number) items.push(el("li", {}, filter ? link(listHash(filter), el("b", {}, thousands(number)), " " + words) : [el("b", {}, thousands(number)), " " + words])); };
   if (changes) {
@@ -349,7 +352,7 @@ function changesColumn() {
     if (!changes.same_judgement) items.push(el("li", {}, "The measure is another one: verdicts may differ for that."));
   }
   if (known) items.push(el("li", {}, el("b", {}, thousands(known.new)), " new, " + thousands(known.known) + " known, " + thousands(known.fixed.length) + " fixed, as the run counted them"));
-  return el("div", {}, el("h3", {}, "Since the baseline"),
+  return el("div", {}, el("h2", {class: "sub"}, "Since the baseline"),
     changes ? el("p", {class: "small soft"}, changes.file + ": ", said([changes.backend.name, changes.backend.version].join(" "))) : null,
     el("ul", {}, items.length ? items : el("li", {}, "Nothing changed.")));
 }
@@ -368,10 +371,10 @@ function firstScreen() {
   const followed = report.rulings.filter((row) => Object.keys(row.followed).length);
   const reasons = unsupportedReasons();
   section.append(el("div", {class: "columns"},
-    el("div", {}, el("h3", {}, "Readings followed"), el("ul", {}, followed.map((row) => el("li", {}, link("reading-" + row.id, row.id), " ",
+    el("div", {}, el("h2", {class: "sub"}, "Readings followed"), el("ul", {}, followed.map((row) => el("li", {}, link("reading-" + row.id, row.id), " ",
       Object.entries(row.followed).map(([name, n], i) => [i ? " · " : "", said(name), " ", el("b", {}, thousands(n))])))),
     followed.length ? null : el("p", {class: "small soft"}, "No case showed one.")),
-    el("div", {}, el("h3", {}, "Not supported"), el("ul", {}, reasons.slice(0, 6).map(([words, n]) =>
+    el("div", {}, el("h2", {class: "sub"}, "Not supported"), el("ul", {}, reasons.slice(0, 6).map(([words, n]) =>
       el("li", {}, link(listHash({state: "unsupported", q: shortened(words, 60).replace("…", "")}), el("b", {}, thousands(n))), " ", said(shortened(words, 140))))),
     reasons.length > 6 ? el("p", {class: "small soft"}, "and " + many(reasons.length - 6, "further reason")) : null,
     reasons.length ? null : el("p", {class: "small soft"}, report.totals.unsupported ? many(report.totals.unsupported, "case") + "; a campaign keeps no reasons." : "Nothing was turned away as unsupported.")),
@@ -381,13 +384,19 @@ function firstScreen() {
 // -- causes: findings that say the same, whatever the operator version
 
 const gist = (words) => words.slice(0, 1000).replace(/[^A-Za-z]+/g, " ");
+// What the signature of a failure says, as a phrase.
+function phrase(because, pattern) {
+  if (!pattern) return "";
+  if (because === "shape") return pattern === "smaller" || pattern === "larger" ? "the output is " + pattern + " than it has to be" : "the output has another shape: " + pattern;
+  return "wrong values: " + pattern;
+}
 const isWords = (text) => typeof text === "string" && text !== "";
 
 function certifyCauses() {
   const groups = new Map();
   for (const finding of report.findings) {
-    const says = (finding.explained || []).join("; ") || finding.pattern || "";
-    const key = JSON.stringify([finding.state, finding.because, finding.mark || "", says || gist(finding.detail)]);
+    const says = (finding.explained || []).join("; ") || phrase(finding.because, finding.pattern);
+    const key = JSON.stringify([finding.state, finding.because, finding.mark || "", finding.op.replace(/-\d+$/, ""), says || gist(finding.detail)]);
     let cause = groups.get(key);
     if (!cause) {
       cause = {state: finding.mark ? "error" : finding.state, word: finding.mark || finding.state, because: finding.because, says,
@@ -402,7 +411,8 @@ function certifyCauses() {
   return [...groups.values()].map((cause) => {
     const smallest = cause.best.smallest || {id: cause.best.first, replay: cause.best.replay};
     const row = rowOf(smallest.id);
-    return Object.assign(cause, {smallest: smallest.line || (row === undefined ? "" : line(row)), replay: smallest.replay,
+    if (row !== undefined && !cause.best.mark && detail(row)) cause.detail = detail(row);
+    return Object.assign(cause, {smallest: smallest.line || (row === undefined ? "" : line(row)), replay: smallest.replay || cause.best.replay,
       picture: cause.best.picture, row, clauses: cause.best.clauses || [], needs: cause.best.needs || [],
       evidence: row === undefined ? null : table.evidence[row]});
   });
@@ -428,7 +438,7 @@ function causeBody(cause) {
   return [
     el("div", {class: "pair"},
       el("div", {}, block("Smallest case", el("p", {class: "line"}, said(cause.smallest))), block("Ask it again", copied(cause.replay)),
-        isWords(cause.detail) ? block("In its words", el("p", {class: "small"}, said(cause.detail))) : null,
+        isWords(cause.detail) ? block(cause.state === "refused" || cause.state === "error" ? "In its words" : "What was found", el("p", {class: "small"}, said(cause.detail))) : null,
         cause.needs.length ? block("What the case has", el("p", {class: "small"}, cause.needs.join(", "))) : null),
       el("div", {}, block("Operator versions", el("p", {class: "small"}, [...cause.versions].map(([op, n], i) =>
         [i ? ", " : "", isFuzz ? op : link(listHash({op, state: "breaches"}), op), " ", el("b", {}, thousands(n))]))),
@@ -467,8 +477,8 @@ function drawCauses() {
 
 function bars(rows, wide, mark, label) {
   const first = Math.min(...rows.map((row) => row.bin), mark === null ? 99 : mark - 1), last = Math.max(...rows.map((row) => row.bin), mark === null ? -99 : mark);
-  const most = Math.max(10, ...rows.map((row) => Math.max(row.inside, row.outside, row.bounds || 0)));
-  const width = 280, height = 130, left = 28, foot = 108, step = (width - left - 4) / (last - first + 1);
+  const most = Math.max(10, ...rows.map((row) => Math.max(row.inside, row.outside)));
+  const width = 300, height = 138, left = 28, foot = 108, step = (width - left - 4) / (last - first + 1);
   const up = (n) => foot - (n > 0 ? (Math.log10(n) + 0.3) / (Math.log10(most) + 0.3) * 92 : 0);
   const across = (bin) => left + (bin - first) * step;
   const parts = [];
@@ -478,45 +488,40 @@ function bars(rows, wide, mark, label) {
     if (row.inside) parts.push(svg("rect", {class: "c-inside", x: across(row.bin) + 1, y: up(row.inside), width: Math.max(1, step * (row.outside ? 0.5 : 1) - 2), height: foot - up(row.inside)}));
     if (row.outside) parts.push(svg("rect", {class: "c-outside", x: across(row.bin) + (row.inside ? step * 0.5 : 0) + 1, y: up(row.outside), width: Math.max(1, step * (row.inside ? 0.5 : 1) - 2), height: foot - up(row.outside)}));
   }
-  const bounds = rows.filter((row) => row.bounds);
-  if (bounds.length) {
-    const known = new Map(bounds.map((row) => [row.bin, row.bounds]));
-    let path = `M${across(first)} ${foot}`;
-    for (let bin = first; bin <= last; ++bin) path += `V${up(known.get(bin) || 0)}H${across(bin + 1)}`;
-    parts.push(svg("path", {class: "c-bound", d: path + `V${foot}`}));
-  }
-  if (mark !== null) parts.push(svg("line", {class: "c-line", x1: across(mark), x2: across(mark), y1: 4, y2: foot}), svg("text", {x: across(mark) - 3, y: 10, "text-anchor": "end"}, "bound"));
+  if (mark !== null) parts.push(svg("line", {class: "c-line", x1: across(mark), x2: across(mark), y1: 4, y2: foot}), svg("text", across(mark) > 110 ? {x: across(mark) - 3, y: 9, "text-anchor": "end"} : {x: across(mark) + 3, y: 9}, "proven bound"));
   parts.push(svg("line", {class: "c-axis", x1: left, x2: width, y1: foot, y2: foot}));
   const every = Math.max(1, Math.ceil((last - first + 1) / 7));
-  for (let bin = first; bin <= last + 1; bin += every) parts.push(svg("text", {x: across(bin), y: foot + 12, "text-anchor": "middle"}, bin > -4 && bin < 11 ? String(2 ** bin) : "2^" + bin));
-  parts.push(svg("text", {x: left, y: height - 1}, wide));
-  return svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label}, parts);
+  for (let bin = first; bin <= last; bin += every) parts.push(svg("text", {x: across(bin), y: foot + 12, "text-anchor": "middle"}, bin > -4 && bin < 11 ? String(2 ** bin) : "2^" + bin));
+  parts.push(svg("text", {x: width - 2, y: height - 4, "text-anchor": "end"}, wide));
+  return svg("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label}, parts);
 }
 
 function added(all, kind) {
   const sum = new Map();
   for (const each of all)
     for (const row of each[kind]) {
-      const own = sum.get(row.bin) || {bin: row.bin, inside: 0, outside: 0, bounds: 0};
-      own.inside += row.inside, own.outside += row.outside, own.bounds += row.bounds || 0;
+      const own = sum.get(row.bin) || {bin: row.bin, inside: 0, outside: 0};
+      own.inside += row.inside, own.outside += row.outside;
       sum.set(row.bin, own);
     }
   return [...sum.values()].sort((a, b) => a.bin - b.bin);
 }
 
+const numbers = (what, rows) => el("table", {}, head(what + ", from", "#inside", "#outside"), el("tbody", {}, rows.map((each) =>
+  el("tr", {}, el("th", {scope: "row"}, "2^" + each.bin), el("td", {class: "num"}, thousands(each.inside)), el("td", {class: "num"}, thousands(each.outside))))));
+
 function chart(row, wanted) {
   const all = (row.errors || []).filter((each) => wanted === "" || each.type === wanted);
   if (!all.length) return null;
   const ulp = added(all, "ulp"), share = added(all, "share");
-  const cases = all.reduce((sum, each) => sum + each.cases, 0), exact = all.reduce((sum, each) => sum + each.exact, 0);
+  const cases = all.reduce((sum, each) => sum + each.cases, 0), exact = all.reduce((sum, each) => sum + each.exact, 0), special = all.reduce((sum, each) => sum + each.special, 0);
   const largest = ulp.length ? ulp[ulp.length - 1].bin + 1 : 0, outside = ulp.reduce((sum, each) => sum + each.outside, 0);
   const words = `${row.op}: ${exact} of ${cases} cases correctly rounded throughout` + (ulp.length ? `, the others at most 2^${largest} ulp, ${outside} outside the level asked for` : "");
   return el("div", {class: "chart"}, el("h3", {}, row.op, el("span", {class: "soft small"}, thousands(cases) + " cases")),
-    el("p", {class: "small soft"}, thousands(exact) + " correctly rounded throughout"),
-    ulp.length ? bars(ulp, "worst error of a case, ulp", null, words) : null,
-    share.length ? bars(share, "its share of the proven bound", 0, row.op + ": share of the proven bound that cases use") : null,
-    ulp.length ? el("details", {class: "small"}, el("summary", {}, "Numbers"), el("table", {}, head("ulp from", "#inside", "#outside", "#bounds"),
-      el("tbody", {}, ulp.map((each) => el("tr", {}, el("th", {scope: "row"}, "2^" + each.bin), el("td", {class: "num"}, each.inside), el("td", {class: "num"}, each.outside), el("td", {class: "num"}, each.bounds)))))) : null);
+    el("p", {class: "small soft"}, thousands(exact) + " correctly rounded throughout" + (special ? "; " + thousands(special) + " wrong by a NaN or an infinity" : "")),
+    ulp.length ? bars(ulp, "error, ulp", null, words) : null,
+    share.length ? bars(share, "share of the proven bound", 0, row.op + ": share of the proven bound that cases use") : null,
+    ulp.length + share.length ? el("details", {class: "small"}, el("summary", {}, "Numbers"), numbers("ulp", ulp), numbers("share of the bound", share)) : null);
 }
 
 function drawErrors() {
@@ -529,10 +534,9 @@ function drawErrors() {
   const charts = el("div", {class: "charts"});
   const draw = () => charts.replaceChildren(...report.operators.map((row) => chart(row, select.value)).filter(Boolean));
   const select = el("select", {id: "errors-type", onchange: draw}, el("option", {value: ""}, "all types"), types.map((each) => el("option", {value: each}, each)));
-  section.append(el("p", {class: "soft"}, "The worst element of each case, in units in the last place of the exact value; both axes are logarithmic. The outline is the proven bound of the same cases: what any order of evaluation may do at the level asked for."),
+  section.append(el("p", {class: "soft"}, "The worst element of each case that is not correctly rounded throughout: above in units in the last place of the exact value, below as the share it uses of the proven bound, which no order of evaluation exceeds at the level asked for and which the dashed line marks. What the last rounding explains uses none of it. All axes are logarithmic."),
     el("div", {class: "key", "aria-hidden": "true"}, el("span", {}, svg("svg", {viewBox: "0 0 14 14"}, svg("rect", {class: "c-inside", width: 14, height: 14})), "inside"),
-      el("span", {}, svg("svg", {viewBox: "0 0 14 14"}, svg("rect", {class: "c-outside", width: 14, height: 14})), "outside the level asked for"),
-      el("span", {}, svg("svg", {viewBox: "0 0 14 14"}, svg("path", {class: "c-bound", d: "M1 13V4H13V13"})), "where the bounds lie")),
+      el("span", {}, svg("svg", {viewBox: "0 0 14 14"}, svg("rect", {class: "c-outside", width: 14, height: 14})), "outside the level asked for")),
     el("div", {class: "filters"}, el("label", {}, "Type", select)), charts);
   draw();
 }
@@ -549,16 +553,16 @@ function coverageOf(row) {
     el("caption", {}, "Share of the possible pairs of values that some case has, in percent, dimension by dimension"),
     el("thead", {}, el("tr", {}, el("td"), dimensions.slice(0, -1).map((each) => el("th", {scope: "col"}, el("span", {}, each.name))))),
     el("tbody", {}, dimensions.map((each, b) => (b ? el("tr", {}, el("th", {scope: "row"}, each.name), cells[b].map((pair, a) =>
-      pair[1] ? el("td", {class: "v" + shade(pair), title: dimensions[a].name + " × " + each.name + ": " + pair[0] + " of " + pair[1] + " pairs"}, String(Math.floor(100 * pair[0] / pair[1])))
+      pair[1] ? el("td", {class: "v" + shade(pair), title: dimensions[a].name + " × " + each.name + ": " + pair[0] + " of " + pair[1] + " pairs"}, Math.floor(100 * pair[0] / pair[1]) === 100 ? el("span", {class: "full"}, "100") : String(Math.floor(100 * pair[0] / pair[1])))
         : el("td", {class: "soft"}, "·"))) : null))))) : null;
   const ids = (list) => list.length ? list.join(", ") : "none";
   return [el("p", {}, many(row.legal, "legal case") + ", " + many(row.near_misses, "near miss", "near misses") + "; " + thousands(row.pairs.seen) + " of " + thousands(row.pairs.possible) + " pairs of values."),
-    el("div", {class: "pair"}, el("div", {}, grid), el("div", {},
+    grid, el("div", {class: "columns"}, [
       block("Constraints broken alone", el("p", {class: "small"}, ids(row.constraints.broken)), row.constraints.unbroken.length ? el("p", {class: "small"}, "Not broken: " + ids(row.constraints.unbroken)) : null),
       block("Unclear clauses touched", el("p", {class: "small"}, ids(row.rulings.touched)), row.rulings.untouched.length ? el("p", {class: "small"}, "Not touched: " + ids(row.rulings.untouched)) : null),
       row.unseen_values.length ? block("Values nobody asked", el("p", {class: "small"}, row.unseen_values.join("; "))) : null,
       row.unseen_pairs.length ? block("Pairs nobody asked", el("p", {class: "small"}, row.unseen_pairs.join("; ") + (row.unseen_left_out ? "; and " + thousands(row.unseen_left_out) + " more" : ""))) : null,
-      dimensions.length ? el("details", {class: "small"}, el("summary", {}, "Cases with each value"), el("dl", {}, valuesOf(row, dimensions))) : null))];
+      dimensions.length ? el("details", {class: "small"}, el("summary", {}, "Cases with each value"), el("dl", {}, valuesOf(row, dimensions))) : null])];
 }
 
 function valuesOf(row, dimensions) {
@@ -720,7 +724,7 @@ function drawVerdicts() {
   list.where = el("span", {class: "soft small"});
   list.back = el("button", {type: "button", onclick: () => turn(-1)}, "Back");
   list.next = el("button", {type: "button", onclick: () => turn(1)}, "Next");
-  section.append(
+  section.append(...[
     isFuzz ? el("p", {class: "soft"}, "A campaign keeps what failed and what was marked; it asked " + many(report.plan.asked, "case") + ".") : null,
     el("form", {class: "filters", role: "search", "aria-label": "Verdicts", onsubmit: (event) => event.preventDefault()},
       el("label", {class: "grow"}, "Search", list.q), choose("op", "Operator", same(versions)),
@@ -730,7 +734,7 @@ function drawVerdicts() {
       el("button", {type: "button", id: "reset", onclick: () => { list.q.value = ""; refilter({q: "", op: "", state: "", type: "", class: "", change: ""}); }}, "Reset")),
     el("div", {class: "pager"}, list.count, list.back, list.next, list.where),
     el("table", {class: "verdicts"}, el("caption", {class: "unseen"}, "Verdicts that match"),
-      el("thead", {}, el("tr", {}, el("th", {scope: "col"}, "State"), el("th", {scope: "col"}, "Case"), el("th", {scope: "col", class: "wide"}, "Because"), el("th", {scope: "col", class: "wide num"}, "Level"))), list.body));
+      el("thead", {}, el("tr", {}, el("th", {scope: "col"}, "State"), el("th", {scope: "col"}, "Case"), el("th", {scope: "col", class: "wide"}, "Because"), el("th", {scope: "col", class: "wide num"}, "Level"))), list.body)].filter(Boolean));
   drawList();
 }
 
