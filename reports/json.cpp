@@ -37,7 +37,7 @@ Json classes_json(const Report& report) {
   return json;
 }
 
-Json standing_json(const Standing& standing) {
+Json standing_json(const Certification& standing) {
   return {{"certified", name(standing.certified)},
           {"legal", standing.legal},
           {"judged", standing.judged},

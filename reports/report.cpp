@@ -58,7 +58,7 @@ void count_states(Report& report) {
 }
 
 // A crash is never apart: an `error` of any class blocks the certificate.
-void tell(Standing& row, const Verdict& verdict, bool deciding, bool breaks) {
+void tell(Certification& row, const Verdict& verdict, bool deciding, bool breaks) {
   if (breaks && (deciding || verdict.state == State::error)) row.certified = Certified::not_conforming;
   if (!deciding) return;
   ++row.legal;
@@ -80,7 +80,7 @@ void count_operators(Report& report) {
     row.errors[type].add(verdict);
     const bool breaks = breaks_conformance(verdict.state, report.asked.strict) && !is_excused(report, i, verdict);
     const bool deciding = decides(report.classes[i]), marked = deciding && is_marked(report, i);
-    for (Standing* each : {static_cast<Standing*>(&row), &row.standings[type]}) {
+    for (Certification* each : {static_cast<Certification*>(&row), &row.standings[type]}) {
       tell(*each, verdict, deciding, breaks);
       if (marked) each->certified = Certified::not_conforming;
     }

@@ -73,18 +73,18 @@ struct Agreed {
 };
 
 // What is certified of some cases.
-struct Standing {
+struct Certification {
   Int legal = 0, judged = 0;            // of the classes that decide: planned, and given outputs that could be judged
   std::optional<oracles::Level> level;  // the strongest that every passing case meets
   Certified certified = Certified::not_certified;
 };
 
 // One operator version. Types are those of the first input.
-struct OperatorRow : Standing {
+struct OperatorRow : Certification {
   OpVersion version;
   Counts counts;
   std::map<DType, Counts> types;
-  std::map<DType, Standing> standings;
+  std::map<DType, Certification> standings;
   std::map<DType, suites::Errors> errors;
 };
 
