@@ -2,6 +2,7 @@
 // assay judge: the answers to golden vectors, brought back as files, get the verdicts and the report of certify.
 #include "reports/draft.h"
 #include "reports/report.h"
+#include "suites/crosscheck/wrong_models.h"
 #include "suites/golden_folder.h"
 #include "suites/golden_outputs.h"
 #include "tools/verbs/circumstances.h"
@@ -95,13 +96,17 @@ int judge(const Options& options) {
   conduct.level = asked.level;
   conduct.jobs = jobs_or_processors(options.jobs);
   conduct.presenting = suites::Presenting::none;
-  suites::Campaign campaign = suites::run(
-      suite, [&] { return std::make_unique<suites::SavedBackend>(options.outputs, suite, description); }, conduct);
+  suites::Crew crew([&] { return std::make_unique<suites::SavedBackend>(options.outputs, suite, description); },
+                    conduct.jobs);
+  suites::KeptOutcomes kept;
+  suites::Campaign campaign =
+      suites::run(suite, crew, conduct, [&](const suites::Conclusion& done) { kept.see(done); });
   reports::Run run = stopwatch.run(conduct.jobs);
   run.isolation = campaign.isolation;
   settle(agreed, suite, campaign, options.strict);
-  const reports::Report report =
+  reports::Report report =
       reports::report(suite, std::move(campaign), std::move(asked), std::move(run), std::move(agreed));
+  reports::look_closer(report, kept, crosscheck::wrong_models());
   publish(report, draft ? &*draft : nullptr, options.report);
   return report.is_as_agreed() ? conforms : not_conforming;
 }
