@@ -18,6 +18,13 @@
 #include <immintrin.h>
 #endif
 
+// Loops of a fixed length are written out; otherwise g++ keeps the sums of a tall tile in memory.
+#ifdef __clang__
+#define ASSAY_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define ASSAY_UNROLL _Pragma("GCC unroll 32")
+#endif
+
 namespace assay::engine::ASSAY_INSTRUCTIONS {
 
 template <class Lane>
@@ -27,8 +34,9 @@ struct Register {
   typedef Element Vector __attribute__((vector_size(ASSAY_VECTOR), aligned(alignof(Element)), may_alias));
 
   ASSAY_INLINE static Vector load(const Lane* from) { return *reinterpret_cast<const Vector*>(from); }
-  ASSAY_INLINE static Vector all(Element value) { return Vector{} + value; }
-  ASSAY_INLINE static Vector all(Pair pair) { return Vector{} + std::bit_cast<std::int32_t>(pair); }
+  // Less zero, and not zero plus: that would be an addition to carry out, since it changes -0.
+  ASSAY_INLINE static Vector all(Element value) { return value - Vector{}; }
+  ASSAY_INLINE static Vector all(Pair pair) { return std::bit_cast<std::int32_t>(pair) - Vector{}; }
 };
 
 template <class Lane>
@@ -59,23 +67,22 @@ template <class Lane, int maps, int vectors>
 ASSAY_TARGET inline void tile(const Mac<Lane>& mac, Int map, Int at) {
   using R = Register<Lane>;
   typename R::Vector sum[maps][vectors];
-  for (int m = 0; m < maps; ++m)
-    for (int v = 0; v < vectors; ++v) sum[m][v] = R::all(mac.start ? mac.start[map + m] : Sum<Lane>{0});
+  ASSAY_UNROLL for (int m = 0; m < maps; ++m) ASSAY_UNROLL for (int v = 0; v < vectors; ++v) sum[m][v] =
+      R::all(mac.start ? mac.start[map + m] : Sum<Lane>{0});
 
   const Lane* const w = mac.w + map * mac.terms;
   for (Int k = 0; k < mac.terms; ++k) {
     const Lane* const x = mac.x + at + mac.offset[k];
     typename R::Vector cells[vectors];
-    for (int v = 0; v < vectors; ++v) cells[v] = R::load(x + v * R::lanes);
-    for (int m = 0; m < maps; ++m) {
+    ASSAY_UNROLL for (int v = 0; v < vectors; ++v) cells[v] = R::load(x + v * R::lanes);
+    ASSAY_UNROLL for (int m = 0; m < maps; ++m) {
       const typename R::Vector weight = R::all(w[m * mac.terms + k]);
-      for (int v = 0; v < vectors; ++v) sum[m][v] = plus_product<Lane>(sum[m][v], weight, cells[v]);
+      ASSAY_UNROLL for (int v = 0; v < vectors; ++v) sum[m][v] = plus_product<Lane>(sum[m][v], weight, cells[v]);
     }
   }
 
-  for (int m = 0; m < maps; ++m)
-    for (int v = 0; v < vectors; ++v)
-      *reinterpret_cast<typename R::Vector*>(mac.sums + (map + m) * mac.pitch + at + v * R::lanes) = sum[m][v];
+  ASSAY_UNROLL for (int m = 0; m < maps; ++m) ASSAY_UNROLL for (int v = 0; v < vectors; ++v) *
+      reinterpret_cast<typename R::Vector*>(mac.sums + (map + m) * mac.pitch + at + v * R::lanes) = sum[m][v];
 }
 
 // All positions of `maps` maps. The last tile of data that end with the last position moves back to end there too.
@@ -139,6 +146,7 @@ ASSAY_TARGET inline void narrow(std::span<const float> sums, std::span<Float16> 
 }  // namespace assay::engine::ASSAY_INSTRUCTIONS
 
 #undef ASSAY_INLINE
+#undef ASSAY_UNROLL
 #undef ASSAY_INSTRUCTIONS
 #undef ASSAY_TARGET
 #undef ASSAY_VECTOR

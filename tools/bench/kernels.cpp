@@ -97,7 +97,8 @@ void measure(benchmark::State& state, const std::string& line, bool naive) {
   __attribute__((target(target_), noinline)) float name(int rounds, bool fused) {                                  \
     typedef float Vector __attribute__((vector_size(bytes)));                                                      \
     constexpr int chains = bytes == 64 ? 24 : 12;                                                                  \
-    Vector sum[chains] = {}, x = Vector{} + 1.0001f, w = Vector{} + 0.9999f;                                       \
+    Vector sum[chains], x = Vector{} + 1.0001f, w = Vector{} + 0.9999f;                                            \
+    _Pragma("GCC unroll 24") for (int c = 0; c < chains; ++c) sum[c] = Vector{};                                   \
     for (int i = 0; i < rounds; ++i) {                                                                             \
       asm volatile("" : "+v"(x), "+v"(w));                                                                         \
       if (fused)                                                                                                   \
@@ -111,7 +112,7 @@ void measure(benchmark::State& state, const std::string& line, bool naive) {
         }                                                                                                          \
     }                                                                                                              \
     float all = 0;                                                                                                 \
-    for (const Vector& each : sum) all += each[0];                                                                 \
+    _Pragma("GCC unroll 24") for (int c = 0; c < chains; ++c) all += sum[c][0];                                    \
     return all;                                                                                                    \
   }
 ASSAY_PEAK(peak_avx512, "avx512f,fma", 64)
