@@ -5,7 +5,7 @@
 # Debian's own libraries in a folder of their own; their packages are only downloaded and unpacked.
 #
 #   apt-get install clang-16 g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user    what the lines need that are skipped
-#   tools/lab/golden_everywhere.sh [arm64 s390x …]                                  only these architectures
+#   tools/lab/golden_everywhere.sh [O0 O2 O3 clang arm64 s390x …]                   only these
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 work=build/golden_everywhere
@@ -19,15 +19,18 @@ sources() {
     grep -v '_test\.cpp$'
 }
 
-# objects FOLDER COMPILER FLAGS...: every source as an object, two at a time.
+# objects FOLDER COMPILER FLAGS...: every source as an object, two at a time. What names its own machines is compiled for
+# no other: g++ inlines nothing from one into another.
 objects() {
   local into=$1 compiler=$2
   shift 2
   mkdir -p "$into"
-  sources | xargs -P 2 -I{} sh -c '
-    object=$1/$(echo "$2" | tr / _).o
-    $5 "$3" -std=c++20 -ffp-contract=off -I. -DONNX_NAMESPACE=onnx -DONNX_ML=1 $4 -c "$2" -o "$object"
-  ' sh "$into" {} "$compiler" "$*" "$(command -v ccache || true)"
+  rm -f "$into"/*.o
+  sources | xargs -P 2 -I{} bash -c '
+    flags=$4
+    ! grep -q "gnu::target(\"arch" "$2" || flags=${flags/-march=native/}
+    $5 "$3" -std=c++20 -ffp-contract=off -I. -DONNX_NAMESPACE=onnx -DONNX_ML=1 $flags -c "$2" -o "$1/${2//\//_}.o"
+  ' bash "$into" {} "$compiler" "$*" "$(command -v ccache || true)"
 }
 
 # tell NAME COMMAND...: runs it and compares.
@@ -52,7 +55,8 @@ here() {
   local name=$1 compiler=$2
   shift 2
   command -v "$compiler" >/dev/null || { echo "$name: skipped, no $compiler"; return; }
-  objects "$work/$name" "$compiler" "$@" -isystem .deps/onnx/include
+  objects "$work/$name" "$compiler" "$@" -isystem .deps/onnx/include 2>"$work/$name.log" ||
+    { echo "$name: does not compile ($work/$name.log)"; failed=1; return; }
   "$compiler" "$work/$name"/*.o -o "$work/$name/golden_digest" .deps/onnx/lib/libonnx.a .deps/onnx/lib/libonnx_proto.a \
     -lprotobuf -lcrypto -lrapidcheck -lpthread
   tell "$name" "$work/$name/golden_digest" suites
@@ -86,25 +90,24 @@ emulated() {
   ln -sfn /usr/include/boost "$work/boost/boost"
   ln -sfn /usr/include/nlohmann "$work/boost/nlohmann"
   local flags=(-O1 --sysroot="$root" -isystem "$work/proto" -isystem .deps/onnx/include -isystem "$work/boost")
-  objects "$work/$name" "$triple-g++" "${flags[@]}"
+  objects "$work/$name" "$triple-g++" "${flags[@]}" 2>"$work/$name.log" ||
+    { echo "$name: does not compile ($work/$name.log)"; failed=1; return; }
   "$triple-g++" -std=c++20 "${flags[@]}" -I"$work/proto" -c "$work/proto/onnx/onnx-ml.pb.cc" -o "$work/$name/proto.o"
   "$triple-g++" --sysroot="$root" "$work/$name"/*.o -o "$work/$name/golden_digest" -no-pie \
     -Wl,--unresolved-symbols=ignore-all -Wl,-z,lazy -lprotobuf -lcrypto -lrapidcheck -lpthread
   tell "$name" "$qemu" -L "$root" "$work/$name/golden_digest" suites
 }
 
-if [[ $# == 0 ]]; then
-  here x86-64-g++-O2 g++ -O2
-  here x86-64-g++-O0 g++ -O0
-  here x86-64-g++-O3-native g++ -O3 -march=native
-  here x86-64-clang++-16-O2 clang++-16 -O2
-  set -- arm64 s390x
-fi
-for arch in "$@"; do
-  case $arch in
+[[ $# != 0 ]] || set -- O2 O0 O3 clang arm64  # s390x: Boost 1.81 has no __int128 on big-endian machines
+for each in "$@"; do
+  case $each in
+    O2) here x86-64-g++-O2 g++ -O2 ;;
+    O0) here x86-64-g++-O0 g++ -O0 ;;
+    O3) here x86-64-g++-O3-native g++ -O3 -march=native ;;
+    clang) here x86-64-clang++-16-O2 clang++-16 -O2 ;;
     arm64) emulated arm64 aarch64-linux-gnu qemu-aarch64 ;;
     s390x) emulated s390x s390x-linux-gnu qemu-s390x ;;
-    *) echo "$arch: known are arm64 and s390x"; failed=1 ;;
+    *) echo "$each: known are O2 O0 O3 clang arm64 s390x"; failed=1 ;;
   esac
 done
 exit "$failed"
