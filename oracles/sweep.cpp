@@ -12,8 +12,8 @@
 namespace assay::oracles {
 namespace {
 
-constexpr Int lanes = 64;          // bytes of one vector
-constexpr Int slack = 128;         // elements that may be read or written past the end of a row
+[[maybe_unused]] constexpr Int lanes = 64;  // bytes of one vector
+constexpr Int slack = 128;                  // elements that may be read or written past the end of a row
 constexpr Int most_cells = 40000;  // of one packed piece: with both kinds of numbers it stays in the second cache
 
 // acc[m][o] = start[m] + sum over t of w[t][m] * x[offset[t] + o], t in order. Written with vector types, since the

@@ -5,6 +5,7 @@
 
 #include "reference/case.h"
 #include "reports/render.h"
+#include "reports/rows.h"
 
 #include <array>
 #include <map>
@@ -89,22 +90,9 @@ std::vector<const Json*> verdicts(const Json& report) {
   return rows;
 }
 
-// A campaign keeps what failed and what was marked; a case may be both.
-std::vector<Json> failures(const Json& report) {
-  std::map<std::uint64_t, Json> rows;
-  for (const Json& each : report.at("failures")) rows.emplace(each.at("index").get<std::uint64_t>(), each);
-  for (const Json& each : report.at("marked")) {
-    const auto [at, is_new] = rows.emplace(each.at("index").get<std::uint64_t>(), each);
-    if (!is_new) at->second["marks"] = each.at("marks");
-  }
-  std::vector<Json> all;
-  for (auto& [index, row] : rows) all.push_back(std::move(row));
-  return all;
-}
-
 Json table_of(const Rendering& rendering) {
   if (!rendering.is_fuzz()) return table_of(verdicts(rendering.report));
-  const std::vector<Json> kept = failures(rendering.report);
+  const std::vector<Json> kept = kept_cases(rendering.report);
   std::vector<const Json*> rows;
   for (const Json& each : kept) rows.push_back(&each);
   return table_of(rows);

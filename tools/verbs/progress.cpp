@@ -58,7 +58,9 @@ std::string described(const suites::Progress& progress, double seconds, std::opt
 }
 
 ProgressLine::ProgressLine(std::optional<std::chrono::seconds> budget)
-    : is_terminal_(is_capable_terminal(STDERR_FILENO)), budget_(budget) {}
+    : is_terminal_(is_capable_terminal(STDERR_FILENO)), budget_(budget) {
+  if (is_terminal_) shown_ = {};  // the first line at once
+}
 
 ProgressLine::~ProgressLine() {
   if (is_terminal_) std::cerr << "\r\033[K" << std::flush;
