@@ -263,7 +263,7 @@ bool fuzz(const FuzzPlan& plan, Crew& crew, const Conduct& conduct, Store& store
   while (!enough) {
     const Blocks::Block next = blocks.next();
     if (next.indices.empty()) return true;
-    const double coverage = blocks.coverage();
+    const double coverage = conduct.progress ? blocks.coverage() : 0;
     own.progress = [&](const Progress& progress) {
       if (!conduct.progress) return;
       Progress sum = all;

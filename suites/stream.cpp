@@ -62,6 +62,8 @@ struct Stream::State {
   // Everything before `epoch` is in `coverage`; `drawn` are the legal cases of that epoch, in which nothing counts yet.
   Coverage coverage;
   std::uint64_t epoch = 0;
+  std::uint64_t covered_at = 0;  // the epoch that `covered`, the share of the pairs seen, was worked out at
+  double covered = 0;
   std::map<std::uint64_t, std::pair<Case, Aspects>> drawn;
 
   State(const Selection& selection, std::uint64_t asked);
@@ -160,12 +162,16 @@ std::uint64_t Stream::index() const { return state_->index; }
 void Stream::skip() { ++state_->index; }
 
 double Stream::coverage() const {
-  Int seen = 0, possible = 0;
-  for (const CoverageRow& row : state_->coverage.table(0).rows) {
-    seen += row.seen;
-    possible += row.possible;
+  if (state_->covered_at != state_->epoch) {
+    Int seen = 0, possible = 0;
+    for (const CoverageRow& row : state_->coverage.table(0).rows) {
+      seen += row.seen;
+      possible += row.possible;
+    }
+    state_->covered = possible == 0 ? 0 : static_cast<double>(seen) / static_cast<double>(possible);
+    state_->covered_at = state_->epoch;
   }
-  return possible == 0 ? 0 : static_cast<double>(seen) / static_cast<double>(possible);
+  return state_->covered;
 }
 
 Planned Stream::next() {

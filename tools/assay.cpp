@@ -24,7 +24,7 @@ std::vector<tools::Verb> declare(CLI::App& app) {
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
   app.footer("Exit codes: 0 conforms, 1 does not conform, 2 usage or input, 3 assay is broken.");
-  // The order of --help; one a line, where they come together.
+  // In the order of --help.
   using Declare = tools::Verb (*)(CLI::App&);
   const std::vector<Declare> declarations = {
       tools::certify_verb, tools::verify_verb,  tools::fuzz_verb,       tools::merge_verb,    tools::replay_verb,

@@ -7,20 +7,14 @@
 #include "suites/campaign.h"
 #include "suites/frame.h"
 #include "suites/worker.h"
+#include "tools/processor_time.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 
 namespace assay {
 namespace {
-
-double processor_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 template <class F>
 double seconds_of(F&& f) {

@@ -6,22 +6,16 @@
 #include "suites/campaign.h"
 #include "suites/stream.h"
 #include "suites/worker.h"
+#include "tools/processor_time.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
 #include <unistd.h>
 
 namespace assay {
 namespace {
-
-double processor_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 // The least of several, for at least 30 ms in all.
 template <class F>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/verbs/circumstances.h"
 
+#include "tools/processor_time.h"
+
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
-#include <sys/resource.h>
 #include <thread>
 
 namespace assay::tools {
@@ -30,16 +31,6 @@ std::string cpu_model() {
   for (std::string row; std::getline(cpuinfo, row);)
     if (row.starts_with("model name") && row.find(": ") != std::string::npos) return row.substr(row.find(": ") + 2);
   return "unknown";
-}
-
-// Processor time of this program so far, without that of the workers.
-double processor_seconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 }  // namespace
