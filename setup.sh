@@ -10,7 +10,8 @@ packages=(g++ libboost1.81-dev libprotobuf-dev protobuf-compiler nlohmann-json3-
   libvalijson-dev minisign openssh-client
   libbenchmark-dev libssl-dev libsqlite3-dev zlib1g-dev libpugixml-dev libxml2-utils ninja-build ccache python3 python3-venv git ca-certificates)
 [[ " $* " == *" --clang "* ]] && packages+=(clang-16 clang-tidy-16)
-[[ " $* " == *" --browser "* ]] && packages+=(chromium)
+browser=
+[[ " $* " == *" --browser "* ]] && browser=yes && packages+=(chromium default-jre-headless)
 
 onnx_version=1.23.2
 onnx_sha256=008cb0467b2bbee41448acc7da8b6f4e704624cb0d327a2d5adafc7ce19bc5b8
@@ -85,6 +86,20 @@ set_up_environment() {
   echo "$wanted" >.deps/venv/stamp
 }
 
+# What a test of the pages in a browser takes beside it.
+install_examiners() {
+  .deps/venv/bin/pip install --disable-pip-version-check --no-deps --require-hashes --only-binary :all: \
+    -r reports/testing/requirements.txt
+}
+
+set_up_examiners() {
+  local wanted
+  wanted="$(<.deps/venv/stamp) $(sha256sum reports/testing/requirements.txt)"
+  [[ -e .deps/venv/examiners && $(<.deps/venv/examiners) == "$wanted" ]] && return
+  step examiners "installing what examines the pages into .deps/venv" "check the network, then try again" install_examiners
+  echo "$wanted" >.deps/venv/examiners
+}
+
 # The metadata hook of the source package runs before pip keeps the file; it needs scikit-build-core, which the venv has.
 download_onnx() {
   rm -rf .deps/onnx-source && mkdir -p .deps/onnx-source
@@ -134,4 +149,5 @@ exec 9>.deps/lock
 flock -n 9 || { say "another set-up is at work here; waiting for it ..."; flock 9; }
 set_up_packages
 set_up_environment
+[[ -z $browser ]] || set_up_examiners
 set_up_onnx

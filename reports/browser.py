@@ -111,6 +111,18 @@ class Browser:
                 raise AssertionError(f"{file} does not draw itself: {self.log}")
         return time.monotonic() - started
 
+    def open_still(self, file):
+        """Opens a file that has no script of its own."""
+        self.ask("Page.navigate", url="about:blank")
+        self.log.clear()
+        self.requests.clear()
+        url = pathlib.Path(file).resolve().as_uri()
+        self.ask("Page.navigate", url=url)
+        deadline = time.monotonic() + 60
+        while self.run("location.href + document.readyState") != url + "complete":
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{file} does not open")
+
     def key(self, key):
         for kind in ("keyDown", "keyUp"):
             more = {"text": "\r" if key == "Enter" else key} if kind == "keyDown" and (len(key) == 1 or key == "Enter") else {}

@@ -7,6 +7,7 @@ import copy
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402  (beside this file)
+import examiners  # noqa: E402
 from page_test import spoiled  # noqa: E402
 
 TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
@@ -197,6 +199,64 @@ class InABrowser(unittest.TestCase):
                          self.run_("document.querySelectorAll('[id]').length"), "ids are unique")
         for name in ("header", "nav[aria-label]", "main", "footer", "[role=search]", "[role=status]"):
             self.assertEqual(self.run_(f"document.querySelectorAll('{name}').length"), 1, name)
+
+    @unittest.skipUnless(examiners.AXE or FULL, "no axe-core here; setup.sh --browser installs it")
+    def test_axe_core_has_nothing_to_say(self):
+        matrix = self.path / "matrix.html"
+        done = assay("matrix", self.path / "page.json", self.path / "page.json", "--format", "html", "--out", matrix)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for scheme in ("light", "dark"):
+            self.browser.colours(scheme)
+            self.open()
+            self.run_("document.querySelectorAll('.cause h3 button, .verdicts tr:nth-child(-n+6) .item').forEach((e) => e.click())")
+            self.assertEqual(examiners.accessibility(self.browser), [], scheme)
+            self.browser.open_still(matrix)
+            self.assertEqual(examiners.accessibility(self.browser), [], scheme)
+        self.run_("document.querySelector('th').removeAttribute('scope'); document.querySelector('main').append(document.createElement('button'))")
+        self.assertIn("button-name", [rule for rule, _, _ in examiners.accessibility(self.browser)], "it sees what is wrong")
+
+    @unittest.skipUnless(examiners.VNU or FULL, "no HTML validator here; setup.sh --browser installs it")
+    def test_what_the_script_draws_is_valid(self):
+        self.open()
+        self.run_("document.querySelectorAll('.cause h3 button, .verdicts tr:nth-child(-n+6) .item').forEach((e) => e.click())")
+        drawn = self.path / "drawn.html"
+        drawn.write_text("<!DOCTYPE html>" + self.run_("document.documentElement.outerHTML"), encoding="utf-8")
+        self.assertEqual(examiners.validity(drawn), [])
+
+    def test_the_proven_bound_is_drawn_into_the_errors(self):
+        self.open()
+        drawn = self.run_("[...document.querySelectorAll('.chart')].map((e) => [e.querySelector('h3').firstChild.data, e.querySelectorAll('.c-bounds').length, "
+                          "[...e.querySelectorAll('svg')].map((svg) => svg.getAttribute('aria-label')).join(' ')])")
+        for op, outlines, label in drawn:
+            own = [verdict for verdict in self.report["verdicts"] if verdict["line"].startswith(op + " ")]
+            bounds = [0.5 + (each["worst_ulp"] - 0.5) / each["worst_share"] for each in own
+                      if (each.get("worst_ulp") or 0) > 0.5 and (each.get("worst_share") or 0) > 0]
+            self.assertEqual(outlines, 1 if bounds else 0, op)
+            if bounds:
+                low, high = re.search(r"proven bound of these cases from (\S+) to (\S+) ulp", label).groups()
+                self.assertAlmostEqual(float(low) / min(bounds), 1, places=2)
+                self.assertAlmostEqual(float(high) / max(bounds), 1, places=2)
+            inside = [each for each in own if each["state"] == "pass" and (each.get("worst_share") or 0) > 0]
+            self.assertTrue(all(each["worst_share"] <= 1 for each in inside), op)
+        self.assertTrue(any(outlines for _, outlines, _ in drawn), drawn)
+
+    def test_two_causes_of_one_case_have_a_link_each(self):
+        report = copy.deepcopy(self.report)
+        report["findings"].append({**report["findings"][0], "mark": "unstable", "because": "repeated"})
+        self.open(self.rendered(report, "twice"))
+        ids = self.run_("[...document.querySelectorAll('.cause')].map((e) => e.id)")
+        self.assertEqual(len(ids), len(set(ids)), ids)
+
+    def test_a_matrix_asks_for_nothing_and_fits_a_telephone(self):
+        matrix = self.path / "small.html"
+        self.assertEqual(assay("matrix", self.path / "page.json", "--format", "html", "--out", matrix).returncode, 0)
+        self.browser.size(360, 740)
+        self.browser.open_still(matrix)
+        self.assertLessEqual(self.run_("document.documentElement.scrollWidth"), 360)
+        for scheme in ("light", "dark"):
+            self.browser.colours(scheme)
+            self.assertEqual(self.run_(CONTRAST), [], scheme)
+        self.assertGreater(self.run_("document.querySelector('.matrix .state svg').getBoundingClientRect().width"), 5)
 
     def test_it_fits_a_telephone_and_paper(self):
         self.browser.size(360, 740)

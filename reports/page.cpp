@@ -126,8 +126,9 @@ std::string script_text(const Json& data) {
 
 int digit(char letter) { return letter <= '9' ? letter - '0' : letter - 'a' + 10; }
 
-// "sha256-…" as a Content-Security-Policy has it.
-std::string source_hash(std::string_view source) {
+}  // namespace
+
+std::string page::source_hash(std::string_view source) {
   constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const std::string hex = sha256(source) + "00";  // 32 bytes and one of padding make 11 groups of 3
   std::string words = "'sha256-";
@@ -140,26 +141,24 @@ std::string source_hash(std::string_view source) {
   return words + "'";
 }
 
-void write_part(std::string_view name, std::string_view data, std::ostream& out) {
-  if (name == "css") out << page::css;
-  if (name == "js") out << page::js;
-  if (name == "css-hash") out << source_hash(page::css);
-  if (name == "js-hash") out << source_hash(page::js);
-  if (name == "data") out << data;
+void page::write(std::string_view frame, const Parts& parts, std::ostream& out) {
+  for (std::size_t at = frame.find("{{"); at != frame.npos; at = frame.find("{{")) {
+    const std::size_t end = frame.find("}}", at);
+    const std::string_view name = frame.substr(at + 2, end - at - 2);
+    out << frame.substr(0, at);
+    for (const auto& [each, text] : parts)
+      if (each == name) out << text;
+    frame.remove_prefix(end + 2);
+  }
+  out << frame;
 }
-
-}  // namespace
 
 void write_page(const Rendering& rendering, std::ostream& out) {
   const std::string data = script_text(data_of(rendering));
-  std::string_view rest = page::html;
-  for (std::size_t at = rest.find("{{"); at != rest.npos; at = rest.find("{{")) {
-    const std::size_t end = rest.find("}}", at);
-    out << rest.substr(0, at);
-    write_part(rest.substr(at + 2, end - at - 2), data, out);
-    rest.remove_prefix(end + 2);
-  }
-  out << rest;
+  const std::string css_hash = page::source_hash(page::css), js_hash = page::source_hash(page::js);
+  page::write(page::html,
+              {{"css", page::css}, {"js", page::js}, {"css-hash", css_hash}, {"js-hash", js_hash}, {"data", data}},
+              out);
 }
 
 }  // namespace assay::reports

@@ -8,9 +8,14 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import examiners  # noqa: E402  (beside this file)
+
+FULL = os.environ.get("ASSAY_FULL") == "1"
 TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
 HOSTILE = "</script><script>window.owned=1</script><img src=x onerror=window.owned=1><!--\u2028\u202ereversed\u0007&lt;\"'`${1}"
 
@@ -120,6 +125,18 @@ class Page(unittest.TestCase):
         changes = json.loads(Structure(self.page(self.report, "--baseline", file)).scripts[1][2])["changes"]
         self.assertEqual((changes["fixed"], changes["broken"], changes["added"], changes["gone"]), (1, 0, 1, 1))
         self.assertEqual(changes["cases"][0]["before"], "fail (value)")
+
+    @unittest.skipUnless(examiners.VNU or FULL, "no HTML validator here; setup.sh --browser installs it")
+    def test_the_html_is_valid(self):
+        files = {"page": ["report"], "hostile": ["report"], "matrix": ["matrix", "--format", "html"]}
+        (self.path / "hostile.json").write_text(json.dumps(spoiled(self.report)), encoding="utf-8")
+        for name, verb in files.items():
+            source = self.path / ("hostile.json" if name == "hostile" else "report.json")
+            done = assay(verb[0], source, *verb[1:], "--out", self.path / f"{name}.html")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        (self.path / "broken.html").write_text("<!DOCTYPE html><title>x</title><p><b>not closed<table><p>", encoding="utf-8")
+        self.assertEqual(examiners.validity(*[self.path / f"{name}.html" for name in files]), [])
+        self.assertNotEqual(examiners.validity(self.path / "broken.html"), [])
 
     def test_bad_input_is_one_line(self):
         for arguments, word in ((["nowhere.json"], "cannot read"), (["README.md"], "no report"),

@@ -36,7 +36,10 @@ const Format* find_format(std::string_view name) {
 Json read_report(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file)) throw InputError("cannot read the report " + file.string());
-  Json report = Json::parse(in, nullptr, false);
+  return report_of(Json::parse(in, nullptr, false), file);
+}
+
+Json report_of(Json report, const std::filesystem::path& file) {
   if (!report.is_object() || report.value("schema", Json()) != schema_version) refuse(file.string());
   const bool is_fuzz = report.value("kind", Json()) == "fuzz" && report.contains("failures");
   const bool is_certify = !report.contains("kind") && report.contains("verdicts") && report.contains("suite");

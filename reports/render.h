@@ -37,6 +37,7 @@ const Format* find_format(std::string_view name);
 
 // Throws InputError where the file is no report of this schema version.
 Json read_report(const std::filesystem::path& file);
+Json report_of(Json parsed, const std::filesystem::path& file);  // of a file that is read already
 // Throws InputError where the report lacks what the schema demands.
 void render(const Format& format, const Rendering& rendering, std::ostream& out);
 // Throws InputError where the two are of different kinds.

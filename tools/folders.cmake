@@ -43,11 +43,12 @@ function(assay_library name)
   assay_tests(${name} ${arg_FOLDER} assay_${name} ${arg_TEST_LINK})
 endfunction()
 
-# The parts of the page, reports/page/page.{html,css,js}, become string_views of assay_reports.
+# The parts of the pages, reports/page/page.{html,css,js} and matrix.html, become string_views of assay_reports.
 function(assay_page)
-  foreach(part IN ITEMS html css js)
-    set(file "${PROJECT_SOURCE_DIR}/reports/page/page.${part}")
+  foreach(name IN ITEMS page.html page.css page.js matrix.html)
+    set(file "${PROJECT_SOURCE_DIR}/reports/page/${name}")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    string(REGEX REPLACE "^page\\.|\\.html$" "" part "${name}")
     file(READ "${file}" page_${part})
   endforeach()
   configure_file(reports/page/parts.cpp.in "${PROJECT_BINARY_DIR}/reports/page_parts.cpp" @ONLY)

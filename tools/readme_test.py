@@ -70,12 +70,12 @@ class Readme(unittest.TestCase):
                 if " certify " in command and "./certify.sh" not in command and cases:
                     command += f" --cases {cases}"
                 command = re.sub(r"--report (\S+)", rf"--report {shlex.quote(folder)}/\1", command)
-                command = re.sub(r" (certificate\.json|ours\.json|ours\.html)\b", rf" {shlex.quote(folder)}/\1", command)
+                command = re.sub(r" ([\w-]+\.(?:json|html|xml))\b", rf" {shlex.quote(folder)}/\1", command)
                 with self.subTest(command):
                     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=1500,
                                           check=False)
                     # 1 is a finding about a backend.
-                    allowed = (0, 1) if re.search(r"certify|replay|fuzz", command) else (0,)
+                    allowed = (0, 1) if re.search(r"certify|replay|fuzz|diff", command) else (0,)
                     self.assertIn(done.returncode, allowed, done.stdout + done.stderr)
                     ran += 1
         self.assertGreater(ran, 0)

@@ -127,7 +127,8 @@ function copied(text, label) {
   return el("div", {class: "copy"}, el("code", {class: "line"}, said(text)), button);
 }
 const block = (title, ...children) => el("div", {class: "block"}, el("p", {class: "label"}, title), children);
-const scrolled = (label, child) => el("div", {class: "scroll", role: "region", tabindex: "0", "aria-label": label}, child);
+// A landmark where there is one of its name; what every cause has is a group.
+const scrolled = (label, child, role) => el("div", {class: "scroll", role: role || "region", tabindex: "0", "aria-label": label}, child);
 const head = (...names) => el("thead", {}, el("tr", {}, names.map((name) =>
   el("th", {scope: "col", class: name.startsWith("#") ? "num" : null}, name.replace("#", "")))));
 const link = (hash, ...children) => el("a", {href: "#" + hash}, children);
@@ -241,7 +242,7 @@ function worstTable(worst) {
     el("tbody", {}, worst.map((each) => el("tr", {}, el("th", {scope: "row", class: "mono"}, "[" + each.index.join(",") + "]"),
       el("td", {class: "num"}, each.ulp === null || each.ulp === undefined ? "no number" : String(each.ulp)),
       el("td", {class: "mono"}, each.got), el("td", {class: "mono"}, each.want),
-      el("td", {class: "mono"}, each.lower ? "[" + each.lower + ", " + each.upper + "]" : "—"))))));
+      el("td", {class: "mono"}, each.lower ? "[" + each.lower + ", " + each.upper + "]" : "—"))))), "group");
 }
 
 function figure(picture) {
@@ -360,6 +361,7 @@ function changesColumn() {
 function firstScreen() {
   const section = byId("ship"), [before, after] = conclusion(), options = report.backend.options;
   document.title = plain(before + backendName() + after + " — assay");
+  byId("ship-title").replaceChildren();
   fill(byId("ship-title"), {}, [before, said(backendName()), after]);
   const facts = ["Level asked: " + report.level, "mode: " + report.mode, "device: " + report.backend.device,
     "threads " + options.threads + ", optimization " + options.optimization +
@@ -432,6 +434,13 @@ function fuzzCauses() {
 
 const GRAVITY = ["fail", "error", "below", "refused"];
 const causes = isFuzz ? fuzzCauses() : certifyCauses();
+// Two causes may begin with one case: an id leads to one of them.
+const taken = new Map();
+for (const cause of causes) {
+  const before = taken.get(cause.id) || 0;
+  taken.set(cause.id, before + 1);
+  if (before) cause.id += "-" + (before + 1);
+}
 causes.sort((a, b) => GRAVITY.indexOf(a.state) - GRAVITY.indexOf(b.state) || b.count - a.count);
 
 function causeBody(cause) {
@@ -475,9 +484,39 @@ function drawCauses() {
 
 // -- errors
 
-function bars(rows, wide, mark, label) {
-  const first = Math.min(...rows.map((row) => row.bin), mark === null ? 99 : mark - 1), last = Math.max(...rows.map((row) => row.bin), mark === null ? -99 : mark);
-  const most = Math.max(10, ...rows.map((row) => Math.max(row.inside, row.outside)));
+// The proven bound in ulp, case by case. A share is (error - 1/2 ulp) / budget, both in the report, so the bound is what
+// makes the share of the worst error 1. Where the largest error and the largest share are of two elements it lies between
+// the bounds of these. What the last rounding explains has no share, and tells no bound.
+let boundsOfAll = null;
+function boundsOf(op, wanted) {
+  if (isFuzz) return [];  // it keeps failures only
+  if (!boundsOfAll) {
+    boundsOfAll = new Map();
+    for (let row = 0; row < table.count; ++row) {
+      const ulp = table.worst_ulp[row], share = table.worst_share[row];
+      if (!(ulp > 0.5) || !(share > 0)) continue;
+      const name = version(row);
+      if (!boundsOfAll.has(name)) boundsOfAll.set(name, []);
+      boundsOfAll.get(name).push({type: type(row), ulp: 0.5 + (ulp - 0.5) / share});
+    }
+  }
+  return (boundsOfAll.get(op) || []).filter((each) => wanted === "" || each.type === wanted).map((each) => each.ulp);
+}
+
+function binned(values) {
+  const bins = new Map();
+  for (const value of values) {
+    const bin = Math.min(40, Math.max(-24, Math.floor(Math.log2(value))));
+    bins.set(bin, (bins.get(bin) || 0) + 1);
+  }
+  return bins;
+}
+
+// `mark` is where the bound stands; `bounds`, where it differs from case to case, how many have it in which bin.
+function bars(rows, wide, mark, label, bounds = new Map()) {
+  const bins = rows.map((row) => row.bin).concat([...bounds.keys()], mark === null ? [] : [Math.floor(mark) - 1, Math.floor(mark)]);
+  const first = Math.min(...bins), last = Math.max(...bins);
+  const most = Math.max(10, ...rows.map((row) => Math.max(row.inside, row.outside)), ...bounds.values());
   const width = 300, height = 138, left = 28, foot = 108, step = (width - left - 4) / (last - first + 1);
   const up = (n) => foot - (n > 0 ? (Math.log10(n) + 0.3) / (Math.log10(most) + 0.3) * 92 : 0);
   const across = (bin) => left + (bin - first) * step;
@@ -488,7 +527,12 @@ function bars(rows, wide, mark, label) {
     if (row.inside) parts.push(svg("rect", {class: "c-inside", x: across(row.bin) + 1, y: up(row.inside), width: Math.max(1, step * (row.outside ? 0.5 : 1) - 2), height: foot - up(row.inside)}));
     if (row.outside) parts.push(svg("rect", {class: "c-outside", x: across(row.bin) + (row.inside ? step * 0.5 : 0) + 1, y: up(row.outside), width: Math.max(1, step * (row.inside ? 0.5 : 1) - 2), height: foot - up(row.outside)}));
   }
-  if (mark !== null) parts.push(svg("line", {class: "c-line", x1: across(mark), x2: across(mark), y1: 4, y2: foot}), svg("text", across(mark) > 110 ? {x: across(mark) - 3, y: 9, "text-anchor": "end"} : {x: across(mark) + 3, y: 9}, "proven bound"));
+  if (bounds.size) {
+    let outline = "M" + across(first) + " " + foot;
+    for (let bin = first; bin <= last; ++bin) outline += "V" + up(bounds.get(bin) || 0) + "H" + across(bin + 1);
+    parts.push(svg("path", {class: "c-bounds", d: outline + "V" + foot}));
+  }
+  if (mark !== null) parts.push(svg("line", {class: "c-line", x1: across(mark), x2: across(mark), y1: 4, y2: foot}), svg("text", across(mark) > 110 ? {x: across(mark) - 3, y: 9, "text-anchor": "end"} : {x: across(mark) + 3, y: 9}, bounds.size ? "tightest proven bound" : "proven bound"));
   parts.push(svg("line", {class: "c-axis", x1: left, x2: width, y1: foot, y2: foot}));
   const every = Math.max(1, Math.ceil((last - first + 1) / 7));
   for (let bin = first; bin <= last; bin += every) parts.push(svg("text", {x: across(bin), y: foot + 12, "text-anchor": "middle"}, bin > -4 && bin < 11 ? String(2 ** bin) : "2^" + bin));
@@ -517,9 +561,11 @@ function chart(row, wanted) {
   const cases = all.reduce((sum, each) => sum + each.cases, 0), exact = all.reduce((sum, each) => sum + each.exact, 0), special = all.reduce((sum, each) => sum + each.special, 0);
   const largest = ulp.length ? ulp[ulp.length - 1].bin + 1 : 0, outside = ulp.reduce((sum, each) => sum + each.outside, 0);
   const words = `${row.op}: ${exact} of ${cases} cases correctly rounded throughout` + (ulp.length ? `, the others at most 2^${largest} ulp, ${outside} outside the level asked for` : "");
+  const bounds = ulp.length ? boundsOf(row.op, wanted) : [], tightest = bounds.length ? Math.min(...bounds) : null;
+  const bound = bounds.length ? ", the proven bound of these cases from " + tightest.toPrecision(3) + " to " + Math.max(...bounds).toPrecision(3) + " ulp" : "";
   return el("div", {class: "chart"}, el("h3", {}, row.op, el("span", {class: "soft small"}, thousands(cases) + " cases")),
     el("p", {class: "small soft"}, thousands(exact) + " correctly rounded throughout" + (special ? "; " + thousands(special) + " wrong by a NaN or an infinity" : "")),
-    ulp.length ? bars(ulp, "error, ulp", null, words) : null,
+    ulp.length ? bars(ulp, "error, ulp", tightest === null ? null : Math.log2(tightest), words + bound, binned(bounds)) : null,
     share.length ? bars(share, "share of the proven bound", 0, row.op + ": share of the proven bound that cases use") : null,
     ulp.length + share.length ? el("details", {class: "small"}, el("summary", {}, "Numbers"), numbers("ulp", ulp), numbers("share of the bound", share)) : null);
 }
@@ -534,9 +580,10 @@ function drawErrors() {
   const charts = el("div", {class: "charts"});
   const draw = () => charts.replaceChildren(...report.operators.map((row) => chart(row, select.value)).filter(Boolean));
   const select = el("select", {id: "errors-type", onchange: draw}, el("option", {value: ""}, "all types"), types.map((each) => el("option", {value: each}, each)));
-  section.append(el("p", {class: "soft"}, "The worst element of each case that is not correctly rounded throughout: above in units in the last place of the exact value, below as the share it uses of the proven bound, which no order of evaluation exceeds at the level asked for and which the dashed line marks. What the last rounding explains uses none of it. All axes are logarithmic."),
+  section.append(el("p", {class: "soft"}, "The worst element of each case that is not correctly rounded throughout: above in units in the last place of the exact value, below as the share it uses of the proven bound, which no order of evaluation exceeds at the level asked for. The bound is drawn in: below it is the dashed line; above it differs from case to case, the outline counts the bounds of these cases and the dashed line is the tightest of them. What the last rounding explains uses none of the bound. All axes are logarithmic."),
     el("div", {class: "key", "aria-hidden": "true"}, el("span", {}, svg("svg", {viewBox: "0 0 14 14"}, svg("rect", {class: "c-inside", width: 14, height: 14})), "inside"),
-      el("span", {}, svg("svg", {viewBox: "0 0 14 14"}, svg("rect", {class: "c-outside", width: 14, height: 14})), "outside the level asked for")),
+      el("span", {}, svg("svg", {viewBox: "0 0 14 14"}, svg("rect", {class: "c-outside", width: 14, height: 14})), "outside the level asked for"),
+      el("span", {}, svg("svg", {viewBox: "0 0 14 14"}, svg("path", {class: "c-bounds", d: "M1 14V6H7V2H13V14"})), "proven bounds, in ulp")),
     el("div", {class: "filters"}, el("label", {}, "Type", select)), charts);
   draw();
 }
@@ -554,7 +601,7 @@ function coverageOf(row) {
     el("thead", {}, el("tr", {}, el("td"), dimensions.slice(0, -1).map((each) => el("th", {scope: "col"}, el("span", {}, each.name))))),
     el("tbody", {}, dimensions.map((each, b) => (b ? el("tr", {}, el("th", {scope: "row"}, each.name), cells[b].map((pair, a) =>
       pair[1] ? el("td", {class: "v" + shade(pair), title: dimensions[a].name + " × " + each.name + ": " + pair[0] + " of " + pair[1] + " pairs"}, Math.floor(100 * pair[0] / pair[1]) === 100 ? el("span", {class: "full"}, "100") : String(Math.floor(100 * pair[0] / pair[1])))
-        : el("td", {class: "soft"}, "·"))) : null))))) : null;
+        : el("td", {class: "soft"}, "·")), dimensions.slice(b, -1).map(() => el("td"))) : null))))) : null;
   const ids = (list) => list.length ? list.join(", ") : "none";
   return [el("p", {}, many(row.legal, "legal case") + ", " + many(row.near_misses, "near miss", "near misses") + "; " + thousands(row.pairs.seen) + " of " + thousands(row.pairs.possible) + " pairs of values."),
     grid, el("div", {class: "columns"}, [

@@ -11,7 +11,8 @@ import shutil
 import subprocess
 import sys
 
-OURS = {"libprotobuf.so.32": "libprotobuf32", "libcrypto.so.3": "libssl3", "libsqlite3.so.0": "libsqlite3-0"}
+OURS = {"libprotobuf.so.32": "libprotobuf32", "libcrypto.so.3": "libssl3", "libsqlite3.so.0": "libsqlite3-0",
+        "libpugixml.so.1": "libpugixml1v5"}
 # On every machine that has a Python; libstdc++ since GCC 12.
 EXPECTED = re.compile(r"lib(c|m|dl|pthread|rt|gcc_s|stdc\+\+|z)\.so\.\d+$|ld-linux-x86-64\.so\.2$")
 

@@ -24,6 +24,7 @@ Verb verify_verb(CLI::App& app);
 Verb replay_verb(CLI::App& app);
 Verb report_verb(CLI::App& app);
 Verb diff_verb(CLI::App& app);
+Verb matrix_verb(CLI::App& app);
 Verb bisect_verb(CLI::App& app);
 Verb fuzz_verb(CLI::App& app);
 Verb merge_verb(CLI::App& app);
