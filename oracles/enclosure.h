@@ -79,8 +79,7 @@ class Answer {
   virtual std::optional<Screening> screen(const Tensor& got, const Screen& how) const;
 };
 
-// The operands in schema order, empty where absent. They must match the call.
-using Operands = std::vector<std::optional<Tensor>>;
+using assay::Operands;  // they must match the call
 
 struct Oracle {
   // The answer under `readings`; never asked of a call that is illegal under them. Shares nothing with the kernels.

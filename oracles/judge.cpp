@@ -270,12 +270,6 @@ std::vector<std::string> touched_by(const Call& call, const std::vector<Operands
   return ids;
 }
 
-std::vector<Operands> all_operands(const Case& c) {
-  std::vector<Operands> sets;
-  for (int set = 0; set < data_sets; ++set) sets.push_back(operands(c, set));
-  return sets;
-}
-
 // FNV-1a of how the operands begin: the same case has the same samples.
 std::uint64_t seed_of(const std::vector<Operands>& sets) {
   std::uint64_t hash = 0xcbf29ce484222325u;
@@ -740,8 +734,8 @@ Verdict judge(const Case& c, const Outcome& outcome, const Judgement& judgement)
   return Bench(c, judgement).judge(outcome);
 }
 
-Verdict judge(const Call& call, const std::vector<Operands>& sets, const Outcome& outcome, const Judgement& judgement) {
-  return Bench(call, sets, judgement).judge(outcome);
+Verdict judge(Call call, std::vector<Operands> sets, const Outcome& outcome, const Judgement& judgement) {
+  return Bench(std::move(call), std::move(sets), judgement).judge(outcome);
 }
 
 namespace {

@@ -56,8 +56,7 @@ class Bench {
 Verdict judge(const Case& c, const Outcome& outcome, const Judgement& judgement = {});
 
 // The same without a Case: operands in schema order, per data set.
-Verdict judge(const Call& call, const std::vector<Operands>& sets, const Outcome& outcome,
-              const Judgement& judgement = {});
+Verdict judge(Call call, std::vector<Operands> sets, const Outcome& outcome, const Judgement& judgement = {});
 
 // How far off an element is: |got - y| / ulp_T(y), of integers the difference. Both are finite.
 double ulps(const Element& element, const Scalar& got, DType dtype);

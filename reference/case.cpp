@@ -273,7 +273,8 @@ Result<Case> parse_case(std::string_view text) {
 std::string sha256(std::string_view bytes) {
   std::array<unsigned char, 32> digest{};
   unsigned int length = 0;
-  expects(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha256(), nullptr) == 1, "SHA-256 failed");
+  static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);  // looked up once, never let go
+  expects(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, algorithm, nullptr) == 1, "SHA-256 failed");
   constexpr char digits[] = "0123456789abcdef";
   std::string out;
   for (const unsigned char byte : digest) out += {digits[byte >> 4], digits[byte & 15]};
@@ -282,8 +283,8 @@ std::string sha256(std::string_view bytes) {
 
 std::string case_id(std::string_view line) { return sha256(line).substr(0, 32); }
 
-std::vector<std::optional<Tensor>> operands(const Case& c, int set) {
-  std::vector<std::optional<Tensor>> tensors;
+Operands operands(const Case& c, int set) {
+  Operands tensors;
   for (const Parameter& parameter : c.definition().inputs) {
     const auto found = c.sources.find(parameter.name);
     if (found == c.sources.end()) {
@@ -294,6 +295,12 @@ std::vector<std::optional<Tensor>> operands(const Case& c, int set) {
     tensors.push_back(fill(source.recipe, c.node.inputs.at(parameter.name).type, source.initializer ? 0 : set));
   }
   return tensors;
+}
+
+std::vector<Operands> all_operands(const Case& c) {
+  std::vector<Operands> sets;
+  for (int set = 0; set < data_sets; ++set) sets.push_back(operands(c, set));
+  return sets;
 }
 
 }  // namespace assay

@@ -51,7 +51,9 @@ std::string sha256(std::string_view bytes);  // hexadecimal
 
 // Every model runs on `data_sets` sets of data in one session, so a stale buffer shows.
 inline constexpr int data_sets = 2;
-// The inputs in schema order, absent ones empty. Initializers hold the same data in every set.
-std::vector<std::optional<Tensor>> operands(const Case& c, int set);
+// Initializers hold the same data in every set.
+Operands operands(const Case& c, int set);
+// Of every set.
+std::vector<Operands> all_operands(const Case& c);
 
 }  // namespace assay

@@ -285,10 +285,8 @@ void add_graph_inputs(onnx::GraphProto& graph, const Case& c, const std::string&
   }
 }
 
-void add_initializers(onnx::GraphProto& graph, const Case& c, const std::string& prefix) {
+void add_initializers(onnx::GraphProto& graph, const Case& c, const std::string& prefix, const Operands& data) {
   const std::vector<Parameter>& inputs = c.definition().inputs;
-  if (std::ranges::none_of(inputs, [&](const Parameter& input) { return is_initializer(c, input.name); })) return;
-  const std::vector<std::optional<Tensor>> data = operands(c, 0);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (is_initializer(c, inputs[i].name))
       *graph.add_initializer() = proto_of(data.at(i).value(), prefix + inputs[i].name);
@@ -337,15 +335,21 @@ onnx::ModelProto empty_model(const Case& c) {
 }
 
 // Names begin with `prefix`: several cases in one graph are told apart by it.
-void add_case(onnx::GraphProto& graph, const Case& c, const std::string& prefix) {
+void add_case(onnx::GraphProto& graph, const Case& c, const std::string& prefix, const Operands& data) {
   onnx::NodeProto& node = *graph.add_node();
   node.set_op_type(c.version.name);
   node.set_domain(c.version.domain);
   add_inputs(node, c, prefix);
   add_attributes(node, c);
   add_graph_inputs(graph, c, prefix);
-  add_initializers(graph, c, prefix);
+  add_initializers(graph, c, prefix, data);
   add_outputs(graph, node, c, prefix);
+}
+
+// What a model needs of the data: none where it holds no constants.
+Operands initializers_of(const Case& c) {
+  const bool holds_data = std::ranges::any_of(c.sources, [](const auto& source) { return source.second.initializer; });
+  return holds_data ? operands(c, 0) : Operands{};
 }
 
 // "ai.onnx" and "" are the same domain.
@@ -510,10 +514,12 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 }  // namespace
 
-std::string model_of(const Case& c) {
+std::string model_of(const Case& c) { return model_of(c, initializers_of(c)); }
+
+std::string model_of(const Case& c, const Operands& data) {
   onnx::ModelProto model = empty_model(c);
   model.mutable_graph()->set_name(text(c.version));
-  add_case(*model.mutable_graph(), c, "");
+  add_case(*model.mutable_graph(), c, "", data);
   return bytes_of(model);
 }
 
@@ -525,13 +531,14 @@ std::string packed_model_of(const std::vector<const Case*>& cases) {
     expects(cases[i]->opset == cases.front()->opset && cases[i]->ir_version == cases.front()->ir_version &&
                 cases[i]->version.domain == cases.front()->version.domain,
             "cases of one opset, IR version and domain");
-    add_case(*model.mutable_graph(), *cases[i], std::to_string(i) + "_");
+    add_case(*model.mutable_graph(), *cases[i], std::to_string(i) + "_", initializers_of(*cases[i]));
   }
   return bytes_of(model);
 }
 
-std::vector<std::string> graph_inputs(const Case& c, int set) {
-  const std::vector<std::optional<Tensor>> data = operands(c, set);
+std::vector<std::string> graph_inputs(const Case& c, int set) { return graph_inputs(c, operands(c, set)); }
+
+std::vector<std::string> graph_inputs(const Case& c, const Operands& data) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < c.definition().inputs.size(); ++i) {
     const std::string& name = c.definition().inputs[i].name;

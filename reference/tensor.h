@@ -91,6 +91,9 @@ class Tensor {
   std::vector<std::byte> bytes_;
 };
 
+// The inputs of a call in schema order, absent ones empty.
+using Operands = std::vector<std::optional<Tensor>>;
+
 // Calls f.template operator()<T>() with the element type of a float dtype.
 template <class F>
 auto for_float(DType dtype, F&& f) {

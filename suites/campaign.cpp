@@ -76,7 +76,8 @@ class Work {
       const std::unique_ptr<Asked> answered = std::exchange(under_way, std::move(next));
       if (under_way) backend.ask(under_way->ask);
       if (answered)
-        for (Conclusion& each : inquiry.conclude(answered->question, *std::move(outcome))) record(std::move(each));
+        for (Conclusion& each : inquiry.conclude(std::move(answered->question), *std::move(outcome)))
+          record(std::move(each));
     }
   }
 
@@ -174,11 +175,13 @@ bool Campaign::is_complete() const {
   return std::ranges::all_of(verdicts, [](const auto& verdict) { return verdict.has_value(); });
 }
 
-Ask ask_of(const Planned& planned, const Conduct& conduct) {
+Ask ask_of(const Planned& planned, const Conduct& conduct) { return ask_of(planned, all_operands(planned.c), conduct); }
+
+Ask ask_of(const Planned& planned, const std::vector<Operands>& data, const Conduct& conduct) {
   Ask ask;
   ask.id = case_id(planned.line);
-  ask.model = model_of(planned.c);
-  for (int set = 0; set < data_sets; ++set) ask.sets.push_back(graph_inputs(planned.c, set));
+  ask.model = model_of(planned.c, data.front());
+  for (const Operands& set : data) ask.sets.push_back(graph_inputs(planned.c, set));
   ask.threads = conduct.threads;
   ask.optimization = conduct.optimization;
   ask.options = conduct.options;
@@ -201,10 +204,15 @@ std::string excluded_by(const Description& backend, const Case& c) {
 
 oracles::Verdict judged(const Planned& planned, oracles::Outcome outcome, const Description& backend,
                         oracles::Level level) {
+  return judged(planned, all_operands(planned.c), std::move(outcome), backend, level);
+}
+
+oracles::Verdict judged(const Planned& planned, std::vector<Operands> data, oracles::Outcome outcome,
+                        const Description& backend, oracles::Level level) {
   const std::string excluded = excluded_by(backend, planned.c);
   const bool declared = outcome.kind == oracles::Outcome::Kind::refused && !excluded.empty();
   if (declared) outcome.kind = oracles::Outcome::Kind::unsupported;
-  oracles::Verdict verdict = oracles::judge(planned.c, outcome, {level, backend.arithmetic});
+  oracles::Verdict verdict = oracles::judge(planned.c.call(), std::move(data), outcome, {level, backend.arithmetic});
   if (declared && verdict.state == oracles::State::unsupported) {
     verdict.because = "declared";
     verdict.detail = excluded;

@@ -89,12 +89,16 @@ Campaign run(const Suite& suite, Crew& crew, const Conduct& conduct,
              const std::function<void(const Conclusion&)>& keep = {});
 Campaign run(const Suite& suite, const OpenBackend& open, const Conduct& conduct);
 
+// `data`: the operands of every set, as `all_operands` draws them; without, they are drawn.
 Ask ask_of(const Planned& planned, const Conduct& conduct);
+Ask ask_of(const Planned& planned, const std::vector<Operands>& data, const Conduct& conduct);
 // Why the declared capabilities exclude a case; empty where they do not.
 std::string excluded_by(const Description& backend, const Case& c);
 // A refusal of what the backend declared it cannot do is `unsupported`.
 oracles::Verdict judged(const Planned& planned, oracles::Outcome outcome, const Description& backend,
                         oracles::Level level);
+oracles::Verdict judged(const Planned& planned, std::vector<Operands> data, oracles::Outcome outcome,
+                        const Description& backend, oracles::Level level);
 // Asks one case once and judges it.
 oracles::Verdict certify(const Planned& planned, Backend& backend, const Conduct& conduct);
 

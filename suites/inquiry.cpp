@@ -82,7 +82,7 @@ std::optional<Question> Inquiry::next() {
   return question;
 }
 
-Ask Inquiry::ask_of(const Question& question) const {
+Ask Inquiry::ask_of(Question& question) const {
   if (question.cases.size() == 1) {
     return naming(planned(question), [&] {
       if (question.law) {
@@ -92,7 +92,8 @@ Ask Inquiry::ask_of(const Question& question) const {
         return ask;
       }
       if (!question.presentation) {
-        Ask ask = suites::ask_of(planned(question), conduct_);
+        question.data = all_operands(planned(question).c);
+        Ask ask = suites::ask_of(planned(question), question.data, conduct_);
         if (question.purpose == Purpose::twice) ask.sets = {ask.sets.at(0), ask.sets.at(0)};
         return ask;
       }
@@ -120,7 +121,7 @@ Ask Inquiry::ask_of(const Question& question) const {
   return ask;
 }
 
-std::vector<Conclusion> Inquiry::conclude(const Question& question, Outcome outcome) {
+std::vector<Conclusion> Inquiry::conclude(Question question, Outcome outcome) {
   std::vector<Conclusion> done;
   if (question.cases.size() > 1) {
     settle_pack(question, outcome, done);
@@ -129,7 +130,7 @@ std::vector<Conclusion> Inquiry::conclude(const Question& question, Outcome outc
   const std::size_t index = question.cases.front();
   naming(planned(question), [&] {
     if (question.purpose == Purpose::first || question.purpose == Purpose::alone) {
-      Verdict verdict = judged(planned(question), outcome, backend_, conduct_.level);
+      Verdict verdict = judged(planned(question), std::move(question.data), outcome, backend_, conduct_.level);
       settle(index, {std::move(outcome), std::move(verdict)}, done);
       return;
     }
@@ -199,6 +200,7 @@ std::deque<Question> Inquiry::owed_for(std::size_t index, const Answered& answer
   const std::size_t times = answered.outcome.kind == Outcome::Kind::timed_out ? 1 : repetitions;
   if (wants_repeating(verdict.state)) owed.assign(times, {Purpose::again, {index}, {}});
   if (verdict.state == State::error || verdict.state == State::unsupported) return owed;
+  if (conduct_.presenting == Presenting::none) return owed;
   const Planned& planned = suite_.cases[index];
   Ask asked;
   asked.id = case_id(planned.line);
@@ -208,13 +210,13 @@ std::deque<Question> Inquiry::owed_for(std::size_t index, const Answered& answer
     owed.push_back({Purpose::otherwise, {index}, std::move(other)});
   const bool is_picked = conduct_.presenting == Presenting::all || (!owed.empty() && owed.back().presentation);
   const bool has_bits = answered.outcome.kind == Outcome::Kind::outputs;  // a refusal twice shows nothing
-  if (is_picked && conduct_.presenting != Presenting::none && is_settled_in_pack(verdict.state) && has_bits)
-    owed.push_back({Purpose::twice, {index}, {}});
+  if (is_picked && is_settled_in_pack(verdict.state) && has_bits) owed.push_back({Purpose::twice, {index}, {}});
   return owed;
 }
 
 // Only beside a case that passes: elsewhere the failure is told already.
 void Inquiry::owe_laws(std::size_t index, std::deque<Question>& owed, std::vector<Mark>& marks) const {
+  if (conduct_.laws == Lawfulness::none) return;
   const Planned& planned = suite_.cases[index];
   const std::string id = case_id(planned.line);
   if (!is_picked(id, conduct_.laws)) return;

@@ -28,6 +28,7 @@ struct Question {
   // Of `law`: which of its related questions.
   std::shared_ptr<const LawAsked> law = {};
   std::size_t part = 0;
+  std::vector<Operands> data = {};  // of a case that is asked as it stands: drawn when it is asked, judged by
 };
 
 // A case that is done with.
@@ -46,9 +47,9 @@ class Inquiry {
   void take(std::vector<std::size_t> cases);
   // What is owed before anything new is taken; nothing where all is concluded.
   std::optional<Question> next();
-  Ask ask_of(const Question& question) const;
+  Ask ask_of(Question& question) const;
   // The cases this answer settles. Throws BrokenPromise naming the case.
-  std::vector<Conclusion> conclude(const Question& question, oracles::Outcome outcome);
+  std::vector<Conclusion> conclude(Question question, oracles::Outcome outcome);
 
  private:
   struct Open {

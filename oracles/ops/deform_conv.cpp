@@ -118,7 +118,10 @@ class DeformConvAnswer final : public Answer {
       for (const T value : in[0]->as<T>()) plain_.push_back(static_cast<double>(value));
     });
     for (const Scalar& value : x_.values)
-      if (value.is_finite()) largest_x_ = std::max(largest_x_, abs(value.value()));
+      if (value.is_finite())
+        largest_x_ = std::max(largest_x_, abs(value.value()));
+      else
+        has_nonfinite_x_ = true;
     shape_ = {x_.extent(0), w_.extent(0)};
     for (const Track& t : tracks_) {
       shape_.push_back(t.windows);
@@ -295,6 +298,17 @@ class DeformConvAnswer final : public Answer {
     return true;
   }
 
+  // A21 of a sample at -1 exactly: the cell at 0 is a neighbour with weight 0, and an infinity there may be multiplied.
+  bool may_multiply_edge(const Sample& s) const {
+    if (!has_nonfinite_x_) return false;
+    bool is_at_edge = false;
+    for (std::size_t a = 0; a < s.where.size(); ++a) {
+      if (s.where[a].at < whole(-1) || s.where[a].at >= whole(tracks_[a].in)) return false;
+      is_at_edge |= s.where[a].at == whole(-1);
+    }
+    return is_at_edge && sampled(s).nan_admitted;
+  }
+
   bool is_zero_by_reading(const Sample& s) const {
     if (!hard_zero_) return false;
     for (std::size_t a = 0; a < s.where.size(); ++a)
@@ -367,6 +381,7 @@ class DeformConvAnswer final : public Answer {
   // Infinities or NaN within reach of a coordinate that is not exact in the coarsest arithmetic there is room for:
   // operations in T, and f64 computed in f32.
   bool may_touch_nonfinite(const Sample& s) const {
+    if (!has_nonfinite_x_) return false;
     const Machine machine{.format = &format_of(dtype_ == DType::f64 ? DType::f32 : dtype_), .slack_exponent = 1};
     if (std::ranges::all_of(s.where, [&](const Coordinate& c) { return c.change(machine).is_zero(); })) return false;
     bool found = false;
@@ -397,8 +412,12 @@ class DeformConvAnswer final : public Answer {
   Sampled sum(const std::vector<Sample>& all, const Scalar* bias) const {
     Sampled total;
     for (const Sample& s : all) {
-      if (!is_near(s) || is_zero_by_reading(s)) continue;
+      if (is_zero_by_reading(s)) continue;
       total.nonfinite_near |= may_touch_nonfinite(s);
+      if (!is_near(s)) {
+        total.nan_admitted |= may_multiply_edge(s);
+        continue;
+      }
       const Sampled one = sampled(s);
       const Dyadic factor = s.mask ? s.weight->value() * s.mask->value() : s.weight->value();
       const Dyadic size = abs(factor);
@@ -558,6 +577,7 @@ class DeformConvAnswer final : public Answer {
   std::vector<Int> taps_, plane_;
   std::vector<double> plain_;  // x as doubles, exact
   Dyadic largest_x_ = whole(1);
+  bool has_nonfinite_x_ = false;
 };
 
 std::unique_ptr<Answer> answer(const Call& call, const Operands& in, const Readings& readings,

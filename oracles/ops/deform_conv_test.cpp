@@ -125,4 +125,15 @@ TEST_CASE("An infinity: blended, beside a zero weight, and beyond the border", "
   const Sampling before(DType::f32, {3}, "lit:1,inf,3", "const:0");
   CHECK(before.answer()->element(0).nan_admitted == "A21");
   CHECK(Sampling(DType::f32, {3}, "iota:1", "const:nan").answer()->element(0).kind == Kind::unscored);
+  // A sample at -1: between the cell outside, with weight 1, and cell 0, with weight 0.
+  const Sampling edge(DType::f32, {3}, "lit:inf,2,3", "const:-1");
+  CHECK(edge.answer()->element(0).kind == Kind::finite);
+  CHECK(edge.answer()->element(0).nan_admitted == "A21");
+  CHECK(Sampling(DType::f32, {3}, "lit:1,inf,3", "const:-1").answer()->element(0).nan_admitted.empty());
+  // At 3, one cell behind the last, both neighbours are outside.
+  CHECK(Sampling(DType::f32, {3}, "lit:1,2,inf", "const:1").answer()->element(2).nan_admitted.empty());
+  // In f16 the base 4095 is 4096: whether such a sample is at -1 or at 0 depends on where coordinates are rounded.
+  Shape line{4096};
+  const Sampling coarse(DType::f16, line, "lit:inf", "const:-4096");
+  CHECK(coarse.answer()->element(4095).kind == Kind::unscored);
 }

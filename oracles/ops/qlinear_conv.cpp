@@ -155,6 +155,7 @@ class QLinearConvAnswer final : public Answer {
     }
     out.asked.range = admitted;
     out.kind = Kind::finite;
+    out.reason.clear();
     return out;
   }
 

@@ -87,6 +87,7 @@ TEST_CASE("The proven interval holds every listed order of evaluation, in f32 an
     const float sx = scale(), sw = scale(), sy = static_cast<float>(std::abs(a) + 1) * scale() * 0x1p-6f;
     const Element e = Requantised(a, sx, sw, sy, 100).element();
     REQUIRE(e.kind == Kind::finite);
+    REQUIRE(e.reason.empty());
     ambiguous += low(e) != high(e) ? 1 : 0;
     const auto check = [&]<class F>(F real) {
       const Int q = std::clamp<Int>(static_cast<Int>(std::rint(std::clamp<F>(real, -1e6, 1e6))) + 100, 0, 255);

@@ -76,6 +76,7 @@ Served served(const suites::Suite& suite) {
 
 void print_parts(const suites::Suite& suite, double planning) {
   const Served served_by = served(suite);
+  std::vector<std::vector<Operands>> data;
   std::vector<suites::Ask> asks;
   std::vector<oracles::Bench> benches;
   const auto each = [&](auto&& f) {
@@ -85,7 +86,8 @@ void print_parts(const suites::Suite& suite, double planning) {
   };
   const std::pair<const char*, double> parts[] = {
       {"draw the case, write its line", planning},
-      {"model and data", each([&](std::size_t i) { asks.push_back(suites::ask_of(suite.cases[i], {})); })},
+      {"draw the operands", each([&](std::size_t i) { data.push_back(all_operands(suite.cases[i].c)); })},
+      {"model and data", each([&](std::size_t i) { asks.push_back(suites::ask_of(suite.cases[i], data[i], {})); })},
       {"frame of the question", each([&](std::size_t i) { suites::run_line(asks[i]); })},
       {"frame of the answer", each([&](std::size_t i) {
          suites::parse_answer(suites::answer_line(asks[i].id, oracles::Outcome::Kind::outputs, "", {{100}, {100}}));
@@ -93,7 +95,8 @@ void print_parts(const suites::Suite& suite, double planning) {
       {"decode the outputs", each([&](std::size_t i) {
          for (const std::string& part : served_by.parts[i]) decode_tensor(part);
        })},
-      {"constraints, rulings touched", each([&](std::size_t i) { benches.emplace_back(suite.cases[i].c); })},
+      {"constraints, rulings touched",
+       each([&](std::size_t i) { benches.emplace_back(suite.cases[i].c.call(), std::move(data[i])); })},
       {"exact answer and verdict", each([&](std::size_t i) { benches[i].judge(served_by.outcomes[i]); })},
   };
   double all = 0;

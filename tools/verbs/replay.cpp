@@ -113,9 +113,11 @@ void show_answer(const Case& c, const Readings& readings, const Listening& backe
 void show_evidence(const Evidence& evidence) {
   row("element") << text(evidence.index) << " of data set " << evidence.set << "  got " << evidence.got << "  want "
                  << evidence.want << "\n";
-  row("interval") << "[" << evidence.lower << ", " << evidence.upper << "]  " << evidence.arithmetic << "\n";
-  row("exact") << evidence.exact << "\n";
-  row("budget") << evidence.budget << "\n";
+  if (!evidence.exact.empty()) {  // an infinity or NaN is wanted by itself
+    row("interval") << "[" << evidence.lower << ", " << evidence.upper << "]  " << evidence.arithmetic << "\n";
+    row("exact") << evidence.exact << "\n";
+    row("budget") << evidence.budget << "\n";
+  }
   for (const oracles::Tap& tap : evidence.taps) {
     row("tap") << tap.where << " ";
     for (const std::string& factor : tap.factors) std::cout << " " << factor;
