@@ -147,7 +147,8 @@ class ConvolutionAnswer final : public Answer {
                  .weights = doubles(w_.tensor()),
                  .bias = {}};
     if (b_) out.sweep.bias = doubles(b_->tensor());
-    if (b_) out.sweep.bias.resize(static_cast<std::size_t>(maps), out.sweep.bias.front());  // A13: allow-1
+    if (!out.sweep.bias.empty())  // A13: allow-1
+      out.sweep.bias.resize(static_cast<std::size_t>(maps), out.sweep.bias.front());
     const auto plane = std::span(y).subspan(2);
     out.to = channels_last_ ? channels_last(maps, plane) : channels_first(maps, plane);
     return out;

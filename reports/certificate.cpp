@@ -165,8 +165,11 @@ Json version_json(const std::pair<const OpVersion, VersionRows>& entry) {
 }
 
 Json suite_json(const Report& report, const Sealing& sealing) {
-  return {{"name", report.suite.name},          {"version", report.suite.version}, {"hash", report.suite.hash},
-          {"cases", report.suite.cases.size()}, {"seed", report.asked.seed},       {"generated", sealing.generated}};
+  Json json = {{"name", report.suite.name}, {"version", report.suite.version},
+               {"hash", report.suite.hash}, {"cases", report.suite.cases.size()},
+               {"seed", report.asked.seed}, {"generated", sealing.generated}};
+  if (report.suite.profile) json["profile"] = profile_json(*report.suite.profile);
+  return json;
 }
 
 Json artefact_json(const suites::Artefact& artefact) {

@@ -5,6 +5,8 @@
 #include "suites/printable.h"
 
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <set>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
@@ -53,11 +55,19 @@ std::string pointer(const std::vector<std::string>& context) {
   return path.empty() ? "/" : suites::printable(path, 200);
 }
 
-Json schema_named(const std::string& name) {
+// Read once each: that takes longer than to hold a document against it.
+const valijson::Schema& schema_named(const std::string& name) {
+  static std::mutex mutex;
+  static std::map<std::filesystem::path, valijson::Schema> all;
   const std::filesystem::path file = suites::reports_folder() / name;
+  const std::scoped_lock lock(mutex);
+  if (const auto found = all.find(file); found != all.end()) return found->second;
   std::ifstream in(file);
   if (!in) throw InputError("cannot read " + file.string() + ": set ASSAY_HOME to the folder of the project");
-  return Json::parse(in);
+  const Json text = Json::parse(in);
+  valijson::Schema& schema = all[file];
+  valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(text), schema);
+  return schema;
 }
 
 }  // namespace
@@ -77,9 +87,7 @@ Result<Json> parse_stranger(std::string_view text) {
 }
 
 std::string breach_of_schema(const Json& document, const std::string& name) {
-  const Json text = schema_named(name);
-  valijson::Schema schema;
-  valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(text), schema);
+  const valijson::Schema& schema = schema_named(name);
   valijson::ValidationResults results;
   valijson::Validator validator;
   if (validator.validate(schema, valijson::adapters::NlohmannJsonAdapter(document), &results)) return "";

@@ -144,6 +144,7 @@ Json verdict_json(const Report& report, std::size_t index) {
     json["violated"] = Json::array();
     for (const std::string& id : verdict.violated) json["violated"].push_back(planned.c.version.name + "." + id);
   }
+  if (report.suite.profile) json["restrictions"] = tags(*report.suite.profile->part(planned.c.version));
   if (verdict.elements > 0) add_measures(json, verdict);
   if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
   for (const suites::Mark& mark : marks_of(report, index))
@@ -196,7 +197,7 @@ void write_json(const Report& report, std::ostream& out) {
   document.member("backend", backend_json(report.asked, report.campaign.backend));
   document.member("seed", report.asked.seed);
   document.member("level", oracles::name(report.asked.level));
-  document.member("profile", "default");
+  document.member("profile", report.suite.profile ? report.suite.profile->name : "default");
   document.member("mode", report.asked.strict ? "strict" : "lenient");
   document.member("certified", name(report.certified));
   document.member("ledger", ledger_json(report.agreed));

@@ -45,6 +45,7 @@ std::string heading(const Rendering& rendering) {
     const Json& suite = report.at("suite");
     text += "; suite " + words(suite, "hash").substr(0, 8) + ", " + suite.at("reached").dump() + " of " +
             suite.at("cases").dump() + " cases" +
+            (words(report, "profile") == "default" ? "" : ", profile " + code_span(words(report, "profile"))) +
             (suite.at("complete").get<bool>() ? "" : ", **not complete: no certificate**");
   }
   return text + ".\n\n";

@@ -6,6 +6,7 @@
 #include "reference/result.h"
 #include "reports/report.h"
 #include "reports/rows.h"
+#include "suites/json_depth.h"
 #include "suites/printable.h"
 
 #include <algorithm>
@@ -69,7 +70,7 @@ bool is_matrix(const Json& json) {
 
 void add(const std::string& file, std::vector<Json>& reports) {
   const std::string content = content_of(file);
-  const Json json = Json::parse(content, nullptr, false);
+  const Json json = suites::nests_too_deep(content) ? Json() : Json::parse(content, nullptr, false);
   if (is_matrix(json)) {
     for (const Json& each : json.at("reports")) reports.push_back(each);
     return;

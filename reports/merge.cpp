@@ -2,6 +2,7 @@
 #include "reports/merge.h"
 
 #include "reports/pieces.h"
+#include "suites/json_depth.h"
 
 #include <algorithm>
 #include <fstream>
@@ -333,7 +334,9 @@ Json whole_of(const Shards& shards, std::span<const suites::WrongModel> models) 
 ShardReport read_shard_report(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw InputError("cannot read the report " + file.string());
-  ShardReport shard{file.string(), Json::parse(in, nullptr, false)};
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  if (suites::nests_too_deep(text)) refuse(file.string());
+  ShardReport shard{file.string(), Json::parse(text, nullptr, false)};
   const Json& report = shard.report;
   if (report.is_object() && report.contains("verdicts") && report.contains("suite"))
     throw InputError(file.string() +

@@ -54,6 +54,14 @@ Json tool_json(const Asked& asked) { return {{"name", "assay"}, {"version", aske
 
 Json standard_json() { return {{"name", "ONNX"}, {"release", standard_release}, {"newest_opset", newest_opset}}; }
 
+Json profile_json(const Profile& profile) {
+  Json restrictions = Json::array();
+  for (const Profile::Part& part : profile.parts)
+    for (const Restriction& each : part.restrictions)
+      restrictions.push_back({{"id", tag(part, each)}, {"text", each.text}});
+  return {{"name", profile.name}, {"title", profile.title}, {"source", profile.source}, {"restrictions", restrictions}};
+}
+
 Json judgement_json() { return {{"version", judgement_version}, {"hash", judgement_hash()}}; }
 
 Json backend_json(const Asked& asked, const suites::Description& described) {

@@ -26,6 +26,8 @@ Json counts_json(const Counts& counts);
 Json tool_json(const Asked& asked);
 Json standard_json();
 Json judgement_json();
+// Its name, source and restrictions with their tags.
+Json profile_json(const Profile& profile);
 Json backend_json(const Asked& asked, const suites::Description& described);
 Json evidence_json(const oracles::Evidence& evidence);
 Json run_json(const Run& run, std::size_t reached);

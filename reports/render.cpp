@@ -3,10 +3,12 @@
 
 #include "reference/result.h"
 #include "reports/report.h"
+#include "suites/json_depth.h"
 
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <iterator>
 
 namespace assay::reports {
 namespace {
@@ -36,7 +38,9 @@ const Format* find_format(std::string_view name) {
 Json read_report(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file)) throw InputError("cannot read the report " + file.string());
-  return report_of(Json::parse(in, nullptr, false), file);
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  if (suites::nests_too_deep(text)) refuse(file.string());
+  return report_of(Json::parse(text, nullptr, false), file);
 }
 
 Json report_of(Json report, const std::filesystem::path& file) {

@@ -308,6 +308,7 @@ std::string replay_line(const Asked& asked, std::string_view line) {
 std::string certify_line(const Asked& asked, Int generated, std::string_view ledger) {
   const auto word = [](std::string_view text) { return is_plain(text) ? std::string(text) : in_quotes(text); };
   std::string command = "assay certify --backend " + word(asked.backend) + " --suite full";
+  if (!asked.profile.empty()) command += " --profile " + asked.profile;
   command += " --seed " + std::to_string(asked.seed) + " --cases " + std::to_string(generated);
   command += " --level " + std::string(oracles::name(asked.level));
   if (asked.strict) command += " --strict";

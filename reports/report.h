@@ -37,6 +37,7 @@ struct Asked {
   std::string tool_version;
   std::string backend;  // as given: "onnxruntime", "exec:…"
   std::uint64_t seed = 1;
+  std::string profile = {};  // of the suite; empty: all of it
   oracles::Level level = oracles::Level::L2;
   bool strict = false;  // contested does not conform
   int threads = 1;

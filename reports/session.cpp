@@ -241,7 +241,8 @@ void write_conclusion(const Report& report, std::string_view file, std::ostream&
 
 void write_heading(const suites::Suite& suite, const suites::Description& backend, const Asked& asked,
                    std::ostream& out) {
-  out << "assay " << asked.tool_version << " (suite " << suite.hash.substr(0, 8) << ", standard ONNX "
+  out << "assay " << asked.tool_version << " (suite " << suite.hash.substr(0, 8)
+      << (suite.profile ? ", profile " + std::string(suite.profile->name) : "") << ", standard ONNX "
       << standard_release << ")  backend " << backend.backend << (backend.version.empty() ? "" : " ") << backend.version
       << (backend.device.empty() ? "" : ", ") << backend.device << "\n";
 }

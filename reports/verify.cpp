@@ -44,6 +44,28 @@ Json violated_by(const Case& c) {
   return ids;
 }
 
+std::string profile_of(const suites::Suite& suite) {
+  return std::string(suite.profile ? suite.profile->name : "default");
+}
+
+Json restrictions_of(const Profile& profile) {
+  Json all = Json::array();
+  for (const Profile::Part& part : profile.parts)
+    for (const Restriction& each : part.restrictions)
+      all.push_back({{"id", std::string(part.name) + "." + std::string(each.id)}, {"text", each.text}});
+  return all;
+}
+
+// Tags of the restrictions that a case of a limited suite keeps; empty where the suite is not limited.
+Json kept_by(const suites::Suite& suite, const Case& c) {
+  Json kept = Json::array();
+  if (!suite.profile) return kept;
+  for (const std::string& each : outside(*suite.profile, c)) kept.push_back("not " + each);
+  if (const Profile::Part* part = suite.profile->part(c.version); part && kept.empty())
+    for (const std::string& each : tags(*part)) kept.push_back(each);
+  return kept;
+}
+
 // Words a legal case and a near miss can end in (decisions 1).
 bool can_end(const Json& verdict, bool is_near_miss) {
   static const std::set<std::string> near_miss{"pass", "accepted", "contested", "unsupported", "error"};
@@ -54,12 +76,15 @@ bool can_end(const Json& verdict, bool is_near_miss) {
 bool is_agreed(const std::string& mark) { return mark == "xfail" || mark == "xpass" || mark == "known"; }
 
 // What is wrong with one verdict by the rules every verdict keeps; empty where nothing is.
-std::string inconsistency(const Json& verdict, const suites::Planned& planned, const std::string& asked) {
+std::string inconsistency(const Json& verdict, const suites::Planned& planned, const suites::Suite& suite,
+                          const std::string& asked) {
   if (verdict.at("line") != planned.line) return "another case than the suite has there";
   if (verdict.at("id") != case_id(planned.line)) return "the id is not that of its line";
   if (verdict.at("origin") != planned.origin) return "the suite has it from " + planned.origin;
   const Json violated = violated_by(planned.c);
   if (verdict.value("violated", Json::array()) != violated) return "it breaks the constraints " + violated.dump();
+  if (const Json kept = kept_by(suite, planned.c); verdict.value("restrictions", Json::array()) != kept)
+    return "the restrictions it keeps are " + kept.dump();
   if (verdict.at("class") != oracles::class_of(planned.c))
     return "its class is " + std::string(oracles::class_of(planned.c));
   if (!can_end(verdict, !violated.empty())) return "such a case cannot end in " + verdict.at("state").dump();
@@ -82,6 +107,7 @@ std::optional<Broken> broken_command(const Json& certificate, const Json& report
   Asked asked;
   asked.backend = backend.at("spec").get<std::string>();
   asked.seed = report.at("seed").get<std::uint64_t>();
+  if (report.at("profile") != "default") asked.profile = report.at("profile").get<std::string>();
   asked.level = *oracles::level_named(report.at("level").get<std::string>());
   asked.strict = report.at("mode") == "strict";
   asked.threads = options.at("threads").get<int>();
@@ -135,6 +161,17 @@ std::optional<Broken> Verification::broken_by_tool(const Planner& plan) {
   suites::Request request;
   request.seed = suite.at("seed").get<std::uint64_t>();
   request.generated = generated.get<Int>();
+  if (suite.contains("profile")) {
+    request.profile = find_profile(suite.at("profile").at("name").get<std::string>());
+    expects(request.profile, "the schema has the names of the profiles");
+    const Profile& profile = *request.profile;
+    const Json told{{"name", profile.name},
+                    {"title", profile.title},
+                    {"source", profile.source},
+                    {"restrictions", restrictions_of(profile)}};
+    if (auto broken = difference("certificate", suite.at("profile"), told, "/suite/profile"))
+      return refuse(broken->where, broken->why);
+  }
   suite_ = plan(request);
   if (!suite_.complete) return Broken{"certificate /suite/generated", "that is not the whole suite"};
   if (suite.at("hash") != suite_.hash)
@@ -166,7 +203,8 @@ std::optional<Broken> Verification::broken_bonds(const std::string& report_text)
   for (const char* member : {"name", "version"})
     if (certificate_.at("suite").at(member) != suite.at(member))
       return Broken{std::string("certificate /suite/") + member, "the suite has " + suite.at(member).dump()};
-  if (report_.at("profile") != "default") return Broken{"report /profile", "the suite is that of the default profile"};
+  if (report_.at("profile") != profile_of(suite_))
+    return Broken{"report /profile", "the suite is that of the profile " + profile_of(suite_)};
   if (certificate_.at("suite").at("seed") != report_.at("seed"))
     return Broken{"certificate /suite/seed", "the report has " + report_.at("seed").dump()};
   return broken_command(certificate_, report_);
@@ -176,7 +214,7 @@ std::optional<Broken> Verification::broken_verdicts() const {
   const Json& verdicts = report_.at("verdicts");
   const std::string level = report_.at("level").get<std::string>();
   for (std::size_t i = 0; i < std::min(verdicts.size(), suite_.cases.size()); ++i)
-    if (const std::string wrong = inconsistency(verdicts[i], suite_.cases[i], level); !wrong.empty())
+    if (const std::string wrong = inconsistency(verdicts[i], suite_.cases[i], suite_, level); !wrong.empty())
       return Broken{"report /verdicts/" + std::to_string(i), wrong};
   if (verdicts.size() != suite_.cases.size())
     return Broken{"report /verdicts",

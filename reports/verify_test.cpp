@@ -77,8 +77,21 @@ Verdict verdict_of(const Told& each, const Case& c) {
   return verdict;
 }
 
+const std::string within =
+    "Conv-11 opset=11 ir=8 X=f32[1,4,5,5]~small:1 W=f32[4,4,3,3]~small:2 auto_pad=NOTSET dilations=1,1 group=1 "
+    "kernel_shape=3,3 pads=0,0,0,0 strides=";
+
 suites::Suite suite_of(const suites::Request& request) {
   suites::Suite suite;
+  if (request.profile) {
+    suite.profile = request.profile;
+    suite.name = "assay sonnx";
+    suite.version = suites::suite_version;
+    for (const char* strides : {"1,1", "2,1"})
+      suite.cases.push_back(suites::read_cases(within + strides, "example").front());
+    suite.hash = sha256("limited");
+    return suite;
+  }
   suite.version = suites::suite_version;
   suite.complete = request.generated >= suites::default_generated;
   for (const Told& each : told()) suite.cases.push_back(suites::read_cases(each.line, "example").front());
@@ -242,6 +255,54 @@ TEST_CASE("a certificate states level, share, readings, breaches and excuses per
         "assay certify --backend 'exec:./worker --fast' --suite full --seed 1 --cases 4000 --level L2 --threads 1 "
         "--optimization all --set precision=f32 --pack 1 --presentations sample --laws none --timeout 2.5 --memory 512 "
         "--expectations known.json --report report.json --certificate certificate.json");
+}
+
+Report limited_report() {
+  suites::Request request;
+  request.profile = find_profile("sonnx");
+  suites::Suite suite = suite_of(request);
+  suites::Campaign campaign;
+  campaign.backend.backend = "example";
+  for (const suites::Planned& each : suite.cases) {
+    campaign.verdicts.push_back(verdict_of({each.line, State::pass, "", Level::L0}, each.c));
+    campaign.marks.emplace_back();
+  }
+  Asked how = asked();
+  how.profile = "sonnx";
+  return report(std::move(suite), std::move(campaign), std::move(how), {"2026-01-01T00:00:00Z", 1.5, 1, "any"});
+}
+
+TEST_CASE("the certificate of a limited suite carries the restrictions, and they are derived again",
+          "[certificate][profile]") {
+  const Report report = limited_report();
+  const std::string certificate = certificate_of(report), text = text_of(report);
+  CHECK(broken(certificate, text) == "");
+  const Json json = Json::parse(certificate), told = Json::parse(text);
+  CHECK(json["suite"]["profile"]["name"] == "sonnx");
+  REQUIRE(json["suite"]["profile"]["restrictions"].size() == 5);
+  CHECK(json["suite"]["profile"]["restrictions"][2]["id"] == "Conv.R3");
+  CHECK_THAT(json["command"].get<std::string>(), Catch::Contains(" --profile sonnx "));
+  CHECK(told["profile"] == "sonnx");
+  CHECK(told["verdicts"][0]["restrictions"] == Json({"Conv.R1", "Conv.R2", "Conv.R3", "Conv.R4", "Conv.R5"}));
+  CHECK(Json::parse(certificate_of(report_of()))["suite"].contains("profile") == false);
+}
+
+TEST_CASE("a limited suite is not taken for another one", "[certificate][profile][tampering]") {
+  const Report report = limited_report();
+  const Json certificate = Json::parse(certificate_of(report));
+  const auto changed = [&](const std::function<void(Json&)>& change) {
+    Json json = certificate;
+    change(json);
+    return broken(resealed(json), text_of(report));
+  };
+  CHECK_THAT(changed([](Json& json) { json["suite"].erase("profile"); }), Catch::Contains("certificate /suite/hash"));
+  CHECK_THAT(changed([](Json& json) { json["suite"]["profile"]["restrictions"].erase(3); }),
+             Catch::Contains("certificate /suite/profile/restrictions"));
+  CHECK_THAT(changed([](Json& json) { json["suite"]["profile"]["restrictions"][1]["text"] = "auto_pad is VALID"; }),
+             Catch::Contains("certificate /suite/profile/restrictions/1/text"));
+  CHECK_THAT(changed([](Json& json) { json["suite"]["profile"]["name"] = "mine"; }), Catch::Contains("/suite/profile"));
+  CHECK_THAT(changed([](Json& json) { json["suite"]["name"] = "assay"; }), Catch::Contains("certificate /suite/name"));
+  CHECK_THAT(changed([](Json& json) { json["command"] = "assay certify"; }), Catch::Contains("certificate /command"));
 }
 
 TEST_CASE("the same verdicts give the same certificate, whenever and with however many jobs", "[certificate]") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/baseline.h"
 
+#include "suites/json_depth.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -41,6 +43,7 @@ void drop_contested(std::set<Breach>& breaches) {
 Baseline parse_baseline(std::string_view text, std::string_view name) {
   Baseline baseline{std::string(name), sha256(text), {}, {}};
   try {
+    if (nests_too_deep(text)) throw std::invalid_argument("depth");
     const Json report = Json::parse(text);
     if (report.at("schema") != 1) throw std::invalid_argument("schema");
     const bool is_fuzz = report.value("kind", "") == "fuzz";

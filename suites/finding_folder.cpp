@@ -2,6 +2,7 @@
 #include "suites/finding_folder.h"
 
 #include "oracles/expected.h"
+#include "suites/json_depth.h"
 #include "suites/vector_folder.h"
 
 #include <nlohmann/json.hpp>
@@ -76,7 +77,7 @@ Result<std::string> contents(const fs::path& path, std::uintmax_t most) {
 Result<std::string> line_of(const fs::path& path) {
   const Result<std::string> bytes = contents(path, most_text);
   if (!bytes) return bytes;
-  const Json json = Json::parse(*bytes, nullptr, false);
+  const Json json = nests_too_deep(*bytes) ? Json() : Json::parse(*bytes, nullptr, false);
   if (!json.is_object() || !json.contains("line") || !json["line"].is_string())
     return Error{path.string() + " is no JSON object with a \"line\""};
   return json["line"].get<std::string>();

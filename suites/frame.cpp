@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/frame.h"
 
+#include "suites/json_depth.h"
 #include "suites/printable.h"
 
 #include <nlohmann/json.hpp>
@@ -20,6 +21,7 @@ struct Malformed {
 };
 
 Json parse_line(std::string_view line) {
+  if (nests_too_deep(line)) throw Malformed{"the header nests too deep: " + printable(line, 80)};
   Json json = Json::parse(line, nullptr, false);
   if (json.is_discarded()) throw Malformed{"the header is not JSON: " + printable(line, 80)};
   if (!json.is_object()) throw Malformed{"the header is not a JSON object: " + printable(line, 80)};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/golden_manifest.h"
 
+#include "suites/json_depth.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -122,6 +124,7 @@ std::string text(const Manifest& manifest) {
 }
 
 Result<Manifest> parse_manifest(std::string_view bytes) {
+  if (nests_too_deep(bytes)) return Error{"it is no manifest of this version of assay"};
   try {
     Manifest manifest = manifest_in(Json::parse(bytes));
     // What is written twice, or otherwise than we write it, may read otherwise elsewhere.

@@ -132,6 +132,56 @@ TEST_CASE("Answers as numpy's arrays are answers", "[outputs]") {
   CHECK(here.saved().outcome.sets == right_answers().sets);
 }
 
+// Of each type the right answers, written as numpy and ml_dtypes write them, little- and big-endian, by rows and
+// columns.
+TEST_CASE("Arrays of 16-bit numbers, of the other order of bytes and of no dimension are judged as what they are",
+          "[outputs]") {
+  struct Written {
+    std::string type, descr;
+    bool is_swapped;
+    std::string verdict;
+  };
+  const auto written = GENERATE(values<Written>({{"f16", "<f2", false, "pass "},
+                                                 {"f16", ">f2", true, "pass "},
+                                                 {"bf16", "<V2", false, "pass "},
+                                                 {"bf16", "|V2", false, "pass "},
+                                                 {"bf16", "<u2", false, "pass "},
+                                                 {"bf16", ">u2", true, "pass "},
+                                                 {"f16", "<V2", false, "fail type"},
+                                                 {"bf16", "<f2", false, "fail type"},
+                                                 {"f32", ">f4", true, "pass "},
+                                                 {"f64", ">f8", true, "pass "},
+                                                 {"f32", "<i4", false, "fail type"}}));
+  const bool is_fortran = GENERATE(false, true);
+  INFO(written.type << " as " << written.descr << (is_fortran ? ", by columns" : ""));
+  const Planned asked = planned("AveragePool-22 opset=22 ir=10 X=" + written.type + "[1,1,4]~iota:1 kernel_shape=2");
+  const TemporaryDirectory here;
+  for (int set = 0; set < data_sets; ++set) {
+    const Tensor right = *oracles::expected(asked.c, set);
+    std::vector<std::byte> bytes(right.bytes().begin(), right.bytes().end());
+    const auto size = static_cast<std::ptrdiff_t>(bytes.size() / 3);
+    for (auto at = bytes.begin(); written.is_swapped && at != bytes.end(); at += size) std::reverse(at, at + size);
+    write_file(here.path() / golden_name(asked) / data_set_name(set) / "output_0.npy",
+               npy("{'descr': '" + written.descr + "', 'fortran_order': " + (is_fortran ? "True" : "False") +
+                       ", 'shape': (1, 1, 3), }\n",
+                   bytes));
+  }
+  const Saved saved = saved_outcome(here.path(), golden_name(asked));
+  CHECK(saved.flaws.empty());
+  const oracles::Verdict verdict = oracles::judge(asked.c, saved.outcome);
+  CHECK(std::string(oracles::name(verdict.state)) + " " + verdict.because == written.verdict);
+}
+
+TEST_CASE("An array without a dimension is an answer of another shape", "[outputs]") {
+  const Outputs here;
+  fs::remove(here.file);
+  const float one = 1;
+  write_file(here.at / "test_data_set_0" / "output_0.npy",
+             npy("{'descr': '<f4', 'fortran_order': False, 'shape': (), }\n", std::as_bytes(std::span(&one, 1))));
+  CHECK(here.flaws() == "");
+  CHECK(here.verdict() == "fail shape");
+}
+
 TEST_CASE("No file of an answer is skipped in silence", "[outputs][tampering]") {
   const Outputs here;
   const std::string bytes = *file_contents(here.file, 1 << 20), in = here.name + "/test_data_set_0/";

@@ -2,6 +2,7 @@
 #include "suites/ledger.h"
 
 #include "reference/nearest.h"
+#include "suites/json_depth.h"
 
 #include <nlohmann/json.hpp>
 
@@ -138,6 +139,7 @@ class EntryReader {
 };
 
 Json parsed(std::string_view text, std::string_view name) {
+  if (nests_too_deep(text)) throw InputError(std::string(name) + ": no ledger; it nests too deep");
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {

@@ -288,7 +288,7 @@ Identity without_shard(Identity identity) {
 
 std::size_t planned(const Store& store, const fs::path& file) {
   const std::string cases = fact_of(store.identity(), "cases");
-  if (cases.empty() || cases.find_first_not_of("0123456789") != std::string::npos || cases.size() > 12)
+  if (cases.empty() || cases.find_first_not_of("0123456789") != std::string::npos || cases.size() > 9)
     throw InputError("the store " + file.string() + " does not say how many cases it plans");
   return std::stoull(cases);
 }

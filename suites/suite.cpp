@@ -89,6 +89,7 @@ std::vector<Share> shares(const Request& request) {
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions()) {
       if (!request.selection.admits(definition)) continue;
+      if (request.profile && !request.profile->part(definition.version)) continue;
       const std::vector<std::string> breakable = generators::breakable(definition);
       for (DType type : types_of(definition))
         if (request.selection.admits(definition, type))
@@ -100,35 +101,63 @@ std::vector<Share> shares(const Request& request) {
   return all;
 }
 
+// Lets through what lies within a profile, spelt out; without a profile everything, as it is.
+class Gate {
+ public:
+  Gate(const Profile* profile, std::map<std::string, Int>* left_out) : profile_(profile), left_out_(left_out) {}
+
+  std::optional<Case> admit(Case c) const {
+    if (!profile_) return c;
+    Case full = spelt_out(c);
+    std::vector<std::string> reasons = outside(*profile_, full);
+    // A near miss may break by what it leaves out.
+    if (reasons.empty() && c.definition().violated(c.call()) != full.definition().violated(full.call()))
+      reasons.push_back("is another question spelt out");
+    if (reasons.empty()) return full;
+    for (const std::string& reason : left_out_ ? reasons : std::vector<std::string>{}) ++(*left_out_)[reason];
+    return std::nullopt;
+  }
+
+  bool is_narrow() const { return profile_ != nullptr; }
+
+ private:
+  const Profile* profile_;
+  std::map<std::string, Int>* left_out_;
+};
+
 // Collects cases whose line is new.
 class Gathering {
  public:
-  explicit Gathering(std::vector<Planned>& cases) : cases_(cases) {}
+  Gathering(std::vector<Planned>& cases, const Gate& gate) : cases_(cases), gate_(gate) {}
 
-  bool take(Case c, std::string origin) {
-    std::string canonical = line(c);
+  bool take(Case drawn, std::string origin) {
+    std::optional<Case> c = gate_.admit(std::move(drawn));
+    if (!c) return false;
+    std::string canonical = line(*c);
     if (!seen_.insert(canonical).second) return false;
-    cases_.push_back({std::move(c), std::move(canonical), std::move(origin), std::nullopt});
+    cases_.push_back({*std::move(c), std::move(canonical), std::move(origin), std::nullopt});
     return true;
   }
 
+  // Small domains repeat themselves, and few cases lie within a profile: after this many questions in vain a share
+  // stays short.
+  Int attempts(Int wanted) const { return (4 * wanted + 64) * (gate_.is_narrow() ? 16 : 1); }
+
  private:
   std::vector<Planned>& cases_;
+  const Gate& gate_;
   std::set<std::string> seen_;
 };
 
-// Small domains repeat themselves: after this many questions in vain a share stays short.
-constexpr Int attempts(Int wanted) { return 4 * wanted + 64; }
-
 void gather_legal(const Share& share, Int wanted, std::uint64_t seed, Gathering& into) {
-  for (Int index = 0, taken = 0; taken < wanted && index < attempts(wanted); ++index)
+  for (Int index = 0, taken = 0; taken < wanted && index < into.attempts(wanted); ++index)
     taken += into.take(generators::legal(*share.definition, share.type, seed, static_cast<std::uint64_t>(index)),
                        share.origin(seed, "#", index));
 }
 
 void gather_near_misses(const Share& share, Int wanted, std::uint64_t seed, Gathering& into) {
   if (share.breakable.empty()) return;
-  for (Int index = 0, taken = 0; taken < wanted && index < attempts(wanted); ++index) {
+  for (Int index = 0, taken = 0; taken < wanted && index < into.attempts(wanted); ++index) {
     const auto turn = static_cast<std::size_t>(index + share.turn * wanted) % share.breakable.size();
     std::optional<Case> miss = generators::near_miss(*share.definition, share.type, share.breakable[turn], seed,
                                                      static_cast<std::uint64_t>(index));
@@ -164,9 +193,25 @@ std::vector<Planned> each_once(std::vector<Planned> cases) {
   return unique;
 }
 
-std::vector<Planned> with_generated(std::vector<Planned> pinned, const Request& request) {
-  std::ranges::move(generated_cases(request), std::back_inserter(pinned));
+std::vector<Planned> with_generated(std::vector<Planned> pinned, const Request& request,
+                                    std::map<std::string, Int>* left_out = nullptr) {
+  std::ranges::move(generated_cases(request, left_out), std::back_inserter(pinned));
   return each_once(std::move(pinned));
+}
+
+// Those of the cases that lie within the profile, spelt out; their expectations are those of the same questions.
+std::vector<Planned> within(const Profile* profile, const std::vector<Planned>& cases,
+                            std::map<std::string, Int>& left_out) {
+  const Gate gate(profile, &left_out);
+  std::vector<Planned> kept;
+  for (const Planned& each : cases) {
+    std::optional<Case> c = gate.admit(each.c);
+    if (!c) continue;
+    std::string canonical = line(*c);
+    const std::string how = canonical == each.line ? "" : ", spelt out";
+    kept.push_back({*std::move(c), std::move(canonical), each.origin + how, each.expected});
+  }
+  return kept;
 }
 
 // Generated cases are spread over the shares again, so the last are left out evenly.
@@ -225,9 +270,10 @@ std::vector<Planned> pinned_cases(const std::filesystem::path& suites) {
   return cases;
 }
 
-std::vector<Planned> generated_cases(const Request& request) {
+std::vector<Planned> generated_cases(const Request& request, std::map<std::string, Int>* left_out) {
   std::vector<Planned> cases;
-  Gathering gathering(cases);
+  const Gate gate(request.profile, left_out);
+  Gathering gathering(cases, gate);
   if (request.generated <= 0) return cases;
   for (const Share& share : shares(request)) {
     const Int near = near_misses_of(share);
@@ -239,12 +285,17 @@ std::vector<Planned> generated_cases(const Request& request) {
 
 Suite plan(const std::filesystem::path& suites, const Request& request) {
   const bool is_short = request.length == Request::Length::abridged;
+  if (is_short && request.profile)
+    throw InputError("the short suite has no profile; take --suite full with --profile " +
+                     std::string(request.profile->name));
   Suite suite;
   if (is_short) suite.name = "assay short";
+  if (request.profile) suite.name += " " + std::string(request.profile->name);
+  suite.profile = request.profile;
   suite.version = suite_version;
   suite.complete = !is_short && request.selection.is_everything() && request.generated >= default_generated;
-  const std::vector<Planned> pinned = pinned_cases(suites);
-  suite.cases = is_short ? abridged(pinned) : with_generated(pinned, request);
+  const std::vector<Planned> pinned = within(request.profile, pinned_cases(suites), suite.left_out);
+  suite.cases = is_short ? abridged(pinned) : with_generated(pinned, request, &suite.left_out);
   keep_selected(suite.cases, request.selection);
   if (suite.cases.empty()) throw InputError("no case is selected; `assay list` shows what --ops and --types can name");
   suite.hash = suite_hash(suite.cases);

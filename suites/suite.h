@@ -4,9 +4,11 @@
 #pragma once
 
 #include "reference/case.h"
+#include "reference/profiles.h"
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,8 +28,10 @@ struct Planned {
 struct Suite {
   std::string name = "assay", version;
   std::vector<Planned> cases;
-  bool complete = true;  // nothing filtered away, nothing shortened
-  std::string hash;      // SHA-256 over the sorted lines with their expectations
+  bool complete = true;                      // nothing filtered away, nothing shortened
+  std::string hash;                          // SHA-256 over the sorted lines with their expectations
+  const Profile* profile = nullptr;          // every case lies within it
+  std::map<std::string, Int> left_out = {};  // what kept a case outside the profile -> how many
 };
 
 inline constexpr std::string_view suite_version = "0.1";
@@ -52,6 +56,7 @@ struct Request {
   Length length = Length::full;
   std::uint64_t seed = 1;
   Int generated = default_generated;
+  const Profile* profile = nullptr;
 };
 
 // The lines of one *.cases file: `#` comments; else `[label] CASE-LINE => v,v,v`, label and expectation optional.
@@ -66,9 +71,11 @@ std::vector<Planned> pinned_cases(const std::filesystem::path& suites);
 
 // Spread evenly over operator versions and types; about an eighth are near misses, taking turns through every
 // constraint that can be broken alone.
-std::vector<Planned> generated_cases(const Request& request);
+// `left_out`: gains what kept drawn cases outside the profile of the request.
+std::vector<Planned> generated_cases(const Request& request, std::map<std::string, Int>* left_out = nullptr);
 
 // Pinned and generated together, each line once. The abridged suite pays no heed to seed and number of the request.
+// Under a profile the cases are spelt out, and those that lie within it stay; as many are generated as of the whole.
 // Throws InputError where nothing is left.
 Suite plan(const std::filesystem::path& suites, const Request& request);
 

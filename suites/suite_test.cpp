@@ -2,10 +2,12 @@
 #include "suites/suite.h"
 
 #include "generators/generators.h"
+#include "suites/process.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 
 namespace assay::suites {
@@ -150,6 +152,52 @@ TEST_CASE("the short suite is 1,500 cases, whatever seed and number were asked f
   CHECK(plan("suites", request).hash == suite.hash);
   request.selection.operators = {"Conv-11"};
   CHECK(plan("suites", request).cases.size() < 300);
+}
+
+TEST_CASE("a suite limited to a profile holds cases within it, and says what kept the others out", "[suite][profile]") {
+  Request request;
+  request.profile = find_profile("sonnx");
+  request.generated = 300;
+  const Suite suite = plan("suites", request);
+  CHECK(suite.name == "assay sonnx");
+  CHECK(suite.profile == request.profile);
+  CHECK_FALSE(suite.complete);
+  std::map<std::string, Int> shares, pinned;
+  Int near_misses = 0;
+  for (const Planned& p : suite.cases) {
+    INFO(p.line);
+    CHECK(outside(*suite.profile, p.c) == std::vector<std::string>{});
+    CHECK(line(spelt_out(p.c)) == p.line);
+    ++(p.origin.starts_with("seed") ? shares : pinned)[text(p.c.version)];
+    near_misses += !p.c.definition().violated(p.c.call()).empty();
+  }
+  CHECK(shares == std::map<std::string, Int>{{"Conv-1", 90}, {"Conv-11", 90}, {"Conv-22", 120}});
+  CHECK(pinned["Conv-11"] > 0);
+  CHECK(near_misses > 30);
+  for (const char* reason : {"Conv.R1", "Conv.R2", "Conv.R3", "AveragePool is not specified"})
+    CHECK(suite.left_out.at(reason) > 0);
+  CHECK(plan("suites", request).hash == suite.hash);
+  request.generated = default_generated;
+  CHECK(plan("suites", request).complete);
+  request.length = Request::Length::abridged;
+  CHECK_THROWS_WITH(plan("suites", request), Catch::Contains("the short suite has no profile"));
+}
+
+TEST_CASE("a pinned case spelt out keeps its label and its expectation", "[suite][profile]") {
+  const TemporaryDirectory here;
+  std::filesystem::create_directory(here.path() / "conformance");
+  const std::string image = "Conv-11 opset=11 ir=8 X=f32[1,1,2,2]~iota:1 W=f32[1,1,2,2]~lit:1,10,100,1000";
+  std::ofstream(here.path() / "conformance" / "conv.cases") << "[v.C1] " << image << " => 4321\n" << conv << "\n";
+  Request request;
+  request.profile = find_profile("sonnx");
+  request.generated = 0;
+  const Suite suite = plan(here.path(), request);
+  REQUIRE(suite.cases.size() == 1);
+  CHECK(suite.cases[0].line ==
+        image + " auto_pad=NOTSET dilations=1,1 group=1 kernel_shape=2,2 pads=0,0,0,0 strides=1,1");
+  CHECK(suite.cases[0].origin == "conformance/conv.cases:1 [v.C1], spelt out");
+  CHECK(suite.cases[0].expected == "4321");
+  CHECK(suite.left_out == std::map<std::string, Int>{{"Conv.R1", 1}, {"Conv.R5", 1}});
 }
 
 TEST_CASE("every line of a suite is there once", "[suite]") {

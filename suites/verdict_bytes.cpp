@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/verdict_bytes.h"
 
+#include "suites/json_depth.h"
+
 #include <nlohmann/json.hpp>
 
 namespace assay::suites {
@@ -91,6 +93,7 @@ std::string bytes_of(const Told& told) {
 }
 
 Result<Told> told_by(std::string_view bytes) {
+  if (cbor_nests_too_deep(bytes)) return Error{"it nests too deep"};
   try {
     const Json json = Json::from_cbor(bytes);
     Told told{verdict_of(json.at(0)), {}};

@@ -141,6 +141,33 @@ class Answers(unittest.TestCase):
         self.assertIn("kernel_shape: ints, required", said)
         self.assertIn("* AveragePool-22", said)
 
+    def test_a_profile_is_explained_listed_and_asked_for(self):
+        self.assertIn("Conv.R3  group is 1 or the number of channels of X", assay("explain", "Conv-22").stdout)
+        self.assertIn("does not specify AveragePool", assay("explain", "AveragePool-22").stdout)
+        rows = dict(row.split(maxsplit=1) for row in assay("list", "--profile", "sonnx").stdout.splitlines()[1:])
+        self.assertEqual(rows["Conv-11"], "Conv.R1 Conv.R2 Conv.R3 Conv.R4 Conv.R5")
+        self.assertEqual(rows["QLinearConv-10"], "not specified")
+        conv = "Conv-11 opset=11 ir=8 X=f32[1,4,5,5]~small:1 W=f32[4,4,3,3]~small:2"
+        said = assay("explain", conv).stdout
+        self.assertIn("outside: Conv.R4; within with every attribute written: " + conv + " auto_pad=NOTSET", said)
+        self.assertIn("outside: AveragePool is not specified", assay("explain", POOL).stdout)
+        with tempfile.TemporaryDirectory() as folder:
+            report, certificate = pathlib.Path(folder, "report.json"), pathlib.Path(folder, "certificate.json")
+            done = assay("certify", *REFERENCE, "--profile", "sonnx", "--cases", 40, "--report", report)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertRegex(done.stdout, r"profile sonnx: \d+ cases lie within; left out for AveragePool is not specified "
+                                          r"\(\d+\), Conv\.R1 \(\d+\), Conv\.R2 \(\d+\)")
+            verdicts = json.loads(report.read_text(encoding="utf-8"))["verdicts"]
+            self.assertEqual({v["line"].split("-")[0] for v in verdicts}, {"Conv"})
+            for verdict in verdicts:
+                self.assertIn(" auto_pad=NOTSET ", verdict["line"])
+                self.assertEqual(len(verdict["restrictions"]), 5)
+            done = assay("certify", *REFERENCE, "--profile", "sonnx", "--cases", 40, "--report", report, "--certificate", certificate)
+            self.assertEqual(done.returncode, 2)
+        done = assay("certify", *REFERENCE, "--profile", "sonn")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("did you mean sonnx", done.stderr.replace("'", ""))
+
     def test_replay_of_a_pass(self):
         done = assay("replay", *REFERENCE, POOL)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

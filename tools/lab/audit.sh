@@ -11,7 +11,7 @@ trap 'rm -rf "$folder"' EXIT
 audit() { "$assay" golden audit "${@:2}" --report "$folder/$1.json" || [[ $? == 1 ]]; }
 
 # Debian's libonnx-testdata, the data of ONNX 1.12.0.
-(cd "$folder" && apt-get -q download libonnx-testdata=1.12.0-2 && dpkg -x libonnx-testdata_1.12.0-2_all.deb 1.12)
+(cd "$folder" && apt-get -q -o APT::Sandbox::User=root download libonnx-testdata=1.12.0-2 && dpkg -x libonnx-testdata_1.12.0-2_all.deb 1.12)
 # A release whose wheel still carries the data.
 echo "onnx==1.16.2 --hash=sha256:7b98aa9733bd4b781eb931d33b4078ff2837e7d68062460726d6dd011f332bd4" >"$folder/requirement.txt"
 .deps/venv/bin/pip download --disable-pip-version-check --no-deps --only-binary :all: --require-hashes -q \

@@ -15,7 +15,7 @@ failed=0
 
 sources() {
   ls reference/*.cpp reference/ops/*.cpp oracles/*.cpp oracles/ops/*.cpp generators/*.cpp generators/ops/*.cpp \
-    suites/{suite,golden,golden_manifest,golden_folder,vector_folder,printable}.cpp tools/lab/golden_digest.cpp |
+    suites/{suite,golden,golden_manifest,golden_folder,json_depth,vector_folder,printable}.cpp tools/lab/golden_digest.cpp |
     grep -v '_test\.cpp$'
 }
 

@@ -37,7 +37,7 @@ struct Options {
   std::uint64_t seed = 1;
   Int cases = suites::default_generated;
   int jobs = 0;
-  std::string report, certificate, suite, suites, expectations, baseline, save_outputs;
+  std::string report, certificate, suite, profile, suites, expectations, baseline, save_outputs;
   std::vector<std::string> configurations;
   bool github = false;
 };
@@ -92,6 +92,7 @@ reports::Report certified(suites::Suite suite, const Options& options, reports::
   run.upkeep = done.upkeep;
   reports::Asked asked = options.subject.asked();
   asked.seed = options.seed;
+  asked.profile = options.profile;
   settle(agreed, suite, done, options);
   reports::Report report =
       reports::report(std::move(suite), std::move(done), std::move(asked), std::move(run), std::move(agreed));
@@ -102,6 +103,7 @@ reports::Report certified(suites::Suite suite, const Options& options, reports::
 // As asked, or as the catalogue says of the backend.
 std::string suite_of(const Options& options) {
   if (!options.suite.empty()) return options.suite;
+  if (!options.profile.empty()) return "full";
   const suites::CatalogueEntry* entry = suites::find_entry(suites::catalogue(), options.subject.backend);
   return entry ? entry->suite : "full";
 }
@@ -118,6 +120,16 @@ void check_certificate(const Options& options, const suites::Suite& suite) {
         "--certificate takes the whole suite: leave out --ops and --types, and let --suite be full and --cases "
         "at least " +
         std::to_string(suites::default_generated));
+}
+
+// Why cases that were pinned or drawn are not in a limited suite: "Conv.R1 1234, Conv.R2 567".
+void say_left_out(const suites::Suite& suite) {
+  if (!suite.profile) return;
+  std::string reasons;
+  for (const auto& [reason, count] : suite.left_out)
+    reasons += (reasons.empty() ? "" : ", ") + reason + " (" + std::to_string(count) + ")";
+  std::cout << "profile " << suite.profile->name << ": " << suite.cases.size() << " cases lie within; left out for "
+            << (reasons.empty() ? "nothing" : reasons) << "\n";
 }
 
 // Read off a report that is written. Says why where there can be none.
@@ -139,7 +151,7 @@ reports::Report certify_once(const Options& options) {
   const suites::Request request{
       selection_of(options.operators, options.types),
       suite_of(options) == "short" ? suites::Request::Length::abridged : suites::Request::Length::full, options.seed,
-      options.cases};
+      options.cases, options.profile.empty() ? nullptr : &profile_of(options.profile)};
   level_of(options.subject.level);  // mistakes are told before the work
   options.subject.opener();
   reports::Agreed agreed = agreed_in(options);
@@ -151,6 +163,7 @@ reports::Report certify_once(const Options& options) {
   const Stopwatch stopwatch;
   suites::Suite suite = suites::plan(suites_folder(options.suites), request);
   check_certificate(options, suite);
+  say_left_out(suite);
   reports::Report report = certified(std::move(suite), options, std::move(agreed), stopwatch);
   publish(report, draft ? &*draft : nullptr, options.report);
   if (certificate) publish_certificate(report, options, *certificate);
@@ -266,6 +279,8 @@ Verb certify_verb(CLI::App& app) {
                    "full, or short: 1,500 cases whatever --seed and --cases say, no certificate; left out: as the "
                    "catalogue says, else full")
       ->check(CLI::IsMember({"full", "short"}));
+  command->add_option("--profile", options->profile,
+                      "only cases within this profile, spelt out: sonnx; `assay explain` has its restrictions");
   command->add_option("--suites", options->suites,
                       "the folder with conformance/*.cases (default: the project's suites/)");
   command->add_flag("--github", options->github,

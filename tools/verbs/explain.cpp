@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay explain: one operator version as this project reads it.
 #include "reference/operator.h"
+#include "reference/profiles.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"
 
@@ -11,6 +12,12 @@
 
 namespace assay::tools {
 namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : " ") + word;
+  return all;
+}
 
 struct Printed {
   std::string operator()(Int value) const { return std::to_string(value); }
@@ -105,6 +112,40 @@ void explain_accuracy(const Definition& definition) {
     std::cout << "  " << name(type) << ": accumulated in " << (type == DType::f64 ? "f64" : "f32") << "\n";
 }
 
+void explain_profiles(const Definition& definition) {
+  std::cout << "\nProfiles: parts of ONNX that others admit; `assay certify --profile NAME` asks only such cases\n";
+  for (const Profile& profile : profiles()) {
+    const Profile::Part* part = profile.part(definition.version);
+    std::cout << "  " << profile.name << "  " << profile.title
+              << (part ? "" : ": does not specify " + definition.version.name) << "\n";
+    if (!part) continue;
+    std::cout << "       " << profile.source << "\n";
+    for (const Restriction& each : part->restrictions)
+      std::cout << "       " << tag(*part, each) << "  " << each.text << "\n";
+  }
+}
+
+// Of one case: what it breaks, and where it stands in each profile, as it is and spelt out.
+std::string standing(const Profile& profile, const Case& c) {
+  const std::vector<std::string> broken = outside(profile, c);
+  if (broken.empty()) return "within, keeps " + joined(tags(*profile.part(c.version)));
+  const std::string first = "outside: " + joined(broken);
+  if (!outside(profile, spelt_out(c)).empty()) return first;
+  return first + "; within with every attribute written: " + line(spelt_out(c));
+}
+
+int explain_case(const std::string& word) {
+  const Result<Case> c = parse_case(word);
+  if (!c) throw InputError(c.error());
+  const std::vector<std::string> violated = c->definition().violated(c->call());
+  std::cout << line(*c) << "\n  id       " << case_id(line(*c)) << "\n  "
+            << (violated.empty() ? "legal" : "breaks   " + joined(violated)) << "\n";
+  for (const Profile& profile : profiles())
+    std::cout << "  " << profile.name << std::string(profile.name.size() < 8 ? 8 - profile.name.size() : 0, ' ') << " "
+              << standing(profile, *c) << "\n";
+  return conforms;
+}
+
 const Operator& operator_of(const Definition& definition) {
   const Operator* op = find_operator(definition.version.domain, definition.version.name);
   expects(op, "a definition belongs to an operator");
@@ -112,6 +153,7 @@ const Operator& operator_of(const Definition& definition) {
 }
 
 int explain(const std::string& word) {
+  if (word.find('=') != std::string::npos) return explain_case(word);
   const Definition& definition = definition_of(word);
   std::cout << text(definition.version) << "\n";
   explain_versions(operator_of(definition), definition);
@@ -122,6 +164,7 @@ int explain(const std::string& word) {
   explain_constraints(definition);
   explain_rulings(definition);
   explain_accuracy(definition);
+  explain_profiles(definition);
   return conforms;
 }
 
@@ -130,7 +173,7 @@ int explain(const std::string& word) {
 Verb explain_verb(CLI::App& app) {
   auto word = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("explain", "what an operator version takes, demands and means");
-  command->add_option("version", *word, "Conv-11; Conv is its newest version")->required();
+  command->add_option("version", *word, "Conv-11; Conv is its newest version; or a case in quotes")->required();
   return {command, [word] { return explain(*word); }};
 }
 

@@ -3,7 +3,9 @@
 #include "oracles/enclosure.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
+#include "reference/profiles.h"
 #include "tools/verbs/verbs.h"
+#include "tools/verbs/words.h"
 
 #include <CLI/CLI.hpp>
 
@@ -63,6 +65,19 @@ std::vector<Row> table() {
   return rows;
 }
 
+// What a profile says of each operator version.
+std::vector<Row> table(const Profile& profile) {
+  std::vector<Row> rows{{"operator version", "restrictions of " + std::string(profile.name)}};
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions()) {
+      std::string all;
+      if (const Profile::Part* part = profile.part(definition.version))
+        for (const std::string& each : tags(*part)) all += (all.empty() ? "" : " ") + each;
+      rows.push_back({text(definition.version), all.empty() ? "not specified" : all});
+    }
+  return rows;
+}
+
 // The ledger of what is still to come: every pair of the registry, and the operators outside it that we have.
 std::vector<Row> ledger() {
   std::vector<Row> rows{{"operator version", "state"}};
@@ -109,11 +124,13 @@ void write_columns(const std::vector<Row>& rows) {
 
 Verb list_verb(CLI::App& app) {
   auto markdown = std::make_shared<bool>(false), all = std::make_shared<bool>(false);
+  auto profile = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("list", "the operator versions there are, with their types and state");
   command->add_flag("--markdown", *markdown, "as the table of the README");
-  command->add_flag("--all", *all, "every operator version of the ONNX registry with its state");
-  return {command, [markdown, all] {
-            const std::vector<Row> rows = *all ? ledger() : table();
+  CLI::Option* whole = command->add_flag("--all", *all, "every operator version of the ONNX registry with its state");
+  command->add_option("--profile", *profile, "what a profile demands of each: sonnx")->excludes(whole);
+  return {command, [markdown, all, profile] {
+            const std::vector<Row> rows = !profile->empty() ? table(profile_of(*profile)) : *all ? ledger() : table();
             *markdown ? write_markdown(rows) : write_columns(rows);
             return conforms;
           }};

@@ -106,6 +106,13 @@ int threads_of(const std::string& word) {
   return number;
 }
 
+const Profile& profile_of(const std::string& word) {
+  if (const Profile* found = find_profile(word)) return *found;
+  std::vector<std::string> names;
+  for (const Profile& each : profiles()) names.emplace_back(each.name);
+  throw InputError("unknown profile '" + word + "'" + suggestion(word, names));
+}
+
 const Definition& definition_of(const std::string& given) {
   const std::string word = with_domain(given);
   for (const Operator* op : operators()) {

@@ -15,6 +15,7 @@ oracles::Level level_of(const std::string& word);           // L0, L1, L2, L2t, 
 std::string optimization_of(const std::string& word);       // all, extended, basic, none
 std::chrono::seconds duration_of(const std::string& word);  // 90s, 10m, 8h
 int threads_of(const std::string& word);                    // 1 to 4096
+const Profile& profile_of(const std::string& word);         // sonnx
 const Definition& definition_of(const std::string& word);   // "Conv-11"; "Conv" is the newest
 // All there are.
 std::vector<std::string> level_names();

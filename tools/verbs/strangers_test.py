@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of strangers end in exit code 0, 1 or 2 and one line, whatever is in them.
+
+Every file that assay reads back is damaged: values of other types, members left out or doubled, bytes changed, cut
+short, nested a million deep. Then each verb that reads such a file is given it. ASSAY_FULL=1 does so ten times as often.
+"""
+import copy
+import json
+import os
+import pathlib
+import random
+import subprocess
+import tempfile
+import unittest
+
+ASSAY = pathlib.Path(os.environ["ASSAY_BUILD"]).resolve() / "tools" / "assay"
+TIMES = 10 if os.environ.get("ASSAY_FULL") == "1" else 1
+SMALL = ("--ops", "com.microsoft:NhwcConv", "--types", "f32", "--cases", "0")
+OTHER_VALUES = (None, True, -1, 0, 2**64 - 1, 2**63, 1e308, "", "x", "\u202e\n" * 50, "y" * 20_000, [], {}, [[]], [{}],
+                {"a": None})
+FORMATS = ("html", "markdown", "junit", "sarif", "csv")
+# A name of ours in the JSON is damaged in one of these ways.
+WAYS = ("replace", "replace", "replace", "remove", "double", "add")
+
+
+def assay(*arguments):
+    return subprocess.run([ASSAY, *map(str, arguments)], capture_output=True, text=True, errors="replace", timeout=300)
+
+
+def places(value, path=()):
+    yield path
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from places(inner, (*path, key))
+
+
+def damaged(document, chance):
+    """The text of the document with one or two places changed; the larger lists are not where most of them fall."""
+    document = copy.deepcopy(document)
+    for _ in range(chance.choice((1, 1, 2))):
+        by_depth = {}
+        for path in places(document):
+            if path:
+                by_depth.setdefault(tuple(k for k in path if isinstance(k, str)), []).append(path)
+        if not by_depth:
+            break
+        path = chance.choice(by_depth[chance.choice(sorted(by_depth))])
+        holder = document
+        for key in path[:-1]:
+            holder = holder[key]
+        way = chance.choice(WAYS)
+        if way == "replace":
+            holder[path[-1]] = copy.deepcopy(chance.choice(OTHER_VALUES))
+        elif way == "remove":
+            del holder[path[-1]]
+        elif isinstance(holder, list):
+            holder.append(copy.deepcopy(holder[path[-1]]))
+        else:
+            holder["more" if way == "add" else "schema"] = copy.deepcopy(chance.choice(OTHER_VALUES))
+    return json.dumps(document).encode()
+
+
+def broken(good, chance):
+    """The bytes cut short, changed or nested too deep."""
+    data = bytearray(good)
+    way = chance.randrange(4)
+    if way == 0:
+        return bytes(data[: chance.randrange(len(data))])
+    if way == 1:
+        for _ in range(chance.randrange(1, 4)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        return bytes(data)
+    if way == 2:
+        at = data.find(b'{"', chance.randrange(len(data))) + 1
+        return bytes(data[:at]) + b'"deep":' + b"[" * 1_000_000 + b"]" * 1_000_000 + b"," + bytes(data[at:])
+    return bytes(data) * 2
+
+
+class Strangers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.kept = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.kept.cleanup)
+        cls.at = at = pathlib.Path(cls.kept.name)
+        ledger = {"ledger": 1, "entries": [{
+            "id": "one", "operators": ["com.microsoft:NhwcConv-1"], "when": "any(strides) > 1", "states": ["fail"],
+            "because": ["value"], "reason": "known", "link": "https://example.org/1", "owner": "me",
+            "expires": "2999-01-01"}]}
+        (at / "ledger.json").write_text(json.dumps(ledger), encoding="utf-8")
+        wrong = ("--backend", "mutant:nhwc-pads-same-undilated")
+        cls.made(assay("certify", *wrong, *SMALL, "--expectations", at / "ledger.json", "--report", at / "report.json"), 1)
+        cls.made(assay("fuzz", *wrong, "--ops", "com.microsoft:NhwcConv", "--types", "f32", "--cases", 60, "--findings", "",
+                       "--report", at / "fuzz.json"), 0, 1)
+        cls.made(assay("golden", "write", *SMALL, "--out", at / "golden"), 0)
+        cls.made(assay("certify", "--backend", "reference", *SMALL, "--save-outputs", at / "answers"), 0)
+
+    @classmethod
+    def made(cls, done, *codes):
+        assert done.returncode in codes, done.stdout + done.stderr
+
+    def endured(self, name, data, *arguments):
+        done = assay(*arguments)
+        self.codes.add(done.returncode)
+        if done.returncode not in (0, 1, 2) or "Sanitizer" in done.stderr or (done.returncode == 2 and
+                                                                             len(done.stderr.splitlines()) != 1):
+            kept = pathlib.Path(tempfile.gettempdir(), "assay-stranger-" + name)
+            kept.write_bytes(data)
+            self.fail(f"{arguments} ended in {done.returncode} over {kept}:\n{done.stderr[-2000:]}")
+
+    def setUp(self):
+        self.codes = set()
+
+    def tearDown(self):
+        self.assertIn(2, self.codes, "some damage is refused")
+        self.assertTrue(self.codes & {0, 1}, "and some is not in the way")
+
+    def damage(self, name, times, readers):
+        """readers: commands as functions of the damaged file; they take turns."""
+        good = (self.at / name).read_bytes()
+        document = json.loads(good)
+        bad = self.at / ("bad-" + name)
+        chance = random.Random(name)
+        for turn in range(times * TIMES):
+            data = broken(good, chance) if turn % 4 == 3 else damaged(document, chance)
+            bad.write_bytes(data)
+            self.endured(name, data, *readers[turn % len(readers)](bad))
+
+    def test_reports_of_certify(self):
+        good, out = self.at / "report.json", self.at / "out"
+        self.damage("report.json", 130, [
+            *[lambda bad, f=f: ("report", bad, "--format", f, "--out", out) for f in FORMATS],
+            lambda bad: ("diff", bad, good), lambda bad: ("diff", good, bad, "--format", "markdown"),
+            lambda bad: ("waive", "--from", bad), lambda bad: ("matrix", bad, good, "--format", "html", "--out", out), lambda bad: ("report", good, "--baseline", bad, "--out", out, "--format", "html"),
+            lambda bad: ("certify", "--backend", "reference:inprocess", *SMALL, "--baseline", bad)])
+
+    def test_reports_of_fuzz(self):
+        good, out, whole = self.at / "fuzz.json", self.at / "out", self.at / "whole.json"
+        self.damage("fuzz.json", 80, [
+            *[lambda bad, f=f: ("report", bad, "--format", f, "--out", out) for f in FORMATS],
+            lambda bad: ("diff", bad, good, "--format", "json"), lambda bad: ("merge", bad, "--into", whole)])
+
+    def test_tables_of_backends(self):
+        assay("matrix", self.at / "report.json", "--format", "json", "--out", self.at / "matrix.json")
+        out = self.at / "out"
+        self.damage("matrix.json", 60, [lambda bad, f=f: ("matrix", bad, "--format", f, "--out", out)
+                                        for f in ("markdown", "html", "json")])
+
+    def test_ledgers(self):
+        self.damage("ledger.json", 30, [lambda bad: ("waive", "--check", bad),
+                                        lambda bad: ("certify", "--backend", "reference:inprocess", *SMALL,
+                                                     "--expectations", bad)])
+
+    def in_place(self, folder, name, times, *command):
+        """The file is damaged where it lies, and put back."""
+        file = self.at / folder / name
+        good, chance = file.read_bytes(), random.Random(name)
+        document = json.loads(good)
+        try:
+            for turn in range(times * TIMES):
+                data = broken(good, chance) if turn % 4 == 3 else damaged(document, chance)
+                file.write_bytes(data)
+                self.endured(name, data, *command)
+        finally:
+            file.write_bytes(good)
+
+    def test_manifests(self):
+        golden, answers = self.at / "golden", self.at / "answers"
+        self.in_place("golden", "MANIFEST.json", 20, "golden", "check", golden)
+        self.in_place("golden", "MANIFEST.json", 10, "judge", "--golden", golden, "--outputs", answers)
+
+    def test_descriptions(self):
+        self.in_place("answers", "backend.json", 30, "judge", "--golden", self.at / "golden", "--outputs", self.at / "answers")
+
+
+if __name__ == "__main__":
+    unittest.main()
