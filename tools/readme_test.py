@@ -45,9 +45,9 @@ class Readme(unittest.TestCase):
         self.assertEqual(table.group(1), printed.stdout)
 
     def test_the_table_of_results_is_made_from_the_kept_results(self):
-        table = re.search(r"<!-- tools/lab/results.py table -->\n(.*?)<!-- end -->", README, re.DOTALL)
+        table = re.search(r"<!-- assay matrix tools/lab/results.json -->\n(.*?)<!-- end -->", README, re.DOTALL)
         self.assertIsNotNone(table, "the table stands between its markers")
-        printed = subprocess.run([sys.executable, "tools/lab/results.py", "table"], capture_output=True, text=True, check=True)
+        printed = subprocess.run([BUILD / "tools" / "assay", "matrix", "tools/lab/results.json"], capture_output=True, text=True, check=True)
         self.assertEqual(table.group(1), printed.stdout)
 
     def test_the_table_of_audits_is_made_from_the_kept_ones(self):

@@ -264,6 +264,27 @@ function figure(picture) {
 
 // -- first screen
 
+// Breaches by operator version, type and state: those that decide, and those that are judged and shown apart.
+const weighed = new Map();
+function weigh(key, word, decides) {
+  if (!weighed.has(key)) weighed.set(key, {deciding: {}, apart: 0});
+  const own = weighed.get(key);
+  if (decides) own.deciding[word] = (own.deciding[word] || 0) + 1;
+  else ++own.apart;
+}
+const isAgreed = (row) => dictionary("excused", row) === true ||
+  (table.marks[row] || []).some((each) => (each.mark === "xfail" || each.mark === "known") && each.detail === state(row));
+for (let row = 0; row < table.count; ++row) {
+  if (!BREACHES.includes(state(row)) || isAgreed(row)) continue;
+  const decides = isFuzz || state(row) === "error" || ((report.classes || {})[dictionary("class", row)] || {}).decides !== false;
+  for (const key of ["", version(row), version(row) + " " + type(row)]) weigh(key, state(row), decides);
+}
+// "3 fail", "2 refused", "1 apart".
+function breachesOf(key) {
+  const own = weighed.get(key);
+  return own ? listed(own.deciding, BREACHES).concat(own.apart ? [thousands(own.apart) + " apart"] : []) : [];
+}
+
 const sums = (counts, states) => states.reduce((sum, each) => sum + (counts[each] || 0), 0);
 const listed = (counts, states) => states.filter((each) => counts[each]).map((each) => thousands(counts[each]) + " " + each);
 const backendName = () => [report.backend.name, report.backend.version].filter(Boolean).join(" ");
@@ -276,13 +297,13 @@ function conclusion() {
 }
 
 function lead() {
-  const found = listed(report.totals, BREACHES).concat(Object.entries(report.marks || {}).filter(([, n]) => n).map(([mark, n]) => n + " " + mark));
+  const found = (isFuzz ? listed(report.totals, BREACHES) : listed((weighed.get("") || {deciding: {}}).deciding, BREACHES)).concat(Object.entries(report.marks || {}).filter(([, n]) => n).map(([mark, n]) => n + " " + mark));
   const what = found.length ? found.join(", ") + " in " + many(causes.length, "cause") + "." : "";
   if (isFuzz)
     return thousands(report.plan.asked) + " generated cases, seed " + report.plan.seed + (report.plan.complete ? "" : ", interrupted") + ". " +
       (what ? "Found: " + what : "") + " A campaign certifies nothing; it looks for what breaks.";
   const rows = report.operators, good = rows.filter((row) => row.certified === "conforms").length;
-  const judged = rows.filter((row) => row.certified !== "not certified").length;
+  const judged = rows.filter((row) => row.judged > 0).length;
   const partly = report.suite.complete ? "" : " This is no certificate: " + (report.suite.reached < report.suite.cases
     ? "the run was interrupted." : "only a part of the suite was asked.");
   return good + " of " + many(judged, "operator version") + " that could be judged conform" + (good === 1 ? "s" : "") +
@@ -293,7 +314,7 @@ function cell(row, name) {
   const counts = (row.types || {})[name];
   if (!counts) return el("td", {class: "cell"}, el("span", {class: "soft"}, "—"), el("span", {class: "unseen"}, "not asked"));
   const standing = (row.standings || {})[name];
-  const all = sums(counts, STATES), breaches = listed(counts, BREACHES);
+  const all = sums(counts, STATES), breaches = isFuzz ? listed(counts, BREACHES) : breachesOf(row.op + " " + name);
   if (standing && standing.legal === 0 && !breaches.length)
     return el("td", {class: "cell"}, el("span", {class: "soft", "aria-hidden": "true"}, "—"), el("span", {class: "unseen"}, "no legal case"));
   const turnedAway = !breaches.length && counts.unsupported && (!standing || standing.judged === 0);
@@ -306,17 +327,21 @@ function cell(row, name) {
 
 function matrix() {
   const order = ["bf16", "f16", "f32", "f64", "u8", "i8", "i32", "i64"];
-  const types = order.filter((name) => report.operators.some((row) => row.types && row.types[name]));
+  // A type that only models that break a constraint have is no column.
+  const isShown = (row, name) => row.types && row.types[name] && (isFuzz || !row.standings || !row.standings[name] ||
+    row.standings[name].legal > 0 || sums(row.types[name], BREACHES) > 0);
+  const types = order.filter((name) => report.operators.some((row) => isShown(row, name)));
   const judged = (row) => (row.legal ? Math.floor(100 * row.judged / row.legal) + " %" : "—");
-  return scrolled("Verdict by operator version and type", el("table", {class: "matrix"},
-    el("caption", {}, isFuzz ? "What was found, by operator version and type of the first input" :
-      "Verdict, level reached and what breaks it, by operator version and type of the first input; each cell leads to its verdicts"),
+  const words = isFuzz ? "What was found, by operator version and type of the first input." :
+    "Verdict, level reached and what breaks it, by operator version and type of the first input; each cell leads to its verdicts. Apart: breaches in classes of cases that do not decide.";
+  return [el("p", {class: "small soft"}, words), scrolled("Verdict by operator version and type", el("table", {class: "matrix"},
+    el("caption", {class: "unseen"}, "Verdict by operator version and type"),
     head("Operator version", "All types", ...types, ...(isFuzz ? [] : ["#Judged"])),
     el("tbody", {}, report.operators.map((row) => el("tr", {id: "version-" + row.op},
       el("th", {scope: "row"}, link(listHash({op: row.op}), row.op)),
       el("td", {class: "cell"}, isFuzz ? sign(sums(row.counts, BREACHES) ? "fail" : "pass", sums(row.counts, BREACHES) ? "found" : "nothing found")
-        : sign(row.certified), el("span", {class: "detail"}, [row.level].concat(listed(row.counts, BREACHES)).filter(Boolean).join(" · "))),
-      types.map((name) => cell(row, name)), isFuzz ? null : el("td", {class: "num"}, judged(row)))))));
+        : sign(row.certified), el("span", {class: "detail"}, [row.level].concat(isFuzz ? listed(row.counts, BREACHES) : breachesOf(row.op)).filter(Boolean).join(" · "))),
+      types.map((name) => cell(row, name)), isFuzz ? null : el("td", {class: "num"}, judged(row)))))))];
 }
 
 function unsupportedReasons() {
@@ -369,7 +394,7 @@ function firstScreen() {
     "ONNX " + report.standard.release, "assay " + report.tool.version,
     report.suite ? "suite " + report.suite.hash.slice(0, 8) + ", " + thousands(report.suite.reached) + " of " + thousands(report.suite.cases) + " cases" : null,
     report.run.started + ", " + Math.round(report.run.seconds) + " s"];
-  section.append(el("p", {class: "lead"}, lead()), el("ul", {class: "facts"}, facts.filter(Boolean).map((each) => el("li", {}, said(each)))), matrix());
+  section.append(el("p", {class: "lead"}, lead()), el("ul", {class: "facts"}, facts.filter(Boolean).map((each) => el("li", {}, said(each)))), ...matrix());
   const followed = report.rulings.filter((row) => Object.keys(row.followed).length);
   const reasons = unsupportedReasons();
   section.append(el("div", {class: "columns"},
@@ -597,14 +622,14 @@ function coverageOf(row) {
   for (let a = 0; a < dimensions.length; ++a) for (let b = a + 1; b < dimensions.length; ++b) cells[b][a] = pairs[at++];
   const shade = ([seen, possible]) => (!seen ? 0 : seen === possible ? 4 : seen >= 0.9 * possible ? 3 : seen >= 0.6 * possible ? 2 : 1);
   const grid = dimensions.length ? scrolled("Pairs of values that were asked", el("table", {class: "grid-coverage"},
-    el("caption", {}, "Share of the possible pairs of values that some case has, in percent, dimension by dimension"),
+    el("caption", {class: "unseen"}, "Share of the possible pairs of values, in percent"),
     el("thead", {}, el("tr", {}, el("td"), dimensions.slice(0, -1).map((each) => el("th", {scope: "col"}, el("span", {}, each.name))))),
     el("tbody", {}, dimensions.map((each, b) => (b ? el("tr", {}, el("th", {scope: "row"}, each.name), cells[b].map((pair, a) =>
       pair[1] ? el("td", {class: "v" + shade(pair), title: dimensions[a].name + " × " + each.name + ": " + pair[0] + " of " + pair[1] + " pairs"}, Math.floor(100 * pair[0] / pair[1]) === 100 ? el("span", {class: "full"}, "100") : String(Math.floor(100 * pair[0] / pair[1])))
         : el("td", {class: "soft"}, "·")), dimensions.slice(b, -1).map(() => el("td"))) : null))))) : null;
   const ids = (list) => list.length ? list.join(", ") : "none";
   return [el("p", {}, many(row.legal, "legal case") + ", " + many(row.near_misses, "near miss", "near misses") + "; " + thousands(row.pairs.seen) + " of " + thousands(row.pairs.possible) + " pairs of values."),
-    grid, el("div", {class: "columns"}, [
+    grid ? el("p", {class: "small soft"}, "Share of the possible pairs of values that some case has, in percent, dimension by dimension.") : null, grid, el("div", {class: "columns"}, [
       block("Constraints broken alone", el("p", {class: "small"}, ids(row.constraints.broken)), row.constraints.unbroken.length ? el("p", {class: "small"}, "Not broken: " + ids(row.constraints.unbroken)) : null),
       block("Unclear clauses touched", el("p", {class: "small"}, ids(row.rulings.touched)), row.rulings.untouched.length ? el("p", {class: "small"}, "Not touched: " + ids(row.rulings.untouched)) : null),
       row.unseen_values.length ? block("Values nobody asked", el("p", {class: "small"}, row.unseen_values.join("; "))) : null,
