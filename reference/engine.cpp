@@ -3,9 +3,11 @@
 
 #include "reference/engine_mac.h"
 
+#include <cstdlib>
 #include <future>
 #include <memory>
 #include <numeric>
+#include <string_view>
 #include <system_error>
 
 #if defined(__x86_64__)
@@ -21,6 +23,13 @@
 #define ASSAY_TARGET __attribute__((target("avx512f,avx512bw,f16c")))
 #define ASSAY_VECTOR 64
 #define ASSAY_TALL 12
+#include "reference/engine_mac.h"
+
+#define ASSAY_INSTRUCTIONS avx512_vnni
+#define ASSAY_TARGET __attribute__((target("avx512f,avx512bw,avx512vnni,f16c")))
+#define ASSAY_VECTOR 64
+#define ASSAY_TALL 12
+#define ASSAY_FOURFOLD
 #include "reference/engine_mac.h"
 #endif
 
@@ -228,39 +237,53 @@ bool has_f16c() {
 }
 #endif
 
-enum class Width { portable, avx2, avx512 };
+enum class Width { portable, avx2, avx512, avx512_vnni };
+constexpr const char* width_names[] = {"portable", "avx2", "avx512", "avx512-vnni"};
 
-Width width_here() {
+Width widest() {
 #if defined(__x86_64__)
-  static const Width width = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") ? Width::avx512
-                             : __builtin_cpu_supports("avx2") && has_f16c()                          ? Width::avx2
-                                                                                                     : Width::portable;
-  return width;
-#else
-  return Width::portable;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))
+    return __builtin_cpu_supports("avx512vnni") ? Width::avx512_vnni : Width::avx512;
+  if (__builtin_cpu_supports("avx2") && has_f16c()) return Width::avx2;
 #endif
+  return Width::portable;
 }
+
+// Less where the environment asks for less.
+Width width_here() {
+  static const Width width = [] {
+    const char* const asked = std::getenv("ASSAY_INSTRUCTIONS");
+    const auto name = std::ranges::find(width_names, std::string_view(asked ? asked : ""));
+    return std::min(widest(), static_cast<Width>(std::min<std::ptrdiff_t>(name - width_names, 3)));
+  }();
+  return width;
+}
+
+// Calls `function` of the widest instruction set there is.
+#if defined(__x86_64__)
+#define ASSAY_WIDEST(function, ...)                           \
+  switch (width_here()) {                                     \
+    case Width::avx512_vnni:                                  \
+    case Width::avx512: return avx512::function(__VA_ARGS__); \
+    case Width::avx2: return avx2::function(__VA_ARGS__);     \
+    default: return portable::function(__VA_ARGS__);          \
+  }
+#else
+#define ASSAY_WIDEST(function, ...) return portable::function(__VA_ARGS__)
+#endif
 
 template <class Lane>
 void multiply_accumulate(const Mac<Lane>& mac) {
-  switch (width_here()) {
 #if defined(__x86_64__)
-    case Width::avx512: return avx512::multiply_accumulate(mac);
-    case Width::avx2: return avx2::multiply_accumulate(mac);
+  if constexpr (std::is_same_v<Lane, Quad>)
+    if (width_here() == Width::avx512_vnni) return avx512_vnni::multiply_accumulate(mac);
 #endif
-    default: return portable::multiply_accumulate(mac);
-  }
+  ASSAY_WIDEST(multiply_accumulate, mac)
 }
 
 template <class Lane>
 void copy_runs(std::span<const Run> runs, const Lane* from, Lane* to) {
-  switch (width_here()) {
-#if defined(__x86_64__)
-    case Width::avx512: return avx512::copy(runs, from, to);
-    case Width::avx2: return avx2::copy(runs, from, to);
-#endif
-    default: return portable::copy(runs, from, to);
-  }
+  ASSAY_WIDEST(copy, runs, from, to)
 }
 
 // Maps whose sums of a chunk stay in the first cache.
@@ -292,7 +315,8 @@ class Hand {
       : task_(task), plan_(task.plan), sums_(new Sum<Lane>[maps_at_once * sums_pitch + slack]) {
     if (plan_.packing == Plan::Packing::in_place) return;
     const std::size_t lanes = static_cast<std::size_t>(plan_.extent.depth * plan_.plane + slack + chunk);
-    packed_.reset(new Lane[lanes]{});
+    packed_.reset(new Lane[lanes]);
+    std::fill_n(packed_.get(), lanes, task.outside);
   }
 
   void work(const Items& items, Int item) {
@@ -357,34 +381,55 @@ void run_range(const Task<Lane>& task, const Items& items, Int first, Int last) 
   for (Int item = first; item < last; ++item) hand.work(items, item);
 }
 
-int threads_for(const Plan& plan, int threads) {
-  const Shape sums{plan.extent.batch, plan.extent.group, plan.extent.maps, plan.terms(), plan.positions};
-  return static_cast<int>(std::clamp(product(sums) / work_of_a_thread, 1.0, static_cast<double>(std::max(1, threads))));
+int threads_for(double products, int wanted) {
+  return static_cast<int>(std::clamp(products / work_of_a_thread, 1.0, static_cast<double>(std::max(1, wanted))));
+}
+
+void divide_among(int threads, Int items, const std::function<void(Int, Int)>& part) {
+  const auto share = [&](int thread) { part(items * thread / threads, items * (thread + 1) / threads); };
+  std::vector<std::future<void>> others;
+  std::vector<int> left{0};  // for this thread
+  for (int thread = 1; thread < threads; ++thread) try {
+      others.push_back(std::async(std::launch::async, share, thread));
+    } catch (const std::system_error&) {
+      left.push_back(thread);  // no thread to be had
+    }
+  for (const int thread : left) share(thread);
+  for (std::future<void>& other : others) other.get();
 }
 
 template <class Lane>
 void run_all(const Task<Lane>& task, int wanted) {
-  const int threads = threads_for(task.plan, wanted);
+  const Extent& e = task.plan.extent;
+  const int threads =
+      threads_for(product(Shape{e.batch, e.group, e.maps, task.plan.terms(), task.plan.positions}), wanted);
   const Items items(task.plan, threads);
-  const auto part = [&](int thread) {
-    run_range(task, items, items.count * thread / threads, items.count * (thread + 1) / threads);
-  };
-  std::vector<std::future<void>> others;
-  std::vector<int> left{0};  // for this thread
-  for (int thread = 1; thread < threads; ++thread) try {
-      others.push_back(std::async(std::launch::async, part, thread));
-    } catch (const std::system_error&) {
-      left.push_back(thread);  // no thread to be had
-    }
-  for (const int thread : left) part(thread);
-  for (std::future<void>& other : others) other.get();
+  divide_among(threads, items.count, [&](Int first, Int last) { run_range(task, items, first, last); });
 }
 
 }  // namespace
 
 void run(const Task<float>& task, int threads) { run_all(task, threads); }
 void run(const Task<double>& task, int threads) { run_all(task, threads); }
-void run(const Task<Pair>& task, int threads) { run_all(task, threads); }
+void run(const Task<Quad>& task, int threads) { run_all(task, threads); }
+
+void divide(Int items, double products, int threads, const std::function<void(Int, Int)>& part) {
+  divide_among(threads_for(products, threads), items, part);
+}
+
+void average(const Averages<float>& rows) { ASSAY_WIDEST(average, rows) }
+void average(const Averages<double>& rows) { ASSAY_WIDEST(average, rows) }
+void transpose(const float* from, Int rows, Int columns, float* to, Int pitch) {
+  ASSAY_WIDEST(transpose, from, rows, columns, to, pitch)
+}
+void transpose(const double* from, Int rows, Int columns, double* to, Int pitch) {
+  ASSAY_WIDEST(transpose, from, rows, columns, to, pitch)
+}
+bool requantize(std::span<const std::int32_t> sums, const Requantization& by, std::uint8_t* y) {
+  ASSAY_WIDEST(requantize, sums, by, y)
+}
+void sample(const Sampling<float>& samples) { ASSAY_WIDEST(sample, samples) }
+void sample(const Sampling<double>& samples) { ASSAY_WIDEST(sample, samples) }
 
 namespace {
 
@@ -396,6 +441,19 @@ inline std::uint16_t bfloat16_bits(float sum) {
 
 }  // namespace
 
+// By their exponents: the largest magnitude as an integer is that of an infinity or beyond.
+ASSAY_EVERY_WIDTH bool is_finite(std::span<const float> all) {
+  std::uint32_t largest = 0;
+  for (const float each : all) largest = std::max(largest, std::bit_cast<std::uint32_t>(each) & 0x7fffffff);
+  return largest < 0x7f800000;
+}
+ASSAY_EVERY_WIDTH bool is_finite(std::span<const double> all) {
+  std::int64_t largest = 0;
+  for (const double each : all)
+    largest = std::max(largest, std::bit_cast<std::int64_t>(each) & std::numeric_limits<std::int64_t>::max());
+  return largest < std::int64_t{0x7ff} << 52;
+}
+
 ASSAY_EVERY_WIDTH void widen(std::span<const BFloat16> from, std::span<float> to) {
   for (std::size_t i = 0; i < from.size(); ++i) to[i] = std::bit_cast<float>(std::uint32_t{from[i].bits} << 16);
 }
@@ -406,6 +464,7 @@ ASSAY_EVERY_WIDTH void write(std::span<const float> sums, std::span<BFloat16> y)
 void widen(std::span<const Float16> from, std::span<float> to) {
   switch (width_here()) {
 #if defined(__x86_64__)
+    case Width::avx512_vnni:
     case Width::avx512: return avx512::widen(from, to);
     case Width::avx2: return avx2::widen(from, to);
 #endif
@@ -415,6 +474,7 @@ void widen(std::span<const Float16> from, std::span<float> to) {
 void write(std::span<const float> sums, std::span<Float16> y) {
   switch (width_here()) {
 #if defined(__x86_64__)
+    case Width::avx512_vnni:
     case Width::avx512: return avx512::narrow(sums, y);
     case Width::avx2: return avx2::narrow(sums, y);
 #endif
@@ -428,22 +488,14 @@ ASSAY_EVERY_WIDTH void write(std::span<const float> sums, std::span<float> y) {
 ASSAY_EVERY_WIDTH void write(std::span<const double> sums, std::span<double> y) {
   for (std::size_t i = 0; i < sums.size(); ++i) y[i] = written<double>(sums[i]);
 }
-ASSAY_EVERY_WIDTH void write_quotients(std::span<const float> sums, std::span<const float> divisors,
-                                       std::span<float> y) {
-  for (std::size_t i = 0; i < sums.size(); ++i) y[i] = written<float>(sums[i] / divisors[i]);
-}
-ASSAY_EVERY_WIDTH void write_quotients(std::span<const double> sums, std::span<const double> divisors,
-                                       std::span<double> y) {
-  for (std::size_t i = 0; i < sums.size(); ++i) y[i] = written<double>(sums[i] / divisors[i]);
-}
-
 namespace {
 
 template <class Lane>
 void pack_lanes(const Plan& plan, const Window& window, const Piece& piece, Lane* to, Int pitch, const Lane* data) {
   const Int x_plane = volume(window.input());
   if (plan.packing == Plan::Packing::columns)
-    return pack(plan, window, piece, to, pitch, [&](Int c, Int cell) { return data[c * x_plane + cell]; });
+    return pack(plan, window, piece, to, pitch,
+                [&](Int c) { return [from = data + c * x_plane](Int cell) { return from[cell]; }; });
   for (Int c = 0; c < plan.extent.depth; ++c) copy_runs<Lane>(plan.runs, data + c * x_plane, to + c * plan.plane);
 }
 
@@ -456,12 +508,6 @@ void pack(const Plan& plan, const Window& window, const Piece& piece, double* to
   pack_lanes(plan, window, piece, to, pitch, data);
 }
 
-const char* instructions() {
-  switch (width_here()) {
-    case Width::avx512: return "avx512";
-    case Width::avx2: return "avx2";
-    default: return "portable";
-  }
-}
+const char* instructions() { return width_names[static_cast<std::size_t>(width_here())]; }
 
 }  // namespace assay::engine

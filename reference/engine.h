@@ -23,16 +23,19 @@
 #else
 #define ASSAY_EVERY_WIDTH
 #endif
+// For what such a function calls: left to itself it would be compiled once, for the least.
+#define ASSAY_IN_EVERY_WIDTH [[gnu::always_inline]] inline
 
 namespace assay::engine {
 
-// Two 8-bit factors or their differences from a zero point, of neighbouring channels: one 32-bit lane.
-struct alignas(4) Pair {
-  std::int16_t even = 0, odd = 0;
+// Four 8-bit factors of four channels in one 32-bit lane: of data without a sign, of weights the bits of one with a
+// sign.
+struct alignas(4) Quad {
+  std::uint8_t of[4] = {};
 };
 
 template <class Lane>
-using Sum = std::conditional_t<std::is_same_v<Lane, Pair>, std::int32_t, Lane>;
+using Sum = std::conditional_t<std::is_same_v<Lane, Quad>, std::int32_t, Lane>;
 
 // What is summed: `maps` sums of `depth` channels each at every window, per image and group.
 struct Extent {
@@ -86,9 +89,10 @@ struct Task {
   const Plan& plan;
   std::span<const Lane> weights;          // [group * maps][terms]
   std::span<const Sum<Lane>> start = {};  // [group * maps], or empty for zeros
+  Lane outside = {};                      // planes: what a tap in padding reads
   // in_place: the first lane of the image and group.
   std::function<const Lane*(const Piece&)> data = {};
-  // planes: writes the lanes inside, [depth][plane], once per image and group; the others are zero. columns: writes
+  // planes: writes the lanes inside, [depth][plane], once per image and group. columns: writes
   // [depth][taps][pitch] for the windows of the piece.
   std::function<void(const Piece&, Lane* to, Int pitch)> pack = {};
   // Called once for each run of windows of each map in 0 … group * maps - 1, perhaps from several threads.
@@ -98,23 +102,13 @@ struct Task {
 // Deterministic to the bit at any number of threads: which of them works a sum out changes nothing in it.
 void run(const Task<float>& task, int threads);
 void run(const Task<double>& task, int threads);
-void run(const Task<Pair>& task, int threads);
+void run(const Task<Quad>& task, int threads);
 
 // Rows of sums rounded once to the type of the output, as `written` does it.
 void write(std::span<const float> sums, std::span<Float16> y);
 void write(std::span<const float> sums, std::span<BFloat16> y);
 void write(std::span<const float> sums, std::span<float> y);
 void write(std::span<const double> sums, std::span<double> y);
-
-// The same of sum / divisor.
-void write_quotients(std::span<const float> sums, std::span<const float> divisors, std::span<float> y);
-void write_quotients(std::span<const double> sums, std::span<const double> divisors, std::span<double> y);
-template <class T>
-void write_quotients(std::span<const float> sums, std::span<const float> divisors, std::span<T> y) {
-  std::vector<float> quotients(sums.size());
-  write_quotients(sums, divisors, std::span<float>(quotients));
-  write(quotients, y);
-}
 
 // Data in the type they are added up in: themselves, or their exact values in `room`.
 void widen(std::span<const Float16> from, std::span<float> to);
@@ -130,34 +124,85 @@ std::span<const accumulator_t<T>> lanes(std::span<const T> data, std::vector<acc
   }
 }
 
+// Calls part(first, last) for ranges that make up 0 … items - 1, perhaps from several threads; `products` is the work.
+void divide(Int items, double products, int threads, const std::function<void(Int first, Int last)>& part);
+
+// Windows without weights, in rows that look alike: with x and y moved on by their pitch from one row to the next,
+// y[i] = (the sum over t, ascending, of x[offset[t] + i * step]) / divisor[i], as `written` does it.
+template <class Lane>
+struct Averages {
+  const Lane* x;
+  std::span<const Int> offset;
+  Int step;
+  std::span<const Lane> divisor;
+  Lane* y;
+  Int rows, x_pitch, y_pitch;
+};
+void average(const Averages<float>& rows);
+void average(const Averages<double>& rows);
+
+// to[column * pitch + row] = from[row * columns + column]
+void transpose(const float* from, Int rows, Int columns, float* to, Int pitch);
+void transpose(const double* from, Int rows, Int columns, double* to, Int pitch);
+
+// Samples between cells, all of a channel of `channels` that stand side by side at every cell:
+// to[c * pitch + i] = mask[i] * (the sum over the corners j, ascending, of weight[j][i] * x[cell[j][i] * channels + c])
+template <class Lane>
+struct Sampling {
+  const Lane* x;  // from the first channel that is sampled; `behind` lanes can be read behind the last
+  Int channels, sampled;
+  Int corners, count, stride;   // from one corner to the next
+  const std::int32_t* cells;    // [corners][stride]
+  const Lane *weights, *masks;  // [corners][stride], [count]
+  Lane* to;                     // `behind` lanes can be written behind each channel
+  Int pitch;
+
+  static constexpr Int behind = 16;
+};
+void sample(const Sampling<float>& samples);
+void sample(const Sampling<double>& samples);
+
+// y[i] = round((sum + bias) * factor) + zero, between lowest and highest, as the bits of a byte.
+struct Requantization {
+  double bias, factor, zero, lowest, highest;
+};
+// Whether no value lies so near to a tie, a billionth, that a few roundings more or less would decide; else, and where
+// there are but a few, y is not to be used. factor is finite.
+bool requantize(std::span<const std::int32_t> sums, const Requantization& by, std::uint8_t* y);
+
+// Whether none is infinite or not a number.
+bool is_finite(std::span<const float> all);
+bool is_finite(std::span<const double> all);
+
 // For each tap and each window of the piece the cell it reads, as an index into the input plane, or -1 outside.
 std::vector<Int> cells(const Window& window, const Piece& piece);
 
-// Packs a piece of unsampled data: lane(channel, cell) gives what stands there.
+// Packs a piece of unsampled data: channel(c) gives a function from a cell to the lane that stands there.
 template <class Lane, class F>
-void pack(const Plan& plan, const Window& window, const Piece& piece, Lane* to, Int pitch, F&& lane) {
-  if (plan.packing == Plan::Packing::columns) {
-    const std::vector<Int> read = cells(window, piece);
-    for (Int c = 0; c < plan.extent.depth; ++c, to += plan.plane)
-      for (Int i = 0; i < plan.taps * piece.count; ++i) {
-        const Int cell = read[static_cast<std::size_t>(i)];
-        to[i / piece.count * pitch + i % piece.count] = cell < 0 ? Lane{} : lane(c, cell);
-      }
-    return;
-  }
-  for (Int c = 0; c < plan.extent.depth; ++c, to += plan.plane)
+void pack(const Plan& plan, const Window& window, const Piece& piece, Lane* to, Int pitch, F&& channel,
+          Lane outside = {}) {
+  const bool columns = plan.packing == Plan::Packing::columns;
+  const std::vector<Int> read = columns ? cells(window, piece) : std::vector<Int>{};
+  for (Int c = 0; c < plan.extent.depth; ++c, to += plan.plane) {
+    const auto lane = channel(c);
+    for (Int i = 0; columns && i < plan.taps * piece.count; ++i) {
+      const Int cell = read[static_cast<std::size_t>(i)];
+      to[i / piece.count * pitch + i % piece.count] = cell < 0 ? outside : lane(cell);
+    }
     for (const Run& run : plan.runs) {
       if (run.step == 1)
-        for (Int i = 0; i < run.count; ++i) to[run.to + i] = lane(c, run.from + i);
+        for (Int i = 0; i < run.count; ++i) to[run.to + i] = lane(run.from + i);
       else
-        for (Int i = 0; i < run.count; ++i) to[run.to + i] = lane(c, run.from + i * run.step);
+        for (Int i = 0; i < run.count; ++i) to[run.to + i] = lane(run.from + i * run.step);
     }
+  }
 }
 // Data that are lanes already, row-major from the first channel of the piece's image and group.
 void pack(const Plan& plan, const Window& window, const Piece& piece, float* to, Int pitch, const float* data);
 void pack(const Plan& plan, const Window& window, const Piece& piece, double* to, Int pitch, const double* data);
 
-// The instructions the hot loop uses on this machine: "avx512", "avx2", "portable".
+// The instructions the hot loops use: the best that this machine has of "avx512-vnni", "avx512", "avx2" and "portable",
+// or less if ASSAY_INSTRUCTIONS in the environment names less.
 const char* instructions();
 
 // One call of the hot loop.

@@ -153,7 +153,11 @@ Question qlinear(Dice& dice, bool wide) {
   const DType y = dice.one_of({DType::u8, DType::i8});
   const auto scale = [&](const Shape& shape) {
     Tensor tensor({DType::f32, shape});
-    for (float& each : tensor.as<float>()) each = std::exp2(static_cast<float>(dice.real()));
+    const bool halves = dice.one_in(3);  // ties, when all are powers of two
+    for (float& each : tensor.as<float>()) {
+      const double power = halves ? std::round(dice.real()) : dice.real();
+      each = std::exp2(static_cast<float>(power));
+    }
     return tensor;
   };
   const Int maps = c.group * c.maps;
@@ -166,7 +170,7 @@ Question qlinear(Dice& dice, bool wide) {
   give(q, "w_scale", scale(per_map));
   give(q, "w_zero_point", filled(dice, w, per_map, {}));
   Tensor y_scale = scale({});
-  y_scale.as<float>()[0] *= dice.one_of({1.f, 100.f, 20000.f});
+  y_scale.as<float>()[0] *= dice.one_of({1.f, 128.f, 100.f, 20000.f});
   if (dice.one_in(20)) y_scale.as<float>()[0] = 0;
   give(q, "y_scale", y_scale);
   give(q, "y_zero_point", filled(dice, y, {}, {}));

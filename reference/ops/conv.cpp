@@ -40,14 +40,13 @@ void convolve_fast(const Call& call, std::span<const T> x, std::span<const T> w,
   const engine::Extent extent{conv.batch, conv.group, conv.maps / conv.group, conv.depth};
   if (!engine::pays(conv.window, extent)) return convolve(call, x, w, bias, y);
   const engine::Plan plan = engine::plan(conv.window, extent);
-  const auto is_finite = [](T weight) { return std::isfinite(static_cast<Accumulator>(weight)); };
-  if (plan.pads && !std::ranges::all_of(w, is_finite)) return convolve(call, x, w, bias, y);
-
   std::vector<Accumulator> x_room, w_room, bias_room;
+  const std::span<const Accumulator> weights = engine::lanes(w, w_room);
+  if (plan.pads && !engine::is_finite(weights)) return convolve(call, x, w, bias, y);
+
   const std::span<const Accumulator> cells = engine::lanes(x, x_room);
   const Int x_plane = volume(conv.window.input()), y_plane = volume(conv.window.output());
-  engine::Task<Accumulator> task{
-      .plan = plan, .weights = engine::lanes(w, w_room), .start = engine::lanes(bias, bias_room)};
+  engine::Task<Accumulator> task{.plan = plan, .weights = weights, .start = engine::lanes(bias, bias_room)};
   task.data = [&](const engine::Piece& piece) {
     return cells.data() + (piece.image * conv.channels + piece.group * conv.depth) * x_plane;
   };

@@ -90,6 +90,8 @@ void deform(const Call& call, const Inputs<T>& in, std::span<T> y) {
   });
 }
 
+// --- The same through the engine: every tap is sampled once, all channels at a time, for all maps. ---
+
 // Where the samples of a piece's windows lie: for every tap and window the 2^r cells around it and their weights. A
 // cell outside counts as some cell with weight 0, which is exact as long as the data are finite.
 template <class A>
@@ -99,110 +101,151 @@ struct Samples {
   std::vector<A> weights, masks;    // [corners][count], [count]
 };
 
+// Along one axis, per window: the cells on both sides of its coordinate, their weights, 0 outside.
 template <class A>
-void add_corners(Samples<A>& samples, Int at, const Window& window, const std::vector<A>& p,
-                 std::vector<Between<A>>& sides) {
-  const std::size_t axes = p.size();
-  for (std::size_t a = 0; a < axes; ++a) {
-    if (!(p[a] > -1 && p[a] < static_cast<A>(window.axes[a].in))) return;  // every neighbour is outside
-    sides[a] = between(p[a]);
+struct Sides {
+  std::vector<std::int32_t> low, high;
+  std::vector<A> low_weight, high_weight;
+
+  explicit Sides(Int count) {
+    for (auto* cells : {&low, &high}) cells->resize(static_cast<std::size_t>(count));
+    for (auto* weights : {&low_weight, &high_weight}) weights->resize(static_cast<std::size_t>(count));
   }
-  for (Int corner = 0; corner < samples.corners; ++corner) {
-    A weight = 1;
-    Int flat = 0;
-    for (std::size_t a = 0; a < axes; ++a) {
-      const Between<A>& side = sides[a];
-      const bool high = corner >> (axes - 1 - a) & 1;
-      const Int cell = side.low + (high ? 1 : 0);
-      weight *= high ? side.high_weight : side.low_weight;
-      if (!window.axes[a].is_inside(cell)) flat = -1;
-      if (flat >= 0) flat = flat * window.axes[a].in + cell;
-    }
-    if (flat < 0) continue;
-    const auto i = static_cast<std::size_t>(corner * samples.count + at);
-    samples.cells[i] = static_cast<std::int32_t>(flat);
-    samples.weights[i] = weight;
+};
+
+// The coordinates are tap[i] + offset[i].
+template <class A>
+ASSAY_IN_EVERY_WIDTH void find_sides(const A* tap, const A* offset, std::int32_t extent, Sides<A>& sides) {
+  const auto end = static_cast<A>(extent);
+  std::int32_t *const low = sides.low.data(), *const high = sides.high.data();
+  A *const low_weight = sides.low_weight.data(), *const high_weight = sides.high_weight.data();
+  for (std::size_t i = 0; i < sides.low.size(); ++i) {
+    const A p = tap[i] + offset[i];
+    const bool is_near = (p > -1) & (p < end);  // else every neighbour is outside
+    const A floor = is_near ? std::floor(p) : A{0};
+    const auto cell = static_cast<std::int32_t>(floor);
+    low_weight[i] = (is_near & (cell >= 0) & (cell < extent)) ? 1 - (p - floor) : A{0};
+    high_weight[i] = (is_near & (cell + 1 < extent)) ? p - floor : A{0};
+    low[i] = std::clamp(cell, 0, extent - 1);
+    high[i] = std::clamp(cell + 1, 0, extent - 1);
   }
 }
+// What one more axis makes of the cells and weights of a corner.
+template <class A>
+ASSAY_IN_EVERY_WIDTH void refine(const std::vector<std::int32_t>& side, const std::vector<A>& weight,
+                                 std::int32_t extent, std::int32_t* cells, A* weights) {
+  for (std::size_t i = 0; i < side.size(); ++i) cells[i] = cells[i] * extent + side[i];
+  for (std::size_t i = 0; i < side.size(); ++i) weights[i] *= weight[i];
+}
+ASSAY_EVERY_WIDTH void sides_of(const float* tap, const float* offset, std::int32_t extent, Sides<float>& sides) {
+  find_sides(tap, offset, extent, sides);
+}
+ASSAY_EVERY_WIDTH void sides_of(const double* tap, const double* offset, std::int32_t extent, Sides<double>& sides) {
+  find_sides(tap, offset, extent, sides);
+}
+ASSAY_EVERY_WIDTH void add_axis(const std::vector<std::int32_t>& side, const std::vector<float>& weight,
+                                std::int32_t extent, std::int32_t* cells, float* weights) {
+  refine(side, weight, extent, cells, weights);
+}
+ASSAY_EVERY_WIDTH void add_axis(const std::vector<std::int32_t>& side, const std::vector<double>& weight,
+                                std::int32_t extent, std::int32_t* cells, double* weights) {
+  refine(side, weight, extent, cells, weights);
+}
 
-template <class T, class A>
-Samples<A> samples_of(const Convolution& conv, const Inputs<T>& in, const engine::Piece& piece, Int displacement) {
-  const Shape kernel = conv.window.kernel(), out = conv.window.output();
-  const Int axes = static_cast<Int>(kernel.size()), windows = volume(out), taps = conv.window.taps();
-  const Int count = taps * piece.count, corners = Int{1} << axes;
-  const auto all = static_cast<std::size_t>(corners * count);
-  Samples<A> samples{corners, count, std::vector<std::int32_t>(all), std::vector<A>(all),
-                     std::vector<A>(static_cast<std::size_t>(count), A{1})};
-  std::vector<A> p(kernel.size());
-  std::vector<Between<A>> sides(kernel.size());
-  Shape o(out.size());
-  for (Int i = 0; i < piece.count; ++i) {
-    const Int at = piece.first + i;
-    for (Int a = axes, rest = at; a-- > 0; rest /= out[static_cast<std::size_t>(a)])
-      o[static_cast<std::size_t>(a)] = rest % out[static_cast<std::size_t>(a)];
-    for_each_position(kernel, [&](const Shape& k, Int tap) {
-      const Int displaced = displacement * taps + tap;
-      for (std::size_t a = 0; a < p.size(); ++a)
-        p[a] = static_cast<A>(conv.window.axes[a].cell(o[a], k[a])) +
-               static_cast<A>(in.offset[(displaced * axes + static_cast<Int>(a)) * windows + at]);
-      add_corners(samples, tap * piece.count + i, conv.window, p, sides);
-      if (!in.mask.empty())
-        samples.masks[static_cast<std::size_t>(tap * piece.count + i)] =
-            static_cast<A>(in.mask[displaced * windows + at]);
-    });
+// Per axis, tap along it and window of the piece: the cell without its offset.
+template <class A>
+std::vector<std::vector<std::vector<A>>> undisplaced(const Window& window, const engine::Piece& piece) {
+  std::vector<std::vector<std::vector<A>>> all(window.axes.size());
+  Int inner = volume(window.output());
+  for (std::size_t a = 0; a < all.size(); ++a) {
+    const Axis& axis = window.axes[a];
+    inner /= axis.out;
+    for (Int tap = 0; tap < axis.kernel; ++tap) {
+      std::vector<A>& cells = all[a].emplace_back();
+      for (Int at = piece.first; at < piece.first + piece.count; ++at)
+        cells.push_back(static_cast<A>(axis.cell(at / inner % axis.out, tap)));
+    }
   }
+  return all;
+}
+
+// offset [axis][window] and mask [window], or none, are those of an image, offset group and tap 0; taps follow.
+template <class A>
+Samples<A> samples_of(const Window& window, const engine::Piece& piece, const A* offset, const A* mask) {
+  const std::size_t axes = window.axes.size();
+  const Int windows = volume(window.output()), count = window.taps() * piece.count, corners = Int{1} << axes;
+  const auto all = static_cast<std::size_t>(corners * count);
+  Samples<A> samples{corners, count, std::vector<std::int32_t>(all), std::vector<A>(all, A{1}),
+                     std::vector<A>(static_cast<std::size_t>(count), A{1})};
+  const auto cells = undisplaced<A>(window, piece);
+  Sides<A> sides(piece.count);
+  for_each_position(window.kernel(), [&](const Shape& k, Int tap) {
+    for (std::size_t a = 0; a < axes; ++a) {
+      const auto extent = static_cast<std::int32_t>(window.axes[a].in);
+      const Int row = tap * static_cast<Int>(axes) + static_cast<Int>(a);
+      sides_of(cells[a][static_cast<std::size_t>(k[a])].data(), offset + row * windows + piece.first, extent, sides);
+      for (Int corner = 0; corner < corners; ++corner) {
+        const bool high = corner >> (axes - 1 - a) & 1;
+        const Int at = corner * count + tap * piece.count;
+        add_axis(high ? sides.high : sides.low, high ? sides.high_weight : sides.low_weight, extent,
+                 samples.cells.data() + at, samples.weights.data() + at);
+      }
+    }
+    if (mask) std::copy_n(mask + tap * windows + piece.first, piece.count, samples.masks.data() + tap * piece.count);
+  });
   return samples;
 }
 
-// to[i] = mask[i] * (sum over the corners of weight * cell), the corners in order.
+// Images with their channels side by side at every cell.
 template <class A>
-inline void interpolate(const Samples<A>& samples, Int first, Int count, const A* plane, A* to) {
-  std::fill_n(to, count, A{0});
-  for (Int corner = 0; corner < samples.corners; ++corner) {
-    const std::int32_t* const cells = samples.cells.data() + corner * samples.count + first;
-    const A* const weights = samples.weights.data() + corner * samples.count + first;
-    for (Int i = 0; i < count; ++i) to[i] += weights[i] * plane[cells[i]];
-  }
-  const A* const masks = samples.masks.data() + first;
-  for (Int i = 0; i < count; ++i) to[i] = masks[i] * to[i];
+std::vector<A> channels_last(std::span<const A> x, Int images, Int channels, Int x_plane) {
+  std::vector<A> last(x.size() + engine::Sampling<A>::behind);
+  for (Int n = 0; n < images; ++n)
+    engine::transpose(x.data() + n * channels * x_plane, channels, x_plane, last.data() + n * channels * x_plane,
+                      channels);
+  return last;
 }
 
-ASSAY_EVERY_WIDTH void sample_row(const Samples<float>& samples, Int first, Int count, const float* plane, float* to) {
-  interpolate(samples, first, count, plane, to);
-}
-ASSAY_EVERY_WIDTH void sample_row(const Samples<double>& samples, Int first, Int count, const double* plane,
-                                  double* to) {
-  interpolate(samples, first, count, plane, to);
-}
-
-// The same through the engine: every tap is sampled once, for all maps.
 template <class T>
 void deform_fast(const Call& call, const Inputs<T>& in, std::span<T> y, int threads) {
   using A = accumulator_t<T>;
   const Convolution conv(conv_of(call));
   const engine::Extent extent{conv.batch, conv.group, conv.maps / conv.group, conv.depth};
   const Int x_plane = volume(conv.window.input()), y_plane = volume(conv.window.output());
-  const bool is_finite = std::ranges::all_of(in.x, [](T cell) { return std::isfinite(static_cast<A>(cell)); });
-  if (!engine::pays(conv.window, extent) || !is_finite || x_plane == 0 ||
-      x_plane > std::numeric_limits<std::int32_t>::max())
+  if (!engine::pays(conv.window, extent) || x_plane == 0 || x_plane > std::numeric_limits<std::int32_t>::max() / 2)
     return deform(call, in, y);
+  std::vector<A> x_room, w_room, bias_room, offset_room, mask_room;
+  const std::span<const A> x = engine::lanes(in.x, x_room);
+  if (!engine::is_finite(x)) return deform(call, in, y);
 
   const engine::Plan plan = engine::plan(conv.window, extent, true);
-  std::vector<A> x_room, w_room, bias_room;
-  const std::span<const A> x = engine::lanes(in.x, x_room);
-  const Int offset_group = call.integer("offset_group");
+  const std::vector<A> cells = channels_last(x, conv.batch, conv.channels, x_plane);
+  const std::span<const A> offset = engine::lanes(in.offset, offset_room), mask = engine::lanes(in.mask, mask_room);
+  const Int axes = static_cast<Int>(conv.window.axes.size()), offset_group = call.integer("offset_group");
 
   engine::Task<A> task{
       .plan = plan, .weights = engine::lanes(in.w, w_room), .start = engine::lanes(in.bias, bias_room)};
   task.pack = [&](const engine::Piece& piece, A* to, Int pitch) {
-    std::optional<Samples<A>> samples;
-    for (Int c = 0, of = -1; c < conv.depth; ++c) {
-      const Int channel = piece.group * conv.depth + c, q = channel / (conv.channels / offset_group);
-      if (q != of) samples = samples_of<T, A>(conv, in, piece, piece.image * offset_group + q);
-      of = q;
-      for (Int tap = 0; tap < plan.taps; ++tap)
-        sample_row(*samples, tap * piece.count, piece.count, &x[(piece.image * conv.channels + channel) * x_plane],
-                   to + (c * plan.taps + tap) * pitch);
+    const Int first = piece.group * conv.depth, end = first + conv.depth, together = conv.channels / offset_group;
+    for (Int channel = first, next = 0; channel < end; channel = next) {
+      next = std::min(end, (channel / together + 1) * together);  // of the same offset group
+      const Int displaced = (piece.image * offset_group + channel / together) * plan.taps * y_plane;
+      const Samples<A> samples = samples_of<A>(conv.window, piece, offset.data() + displaced * axes,
+                                               mask.empty() ? nullptr : mask.data() + displaced);
+      for (Int tap = 0; tap < plan.taps; ++tap) {
+        const Int at = tap * piece.count;
+        engine::sample(engine::Sampling<A>{.x = cells.data() + piece.image * conv.channels * x_plane + channel,
+                                           .channels = conv.channels,
+                                           .sampled = next - channel,
+                                           .corners = samples.corners,
+                                           .count = piece.count,
+                                           .stride = samples.count,
+                                           .cells = samples.cells.data() + at,
+                                           .weights = samples.weights.data() + at,
+                                           .masks = samples.masks.data() + at,
+                                           .to = to + ((channel - first) * plan.taps + tap) * pitch,
+                                           .pitch = plan.taps * pitch});
+      }
     }
   };
   task.finish = [&](Int n, Int m, Int window, std::span<const A> sums) {
