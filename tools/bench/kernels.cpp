@@ -4,13 +4,14 @@
 //   layer/NAME            one layer of a well-known shape through the engine, one thread
 //   naive/NAME            the same by the naive loop, where that ends within a second
 //   scaling/WHAT/N        one extent grows and the others stay
-//   peak/…                registers only: what this core can do at most
+//   peak/…                what this core can do at most: registers only, or a copy beyond the second cache
 //
 // --write FOLDER writes each layer as NAME/model.onnx and NAME/input_N.pb instead, for bench_peers.py.
 #include "reference/engine.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
 
+#include <algorithm>
 #include <benchmark/benchmark.h>
 #include <filesystem>
 #include <fstream>
@@ -73,6 +74,12 @@ struct Question {
     const Definition& definition = c.definition();
     return naive ? definition.kernel(c.call(), in) : definition.fast(c.call(), in, 1);
   }
+  // Of all inputs.
+  std::size_t bytes() const {
+    std::size_t all = 0;
+    for (const Tensor* tensor : in) all += tensor ? tensor->bytes().size() : 0;
+    return all;
+  }
   // Multiplications and additions of the formula, padding included.
   double operations() const {
     const Call call = c.call();
@@ -93,39 +100,72 @@ void measure(benchmark::State& state, const std::string& line, bool naive) {
 // --- The most this core can do: independent chains in registers, nothing loaded. ---
 
 #if defined(__x86_64__)
-#define ASSAY_PEAK(name, target_, bytes)                                                                           \
-  __attribute__((target(target_), noinline)) float name(int rounds, bool fused) {                                  \
-    typedef float Vector __attribute__((vector_size(bytes)));                                                      \
-    constexpr int chains = bytes == 64 ? 24 : 12;                                                                  \
-    Vector sum[chains], x = Vector{} + 1.0001f, w = Vector{} + 0.9999f;                                            \
-    _Pragma("GCC unroll 24") for (int c = 0; c < chains; ++c) sum[c] = Vector{};                                   \
-    for (int i = 0; i < rounds; ++i) {                                                                             \
-      asm volatile("" : "+v"(x), "+v"(w));                                                                         \
-      if (fused)                                                                                                   \
-        _Pragma("GCC unroll 24") for (int c = 0; c < chains;                                                       \
-                                      ++c) asm volatile("vfmadd231ps %2, %1, %0" : "+v"(sum[c]) : "v"(x), "v"(w)); \
-      else                                                                                                         \
-        _Pragma("GCC unroll 24") for (int c = 0; c < chains; ++c) {                                                \
-          Vector product;                                                                                          \
-          asm volatile("vmulps %2, %1, %0" : "=v"(product) : "v"(x), "v"(w));                                      \
-          asm volatile("vaddps %1, %0, %0" : "+v"(sum[c]) : "v"(product));                                         \
-        }                                                                                                          \
-    }                                                                                                              \
-    float all = 0;                                                                                                 \
-    _Pragma("GCC unroll 24") for (int c = 0; c < chains; ++c) all += sum[c][0];                                    \
-    return all;                                                                                                    \
+#define ASSAY_PEAK(name, target_, bytes, ...)                                    \
+  __attribute__((target(target_), noinline)) float name(int rounds) {            \
+    typedef float Vector __attribute__((vector_size(bytes)));                    \
+    constexpr int chains = bytes == 64 ? 24 : 12;                                \
+    Vector sum[chains], x = Vector{} + 1.0001f, w = Vector{} + 0.9999f;          \
+    _Pragma("GCC unroll 24") for (int c = 0; c < chains; ++c) sum[c] = Vector{}; \
+    for (int i = 0; i < rounds; ++i) {                                           \
+      asm volatile("" : "+v"(x), "+v"(w));                                       \
+      _Pragma("GCC unroll 24") for (int c = 0; c < chains; ++c) {                \
+        [[maybe_unused]] Vector product;                                         \
+        __VA_ARGS__;                                                             \
+      }                                                                          \
+    }                                                                            \
+    float all = 0;                                                               \
+    _Pragma("GCC unroll 24") for (int c = 0; c < chains; ++c) all += sum[c][0];  \
+    return all;                                                                  \
   }
-ASSAY_PEAK(peak_avx512, "avx512f,fma", 64)
-ASSAY_PEAK(peak_avx2, "avx2,fma", 32)
+#define ASSAY_FUSED asm volatile("vfmadd231ps %2, %1, %0" : "+v"(sum[c]) : "v"(x), "v"(w))
+#define ASSAY_TWO(multiply, add)                                         \
+  asm volatile(multiply " %2, %1, %0" : "=v"(product) : "v"(x), "v"(w)); \
+  asm volatile(add " %1, %0, %0" : "+v"(sum[c]) : "v"(product))
+#define ASSAY_FOUR asm volatile("vpdpbusd %2, %1, %0" : "+v"(sum[c]) : "v"(x), "v"(w))
 
-void measure_peak(benchmark::State& state, bool fused) {
-  const bool wide = engine::instructions() == std::string("avx512");
-  constexpr int rounds = 10000;
-  for (auto _ : state) benchmark::DoNotOptimize(wide ? peak_avx512(rounds, fused) : peak_avx2(rounds, fused));
-  state.counters["operations"] =
-      benchmark::Counter(2.0 * rounds * (wide ? 24 * 16 : 12 * 8), benchmark::Counter::kIsIterationInvariantRate);
+ASSAY_PEAK(fused_avx512, "avx512f,fma", 64, ASSAY_FUSED)
+ASSAY_PEAK(fused_avx2, "avx2,fma", 32, ASSAY_FUSED)
+ASSAY_PEAK(separate_avx512, "avx512f,fma", 64, ASSAY_TWO("vmulps", "vaddps"))
+ASSAY_PEAK(separate_avx2, "avx2,fma", 32, ASSAY_TWO("vmulps", "vaddps"))
+ASSAY_PEAK(bytes_vnni, "avx512f,avx512vnni", 64, ASSAY_FOUR)
+ASSAY_PEAK(bytes_avx512, "avx512f,avx512bw", 64, ASSAY_TWO("vpmaddwd", "vpaddd"))
+ASSAY_PEAK(bytes_avx2, "avx2", 32, ASSAY_TWO("vpmaddwd", "vpaddd"))
+
+// `products` of each lane and round, counted twice as everywhere.
+void add_peak(const char* name, float (*loop)(int), int lanes, int products) {
+  benchmark::RegisterBenchmark(name, [=](benchmark::State& state) {
+    constexpr int rounds = 10000;
+    for (auto _ : state) benchmark::DoNotOptimize(loop(rounds));
+    state.counters["operations"] = benchmark::Counter(2.0 * rounds * (lanes == 16 ? 24 : 12) * lanes * products,
+                                                      benchmark::Counter::kIsIterationInvariantRate);
+  });
 }
+
+void add_peaks() {
+  const std::string instructions = engine::instructions();
+  const bool wide = instructions.starts_with("avx512");
+  add_peak("peak/fused", wide ? fused_avx512 : fused_avx2, wide ? 16 : 8, 1);
+  add_peak("peak/separate", wide ? separate_avx512 : separate_avx2, wide ? 16 : 8, 1);
+  if (instructions == "avx512-vnni")
+    add_peak("peak/bytes", bytes_vnni, 16, 4);
+  else
+    add_peak("peak/bytes", wide ? bytes_avx512 : bytes_avx2, wide ? 16 : 8, 2);
+}
+#else
+void add_peaks() {}
 #endif
+
+// As much as the pooling layers read and write: beyond the second cache.
+void measure_copy(benchmark::State& state) {
+  const std::vector<float> from(1 << 20, 1.f);
+  std::vector<float> to(from.size());
+  for (auto _ : state) {
+    std::ranges::copy(from, to.begin());
+    benchmark::ClobberMemory();
+  }
+  state.counters["operations"] = benchmark::Counter(2.0 * sizeof(float) * static_cast<double>(from.size()),
+                                                    benchmark::Counter::kIsIterationInvariantRate);
+}
 
 void register_all() {
   const auto add = [](const std::string& name, const std::string& line, bool naive) {
@@ -149,10 +189,8 @@ void register_all() {
   add("small/conv-2x5x5", "Conv-22 opset=22 ir=10 X=f32[1,2,5,5]~normal:1 W=f32[4,2,3,3]~normal:2", false);
   add("small/conv-4x9x9", "Conv-22 opset=22 ir=10 X=f32[1,4,9,9]~normal:1 W=f32[4,4,3,3]~normal:2", false);
   add("small-naive/conv-4x9x9", "Conv-22 opset=22 ir=10 X=f32[1,4,9,9]~normal:1 W=f32[4,4,3,3]~normal:2", true);
-#if defined(__x86_64__)
-  benchmark::RegisterBenchmark("peak/fused", [](benchmark::State& state) { measure_peak(state, true); });
-  benchmark::RegisterBenchmark("peak/separate", [](benchmark::State& state) { measure_peak(state, false); });
-#endif
+  add_peaks();
+  benchmark::RegisterBenchmark("peak/copy", measure_copy);
 }
 
 void write_file(const std::filesystem::path& path, const std::string& bytes) {
@@ -167,8 +205,10 @@ void write_layers(const std::filesystem::path& folder) {
     const std::filesystem::path here = folder / layer.name;
     std::filesystem::create_directories(here);
     write_file(here / "model.onnx", model_of(question.c));
+    const Tensor output = question.answer(false);
     write_file(here / "operations", std::to_string(question.operations()));
-    write_file(here / "output.pb", encode_tensor(question.answer(false), "Y"));
+    write_file(here / "bytes", std::to_string(question.bytes() + output.bytes().size()));
+    write_file(here / "output.pb", encode_tensor(output, "Y"));
     int number = 0;
     for (const std::string& input : graph_inputs(question.c, 0))
       write_file(here / ("input_" + std::to_string(number++) + ".pb"), input);
