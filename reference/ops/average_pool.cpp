@@ -139,17 +139,26 @@ Rows<A> rows_of(const Window& window, bool count_padding) {
 // Rows whose cells stay in the first cache while both borders and what lies between are worked out.
 constexpr Int rows_at_once = 16;
 
+// The window of the same place in `rows` rows: their sums do not wait for each other.
+template <Int rows, class A>
+void average_windows(const Ints& cells, A divisor, const A* x, Int x_pitch, A* y, Int y_pitch) {
+  A sums[rows] = {};
+  for (const Int cell : cells)
+    for (Int r = 0; r < rows; ++r) sums[r] += x[r * x_pitch + cell];
+  for (Int r = 0; r < rows; ++r) y[r * y_pitch] = written<A>(sums[r] / divisor);
+}
+
 // The windows of `count` rows that look alike.
 template <class A>
 void average_rows(const Row<A>& row, Int count, Int stride, const A* x, Int x_pitch, A* y) {
   const auto width = static_cast<Int>(row.divisor.size());
   const auto average_each = [&](const std::vector<Ints>& windows, Int at) {
     for (const Ints& cells : windows) {
-      for (Int r = 0; r < count; ++r) {
-        A sum = 0;
-        for (const Int cell : cells) sum += x[r * x_pitch + cell];
-        y[r * width + at] = written<A>(sum / row.divisor[static_cast<std::size_t>(at)]);
-      }
+      const A divisor = row.divisor[static_cast<std::size_t>(at)];
+      Int r = 0;
+      for (; r + 4 <= count; r += 4)
+        average_windows<4>(cells, divisor, x + r * x_pitch, x_pitch, y + r * width + at, width);
+      for (; r < count; ++r) average_windows<1>(cells, divisor, x + r * x_pitch, x_pitch, y + r * width + at, width);
       ++at;
     }
   };
