@@ -272,7 +272,7 @@ class InABrowser(unittest.TestCase):
         (self.path / "older.json").write_text(json.dumps(older), encoding="utf-8")
         self.open(self.rendered(self.report, "newer", "--baseline", self.path / "older.json"), "#verdicts?change=fixed")
         self.assertTrue(self.run_("document.getElementById('count').textContent").startswith("1 of "))
-        self.assertIn("1 cases that were fixed", self.run_("document.getElementById('ship').innerText.replace(/\\s+/g, ' ')"))
+        self.assertIn("1 cases: fixed", self.run_("document.getElementById('ship').innerText.replace(/\\s+/g, ' ')"))
 
     def test_a_campaign_has_a_page(self):
         done = assay("fuzz", "--backend", "mutant:pool-divides-by-kernel", "--ops", "AveragePool-22", "--cases", "150", "--findings", "",

@@ -99,6 +99,7 @@ std::vector<std::string> measure_of(const Json& row) {
       "level " + words(row, "level") + ", " + words(row, "mode"),
       "ONNX " + words(row.at("standard"), "release"),
       "assay " + words(row.at("tool"), "version"),
+      row.at("profile") == "default" ? "" : "profile " + words(row, "profile", 40),
       row.at("ledger").get<bool>() ? "with a ledger" : "",
       row.at("baseline").get<bool>() ? "against a baseline" : "",
   };

@@ -88,18 +88,18 @@ class Matrix(unittest.TestCase):
     def test_what_was_asked_otherwise_says_so(self):
         newer, stricter = copy.deepcopy(self.reports["ours"]), copy.deepcopy(self.reports["ours"])
         newer["tool"]["version"], newer["judgement"]["hash"] = "9.9.9", "f" * 64
-        stricter["mode"] = "strict"
+        stricter["mode"], stricter["profile"] = "strict", "sonnx"
         files = [self.path / "other.json", self.path / "ours.json", self.path / "wrong.json", self.file("newer", newer),
                  self.file("stricter", stricter)]
         for form in ("markdown", "html"):
             text = self.matrix(*files, "--format", form)
-            for words in ("44 cases", "assay 9.9.9", "judgement ffffffff", "strict", "do not compare"):
+            for words in ("44 cases", "assay 9.9.9", "judgement ffffffff", "strict", "profile sonnx", "does not compare"):
                 self.assertIn(words, text, form)
         rows = tables(self.matrix(*files))[0]
         self.assertNotIn("<br>", rows[2][0] + rows[3][0], "the most are the measure")
         self.assertIn("assay 9.9.9", rows[4][0])
         self.assertEqual(rows[1][rows[0].index("`Conv-11`")], "", "not asked")
-        self.assertNotIn("do not compare", self.matrix(*files[1:3]))
+        self.assertNotIn("does not compare", self.matrix(*files[1:3]))
 
     def test_kept_as_json_it_makes_the_same_table(self):
         files = [self.path / f"{name}.json" for name in ("ours", "wrong", "other")]

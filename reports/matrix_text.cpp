@@ -71,8 +71,7 @@ bool is_mixed(const Matrix& matrix) {
 }
 
 constexpr std::string_view mixed =
-    "Reports that say what they were asked otherwise do not compare with the rest: other questions, or another "
-    "measure.";
+    "A row with a note under its name was asked otherwise, or by another measure, and does not compare with the rest.";
 constexpr std::string_view cells_say =
     "A cell says whether the version conforms, what breaks conformance, the level that every passing case meets, and "
     "how "

@@ -4,6 +4,7 @@
 #include "reports/page.h"
 
 #include "reference/case.h"
+#include "reports/difference.h"
 #include "reports/render.h"
 #include "reports/rows.h"
 
@@ -100,6 +101,32 @@ Json table_of(const Rendering& rendering) {
 
 bool is_in_table(const std::string& member) {
   return member == "verdicts" || member == "failures" || member == "marked" || member == "signatures";
+}
+
+// What became of the baseline, as assay diff tells it; null where there is none.
+Json changes(const Rendering& rendering) {
+  if (!rendering.baseline) return nullptr;
+  const Difference told = difference(rendering);
+  Json changes = {{"file", rendering.baseline_file},
+                  {"from", told.before},
+                  {"remarks", told.remarks},
+                  {"fresh", told.fresh},
+                  {"gone", told.gone},
+                  {"counts", Json::object()}};
+  for (int kind = 0; kind < kinds; ++kind) {
+    const auto found = told.counts.find(static_cast<Kind>(kind));
+    if (found != told.counts.end()) changes["counts"][std::string(name(found->first))] = found->second;
+  }
+  changes["versions"] = Json::array();
+  for (const VersionChange& each : told.versions)
+    if (each.before != each.after)
+      changes["versions"].push_back(
+          {{"op", each.op}, {"before", each.before}, {"after", each.after}, {"worse", each.is_worse}});
+  changes["cases"] = Json::array();
+  for (const CaseChange& each : told.cases)
+    changes["cases"].push_back(
+        {{"id", each.id}, {"kind", name(each.kind)}, {"before", each.before}, {"after", each.after}});
+  return changes;
 }
 
 Json data_of(const Rendering& rendering) {

@@ -123,7 +123,9 @@ class Page(unittest.TestCase):
         file = self.path / "older.json"
         file.write_text(json.dumps(older), encoding="utf-8")
         changes = json.loads(Structure(self.page(self.report, "--baseline", file)).scripts[1][2])["changes"]
-        self.assertEqual((changes["fixed"], changes["broken"], changes["added"], changes["gone"]), (1, 0, 1, 1))
+        self.assertEqual((changes["counts"], changes["fresh"], changes["gone"]), ({"fixed": 1}, 1, 1))
+        diff = json.loads(assay("diff", file, self.path / "report.json", "--format", "json").stdout)
+        self.assertEqual([each["id"] for each in diff["cases"]], [each["id"] for each in changes["cases"]], "one engine")
         self.assertEqual(changes["cases"][0]["before"], "fail (value)")
 
     @unittest.skipUnless(examiners.VNU or FULL, "no HTML validator here; setup.sh --browser installs it")

@@ -43,9 +43,6 @@ void render(const Format& format, const Rendering& rendering, std::ostream& out)
 // Throws InputError where the two are of different kinds.
 Rendering rendering(const std::filesystem::path& report, const std::string& baseline);
 
-// What became of the cases and signatures of the baseline; null where there is none.
-Json changes(const Rendering& rendering);
-
 // One HTML file that asks for nothing: reports/page holds its parts.
 void write_page(const Rendering& rendering, std::ostream& out);
 

@@ -10,6 +10,7 @@
 
 #include <csignal>
 #include <iostream>
+#include <sstream>
 
 namespace {
 
@@ -37,27 +38,49 @@ std::vector<tools::Verb> declare(CLI::App& app) {
   return verbs;
 }
 
-// CLI11 would say that an argument was not expected.
-void check_verb(const CLI::App& app, int count, char** words) {
-  if (count < 2 || words[1][0] == '-') return;
+// CLI11 would say that an argument was not expected, of `assay certfy` and of `assay golden wirte`.
+void check_verb(const CLI::App& app, int count, char** words, int at = 1) {
+  if (count <= at || words[at][0] == '-') return;
   std::vector<std::string> all, shown;
+  const CLI::App* next = nullptr;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     all.push_back(command->get_name());
     if (!command->get_group().empty()) shown.push_back(command->get_name());
+    if (command->get_name() == words[at]) next = command;
   }
-  if (std::ranges::find(all, words[1]) == all.end())
-    throw InputError("unknown verb '" + std::string(words[1]) + "'" + tools::suggestion(words[1], shown));
+  if (next != nullptr) return check_verb(*next, count, words, at + 1);
+  if (!all.empty())
+    throw InputError("unknown verb '" + std::string(words[at]) + "'" + (at > 1 ? " of " + app.get_name() : "") +
+                     tools::suggestion(words[at], shown));
+}
+
+void add_option_names(const CLI::App& app, std::vector<std::string>& names) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    for (const CLI::Option* option : command->get_options())
+      if (!option->get_lnames().empty()) names.push_back("--" + option->get_lnames().front());
+    add_option_names(*command, names);
+  }
 }
 
 // The first word CLI11 did not expect, and the option it probably was meant to be.
 std::string unexpected(const CLI::App& app) {
   const std::string word = app.remaining(true).front();
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands())
-    for (const CLI::Option* option : command->get_options())
-      if (!option->get_lnames().empty()) names.push_back("--" + option->get_lnames().front());
+  add_option_names(app, names);
   if (word.starts_with("--")) return "unknown option '" + word + "'" + tools::suggestion(word, names);
   return "'" + word + "' was not expected; a case line goes in quotes";
+}
+
+// "--suite: shrot not in {full,short}" with the word that was probably meant; anything else as CLI11 says it.
+std::string refused(const std::string& said) {
+  const std::size_t colon = said.find(": "), between = said.find(" not in {");
+  if (colon == said.npos || between == said.npos || said.back() != '}' || between < colon)
+    return said + "; see assay --help";
+  const std::string word = said.substr(colon + 2, between - colon - 2);
+  std::vector<std::string> choices;
+  std::istringstream list(said.substr(between + 9, said.size() - between - 10));
+  for (std::string each; std::getline(list, each, ',');) choices.push_back(each);
+  return said.substr(0, colon) + ": there is no '" + word + "'" + tools::suggestion(word, choices);
 }
 
 int run(int count, char** words) {
@@ -73,7 +96,7 @@ int run(int count, char** words) {
     throw InputError(unexpected(app));
   } catch (const CLI::ParseError& stop) {
     if (stop.get_exit_code() == 0) return app.exit(stop);  // --help, --version
-    throw InputError(std::string(stop.what()) + "; see assay --help");
+    throw InputError(refused(stop.what()));
   }
   for (const tools::Verb& verb : verbs)
     if (verb.command->parsed()) return verb.run();

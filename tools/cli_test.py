@@ -73,6 +73,18 @@ class BadInput(unittest.TestCase):
     def test_an_unknown_type_names_the_nearest(self):
         self.assertIn("did you mean f32?", self.refused("certify", *REFERENCE, "--types", "f33"))
 
+    def test_every_kind_of_name_has_a_nearest_one(self):
+        for meant, *words in (("write", "golden", "wirte"), ("install", "backends", "instal", "opencv"), ("--onnx-node-tests", "golden", "audit", "--onnx-node-test"),
+                              ("short", "certify", "--suite", "shrot"), ("basic", "certify", "--optimization", "basci"),
+                              ("all", "certify", "--laws", "alll"), ("sample", "certify", "--presentations", "smaple"), ("bash", "completion", "bahs"),
+                              ("L2t", "certify", *REFERENCE, "--level", "L2tt"), ("onnxruntime", "certify", "--backend", "onnxruntme"),
+                              ("opencv", "backends", "install", "opencvv"), ("conv-flips-kernel", "mutate", "--mutant", "conv-flip-kernel"),
+                              ("Conv-11", "explain", "Covn-11"), ("Conv-11", "replay", *REFERENCE, "Covn-11 opset=11"),
+                              ("strides", "replay", *REFERENCE, "Conv-11 opset=11 ir=8 X=f32[1,1,3]~iota:1 stridez=2"),
+                              ("junit", "report", "x.json", "--format", "junti"), ("cause", "report", "x.json", "--per", "causes"),
+                              ("markdown", "diff", "a", "b", "--format", "mardown"), ("html", "matrix", "a", "--format", "htlm")):
+            self.assertIn(f"did you mean {meant}?", self.refused(*words))
+
     def test_an_unknown_level_names_the_nearest(self):
         self.assertIn("unknown level 'L9'", self.refused("certify", *REFERENCE, "--level", "L9"))
 

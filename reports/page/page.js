@@ -355,6 +355,10 @@ function unsupportedReasons() {
   return [...reasons].sort((a, b) => b[1] - a[1]);
 }
 
+// The kinds of change, as reports/README.md has them.
+const KINDS = {broken: "broken, now a breach", worse: "a graver breach", lost: "unsupported now", fixed: "fixed", better: "a milder breach", gained: "supported now",
+  reading: "another reading", "level down": "a weaker level", "level up": "a stronger level", otherwise: "ends otherwise"};
+
 function changesColumn() {
   const changes = data.changes, known = report.baseline;
   if (!changes && !known)
@@ -362,24 +366,17 @@ function changesColumn() {
   const items = [];
   const counted = (number, words, filter) => { if (number) items.push(el("li", {}, filter ? link(listHash(filter), el("b", {}, thousands(number)), " " + words) : [el("b", {}, thousands(number)), " " + words])); };
   if (changes) {
-    if (isFuzz) {
-      counted(changes.new_signatures.length, "kinds of failure that are new");
-      counted(changes.gone_signatures.length, "kinds of failure that are gone");
-    } else {
-      counted(changes.broken, "cases that broke", {change: "broken"});
-      counted(changes.fixed, "cases that were fixed", {change: "fixed"});
-      counted(changes.otherwise, "cases that end otherwise", {change: "otherwise"});
-      counted(changes.added, "cases that are new");
-      counted(changes.gone, "cases that are gone");
-      for (const each of changes.versions)
-        items.push(el("li", {}, link("version-" + each.op, each.op), ": " + each.before.certified + (each.before.level ? " " + each.before.level : "") +
-          " → " + each.after.certified + (each.after.level ? " " + each.after.level : "")));
-    }
-    if (!changes.same_judgement) items.push(el("li", {}, "The measure is another one: verdicts may differ for that."));
+    for (const [kind, number] of Object.entries(changes.counts))
+      counted(number, isFuzz ? "kinds of failure that are " + (kind === "broken" ? "new" : "gone") : "cases: " + KINDS[kind], isFuzz ? null : {change: kind});
+    counted(changes.fresh, "cases that are new");
+    counted(changes.gone, "cases that are gone");
+    for (const each of changes.versions)
+      items.push(el("li", {}, link("version-" + each.op, each.op), ": " + (each.before || "not there") + " → " + (each.after || "not there")));
+    for (const remark of changes.remarks) items.push(el("li", {}, remark + "."));
   }
   if (known) items.push(el("li", {}, el("b", {}, thousands(known.new)), " new, " + thousands(known.known) + " known, " + thousands(known.fixed.length) + " fixed, as the run counted them"));
   return el("div", {}, el("h2", {class: "sub"}, "Since the baseline"),
-    changes ? el("p", {class: "small soft"}, changes.file + ": ", said([changes.backend.name, changes.backend.version].join(" "))) : null,
+    changes ? el("p", {class: "small soft"}, changes.file + ": ", said(changes.from)) : null,
     el("ul", {}, items.length ? items : el("li", {}, "Nothing changed.")));
 }
 
@@ -802,7 +799,7 @@ function drawVerdicts() {
       el("label", {class: "grow"}, "Search", list.q), choose("op", "Operator", same(versions)),
       choose("state", "State", [["breaches", "what breaks it"], ["marked", "marked"]].concat(same(table.state.values))),
       choose("type", "Type", same(types)), isFuzz ? null : choose("class", "Class", same(table.class.values)),
-      data.changes && !isFuzz ? choose("change", "Change", same(["broken", "fixed", "otherwise"])) : null,
+      data.changes && !isFuzz ? choose("change", "Change", same(Object.keys(data.changes.counts))) : null,
       el("button", {type: "button", id: "reset", onclick: () => { list.q.value = ""; refilter({q: "", op: "", state: "", type: "", class: "", change: ""}); }}, "Reset")),
     el("div", {class: "pager"}, list.count, list.back, list.next, list.where),
     el("table", {class: "verdicts"}, el("caption", {class: "unseen"}, "Verdicts that match"),

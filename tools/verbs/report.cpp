@@ -42,7 +42,7 @@ const reports::Format& format_named(const std::string& name) {
 reports::Grain grain_of(const std::string& word) {
   if (word == "case") return reports::Grain::cases;
   if (word == "cause") return reports::Grain::causes;
-  throw InputError("--per is case or cause, not '" + word + "'");
+  throw InputError("--per is case or cause, not '" + word + "'" + suggestion(word, {"case", "cause"}));
 }
 
 int report(const Options& options) {
