@@ -215,11 +215,13 @@ ASSAY_TARGET inline void average_tiles(const Averages<Lane>& a, std::size_t apar
 template <class Lane>
 ASSAY_TARGET void average(const Averages<Lane>& a) {
   if (a.step <= 2 && a.divisor.size() >= Register<Lane>::lanes) {
-    const auto taps = a.offset.size();
+    const auto is_shared = [&](std::size_t apart) {
+      std::size_t t = apart;
+      while (t < a.offset.size() && a.offset[t] == a.offset[t - apart] + a.x_pitch) ++t;
+      return t == a.offset.size();
+    };
     std::size_t apart = 0;
-    while (apart < taps && a.offset[apart] != a.offset[0] + a.x_pitch) ++apart;
-    for (std::size_t t = apart; t < taps; ++t)
-      if (a.offset[t] != a.offset[t - apart] + a.x_pitch) apart = taps;
+    while (!is_shared(apart)) ++apart;
     return a.step == 1 ? average_tiles<Lane, 1>(a, apart) : average_tiles<Lane, 2>(a, apart);
   }
   for (Int row = 0; row < a.rows; ++row)
