@@ -35,9 +35,16 @@ fn proto_of(value: &TValue) -> TractResult<TensorProto> {
     })
 }
 
-fn plan_of(model: &[u8], optimization: &str) -> TractResult<std::sync::Arc<TypedRunnableModel>> {
-    let model = tract_onnx::onnx().model_for_read(&mut &*model)?.into_typed()?;
-    match optimization {
+/// The inputs have the types and extents of the data: tract plans for what it knows.
+fn plan_of(question: &Question) -> TractResult<std::sync::Arc<TypedRunnableModel>> {
+    let mut model = tract_onnx::onnx().model_for_read(&mut question.model.as_slice())?;
+    for (index, input) in question.sets.iter().take(1).flatten().flatten().enumerate() {
+        let value = value_of(input)?;
+        let fact = InferenceFact::dt_shape(value.datum_type(), value.shape());
+        model.set_input_fact(index, fact)?;
+    }
+    let model = model.into_typed()?;
+    match question.optimization.as_str() {
         "none" => model,
         "basic" => model.into_decluttered()?,
         _ => model.into_optimized()?,
@@ -46,7 +53,7 @@ fn plan_of(model: &[u8], optimization: &str) -> TractResult<std::sync::Arc<Typed
 }
 
 fn answers(question: &Question) -> TractResult<Vec<Vec<TensorProto>>> {
-    let plan = plan_of(&question.model, &question.optimization)?;
+    let plan = plan_of(question)?;
     let run_set = |set: &Vec<Option<TensorProto>>| {
         let inputs = set.iter().flatten().map(value_of).collect::<TractResult<_>>()?;
         plan.run(inputs)?.iter().map(proto_of).collect()
