@@ -43,6 +43,7 @@ struct Matrix {
 Matrix read_matrix(std::span<const std::string> files);
 
 void write_matrix_markdown(const Matrix& matrix, std::ostream& out);
+void write_matrix_summary(const Matrix& matrix, std::ostream& out);  // Markdown without the cells
 void write_matrix_page(const Matrix& matrix, std::ostream& out);
 void write_matrix_json(const Matrix& matrix, std::ostream& out);
 

@@ -99,6 +99,11 @@ std::string named(const MatrixRow& row) {
   return text;
 }
 
+// And in what it was asked otherwise than the others.
+std::string named_with_questions(const MatrixRow& row) {
+  return named(row) + (row.otherwise.empty() ? "" : "<br>" + code_span(joined(row.otherwise, "; ")));
+}
+
 // A word of ours as it is, any other as code.
 std::string in_markdown(std::string_view word) {
   const bool is_plain =
@@ -116,8 +121,7 @@ void write_versions(const Matrix& matrix, std::ostream& out) {
   for (const std::string& version : matrix.versions) head.push_back(code_span(version));
   std::vector<Line> lines;
   for (const MatrixRow& row : matrix.rows) {
-    Line line = {named(row)};
-    if (!row.otherwise.empty()) line.front() += "<br>" + code_span(joined(row.otherwise, "; "));
+    Line line = {named_with_questions(row)};
     for (const std::string& version : matrix.versions)
       line.push_back(row.cells.contains(version) ? in_a_line(row.cells.at(version)) : "");
     lines.push_back(line);
@@ -131,7 +135,7 @@ void write_counts(const Matrix& matrix, std::ostream& out) {
   head.insert(head.end(), {"marks", "time"});
   std::vector<Line> lines;
   for (const MatrixRow& row : matrix.rows) {
-    Line line = {named(row), std::to_string(conforming(row)) + " of " + std::to_string(judged(row))};
+    Line line = {named_with_questions(row), std::to_string(conforming(row)) + " of " + std::to_string(judged(row))};
     for (const char* state : states) line.push_back(std::to_string(total(row, state)));
     line.insert(line.end(), {std::to_string(row.marks), std::to_string(row.seconds) + " s"});
     lines.push_back(line);
@@ -242,6 +246,13 @@ void write_matrix_markdown(const Matrix& matrix, std::ostream& out) {
       << (is_mixed(matrix) ? " " + std::string(mixed) : "") << "\n\n";
   write_versions(matrix, out);
   write_counts(matrix, out << "\n");
+  write_readings(matrix, out);
+}
+
+void write_matrix_summary(const Matrix& matrix, std::ostream& out) {
+  out << "Asked: " << code_span(joined(matrix.measure, "; ")) << "."
+      << (is_mixed(matrix) ? " " + std::string(mixed) : "") << "\n\n";
+  write_counts(matrix, out);
   write_readings(matrix, out);
 }
 

@@ -27,9 +27,10 @@ using Write = void (*)(const reports::Matrix&, std::ostream&);
 
 Write writer(const std::string& format) {
   if (format == "markdown") return reports::write_matrix_markdown;
+  if (format == "summary") return reports::write_matrix_summary;
   if (format == "html") return reports::write_matrix_page;
   if (format == "json") return reports::write_matrix_json;
-  throw InputError("there is no format '" + format + "'" + suggestion(format, {"markdown", "html", "json"}));
+  throw InputError("there is no format '" + format + "'" + suggestion(format, {"markdown", "summary", "html", "json"}));
 }
 
 int matrix(const Options& options) {
@@ -50,7 +51,10 @@ Verb matrix_verb(CLI::App& app) {
       app.add_subcommand("matrix", "reports of many backends as one table, backends by operator versions");
   command->add_option("reports", options->reports, "written with certify --report, or with matrix --format json")
       ->required();
-  command->add_option("--format", options->format, "markdown, html or json: what the table needs, to make it again")
+  command
+      ->add_option(
+          "--format", options->format,
+          "markdown; summary: the same without the cells; html; or json: what the table needs, to make it again")
       ->capture_default_str();
   command->add_option("--out", options->out, "write to this file instead of printing");
   return {command, [options] { return matrix(*options); }};
