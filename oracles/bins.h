@@ -22,7 +22,10 @@ class Bins {
     Dyadic total;
     for (int bin = first_; bin <= last_; ++bin) {
       const __int128 value = bins_[static_cast<std::size_t>(bin)];
-      if (value != 0) total += Dyadic{Integer(value), bin * 32 + lowest};
+      const auto size = static_cast<unsigned __int128>(value < 0 ? -value : value);
+      if (size == 0) continue;
+      const Integer whole = whole_of(static_cast<std::uint64_t>(size >> 64), static_cast<std::uint64_t>(size));
+      total += Dyadic{value < 0 ? Integer(-whole) : whole, bin * 32 + lowest};
     }
     return total;
   }
@@ -33,14 +36,26 @@ class Bins {
 
   void put(std::uint64_t part, int exponent, bool negative) {
     const int above = exponent - lowest, bin = above >> 5;
+    reach(bin);
     const auto shifted = static_cast<__int128>(part) << (above & 31);  // below 2^95: 2^30 of them fit
     bins_[static_cast<std::size_t>(bin)] += negative ? -shifted : shifted;
-    if (bin < first_) first_ = bin;
-    if (bin > last_) last_ = bin;
   }
 
-  std::array<__int128, count> bins_{};
-  int first_ = count, last_ = -1;
+  // Only bins between the first and the last in use are ever cleared or read.
+  void reach(int bin) {
+    if (last_ < first_) first_ = bin, last_ = bin - 1;
+    while (first_ > bin) bins_[static_cast<std::size_t>(--first_)] = 0;
+    while (last_ < bin) bins_[static_cast<std::size_t>(++last_)] = 0;
+  }
+
+  // Boost makes an Integer of 128 bits on little-endian machines only.
+  static Integer whole_of(std::uint64_t high, std::uint64_t low) {
+    if (high == 0) return low;
+    return (Integer(high) << 64U) + low;
+  }
+
+  std::array<__int128, count> bins_;
+  int first_ = 0, last_ = -1;
 };
 
 }  // namespace assay::oracles

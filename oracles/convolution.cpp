@@ -145,7 +145,8 @@ class ConvolutionAnswer final : public Answer {
                  .x = &x_.tensor(),
                  .from = channels_first(x_.extent(1), std::span(x_.shape()).subspan(2)),
                  .weights = doubles(w_.tensor()),
-                 .bias = {}};
+                 .bias = {},
+                 .pairs = dtype_ == DType::f64};
     if (b_) out.sweep.bias = doubles(b_->tensor());
     if (!out.sweep.bias.empty())  // A13: allow-1
       out.sweep.bias.resize(static_cast<std::size_t>(maps), out.sweep.bias.front());

@@ -2,6 +2,8 @@
 #include "oracles/filter.h"
 
 #include "oracles/clones.h"
+#include "oracles/decide.h"
+#include "oracles/deformed.h"
 #include "oracles/exact.h"
 
 #include <algorithm>
@@ -14,145 +16,14 @@ namespace assay::oracles {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr Int chunk = 256;
 constexpr Int most_terms = Int{1} << 20;
-constexpr std::uint64_t exponent_bits = std::uint64_t{0x7ff} << 52, fraction_bits = (std::uint64_t{1} << 52) - 1;
-
-using Lane = std::array<double, chunk>;
-using Marks = std::array<std::uint64_t, chunk>;
-
-// One run of outputs side by side; everything times the divisor.
-struct Chunk {
-  Int count = 0;
-  alignas(64) Lane sum, size, terms, divisor, finest, got;
-  alignas(64) Marks odd, nearest, right, faithful, maybe_zero;
-  alignas(64) Lane q, ulp, share;  // upper bounds of what the definition calls so
-};
-
-// What is the same for all outputs of one map.
-struct Margins {
-  double size_up, size_down, size_least;  // A <= size_up a + size_least, A >= size_down a - size_least
-  double error;                           // E = error A
-  double exact_below;                     // E = 0 where A is at most this: 2^53 g
-  double overflow;                        // no intermediate overflows while A is below this
-  double unit;                            // u of the accumulator
-  double collapse;                        // 2^p of it, times the coarsest lowest bit of a weight
-  double coarsest_weight, underflow;      // that bit; η of the accumulator
-  double extra_terms;                     // 1 for an average: the division
-  double half_ulp, smallest_normal, top;  // 2^-p, λ and the first power of two of the last binade of T
-};
-
-struct Tally {
-  Int nearest = 0, zeros = 0;
-};
 
 // As instructions have it; std::fmax cares for NaN and is a call.
 [[gnu::always_inline]] inline double larger(double a, double b) { return a > b ? a : b; }
 
-[[gnu::always_inline]] inline double power_below(double positive) {
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(positive) & exponent_bits);
-}
-
-// Which answers are RN_T(y) for certain.
-ASSAY_WIDE Tally mark_nearest(Chunk& c, const Margins& m) {
-  std::uint64_t nearest = 0, zeros = 0;
-  for (Int i = 0; i < c.count; ++i) {
-    const double size = std::fabs(c.got[i]);
-    const double binade = larger(power_below(size), m.smallest_normal), up = binade * m.half_ulp;
-    const bool power = (std::bit_cast<std::uint64_t>(size) & fraction_bits) == 0;
-    const double down = power & (size > m.smallest_normal) ? up * 0.5 : up;
-    const double sum = c.got[i] < 0 ? -c.sum[i] : c.sum[i], bound = c.size[i] * m.size_up + m.size_least;
-    const double error = bound <= m.exact_below ? 0 : bound * m.error;
-    const double low = (size - down) * c.divisor[i], high = (size + up) * c.divisor[i];
-    const double from = sum - error, to = sum + error;
-    const bool open = (low < from) & (to < high), closed = (low <= from) & (to <= high);
-    const bool is_nearest = (c.odd[i] ? open : closed) & (bound < m.overflow) & (c.divisor[i] > 0);
-    c.nearest[i] = is_nearest ? 1 : 0;
-    nearest += c.nearest[i];
-    zeros += is_nearest & (size == 0) ? 1 : 0;
-  }
-  return {static_cast<Int>(nearest), static_cast<Int>(zeros)};
-}
-
-// Largest certain lower bounds of q, ulp and share seen so far.
-struct Worst {
-  double q = 0, ulp = 0, share = 0;
-};
-
-// Of the others, which are right at L1 or L2 for certain.
-ASSAY_WIDE void mark_right(Chunk& c, const Margins& m, Worst& worst) {
-  double least_q = worst.q, least_ulp = worst.ulp, least_share = worst.share;
-  for (Int i = 0; i < c.count; ++i) {
-    const double size = std::fabs(c.got[i]), n = c.terms[i] + m.extra_terms, divisor = c.divisor[i];
-    const double binade = larger(power_below(size), m.smallest_normal), up = binade * m.half_ulp * divisor;
-    const bool power = (std::bit_cast<std::uint64_t>(size) & fraction_bits) == 0;
-    const double down = power & (size > m.smallest_normal) ? up * 0.5 : up;
-    const double sum = c.got[i] < 0 ? -c.sum[i] : c.sum[i], bound = c.size[i] * m.size_up + m.size_least;
-    const double least = larger(c.size[i] * m.size_down - m.size_least, 0.0);
-    const double error = bound <= m.exact_below ? 0 : bound * m.error;
-    const double value = size * divisor, low = value - down, high = value + up;
-    const double from = sum - error, to = sum + error;
-    const bool outside = (from > high) | (to < low), touching = (from >= high) | (to <= low);
-    const bool unlike = c.odd[i] ? touching : outside;
-    const bool faithful = (from > value - 2 * down) & (to < value + 2 * up);
-    const bool unfaithful = (to <= value - 2 * down) | (from >= value + 2 * up);
-    // The lowest bit of some product is at most this; where the divisor is no power of two, that does not matter.
-    const double bit = c.finest[i] * m.coarsest_weight;
-    const bool divides = (std::bit_cast<std::uint64_t>(divisor) & fraction_bits) == 0;
-    const bool fine = bit < m.underflow * divisor;
-    const bool rounds = (least > c.finest[i] * m.collapse) | fine | !divides;
-    const double lost = fine | (m.extra_terms > 0) ? n * 0.5 * m.underflow * divisor : 0;
-    const double budget = rounds ? n * m.unit * least + lost : 0;
-    const double distance = std::fabs(value - sum), most = distance * (1 + 0x1p-48) + error;
-    const double fewest = larger(distance * (1 - 0x1p-48) - error, 0.0);
-    const bool admitted = most - down < budget * (1 - 0x1p-48);
-    const bool right = unlike & admitted & (faithful | unfaithful) & (size < m.top) & (bound < m.overflow);
-    c.right[i] = right ? 1 : 0;
-    c.faithful[i] = faithful ? 1 : 0;
-    c.maybe_zero[i] = std::fabs(c.sum[i]) - error <= m.smallest_normal * m.half_ulp * divisor ? 1 : 0;
-    const bool counts = right & (c.nearest[i] == 0);
-    const double magnitude = std::fabs(sum);
-    const double near =
-        larger(power_below(larger(magnitude - error, 0.0) / divisor * (1 - 0x1p-50)), m.smallest_normal);
-    const double far = larger(power_below((magnitude + error) / divisor * (1 + 0x1p-50)), m.smallest_normal);
-    const double ulps = 0.5 / (m.half_ulp * divisor),
-                 ample = n * m.unit * (1 + 2 * n * m.unit) * bound * (1 + 0x1p-40) + n * m.underflow * divisor;
-    c.q[i] = counts ? most / (m.unit * least) * (1 + 0x1p-45) : 0;
-    c.ulp[i] = counts ? most * ulps / near * (1 + 0x1p-45) : 0;
-    c.share[i] = counts ? larger(most - down, 0.0) / budget * (1 + 0x1p-45) : 0;
-    const double sure_q = counts ? fewest / (m.unit * bound) * (1 - 0x1p-45) : 0;
-    const double sure_ulp = counts ? fewest * ulps / far * (1 - 0x1p-45) : 0;
-    const double sure_share = counts ? larger(fewest - up, 0.0) / ample * (1 - 0x1p-45) : 0;
-    least_q = sure_q > least_q ? sure_q : least_q;
-    least_ulp = sure_ulp > least_ulp ? sure_ulp : least_ulp;
-    least_share = sure_share > least_share ? sure_share : least_share;
-  }
-  worst = {least_q, least_ulp, least_share};
-}
-
-// The outputs of a backend as doubles, and whether their last bit is set.
-ASSAY_WIDE void read_floats(const float* from, Int step, Chunk& c) {
-  for (Int i = 0; i < c.count; ++i) c.got[i] = static_cast<double>(from[i * step]);
-  for (Int i = 0; i < c.count; ++i) c.odd[i] = std::bit_cast<std::uint32_t>(from[i * step]) & 1u;
-}
-
-ASSAY_WIDE void read_halves(const Float16* from, Int step, Chunk& c) {
-  for (Int i = 0; i < c.count; ++i) {
-    const std::uint32_t bits = from[i * step].bits;
-    const bool finite = (bits & 0x7c00u) != 0x7c00u;
-    const float magnitude = std::bit_cast<float>((bits & 0x7fffu) << 13) * 0x1p112f;
-    const std::uint32_t known = finite ? std::bit_cast<std::uint32_t>(magnitude) : 0x7fc00000u;
-    c.got[i] = static_cast<double>(std::bit_cast<float>(known | (bits & 0x8000u) << 16));
-    c.odd[i] = bits & 1u;
-  }
-}
-
-ASSAY_WIDE void read_brains(const BFloat16* from, Int step, Chunk& c) {
-  for (Int i = 0; i < c.count; ++i) {
-    const std::uint32_t bits = from[i * step].bits;
-    c.got[i] = static_cast<double>(std::bit_cast<float>(bits << 16));
-    c.odd[i] = bits & 1u;
-  }
+// Of f64 everything is doubled: see Chunk.
+ASSAY_WIDE void twice(const double* from, Int count, double* to) {
+  for (Int i = 0; i < count; ++i) to[i] = from[i] * 2;
 }
 
 ASSAY_WIDE void widen_sizes(const float* from, Int count, double* to) {
@@ -162,11 +33,12 @@ ASSAY_WIDE void widen_sizes(const float* from, Int count, double* to) {
 // What is known of an operand before anything is summed.
 struct Survey {
   bool finite = true;
-  double finest = infinity;  // the finest lowest bit; infinite where all are zero
+  double finest = infinity;              // the finest lowest bit; infinite where all are zero
+  double largest = 0, least = infinity;  // magnitudes; `least` of those that are not zero
 };
 
 ASSAY_WIDE void survey_floats(const float* from, Int count, Survey& out) {
-  float finest = std::numeric_limits<float>::infinity(), largest = 0;
+  float finest = std::numeric_limits<float>::infinity(), largest = 0, least = finest;
   std::uint32_t strange = 0;
   for (Int i = 0; i < count; ++i) {
     const std::uint32_t bits = std::bit_cast<std::uint32_t>(from[i]) & 0x7fffffffu;
@@ -174,15 +46,42 @@ ASSAY_WIDE void survey_floats(const float* from, Int count, Survey& out) {
     const float size = std::bit_cast<float>(bits), without = std::bit_cast<float>(bits & (bits - 1));
     const float lowest = (bits & 0x7fffffu) == 0 ? size : size - without;
     const float counted = bits == 0 ? std::numeric_limits<float>::infinity() : lowest;
+    const float present = bits == 0 ? std::numeric_limits<float>::infinity() : size;
     finest = counted < finest ? counted : finest;
+    least = present < least ? present : least;
     largest = size > largest ? size : largest;
   }
   out.finite &= strange == 0;
-  out.finest = std::fmin(out.finest, static_cast<double>(finest));
+  out.finest = std::min(out.finest, static_cast<double>(finest));
+  out.least = std::min(out.least, static_cast<double>(least));
+  out.largest = std::max(out.largest, static_cast<double>(largest));
+}
+
+ASSAY_WIDE void survey_doubles(const double* from, Int count, Survey& out) {
+  double finest = infinity, largest = 0, least = infinity;
+  std::uint64_t strange = 0;
+  for (Int i = 0; i < count; ++i) {
+    const double size = std::fabs(from[i]), lowest = lowest_bit(from[i]), present = size == 0 ? infinity : size;
+    strange |= size < infinity ? 0u : 1u;
+    finest = lowest < finest ? lowest : finest;
+    least = present < least ? present : least;
+    largest = size > largest ? size : largest;
+  }
+  out.finite &= strange == 0;
+  out.finest = std::min(out.finest, finest);
+  out.least = std::min(out.least, least);
+  out.largest = std::max(out.largest, largest);
+}
+
+Survey survey(std::span<const double> values) {
+  Survey out;
+  survey_doubles(values.data(), static_cast<Int>(values.size()), out);
+  return out;
 }
 
 Survey survey(const Tensor& tensor) {
   Survey out;
+  if (tensor.dtype() == DType::f64) return survey(tensor.as<double>());
   if (tensor.dtype() == DType::f32) {
     survey_floats(tensor.as<float>().data(), tensor.elements(), out);
     return out;
@@ -233,59 +132,98 @@ struct Candidate {
   double q, ulp, share;
 };
 
+const Format& accumulator_of(DType dtype) { return format_of(dtype == DType::f64 ? DType::f64 : DType::f32); }
+
+// Of sums of `terms` products each; the rest is for the caller to fill in.
+Margins margins_of(DType dtype, double terms) {
+  const Format &type = format_of(dtype), &accumulator = accumulator_of(dtype);
+  Margins m{.size_up = 1 + (terms + 4) * 0x1p-23,
+            .size_down = 1 - (terms + 4) * 0x1p-23,
+            .size_least = terms * 0x1p-149,
+            .error = (terms + 8) * 0x1p-53,
+            .error_least = 0,
+            .exact_below = 0,
+            .overflow = 0x1p120,
+            .underflows_below = 0,
+            .unit = std::ldexp(1.0, accumulator.unit_exponent()),
+            .collapse = 0,
+            .coarsest_weight = 0,
+            .underflow = std::ldexp(1.0, accumulator.smallest_exponent()),
+            .extra_terms = 0,
+            .ulp = std::ldexp(1.0, 1 - type.precision),
+            .smallest_normal = std::ldexp(1.0, type.min_exponent),
+            .top = std::ldexp(1.0, type.max_exponent)};
+  if (dtype != DType::f64) return m;
+  m.size_up = 1 + (terms + 8) * 0x1p-52;
+  m.size_down = 1 - (terms + 8) * 0x1p-52;
+  m.size_least = (terms + 4) * 0x1p-1072;
+  m.error = (terms * terms + 2 * terms + 8) * 0x1p-106 * (1 + 0x1p-10);
+  m.error_least = (5 * terms + 8) * 0x1p-1073;
+  m.overflow = 0x1p900;
+  m.underflows_below = 0x1p-900;
+  return m;
+}
+
+// Takes one patch after the other and gathers what is certain of its outputs.
 class Screener {
  public:
-  Screener(const Sums& sums, const Tensor& got, const Screen& how)
-      : sums_(sums), got_(got), how_(how), sampler_(how.seed) {}
+  // `row`: products per output.
+  Screener(const Tensor& got, const Screen& how, const Strides& to, std::span<const double> weights, Int row,
+           Enclosing enclosing, const Margins& margins)
+      : got_(got),
+        how_(how),
+        to_(to),
+        weights_(weights),
+        row_(row),
+        enclosing_(enclosing),
+        doubled_(enclosing.in_pairs ? 2 : 1),
+        sampler_(how.seed),
+        margins_(margins) {}
 
-  std::optional<Screening> run() {
-    const Sweep& sweep = sums_.sweep;
-    if (got_.dtype() == DType::f64) return std::nullopt;
-    const Survey x = survey(*sweep.x);
-    if (!x.finite) return std::nullopt;
-    Int taps = 1;
-    plane_ = 1;
-    for (const Track& t : sweep.tracks) {
-      taps *= t.taps;
-      plane_ *= t.windows;
-      counts_.push_back(counts_of(t));
+  // Terms and divisor of every output of the patches to come, one after the other.
+  std::vector<double> terms, divisors;
+  bool has_empty = false;
+
+  void take(const Patch& patch, Piece& piece) {
+    for (Int done = 0; done < patch.count; done += chunk) {
+      chunk_.count = std::min(chunk, patch.count - done);
+      load(patch, done);
+      // Windows of one plane lie one behind the other in the output, at one distance.
+      const Int step = to_.cell.empty() ? 1 : to_.cell.back();
+      const Int first = patch.n * to_.batch + patch.map * to_.channel + (patch.first + done) * step;
+      read_outputs(got_, first, step, chunk_);
+      decide(patch, piece, done, first, step);
     }
-    row_ = sweep.depth * taps;
-    if (row_ + 2 > most_terms) return std::nullopt;
-    if (!std::ranges::all_of(sweep.weights, [](double w) { return std::isfinite(w); })) return std::nullopt;
-    if (!std::ranges::all_of(sweep.bias, [](double b) { return std::isfinite(b); })) return std::nullopt;
-    set_margins(x.finest);
-    assay::oracles::sweep(sweep, [this](const Patch& patch, Piece& piece) { take(patch, piece); });
-    finish();
+  }
+
+  Screening finish() {
+    for (const Candidate& c : candidates_)
+      if (c.q >= worst_.q || c.ulp >= worst_.ulp || (c.share > 0 && c.share >= worst_.share))
+        out_.worst.push_back(c.index);
+    std::ranges::sort(out_.undecided);
+    out_.has_empty = has_empty;
     return std::move(out_);
   }
 
  private:
-  void set_margins(double finest_cell) {
-    const Format &type = format_of(got_.dtype()), &accumulator = format_of(DType::f32);
-    const auto terms = static_cast<double>(row_ + 1);
-    const double finest = finest_of(sums_.sweep.weights), finest_bias = finest_of(sums_.sweep.bias);
-    const double granule = std::fmin(finest * finest_cell, finest_bias);
-    margins_ = {.size_up = 1 + (terms + 4) * 0x1p-23,
-                .size_down = 1 - (terms + 4) * 0x1p-23,
-                .size_least = terms * 0x1p-149,
-                .error = (terms + 8) * 0x1p-53,
-                .exact_below = granule * 0x1p53,
-                .overflow = 0x1p120,
-                .unit = std::ldexp(1.0, accumulator.unit_exponent()),
-                .collapse = 0,
-                .coarsest_weight = 0,
-                .underflow = std::ldexp(1.0, accumulator.smallest_exponent()),
-                .extra_terms = sums_.averaged ? 1.0 : 0.0,
-                .half_ulp = std::ldexp(1.0, -type.precision),
-                .smallest_normal = std::ldexp(1.0, type.min_exponent),
-                .top = std::ldexp(1.0, type.max_exponent)};
-  }
-
-  static double finest_of(const std::vector<double>& values) {
-    double finest = infinity;
-    for (const double value : values) finest = std::min(finest, lowest_bit(value));
-    return finest;
+  void load(const Patch& patch, Int done) {
+    Chunk& c = chunk_;
+    if (enclosing_.in_pairs) {
+      twice(patch.sum + done, c.count, c.sum.data());
+      twice(patch.low + done, c.count, c.low.data());
+      twice(patch.wide_size + done, c.count, c.size.data());
+      twice(divisors.data() + done, c.count, c.divisor.data());
+      if (enclosing_.deforms) twice(patch.moved + done, c.count, c.moved.data());
+    } else {
+      std::copy_n(patch.sum + done, c.count, c.sum.begin());
+      widen_sizes(patch.size + done, c.count, c.size.data());
+      std::copy_n(divisors.begin() + done, c.count, c.divisor.begin());
+      if (enclosing_.deforms) std::copy_n(patch.moved + done, c.count, c.moved.begin());
+    }
+    std::copy_n(terms.begin() + done, c.count, c.terms.begin());
+    if (!enclosing_.deforms) return;
+    std::copy_n(patch.inexact + done, c.count, c.inexact.begin());
+    std::copy_n(patch.vague + done, c.count, c.vague.begin());
   }
 
   // The coarsest lowest bit of the weights of a map. Where a weight is zero it tells nothing, since the finest cell may
@@ -293,44 +231,17 @@ class Screener {
   void set_map(Int map) {
     if (map == map_) return;
     map_ = map;
-    const double* row = sums_.sweep.weights.data() + map * row_;
     double coarsest = 0;
-    for (Int t = 0; t < row_; ++t) coarsest = larger(coarsest, lowest_bit(row[t]));
+    for (const double weight : weights_.subspan(static_cast<std::size_t>(map * row_), static_cast<std::size_t>(row_)))
+      coarsest = larger(coarsest, lowest_bit(weight));
     by_product_ = std::isinf(coarsest);
-    margins_.coarsest_weight = by_product_ ? 1 : coarsest;
-    margins_.collapse = margins_.coarsest_weight * 0x1p24;
-  }
-
-  void take(const Patch& patch, Piece& piece) {
-    set_windows(patch);
-    for (Int done = 0; done < patch.count; done += chunk) {
-      Chunk& c = chunk_;
-      c.count = std::min(chunk, patch.count - done);
-      const Int at = patch.first + done;
-      std::copy_n(patch.sum + done, c.count, c.sum.begin());
-      widen_sizes(patch.size + done, c.count, c.size.data());
-      std::copy_n(terms_.begin() + done, c.count, c.terms.begin());
-      std::copy_n(divisors_.begin() + done, c.count, c.divisor.begin());
-      const Int step = plane_step(), first = patch.n * sums_.to.batch + patch.map * sums_.to.channel + at * step;
-      read(first, step);
-      decide(patch, piece, done, first, step);
-    }
-  }
-
-  // Windows of one plane lie one behind the other in the output, at one distance.
-  Int plane_step() const { return sums_.to.cell.empty() ? 1 : sums_.to.cell.back(); }
-
-  void read(Int first, Int step) {
-    switch (got_.dtype()) {
-      case DType::f16: return read_halves(got_.as<Float16>().data() + first, step, chunk_);
-      case DType::bf16: return read_brains(got_.as<BFloat16>().data() + first, step, chunk_);
-      default: return read_floats(got_.as<float>().data() + first, step, chunk_);
-    }
+    margins_.coarsest_weight = doubled_ * (by_product_ ? 1 : coarsest);
+    margins_.collapse = margins_.coarsest_weight / margins_.unit;
   }
 
   void decide(const Patch& patch, Piece& piece, Int done, Int first, Int step) {
     Chunk& c = chunk_;
-    const Tally tally = mark_nearest(c, margins_);
+    const Tally tally = mark_nearest(c, margins_, enclosing_);
     out_.nearest += tally.nearest;
     out_.right += tally.nearest;
     out_.zeros += tally.zeros;
@@ -353,7 +264,7 @@ class Screener {
     } else {
       set_map(patch.map);
       find_finest(piece, done);
-      mark_right(c, margins_, worst_);
+      mark_right(c, margins_, worst_, enclosing_);
     }
     for (Int i = 0; i < c.count; ++i) {
       const auto at = static_cast<std::size_t>(i);
@@ -383,7 +294,7 @@ class Screener {
       const auto at = static_cast<std::size_t>(i);
       c.finest[at] = infinity;
       if (c.nearest[at]) continue;
-      const double enough = c.size[at] * margins_.size_down * 0x1p-25;
+      const double enough = c.size[at] * margins_.size_down * 0.5 / margins_.collapse;
       piece.any_product(done + i, [&](double cell, double weight) {
         if (cell != 0 && weight != 0) c.finest[at] = std::fmin(c.finest[at], lowest_bit(cell) * lowest_bit(weight));
         return c.finest[at] < enough;
@@ -403,12 +314,35 @@ class Screener {
     }
   }
 
-  // Terms and divisors of the windows of a patch: of the same ones for every plane.
-  void set_windows(const Patch& patch) {
-    if (patch.first == first_ && patch.count == static_cast<Int>(terms_.size())) return;
+  const Tensor& got_;
+  const Screen& how_;
+  const Strides& to_;
+  std::span<const double> weights_;
+  Int row_;
+  Enclosing enclosing_;
+  double doubled_;
+  Sampler sampler_;
+  Screening out_;
+  Margins margins_;
+  Worst worst_;
+  Chunk chunk_;
+  std::vector<Candidate> candidates_;
+  bool by_product_ = false;
+  Int map_ = -1;
+};
+
+// Terms and divisors of the windows of a patch: of the same ones for every plane.
+class Windows {
+ public:
+  explicit Windows(const Sums& sums) : sums_(sums) {
+    for (const Track& t : sums.sweep.tracks) counts_.push_back(counts_of(t));
+  }
+
+  void of(const Patch& patch, Screener& screener) {
+    if (patch.first == first_ && patch.count == static_cast<Int>(screener.terms.size())) return;
     first_ = patch.first;
-    terms_.resize(static_cast<std::size_t>(patch.count));
-    divisors_.resize(terms_.size());
+    screener.terms.resize(static_cast<std::size_t>(patch.count));
+    screener.divisors.resize(screener.terms.size());
     const std::vector<Track>& tracks = sums_.sweep.tracks;
     const double depth = static_cast<double>(sums_.sweep.depth), bias = sums_.sweep.bias.empty() ? 0 : 1;
     const std::size_t last = tracks.size() - 1;
@@ -425,39 +359,100 @@ class Screener {
       for (Int j = 0; j < run; ++j, ++done) {
         const auto window = static_cast<std::size_t>(start + j), to = static_cast<std::size_t>(done);
         const double within = inside * counts_[last].inside[window], around = padded * counts_[last].padded[window];
-        terms_[to] = depth * within + bias;
-        divisors_[to] = !sums_.averaged ? 1 : sums_.counts_padding ? around : within;
-        out_.has_empty |= terms_[to] == 0;
+        screener.terms[to] = depth * within + bias;
+        screener.divisors[to] = !sums_.averaged ? 1 : sums_.counts_padding ? around : within;
+        screener.has_empty |= screener.terms[to] == 0;
       }
     }
   }
 
-  void finish() {
-    for (const Candidate& c : candidates_)
-      if (c.q >= worst_.q || c.ulp >= worst_.ulp || (c.share > 0 && c.share >= worst_.share))
-        out_.worst.push_back(c.index);
-    std::ranges::sort(out_.undecided);
-  }
-
+ private:
   const Sums& sums_;
-  const Tensor& got_;
-  const Screen& how_;
-  Sampler sampler_;
-  Screening out_;
-  Margins margins_{};
-  Worst worst_;
-  Chunk chunk_;
   std::vector<Counts> counts_;
-  std::vector<double> terms_, divisors_;
-  std::vector<Candidate> candidates_;
-  bool by_product_ = false;
-  Int plane_ = 1, row_ = 0, first_ = -1, map_ = -1;
+  Int first_ = -1;
 };
 
 }  // namespace
 
 std::optional<Screening> screen(const Sums& sums, const Tensor& got, const Screen& how) {
-  return Screener(sums, got, how).run();
+  const Sweep& sweep = sums.sweep;
+  const Survey x = survey(*sweep.x), weights = survey(sweep.weights), bias = survey(sweep.bias);
+  if (!x.finite || !weights.finite || !bias.finite) return std::nullopt;
+  Int row = sweep.depth;
+  for (const Track& t : sweep.tracks) row *= t.taps;
+  if (row + 2 > most_terms) return std::nullopt;
+  const bool in_pairs = got.dtype() == DType::f64;
+  if (in_pairs && std::max({x.largest, weights.largest, bias.largest}) > 0x1p400) return std::nullopt;
+  Margins margins = margins_of(got.dtype(), static_cast<double>(row + 1));
+  margins.exact_below = std::min(weights.finest * x.finest, bias.finest) * (in_pairs ? 0x1p54 : 0x1p53);
+  margins.extra_terms = sums.averaged ? 1 : 0;
+  Screener screener(got, how, sums.to, sweep.weights, row, {.in_pairs = in_pairs}, margins);
+  Windows windows(sums);
+  oracles::sweep(sweep, [&](const Patch& patch, Piece& piece) {
+    windows.of(patch, screener);
+    screener.take(patch, piece);
+  });
+  return screener.finish();
+}
+
+namespace {
+
+Shape windows_of(const std::vector<Track>& tracks) {
+  Shape windows;
+  for (const Track& t : tracks) windows.push_back(t.windows);
+  return windows;
+}
+
+// Neither over- nor underflow in whatever is computed of these, in double or in pairs: products of six such factors.
+bool stay_normal(std::span<const Survey> all) {
+  return std::ranges::all_of(all, [](const Survey& s) { return s.least >= 0x1p-150 && s.largest <= 0x1p120; });
+}
+
+// 2^53 g: where every fraction has few bits, all coordinates, fractions and their products are exact too.
+double exact_below(std::size_t axes, const Survey& x, const Survey& w, const Survey& b, const Survey& offset,
+                   const Survey& mask) {
+  const double finest = std::min(1.0, offset.finest);
+  if (finest < 0x1p-24 || offset.largest > 0x1p24) return -1;
+  const double fraction = std::pow(finest, static_cast<double>(axes));
+  return fraction < 0x1p-53 ? -1 : std::min(x.finest * fraction * mask.finest * w.finest, b.finest) * 0x1p53;
+}
+
+}  // namespace
+
+std::optional<Screening> screen(Deformed samples, const Tensor& got, const Screen& how) {
+  const std::size_t axes = samples.tracks.size();
+  Int row = samples.depth;
+  for (const Track& t : samples.tracks) row *= t.taps;
+  if (axes > 3 || row + 2 > most_terms) return std::nullopt;
+  const double one[] = {1};
+  const Survey x = survey(*samples.x), w = survey(samples.weights), b = survey(samples.bias),
+               offset = survey(*samples.offset), mask = samples.mask ? survey(*samples.mask) : survey(one);
+  if (!x.finite || !w.finite || !b.finite || !offset.finite || !mask.finite) return std::nullopt;
+  samples.pairs = got.dtype() == DType::f64;
+  samples.largest = x.largest;
+  if (samples.pairs && !stay_normal(std::array{x, w, b, offset, mask})) return std::nullopt;
+  const auto corners = std::ldexp(1.0, static_cast<int>(axes)), terms = static_cast<double>(row + 1);
+  const auto at_least_one = [](double value) { return std::max(1.0, value); };
+  const double roundings = terms + 2 * static_cast<double>(axes) + corners + 4;
+  Margins m = margins_of(got.dtype(), roundings);
+  const double doubled = samples.pairs ? 2 : 1;
+  const double most =
+      terms * corners * at_least_one(x.largest) * at_least_one(w.largest) * at_least_one(mask.largest) + b.largest;
+  if (8 * most >= m.overflow) return std::nullopt;
+  m.size_least *= 1 + w.largest;
+  m.exact_below = doubled * exact_below(axes, x, w, b, offset, mask);
+  m.more = doubled * terms * corners * (static_cast<double>(axes) + 4) * m.underflow *
+           at_least_one((w.largest + 1) * (mask.largest + 1)) * at_least_one(x.largest) * (1 + 0x1p-20);
+  if (samples.pairs)
+    m.error = (terms * terms + 8 * terms + 1024) * 0x1p-106 * (1 + 0x1p-10);
+  else
+    m.displaced = 0x1p-29;
+  Strides to = channels_first(samples.groups * samples.maps, windows_of(samples.tracks));
+  Screener screener(got, how, to, samples.weights, row, {.in_pairs = samples.pairs, .deforms = true}, m);
+  screener.terms.assign(static_cast<std::size_t>(chunk), roundings);
+  screener.divisors.assign(static_cast<std::size_t>(chunk), 1.0);
+  oracles::sweep(samples, [&](const Patch& patch, Piece& piece) { screener.take(patch, piece); });
+  return screener.finish();
 }
 
 void Sampler::draw() {

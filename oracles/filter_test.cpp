@@ -6,12 +6,16 @@
 #include "oracles/dot.h"
 #include "oracles/environment.h"
 #include "oracles/judge.h"
+#include "oracles/pair.h"
+#include "reference/operator.h"
+#include "reference/recipe.h"
 
 #include <catch2/catch.hpp>
 
 #include <cmath>
 #include <cstdlib>
 #include <random>
+#include <type_traits>
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
@@ -30,10 +34,12 @@ void set(Tensor& tensor, Int index, double value) {
   tensor.as<T>()[static_cast<std::size_t>(index)] = static_cast<T>(value);
 }
 
-// `dots` rows of `length` products each, as a convolution of one output per row: x[dots, length, 1], w[1, length, 1].
+// `dots` rows of `length` products each, as a convolution of one output per row: x[dots, length, 1], w[1, length, 1];
+// or of as many cells, averaged.
 struct Batch {
   DType dtype;
   Int dots, length;
+  bool averaged;
   Tensor x, w, got;
   std::vector<Element> right;
 };
@@ -74,24 +80,31 @@ template <class T>
 Batch batch_of(std::mt19937_64& random, Int dots, Int length) {
   const DType dtype = dtype_of<T>();
   const int kinds[] = {static_cast<int>(random() % 8), static_cast<int>(random() % 8)};
+  using Accumulator = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  const bool averaged = random() % 4 == 0;
   Batch out{dtype,
             dots,
             length,
+            averaged,
             Tensor({dtype, {dots, length, 1}}),
             Tensor({dtype, {1, length, 1}}),
             Tensor({dtype, {dots, 1, 1}}),
             {}};
-  for (Int i = 0; i < length; ++i) set<T>(out.w, i, operand<T>(random, kinds[0]));
+  for (Int i = 0; i < length; ++i) set<T>(out.w, i, averaged ? 1 : operand<T>(random, kinds[0]));
   for (Int i = 0; i < dots * length; ++i) set<T>(out.x, i, operand<T>(random, kinds[1]));
   for (Int row = 0; row < dots; ++row) {
     if (random() % 2) aim<T>(out.x, out.w, row, length, random);
     Dot dot;
-    float sum = 0;
+    dot.averaged = averaged;
+    dot.divisor = averaged ? length : 1;
+    Accumulator sum = 0;
     for (Int i = 0; i < length; ++i) {
-      dot.terms.push_back({value_of(out.x, row * length + i), value_of(out.w, i), 0, 0});
-      sum += static_cast<float>(static_cast<double>(out.x.as<T>()[static_cast<std::size_t>(row * length + i)])) *
-             static_cast<float>(static_cast<double>(out.w.as<T>()[static_cast<std::size_t>(i)]));
+      dot.terms.push_back({value_of(out.x, row * length + i), std::nullopt, 0, 0});
+      if (!averaged) dot.terms.back().b = value_of(out.w, i);
+      sum += static_cast<Accumulator>(static_cast<double>(out.x.as<T>()[static_cast<std::size_t>(row * length + i)])) *
+             static_cast<Accumulator>(static_cast<double>(out.w.as<T>()[static_cast<std::size_t>(i)]));
     }
+    if (averaged) sum /= static_cast<Accumulator>(length);
     out.right.push_back(enclose(dot, dtype, Summing::definition));
     // What f32 accumulation gives, the right answer, or a neighbour of one of them.
     const Scalar nearest = rounded(out.right.back().value, format_of(dtype));
@@ -109,11 +122,16 @@ Batch batch_of(std::mt19937_64& random, Int dots, Int length) {
 Sums sums_of(const Batch& batch) {
   Sums sums;
   sums.sweep.tracks = {{.in = 1, .windows = 1}};
+  if (batch.averaged) sums.sweep.tracks = {{.in = batch.length, .taps = batch.length, .windows = 1}};
+  sums.averaged = batch.averaged;
   sums.sweep.batch = batch.dots;
-  sums.sweep.depth = batch.length;
+  sums.sweep.depth = batch.averaged ? 1 : batch.length;
   sums.sweep.x = &batch.x;
-  sums.sweep.from = channels_first(batch.length, Shape{1});
-  for (Int i = 0; i < batch.length; ++i) sums.sweep.weights.push_back(approximate({value_of(batch.w, i).value(), 1}));
+  sums.sweep.from = channels_first(batch.averaged ? 1 : batch.length, Shape{batch.averaged ? batch.length : 1});
+  sums.sweep.pairs = batch.dtype == DType::f64;
+  for_float(batch.dtype, [&]<class T>() {
+    for (const T weight : batch.w.as<T>()) sums.sweep.weights.push_back(static_cast<double>(weight));
+  });
   sums.to = channels_first(1, Shape{1});
   return sums;
 }
@@ -122,53 +140,188 @@ struct Count {
   Int decided = 0, wrong = 0;
 };
 
-// Does the definition say of every decided element what the filter says of it?
-void hold(const Batch& batch, Count& count) {
-  const std::optional<Screening> screening = screen(sums_of(batch), batch.got, {});
-  if (!screening) return;
-  std::vector<bool> undecided(static_cast<std::size_t>(batch.dots));
-  for (const Int i : screening->undecided) undecided[static_cast<std::size_t>(i)] = true;
-  Int nearest = 0;
-  Level weakest = Level::L0;
-  for (Int i = 0; i < batch.dots; ++i) {
+// The largest errors of elements that are not RN_T(y).
+struct Extremes {
+  double q = 0, ulp = 0;
+
+  void see(const Element& element, const Scalar& got, DType dtype) {
+    if (element.kind != Kind::finite || !got.is_finite()) return;
+    const double error = approximate(abs(Ratio{got.value(), 1} - element.value));
+    q = std::max(q, error / approximate(element.magnitude));
+    ulp = std::max(ulp, ulps(element, got, dtype));
+  }
+};
+
+// Does the definition say of every decided element what the filter says of it, and is the worst of them among those the
+// filter names?
+void hold(const Screening& screening, const std::vector<Element>& right, const Tensor& got, Count& count) {
+  std::vector<bool> undecided(right.size());
+  for (const Int i : screening.undecided) undecided[static_cast<std::size_t>(i)] = true;
+  const DType dtype = got.dtype();
+  const Format& format = format_of(dtype);
+  Int nearest = 0, decided = 0;
+  std::optional<Level> weakest;
+  Extremes all, named;
+  for (const Int i : screening.worst) named.see(right[static_cast<std::size_t>(i)], value_of(got, i), dtype);
+  for (Int i = 0; i < got.elements(); ++i) {
     if (undecided[static_cast<std::size_t>(i)]) continue;
-    ++count.decided;
-    const Element& element = batch.right[static_cast<std::size_t>(i)];
-    const Scalar got = value_of(batch.got, i);
-    const Format& format = format_of(batch.dtype);
-    const auto is = [&](const Scalar& s) { return s.is_finite() && got.is_finite() && s.value() == got.value(); };
-    if (element.kind != Kind::finite) {
+    ++decided;
+    const Element& element = right[static_cast<std::size_t>(i)];
+    const Scalar value = value_of(got, i);
+    const auto is = [&](const Scalar& s) { return s.is_finite() && value.is_finite() && s.value() == value.value(); };
+    if (element.kind != Kind::finite || !element.nan_admitted.empty()) {
       ++count.wrong;
       continue;
     }
     if (is(rounded(element.value, format))) {
       ++nearest;
+      weakest = std::max(weakest.value_or(Level::L0), Level::L0);
       continue;
     }
-    const Interval range = interval(element, element.asked, batch.dtype);
-    const bool admitted = got.is_finite() && (!range.lower.is_finite() || range.lower.value() <= got.value()) &&
-                          (!range.upper.is_finite() || got.value() <= range.upper.value());
+    all.see(element, value, dtype);
+    const Interval range = interval(element, element.asked, dtype);
+    const bool admitted = value.is_finite() && (!range.lower.is_finite() || range.lower.value() <= value.value()) &&
+                          (!range.upper.is_finite() || value.value() <= range.upper.value());
     count.wrong += admitted ? 0 : 1;
     const bool faithful =
         is(rounded(element.value, format, Rounding::down)) || is(rounded(element.value, format, Rounding::up));
-    weakest = std::max(weakest, faithful ? Level::L1 : Level::L2);
+    weakest = std::max(weakest.value_or(Level::L0), faithful ? Level::L1 : Level::L2);
   }
-  count.wrong += screening->nearest == nearest ? 0 : 1;
-  if (screening->weakest && *screening->weakest != weakest) ++count.wrong;
-  for (const Sampled& sampled : screening->sampled) count.wrong += sampled.index < batch.dots ? 0 : 1;
+  count.decided += decided;
+  count.wrong += all.q == named.q && all.ulp == named.ulp ? 0 : 1;
+  count.wrong += screening.right == decided && screening.nearest == nearest && screening.weakest == weakest ? 0 : 1;
+  for (const Sampled& sampled : screening.sampled) count.wrong += sampled.index < got.elements() ? 0 : 1;
+}
+
+// A deformable convolution of random extents and data: offsets on the grid, between, next to it, at the border, far
+// out.
+struct Deformation {
+  Call call;
+  Operands in;
+  Tensor got;
+  std::vector<Element> right;
+};
+
+template <class T>
+double offset_of(std::mt19937_64& random, int kind) {
+  const double unit = std::ldexp(static_cast<double>(random() >> 11), -53) * 2 - 1;
+  const auto whole = static_cast<double>(static_cast<int>(random() % 7) - 3);
+  switch (kind) {
+    case 0: return whole;
+    case 1: return whole / 4;
+    case 2: return whole + unit;
+    case 3: return whole + std::ldexp(unit, -format_of(dtype_of<T>()).precision + static_cast<int>(random() % 4));
+    case 4: return random() % 2 ? whole : std::ldexp(unit, -40);
+    case 5: return std::ldexp(unit, static_cast<int>(random() % 30) - 15);
+    default: return unit;
+  }
+}
+
+template <class T>
+Deformation deformation_of(std::mt19937_64& random) {
+  const DType dtype = dtype_of<T>();
+  const std::size_t axes = 1 + random() % 3;
+  const Int group = 1 + static_cast<Int>(random() % 2), channels = 2 * group, maps = 3 * group,
+            offsets = random() % 2 ? channels : 1;
+  Shape x{1, channels}, w{maps, 2}, offset{1, 0}, mask{1, 0};
+  Int taps = 1;
+  for (std::size_t a = 0; a < axes; ++a) {
+    const Int in = 2 + static_cast<Int>(random() % 4), kernel = 1 + static_cast<Int>(random() % 2);
+    x.push_back(in);
+    w.push_back(kernel);
+    offset.push_back(in - kernel + 1);
+    mask.push_back(in - kernel + 1);
+    taps *= kernel;
+  }
+  offset[1] = offsets * taps * static_cast<Int>(axes);
+  mask[1] = offsets * taps;
+  Node node = Node().input("X", {dtype, x}).input("W", {dtype, w}).input("offset", {dtype, offset});
+  const bool has_bias = random() % 2, has_mask = random() % 2;
+  if (has_bias) node.input("B", {dtype, {maps}});
+  if (has_mask) node.input("mask", {dtype, mask});
+  node.attribute("group", group).attribute("offset_group", offsets);
+  const auto filled = [&](const Shape& shape, auto&& draw) {
+    Tensor tensor({dtype, shape});
+    for (Int i = 0; i < tensor.elements(); ++i) set<T>(tensor, i, draw());
+    return tensor;
+  };
+  const auto any_kind = [&] { return static_cast<int>(random() % 8); };
+  const int kx = any_kind(), kw = any_kind(), ko = any_kind();
+  Deformation out{find_operator("", "DeformConv")->call(dtype == DType::bf16 ? 22 : 19, node),
+                  {filled(x, [&] { return operand<T>(random, kx); }), filled(w, [&] { return operand<T>(random, kw); }),
+                   filled(offset, [&] { return offset_of<T>(random, ko); }),
+                   has_bias ? std::optional(filled({maps}, [&] { return operand<T>(random, kx); })) : std::nullopt,
+                   has_mask ? std::optional(filled(mask, [&] { return operand<T>(random, 0); })) : std::nullopt},
+                  Tensor({dtype, {}}),
+                  {}};
+  return out;
+}
+
+// What comes back: right, one step off, or off by a share of the budget.
+template <class T>
+void answer(Deformation& d, const Answer& answer, std::mt19937_64& random) {
+  d.got = Tensor({answer.dtype(), answer.shape()});
+  for (Int i = 0; i < d.got.elements(); ++i) {
+    d.right.push_back(answer.defined(i));
+    const Element& element = d.right.back();
+    const double value = approximate(element.value), budget = approximate(element.asked.budget);
+    const Scalar nearest = rounded(element.value, format_of(answer.dtype()));
+    const double right = nearest.is_finite() ? std::ldexp(static_cast<double>(nearest.mantissa), nearest.exponent) : 0;
+    const double off = std::ldexp(static_cast<double>(random() >> 11), -53) * 2.2 - 1.1;
+    set<T>(d.got, i, random() % 2 ? right : value + off * budget);
+    if (random() % 4 == 0) {
+      std::byte& low = d.got.bytes()[static_cast<std::size_t>(i) * sizeof(T)];
+      low = static_cast<std::byte>(std::to_integer<int>(low) + (random() % 2 ? 1 : -1));
+    }
+  }
 }
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("The filter decides no adversarial dot wrongly", "[filter]", Float16, BFloat16, float) {
+TEMPLATE_TEST_CASE("The filter decides no adversarial dot wrongly", "[filter]", Float16, BFloat16, float, double) {
   std::mt19937_64 random(20 + static_cast<unsigned>(dtype_of<TestType>()));
   Count count;
   const Int wanted = count_of(20'000, 3'400'000);
-  for (Int done = 0; done < wanted; done += 8)
-    hold(batch_of<TestType>(random, 8, 1 + static_cast<Int>(random() % (random() % 4 ? 12 : 90))), count);
+  for (Int done = 0; done < wanted; done += 8) {
+    const auto batch = batch_of<TestType>(random, 8, 1 + static_cast<Int>(random() % (random() % 4 ? 12 : 90)));
+    if (const auto screening = screen(sums_of(batch), batch.got, {})) hold(*screening, batch.right, batch.got, count);
+  }
   INFO(count.decided << " of " << wanted << " decided");
   CHECK(count.wrong == 0);
   CHECK(2 * count.decided > wanted);
+}
+
+TEMPLATE_TEST_CASE("The filter decides no deformed sample wrongly", "[filter]", Float16, BFloat16, float, double) {
+  std::mt19937_64 random(40 + static_cast<unsigned>(dtype_of<TestType>()));
+  Count count;
+  Int elements = 0;
+  for (Int left = count_of(150, 20'000); left-- > 0;) {
+    Deformation d = deformation_of<TestType>(random);
+    const auto answering = oracle_of(d.call.definition().version).answer(d.call, d.in, {}, {});
+    answer<TestType>(d, *answering, random);
+    elements += d.got.elements();
+    if (const auto screening = answering->screen(d.got, {})) hold(*screening, d.right, d.got, count);
+  }
+  INFO(count.decided << " of " << elements << " decided");
+  CHECK(count.wrong == 0);
+  CHECK(3 * count.decided > elements);
+}
+
+TEST_CASE("A product and a sum of pairs hold 100 bits", "[filter]") {
+  std::mt19937_64 random(5);
+  const auto drawn = [&] { return std::ldexp(static_cast<double>(random() >> 11), -53) - 0.5; };
+  const auto value = [](Pair p) { return scalar_of(p.high).value() + scalar_of(p.low).value(); };
+  const auto near = [](const Dyadic& got, const Dyadic& want, const Dyadic& size) {
+    return abs(got - want) <= size * Dyadic::power_of_two(-103);
+  };
+  for (int trial = 0; trial < 2000; ++trial) {
+    const Pair a = exact_product(drawn(), drawn()), b = exact_product(drawn(), drawn());
+    const double c = drawn();
+    REQUIRE(near(value(a * b), value(a) * value(b), abs(value(a) * value(b))));
+    REQUIRE(near(value(a * c), value(a) * scalar_of(c).value(), abs(value(a) * scalar_of(c).value())));
+    REQUIRE(near(value(a + b), value(a) + value(b), abs(value(a)) + abs(value(b))));
+    REQUIRE(near(value(a + c), value(a) + scalar_of(c).value(), abs(value(a)) + abs(scalar_of(c).value())));
+  }
 }
 
 TEST_CASE("The lowest bit of a number", "[filter]") {

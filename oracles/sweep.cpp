@@ -2,6 +2,7 @@
 #include "oracles/sweep.h"
 
 #include "oracles/clones.h"
+#include "oracles/multiply.h"
 
 #include <algorithm>
 #include <bit>
@@ -12,70 +13,7 @@
 namespace assay::oracles {
 namespace {
 
-[[maybe_unused]] constexpr Int lanes = 64;  // bytes of one vector
-constexpr Int slack = 128;                  // elements that may be read or written past the end of a row
 constexpr Int most_cells = 40000;  // of one packed piece: with both kinds of numbers it stays in the second cache
-
-// acc[m][o] = start[m] + sum over t of w[t][m] * x[offset[t] + o], t in order. Written with vector types, since the
-// blocking into registers is all that matters here.
-template <class T>
-struct Multiply {
-  const T* x;
-  const Int* offsets;
-  const T* weights;  // [t][maps]
-  Int terms;
-  const T* start;
-  T* out;
-  Int pitch, count;  // of out; outputs
-};
-
-template <class T, int bytes, int maps, int vectors>
-[[gnu::always_inline]] inline void multiply(const Multiply<T>& job) {
-  typedef T Vector __attribute__((vector_size(bytes)));
-  typedef T Loose __attribute__((vector_size(bytes), aligned(alignof(T)), may_alias));
-  constexpr Int width = bytes / static_cast<Int>(sizeof(T));
-  for (Int o = 0; o < job.count; o += width * vectors) {
-    Vector acc[maps][vectors];
-    for (int m = 0; m < maps; ++m)
-      for (int v = 0; v < vectors; ++v) acc[m][v] = Vector{} + job.start[m];
-    for (Int t = 0; t < job.terms; ++t) {
-      const T* const from = job.x + job.offsets[t] + o;
-      Vector cells[vectors];
-      for (int v = 0; v < vectors; ++v) cells[v] = *reinterpret_cast<const Loose*>(from + v * width);
-      for (int m = 0; m < maps; ++m) {
-        const T weight = job.weights[t * maps + m];
-        for (int v = 0; v < vectors; ++v) acc[m][v] += cells[v] * weight;
-      }
-    }
-    for (int m = 0; m < maps; ++m)
-      for (int v = 0; v < vectors; ++v) *reinterpret_cast<Loose*>(job.out + m * job.pitch + o + v * width) = acc[m][v];
-  }
-}
-
-// One name per number of maps, for three generations of x86-64 and for everything else.
-#if ASSAY_CLONES
-#define ASSAY_MULTIPLY(name, T, maps)                                                                         \
-  [[gnu::target("arch=x86-64-v4")]] void name##_v4(const Multiply<T>& job) { multiply<T, 64, maps, 4>(job); } \
-  [[gnu::target("arch=x86-64-v3")]] void name##_v3(const Multiply<T>& job) { multiply<T, 32, maps, 2>(job); } \
-  void name##_v1(const Multiply<T>& job) { multiply<T, 16, maps, 2>(job); }                                   \
-  void name(const Multiply<T>& job) {                                                                         \
-    static const auto best = __builtin_cpu_supports("x86-64-v4")   ? name##_v4                                \
-                             : __builtin_cpu_supports("x86-64-v3") ? name##_v3                                \
-                                                                   : name##_v1;                               \
-    best(job);                                                                                                \
-  }
-#else
-#define ASSAY_MULTIPLY(name, T, maps) \
-  void name(const Multiply<T>& job) { multiply<T, 16, maps, 4>(job); }
-#endif
-ASSAY_MULTIPLY(doubles_one, double, 1)
-ASSAY_MULTIPLY(doubles_four, double, 4)
-ASSAY_MULTIPLY(floats_one, float, 1)
-ASSAY_MULTIPLY(floats_four, float, 4)
-#undef ASSAY_MULTIPLY
-
-void run(const Multiply<double>& job, Int maps) { maps == 4 ? doubles_four(job) : doubles_one(job); }
-void run(const Multiply<float>& job, Int maps) { maps == 4 ? floats_four(job) : floats_one(job); }
 
 ASSAY_WIDE void widen_floats(const float* from, Int count, double* wide, float* size) {
   for (Int i = 0; i < count; ++i) wide[i] = static_cast<double>(from[i]);
@@ -185,7 +123,7 @@ class Sweeping final : public Piece {
   void pack_weights() {
     const Int terms = what_.depth * taps_, all = what_.groups * what_.maps;
     weights_.resize(static_cast<std::size_t>(all * terms));
-    if (what_.sizes) weight_sizes_.resize(weights_.size());
+    if (packs_sizes()) weight_sizes_.resize(weights_.size());
     for (Int g = 0; g < what_.groups; ++g)
       for (Int m = 0; m < what_.maps; m += block_at(m)) {
         const Int block = block_at(m), row = g * what_.maps + m;
@@ -249,10 +187,17 @@ class Sweeping final : public Piece {
         start_size[i] = static_cast<float>(std::fabs(start[i]));
       }
       const auto at = static_cast<std::size_t>(map * terms);
-      oracles::run({wide_.data(), offsets_.data(), &weights_[at], terms, start, sums_.data(), pitch_, flat_}, block);
-      if (what_.sizes)
+      if (what_.pairs) {
+        for (Int i = 0; i < block; ++i)
+          oracles::run({wide_.data(), nullptr, offsets_.data(), weights_.data() + at + i, block, terms, start[i],
+                        sums_.data() + i * pitch_, lows_.data() + i * pitch_, wide_sizes_.data() + i * pitch_, flat_});
+      } else {
+        oracles::run({wide_.data(), offsets_.data(), weights_.data() + at, terms, start, sums_.data(), pitch_, flat_},
+                     block);
+      }
+      if (packs_sizes())
         oracles::run(
-            {size_.data(), offsets_.data(), &weight_sizes_[at], terms, start_size, sizes_.data(), pitch_, flat_},
+            {size_.data(), offsets_.data(), weight_sizes_.data() + at, terms, start_size, sizes_.data(), pitch_, flat_},
             block);
       for (Int i = 0; i < block; ++i) hand_out(n, map + i, first, i);
     }
@@ -260,17 +205,23 @@ class Sweeping final : public Piece {
 
   void hand_out(Int n, Int map, Int first, Int i) {
     map_ = map;
-    Patch patch{
-        n, map, first, count_here_, sums_.data() + i * pitch_, what_.sizes ? sizes_.data() + i * pitch_ : nullptr};
-    if (count_here_ != flat_) {
-      compact(patch.sum, tight_sums_.data());
-      patch.sum = tight_sums_.data();
-      if (patch.size) {
-        compact(patch.size, tight_sizes_.data());
-        patch.size = tight_sizes_.data();
-      }
-    }
+    Patch patch{.n = n, .map = map, .first = first, .count = count_here_};
+    patch.sum = tight(sums_.data() + i * pitch_, tight_sums_);
+    if (packs_sizes()) patch.size = tight(sizes_.data() + i * pitch_, tight_sizes_);
+    if (what_.pairs) patch.low = tight(lows_.data() + i * pitch_, tight_lows_);
+    if (what_.pairs) patch.wide_size = tight(wide_sizes_.data() + i * pitch_, tight_wide_sizes_);
     use_(patch, *this);
+  }
+
+  bool packs_sizes() const { return what_.sizes && !what_.pairs; }
+
+  // Without the garbage past the end of each row.
+  template <class T>
+  const T* tight(const T* flat, std::vector<T>& into) const {
+    if (count_here_ == flat_) return flat;
+    into.resize(static_cast<std::size_t>(pitch_));
+    compact(flat, into.data());
+    return into.data();
   }
 
   // Extents, pitches and offsets of the piece at hand.
@@ -317,9 +268,9 @@ class Sweeping final : public Piece {
     size_.resize(std::max(size_.size(), cells));
     pitch_ = std::max(pitch_, flat_ + slack);
     sums_.resize(static_cast<std::size_t>(4 * pitch_));
-    sizes_.resize(static_cast<std::size_t>(4 * pitch_));
-    tight_sums_.resize(static_cast<std::size_t>(pitch_));
-    tight_sizes_.resize(static_cast<std::size_t>(pitch_));
+    if (packs_sizes()) sizes_.resize(sums_.size());
+    if (what_.pairs) lows_.resize(sums_.size());
+    if (what_.pairs) wide_sizes_.resize(sums_.size());
   }
 
   void fill_rows(Int n, Int g) {
@@ -415,6 +366,7 @@ class Sweeping final : public Piece {
   Int slab_ = 1, flat_ = 1, pitch_ = 0, offsets_slab_ = -1, count_here_ = 0, map_ = 0;
   std::vector<Int> offsets_;
   std::vector<double> weights_, wide_, sums_, tight_sums_, finest_;
+  std::vector<double> lows_, tight_lows_, wide_sizes_, tight_wide_sizes_;  // of pairs
   std::vector<float> weight_sizes_, size_, sizes_, tight_sizes_;
 };
 

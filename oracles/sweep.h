@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The filter's own convolution engine: for a piece of an output plane at a time, the sums of products in double and the
-// sums of their absolute values in single, in one fixed order. It shares nothing with the kernels.
+// sums of their absolute values in single, in one fixed order; or both in double, with what rounding lost of the sums.
+// It shares nothing with the kernels.
 //
 // Packing resolves padding, strides and dilations: a piece of the input is copied phase by phase (cells of equal
 // remainder modulo the stride), so that tap t of every output lies at one constant distance from it. What is left is
@@ -37,6 +38,7 @@ struct Sweep {
   std::vector<double> weights;  // groups * maps rows of depth * taps
   std::vector<double> bias;     // per map of all groups, or none
   bool sizes = true;            // whether the sums of absolute values are wanted
+  bool pairs = false;           // of f64: sums in twice the precision
 };
 
 // A run of consecutive outputs of one plane.
@@ -44,6 +46,11 @@ struct Patch {
   Int n = 0, map = 0, first = 0, count = 0;  // map over all groups; `first` is row-major within the plane
   const double* sum = nullptr;
   const float* size = nullptr;  // of |terms|, the bias included; none where none are wanted
+  // Of pairs, instead of `size`: the sum is sum + low.
+  const double *low = nullptr, *wide_size = nullptr;
+  // Of deformed samples (deformed.h): what rounded coordinates may add to the budget, at most; 1 where some coordinate
+  // is not exact in the accumulator, else 0; 1 where `moved` may be too large, else 0.
+  const double *moved = nullptr, *inexact = nullptr, *vague = nullptr;
 };
 
 // What a patch says beyond its sums, worked out when asked.

@@ -43,7 +43,8 @@ class AveragePoolAnswer final : public Answer {
                   .x = &x_.tensor(),
                   .from = channels_first(x_.extent(1), std::span(x_.shape()).subspan(2)),
                   .weights = std::vector<double>(static_cast<std::size_t>(taps * x_.extent(1)), 1.0),
-                  .bias = {}};
+                  .bias = {},
+                  .pairs = dtype_ == DType::f64};
     sums.to = channels_first(x_.extent(1), std::span(shape_).subspan(2));
     sums.averaged = true;
     sums.counts_padding = count_padding_;

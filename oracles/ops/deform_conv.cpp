@@ -24,10 +24,12 @@
 // nothing rounds, whichever way it is written.
 #include "oracles/dot.h"
 #include "oracles/enclosure.h"
+#include "oracles/filter.h"
 #include "oracles/geometry.h"
 #include "oracles/operands.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <span>
 
@@ -90,13 +92,31 @@ struct Sample {
 };
 
 // What one sample contributes.
-struct Sampled {
+struct Blend {
   Dyadic value, magnitude, magnitude_lerp;  // beta, with omega, with omega = 1
   int granule = no_granule;                 // of every omega x
   int finest = no_granule;                  // of every partial product, in any order
   Dyadic largest;                           // of the intermediates of one sample, in any order
   bool nan_admitted = false, nonfinite_near = false, subnormal = false;
   bool positive_infinity = false, negative_infinity = false, nan = false;
+};
+
+// A tensor taken apart once some element is asked for.
+class Apart {
+ public:
+  explicit Apart(Tensor tensor) : tensor_(std::move(tensor)) {}
+
+  const Tensor& tensor() const { return tensor_; }
+  const Shape& shape() const { return tensor_.shape(); }
+  Int extent(std::size_t axis) const { return shape().at(axis); }
+  const Scalar& at(Int flat) const {
+    if (values_.empty()) values_ = scalars(tensor_).values;
+    return values_[static_cast<std::size_t>(flat)];
+  }
+
+ private:
+  Tensor tensor_;
+  mutable std::vector<Scalar> values_;
 };
 
 class DeformConvAnswer final : public Answer {
@@ -109,19 +129,11 @@ class DeformConvAnswer final : public Answer {
         hard_zero_(readings.of("A20") == "hard-zero"),
         group_(call.integer("group")),
         offset_group_(call.integer("offset_group")),
-        x_(scalars(*in.at(0))),
-        w_(scalars(*in.at(1))),
-        offset_(scalars(*in.at(2))) {
-    if (in.size() > 3 && in[3]) b_ = scalars(*in[3]);
-    if (in.size() > 4 && in[4]) mask_ = scalars(*in[4]);
-    for_float(dtype_, [&]<class T>() {
-      for (const T value : in[0]->as<T>()) plain_.push_back(static_cast<double>(value));
-    });
-    for (const Scalar& value : x_.values)
-      if (value.is_finite())
-        largest_x_ = std::max(largest_x_, abs(value.value()));
-      else
-        has_nonfinite_x_ = true;
+        x_(*in.at(0)),
+        w_(*in.at(1)),
+        offset_(*in.at(2)) {
+    if (in.size() > 3 && in[3]) b_.emplace(*in[3]);
+    if (in.size() > 4 && in[4]) mask_.emplace(*in[4]);
     shape_ = {x_.extent(0), w_.extent(0)};
     for (const Track& t : tracks_) {
       shape_.push_back(t.windows);
@@ -139,7 +151,7 @@ class DeformConvAnswer final : public Answer {
     const Scalar* bias = bias_of(index);
     out.terms = static_cast<Int>(all.size()) + (bias ? 1 : 0);
     if (const std::string reason = unscorable(all); !reason.empty()) return unscored(std::move(out), reason);
-    Sampled total = sum(all, bias);
+    Blend total = sum(all, bias);
     if (total.nonfinite_near) return unscored(std::move(out), "a coordinate may round onto an infinity or NaN");
     out.value = {total.value, 1};
     out.magnitude = {total.magnitude, 1};
@@ -162,7 +174,7 @@ class DeformConvAnswer final : public Answer {
   std::vector<Allowance> wider(Int index) const override {
     const std::vector<Sample> all = samples(index);
     if (!unscorable(all).empty()) return {};
-    const Sampled total = sum(all, bias_of(index));
+    const Blend total = sum(all, bias_of(index));
     const Format &type = format_of(dtype_), &format = accumulator();
     const Machine truncating{.format = &format, .slack_exponent = 1};
     std::vector<Allowance> wide;
@@ -195,12 +207,30 @@ class DeformConvAnswer final : public Answer {
     for (const Sample& s : samples(index)) {
       std::vector<std::string> factors{hexadecimal(*s.weight)};
       if (s.mask) factors.push_back(hexadecimal(*s.mask));
-      std::string where = place("W", w_.shape, s.weight_index) + " at";
+      std::string where = place("W", w_.shape(), s.weight_index) + " at";
       for (const Coordinate& c : s.where) where += " " + std::to_string(c.base) + "+" + hexadecimal(*c.offset);
       all.push_back({std::move(factors), where + " of plane " + std::to_string(s.plane)});
     }
     if (const Scalar* bias = bias_of(index)) all.push_back({{hexadecimal(*bias)}, "B"});
     return all;
+  }
+
+  std::optional<Screening> screen(const Tensor& got, const Screen& how) const override {
+    if (hard_zero_ || x_.extent(1) == 0 || w_.extent(0) == 0) return std::nullopt;
+    Deformed all{.tracks = tracks_,
+                 .batch = x_.extent(0),
+                 .groups = group_,
+                 .depth = w_.extent(1),
+                 .maps = w_.extent(0) / group_,
+                 .offset_groups = offset_group_,
+                 .x = &x_.tensor(),
+                 .offset = &offset_.tensor(),
+                 .mask = mask_ ? &mask_->tensor() : nullptr,
+                 .weights = doubles(w_.tensor()),
+                 .bias = {}};
+    if (b_) all.bias = doubles(b_->tensor());
+    if (b_) all.bias.resize(static_cast<std::size_t>(w_.extent(0)), all.bias.front());  // A13: allow-1
+    return oracles::screen(std::move(all), got, how);
   }
 
   // A20: some sample lies outside the padded tensor, or may after rounding, and yet within one cell of the input.
@@ -300,7 +330,7 @@ class DeformConvAnswer final : public Answer {
 
   // A21 of a sample at -1 exactly: the cell at 0 is a neighbour with weight 0, and an infinity there may be multiplied.
   bool may_multiply_edge(const Sample& s) const {
-    if (!has_nonfinite_x_) return false;
+    if (!has_nonfinite_x()) return false;
     bool is_at_edge = false;
     for (std::size_t a = 0; a < s.where.size(); ++a) {
       if (s.where[a].at < whole(-1) || s.where[a].at >= whole(tracks_[a].in)) return false;
@@ -331,7 +361,7 @@ class DeformConvAnswer final : public Answer {
     return flat < 0 ? nullptr : &x_.at(flat);
   }
 
-  void add_corner(Sampled& out, const Scalar& x, const Dyadic& omega, const Scalar& weight, const Scalar* mask) const {
+  void add_corner(Blend& out, const Scalar& x, const Dyadic& omega, const Scalar& weight, const Scalar* mask) const {
     if (!x.is_finite()) {
       const bool nothing = weight.is_zero() || (mask && mask->is_zero());
       const bool negative = x.negative != (weight.negative != (mask && mask->negative));
@@ -352,8 +382,8 @@ class DeformConvAnswer final : public Answer {
   }
 
   // beta and its sums over the 2^r corners.
-  Sampled sampled(const Sample& s) const {
-    Sampled out;
+  Blend sampled(const Sample& s) const {
+    Blend out;
     const std::size_t axes = s.where.size();
     std::vector<Int> low(axes);
     std::vector<Dyadic> fraction(axes);
@@ -381,7 +411,7 @@ class DeformConvAnswer final : public Answer {
   // Infinities or NaN within reach of a coordinate that is not exact in the coarsest arithmetic there is room for:
   // operations in T, and f64 computed in f32.
   bool may_touch_nonfinite(const Sample& s) const {
-    if (!has_nonfinite_x_) return false;
+    if (!has_nonfinite_x()) return false;
     const Machine machine{.format = &format_of(dtype_ == DType::f64 ? DType::f32 : dtype_), .slack_exponent = 1};
     if (std::ranges::all_of(s.where, [&](const Coordinate& c) { return c.change(machine).is_zero(); })) return false;
     bool found = false;
@@ -409,8 +439,8 @@ class DeformConvAnswer final : public Answer {
     });
   }
 
-  Sampled sum(const std::vector<Sample>& all, const Scalar* bias) const {
-    Sampled total;
+  Blend sum(const std::vector<Sample>& all, const Scalar* bias) const {
+    Blend total;
     for (const Sample& s : all) {
       if (is_zero_by_reading(s)) continue;
       total.nonfinite_near |= may_touch_nonfinite(s);
@@ -418,7 +448,7 @@ class DeformConvAnswer final : public Answer {
         total.nan_admitted |= may_multiply_edge(s);
         continue;
       }
-      const Sampled one = sampled(s);
+      const Blend one = sampled(s);
       const Dyadic factor = s.mask ? s.weight->value() * s.mask->value() : s.weight->value();
       const Dyadic size = abs(factor);
       total.value += factor * one.value;
@@ -442,13 +472,13 @@ class DeformConvAnswer final : public Answer {
   }
 
   // |x| summed over the corners covers b - a of a + t(b - a); weight and mask may be multiplied in before or after.
-  static Dyadic largest_of(const Sample& s, const Sampled& one) {
+  static Dyadic largest_of(const Sample& s, const Blend& one) {
     const auto at_least_one = [](const Dyadic& value) { return std::max(whole(1), value); };
     Dyadic largest = at_least_one(one.magnitude_lerp) * at_least_one(abs(s.weight->value()));
     return s.mask ? largest * at_least_one(abs(s.mask->value())) : largest;
   }
 
-  void add_bias(Sampled& total, const Scalar& bias) const {
+  void add_bias(Blend& total, const Scalar& bias) const {
     if (bias.is == Scalar::Class::nan) total.nan = true;
     if (bias.is == Scalar::Class::infinite) (bias.negative ? total.negative_infinity : total.positive_infinity) = true;
     if (!bias.is_finite() || bias.is_zero()) return;
@@ -474,6 +504,7 @@ class DeformConvAnswer final : public Answer {
 
   // The largest difference of two values in the cells within reach, zeros outside included. Every T fits a double.
   Dyadic range(const Sample& s, const Machine& machine) const {
+    if (plain_.empty()) plain_ = doubles(x_.tensor());
     double low = std::numeric_limits<double>::infinity(), high = -low;
     const Scalar *lowest = nullptr, *highest = nullptr;
     static const Scalar zero;
@@ -487,7 +518,7 @@ class DeformConvAnswer final : public Answer {
     return lowest ? highest->value() - lowest->value() : Dyadic{};
   }
 
-  bool is_exact(const std::vector<Sample>& all, const Sampled& total, const Machine& machine) const {
+  bool is_exact(const std::vector<Sample>& all, const Blend& total, const Machine& machine) const {
     if (machine.converts()) return false;
     const bool places = std::ranges::all_of(all, [&](const Sample& s) {
       return std::ranges::all_of(s.where, [&](const Coordinate& c) { return c.is_exact(*machine.format); });
@@ -506,10 +537,27 @@ class DeformConvAnswer final : public Answer {
       if (s.mask) size = size * (abs(s.mask->value()) + whole(1));
       most = std::max(most, size);
     }
-    return most * largest_x_;
+    return most * largest_x();
   }
 
-  Allowance allowance(const std::vector<Sample>& all, const Sampled& total, Level level, std::string arithmetic,
+  bool has_nonfinite_x() const {
+    if (!has_nonfinite_x_) {
+      const std::vector<double> all = doubles(x_.tensor());
+      has_nonfinite_x_ = !std::ranges::all_of(all, [](double x) { return std::isfinite(x); });
+    }
+    return *has_nonfinite_x_;
+  }
+
+  // |x| of the largest, and 1 at least.
+  const Dyadic& largest_x() const {
+    if (largest_x_) return *largest_x_;
+    largest_x_ = whole(1);
+    for (Int i = 0; i < x_.tensor().elements(); ++i)
+      if (x_.at(i).is_finite()) largest_x_ = std::max(*largest_x_, abs(x_.at(i).value()));
+    return *largest_x_;
+  }
+
+  Allowance allowance(const std::vector<Sample>& all, const Blend& total, Level level, std::string arithmetic,
                       const Machine& machine, const Dyadic& magnitude) const {
     Allowance out;
     out.level = level;
@@ -531,7 +579,7 @@ class DeformConvAnswer final : public Answer {
     return out;
   }
 
-  Allowance flushed(const std::vector<Sample>& all, const Sampled& total, const Machine& machine) const {
+  Allowance flushed(const std::vector<Sample>& all, const Blend& total, const Machine& machine) const {
     Allowance out = allowance(all, total, Level::widest, "subnormals flushed", machine, total.magnitude);
     out.flushes_output = true;
     const Int operations = (static_cast<Int>(all.size()) + 1) * (Int{8} << tracks_.size());
@@ -545,11 +593,11 @@ class DeformConvAnswer final : public Answer {
   }
 
   // Weights and columns rounded to a narrower format before they are multiplied: 2u each, (2e + e^2) A in all.
-  Allowance with_narrow_products(const std::vector<Sample>& all, const Sampled& total, std::string arithmetic,
+  Allowance with_narrow_products(const std::vector<Sample>& all, const Blend& total, std::string arithmetic,
                                  const Format& narrow, const Machine& machine) const {
     Allowance out = allowance(all, total, Level::widest, std::move(arithmetic), machine, total.magnitude_lerp);
     const bool fits = std::ranges::all_of(all, [&](const Sample& s) {
-      const Sampled one = sampled(s);
+      const Blend one = sampled(s);
       const Dyadic column = s.mask ? one.value * s.mask->value() : one.value;
       return fits_in(s.weight->value(), narrow) && fits_in(column, narrow);
     });
@@ -571,13 +619,13 @@ class DeformConvAnswer final : public Answer {
   Arithmetic declared_;
   bool hard_zero_;
   Int group_, offset_group_;
-  Scalars x_, w_, offset_;
-  std::optional<Scalars> b_, mask_;
+  Apart x_, w_, offset_;
+  std::optional<Apart> b_, mask_;
   Shape shape_;
   std::vector<Int> taps_, plane_;
-  std::vector<double> plain_;  // x as doubles, exact
-  Dyadic largest_x_ = whole(1);
-  bool has_nonfinite_x_ = false;
+  mutable std::vector<double> plain_;  // x as doubles, exact
+  mutable std::optional<Dyadic> largest_x_;
+  mutable std::optional<bool> has_nonfinite_x_;
 };
 
 std::unique_ptr<Answer> answer(const Call& call, const Operands& in, const Readings& readings,
@@ -591,8 +639,12 @@ std::optional<Shape> shape(const Call& call, const Readings& readings) {
 
 std::vector<std::string> touched(const Call& call, const Operands* in) {
   if (!in) return {};
-  const DeformConvAnswer ruled(call, *in, *tracks(call, sliding(call), {}), {}, {});
-  const Shape y = ruled.shape();
+  const std::vector<Track> windows = *tracks(call, sliding(call), {});
+  const Shape y = *shape(call, {});
+  if (volume(y) == 0 || call.dim("X", 1) == 0) return {};
+  const Reach reach = reaches_border(windows, *in->at(2), call.dim("X", 0) * call.integer("offset_group"));
+  if (reach != Reach::unsure) return reach == Reach::yes ? std::vector<std::string>{"A20"} : std::vector<std::string>{};
+  const DeformConvAnswer ruled(call, *in, windows, {}, {});
   const Int group_maps = y[1] / call.integer("group"), plane = volume(std::span(y).subspan(2));
   for (Int i = 0, count = volume(y); i < count; ++i) {
     const bool samples_as_before = i / plane % y[1] % group_maps != 0;  // all maps of a group sample the same places

@@ -56,6 +56,18 @@ TEST_CASE("A sample between cells blends its neighbours, zeros outside included"
   CHECK(oracle_of({"", "DeformConv", 22}).touched(up.call(), &operands) == std::vector<std::string>{"A20"});
 }
 
+TEST_CASE("A coordinate beyond the border by less than a double tells is still beyond it", "[DeformConv][A20]") {
+  const auto touched = [](const char* offsets) {
+    const Sampling s(DType::f64, {4}, "iota:1", offsets);
+    return oracle_of({"", "DeformConv", 22}).touched(s.call(), &s.in);
+  };
+  // 3 + 1.0000000000000004 is 4 + 2^-51, in f64 4: rounding may carry it to the far side of the last cell's neighbour.
+  CHECK(touched("lit:0,0,0,1.0000000000000004") == std::vector<std::string>{"A20"});
+  CHECK(touched("lit:0,0,0,0") == std::vector<std::string>{});
+  CHECK(touched("lit:0,0,0,0.5") == std::vector<std::string>{"A20"});
+  CHECK(touched("lit:0,0,0,2") == std::vector<std::string>{});  // farther than any neighbour
+}
+
 TEST_CASE("Quarter offsets over small integers are exact: no room at all, in any narrower arithmetic", "[DeformConv]") {
   const Sampling quarters(DType::f32, {3, 3}, "iota:1", "lit:0.25,-0.75,1.5,0,2.25");
   for (Int i = 0; i < 9; ++i) {

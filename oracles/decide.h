@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the filter says of a run of outputs side by side, given an enclosure of each: which of them are RN_T(y), and
+// which of the others are right at L1 or L2, for certain. Vector loops and nothing else; filter.h has the proof.
+#pragma once
+
+#include "reference/tensor.h"
+
+#include <array>
+#include <cstdint>
+
+namespace assay::oracles {
+
+inline constexpr Int chunk = 256;
+using Lane = std::array<double, chunk>;
+using Marks = std::array<std::uint64_t, chunk>;
+
+// One run of outputs. Everything times the divisor; of f64 twice that, so that half an ulp is a number.
+struct Chunk {
+  Int count = 0;
+  alignas(64) Lane sum, size, terms, divisor, finest, got;
+  alignas(64) Lane low;                    // of f64: the sum is sum + low
+  alignas(64) Lane moved, inexact, vague;  // of deformed samples, see Patch
+  alignas(64) Marks odd, nearest, right, faithful, maybe_zero;
+  alignas(64) Lane q, ulp, share;                 // upper bounds of what the definition calls so
+  alignas(64) Lane sure_q, sure_ulp, sure_share;  // lower bounds
+};
+
+// What is the same for all outputs of one map.
+struct Margins {
+  double size_up, size_down, size_least;  // A <= size_up a + size_least, A >= size_down a - size_least
+  double error, error_least;              // E = error A + error_least
+  double exact_below;                     // E = 0 where A is at most this: 2^53 g
+  double overflow;                        // no intermediate overflows while A is below this
+  double underflows_below;                // not decided at L1 or L2 where A is below this
+  double unit;                            // u of the accumulator
+  double collapse;                        // 2^p of it, times the coarsest lowest bit of a weight
+  double coarsest_weight, underflow;      // that bit; η of the accumulator
+  double extra_terms;                     // 1 for an average: the division
+  double ulp, smallest_normal, top;       // 2^(1-p), λ and the first power of two of the last binade of T
+  double displaced = 0;                   // E grows by this share of `moved`
+  double more = 0;                        // what a budget may have besides
+};
+
+// How the sums are enclosed.
+struct Enclosing {
+  bool in_pairs = false;  // as sum + low
+  bool deforms = false;   // of samples between the cells
+};
+
+struct Tally {
+  Int nearest = 0, zeros = 0;
+};
+// Which answers are RN_T(y) for certain, and how many of these are 0.
+Tally mark_nearest(Chunk& c, const Margins& m, Enclosing how);
+
+// Largest certain lower bounds of q, ulp and share seen so far.
+struct Worst {
+  double q = 0, ulp = 0, share = 0;
+};
+// Of the others, which are right at L1 or L2 for certain.
+void mark_right(Chunk& c, const Margins& m, Worst& worst, Enclosing how);
+
+// The outputs of a backend as doubles, and whether their last bit is set.
+void read_outputs(const Tensor& got, Int first, Int step, Chunk& c);
+
+}  // namespace assay::oracles
