@@ -193,7 +193,7 @@ TEST_CASE("Worker: a worker that hangs after its answer costs the next case time
 TEST_CASE("Worker: what breaks the frame is garbled", "[worker]") {
   const auto lie = GENERATE(values<Lie>({
       {"no JSON", Kind::garbled, "the header is not JSON: hello\\u{0000}\\xff world"},
-      {"deep JSON", Kind::garbled, "the header is not a JSON object"},
+      {"deep JSON", Kind::garbled, "the header nests too deep"},
       {"no object", Kind::garbled, "the header is not a JSON object: [1]"},
       {"giant header", Kind::garbled, "a header line of more than 1 MiB"},
       {"half a header, exits 0", Kind::garbled, "ended with exit code 0 in the middle of the header"},
