@@ -269,7 +269,7 @@ Width width_here() {
     default: return portable::function(__VA_ARGS__);          \
   }
 #else
-#define ASSAY_WIDEST(function, ...) return portable::function(__VA_ARGS__)
+#define ASSAY_WIDEST(function, ...) return portable::function(__VA_ARGS__);
 #endif
 
 template <class Lane>

@@ -95,7 +95,7 @@ emulated() {
   tell "$name" "$qemu" -L "$root" "$work/$name/golden_digest" suites
 }
 
-[[ $# != 0 ]] || set -- O2 O0 O3 clang arm64  # s390x by name only
+[[ $# != 0 ]] || set -- O2 O0 O3 clang arm64 s390x
 for each in "$@"; do
   case $each in
     O2) here x86-64-g++-O2 g++ -O2 ;;
