@@ -283,6 +283,29 @@ class InABrowser(unittest.TestCase):
         self.run_("document.querySelectorAll('.cause h3 button').forEach((e) => e.click())")
         self.assertGreater(self.run_("document.querySelectorAll('.figure rect').length"), 0)
 
+    def test_the_report_of_a_real_runtime(self):
+        done = assay("certify", "--backend", "onnxruntime", "--ops", "AveragePool-19,Conv-11", "--cases", "300", "--report", self.path / "real.json")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        report = json.loads((self.path / "real.json").read_text(encoding="utf-8"))
+        failing = [verdict for verdict in report["verdicts"] if verdict["state"] == "fail"]
+        self.assertGreater(len(failing), 5, "SAME_* with dilations fails here since version 19")
+        page = self.rendered(report, "real")
+        self.open(page)
+        self.assertTrue(self.run_("document.querySelector('h1').textContent").startswith("No: "))
+        self.assertEqual(self.run_("[...document.querySelectorAll('.matrix tbody th')].map((e) => e.textContent)"), ["AveragePool-19", "Conv-11"])
+        self.run_("document.querySelectorAll('.cause h3 button').forEach((e) => e.click())")
+        self.assertEqual(self.run_("document.querySelectorAll('.cause').length"), len(report["findings"]))
+        text = self.run_("document.getElementById('causes').textContent")
+        for each in report["findings"]:
+            self.assertIn(each["smallest"]["replay"], text)
+        self.assertIn("pads for the undilated kernel", text)
+        self.open(page, "#verdicts?state=fail")
+        self.assertTrue(self.run_("document.getElementById('count').textContent").startswith(f"{len(failing)} of "))
+        self.open(page, "#verdict-" + failing[-1]["id"])
+        self.assertIn(failing[-1]["line"], self.run_("document.querySelector('tr.more:not([hidden])').textContent"))
+        if examiners.AXE:
+            self.assertEqual(examiners.accessibility(self.browser), [])
+
     def test_a_hundred_thousand_verdicts(self):
         report = copy.deepcopy(self.report)
         many = 100_000 if FULL else 20_000
