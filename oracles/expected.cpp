@@ -2,7 +2,7 @@
 #include "oracles/expected.h"
 
 #include "oracles/exact.h"
-#include "oracles/judge.h"
+#include "oracles/finding.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,9 +35,9 @@ void store(Tensor& tensor, Int index, double value) {
   }
 }
 
-double nearest(const Element& element, DType dtype) {
+double number_of(const Element& element, DType dtype) {
   if (element.kind != Kind::finite) return special(element.kind);
-  return number(element.nearest ? *element.nearest : rounded(element.value, format_of(dtype)));
+  return number(nearest(element, dtype));
 }
 
 // Every value of an output type is a double.
@@ -68,7 +68,7 @@ struct Filler {
   void fill(Int index, const Element& element) {
     const DType dtype = answer.dtype();
     const Range asked = range_of(element, element.asked, dtype);
-    store(all.output, index, nearest(element, dtype));
+    store(all.output, index, number_of(element, dtype));
     store(all.lower, index, asked.lower);
     store(all.upper, index, asked.upper);
     if (element.kind == Kind::nan_or_zero) all.or_zero.push_back(index);
@@ -107,7 +107,7 @@ std::optional<Tensor> expected(const Case& c, int set) {
   for (Int i = 0; i < tensor.elements(); ++i) {
     const Element element = answer->element(i);
     if (element.kind == Kind::unscored) return std::nullopt;
-    store(tensor, i, nearest(element, tensor.dtype()));
+    store(tensor, i, number_of(element, tensor.dtype()));
   }
   return tensor;
 }

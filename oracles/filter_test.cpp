@@ -5,6 +5,7 @@
 
 #include "oracles/dot.h"
 #include "oracles/environment.h"
+#include "oracles/finding.h"
 #include "oracles/judge.h"
 #include "oracles/pair.h"
 #include "reference/operator.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// (Case, Outcome) -> Verdict. The rule of numerics 2.2 with the collapse of 2.4: accept iff
-// RN_T(y - B) <= got <= RN_T(y + B), with B proven. Comparison of floats happens here and nowhere else.
+// (Case, Outcome) -> Verdict: the ruling first, then the readings that depart from it; of one element see finding.h.
 #pragma once
 
 #include "oracles/verdict.h"
@@ -57,22 +56,5 @@ Verdict judge(const Case& c, const Outcome& outcome, const Judgement& judgement 
 
 // The same without a Case: operands in schema order, per data set.
 Verdict judge(Call call, std::vector<Operands> sets, const Outcome& outcome, const Judgement& judgement = {});
-
-// How far off an element is: |got - y| / ulp_T(y), of integers the difference. Both are finite.
-double ulps(const Element& element, const Scalar& got, DType dtype);
-// What an element has to be, in words: the right answer rounded once, "nan", "inf", "nan or 0", "unscored".
-std::string wanted(const Element& element, DType dtype);
-
-// The interval of one finite element at one allowance.
-Interval interval(const Element& element, const Allowance& allowance, DType dtype);
-
-// The class of a case (spec B.1), one label each: "valid-core", "valid-contested", "valid-degenerate", "nonfinite",
-// "overflow-int", "invalid-static".
-std::string_view class_of(const Case& c);
-
-// The rulings with several readings that influence a legal case, in id order.
-std::vector<std::string> touched(const Case& c);
-// The class of a legal case that touches these; saves working them out again.
-std::string_view class_of(const Case& c, const std::vector<std::string>& touched);
 
 }  // namespace assay::oracles

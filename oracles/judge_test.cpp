@@ -153,11 +153,3 @@ TEST_CASE("Shapes alone for a near miss: accepted", "[judge][shapes]") {
   const Case c = parsed("Conv-11 opset=11 ir=8 X=f32[1,2,4]~small:1 W=f32[1,1,2]~small:2");
   CHECK(judge(c, out).state == State::accepted);
 }
-
-TEST_CASE("A case has one class", "[judge]") {
-  CHECK(class_of(parsed(valid_ceil)) == "valid-contested");
-  CHECK(class_of(parsed("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,3]~const:1")) == "valid-core");
-  CHECK(class_of(parsed("Conv-11 opset=11 ir=8 X=f32[0,1,4]~iota:1 W=f32[1,1,3]~const:1")) == "valid-degenerate");
-  CHECK(class_of(parsed("Conv-11 opset=11 ir=8 X=f32[1,1,4]~special:1 W=f32[1,1,3]~const:1")) == "nonfinite");
-  CHECK(class_of(parsed("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,3]~const:1 group=2")) == "invalid-static");
-}

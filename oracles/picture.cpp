@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/picture.h"
 
+#include "oracles/finding.h"
 #include "oracles/operands.h"
 #include "reference/operator.h"
 

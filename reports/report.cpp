@@ -2,6 +2,7 @@
 #include "reports/report.h"
 
 #include "generators/shrink.h"
+#include "oracles/case_class.h"
 #include "reports/pieces.h"
 #include "suites/clauses.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/clauses.h"
 
-#include "oracles/judge.h"
+#include "oracles/case_class.h"
 #include "reference/operator.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "generators/features.h"
 #include "generators/generators.h"
-#include "oracles/judge.h"
+#include "oracles/case_class.h"
 #include "reference/operator.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/golden.h"
 
+#include "oracles/case_class.h"
 #include "oracles/expected.h"
-#include "oracles/judge.h"
 #include "suites/vector_folder.h"
 
 #include <nlohmann/json.hpp>

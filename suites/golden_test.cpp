@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generators/generators.h"
+#include "oracles/case_class.h"
 #include "oracles/expected.h"
 #include "oracles/judge.h"
 #include "suites/golden_folder.h"

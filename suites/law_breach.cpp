@@ -3,7 +3,7 @@
 // sum f_i e_i = 0, so a correct backend has sum f_i g_i = sum f_i (g_i - e_i), and each g_i - e_i lies between the ends
 // of its enclosure less e_i. That is all that is compared: the e_i cancel.
 #include "oracles/enclosure.h"
-#include "oracles/judge.h"
+#include "oracles/finding.h"
 #include "oracles/operands.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"

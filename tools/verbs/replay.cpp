@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay replay: asks one question again and shows what was expected, what came back and why it was judged so.
+#include "oracles/case_class.h"
 #include "oracles/enclosure.h"
+#include "oracles/finding.h"
 #include "oracles/operands.h"
 #include "suites/crosscheck/wrong_models.h"
 #include "suites/finding_folder.h"

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/case_class.h"
+
+#include "oracles/geometry.h"
+#include "reference/operator.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace assay::oracles {
+namespace {
+
+// The classes that the rulings have no say in.
+std::optional<std::string_view> plain_class_of(const Case& c) {
+  const bool nonfinite =
+      std::ranges::any_of(c.sources, [](const auto& source) { return is_nonfinite(source.second.recipe); });
+  if (nonfinite) return "nonfinite";
+  const bool empty = std::ranges::any_of(c.node.inputs, [](const auto& input) {
+    return input.second.presence == Input::Presence::given &&
+           std::ranges::find(input.second.type.shape, 0) != input.second.type.shape.end();
+  });
+  const Shape& first = c.node.inputs.at(c.definition().inputs.front().name).type.shape;
+  if (empty || first.size() >= 6) return "valid-degenerate";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> touched(const Call& call, const std::vector<Operands>& sets) {
+  const Oracle& oracle = oracle_of(call.definition().version);
+  if (!oracle.touched_reads_data) return oracle.touched(call, nullptr);
+  std::vector<std::string> ids;
+  for (const Operands& operands : sets)
+    for (std::string& id : oracle.touched(call, &operands))
+      if (std::ranges::find(ids, id) == ids.end()) ids.push_back(std::move(id));
+  in_order(ids);
+  return ids;
+}
+
+std::vector<std::string> touched(const Case& c) {
+  const bool reads_data = oracle_of(c.version).touched_reads_data;
+  return touched(c.call(), reads_data ? all_operands(c) : std::vector<Operands>{});
+}
+
+std::string_view class_of(const Case& c, const std::vector<std::string>& touched) {
+  if (const std::optional<std::string_view> plain = plain_class_of(c)) return *plain;
+  if (std::ranges::find(touched, "A17") != touched.end()) return "overflow-int";
+  return touched.empty() ? "valid-core" : "valid-contested";
+}
+
+std::string_view class_of(const Case& c) {
+  const Call call = c.call();
+  if (!call.definition().violated(call).empty()) return "invalid-static";
+  if (const std::optional<std::string_view> plain = plain_class_of(c)) return *plain;
+  return class_of(c, touched(c));
+}
+
+}  // namespace assay::oracles

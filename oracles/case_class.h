@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kind of question a case is: the rulings that have a say in its answer, and its class.
+#pragma once
+
+#include "oracles/enclosure.h"
+#include "reference/case.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::oracles {
+
+// The rulings with several readings that influence a legal case, in id order.
+std::vector<std::string> touched(const Case& c);
+// The same without a Case: operands in schema order, per data set; read only where they decide.
+std::vector<std::string> touched(const Call& call, const std::vector<Operands>& sets);
+
+// The class of a case (spec B.1), one label each: "valid-core", "valid-contested", "valid-degenerate", "nonfinite",
+// "overflow-int", "invalid-static".
+std::string_view class_of(const Case& c);
+// The class of a legal case that touches these; saves working them out again.
+std::string_view class_of(const Case& c, const std::vector<std::string>& touched);
+
+}  // namespace assay::oracles
