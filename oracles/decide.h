@@ -12,17 +12,17 @@ namespace assay::oracles {
 
 inline constexpr Int chunk = 256;
 using Lane = std::array<double, chunk>;
-using Marks = std::array<std::uint64_t, chunk>;
+using Marks = std::array<std::int64_t, chunk>;  // -1 where it is so, else 0
 
-// One run of outputs. Everything times the divisor; of f64 twice that, so that half an ulp is a number.
+// One run of outputs; past its end up to a multiple of 8 divisors are 0, which decides nothing. Everything times the
+// divisor; of f64 twice that, so that half an ulp is a number.
 struct Chunk {
   Int count = 0;
   alignas(64) Lane sum, size, terms, divisor, finest, got;
   alignas(64) Lane low;                    // of f64: the sum is sum + low
   alignas(64) Lane moved, inexact, vague;  // of deformed samples, see Patch
-  alignas(64) Marks odd, nearest, right, faithful, maybe_zero;
-  alignas(64) Lane q, ulp, share;                 // upper bounds of what the definition calls so
-  alignas(64) Lane sure_q, sure_ulp, sure_share;  // lower bounds
+  alignas(64) Marks odd, nearest, right, faithful;
+  alignas(64) Marks notable;  // right, and maybe the worst so far
 };
 
 // What is the same for all outputs of one map.
@@ -53,12 +53,22 @@ struct Tally {
 // Which answers are RN_T(y) for certain, and how many of these are 0.
 Tally mark_nearest(Chunk& c, const Margins& m, Enclosing how);
 
-// Largest certain lower bounds of q, ulp and share seen so far.
+// What the definition calls so, of one element or the largest of several.
 struct Worst {
   double q = 0, ulp = 0, share = 0;
 };
-// Of the others, which are right at L1 or L2 for certain.
-void mark_right(Chunk& c, const Margins& m, Worst& worst, Enclosing how);
+// Of those that are not RN_T(y) for certain: how many are right at L1 or L2, how many of these at L2 alone, how many
+// may have an exact answer that rounds to 0, and how many may reach `worst` in some way.
+struct Rest {
+  Int right = 0, unfaithful = 0, maybe_zeros = 0, notable = 0;
+};
+Rest mark_right(Chunk& c, const Margins& m, const Worst& worst, Enclosing how);
+
+// Bounds on what the definition says of one element that is right and not nearest.
+struct Measures {
+  Worst most, least;
+};
+Measures measure(const Chunk& c, const Margins& m, std::size_t i, Enclosing how);
 
 // The outputs of a backend as doubles, and whether their last bit is set.
 void read_outputs(const Tensor& got, Int first, Int step, Chunk& c);

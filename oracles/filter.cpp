@@ -37,40 +37,41 @@ struct Survey {
   double largest = 0, least = infinity;  // magnitudes; `least` of those that are not zero
 };
 
+// Of numbers without a sign the bits are ordered as the numbers are; g++ takes the least of integers side by side, of
+// floats one by one, for the sake of NaN.
 ASSAY_WIDE void survey_floats(const float* from, Int count, Survey& out) {
-  float finest = std::numeric_limits<float>::infinity(), largest = 0, least = finest;
-  std::uint32_t strange = 0;
+  constexpr std::uint32_t none = 0x7f800000u;
+  std::uint32_t finest = none, largest = 0, least = none;
   for (Int i = 0; i < count; ++i) {
     const std::uint32_t bits = std::bit_cast<std::uint32_t>(from[i]) & 0x7fffffffu;
-    strange |= bits >= 0x7f800000u ? 1u : 0u;
     const float size = std::bit_cast<float>(bits), without = std::bit_cast<float>(bits & (bits - 1));
-    const float lowest = (bits & 0x7fffffu) == 0 ? size : size - without;
-    const float counted = bits == 0 ? std::numeric_limits<float>::infinity() : lowest;
-    const float present = bits == 0 ? std::numeric_limits<float>::infinity() : size;
+    const std::uint32_t below = std::bit_cast<std::uint32_t>(size - without);
+    const std::uint32_t lowest = (bits & 0x7fffffu) == 0 ? bits : below;
+    const std::uint32_t counted = bits == 0 ? none : lowest, present = bits == 0 ? none : bits;
     finest = counted < finest ? counted : finest;
     least = present < least ? present : least;
-    largest = size > largest ? size : largest;
+    largest = bits > largest ? bits : largest;
   }
-  out.finite &= strange == 0;
-  out.finest = std::min(out.finest, static_cast<double>(finest));
-  out.least = std::min(out.least, static_cast<double>(least));
-  out.largest = std::max(out.largest, static_cast<double>(largest));
+  out.finite &= largest < none;
+  out.finest = std::min(out.finest, static_cast<double>(std::bit_cast<float>(finest)));
+  out.least = std::min(out.least, static_cast<double>(std::bit_cast<float>(least)));
+  out.largest = std::max(out.largest, static_cast<double>(std::bit_cast<float>(largest)));
 }
 
 ASSAY_WIDE void survey_doubles(const double* from, Int count, Survey& out) {
-  double finest = infinity, largest = 0, least = infinity;
-  std::uint64_t strange = 0;
+  constexpr std::int64_t none = std::int64_t{0x7ff} << 52;
+  std::int64_t finest = none, largest = 0, least = none;
   for (Int i = 0; i < count; ++i) {
-    const double size = std::fabs(from[i]), lowest = lowest_bit(from[i]), present = size == 0 ? infinity : size;
-    strange |= size < infinity ? 0u : 1u;
+    const std::int64_t bits = std::bit_cast<std::int64_t>(from[i]) & INT64_MAX;
+    const std::int64_t lowest = std::bit_cast<std::int64_t>(lowest_bit(from[i])), present = bits == 0 ? none : bits;
     finest = lowest < finest ? lowest : finest;
     least = present < least ? present : least;
-    largest = size > largest ? size : largest;
+    largest = bits > largest ? bits : largest;
   }
-  out.finite &= strange == 0;
-  out.finest = std::min(out.finest, finest);
-  out.least = std::min(out.least, least);
-  out.largest = std::max(out.largest, largest);
+  out.finite &= largest < none;
+  out.finest = std::min(out.finest, std::bit_cast<double>(finest));
+  out.least = std::min(out.least, std::bit_cast<double>(least));
+  out.largest = std::max(out.largest, std::bit_cast<double>(largest));
 }
 
 Survey survey(std::span<const double> values) {
@@ -129,7 +130,7 @@ Counts counts_of(const Track& t) {
 // An element that may be the worst in one of three ways.
 struct Candidate {
   Int index;
-  double q, ulp, share;
+  Worst most;
 };
 
 const Format& accumulator_of(DType dtype) { return format_of(dtype == DType::f64 ? DType::f64 : DType::f32); }
@@ -198,8 +199,7 @@ class Screener {
 
   Screening finish() {
     for (const Candidate& c : candidates_)
-      if (c.q >= worst_.q || c.ulp >= worst_.ulp || (c.share > 0 && c.share >= worst_.share))
-        out_.worst.push_back(c.index);
+      if (may_be_worst(c.most)) out_.worst.push_back(c.index);
     std::ranges::sort(out_.undecided);
     out_.has_empty = has_empty;
     return std::move(out_);
@@ -221,6 +221,7 @@ class Screener {
       if (enclosing_.deforms) std::copy_n(patch.moved + done, c.count, c.moved.begin());
     }
     std::copy_n(terms.begin() + done, c.count, c.terms.begin());
+    std::fill(c.divisor.begin() + c.count, c.divisor.begin() + std::min(chunk, c.count + 7), 0.0);
     if (!enclosing_.deforms) return;
     std::copy_n(patch.inexact + done, c.count, c.inexact.begin());
     std::copy_n(patch.vague + done, c.count, c.vague.begin());
@@ -246,7 +247,7 @@ class Screener {
     out_.right += tally.nearest;
     out_.zeros += tally.zeros;
     if (tally.nearest > 0) out_.weakest = std::max(out_.weakest.value_or(Level::L0), Level::L0);
-    if (tally.nearest < c.count) decide_rest(patch, piece, done, first, step);
+    if (tally.nearest < c.count) decide_rest(patch, piece, done, first, step, tally.nearest);
     if (!out_.varies && tally.nearest > 0) look_for_change();
     sampler_.next(c.count, [&](std::size_t i) {
       const Int index = first + static_cast<Int>(i) * step;
@@ -256,30 +257,37 @@ class Screener {
     });
   }
 
-  void decide_rest(const Patch& patch, Piece& piece, Int done, Int first, Int step) {
+  void decide_rest(const Patch& patch, Piece& piece, Int done, Int first, Int step, Int nearest) {
     Chunk& c = chunk_;
+    Rest rest;
     if (how_.only_nearest) {
       c.right.fill(0);
-      c.maybe_zero.fill(0);
     } else {
       set_map(patch.map);
       find_finest(piece, done);
-      mark_right(c, margins_, worst_, enclosing_);
+      rest = mark_right(c, margins_, worst_, enclosing_);
     }
-    for (Int i = 0; i < c.count; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      if (c.nearest[at]) continue;
-      const Int index = first + i * step;
-      if (!c.right[at]) {
-        out_.undecided.push_back(index);
-        continue;
-      }
-      ++out_.right;
-      out_.weakest = std::max(out_.weakest.value_or(Level::L0), c.faithful[at] ? Level::L1 : Level::L2);
-      out_.maybe_zeros += static_cast<Int>(c.maybe_zero[at]);
-      if (c.q[at] >= worst_.q || c.ulp[at] >= worst_.ulp || (c.share[at] > 0 && c.share[at] >= worst_.share))
-        candidates_.push_back({index, c.q[at], c.ulp[at], c.share[at]});
+    out_.right += rest.right;
+    out_.maybe_zeros += rest.maybe_zeros;
+    if (rest.right > 0)
+      out_.weakest = std::max(out_.weakest.value_or(Level::L0), rest.unfaithful > 0 ? Level::L2 : Level::L1);
+    if (rest.notable > 0) keep_notable(first, step);
+    if (nearest + rest.right == c.count) return;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(c.count); ++i)
+      if (!c.nearest[i] && !c.right[i]) out_.undecided.push_back(first + static_cast<Int>(i) * step);
+  }
+
+  void keep_notable(Int first, Int step) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(chunk_.count); ++i) {
+      if (!chunk_.notable[i]) continue;
+      const auto [most, least] = measure(chunk_, margins_, i, enclosing_);
+      worst_ = {larger(least.q, worst_.q), larger(least.ulp, worst_.ulp), larger(least.share, worst_.share)};
+      if (may_be_worst(most)) candidates_.push_back({first + static_cast<Int>(i) * step, most});
     }
+  }
+
+  bool may_be_worst(const Worst& most) const {
+    return most.q >= worst_.q || most.ulp >= worst_.ulp || (most.share > 0 && most.share >= worst_.share);
   }
 
   // A bound on the lowest bit of the products of every output: of its cells, or product by product where some weight is
@@ -478,7 +486,7 @@ struct Grid {
 };
 
 ASSAY_WIDE Tally mark_steps(Steps& c, const Grid& g) {
-  std::uint64_t right = 0, zeros = 0;
+  Int right = 0, zeros = 0;
   const double shift = g.adds_first ? g.zero : 0, after = g.zero - shift;
   for (Int i = 0; i < c.count; ++i) {
     const double wide = c.sum[i] * g.scale, below = wide < 0x1p40 ? wide : 0x1p40;
@@ -492,7 +500,7 @@ ASSAY_WIDE Tally mark_steps(Steps& c, const Grid& g) {
     right += c.right[i];
     zeros += is_right & (answer == 0) ? 1 : 0;
   }
-  return {static_cast<Int>(right), static_cast<Int>(zeros)};
+  return {right, zeros};
 }
 
 // How many lie within `share` of a tie, or beyond `most`.

@@ -10,7 +10,20 @@
 namespace assay::oracles {
 namespace {
 
-template <class T, int bytes, int maps, int vectors>
+// acc + x * w, rounded once where the machine can.
+template <int width, bool fused, class T>
+[[gnu::always_inline]] inline void accumulate(T* acc, const T* x, T w) {
+  for (int i = 0; i < width; ++i) {
+    if constexpr (!fused)
+      acc[i] += x[i] * w;
+    else if constexpr (sizeof(T) == sizeof(float))
+      acc[i] = __builtin_fmaf(x[i], w, acc[i]);
+    else
+      acc[i] = __builtin_fma(x[i], w, acc[i]);
+  }
+}
+
+template <class T, int bytes, int maps, int vectors, bool fused>
 [[gnu::always_inline]] inline void multiply(const Multiply<T>& job) {
   typedef T Vector __attribute__((vector_size(bytes)));
   typedef T Loose __attribute__((vector_size(bytes), aligned(alignof(T)), may_alias));
@@ -25,7 +38,8 @@ template <class T, int bytes, int maps, int vectors>
       for (int v = 0; v < vectors; ++v) cells[v] = *reinterpret_cast<const Loose*>(from + v * width);
       for (int m = 0; m < maps; ++m) {
         const T weight = job.weights[t * maps + m];
-        for (int v = 0; v < vectors; ++v) acc[m][v] += cells[v] * weight;
+        for (int v = 0; v < vectors; ++v)
+          accumulate<width, fused>(reinterpret_cast<T*>(&acc[m][v]), reinterpret_cast<const T*>(&cells[v]), weight);
       }
     }
     for (int m = 0; m < maps; ++m)
@@ -98,9 +112,9 @@ template <int bytes, int vectors, bool fused, bool pairs>
 #define ASSAY_WIDTHS(name, Job, v4, v3, v1) \
   void name(const Job& job) { v1; }
 #endif
-#define ASSAY_MULTIPLY(name, T, maps)                                                               \
-  ASSAY_WIDTHS(name, Multiply<T>, (multiply<T, 64, maps, 4>(job)), (multiply<T, 32, maps, 2>(job)), \
-               (multiply<T, 16, maps, 2>(job)))
+#define ASSAY_MULTIPLY(name, T, maps)                                                                           \
+  ASSAY_WIDTHS(name, Multiply<T>, (multiply<T, 64, maps, 4, true>(job)), (multiply<T, 32, maps, 2, true>(job)), \
+               (multiply<T, 16, maps, 2, has_fma>(job)))
 #define ASSAY_MULTIPLY_PAIRS(name, pairs)                                      \
   ASSAY_WIDTHS(name, MultiplyPairs, (multiply_pairs<64, 2, true, pairs>(job)), \
                (multiply_pairs<32, 2, true, pairs>(job)), (multiply_pairs<16, 2, has_fma, pairs>(job)))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only hot loops of the filter: many outputs side by side, each a sum of products in one fixed order. The same bits
-// on every machine and at every width of its vectors.
+// at every width of a machine's vectors, and where products are exact on every machine: others are rounded or not,
+// depending on whether the machine can multiply and add in one go. Both lie within every bound that is used.
 #pragma once
 
 #include "reference/tensor.h"
