@@ -144,7 +144,7 @@ class ConvolutionAnswer final : public Answer {
                  .maps = maps / group_,
                  .x = &x_.tensor(),
                  .from = channels_first(x_.extent(1), std::span(x_.shape()).subspan(2)),
-                 .weights = doubles(w_.tensor()),
+                 .weights = Weights(w_.tensor()),
                  .bias = {},
                  .pairs = dtype_ == DType::f64};
     if (b_) out.sweep.bias = doubles(b_->tensor());

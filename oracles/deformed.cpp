@@ -106,7 +106,7 @@ class Deforming final : public Piece {
     }
   }
 
-  std::span<const double> finest_cells() override {
+  std::span<const double> finest_cells(bool) override {
     if (!finest_.empty()) return finest_;
     finest_.assign(at(count_), infinity);
     for (Int t = 0; t < terms_; ++t)
@@ -117,7 +117,7 @@ class Deforming final : public Piece {
   bool any_product(Int o, const std::function<bool(double, double)>& f) override {
     for (Int t = 0; t < terms_; ++t) {
       const double finest = finest_at(t, o);
-      if (f(finest == infinity ? 0 : finest, what_.weights[at(map_ * terms_ + t)])) return true;
+      if (f(finest == infinity ? 0 : finest, what_.weights[map_ * terms_ + t])) return true;
     }
     return false;
   }
@@ -127,13 +127,11 @@ class Deforming final : public Piece {
   Int block_at(Int m) const { return m + 4 <= what_.maps ? 4 : 1; }
 
   void pack_weights() {
-    weights_.resize(what_.weights.size());
+    weights_.resize(at(what_.weights.size()));
     for (Int g = 0; g < what_.groups; ++g)
       for (Int m = 0; m < what_.maps; m += block_at(m)) {
         const Int block = block_at(m), row = g * what_.maps + m;
-        for (Int t = 0; t < terms_; ++t)
-          for (Int i = 0; i < block; ++i)
-            weights_[at(row * terms_ + t * block + i)] = what_.weights[at((row + i) * terms_ + t)];
+        what_.weights.pack(row, block, terms_, weights_.data() + row * terms_);
       }
     for (const double weight : weights_) weight_sizes_.push_back(static_cast<Size>(std::fabs(weight)));
   }

@@ -15,7 +15,7 @@ struct Deformed {
   std::vector<Track> tracks;
   Int batch = 1, groups = 1, depth = 1, maps = 1, offset_groups = 1;  // channels and output maps per group
   const Tensor *x = nullptr, *offset = nullptr, *mask = nullptr;      // mask: none is 1
-  std::vector<double> weights;                                        // groups * maps rows of depth * taps
+  Weights weights;                                                    // groups * maps rows of depth * taps
   std::vector<double> bias;                                           // per map of all groups, or none
   bool pairs = false;                                                 // of f64
   double largest = 0;                                                 // of |x|, all of which are finite

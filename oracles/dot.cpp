@@ -68,8 +68,9 @@ Tally tally_of(const Dot& dot, const Format& type, Summing summing = Summing::bi
       sum.add(product.magnitude, product.exponent, product.negative);
       magnitude.add(product.magnitude, product.exponent, false);
     } else {
-      tally.sum += value_of(term);
-      tally.magnitude += magnitude_of(term);
+      Dyadic value = value_of(term);
+      tally.sum += value;
+      tally.magnitude += abs(std::move(value));
     }
   }
   if (in_bins) {

@@ -34,6 +34,7 @@ ASSAY_WIDE void widen_sizes(const float* from, Int count, double* to) {
 struct Survey {
   bool finite = true;
   double finest = infinity;              // the finest lowest bit; infinite where all are zero
+  double coarsest = 0;                   // the coarsest one; infinite where some are zero
   double largest = 0, least = infinity;  // magnitudes; `least` of those that are not zero
 };
 
@@ -41,7 +42,7 @@ struct Survey {
 // floats one by one, for the sake of NaN.
 ASSAY_WIDE void survey_floats(const float* from, Int count, Survey& out) {
   constexpr std::uint32_t none = 0x7f800000u;
-  std::uint32_t finest = none, largest = 0, least = none;
+  std::uint32_t finest = none, coarsest = 0, largest = 0, least = none;
   for (Int i = 0; i < count; ++i) {
     const std::uint32_t bits = std::bit_cast<std::uint32_t>(from[i]) & 0x7fffffffu;
     const float size = std::bit_cast<float>(bits), without = std::bit_cast<float>(bits & (bits - 1));
@@ -49,27 +50,31 @@ ASSAY_WIDE void survey_floats(const float* from, Int count, Survey& out) {
     const std::uint32_t lowest = (bits & 0x7fffffu) == 0 ? bits : below;
     const std::uint32_t counted = bits == 0 ? none : lowest, present = bits == 0 ? none : bits;
     finest = counted < finest ? counted : finest;
+    coarsest = counted > coarsest ? counted : coarsest;
     least = present < least ? present : least;
     largest = bits > largest ? bits : largest;
   }
   out.finite &= largest < none;
   out.finest = std::min(out.finest, static_cast<double>(std::bit_cast<float>(finest)));
+  out.coarsest = std::max(out.coarsest, static_cast<double>(std::bit_cast<float>(coarsest)));
   out.least = std::min(out.least, static_cast<double>(std::bit_cast<float>(least)));
   out.largest = std::max(out.largest, static_cast<double>(std::bit_cast<float>(largest)));
 }
 
 ASSAY_WIDE void survey_doubles(const double* from, Int count, Survey& out) {
   constexpr std::int64_t none = std::int64_t{0x7ff} << 52;
-  std::int64_t finest = none, largest = 0, least = none;
+  std::int64_t finest = none, coarsest = 0, largest = 0, least = none;
   for (Int i = 0; i < count; ++i) {
     const std::int64_t bits = std::bit_cast<std::int64_t>(from[i]) & INT64_MAX;
     const std::int64_t lowest = std::bit_cast<std::int64_t>(lowest_bit(from[i])), present = bits == 0 ? none : bits;
     finest = lowest < finest ? lowest : finest;
+    coarsest = lowest > coarsest ? lowest : coarsest;
     least = present < least ? present : least;
     largest = bits > largest ? bits : largest;
   }
   out.finite &= largest < none;
   out.finest = std::min(out.finest, std::bit_cast<double>(finest));
+  out.coarsest = std::max(out.coarsest, std::bit_cast<double>(coarsest));
   out.least = std::min(out.least, std::bit_cast<double>(least));
   out.largest = std::max(out.largest, std::bit_cast<double>(largest));
 }
@@ -97,6 +102,31 @@ Survey survey(const Tensor& tensor) {
       survey_floats(wide.data(), some, out);
     }
   });
+  return out;
+}
+
+// Of the weights as a whole, and of each map the coarsest lowest bit of a weight.
+struct SurveyedWeights {
+  Survey all;
+  std::vector<double> coarsest;
+};
+
+SurveyedWeights survey(const Weights& weights, Int row) {
+  SurveyedWeights out;
+  std::array<double, chunk> some;
+  for (Int first = 0; first < weights.size(); first += row) {
+    Survey of_map;
+    for (Int done = 0; done < row; done += chunk) {
+      const Int here = std::min(chunk, row - done);
+      weights.read(first + done, here, some.data());
+      survey_doubles(some.data(), here, of_map);
+    }
+    out.coarsest.push_back(of_map.coarsest);
+    out.all.finite &= of_map.finite;
+    out.all.finest = std::min(out.all.finest, of_map.finest);
+    out.all.least = std::min(out.all.least, of_map.least);
+    out.all.largest = std::max(out.all.largest, of_map.largest);
+  }
   return out;
 }
 
@@ -168,14 +198,13 @@ Margins margins_of(DType dtype, double terms) {
 // Takes one patch after the other and gathers what is certain of its outputs.
 class Screener {
  public:
-  // `row`: products per output.
-  Screener(const Tensor& got, const Screen& how, const Strides& to, std::span<const double> weights, Int row,
+  // `coarsest`: per map, the coarsest lowest bit of a weight.
+  Screener(const Tensor& got, const Screen& how, const Strides& to, std::span<const double> coarsest,
            Enclosing enclosing, const Margins& margins)
       : got_(got),
         how_(how),
         to_(to),
-        weights_(weights),
-        row_(row),
+        coarsest_(coarsest),
         enclosing_(enclosing),
         doubled_(enclosing.in_pairs ? 2 : 1),
         sampler_(how.seed),
@@ -227,14 +256,9 @@ class Screener {
     std::copy_n(patch.vague + done, c.count, c.vague.begin());
   }
 
-  // The coarsest lowest bit of the weights of a map. Where a weight is zero it tells nothing, since the finest cell may
-  // meet it.
+  // Where a weight is zero the coarsest tells nothing, since the finest cell may meet it.
   void set_map(Int map) {
-    if (map == map_) return;
-    map_ = map;
-    double coarsest = 0;
-    for (const double weight : weights_.subspan(static_cast<std::size_t>(map * row_), static_cast<std::size_t>(row_)))
-      coarsest = larger(coarsest, lowest_bit(weight));
+    const double coarsest = coarsest_[static_cast<std::size_t>(map)];
     by_product_ = std::isinf(coarsest);
     margins_.coarsest_weight = doubled_ * (by_product_ ? 1 : coarsest);
     margins_.collapse = margins_.coarsest_weight / margins_.unit;
@@ -264,8 +288,12 @@ class Screener {
       c.right.fill(0);
     } else {
       set_map(patch.map);
-      find_finest(piece, done);
+      find_finest(piece, done, false);
       rest = mark_right(c, margins_, worst_, enclosing_);
+      if (!by_product_ && nearest + rest.right < c.count) {
+        find_finest(piece, done, true);
+        rest = mark_right(c, margins_, worst_, enclosing_);
+      }
     }
     out_.right += rest.right;
     out_.maybe_zeros += rest.maybe_zeros;
@@ -292,10 +320,10 @@ class Screener {
 
   // A bound on the lowest bit of the products of every output: of its cells, or product by product where some weight is
   // zero.
-  void find_finest(Piece& piece, Int done) {
+  void find_finest(Piece& piece, Int done, bool all) {
     Chunk& c = chunk_;
     if (!by_product_) {
-      std::copy_n(piece.finest_cells().begin() + done, c.count, c.finest.begin());
+      std::copy_n(piece.finest_cells(all).begin() + done, c.count, c.finest.begin());
       return;
     }
     for (Int i = 0; i < c.count; ++i) {
@@ -325,8 +353,7 @@ class Screener {
   const Tensor& got_;
   const Screen& how_;
   const Strides& to_;
-  std::span<const double> weights_;
-  Int row_;
+  std::span<const double> coarsest_;
   Enclosing enclosing_;
   double doubled_;
   Sampler sampler_;
@@ -336,7 +363,6 @@ class Screener {
   Chunk chunk_;
   std::vector<Candidate> candidates_;
   bool by_product_ = false;
-  Int map_ = -1;
 };
 
 // Terms and divisors of the windows of a patch: of the same ones for every plane.
@@ -384,17 +410,18 @@ class Windows {
 
 std::optional<Screening> screen(const Sums& sums, const Tensor& got, const Screen& how) {
   const Sweep& sweep = sums.sweep;
-  const Survey x = survey(*sweep.x), weights = survey(sweep.weights), bias = survey(sweep.bias);
-  if (!x.finite || !weights.finite || !bias.finite) return std::nullopt;
   Int row = sweep.depth;
   for (const Track& t : sweep.tracks) row *= t.taps;
   if (row + 2 > most_terms) return std::nullopt;
+  const Survey x = survey(*sweep.x), bias = survey(sweep.bias);
+  const auto [weights, coarsest] = survey(sweep.weights, row);
+  if (!x.finite || !weights.finite || !bias.finite) return std::nullopt;
   const bool in_pairs = got.dtype() == DType::f64;
   if (in_pairs && std::max({x.largest, weights.largest, bias.largest}) > 0x1p400) return std::nullopt;
   Margins margins = margins_of(got.dtype(), static_cast<double>(row + 1));
   margins.exact_below = std::min(weights.finest * x.finest, bias.finest) * (in_pairs ? 0x1p54 : 0x1p53);
   margins.extra_terms = sums.averaged ? 1 : 0;
-  Screener screener(got, how, sums.to, sweep.weights, row, {.in_pairs = in_pairs}, margins);
+  Screener screener(got, how, sums.to, coarsest, {.in_pairs = in_pairs}, margins);
   Windows windows(sums);
   oracles::sweep(sweep, [&](const Patch& patch, Piece& piece) {
     windows.of(patch, screener);
@@ -433,8 +460,9 @@ std::optional<Screening> screen(Deformed samples, const Tensor& got, const Scree
   for (const Track& t : samples.tracks) row *= t.taps;
   if (axes > 3 || row + 2 > most_terms) return std::nullopt;
   const double one[] = {1};
-  const Survey x = survey(*samples.x), w = survey(samples.weights), b = survey(samples.bias),
-               offset = survey(*samples.offset), mask = samples.mask ? survey(*samples.mask) : survey(one);
+  const auto [w, coarsest] = survey(samples.weights, row);
+  const Survey x = survey(*samples.x), b = survey(samples.bias), offset = survey(*samples.offset),
+               mask = samples.mask ? survey(*samples.mask) : survey(one);
   if (!x.finite || !w.finite || !b.finite || !offset.finite || !mask.finite) return std::nullopt;
   samples.pairs = got.dtype() == DType::f64;
   samples.largest = x.largest;
@@ -456,7 +484,7 @@ std::optional<Screening> screen(Deformed samples, const Tensor& got, const Scree
   else
     m.displaced = 0x1p-29;
   Strides to = channels_first(samples.groups * samples.maps, windows_of(samples.tracks));
-  Screener screener(got, how, to, samples.weights, row, {.in_pairs = samples.pairs, .deforms = true}, m);
+  Screener screener(got, how, to, coarsest, {.in_pairs = samples.pairs, .deforms = true}, m);
   screener.terms.assign(static_cast<std::size_t>(chunk), roundings);
   screener.divisors.assign(static_cast<std::size_t>(chunk), 1.0);
   oracles::sweep(samples, [&](const Patch& patch, Piece& piece) { screener.take(patch, piece); });

@@ -131,7 +131,9 @@ Sums sums_of(const Batch& batch) {
   sums.sweep.from = channels_first(batch.averaged ? 1 : batch.length, Shape{batch.averaged ? batch.length : 1});
   sums.sweep.pairs = batch.dtype == DType::f64;
   for_float(batch.dtype, [&]<class T>() {
-    for (const T weight : batch.w.as<T>()) sums.sweep.weights.push_back(static_cast<double>(weight));
+    std::vector<double> weights;
+    for (const T weight : batch.w.as<T>()) weights.push_back(static_cast<double>(weight));
+    sums.sweep.weights = Weights(std::move(weights));
   });
   sums.to = channels_first(1, Shape{1});
   return sums;

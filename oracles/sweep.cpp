@@ -13,6 +13,7 @@
 namespace assay::oracles {
 namespace {
 
+constexpr Int some_cells = 16;     // of a window, that mostly tell how fine its products are
 constexpr Int most_cells = 40000;  // of one packed piece: with both kinds of numbers it stays in the second cache
 
 ASSAY_WIDE void widen_floats(const float* from, Int count, double* wide, float* size) {
@@ -56,6 +57,19 @@ ASSAY_WIDE void take_least(double* least, const double* from, Int count) {
   for (Int i = 0; i < count; ++i) least[i] = from[i] < least[i] ? from[i] : least[i];
 }
 
+ASSAY_WIDE void interleave(const double* a, const double* b, const double* c, const double* d, Int count, double* to) {
+  for (Int i = 0; i < count; ++i) {
+    to[4 * i] = a[i];
+    to[4 * i + 1] = b[i];
+    to[4 * i + 2] = c[i];
+    to[4 * i + 3] = d[i];
+  }
+}
+
+ASSAY_WIDE void magnitudes(const double* from, Int count, float* to) {
+  for (Int i = 0; i < count; ++i) to[i] = static_cast<float>(std::fabs(from[i]));
+}
+
 // One spatial axis of a piece: how windows and taps map to phases.
 struct Axis {
   Int first = 0, windows = 1, extent = 1, pitch = 1;  // extent: cells of one phase
@@ -80,28 +94,30 @@ class Sweeping final : public Piece {
       }
       phases_ *= static_cast<Int>(axis.phases.size());
     }
-    pack_weights();
   }
 
   void run() {
     if (plane_ == 0) return;
     divide();
+    pack_weights();
     for (Int n = 0; n < what_.batch; ++n)
       for (Int g = 0; g < what_.groups; ++g)
         for (Int first = 0; first < plane_; first += count_) piece(n, g, first);
   }
 
-  std::span<const double> finest_cells() override {
-    if (!finest_.empty()) return finest_;
-    std::vector<double> cells(static_cast<std::size_t>(phases_ * slab_ + slack),
-                              std::numeric_limits<double>::infinity()),
-        of_channel(cells.size());
-    for (Int c = 0; c < what_.depth; ++c) {
+  std::span<const double> finest_cells(bool all) override {
+    const Int depth = all ? what_.depth : std::min(what_.depth, (some_cells + taps_ - 1) / taps_);
+    if (finest_depth_ == depth) return finest_;
+    finest_depth_ = depth;
+    std::vector<double>&cells = finest_of_cells_, &flat = finest_flat_, &of_channel = finest_of_channel_;
+    cells.assign(static_cast<std::size_t>(phases_ * slab_ + slack), std::numeric_limits<double>::infinity());
+    of_channel.resize(cells.size());
+    for (Int c = 0; c < depth; ++c) {
       lowest_bits(wide_.data() + c * phases_ * slab_, phases_ * slab_, of_channel.data());
       take_least(cells.data(), of_channel.data(), phases_ * slab_);
     }
-    std::vector<double> flat(static_cast<std::size_t>(flat_), std::numeric_limits<double>::infinity());
-    for (Int t = 0; t < taps_ && what_.depth > 0; ++t)
+    flat.assign(static_cast<std::size_t>(flat_), std::numeric_limits<double>::infinity());
+    for (Int t = 0; t < taps_ && depth > 0; ++t)
       take_least(flat.data(), cells.data() + offsets_[static_cast<std::size_t>(t)], flat_);
     finest_.resize(static_cast<std::size_t>(count_here_));
     compact(flat.data(), finest_.data());
@@ -110,9 +126,10 @@ class Sweeping final : public Piece {
 
   bool any_product(Int at, const std::function<bool(double, double)>& f) override {
     const Int flat = flat_of(at), terms = what_.depth * taps_;
-    const double* weights = &what_.weights[static_cast<std::size_t>(map_ * terms)];
     for (Int t = 0; t < terms; ++t)
-      if (f(wide_[static_cast<std::size_t>(offsets_[static_cast<std::size_t>(t)] + flat)], weights[t])) return true;
+      if (f(wide_[static_cast<std::size_t>(offsets_[static_cast<std::size_t>(t)] + flat)],
+            what_.weights[map_ * terms + t]))
+        return true;
     return false;
   }
 
@@ -120,20 +137,23 @@ class Sweeping final : public Piece {
   // Four maps at a time, then one at a time.
   Int block_at(Int m) const { return m + 4 <= what_.maps ? 4 : 1; }
 
+  void pack_rows(Int row, Int block, std::size_t at) {
+    const Int terms = what_.depth * taps_;
+    what_.weights.pack(row, block, terms, weights_.data() + at);
+    if (packs_sizes()) magnitudes(weights_.data() + at, block * terms, weight_sizes_.data() + at);
+  }
+
+  // At once where several pieces need them; else block by block when its time has come.
   void pack_weights() {
     const Int terms = what_.depth * taps_, all = what_.groups * what_.maps;
-    weights_.resize(static_cast<std::size_t>(all * terms));
+    packs_late_ = what_.batch * plane_ <= count_;
+    weights_.resize(static_cast<std::size_t>((packs_late_ ? 4 : all) * terms));
     if (packs_sizes()) weight_sizes_.resize(weights_.size());
-    for (Int g = 0; g < what_.groups; ++g)
+    for (Int g = 0; g < what_.groups && !packs_late_; ++g)
       for (Int m = 0; m < what_.maps; m += block_at(m)) {
-        const Int block = block_at(m), row = g * what_.maps + m;
-        for (Int t = 0; t < terms; ++t)
-          for (Int i = 0; i < block; ++i)
-            weights_[static_cast<std::size_t>(row * terms + t * block + i)] =
-                what_.weights[static_cast<std::size_t>((row + i) * terms + t)];
+        const Int row = g * what_.maps + m;
+        pack_rows(row, block_at(m), static_cast<std::size_t>(row * terms));
       }
-    for (std::size_t i = 0; i < weight_sizes_.size(); ++i)
-      weight_sizes_[i] = static_cast<float>(std::fabs(weights_[i]));
   }
 
   // A piece is one window on the leading axes, a range on axis `cut_`, and everything behind it.
@@ -175,7 +195,7 @@ class Sweeping final : public Piece {
     Int left = first / inner_ / rows_;
     lay_out(row, rows, left);
     fill_rows(n, g);
-    finest_.clear();
+    finest_depth_ = -1;
     count_here_ = rows * inner_;
     const Int terms = what_.depth * taps_;
     for (Int m = 0; m < what_.maps; m += block_at(m)) {
@@ -186,7 +206,8 @@ class Sweeping final : public Piece {
         start[i] = what_.bias[static_cast<std::size_t>(map + i)];
         start_size[i] = static_cast<float>(std::fabs(start[i]));
       }
-      const auto at = static_cast<std::size_t>(map * terms);
+      const auto at = static_cast<std::size_t>(packs_late_ ? 0 : map * terms);
+      if (packs_late_) pack_rows(map, block, at);
       if (what_.pairs) {
         for (Int i = 0; i < block; ++i)
           oracles::run({wide_.data(), nullptr, offsets_.data(), weights_.data() + at + i, block, terms, start[i],
@@ -365,7 +386,10 @@ class Sweeping final : public Piece {
   Int range_ = 1, inner_ = 1, count_ = 1, rows_ = 1;
   Int slab_ = 1, flat_ = 1, pitch_ = 0, offsets_slab_ = -1, count_here_ = 0, map_ = 0;
   std::vector<Int> offsets_;
-  std::vector<double> weights_, wide_, sums_, tight_sums_, finest_;
+  Int finest_depth_ = -1;
+  bool packs_late_ = false;
+  std::vector<double> weights_, wide_, sums_, tight_sums_;
+  std::vector<double> finest_, finest_of_cells_, finest_of_channel_, finest_flat_;
   std::vector<double> lows_, tight_lows_, wide_sizes_, tight_wide_sizes_;  // of pairs
   std::vector<float> weight_sizes_, size_, sizes_, tight_sizes_;
 };
@@ -385,6 +409,34 @@ Strides channels_first(Int channels, std::span<const Int> plane) {
 
 Strides channels_last(Int channels, std::span<const Int> plane) {
   return dense(channels * volume(plane), 1, channels, plane);
+}
+
+double Weights::operator[](Int at) const {
+  double value = 0;
+  read(at, 1, &value);
+  return value;
+}
+
+void Weights::read(Int first, Int count, double* to) const {
+  if (!tensor_) {
+    std::copy_n(values_.begin() + first, count, to);
+    return;
+  }
+  for_float(tensor_->dtype(), [&]<class T>() {
+    const T* from = tensor_->as<T>().data() + first;
+    for (Int i = 0; i < count; ++i) to[i] = static_cast<double>(from[i]);
+  });
+}
+
+void Weights::pack(Int row, Int block, Int terms, double* to) const {
+  if (block == 1) return read(row * terms, terms, to);
+  constexpr Int some = 512;
+  double rows[4][some];
+  for (Int done = 0; done < terms; done += some) {
+    const Int here = std::min(some, terms - done);
+    for (Int i = 0; i < 4; ++i) read((row + i) * terms + done, here, rows[i]);
+    interleave(rows[0], rows[1], rows[2], rows[3], here, to + done * 4);
+  }
 }
 
 void sweep(const Sweep& what, const std::function<void(const Patch&, Piece&)>& use) { Sweeping(what, use).run(); }

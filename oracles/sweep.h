@@ -29,16 +29,34 @@ struct Strides {
 Strides channels_first(Int channels, std::span<const Int> plane);
 Strides channels_last(Int channels, std::span<const Int> plane);
 
+// groups * maps rows of depth * taps: a tensor of floats as it stands, or numbers of one's own.
+class Weights {
+ public:
+  Weights() = default;
+  explicit Weights(const Tensor& tensor) : tensor_(&tensor) {}
+  explicit Weights(std::vector<double> values) : values_(std::move(values)) {}
+
+  Int size() const { return tensor_ ? tensor_->elements() : static_cast<Int>(values_.size()); }
+  double operator[](Int at) const;
+  void read(Int first, Int count, double* to) const;
+  // `block` rows of `terms` from row `row` on, 1 or 4, side by side: to[term][row].
+  void pack(Int row, Int block, Int terms, double* to) const;
+
+ private:
+  const Tensor* tensor_ = nullptr;
+  std::vector<double> values_;
+};
+
 struct Sweep {
   std::vector<Track> tracks;
   Int batch = 1, groups = 1, depth = 1, maps = 1;  // channels and output maps per group
   const Tensor* x = nullptr;
   Strides from;
-  double x_zero = 0;            // subtracted from every cell in the input
-  std::vector<double> weights;  // groups * maps rows of depth * taps
-  std::vector<double> bias;     // per map of all groups, or none
-  bool sizes = true;            // whether the sums of absolute values are wanted
-  bool pairs = false;           // of f64: sums in twice the precision
+  double x_zero = 0;  // subtracted from every cell in the input
+  Weights weights;
+  std::vector<double> bias;  // per map of all groups, or none
+  bool sizes = true;         // whether the sums of absolute values are wanted
+  bool pairs = false;        // of f64: sums in twice the precision
 };
 
 // A run of consecutive outputs of one plane.
@@ -58,8 +76,8 @@ class Piece {
  public:
   virtual ~Piece() = default;
   // Per output of the patch, the finest power of two that is the lowest bit of a cell in its window; infinite where all
-  // are zero.
-  virtual std::span<const double> finest_cells() = 0;
+  // are zero. Of some cells of the window, or of all.
+  virtual std::span<const double> finest_cells(bool all) = 0;
   // Calls f(cell, weight) for every tap of one output, in order, until it says true; whether it did.
   virtual bool any_product(Int at, const std::function<bool(double, double)>& f) = 0;
 };

@@ -226,7 +226,7 @@ class DeformConvAnswer final : public Answer {
                  .x = &x_.tensor(),
                  .offset = &offset_.tensor(),
                  .mask = mask_ ? &mask_->tensor() : nullptr,
-                 .weights = doubles(w_.tensor()),
+                 .weights = Weights(w_.tensor()),
                  .bias = {}};
     if (b_) all.bias = doubles(b_->tensor());
     if (b_) all.bias.resize(static_cast<std::size_t>(w_.extent(0)), all.bias.front());  // A13: allow-1

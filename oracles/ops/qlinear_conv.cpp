@@ -239,14 +239,16 @@ class QLinearConvAnswer final : public Answer {
     };
     const Scalar &sx = x_scale_.at(0), &sy = y_scale_.at(0);
     const auto plain = [](const Scalar& s) { return std::ldexp(static_cast<double>(s.mantissa), s.exponent); };
+    std::vector<double> weights;
     for (Int m = 0; m < maps; ++m) {
       const Int zero = whole(of_map(w_zero_, m));
-      for (Int t = 0; t < row; ++t) out.sweep.weights.push_back(static_cast<double>(whole(w_.at(m * row + t)) - zero));
+      for (Int t = 0; t < row; ++t) weights.push_back(static_cast<double>(whole(w_.at(m * row + t)) - zero));
       if (b_) out.sweep.bias.push_back(static_cast<double>(whole(of_map(*b_, m))));
       const Scalar& sw = of_map(w_scale_, m);
       out.scale.push_back(plain(sx) * plain(sw) / plain(sy));  // the product is exact
       out.exact.push_back(bits(sy) == 1 && bits(sx) + bits(sw) <= 21);
     }
+    out.sweep.weights = Weights(std::move(weights));
     const Shape y = shape();
     out.to = channels_first(maps, std::span(y).subspan(2));
     const Range range = range_of(dtype_);
