@@ -123,6 +123,7 @@ class ConvolutionAnswer final : public Answer {
   Dot dot(Int index) const {
     const Gathering::Output y = gathering_.output(index);
     Dot sum;
+    sum.terms.reserve(static_cast<std::size_t>(w_.tensor().elements() / std::max<Int>(w_.extent(0), 1) + 1));
     gathering_.each_tap(
         y,
         [&](Int x, Int w) {

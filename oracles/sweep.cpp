@@ -13,7 +13,7 @@
 namespace assay::oracles {
 namespace {
 
-constexpr Int some_cells = 16;     // of a window, that mostly tell how fine its products are
+constexpr Int some_taps = 4;       // of one channel; they mostly tell how fine the products of a window are
 constexpr Int most_cells = 40000;  // of one packed piece: with both kinds of numbers it stays in the second cache
 
 ASSAY_WIDE void widen_floats(const float* from, Int count, double* wide, float* size) {
@@ -106,9 +106,11 @@ class Sweeping final : public Piece {
   }
 
   std::span<const double> finest_cells(bool all) override {
-    const Int depth = all ? what_.depth : std::min(what_.depth, (some_cells + taps_ - 1) / taps_);
-    if (finest_depth_ == depth) return finest_;
-    finest_depth_ = depth;
+    if (finest_of_ == Of::all || (finest_of_ == Of::some && !all)) return finest_;
+    finest_of_ = all ? Of::all : Of::some;
+    const Int depth = all ? what_.depth : std::min<Int>(what_.depth, 1),
+              taps = all ? taps_ : std::min(taps_, some_taps);
+    const Int tap = (taps_ - taps) / 2;  // those in the middle mostly lie inside
     std::vector<double>&cells = finest_of_cells_, &flat = finest_flat_, &of_channel = finest_of_channel_;
     cells.assign(static_cast<std::size_t>(phases_ * slab_ + slack), std::numeric_limits<double>::infinity());
     of_channel.resize(cells.size());
@@ -117,7 +119,7 @@ class Sweeping final : public Piece {
       take_least(cells.data(), of_channel.data(), phases_ * slab_);
     }
     flat.assign(static_cast<std::size_t>(flat_), std::numeric_limits<double>::infinity());
-    for (Int t = 0; t < taps_ && depth > 0; ++t)
+    for (Int t = tap; t < tap + taps && depth > 0; ++t)
       take_least(flat.data(), cells.data() + offsets_[static_cast<std::size_t>(t)], flat_);
     finest_.resize(static_cast<std::size_t>(count_here_));
     compact(flat.data(), finest_.data());
@@ -195,7 +197,7 @@ class Sweeping final : public Piece {
     Int left = first / inner_ / rows_;
     lay_out(row, rows, left);
     fill_rows(n, g);
-    finest_depth_ = -1;
+    finest_of_ = Of::none;
     count_here_ = rows * inner_;
     const Int terms = what_.depth * taps_;
     for (Int m = 0; m < what_.maps; m += block_at(m)) {
@@ -386,7 +388,7 @@ class Sweeping final : public Piece {
   Int range_ = 1, inner_ = 1, count_ = 1, rows_ = 1;
   Int slab_ = 1, flat_ = 1, pitch_ = 0, offsets_slab_ = -1, count_here_ = 0, map_ = 0;
   std::vector<Int> offsets_;
-  Int finest_depth_ = -1;
+  enum class Of { none, some, all } finest_of_ = Of::none;
   bool packs_late_ = false;
   std::vector<double> weights_, wide_, sums_, tight_sums_;
   std::vector<double> finest_, finest_of_cells_, finest_of_channel_, finest_flat_;
