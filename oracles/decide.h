@@ -30,6 +30,7 @@ struct Margins {
   double size_up, size_down, size_least;  // A <= size_up a + size_least, A >= size_down a - size_least
   double error, error_least;              // E = error A + error_least
   double exact_below;                     // E = 0 where A is at most this: 2^53 g
+  double granule;                         // of pairs: every sum is a multiple of this power of two; 0: not known
   double overflow;                        // no intermediate overflows while A is below this
   double underflows_below;                // not decided at L1 or L2 where A is below this
   double unit;                            // u of the accumulator

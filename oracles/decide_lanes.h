@@ -60,21 +60,32 @@ ASSAY_INLINE Enclosed enclosed_single(const Chunk& c, std::size_t i, Real size, 
   return {size * of(c.divisor, i), sum, sum - error, sum + error, error};
 }
 
+// 2^k, the lowest set bit of a number; of 0 it is 0.
+ASSAY_INLINE Real lowest_bit(Real size) {
+  const Mask bits = reinterpret_cast<Mask>(size);
+  const Real without = reinterpret_cast<Real>(bits & (bits - 1));
+  return is_power(size) ? size : size - without;
+}
+
 // Here it is not: what is enclosed is y - got, as (sum - high - low) + what was lost of the sum, got being cut in two
 // whose products with the divisor are exact. Of the three additions in double each errs by at most u of what it adds,
-// and so do the ends of the interval; all of it is 0 where nothing was lost at all.
-ASSAY_INLINE Enclosed enclosed_pair(const Chunk& c, std::size_t i, Real size, Real error) {
+// and so do the ends of the interval; all of it is 0 where nothing was lost at all. Or where y - got is a multiple of a
+// power of two so large that only one of these multiples is enclosed.
+ASSAY_INLINE Enclosed enclosed_pair(const Chunk& c, const Margins& m, std::size_t i, Real size, Real error) {
   const Mask negative = of(c.got, i) < 0;
   const Real sum = negative ? -of(c.sum, i) : of(c.sum, i);
   const Real low = negative ? -of(c.low, i) : of(c.low, i), divisor = of(c.divisor, i);
   const auto high = reinterpret_cast<Real>(reinterpret_cast<Mask>(size) & high_bits);
   const Sum first = exact_sum(sum, -(high * divisor)), second = exact_sum(first.high, -((size - high) * divisor));
-  const Real gap = second.high + ((first.low + second.low) + low);
+  const Real gap = second.high + ((first.low + second.low) + low), nothing{};
   const Real lost = magnitude(first.low) + magnitude(second.low) + magnitude(low);
   const Real slop = error + lost * 0x1p-51 + magnitude(gap) * 0x1p-51 + 0x1p-1060;
-  const Real nothing{};
   const Real all = (error == 0) & (lost == 0) ? nothing : slop;
-  return {nothing, gap, gap - all, gap + all, all};
+  const Real of_got = lowest_bit(size), step = (of_got > 0) & (of_got < m.granule) ? of_got : nothing + m.granule;
+  const Real steps = gap / step, whole = (steps + 0x1.8p52) - 0x1.8p52;
+  const Mask is_known = (all < step * 0.25) & (magnitude(steps) < 0x1p50) & (step > 0x1p-1000);
+  const Real known = is_known ? whole * step : gap, unsure = is_known ? nothing : all;
+  return {nothing, known, known - unsure, known + unsure, unsure};
 }
 
 ASSAY_INLINE Real moved_at_most(const Chunk& c, const Margins& m, std::size_t i) {
@@ -91,7 +102,7 @@ ASSAY_INLINE Enclosed enclosed(const Chunk& c, const Margins& m, std::size_t i, 
   Real some = bound * m.error + m.error_least;
   if constexpr (deforms && !in_pairs) some += moved_at_most(c, m, i) * m.displaced;  // else coordinates are exact
   const Real error = bound <= m.exact_below ? Real{} : some;
-  if constexpr (in_pairs) return enclosed_pair(c, i, size, error);
+  if constexpr (in_pairs) return enclosed_pair(c, m, i, size, error);
   return enclosed_single(c, i, size, error);
 }
 

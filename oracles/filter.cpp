@@ -174,6 +174,7 @@ Margins margins_of(DType dtype, double terms) {
             .error = (terms + 8) * 0x1p-53,
             .error_least = 0,
             .exact_below = 0,
+            .granule = 0,
             .overflow = 0x1p120,
             .underflows_below = 0,
             .unit = std::ldexp(1.0, accumulator.unit_exponent()),
@@ -420,6 +421,7 @@ std::optional<Screening> screen(const Sums& sums, const Tensor& got, const Scree
   if (in_pairs && std::max({x.largest, weights.largest, bias.largest}) > 0x1p400) return std::nullopt;
   Margins margins = margins_of(got.dtype(), static_cast<double>(row + 1));
   margins.exact_below = std::min(weights.finest * x.finest, bias.finest) * (in_pairs ? 0x1p54 : 0x1p53);
+  margins.granule = std::isfinite(margins.exact_below) ? margins.exact_below * 0x1p-53 : 0;
   margins.extra_terms = sums.averaged ? 1 : 0;
   Screener screener(got, how, sums.to, coarsest, {.in_pairs = in_pairs}, margins);
   Windows windows(sums);

@@ -18,7 +18,9 @@
 //  error,
 //            y = s + sum of (q + r), and only c, the sum of these in double, rounds: |q + r| summed is at most
 //            (n + 1) u A (1 + n u), so |δ| <= E = (n^2 + 2 n + 8) u^2 A' + 5 n 2^-1074, the last for rests of products
-//            that underflow. What is compared is y - got, which is small, against 0 and half an ulp (decide.cpp).
+//            that underflow. What is compared is y - got, which is small, against 0 and half an ulp. Where every
+//            product and `got` are multiples of a power of two g > 4 E, so is y - got, and only one multiple of it is
+//            enclosed: then E = 0 (decide_lanes.h).
 //  deformed  Every sample is a product of r fractions, x, mask and weight: R = n + 2 r + 2^r + 4 roundings at most, so
 //            E = (R + 8) u A', and what a rounded coordinate moves (deformed.h). In pairs every column is within
 //            256 u^2 of its absolute terms, so E = (n^2 + 8 n + 1024) u^2 A'. The budget is that of ops/deform_conv.cpp

@@ -96,14 +96,20 @@ struct Range {
 
 Range range_of(DType dtype) { return dtype == DType::u8 ? Range{0, 255} : Range{-128, 127}; }
 
+// Of u8 or i8.
+Int integer_at(const Tensor& tensor, Int flat) {
+  const auto at = static_cast<std::size_t>(flat);
+  return tensor.dtype() == DType::u8 ? Int{tensor.as<std::uint8_t>()[at]} : Int{tensor.as<std::int8_t>()[at]};
+}
+
 class QLinearConvAnswer final : public Answer {
  public:
   QLinearConvAnswer(const Call& call, const Operands& in, std::vector<Track> tracks, const Readings& readings)
       : dtype_(call.type("y_zero_point").dtype),
         add_first_(readings.of("A16") == "add-then-round"),
         accumulator_(readings.of("A17")),
-        x_(scalars(*in.at(0))),
-        w_(scalars(*in.at(3))),
+        x_(*in.at(0)),
+        w_(*in.at(3)),
         x_zero_(scalars(*in.at(2))),
         w_zero_(scalars(*in.at(5))),
         y_zero_(scalars(*in.at(7))),
@@ -112,7 +118,6 @@ class QLinearConvAnswer final : public Answer {
         y_scale_(scalars(*in.at(6))),
         scales_{as_floats(*in.at(1)), as_floats(*in.at(4)), as_floats(*in.at(6))},
         group_(call.integer("group")),
-        x_tensor_(*in.at(0)),
         gathering_(in.at(0)->shape(), in.at(3)->shape(), group_, std::move(tracks)) {
     if (in.size() > 8 && in[8]) b_ = scalars(*in[8]);
   }
@@ -182,9 +187,9 @@ class QLinearConvAnswer final : public Answer {
     gathering_.each_tap(
         y,
         [&](Int x, Int w) {
-          all.push_back({{std::to_string(whole(x_.at(x)) - whole(x_zero_.at(0))),
-                          std::to_string(whole(w_.at(w)) - whole(of_map(w_zero_, y.m)))},
-                         place("x", x_.shape, x) + " " + place("w", w_.shape, w)});
+          all.push_back({{std::to_string(integer_at(x_, x) - whole(x_zero_.at(0))),
+                          std::to_string(integer_at(w_, w) - whole(of_map(w_zero_, y.m)))},
+                         place("x", x_.shape(), x) + " " + place("w", w_.shape(), w)});
         },
         [](Int) {});
     if (b_) all.push_back({{std::to_string(whole(of_map(*b_, y.m)))}, "B"});
@@ -221,15 +226,15 @@ class QLinearConvAnswer final : public Answer {
   std::optional<Requantising> make_requantising() const {
     const auto all_moderate = [](const Scalars& list) { return std::ranges::all_of(list.values, is_moderate); };
     if (!all_moderate(x_scale_) || !all_moderate(w_scale_) || !all_moderate(y_scale_)) return std::nullopt;
-    const Int maps = w_.extent(0), row = maps ? static_cast<Int>(w_.values.size()) / maps : 0;
+    const Int maps = w_.shape().at(0), row = maps ? w_.elements() / maps : 0;
     Requantising out;
     out.sweep = {.tracks = gathering_.tracks(),
-                 .batch = x_.extent(0),
+                 .batch = x_.shape().at(0),
                  .groups = group_,
-                 .depth = w_.extent(1),
+                 .depth = w_.shape().at(1),
                  .maps = maps / group_,
-                 .x = &x_tensor_,
-                 .from = channels_first(x_.extent(1), std::span(x_.shape).subspan(2)),
+                 .x = &x_,
+                 .from = channels_first(x_.shape().at(1), std::span(x_.shape()).subspan(2)),
                  .x_zero = static_cast<double>(whole(x_zero_.at(0))),
                  .weights = {},
                  .bias = {},
@@ -242,7 +247,7 @@ class QLinearConvAnswer final : public Answer {
     std::vector<double> weights;
     for (Int m = 0; m < maps; ++m) {
       const Int zero = whole(of_map(w_zero_, m));
-      for (Int t = 0; t < row; ++t) weights.push_back(static_cast<double>(whole(w_.at(m * row + t)) - zero));
+      for (Int t = 0; t < row; ++t) weights.push_back(static_cast<double>(integer_at(w_, m * row + t) - zero));
       if (b_) out.sweep.bias.push_back(static_cast<double>(whole(of_map(*b_, m))));
       const Scalar& sw = of_map(w_scale_, m);
       out.scale.push_back(plain(sx) * plain(sw) / plain(sy));  // the product is exact
@@ -266,7 +271,7 @@ class QLinearConvAnswer final : public Answer {
     gathering_.each_tap(
         y,
         [&](Int x, Int w) {
-          total += (whole(x_.at(x)) - x_zero) * (whole(w_.at(w)) - w_zero);
+          total += (integer_at(x_, x) - x_zero) * (integer_at(w_, w) - w_zero);
           ++terms;
         },
         [](Int) {});
@@ -344,11 +349,11 @@ class QLinearConvAnswer final : public Answer {
   DType dtype_;
   bool add_first_;
   std::string accumulator_;
-  Scalars x_, w_, x_zero_, w_zero_, y_zero_, x_scale_, w_scale_, y_scale_;
+  Tensor x_, w_;
+  Scalars x_zero_, w_zero_, y_zero_, x_scale_, w_scale_, y_scale_;
   Scales scales_;
   std::optional<Scalars> b_;
   Int group_;
-  Tensor x_tensor_;
   Gathering gathering_;
   mutable std::optional<std::optional<Requantising>> sums_;
 };
