@@ -111,14 +111,14 @@ struct SurveyedWeights {
   std::vector<double> coarsest;
 };
 
-SurveyedWeights survey(const Weights& weights, Int row) {
+SurveyedWeights survey(const Weights& weights, Int maps, Int row) {
   SurveyedWeights out;
   std::array<double, chunk> some;
-  for (Int first = 0; first < weights.size(); first += row) {
+  for (Int map = 0; map < maps; ++map) {
     Survey of_map;
     for (Int done = 0; done < row; done += chunk) {
       const Int here = std::min(chunk, row - done);
-      weights.read(first + done, here, some.data());
+      weights.read(map * row + done, here, some.data());
       survey_doubles(some.data(), here, of_map);
     }
     out.coarsest.push_back(of_map.coarsest);
@@ -415,7 +415,7 @@ std::optional<Screening> screen(const Sums& sums, const Tensor& got, const Scree
   for (const Track& t : sweep.tracks) row *= t.taps;
   if (row + 2 > most_terms) return std::nullopt;
   const Survey x = survey(*sweep.x), bias = survey(sweep.bias);
-  const auto [weights, coarsest] = survey(sweep.weights, row);
+  const auto [weights, coarsest] = survey(sweep.weights, sweep.groups * sweep.maps, row);
   if (!x.finite || !weights.finite || !bias.finite) return std::nullopt;
   const bool in_pairs = got.dtype() == DType::f64;
   if (in_pairs && std::max({x.largest, weights.largest, bias.largest}) > 0x1p400) return std::nullopt;
@@ -462,7 +462,7 @@ std::optional<Screening> screen(Deformed samples, const Tensor& got, const Scree
   for (const Track& t : samples.tracks) row *= t.taps;
   if (axes > 3 || row + 2 > most_terms) return std::nullopt;
   const double one[] = {1};
-  const auto [w, coarsest] = survey(samples.weights, row);
+  const auto [w, coarsest] = survey(samples.weights, samples.groups * samples.maps, row);
   const Survey x = survey(*samples.x), b = survey(samples.bias), offset = survey(*samples.offset),
                mask = samples.mask ? survey(*samples.mask) : survey(one);
   if (!x.finite || !w.finite || !b.finite || !offset.finite || !mask.finite) return std::nullopt;
