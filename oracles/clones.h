@@ -12,3 +12,12 @@
 #define ASSAY_CLONES 0
 #define ASSAY_WIDE
 #endif
+
+namespace assay::oracles {
+
+// The x86-64 whose instructions a loop uses that is written once for each: the latest that this machine is, or less
+// where ASSAY_INSTRUCTIONS in the environment names less (avx2, portable). Elsewhere always the first.
+enum class Generation { v1, v3, v4 };
+Generation generation();
+
+}  // namespace assay::oracles

@@ -60,8 +60,8 @@ struct Deciding {
 const Deciding& deciding() {
   static const Deciding best = [] {
 #if ASSAY_CLONES
-    if (__builtin_cpu_supports("x86-64-v4")) return Deciding{v4::nearest, v4::right};
-    if (__builtin_cpu_supports("x86-64-v3")) return Deciding{v3::nearest, v3::right};
+    if (generation() == Generation::v4) return Deciding{v4::nearest, v4::right};
+    if (generation() == Generation::v3) return Deciding{v3::nearest, v3::right};
 #endif
     return Deciding{portable::nearest, portable::right};
   }();

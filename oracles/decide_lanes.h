@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What decide.cpp says of a run of outputs, in the width of one instruction set: it includes this file once for each,
-// with the three words below defined; alone it is the portable one. The same bits at every width.
+// with the three words below defined; alone it is what the compiler is told to build for. The same bits at every width.
 //
 // Written with vector types: comparisons give masks, and `mask ? a : b` chooses lane by lane.
 #include "oracles/decide.h"
@@ -8,7 +8,13 @@
 #ifndef ASSAY_INSTRUCTIONS
 #define ASSAY_INSTRUCTIONS portable  // the name of the namespace
 #define ASSAY_TARGET                 // the attribute that admits the instructions
-#define ASSAY_VECTOR 16              // bytes of a register
+#if defined(__AVX512F__)             // bytes of a register
+#define ASSAY_VECTOR 64
+#elif defined(__AVX2__)
+#define ASSAY_VECTOR 32
+#else
+#define ASSAY_VECTOR 16
+#endif
 #endif
 
 #define ASSAY_INLINE ASSAY_TARGET __attribute__((always_inline)) inline
