@@ -36,7 +36,7 @@ class Predicate {
   // What can mean nothing for these operator versions: names none of them has, numbers compared with words, and so on.
   std::optional<Error> mistake(std::span<const Definition* const> definitions) const;
 
-  struct Claim;  // the tree, in predicate.cpp
+  struct Claim;  // the tree, in predicate_tree.h
 
  private:
   friend Result<Predicate> parse_predicate(std::string_view text);
