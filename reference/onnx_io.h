@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's own messages in and out, as bytes. The only place that includes ONNX headers, besides the schemas of
-// onnx_contrib.h and the tests that hold us against the package.
+// ONNX's own messages in and out, as bytes. Its headers are included by onnx_*.cpp of this folder and by the tests that
+// hold us against the package, and by nothing else.
 #pragma once
 
 #include "reference/case.h"

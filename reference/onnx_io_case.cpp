@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model of a case, and what is asked of it.
+#include "reference/onnx_io.h"
+#include "reference/onnx_io_message.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+using namespace messages;
+
+// From IR version 4 on an initializer need not be a graph input (onnx/docs/IR.md, "Graphs").
+constexpr int initializers_stand_alone = 4;
+
+void declare(onnx::ValueInfoProto& info, const std::string& name, DType dtype) {
+  info.set_name(name);
+  info.mutable_type()->mutable_tensor_type()->set_elem_type(static_cast<std::int32_t>(dtype));
+  info.mutable_type()->mutable_tensor_type()->mutable_shape();  // a scalar, until a dimension is added
+}
+
+// Every symbol is of its own: the model promises nothing about two extents being the same.
+void declare_symbolic(onnx::ValueInfoProto& info, const std::string& name, DType dtype, std::size_t rank) {
+  declare(info, name, dtype);
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    info.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_param(name + "_" +
+                                                                                          std::to_string(axis));
+}
+
+// A dimension with neither a value nor a symbol is unknown (onnx/docs/IR.md, "Static tensor shapes").
+void declare_rank(onnx::ValueInfoProto& info, const std::string& name, DType dtype, std::size_t rank) {
+  declare(info, name, dtype);
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    info.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim();
+}
+
+void declare_fixed(onnx::ValueInfoProto& info, const std::string& name, const TensorType& type) {
+  declare(info, name, type.dtype);
+  for (const Int extent : type.shape)
+    info.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(extent);
+}
+
+void set(onnx::AttributeProto& proto, Int value) {
+  proto.set_type(onnx::AttributeProto::INT);
+  proto.set_i(value);
+}
+void set(onnx::AttributeProto& proto, float value) {
+  proto.set_type(onnx::AttributeProto::FLOAT);
+  proto.set_f(value);
+}
+void set(onnx::AttributeProto& proto, const std::string& value) {
+  proto.set_type(onnx::AttributeProto::STRING);
+  proto.set_s(value);
+}
+void set(onnx::AttributeProto& proto, const Ints& value) {
+  proto.set_type(onnx::AttributeProto::INTS);
+  proto.mutable_ints()->Add(value.begin(), value.end());
+}
+
+// Schema order; an attribute this version does not know (a near miss) comes last.
+void add_attributes(onnx::NodeProto& proto, const Case& c) {
+  const auto add = [&](const std::string& name, const Attribute& value) {
+    onnx::AttributeProto& attribute = *proto.add_attribute();
+    attribute.set_name(name);
+    std::visit([&](const auto& v) { set(attribute, v); }, value);
+  };
+  for (const AttributeSpec& spec : c.definition().attributes)
+    if (const auto found = c.node.attributes.find(spec.name); found != c.node.attributes.end())
+      add(spec.name, found->second);
+  for (const auto& [name, value] : c.node.attributes)
+    if (!c.definition().attribute(name)) add(name, value);
+}
+
+bool is_given(const Case& c, const std::string& input) {
+  const auto found = c.node.inputs.find(input);
+  return found != c.node.inputs.end() && found->second.presence == Input::Presence::given;
+}
+
+// Left out at the end: no entry. Left out before another one, or given the empty name: "".
+void add_inputs(onnx::NodeProto& proto, const Case& c, const std::string& prefix) {
+  const std::vector<Parameter>& inputs = c.definition().inputs;
+  for (const auto& [name, input] : c.node.inputs)
+    expects(c.definition().input(name), "a case names inputs of the schema");
+  const auto stated = [&](const Parameter& input) { return c.node.inputs.contains(input.name); };
+  const auto last = std::ranges::find_if(inputs.rbegin(), inputs.rend(), stated).base();
+  for (auto input = inputs.begin(); input != last; ++input)
+    proto.add_input(is_given(c, input->name) ? prefix + input->name : "");
+}
+
+bool is_initializer(const Case& c, const std::string& input) {
+  const auto found = c.sources.find(input);
+  return found != c.sources.end() && found->second.initializer;
+}
+
+void declare_as(DeclaredShapes declared, onnx::ValueInfoProto& info, const std::string& name, const TensorType& type) {
+  switch (declared) {
+    case DeclaredShapes::fixed: return declare_fixed(info, name, type);
+    case DeclaredShapes::symbolic: return declare_symbolic(info, name, type.dtype, type.shape.size());
+    case DeclaredShapes::absent: return declare_rank(info, name, type.dtype, type.shape.size());
+  }
+}
+
+void add_graph_inputs(onnx::GraphProto& graph, const Case& c, const std::string& prefix) {
+  for (const Parameter& input : c.definition().inputs) {
+    if (!is_given(c, input.name)) continue;
+    if (is_initializer(c, input.name) && c.ir_version >= initializers_stand_alone) continue;
+    declare_as(is_initializer(c, input.name) ? DeclaredShapes::fixed : c.declared, *graph.add_input(),
+               prefix + input.name, c.node.inputs.find(input.name)->second.type);
+  }
+}
+
+void add_initializers(onnx::GraphProto& graph, const Case& c, const std::string& prefix, const Operands& data) {
+  const std::vector<Parameter>& inputs = c.definition().inputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (is_initializer(c, inputs[i].name))
+      *graph.add_initializer() = proto_of(data.at(i).value(), prefix + inputs[i].name);
+}
+
+// The first given input whose type is the variable `type`; the first given one where there is none.
+const TensorType& type_of_variable(const Case& c, const std::string& type) {
+  const TensorType* first = nullptr;
+  for (const Parameter& input : c.definition().inputs) {
+    if (!is_given(c, input.name)) continue;
+    const TensorType& given = c.node.inputs.find(input.name)->second.type;
+    if (input.type == type) return given;
+    if (!first) first = &given;
+  }
+  expects(first, "a case gives at least one input");
+  return *first;
+}
+
+// Nothing is promised of the output but its rank, so a backend works its extents out; a near miss may have no shape at
+// all. Every operator admitted so far keeps the rank of its first input.
+void add_outputs(onnx::GraphProto& graph, onnx::NodeProto& node, const Case& c, const std::string& prefix) {
+  const std::size_t rank = type_of_variable(c, c.definition().inputs.front().type).shape.size();
+  for (const Parameter& output : c.definition().outputs) {
+    node.add_output(prefix + output.name);
+    declare_symbolic(*graph.add_output(), prefix + output.name, type_of_variable(c, output.type).dtype, rank);
+  }
+}
+
+// Every model imports ai.onnx; beside another domain in the opset its IR version came with (onnx/docs/Versioning.md).
+void add_opset_imports(onnx::ModelProto& model, const Case& c) {
+  const auto add = [&](const std::string& domain, int version) {
+    onnx::OperatorSetIdProto& import = *model.add_opset_import();
+    import.set_domain(domain);
+    import.set_version(version);
+  };
+  if (!c.version.domain.empty()) add("", c.ir_version < 10 ? 17 : 21);
+  add(c.version.domain, c.opset);
+}
+
+onnx::ModelProto empty_model(const Case& c) {
+  onnx::ModelProto model;
+  model.set_ir_version(c.ir_version);
+  model.set_producer_name("assay");
+  add_opset_imports(model, c);
+  return model;
+}
+
+// Names begin with `prefix`: several cases in one graph are told apart by it.
+void add_case(onnx::GraphProto& graph, const Case& c, const std::string& prefix, const Operands& data) {
+  onnx::NodeProto& node = *graph.add_node();
+  node.set_op_type(c.version.name);
+  node.set_domain(c.version.domain);
+  add_inputs(node, c, prefix);
+  add_attributes(node, c);
+  add_graph_inputs(graph, c, prefix);
+  add_initializers(graph, c, prefix, data);
+  add_outputs(graph, node, c, prefix);
+}
+
+// What a model needs of the data: none where it holds no constants.
+Operands initializers_of(const Case& c) {
+  const bool holds_data = std::ranges::any_of(c.sources, [](const auto& source) { return source.second.initializer; });
+  return holds_data ? operands(c, 0) : Operands{};
+}
+
+}  // namespace
+
+std::string model_of(const Case& c) { return model_of(c, initializers_of(c)); }
+
+std::string model_of(const Case& c, const Operands& data) {
+  onnx::ModelProto model = empty_model(c);
+  model.mutable_graph()->set_name(text(c.version));
+  add_case(*model.mutable_graph(), c, "", data);
+  return bytes_of(model);
+}
+
+std::string packed_model_of(const std::vector<const Case*>& cases) {
+  expects(!cases.empty(), "a model of at least one case");
+  onnx::ModelProto model = empty_model(*cases.front());
+  model.mutable_graph()->set_name("packed");
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    expects(cases[i]->opset == cases.front()->opset && cases[i]->ir_version == cases.front()->ir_version &&
+                cases[i]->version.domain == cases.front()->version.domain,
+            "cases of one opset, IR version and domain");
+    add_case(*model.mutable_graph(), *cases[i], std::to_string(i) + "_", initializers_of(*cases[i]));
+  }
+  return bytes_of(model);
+}
+
+std::vector<std::string> graph_inputs(const Case& c, int set) { return graph_inputs(c, operands(c, set)); }
+
+std::vector<std::string> graph_inputs(const Case& c, const Operands& data) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < c.definition().inputs.size(); ++i) {
+    const std::string& name = c.definition().inputs[i].name;
+    if (is_given(c, name) && !is_initializer(c, name)) out.push_back(encode_tensor(data.at(i).value(), name));
+  }
+  return out;
+}
+
+}  // namespace assay
