@@ -53,10 +53,13 @@ TEST_CASE("A malformed line gets one clear complaint that says what to do", "[ca
   CHECK(mentions(complaint("Conv-11 grup=1"), "did you mean group"));
   CHECK(mentions(complaint("Conv-11 group=one"), "cannot read"));
   CHECK(mentions(complaint("Conv-11 group=1 group=2"), "given twice"));
-  CHECK(mentions(complaint("Conv-11 X=f33[1]~small:1"), "no type"));
+  CHECK(mentions(complaint("Conv-11 X=f33[1]~small:1"), "there is no type 'f33'; did you mean f32?"));
   CHECK(mentions(complaint("Conv-11 X=f32[1,-1]~small:1"), "extents"));
   CHECK(mentions(complaint("Conv-11 X=f32[4611686018427387904,4]~small:1"), "2^28"));
   CHECK(mentions(complaint("Conv-11 X=f32[1]~smal:1"), "no recipe"));
+  CHECK(mentions(complaint("Conv-11 X=f32[1]~normla:1"), "did you mean normal?"));
+  CHECK(mentions(complaint("Conv-11 X=f32[1]~hld:1"), "did you mean hold?"));
+  CHECK(mentions(complaint("Conv-11 X=f32[1]~odd:1"), "did you mean odd12?"));
   CHECK(mentions(complaint("Conv-11 X=f32[1]~small"), "has no ':'"));
   CHECK(mentions(complaint("Conv-11 X=f32[1]~small:x"), "seed"));
   CHECK(mentions(complaint("Conv-11 X=f32[1]~lit:1,,2"), "needs numbers"));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/recipe.h"
 
+#include "reference/nearest.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -176,6 +178,15 @@ const Family* find_family(std::string_view name) {
   return found == seeded.end() ? nullptr : &*found;
 }
 
+// As they are written, those with a parameter with one.
+std::vector<std::string> family_names() {
+  std::vector<std::string> names;
+  for (const Family& family : seeded)
+    names.push_back(std::string(family.name) + (family.name == "odd" ? "12" : family.name == "around" ? "0" : ""));
+  for (const char* stated : {"onehot", "iota", "const", "lit", "hold"}) names.emplace_back(stated);
+  return names;
+}
+
 template <class T>
 std::optional<T> whole(std::string_view text) {
   T value{};
@@ -293,7 +304,8 @@ Result<Recipe> parse_recipe(std::string_view text) {
   }
   const bool one = recipe.family == "const" || recipe.family == "iota";
   if (!one && recipe.family != "lit" && recipe.family != "hold")
-    return Error{"no recipe is called '" + recipe.family + "'; reference/recipe.h lists them"};
+    return Error{"no recipe is called '" + recipe.family + "'" + suggestion(recipe.family, family_names()) +
+                 "; reference/recipe.h lists them"};
   const auto values = numbers(recipe.argument);
   if (!values || (one && values->size() != 1))
     return Error{"recipe '" + std::string(text) + "' needs numbers, as in lit:1,-0x1.8p+3,nan"};
