@@ -89,9 +89,9 @@ void count_operators(Report& report) {
   for (auto& [version, row] : rows) report.operators.push_back(std::move(row));
 }
 
-void cover(Report& report) {
-  for_each_verdict(report, [&](std::size_t, const suites::Planned& p, const Verdict& verdict) {
-    report.coverage.add(p.c);
+void cover(Report& report, const std::vector<oracles::Nature>& natures) {
+  for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
+    report.coverage.add(p.c, natures[i]);
     for (const auto& [ruling, reading] : verdict.followed) report.coverage.follow(p.c.version, ruling, reading);
   });
 }
@@ -368,7 +368,9 @@ Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run r
                 {}};
   expects(report.campaign.verdicts.size() == report.suite.cases.size(), "one verdict per planned case");
   report.campaign.marks.resize(report.suite.cases.size());
-  for (const suites::Planned& p : report.suite.cases) report.classes.emplace_back(oracles::class_of(p.c));
+  std::vector<oracles::Nature> natures;
+  for (const suites::Planned& p : report.suite.cases) natures.push_back(oracles::nature_of(p.c));
+  for (const oracles::Nature& nature : natures) report.classes.emplace_back(nature.case_class);
   count_states(report);
   count_operators(report);
   count_rulings(report);
@@ -376,7 +378,7 @@ Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run r
   group_findings(report);
   group_marks(report);
   choose_smallest(report);
-  cover(report);
+  cover(report, natures);
   report.certified = overall(report.operators);
   return report;
 }

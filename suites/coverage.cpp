@@ -3,7 +3,6 @@
 
 #include "generators/features.h"
 #include "generators/generators.h"
-#include "oracles/case_class.h"
 #include "reference/operator.h"
 
 #include <algorithm>
@@ -120,13 +119,19 @@ struct Unseen {
 }  // namespace
 
 Aspects aspects_of(const Case& legal) {
+  std::vector<std::string> touched = oracles::touched(legal);
+  const std::string_view case_class = oracles::class_of(legal, touched);
+  return aspects_of(legal, {{}, std::move(touched), case_class});
+}
+
+Aspects aspects_of(const Case& legal, const oracles::Nature& nature) {
   const Space& space = space_of(legal.version);
-  Aspects aspects{legal.version, {}, oracles::touched(legal)};
+  Aspects aspects{legal.version, {}, nature.touched};
   const std::vector<int> features = generators::features(legal);
   for (std::size_t d = 0; d < features.size(); ++d)
     if (features[d] >= 0) aspects.values.push_back(space.first[d] + features[d]);
   const std::vector<std::string>& classes = space.dimensions.back().values;
-  const auto at = std::ranges::find(classes, oracles::class_of(legal, aspects.touched));
+  const auto at = std::ranges::find(classes, nature.case_class);
   if (at != classes.end()) aspects.values.push_back(space.first.back() + static_cast<int>(at - classes.begin()));
   return aspects;
 }
@@ -141,11 +146,12 @@ Coverage::Version& Coverage::version(const OpVersion& named) {
   return at->second;
 }
 
-void Coverage::add(const Case& c) {
-  const Definition& definition = c.definition();
-  const std::vector<std::string> violated = definition.violated(c.call());
+void Coverage::add(const Case& c) { add(c, oracles::nature_of(c)); }
+
+void Coverage::add(const Case& c, const oracles::Nature& nature) {
+  const std::vector<std::string>& violated = nature.violated;
   if (violated.empty()) {
-    add(aspects_of(c));
+    add(aspects_of(c, nature));
     return;
   }
   Version& own = version(c.version);
@@ -153,7 +159,8 @@ void Coverage::add(const Case& c) {
   if (violated.size() != 1) return;
   own.broken.insert(violated.front());
   // Another reading would lift the constraint: the case shows which is followed.
-  if (const Constraint* constraint = definition.constraint(violated.front()); constraint && !constraint->ruling.empty())
+  if (const Constraint* constraint = c.definition().constraint(violated.front());
+      constraint && !constraint->ruling.empty())
     own.touched.insert(constraint->ruling);
 }
 

@@ -4,6 +4,7 @@
 // readings followed. It is a function of the set: no order, and shards merge into the whole.
 #pragma once
 
+#include "oracles/case_class.h"
 #include "reference/case.h"
 
 #include <map>
@@ -22,6 +23,7 @@ struct Aspects {
   std::vector<std::string> touched;  // rulings
 };
 Aspects aspects_of(const Case& legal);
+Aspects aspects_of(const Case& legal, const oracles::Nature& nature);
 
 // What one dimension may be, and of two of them how many pairs of values were asked.
 struct CoveredDimension {
@@ -61,6 +63,7 @@ class Coverage {
  public:
   // Works a case out: legal or a near miss.
   void add(const Case& c);
+  void add(const Case& c, const oracles::Nature& nature);
   void add(const Aspects& aspects);
   void follow(const OpVersion& version, const std::string& ruling, const std::string& reading);
   void merge(const Coverage& other);
