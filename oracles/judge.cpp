@@ -195,7 +195,7 @@ std::optional<Screening> Bench::State::screen(const Sheet& sheet, std::size_t se
 
 // A sample of what the filter decided, against the definition; where sums are long, the later ones against bins, and
 // fewer of them.
-constexpr Int most_defined_terms = 4096, most_confirmed_terms = 16384;
+constexpr Int most_defined_terms = 2048, most_confirmed_terms = 8192;
 void Bench::State::confirm(const Sheet& sheet, std::size_t set, const Tensor& got, const Screening& screening) const {
   const Answer& answer = *sheet.answers[set];
   Int terms = 0;
