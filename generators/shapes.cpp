@@ -214,7 +214,7 @@ Axis alike(Axis axis) {
 Int how_often_alike(Theme lead) {
   switch (lead) {
     case Theme::plain: return 35;
-    case Theme::even_pads: return 60;
+    case Theme::even_pads:
     case Theme::same_plain: return 60;
     case Theme::dilated: return 25;
     case Theme::distinct_pads:

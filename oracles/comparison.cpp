@@ -68,6 +68,7 @@ void Comparison::add(const Answer& answer, Int index, const Element& element, co
     out_.detail = finding.arithmetic.empty() ? "" : "explained by: " + finding.arithmetic;
   }
   worst_ = std::max(worst_, finding.kind);
+  wrong_ += finding.kind == Finding::Kind::wrong ? 1 : 0;
   if (element.kind != Kind::finite)
     variety_.special = true;
   else if (!variety_.special)

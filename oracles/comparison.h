@@ -35,6 +35,7 @@ class Comparison {
   void measure(const Element& element, const Scalar& got, DType dtype);
 
   const Variety& variety() const { return variety_; }
+  Int wrong() const { return wrong_; }
   Verdict verdict() const;
 
  private:
@@ -45,6 +46,7 @@ class Comparison {
   Verdict out_;
   std::optional<Level> weakest_;
   Finding::Kind worst_ = Finding::Kind::right;
+  Int wrong_ = 0;
   std::string unscored_reason_;
   Variety variety_;
 };

@@ -29,7 +29,7 @@ double as_double(const Scalar& s) {
 
 double random_double(Generator& random, int range) {
   const double significand = static_cast<double>((random.next() >> 11) | 1) * (random.next() & 1 ? 1 : -1);
-  return std::ldexp(significand, static_cast<int>(random.below(static_cast<std::uint64_t>(2 * range))) - range - 53);
+  return std::ldexp(significand, static_cast<int>(random.below(2 * static_cast<std::uint64_t>(range))) - range - 53);
 }
 
 }  // namespace

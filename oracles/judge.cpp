@@ -213,7 +213,8 @@ void Bench::State::confirm(const Sheet& sheet, std::size_t set, const Tensor& go
 Verdict Bench::State::compare_values(const Outcome& outcome, const Readings& readings, Variety* variety) const {
   Sheet& answers = sheet(readings);
   Comparison all(judgement.level);
-  for (std::size_t set = 0; set < sets.size(); ++set) {
+  const auto is_over = [&] { return all.wrong() >= judgement.most_wrong; };
+  for (std::size_t set = 0; set < sets.size() && !is_over(); ++set) {
     const Tensor& got = outcome.sets[set][0];
     const Answer& answer = *answers.answers[set];
     const auto examine_at = [&](Int i) {
@@ -221,18 +222,21 @@ Verdict Bench::State::compare_values(const Outcome& outcome, const Readings& rea
     };
     const std::optional<Screening> screening = screen(answers, set, got);
     if (!screening) {
-      for (Int i = 0; i < got.elements(); ++i) examine_at(i);
+      for (Int i = 0; i < got.elements() && !is_over(); ++i) examine_at(i);
       continue;
     }
     expects(screening->right + static_cast<Int>(screening->undecided.size()) == got.elements(),
             "the filter lost an element");
     confirm(answers, set, got, *screening);
     all.add(*screening);
-    for (const Int i : screening->undecided) examine_at(i);
+    for (std::size_t i = 0; i < screening->undecided.size() && !is_over(); ++i) examine_at(screening->undecided[i]);
     for (const Int i : screening->worst) all.measure(answers.element(set, i), scalar(got, i), answer.dtype());
   }
   if (variety) *variety = all.variety();
-  return all.verdict();
+  Verdict out = all.verdict();
+  if (is_over())
+    out.detail += (out.detail.empty() ? "" : "; ") + ("looked at up to wrong element " + std::to_string(all.wrong()));
+  return out;
 }
 
 Verdict Bench::State::judge_under(const Outcome& outcome, const Readings& readings, Variety* variety) const {
@@ -339,14 +343,14 @@ Verdict Bench::State::judge_near_miss(const Outcome& outcome) const {
 }
 
 Bench::Bench(Call call, std::vector<Operands> sets, Judgement judgement)
-    : state_(new State{std::move(call), std::move(sets), std::move(judgement), {}, {}, {}, {}}) {
+    : state_(new State{std::move(call), std::move(sets), judgement, {}, {}, {}, {}}) {
   expect_sound_environment();
   state_->seed = seed_of(state_->sets);
   state_->violated = state_->call.definition().violated(state_->call);
   if (state_->is_legal()) state_->touched = oracles::touched(state_->call, state_->sets);
 }
 
-Bench::Bench(const Case& c, Judgement judgement) : Bench(c.call(), all_operands(c), std::move(judgement)) {}
+Bench::Bench(const Case& c, Judgement judgement) : Bench(c.call(), all_operands(c), judgement) {}
 
 Bench::~Bench() = default;
 Bench::Bench(Bench&&) noexcept = default;
@@ -387,6 +391,7 @@ std::vector<Offender> Bench::offenders(const Outcome& outcome, const Verdict& ve
     const std::optional<Screening> screening = state_->screen(answers, set, outcome.sets[set][0]);
     const Int suspects = screening ? static_cast<Int>(screening->undecided.size()) : outcome.sets[set][0].elements();
     for (Int suspect = 0; suspect < suspects; ++suspect) {
+      if (static_cast<Int>(list.size()) >= state_->judgement.most_wrong) return list;
       const Int i = screening ? screening->undecided[static_cast<std::size_t>(suspect)] : suspect;
       const Element& element = answers.element(set, i);
       const Scalar got = scalar(outcome.sets[set][0], i);

@@ -18,6 +18,9 @@ struct Judgement {
   Level level = Level::L2;  // asked for; a value outside it and inside the widest interval is `below`
   Arithmetic arithmetic;    // declared by the backend
   Tier tier = default_tier();
+  // So many wrong elements are looked at and no more, of whatever size an output is: a `fail` does not get any worse.
+  // Its counts are then of what was looked at, which its detail says.
+  Int most_wrong = Int{1} << 20;
 };
 
 // One element of an output that is not as asked for.
@@ -41,7 +44,8 @@ class Bench {
   Verdict judge(const Outcome& outcome) const;
 
   // Every element that made the verdict what it is: of a fail those that are wrong, of a below those outside the level
-  // asked for, of a contested those that depart from the ruling. None where shapes or types differ.
+  // asked for, of a contested those that depart from the ruling; the first `most_wrong`. None where shapes or types
+  // differ.
   std::vector<Offender> offenders(const Outcome& outcome, const Verdict& verdict) const;
   // The proof about one of them.
   Evidence evidence(const Offender& offender, const Verdict& verdict) const;

@@ -24,7 +24,7 @@ Tensor floats(Shape shape, std::vector<float> values) {
 }
 
 // The second data set of a stated recipe is the negated first; so is the answer of a linear operator without a bias.
-Outcome answered(Shape shape, std::vector<float> values) {
+Outcome answered(const Shape& shape, std::vector<float> values) {
   Outcome out;
   out.sets.push_back({floats(shape, values)});
   for (float& value : values) value = -value;
@@ -50,6 +50,29 @@ TEST_CASE("Another reading that fits is contested, and named", "[judge][A7]") {
   CHECK(v.state == State::contested);
   CHECK(text(v.readings) == "A7=text-floor");
   CHECK(v.followed.at("A7") == "text-floor");
+}
+
+TEST_CASE("Of many wrong elements no more are looked at than are asked for", "[judge]") {
+  const Case c = parsed("AveragePool-22 opset=22 ir=10 X=f32[1,1,12]~iota:1 kernel_shape=1");
+  std::vector<float> shifted(12);
+  for (std::size_t i = 0; i < shifted.size(); ++i) shifted[i] = static_cast<float>(i) + (i < 2 ? 1 : 2);
+  for (const Tier tier : {Tier::exact, Tier::fast}) {
+    Judgement judgement;
+    judgement.tier = tier;
+    const Bench all(c, judgement);
+    judgement.most_wrong = 3;
+    const Bench few(c, judgement);
+    const Outcome outcome = answered({1, 1, 12}, shifted);
+    const Verdict whole = all.judge(outcome), part = few.judge(outcome);
+    CHECK(whole.elements == 24);
+    CHECK(whole.detail.empty());
+    CHECK(part.state == State::fail);
+    CHECK(part.elements == 5);
+    CHECK(part.detail == "looked at up to wrong element 3");
+    CHECK(part.evidence->index == whole.evidence->index);
+    CHECK(all.offenders(outcome, whole).size() == 20);
+    CHECK(few.offenders(outcome, part).size() == 3);
+  }
 }
 
 TEST_CASE("A value outside every reading is a fail with a certificate", "[judge]") {

@@ -165,7 +165,8 @@ Allowance winograd(const Neighbourhood& around, int m, const Format& format, std
   const Int path = 2 * axes * (m + 2) + around.channels + 10;
   out.budget = w * gamma(path, format.unit_exponent());
   Int points = around.channels + 1;
-  for (Int i = 0; i < axes; ++i) points *= (m + 2) * (m + 2);
+  const Int side = m + 2;  // of a tile
+  for (Int i = 0; i < axes; ++i) points *= side * side;
   // Every value that underflows on the way is off by η/2 and amplified like the rest; 2^5 per axis bounds |A^T| |B^T|.
   out.budget = out.budget + Ratio{Dyadic{points, format.smallest_exponent() + static_cast<int>(5 * axes)}, 1};
   return out;

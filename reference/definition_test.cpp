@@ -32,7 +32,7 @@ TEST_CASE("Conv: a legal call breaks nothing, in any version", "[conv]") {
 }
 
 TEST_CASE("Conv: each constraint is broken by what breaks it", "[conv]") {
-  const auto broken = [](Node node) { return conv().violated(node, 11); };
+  const auto broken = [](const Node& node) { return conv().violated(node, 11); };
   CHECK(broken(legal_conv().input("W", Shape{4, 3, 3, 3})) == Ids{"C3"});
   CHECK(broken(legal_conv().input("B", Shape{3})) == Ids{"C4"});
   CHECK(broken(legal_conv().input("B", Shape{1})) == Ids{"C5"});

@@ -87,8 +87,9 @@ bool is_wasteful(const Window& window, const Extent& extent) {
   double lanes = 1, positions = 1, phases = 1;
   for (const Axis& axis : window.axes) {
     const Int phases_read = std::min(axis.kernel, axis.stride);
-    const double width = static_cast<double>(axis.out) +
-                         static_cast<double>(axis.kernel - 1) * static_cast<double>(axis.dilation / axis.stride + 1);
+    const Int shift = axis.dilation / axis.stride + 1;
+    const double width =
+        static_cast<double>(axis.out) + static_cast<double>(axis.kernel - 1) * static_cast<double>(shift);
     phases *= static_cast<double>(phases_read);
     lanes *= width;
     positions = &axis == &window.axes.front() ? static_cast<double>(axis.out) : positions * width;
@@ -300,7 +301,7 @@ struct Items {
     chunks = (plan.positions + chunk - 1) / chunk;
     const Int without = e.batch * e.group * chunks;
     if (without == 0 || blocks == 0) return;
-    slabs = std::clamp<Int>((4 * threads + without - 1) / without, 1, threads == 1 ? 1 : blocks);
+    slabs = std::clamp<Int>((Int{4} * threads + without - 1) / without, 1, threads == 1 ? 1 : blocks);
     slab = (blocks + slabs - 1) / slabs * maps_at_once;
     slabs = (e.maps + slab - 1) / slab;
     count = without * slabs;

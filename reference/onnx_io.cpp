@@ -19,9 +19,15 @@
 namespace assay {
 namespace messages {
 
+namespace {
+
+[[noreturn]] void too_large() { reject("a model or tensor above 2 GiB does not fit a protobuf message"); }
+
+}  // namespace
+
 // Protobuf writes fields in order, but promises the same bytes for the same message only when asked to.
 std::string bytes_of(const google::protobuf::MessageLite& message) {
-  if (message.ByteSizeLong() > INT_MAX) reject("a model or tensor above 2 GiB does not fit a protobuf message");
+  if (message.ByteSizeLong() > INT_MAX) too_large();
   std::string bytes;
   {
     google::protobuf::io::StringOutputStream sink(&bytes);
@@ -144,13 +150,36 @@ Tensor from_raw_data(const std::string& raw, TensorType type) {
   return tensor;
 }
 
-}  // namespace
-
-onnx::TensorProto proto_of(const Tensor& tensor, std::string_view name) {
+// All but its elements.
+onnx::TensorProto head_of(const Tensor& tensor, std::string_view name) {
   onnx::TensorProto proto;
   for (const Int extent : tensor.shape()) proto.add_dims(extent);
   proto.set_data_type(static_cast<std::int32_t>(tensor.dtype()));
   proto.set_name(std::string(name));
+  return proto;
+}
+
+// raw_data is the last of the fields that are set, so it is appended: a message would hold a copy of all elements.
+std::string encoded(const Tensor& tensor, std::string_view name) {
+  constexpr int length_delimited = 2;
+  const std::span<const std::byte> elements = tensor.bytes();
+  std::string bytes = bytes_of(head_of(tensor, name));
+  std::array<std::uint8_t, 6> prefix{onnx::TensorProto::kRawDataFieldNumber << 3 | length_delimited};
+  if (bytes.size() + prefix.size() + elements.size() > INT_MAX) too_large();
+  std::uint8_t* const end = google::protobuf::io::CodedOutputStream::WriteVarint32ToArray(
+      static_cast<std::uint32_t>(elements.size()), prefix.data() + 1);
+  bytes.reserve(bytes.size() + prefix.size() + elements.size());
+  bytes.append(prefix.begin(), end);
+  const std::size_t head = bytes.size();
+  bytes.append(reinterpret_cast<const char*>(elements.data()), elements.size());
+  swap_where_big_endian(std::span(bytes).subspan(head), size_of(tensor.dtype()));
+  return bytes;
+}
+
+}  // namespace
+
+onnx::TensorProto proto_of(const Tensor& tensor, std::string_view name) {
+  onnx::TensorProto proto = head_of(tensor, name);
   proto.set_raw_data(tensor.bytes().data(), tensor.bytes().size());
   swap_where_big_endian(*proto.mutable_raw_data(), size_of(tensor.dtype()));
   return proto;
@@ -169,9 +198,7 @@ Tensor tensor_of(const onnx::TensorProto& proto) {
 
 }  // namespace messages
 
-std::string encode_tensor(const Tensor& tensor, std::string_view name) {
-  return messages::bytes_of(messages::proto_of(tensor, name));
-}
+std::string encode_tensor(const Tensor& tensor, std::string_view name) { return messages::encoded(tensor, name); }
 
 Result<TensorType> decode_type(std::string_view bytes) {
   return messages::as_result([&] {

@@ -182,7 +182,8 @@ Result<Served> parse_model(std::string_view bytes) {
   Result<std::vector<Served>> all = parse_nodes(bytes);
   if (!all) return Error{all.error()};
   if (all->size() != 1) return Error{"a model of " + std::to_string(all->size()) + " nodes, expected one"};
-  return std::move(all->front());
+  std::vector<Served> nodes = *std::move(all);
+  return std::move(nodes.front());
 }
 
 }  // namespace assay

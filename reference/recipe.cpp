@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 #include <tuple>
 
 namespace assay {
@@ -53,7 +54,7 @@ double pow2(Generator& g, const Format&, int) { return signed_by(g, power_of_two
 
 // Irwin-Hall: twelve uniform 16-bit integers have variance 2^32; 35 more bits fill the significand.
 double normal(Generator& g, const Format&, int) {
-  Int sum = -6 * 65535;
+  Int sum = Int{-6} * 65535;
   for (int word = 0; word < 3; ++word)
     for (std::uint64_t bits = g.next(), i = 0; i < 4; ++i, bits >>= 16) sum += static_cast<Int>(bits & 0xffff);
   return scaled(sum * (Int{1} << 35) + static_cast<Int>(g.below(std::uint64_t{1} << 35)), -51);
@@ -67,7 +68,7 @@ double cancel(Generator& g, const Format& f, int) {
 
 double logu(Generator& g, const Format& f, int) {
   const int range = f.precision == 11 ? 6 : 12;
-  const int exponent = static_cast<int>(g.below(static_cast<std::uint64_t>(2 * range + 1))) - range;
+  const int exponent = static_cast<int>(g.below(2 * static_cast<std::uint64_t>(range) + 1)) - range;
   const Int significand = static_cast<Int>((g.next() >> 12) | (std::uint64_t{1} << 52));
   return signed_by(g, scaled(significand, exponent - 52));
 }
@@ -238,47 +239,66 @@ T saturated(double value) {
   }
 }
 
-template <class T>
-void write(Tensor& tensor, const std::vector<double>& values) {
-  std::ranges::transform(values, tensor.as<T>().begin(), saturated<T>);
-}
+// Elements are drawn so many at a time: a tensor takes no more memory than it has elements. Even, for pairs.
+constexpr std::size_t chunk = 4096;
 
-void store(Tensor& tensor, const std::vector<double>& values) {
-  switch (tensor.dtype()) {
-    case DType::f32: return write<float>(tensor, values);
-    case DType::f64: return write<double>(tensor, values);
-    case DType::f16: return write<Float16>(tensor, values);
-    case DType::bf16: return write<BFloat16>(tensor, values);
-    case DType::i8: return write<std::int8_t>(tensor, values);
-    case DType::u8: return write<std::uint8_t>(tensor, values);
-    case DType::i32: return write<std::int32_t>(tensor, values);
-    case DType::i64: return write<std::int64_t>(tensor, values);
+// Calls next(values) for one chunk after the other and stores what it put there.
+template <class T, class F>
+void write(Tensor& tensor, F&& next) {
+  std::array<double, chunk> values;
+  std::span<T> left = tensor.as<T>();
+  while (!left.empty()) {
+    const std::span<double> some(values.data(), std::min(chunk, left.size()));
+    next(some);
+    std::ranges::transform(some, left.begin(), saturated<T>);
+    left = left.subspan(some.size());
   }
 }
 
-std::vector<double> drawn(const Recipe& recipe, DType dtype, std::size_t count, int set) {
+template <class F>
+void store(Tensor& tensor, F&& next) {
+  switch (tensor.dtype()) {
+    case DType::f32: return write<float>(tensor, next);
+    case DType::f64: return write<double>(tensor, next);
+    case DType::f16: return write<Float16>(tensor, next);
+    case DType::bf16: return write<BFloat16>(tensor, next);
+    case DType::i8: return write<std::int8_t>(tensor, next);
+    case DType::u8: return write<std::uint8_t>(tensor, next);
+    case DType::i32: return write<std::int32_t>(tensor, next);
+    case DType::i64: return write<std::int64_t>(tensor, next);
+  }
+}
+
+void draw(const Recipe& recipe, Tensor& tensor, int set) {
   const auto [name, parameter] = split(recipe.family);
   const Family* family = find_family(name);
+  const Format format = format_of(tensor.dtype());
   Generator generator(*whole<std::uint64_t>(recipe.argument) + static_cast<std::uint64_t>(set));
-  std::vector<double> values(count);
-  for (double& value : values) value = family->draw(generator, format_of(dtype), parameter);
-  if (name == "zerosum")
-    for (std::size_t i = 1; i < count; i += 2) values[i] = -values[i - 1];
-  return values;
+  store(tensor, [&, sums_to_zero = name == "zerosum", bits = parameter](std::span<double> values) {
+    for (double& value : values) value = family->draw(generator, format, bits);
+    for (std::size_t i = 1; sums_to_zero && i < values.size(); i += 2) values[i] = -values[i - 1];
+  });
 }
 
-std::vector<double> stated(const Recipe& recipe, std::size_t count, int set) {
-  std::vector<double> values(count, 0);
-  if (recipe.family == "onehot") {
-    if (count) values[(*whole<std::uint64_t>(recipe.argument) + static_cast<std::uint64_t>(set)) % count] = 1;
-    return values;
-  }
+void mark_one(const Recipe& recipe, Tensor& tensor, int set) {
+  const auto count = static_cast<std::uint64_t>(tensor.elements());
+  if (count == 0) return;
+  const std::uint64_t hot = (*whole<std::uint64_t>(recipe.argument) + static_cast<std::uint64_t>(set)) % count;
+  store(tensor, [&, at = std::uint64_t{0}](std::span<double> values) mutable {
+    for (double& value : values) value = at++ == hot ? 1 : 0;
+  });
+}
+
+void state(const Recipe& recipe, Tensor& tensor, int set) {
   const std::vector<double> given = *numbers(recipe.argument);
-  for (std::size_t i = 0; i < count; ++i) {
-    const double value = recipe.family == "iota" ? given[0] + static_cast<double>(i) : given[i % given.size()];
-    values[i] = set % 2 && recipe.family != "hold" ? -value : value;
-  }
-  return values;
+  const bool counts = recipe.family == "iota", turns = set % 2 && recipe.family != "hold";
+  store(tensor, [&, at = std::size_t{0}](std::span<double> values) mutable {
+    for (double& value : values) {
+      value = counts ? given[0] + static_cast<double>(at) : given[at % given.size()];
+      if (turns) value = -value;
+      ++at;
+    }
+  });
 }
 
 }  // namespace
@@ -321,9 +341,12 @@ bool is_nonfinite(const Recipe& recipe) {
 
 Tensor fill(const Recipe& recipe, const TensorType& type, int set) {
   Tensor tensor(type);
-  const std::size_t count = static_cast<std::size_t>(tensor.elements());
-  const bool is_seeded = find_family(split(recipe.family).name) != nullptr;
-  store(tensor, is_seeded ? drawn(recipe, type.dtype, count, set) : stated(recipe, count, set));
+  if (find_family(split(recipe.family).name))
+    draw(recipe, tensor, set);
+  else if (recipe.family == "onehot")
+    mark_one(recipe, tensor, set);
+  else
+    state(recipe, tensor, set);
   return tensor;
 }
 

@@ -59,8 +59,21 @@ std::string text(std::span<const Int> shape) {
   return out + "]";
 }
 
-Tensor::Tensor(TensorType type) : type_(std::move(type)) {
-  bytes_.resize(static_cast<std::size_t>(volume(type_.shape)) * size_of(type_.dtype));
+Tensor::Tensor(TensorType type)
+    : type_(std::move(type)),
+      size_(static_cast<std::size_t>(volume(type_.shape)) * size_of(type_.dtype)),
+      blocks_(size_ == 0 ? nullptr : std::make_shared<Block[]>((size_ + sizeof(Block) - 1) / sizeof(Block))) {}
+
+bool Tensor::operator==(const Tensor& other) const {
+  return type_ == other.type_ && size() == other.size() &&
+         (blocks_ == other.blocks_ || std::memcmp(shared(), other.shared(), size_) == 0);
+}
+
+void Tensor::unshare() {
+  const std::size_t blocks = (size_ + sizeof(Block) - 1) / sizeof(Block);
+  std::shared_ptr<Block[]> copy = std::make_shared_for_overwrite<Block[]>(blocks);
+  std::memcpy(copy.get(), blocks_.get(), blocks * sizeof(Block));
+  blocks_ = std::move(copy);
 }
 
 }  // namespace assay

@@ -5,8 +5,10 @@
 #include "reference/number.h"
 #include "reference/result.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,6 +59,8 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 
+// A value: copies share their elements until one of them is to be changed, so that a copy costs nothing. Whoever asks
+// for the elements of a tensor that is not const may change them: take the view after the copies are made.
 class Tensor {
  public:
   Tensor() = default;
@@ -66,29 +70,44 @@ class Tensor {
   const TensorType& type() const { return type_; }
   DType dtype() const { return type_.dtype; }
   const Shape& shape() const { return type_.shape; }
-  Int elements() const { return static_cast<Int>(bytes_.size() / size_of(type_.dtype)); }
+  Int elements() const { return static_cast<Int>(size() / size_of(type_.dtype)); }
 
-  std::span<std::byte> bytes() { return bytes_; }
-  std::span<const std::byte> bytes() const { return bytes_; }
+  std::span<std::byte> bytes() { return {own(), size()}; }
+  std::span<const std::byte> bytes() const { return {shared(), size()}; }
 
   // Typed view; T must be the element type.
   template <class T>
   std::span<T> as() {
     expects(dtype_of<T>() == type_.dtype, "typed view of another element type");
-    return {reinterpret_cast<T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+    return {reinterpret_cast<T*>(own()), size() / sizeof(T)};
   }
   template <class T>
   std::span<const T> as() const {
     expects(dtype_of<T>() == type_.dtype, "typed view of another element type");
-    return {reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T)};
+    return {reinterpret_cast<const T*>(shared()), size() / sizeof(T)};
   }
 
   // Same type and same bits.
-  bool operator==(const Tensor&) const = default;
+  bool operator==(const Tensor& other) const;
 
  private:
+  // As far apart as any element type wants to lie.
+  struct alignas(16) Block {
+    std::byte bytes[16];
+  };
+  std::size_t size() const { return blocks_ ? size_ : 0; }
+  const std::byte* shared() const { return reinterpret_cast<const std::byte*>(blocks_.get()); }
+  std::byte* own() {
+    if (blocks_.use_count() > 1) unshare();
+    // What another thread read of a copy that it has given up, it read before anything is written here.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return reinterpret_cast<std::byte*>(blocks_.get());
+  }
+  void unshare();
+
   TensorType type_;
-  std::vector<std::byte> bytes_;
+  std::size_t size_ = 0;  // in bytes, while there are any
+  std::shared_ptr<Block[]> blocks_;
 };
 
 // The inputs of a call in schema order, absent ones empty.

@@ -143,14 +143,14 @@ std::vector<std::string> settings(const Json& options) {
 
 // These two are written as they stand.
 std::string certified_of(const Json& version) {
-  const std::string word = words(version, "certified");
+  std::string word = words(version, "certified");
   for (const char* each : {"conforms", "not conforming", "not certified"})
     if (word == each) return word;
   throw InputError("'" + word + "' is no word of a report of assay certify");
 }
 
 std::string level_of(const Json& version) {
-  const std::string word = words(version, "level");
+  std::string word = words(version, "level");
   if (!word.empty() && !oracles::level_named(word)) throw InputError("there is no level '" + word + "'");
   return word;
 }

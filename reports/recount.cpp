@@ -471,7 +471,7 @@ std::string wrong_finding(const Json& report) {
     const std::string op = text_of(finding, "op"), word = text_of(finding, "state"), mark = finding.value("mark", "");
     const auto first = by_id.find(text_of(finding, "first"));
     if (first == by_id.end() || first->second.op != op || first->second.word != word ||
-        (mark.empty() && first->second.because != finding.at("because")))
+        (mark.empty() && first->second.because != text_of(finding, "because")))
       return "its first case has no such verdict: " + shortened(finding);
     told[{op, mark.empty() ? word : "", mark}] += finding.at("count").get<std::int64_t>();
   }
@@ -513,7 +513,7 @@ std::string first_difference(const Json& found, const Json& derived, const std::
   if (found.is_object() && derived.is_object()) {
     for (const auto& [name, value] : derived.items()) {
       if (!found.contains(name)) return path + "/" + suites::printable(name, 60) + ": missing";
-      if (const std::string inside = first_difference(found.at(name), value, path + "/" + suites::printable(name, 60));
+      if (std::string inside = first_difference(found.at(name), value, path + "/" + suites::printable(name, 60));
           !inside.empty())
         return inside;
     }
@@ -522,8 +522,7 @@ std::string first_difference(const Json& found, const Json& derived, const std::
   }
   if (found.is_array() && derived.is_array()) {
     for (std::size_t i = 0; i < std::min(found.size(), derived.size()); ++i)
-      if (const std::string inside = first_difference(found[i], derived[i], path + "/" + std::to_string(i));
-          !inside.empty())
+      if (std::string inside = first_difference(found[i], derived[i], path + "/" + std::to_string(i)); !inside.empty())
         return inside;
     return path + ": " + std::to_string(found.size()) + " elements instead of " + std::to_string(derived.size());
   }

@@ -177,7 +177,7 @@ TEST_CASE("findings that say the same are one, the gravest first", "[report]") {
 }
 
 // A ledger whose one entry expects AveragePool-19 to fail.
-Report with_ledger(std::vector<Told> all, const std::string& expires) {
+Report with_ledger(const std::vector<Told>& all, const std::string& expires) {
   Report plain = told(all);
   Agreed agreed;
   agreed.ledger = suites::parse_ledger(R"({"ledger":1,"entries":[{"id":"pool","operators":["AveragePool-19"],"states":)"

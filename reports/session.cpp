@@ -27,7 +27,7 @@ std::string upper(std::string_view word) {
   return loud;
 }
 
-std::string painted(std::string text, Colour colour) {
+std::string painted(const std::string& text, Colour colour) {
   return colour == Colour::terminal ? "\033[1;31m" + text + "\033[0m" : text;
 }
 

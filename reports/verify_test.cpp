@@ -185,7 +185,7 @@ Json changed(const Json& value) {
 // Every document that differs from `document` in one place: a value changed, a member or an element gone or added.
 void for_each_tampering(const Json& document, const std::function<void(const Json&, const std::string& place)>& f) {
   const std::function<void(const Json::json_pointer&)> visit = [&](const Json::json_pointer& at) {
-    const Json value = document.at(at);
+    const Json& value = document.at(at);
     std::string place;  // without the indices of lists
     std::istringstream steps(at.to_string());
     for (std::string step; std::getline(steps, step, '/');)

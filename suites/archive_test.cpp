@@ -21,7 +21,7 @@ TEST_CASE("An archive is the same bytes whenever it is written, and tar takes it
   }
   const std::string a = *file_contents(here.path() / "a.tar", 1 << 20);
   CHECK(a == *file_contents(here.path() / "b.tar", 1 << 20));
-  CHECK(a.size() == 512 * (2 + 1 + 3 + 2));
+  CHECK(a.size() == std::size_t{512} * (2 + 1 + 3 + 2));
   for (const std::string name : {"a.tar", "c.tar.gz"}) {
     REQUIRE(std::system(("cd " + here.path().string() + " && rm -rf golden && tar -xf " + name).c_str()) == 0);
     CHECK(*file_contents(here.path() / "golden/MANIFEST.json", 1 << 20) == "{}\n");

@@ -73,6 +73,7 @@ class Work {
       std::optional<oracles::Outcome> outcome;
       if (under_way) outcome = answer_to(under_way->question, backend);
       if (is_over()) return;  // an interrupt reaches the worker as well: what it did then is no finding
+      if (under_way) under_way->ask.sets.clear();  // it is answered; of large tensors this is a copy
       const std::unique_ptr<Asked> answered = std::exchange(under_way, std::move(next));
       if (under_way) backend.ask(under_way->ask);
       if (answered)
@@ -222,7 +223,9 @@ oracles::Verdict judged(const Planned& planned, std::vector<Operands> data, orac
 
 oracles::Verdict certify(const Planned& planned, Backend& backend, const Conduct& conduct) {
   expect_declared(backend.describe(), conduct.options);
-  return judged(planned, backend.run(ask_of(planned, conduct)), backend.describe(), conduct.level);
+  // The question is forgotten before its answer is judged: of large tensors it is a copy.
+  oracles::Outcome outcome = backend.run(ask_of(planned, conduct));
+  return judged(planned, std::move(outcome), backend.describe(), conduct.level);
 }
 
 Crew::Crew(OpenBackend open, int jobs) : open_(std::move(open)) {

@@ -45,11 +45,13 @@ class Altered : public Backend {
 };
 
 OpenBackend altered(Altered::Change change) {
-  return [=] { return std::make_unique<Altered>(change); };
+  return [change = std::move(change)] { return std::make_unique<Altered>(change); };
 }
 
 OpenBackend scripted(Scripted::Answer answer, Description description = {}) {
-  return [=] { return std::make_unique<Scripted>(description, answer); };
+  return [answer = std::move(answer), description = std::move(description)] {
+    return std::make_unique<Scripted>(description, answer);
+  };
 }
 
 Outcome refusal(const Ask&) { return Outcome::failure(Outcome::Kind::refused, "no"); }
@@ -154,7 +156,7 @@ TEST_CASE("a failing case is asked three times more, and unstable where its resu
 TEST_CASE("a crash that does not happen again is unstable, and stays an error", "[campaign][unstable]") {
   int asked = 0;
   const auto once = [&](const Ask&, Outcome outcome) {
-    return ++asked == 1 ? Outcome::failure(Outcome::Kind::crashed, "boom") : outcome;
+    return ++asked == 1 ? Outcome::failure(Outcome::Kind::crashed, "boom") : std::move(outcome);
   };
   const Campaign campaign = run(pools(1), altered(once), only_once());
   CHECK(campaign.verdicts[0]->state == State::error);
@@ -179,19 +181,19 @@ TEST_CASE("the same question put another way must end the same", "[campaign][pre
   const std::string symbolic =
       model_of(*parse_case("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2 shapes=symbolic"));
   const auto wants_extents = [&](const Ask& ask, Outcome outcome) {
-    return ask.model == symbolic ? Outcome::failure(Outcome::Kind::refused, "no symbols") : outcome;
+    return ask.model == symbolic ? Outcome::failure(Outcome::Kind::refused, "no symbols") : std::move(outcome);
   };
   const Campaign fussy = run(pools(1), altered(wants_extents), conduct);
   CHECK(fussy.verdicts[0]->state == State::pass);
   CHECK(marks(fussy, 0) == "differs by shapes=symbolic: refused instead of pass: no symbols !\n");
   CHECK(fussy.marks[0][0].line.ends_with("shapes=symbolic"));
   const auto not_with_threads = [](const Ask& ask, Outcome outcome) {
-    return ask.threads == 2 ? with_first_element(std::move(outcome), 100) : outcome;
+    return ask.threads == 2 ? with_first_element(std::move(outcome), 100) : std::move(outcome);
   };
   CHECK(marks(run(pools(1), altered(not_with_threads), conduct), 0) ==
         "differs by threads=2: fail (value) instead of pass !\n");
   const auto unimplemented = [](const Ask& ask, Outcome outcome) {
-    return ask.optimization == "none" ? Outcome::failure(Outcome::Kind::unsupported, "no") : outcome;
+    return ask.optimization == "none" ? Outcome::failure(Outcome::Kind::unsupported, "no") : std::move(outcome);
   };
   CHECK(marks(run(pools(1), altered(unimplemented), conduct), 0) ==
         "differs by optimization=none: unsupported (not implemented) instead of pass: no\n");
@@ -265,7 +267,7 @@ TEST_CASE("a refused pack is asked in halves, and a failing node alone", "[campa
   const auto refuses_third = [&](const Ask& ask, Outcome outcome) {
     ++asked;
     const bool has_third = ask.sets[0].size() == 4 || (ask.sets[0].size() == 2 && asked > 2) || ask.id == third;
-    return has_third ? Outcome::failure(Outcome::Kind::refused, "no") : outcome;
+    return has_third ? Outcome::failure(Outcome::Kind::refused, "no") : std::move(outcome);
   };
   const Campaign halved = run(suite, altered(refuses_third), packed);
   CHECK(states(halved) == "pass \npass \nrefused no\npass \n");

@@ -137,6 +137,7 @@ struct Suspects {
 };
 
 Suspects suspects(const Case& c, const oracles::Outcome& outcome, std::span<const WrongModel> models) {
+  if (models.empty() || is_too_large_to_explain(outcome)) return {};
   for (const Fit fit : {Fit::values, Fit::close, Fit::shape}) {
     // Models that are wrong elsewhere have the right shape: where the backend has it too they explain nothing.
     if (fit == Fit::shape && (outcome.sets.empty() || outcome.sets.front().empty() || has_right_shape(c, outcome)))
@@ -323,6 +324,11 @@ Cause cause_of(std::span<const Finding> findings, const Indices& members, std::s
 
 }  // namespace
 
+bool is_too_large_to_explain(const oracles::Outcome& outcome) {
+  return !outcome.sets.empty() && !outcome.sets.front().empty() &&
+         outcome.sets.front().front().elements() > most_explained;
+}
+
 Diagnosis diagnose(const Case& c, const oracles::Outcome& outcome, std::span<const WrongModel> models) {
   const Suspects found = suspects(c, outcome, models);
   if (found.fit == Fit::close) return {};
@@ -347,6 +353,7 @@ Finding finding_of(const Case& found, std::string origin, Answered first, std::s
   Finding finding;
   finding.found = line(found);
   finding.origin = std::move(origin);
+  if (first.verdict.state == oracles::State::pass) models = {};  // there is nothing to explain
   const Suspects suspected = suspects(found, first.outcome, models);
   Shrunk small{found, std::move(first)};
   if (ask) {

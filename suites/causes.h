@@ -22,6 +22,10 @@ struct WrongModel {
   bool only_shape = false;  // the values of its outputs mean nothing
 };
 
+// Wrong models work element by element, a hundred of them: outputs of more elements are left unexplained.
+inline constexpr Int most_explained = 1 << 16;
+bool is_too_large_to_explain(const oracles::Outcome& outcome);
+
 // The models that give what came back, in their order.
 struct Diagnosis {
   std::vector<std::string> models;

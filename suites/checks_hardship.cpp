@@ -26,7 +26,7 @@ std::string without_last_byte(Interview& worker, const Ask& ask) {
   std::string all = run_line(ask) + ask.model;
   for (const auto& set : ask.sets)
     for (const std::string& part : set) all += part;
-  const std::string last = all.substr(all.size() - 1);
+  std::string last = all.substr(all.size() - 1);
   all.pop_back();
   worker.send(std::move(all));
   return last;
@@ -236,7 +236,7 @@ Seen ends_with_stdin(Patient& patient) {
   Interview& worker = patient.worker();
   const std::string sent = "the end of stdin, after a question was answered";
   const Farewell farewell = worker.close(to_end);
-  const Seen seen = says_farewell(farewell, sent);
+  Seen seen = says_farewell(farewell, sent);
   if (seen.mark == Mark::ok && farewell.failed)
     return note(sent, "it " + farewell.ending, "the end of stdin is no mistake: end with exit code 0");
   return seen;

@@ -94,9 +94,8 @@ bool is_version(const std::string& name) {
 }
 
 Seen capabilities(Patient& patient) {
-  const Seen seen =
-      declares(patient, "capabilities",
-               "leave out what excludes nothing; a key that is not known would change verdicts in silence");
+  Seen seen = declares(patient, "capabilities",
+                       "leave out what excludes nothing; a key that is not known would change verdicts in silence");
   if (seen.mark != Mark::ok) return seen;
   const Description& description = patient.description();
   for (const std::string& name : description.operators)

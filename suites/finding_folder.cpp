@@ -75,7 +75,7 @@ Result<std::string> contents(const fs::path& path, std::uintmax_t most) {
 }
 
 Result<std::string> line_of(const fs::path& path) {
-  const Result<std::string> bytes = contents(path, most_text);
+  Result<std::string> bytes = contents(path, most_text);
   if (!bytes) return bytes;
   const Json json = nests_too_deep(*bytes) ? Json() : Json::parse(*bytes, nullptr, false);
   if (!json.is_object() || !json.contains("line") || !json["line"].is_string())

@@ -180,7 +180,7 @@ void Inquiry::compare_with_pack(std::size_t index, std::vector<Mark>& marks, con
   in_pack_.erase(found);
 }
 
-void Inquiry::settle(std::size_t index, Answered answered, std::vector<Conclusion>& done) {
+void Inquiry::settle(std::size_t index, Answered&& answered, std::vector<Conclusion>& done) {
   const Planned& planned = suite_.cases[index];
   auto& [outcome, verdict] = answered;
   std::vector<Mark> marks;

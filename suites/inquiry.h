@@ -63,7 +63,7 @@ class Inquiry {
 
   const Planned& planned(const Question& question) const { return suite_.cases[question.cases.front()]; }
   void settle_pack(const Question& question, const oracles::Outcome& outcome, std::vector<Conclusion>& done);
-  void settle(std::size_t index, Answered answered, std::vector<Conclusion>& done);
+  void settle(std::size_t index, Answered&& answered, std::vector<Conclusion>& done);
   void compare_with_pack(std::size_t index, std::vector<Mark>& marks, const oracles::Verdict& alone);
   void note_repetition(Open& open, const Planned& planned, const oracles::Outcome& outcome);
   void note_twice(Open& open, const oracles::Outcome& outcome);

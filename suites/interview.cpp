@@ -78,7 +78,7 @@ Reply Interview::silence(std::chrono::milliseconds limit, std::string line) {
   return failure(Reply::State::silent, "no complete reply within " + in_words(limit), std::move(line));
 }
 
-Reply Interview::end(std::string where, std::string line) {
+Reply Interview::end(const std::string& where, std::string line) {
   process_.finish(grace);
   std::string text = (process_.ending().empty() ? "it closed its reply pipe" : "it " + process_.ending()) + " " + where;
   const std::string words = printable(process_.last_words(), 300);

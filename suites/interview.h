@@ -66,7 +66,7 @@ class Interview {
   bool step(Clock::time_point until);  // false when no more can come
   Reply failure(Reply::State state, std::string problem, std::string line = "");
   Reply silence(std::chrono::milliseconds limit, std::string line);
-  Reply end(std::string where, std::string line);
+  Reply end(const std::string& where, std::string line);
   bool await_line(Clock::time_point deadline);
   std::string take_line();
   bool moved_to_stdout();

@@ -21,7 +21,7 @@ TEST_CASE("within a budget the smallest outcomes are kept, in whatever order the
   std::vector<Conclusion> all{wrong(0, 10), wrong(1, 2), wrong(2, 30), wrong(3, 3), wrong(4, 10), wrong(5, 1)};
   std::ranges::sort(all, {}, &Conclusion::index);
   do {
-    KeptOutcomes kept(4 * 20);
+    KeptOutcomes kept(std::size_t{4} * 20);
     for (const Conclusion& each : all) kept.see(each);
     std::vector<bool> has;
     for (std::size_t i = 0; i < all.size(); ++i) has.push_back(kept.of(i) != nullptr);

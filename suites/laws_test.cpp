@@ -39,7 +39,7 @@ Planned planned(const std::string& line) { return read_cases(line, "laws").front
 const char* const exact_conv =
     "Conv-11 opset=11 ir=8 X=f32[2,2,6]~small:3 W=f32[2,1,2]~small:5 auto_pad=SAME_UPPER dilations=2 group=2 strides=2";
 
-Campaign asked(const std::string& line, Altered::Change change, Lawfulness laws = Lawfulness::all) {
+Campaign asked(const std::string& line, const Altered::Change& change, Lawfulness laws = Lawfulness::all) {
   Suite suite;
   suite.cases = {planned(line)};
   Conduct conduct;

@@ -164,7 +164,7 @@ std::size_t little_endian(std::string_view bytes) {
 Result<Tensor> decode_npy(std::string_view bytes) {
   const auto refuse = [](const std::string& why) { return Error{why + "; numpy.save writes what is read here"}; };
   if (bytes.size() < magic.size() + 4 || !bytes.starts_with(magic)) return refuse("it does not begin as numpy's files");
-  const int version = bytes[6];
+  const int version = static_cast<unsigned char>(bytes[6]);
   if (version < 1 || version > 3 || bytes[7] != 0) return refuse("another version of numpy's format");
   const std::size_t width = version == 1 ? 2 : 4, start = magic.size() + 2 + width;
   if (bytes.size() < start) return refuse("it ends in the header");

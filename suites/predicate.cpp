@@ -48,7 +48,7 @@ Value attribute_of(const Case& c, const std::string& attribute) {
   const AttributeSpec* spec = definition.attribute(attribute);
   const auto written = c.node.attributes.find(attribute);
   if (written != c.node.attributes.end()) {
-    const Value value = value_of(written->second);
+    Value value = value_of(written->second);
     const bool reads_as_absent = spec && spec->derived && value == Value(Ints{});
     if (!reads_as_absent) return value;
   }

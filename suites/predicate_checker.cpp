@@ -44,7 +44,7 @@ class Checker {
     return names;
   }
   [[noreturn]] static void unknown(const std::string& what, const std::string& name, std::size_t column,
-                                   std::vector<std::string> known) {
+                                   const std::vector<std::string>& known) {
     throw Misread{column, "there is no " + what + " '" + name + "'" + suggestion(name, known)};
   }
   void check_input(const std::string& name, std::size_t column) const {

@@ -78,7 +78,8 @@ class Others {
   void put_ir_version() {
     Case other = c_;
     other.ir_version = ir_version_of(c_.opset);
-    if (c_.version.domain.empty()) add(Axis::ir_version, "ir=" + std::to_string(other.ir_version), std::move(other));
+    const std::string name = "ir=" + std::to_string(other.ir_version);
+    if (c_.version.domain.empty()) add(Axis::ir_version, name, std::move(other));
   }
 
   void put_options() {

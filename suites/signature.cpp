@@ -146,7 +146,9 @@ std::string value_pattern(const Case& c, const Answered& answered, const oracles
   const Tensor& first = answered.outcome.sets.front().front();
   std::vector<Place> places;
   for (const Offender& offender : offenders) places.push_back(place_of(c, first.shape(), offender));
-  return likeness(offenders, first.dtype()) + region_of(output_of(c, first.shape()), places);
+  // Where not all were looked at, the others may be anywhere.
+  const bool is_all = static_cast<Int>(offenders.size()) < judgement.most_wrong;
+  return likeness(offenders, first.dtype()) + (is_all ? region_of(output_of(c, first.shape()), places) : "anywhere");
 }
 
 // -- shapes and reasons

@@ -12,7 +12,7 @@ namespace {
 // Averages of neighbours: 1.5 2.5 3.5, and their negation in the second data set.
 const std::string pool = "AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2";
 
-std::string signature_text(const std::string& line, Shape shape, std::vector<std::vector<float>> sets) {
+std::string signature_text(const std::string& line, const Shape& shape, const std::vector<std::vector<float>>& sets) {
   const Case c = *parse_case(line);
   Answered answered;
   for (const std::vector<float>& values : sets) {

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <random>
 #include <sqlite3.h>
 #include <sys/resource.h>
@@ -86,8 +87,7 @@ std::string refusal(F&& f) {
 
 // Runs `work` in a process of its own, which gets the writing end of a pipe; the reading end stays here.
 struct Child {
-  template <class Work>
-  explicit Child(Work&& work) {
+  explicit Child(const std::function<void(int)>& work) {
     int ends[2];
     REQUIRE(::pipe(ends) == 0);
     id = ::fork();

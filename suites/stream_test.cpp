@@ -113,7 +113,7 @@ TEST_CASE("Stream: operators get the same share, and an eighth breaks one constr
 TEST_CASE("Stream: the types of a version share the constraints between them", "[stream]") {
   const Selection pool{{"AveragePool-19"}, {}};
   std::set<std::string> broken;
-  for (const Planned& planned : first(Stream(pool, 1, Stream::Steering::off), 3 * 8 * 4))
+  for (const Planned& planned : first(Stream(pool, 1, Stream::Steering::off), std::size_t{3} * 8 * 4))
     for (std::string& id : planned.c.definition().violated(planned.c.call())) broken.insert(std::move(id));
   CHECK(broken.size() == generators::breakable(*find_definition({"", "AveragePool", 19})).size());
 }

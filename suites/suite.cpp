@@ -28,7 +28,7 @@ std::string take_label(std::string_view& text, const std::string& place) {
   const auto end = text.find_first_of("[]", 1);
   if (end == std::string_view::npos || text[end] == '[')
     refuse(place, "the label has no closing bracket; write [label] CASE");
-  const std::string label = " " + std::string(text.substr(0, end + 1));
+  std::string label = " " + std::string(text.substr(0, end + 1));
   text = trimmed(text.substr(end + 1));
   return label;
 }

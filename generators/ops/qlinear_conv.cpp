@@ -213,7 +213,7 @@ Recipe draw_bias(Fill fill, const ConvShapes& shapes) {
   if (fill != Fill::brimming && fill != Fill::overflowing)
     return is_near(fill) ? seeded(pick({"small", "odd5"})) : seeded("odd" + std::to_string(between(8, 14)));
   std::vector<Int> values(how_many(true, shapes.channels.maps));
-  const Int products = 64 * 2 * shapes.terms();  // per-map zero points add up to 2 to each factor
+  const Int products = 128 * shapes.terms();  // per-map zero points add up to 2 to each factor
   for (Int& value : values) {
     const Int size =
         fill == Fill::brimming ? most_accumulated - products - between(0, 4000) : most_accumulated - between(0, 20);

@@ -18,7 +18,7 @@ struct Sampling {
   Node node;
   Operands in;
 
-  Sampling(DType dtype, Shape plane, const char* x, const char* offset) {
+  Sampling(DType dtype, const Shape& plane, const char* x, const char* offset) {
     Shape data{1, 1}, weights{1, 1}, moves{1, static_cast<Int>(plane.size())};
     for (const Int extent : plane) {
       data.push_back(extent);
@@ -30,7 +30,7 @@ struct Sampling {
     add("offset", {dtype, moves}, offset);
   }
 
-  void add(const char* name, TensorType type, const char* recipe) {
+  void add(const char* name, const TensorType& type, const char* recipe) {
     node.input(name, type);
     in.emplace_back(fill(*parse_recipe(recipe), type));
   }

@@ -31,7 +31,7 @@ struct Requantised {
     add("B", {DType::i32, {1}}, static_cast<double>(bias));
   }
 
-  void add(const char* name, TensorType type, double value) {
+  void add(const char* name, const TensorType& type, double value) {
     node.input(name, type);
     Tensor t(type);
     if (type.dtype == DType::f32) t.as<float>()[0] = static_cast<float>(value);

@@ -220,8 +220,8 @@ Tensor compute_fast(const Call& call, std::span<const Tensor* const> in, int thr
         [&](Int c) {
           const auto at = [&](Int of) { return x + fours.channel(c, of) * x_plane; };
           return [a = at(0), b = at(1), c = at(2), d = at(3), flip](Int cell) {
-            const auto unsigned_ = [flip](std::uint8_t byte) { return static_cast<std::uint8_t>(byte ^ flip); };
-            return engine::Quad{unsigned_(a[cell]), unsigned_(b[cell]), unsigned_(c[cell]), unsigned_(d[cell])};
+            const auto as_unsigned = [flip](std::uint8_t byte) { return static_cast<std::uint8_t>(byte ^ flip); };
+            return engine::Quad{as_unsigned(a[cell]), as_unsigned(b[cell]), as_unsigned(c[cell]), as_unsigned(d[cell])};
           };
         },
         task.outside);

@@ -215,7 +215,7 @@ std::span<const Way> channels_last_ways() {
 
 std::span<const Bug> channels_last_bugs() {
   using oracles::State;
-  const auto bug = [](std::string name, std::string description, Kernel kernel, State expected = State::fail) {
+  const auto bug = [](const std::string& name, std::string description, Kernel kernel, State expected = State::fail) {
     return Bug{{"nhwc-" + name, "NhwcConv", std::move(description), expected}, std::move(kernel)};
   };
   const auto laid = [](Layouts layouts) { return through(gathering({}), layouts); };

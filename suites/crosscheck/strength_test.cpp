@@ -80,7 +80,7 @@ TEST_CASE("A bug is equivalent only in versions before the one that makes it a b
 
 TEST_CASE("Every weaker arithmetic lowers the level of sums of 27, 576 and 4,608 terms", "[strength]") {
   const std::vector<Sounding> all = soundings();
-  CHECK(all.size() >= 3 * 18);
+  CHECK(all.size() >= std::size_t{3} * 18);
   for (const Sounding& s : all) {
     INFO(s.mutant->id << " K=" << s.terms << " " << s.right << " " << s.said << " " << s.line.substr(0, 120));
     CHECK(s.is_flagged());

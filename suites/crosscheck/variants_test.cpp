@@ -42,9 +42,11 @@ std::vector<std::pair<Subject, std::uint64_t>> syllabus_of(const Variant& v, std
   return list;
 }
 
+constexpr std::size_t all_pairs = 20'000;
+
 std::size_t pairs_wanted() {
   const char* asked = std::getenv("ASSAY_FALSE_ALARM_PAIRS");
-  return asked ? std::stoul(asked) : 20'000;
+  return asked ? std::stoul(asked) : all_pairs;
 }
 
 struct Tally {
@@ -159,7 +161,7 @@ TEST_CASE("Arithmetic that is less accurate by design is below the level, never 
     }
     std::cout << v.name << ", seed " << seed + 1 << ":\n" << tally;
     INFO(v.name);
-    CHECK(below > 0);
+    if (pairs_wanted() >= all_pairs) CHECK(below > 0);  // fewer need not show it
   }
 }
 

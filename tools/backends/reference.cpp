@@ -73,14 +73,14 @@ int reply_descriptor() {
 }  // namespace assay
 
 int main(int argc, char** argv) {
-  CLI::App app("The reference kernels of assay, as a worker (tools/backends/README.md)");
-  assay::Choice choice;
-  auto* variant = app.add_option("--variant", choice.variant, "serve this correct variant instead");
-  app.add_option("--mutant", choice.mutant, "serve this planted bug instead")->excludes(variant);
-  app.add_flag("--naive", choice.naive, "by the naive loops instead of the engine");
-  CLI11_PARSE(app, argc, argv);
-  std::ios::sync_with_stdio(false);
   try {
+    CLI::App app("The reference kernels of assay, as a worker (tools/backends/README.md)");
+    assay::Choice choice;
+    auto* variant = app.add_option("--variant", choice.variant, "serve this correct variant instead");
+    app.add_option("--mutant", choice.mutant, "serve this planted bug instead")->excludes(variant);
+    app.add_flag("--naive", choice.naive, "by the naive loops instead of the engine");
+    CLI11_PARSE(app, argc, argv);
+    std::ios::sync_with_stdio(false);
     assay::expect_known(choice.variant, assay::crosscheck::variants(), [](const auto& v) { return v.name; });
     assay::expect_known(choice.mutant, assay::crosscheck::mutants(), [](const auto& m) { return m.id; });
     assay::suites::serve(assay::reply_descriptor(),

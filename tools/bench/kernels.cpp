@@ -86,7 +86,8 @@ struct Question {
     const char* w = call.definition().input("w") ? "w" : "W";
     const double outputs = static_cast<double>(volume(call.definition().shape(call)));
     if (!call.definition().input(w)) return outputs * static_cast<double>(volume(call.ints("kernel_shape")));
-    return 2 * outputs * static_cast<double>(volume(call.shape(w)) / call.dim(w, 0));
+    const Int terms = volume(call.shape(w)) / call.dim(w, 0);
+    return 2 * outputs * static_cast<double>(terms);
   }
 };
 

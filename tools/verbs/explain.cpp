@@ -129,7 +129,7 @@ void explain_profiles(const Definition& definition) {
 std::string standing(const Profile& profile, const Case& c) {
   const std::vector<std::string> broken = outside(profile, c);
   if (broken.empty()) return "within, keeps " + joined(tags(*profile.part(c.version)));
-  const std::string first = "outside: " + joined(broken);
+  std::string first = "outside: " + joined(broken);
   if (!outside(profile, spelt_out(c)).empty()) return first;
   return first + "; within with every attribute written: " + line(spelt_out(c));
 }

@@ -69,6 +69,26 @@ def findings(report):
 
 @unittest.skipUnless(os.environ.get("ASSAY_FULL") == "1" and TOOL.parts[-3] == "release", "minutes: --full, once")
 class WholeSuite(unittest.TestCase):
+    # ONNX's runner admits 1e-7 + 1e-3 |y| whatever was added up. Of the 808 vectors it refuses six of onnxruntime's answers on a
+    # machine with AVX-512; which, depends on the order its kernels add in. The farthest: test_conv_11_3ad41d82471871a5, set 0,
+    # element [0,6,2] is a sum of 32 terms whose sizes add up to A = 8; y is -1.13249e-6 exactly, the answer -1.66893e-6. That is
+    # off by 5.4e-7, five times what ONNX admits and 3.5 % of the 32 u A = 1.5e-5 that the order of summation may cost. The sixth,
+    # test_qlinearconv_10_4d951cc8c6b0c56d, is one step off: f32 scales are multiplied in another order (Q1).
+    def expect_refused_for_its_tolerance(self, folder, line):
+        self.assertTrue(line.startswith("QLinearConv") or "X=f32" in line and "~probe:" in line, line)
+        session = Session(onnx.load(folder / "model.onnx"))
+        beyond = 0
+        for data_set in (0, 1):
+            def tensor(path):
+                return onnx.numpy_helper.to_array(onnx.load_tensor(folder / path)).astype("f8")
+            here = f"test_data_set_{data_set}"
+            inputs = [onnx.numpy_helper.to_array(onnx.load_tensor(path)) for path in sorted((folder / here).glob("input_*.pb"))]
+            got, want = session.run(inputs)[0].astype("f8"), tensor(f"{here}/output_0.pb")
+            lower, upper = (tensor(f"bounds_{data_set}/{end}_0.pb") for end in ("lower", "upper"))
+            self.assertTrue(numpy.all((lower <= got) & (got <= upper)))
+            beyond += numpy.count_nonzero(abs(got - want) > 1e-7 + 1e-3 * abs(want))
+        self.assertGreater(beyond, 0)
+
     def test_answers_of_a_whole_run_are_judged_alike_and_onnx_runs_every_vector_that_passes(self):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
@@ -90,11 +110,12 @@ class WholeSuite(unittest.TestCase):
             result = unittest.TestResult()
             Bare(Onnxruntime, cases).test_suite.run(result)
             self.assertEqual([], [text for _, text in result.errors])
-            # ONNX's tolerance of 1e-7 knows nothing of cancellation: where terms near 1 sum to nearly 0, it asks for more than
-            # any order of evaluation can keep.
-            self.assertLess(len(result.failures), 5)
-            for _, text in result.failures:
-                self.assertIn("Not equal to tolerance", text)
+            refused = {test.id().split(".")[-1].removesuffix("_cpu") for test, _ in result.failures}
+            self.assertLess(len(refused), len(cases) / 50)
+            lines = {name: line for line, name in names.items()}
+            for name in refused:
+                with self.subTest(name):
+                    self.expect_refused_for_its_tolerance(root / "golden" / "valid" / name, lines[name])
             self.assertEqual(result.testsRun - len(result.skipped), len(cases))
 
 

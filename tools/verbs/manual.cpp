@@ -160,7 +160,7 @@ std::vector<std::string> words_of(std::string_view line) {
 
 std::string manual(const CLI::App& app, std::string_view version) {
   std::ostringstream out;
-  const std::string name = app.get_name();
+  const std::string& name = app.get_name();
   out << ".TH " << name << " 1 \"\" \"" << troff(version) << "\" \"User Commands\"\n"
       << ".SH NAME\n"
       << name << " \\- " << troff(app.get_description()) << "\n.SH SYNOPSIS\n\\fB" << name

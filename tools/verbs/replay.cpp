@@ -163,6 +163,8 @@ void show_finding(const suites::Finding& finding) {
   if (finding.is_shrunk) row("shrunk") << finding.line << "\n";
   if (finding.is_shrunk) row("asks") << finding.asks << "\n";
   row("looks") << text(finding.signature) << "\n";
+  if (suites::is_too_large_to_explain(finding.answered.outcome))
+    row("models") << "not tried: wrong models are compared up to " << suites::most_explained << " outputs\n";
   for (const std::string& id : finding.diagnosis.models) {
     const auto model = std::ranges::find(crosscheck::wrong_models(), id, &suites::WrongModel::id);
     const char* word = finding.diagnosis.by_shape ? "shape of" : finding.diagnosis.is_confirmed ? "matches" : "perhaps";
@@ -181,14 +183,16 @@ int replay(const Options& options) {
   show_outcome(backend.heard);
   show_answer(question.c, verdict.readings, backend);
   show_verdict(verdict);
-  const suites::Answered answered{backend.heard, verdict};
-  const bool shrinks = options.shrinks && suites::is_finding(verdict.state);
-  const suites::Finding finding = suites::finding_of(question.c, question.origin, answered, crosscheck::wrong_models(),
-                                                     {.judgement = {conduct.level, described.arithmetic}},
-                                                     shrinks ? asking(backend, conduct) : suites::AskCase());
-  if (suites::is_finding(verdict.state)) show_finding(finding);
-  if (!options.save.empty())
-    suites::write_finding(options.save, finding, {ASSAY_VERSION, options.subject.backend, described, conduct});
+  const bool is_finding = suites::is_finding(verdict.state);
+  if (is_finding || !options.save.empty()) {
+    const suites::Finding finding =
+        suites::finding_of(question.c, question.origin, {backend.heard, verdict}, crosscheck::wrong_models(),
+                           {.judgement = {conduct.level, described.arithmetic}},
+                           options.shrinks && is_finding ? asking(backend, conduct) : suites::AskCase());
+    if (is_finding) show_finding(finding);
+    if (!options.save.empty())
+      suites::write_finding(options.save, finding, {ASSAY_VERSION, options.subject.backend, described, conduct});
+  }
   return breaks_conformance(verdict.state, options.subject) ? not_conforming : conforms;
 }
 

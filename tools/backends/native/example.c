@@ -57,8 +57,8 @@ static int read_axes(const assay_node* node, session* s) {
     axis* a = &s->axis[i];
     if (!number_of(node, "kernel_shape", s->axes, i, 0, &a->kernel) || a->kernel < 1) return 0;
     if (!number_of(node, "strides", s->axes, i, 1, &a->stride) || a->stride < 1) return 0;
-    if (!number_of(node, "pads", 2 * s->axes, i, 0, &a->begin)) return 0;
-    if (!number_of(node, "pads", 2 * s->axes, s->axes + i, 0, &a->end)) return 0;
+    if (!number_of(node, "pads", (int64_t)2 * s->axes, i, 0, &a->begin)) return 0;
+    if (!number_of(node, "pads", (int64_t)2 * s->axes, s->axes + i, 0, &a->end)) return 0;
   }
   return 1;
 }
@@ -70,7 +70,7 @@ static int read_auto_pad(const assay_node* node, session* s) {
   if (attribute->kind != ASSAY_STRING) return 0;
   for (int i = 0; i < 4; ++i)
     if (strcmp(attribute->text, known[i]) == 0) {
-      s->same = "\0ULV"[i];
+      s->same = (unsigned char)"\0ULV"[i];
       return s->same == 0 || !assay_attribute_of(node, "pads");
     }
   return 0;
