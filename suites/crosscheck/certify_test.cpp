@@ -31,6 +31,12 @@ std::string full_name(const std::string& op) {
 // A multiplier of 15 bits is one step off in one output of ten thousand.
 std::string cases_of(const std::string& op) { return op == "QLinearConv" ? "600" : "200"; }
 
+// Every bug and variant is certified, or one in ASSAY_CERTIFY_ONE_IN: under the sanitizers all take more than half an hour.
+bool is_asked(std::size_t index) {
+  const char* one_in = std::getenv("ASSAY_CERTIFY_ONE_IN");
+  return index % (one_in ? std::stoul(one_in) : 1) == 0;
+}
+
 // The report of a certification of one pupil, a short one; `pupil` is an option of the reference worker.
 json report_on(const std::string& pupil, const std::string& op, const std::string& asked) {
   const std::filesystem::path report = build_folder() / "crosscheck_certify_test.json";
@@ -65,8 +71,9 @@ std::size_t caught(const json& report, oracles::State least) {
 }  // namespace
 
 TEST_CASE("certify catches every planted bug with a few hundred generated cases and the pinned ones", "[certify]") {
+  std::size_t index = 0;
   for (const Mutant& m : mutants()) {
-    if (m.expected == oracles::State::pass) continue;
+    if (m.expected == oracles::State::pass || !is_asked(index++)) continue;
     const json report = report_on("--mutant " + m.id, m.op);
     INFO(m.id << ": " << m.description << "\n" << report.at("totals"));
     CHECK(caught(report, m.expected) > 0);
@@ -76,8 +83,9 @@ TEST_CASE("certify catches every planted bug with a few hundred generated cases 
 
 TEST_CASE("certify finds a second rounding where correct rounding is asked for, and only there", "[certify]") {
   const std::string narrow = " --types f16,bf16 --cases 3000 --level ";
+  std::size_t index = 0;
   for (const Mutant& m : mutants()) {
-    if (m.expected != oracles::State::pass) continue;
+    if (m.expected != oracles::State::pass || !is_asked(index++)) continue;
     INFO(m.id);
     CHECK(caught(report_on("--mutant " + m.id, m.op, narrow + "L2"), oracles::State::below) == 0);
     const json strict = report_on("--mutant " + m.id, m.op, narrow + "L0");
@@ -87,9 +95,10 @@ TEST_CASE("certify finds a second rounding where correct rounding is asked for, 
 }
 
 TEST_CASE("certify finds nothing in a correct variant and no breach in a weaker one", "[certify]") {
+  std::size_t index = 0;
   for (const Variant& v : variants())
     for (const Operator* op : operators()) {
-      if (!variant(v.name, op->versions().back().version)) continue;
+      if (!variant(v.name, op->versions().back().version) || !is_asked(index++)) continue;
       const json report = report_on("--variant " + v.name, op->name());
       INFO(v.name << " " << op->name() << "\n" << report.at("totals"));
       CHECK(caught(report, oracles::State::fail) == 0);
