@@ -31,7 +31,8 @@ std::string full_name(const std::string& op) {
 // A multiplier of 15 bits is one step off in one output of ten thousand.
 std::string cases_of(const std::string& op) { return op == "QLinearConv" ? "600" : "200"; }
 
-// Every bug and variant is certified, or one in ASSAY_CERTIFY_ONE_IN: under the sanitizers all take more than half an hour.
+// Every bug and variant is certified, or one in ASSAY_CERTIFY_ONE_IN: under the sanitizers all take more than half an
+// hour.
 bool is_asked(std::size_t index) {
   const char* one_in = std::getenv("ASSAY_CERTIFY_ONE_IN");
   return index % (one_in ? std::stoul(one_in) : 1) == 0;
