@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
+#include <limits>
 #include <random>
 
 using namespace assay;
@@ -32,7 +33,8 @@ class Dice {
 enum class Data { ordinary, zeros, nonfinite };
 
 double value(Dice& dice, Data data) {
-  const double extremes[] = {INFINITY, -INFINITY, NAN, 0.0, -0.0, 1e-45, 3e38};
+  constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const double extremes[] = {infinity, -infinity, nan, 0.0, -0.0, 1e-45, 3e38};
   if (data == Data::nonfinite && dice.one_in(6)) return extremes[dice.between(0, 6)];
   if (data == Data::zeros && dice.one_in(2)) return dice.one_of({0.0, -0.0, 1e-42, -1e-42});
   return dice.real();
