@@ -66,7 +66,7 @@ struct Screen {
   bool only_nearest = false;  // L2 is not enough: whatever is not RN_T(y) stays undecided
   std::uint64_t seed = 0;     // of the sample
 };
-// One decided element in this many is given to the definition, and at most `most_sampled` of one tensor.
+// One decided element in this many is named to be confirmed, and at most `most_sampled` of one tensor.
 inline constexpr Int sample_period = 1000, most_sampled = 64;
 
 // Which of the elements that are handed to it one after the other are sampled: one of each `sample_period`.
