@@ -59,10 +59,18 @@ std::string text(std::span<const Int> shape) {
   return out + "]";
 }
 
-Tensor::Tensor(TensorType type)
-    : type_(std::move(type)),
-      size_(static_cast<std::size_t>(volume(type_.shape)) * size_of(type_.dtype)),
-      blocks_(size_ == 0 ? nullptr : std::make_shared<Block[]>((size_ + sizeof(Block) - 1) / sizeof(Block))) {}
+Tensor::Tensor(TensorType type) : Tensor(to_be_written(std::move(type))) {
+  if (size_ != 0) std::memset(blocks_.get(), 0, size_);
+}
+
+Tensor Tensor::to_be_written(TensorType type) {
+  Tensor out;
+  out.size_ = static_cast<std::size_t>(volume(type.shape)) * size_of(type.dtype);
+  out.type_ = std::move(type);
+  if (out.size_ != 0)
+    out.blocks_ = std::make_shared_for_overwrite<Block[]>((out.size_ + sizeof(Block) - 1) / sizeof(Block));
+  return out;
+}
 
 bool Tensor::operator==(const Tensor& other) const {
   return type_ == other.type_ && size() == other.size() &&

@@ -66,6 +66,8 @@ class Tensor {
   Tensor() = default;
   // All elements zero.
   explicit Tensor(TensorType type);
+  // Elements of any value: for who writes every one of them before one is read.
+  static Tensor to_be_written(TensorType type);
 
   const TensorType& type() const { return type_; }
   DType dtype() const { return type_.dtype; }

@@ -212,7 +212,7 @@ Tensor compute(const Call& call, std::span<const Tensor* const> in) {
 }
 
 Tensor compute_fast(const Call& call, std::span<const Tensor* const> in, int threads) {
-  Tensor y({call.type("X").dtype, output_shape(call)});
+  Tensor y = Tensor::to_be_written({call.type("X").dtype, output_shape(call)});
   for_float(y.dtype(), [&]<class T>() { average_fast<T>(call, in[0]->as<T>(), y.as<T>(), threads); });
   return y;
 }
