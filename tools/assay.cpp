@@ -3,6 +3,7 @@
 #include "oracles/environment.h"
 #include "oracles/judge.h"
 #include "reports/report.h"
+#include "tools/held_memory.h"
 #include "tools/verbs/nearest.h"
 #include "tools/verbs/verbs.h"
 
@@ -106,6 +107,7 @@ int run(int count, char** words) {
 }  // namespace
 
 int main(int count, char** words) {
+  assay::hold_freed_memory();
   std::signal(SIGPIPE, SIG_IGN);  // `assay list | head` ends like any other
   try {
     return run(count, words);

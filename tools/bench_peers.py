@@ -434,7 +434,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", nargs="?", type=pathlib.Path, default=ROOT / "build/release", help="the build folder")
     parser.add_argument("--install", action="store_true", help="PyTorch and the plot's library, into assay's cache")
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--seconds", type=float, default=0.1, help="of each measurement, at least")
     parser.add_argument("--layer", action="append", help="this one only")
     parser.add_argument("--without", action="append", default=[], choices=PEERS, help="leave this peer out")

@@ -6,6 +6,7 @@
 #include "suites/campaign.h"
 #include "suites/stream.h"
 #include "suites/worker.h"
+#include "tools/held_memory.h"
 #include "tools/processor_time.h"
 
 #include <algorithm>
@@ -106,6 +107,7 @@ void print_memory(Int cases) {
 }  // namespace assay
 
 int main(int count, char** words) {
+  assay::hold_freed_memory();
   try {
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     const assay::Int cases = count > 1 ? std::atoll(words[1]) : 200'000;

@@ -10,6 +10,7 @@
 #include "reference/engine.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
+#include "tools/held_memory.h"
 
 #include <algorithm>
 #include <benchmark/benchmark.h>
@@ -220,6 +221,7 @@ void write_layers(const std::filesystem::path& folder) {
 }  // namespace assay
 
 int main(int count, char** words) {
+  assay::hold_freed_memory();
   try {
     if (count == 3 && words[1] == std::string("--write")) {
       assay::write_layers(words[2]);

@@ -10,6 +10,7 @@
 #include "oracles/filter.h"
 #include "oracles/judge.h"
 #include "reference/operator.h"
+#include "tools/held_memory.h"
 
 #include <benchmark/benchmark.h>
 #include <chrono>
@@ -120,6 +121,7 @@ void register_layer(const Layer& layer) {
 }  // namespace assay
 
 int main(int count, char** words) {
+  assay::hold_freed_memory();
   try {
     for (const assay::Layer& layer : assay::layers) assay::register_layer(layer);
     benchmark::Initialize(&count, words);
