@@ -24,13 +24,13 @@ namespace {
 ASSAY_WIDE void read_doubles(const double* from, Int step, Chunk& c) {
   for (Int i = 0; i < c.count; ++i) c.got[static_cast<std::size_t>(i)] = from[i * step];
   for (Int i = 0; i < c.count; ++i)
-    c.odd[static_cast<std::size_t>(i)] = std::bit_cast<std::uint64_t>(from[i * step]) & 1u;
+    c.odd[static_cast<std::size_t>(i)] = std::bit_cast<std::int64_t>(from[i * step]) & 1;
 }
 
 ASSAY_WIDE void read_floats(const float* from, Int step, Chunk& c) {
   for (Int i = 0; i < c.count; ++i) c.got[static_cast<std::size_t>(i)] = static_cast<double>(from[i * step]);
   for (Int i = 0; i < c.count; ++i)
-    c.odd[static_cast<std::size_t>(i)] = std::bit_cast<std::uint32_t>(from[i * step]) & 1u;
+    c.odd[static_cast<std::size_t>(i)] = std::bit_cast<std::int32_t>(from[i * step]) & 1;
 }
 
 ASSAY_WIDE void read_halves(const Float16* from, Int step, Chunk& c) {

@@ -22,12 +22,12 @@
 namespace assay::oracles::ASSAY_INSTRUCTIONS {
 namespace {
 
-constexpr std::int64_t exponent_bits = std::int64_t{0x7ff} << 52, fraction_bits = (std::int64_t{1} << 52) - 1;
-constexpr std::int64_t high_bits = ~((std::int64_t{1} << 27) - 1);
+inline constexpr std::int64_t exponent_bits = std::int64_t{0x7ff} << 52, fraction_bits = (std::int64_t{1} << 52) - 1;
+inline constexpr std::int64_t high_bits = ~((std::int64_t{1} << 27) - 1);
 
 typedef double Real __attribute__((vector_size(ASSAY_VECTOR), may_alias));
 typedef std::int64_t Mask __attribute__((vector_size(ASSAY_VECTOR), may_alias));  // -1 where it is so, else 0
-constexpr int width = ASSAY_VECTOR / static_cast<int>(sizeof(double));
+inline constexpr int width = ASSAY_VECTOR / static_cast<int>(sizeof(double));
 
 ASSAY_INLINE Real of(const Lane& lane, std::size_t i) { return *reinterpret_cast<const Real*>(lane.data() + i); }
 ASSAY_INLINE Mask of(const Marks& marks, std::size_t i) { return *reinterpret_cast<const Mask*>(marks.data() + i); }
@@ -86,8 +86,8 @@ ASSAY_INLINE Enclosed enclosed_pair(const Chunk& c, const Margins& m, std::size_
   const Real gap = second.high + ((first.low + second.low) + low), nothing{};
   const Real lost = magnitude(first.low) + magnitude(second.low) + magnitude(low);
   const Real slop = error + lost * 0x1p-51 + magnitude(gap) * 0x1p-51 + 0x1p-1060;
-  const Real all = (error == 0) & (lost == 0) ? nothing : slop;
-  const Real of_got = lowest_bit(size), step = (of_got > 0) & (of_got < m.granule) ? of_got : nothing + m.granule;
+  const Real all = ((error == 0) & (lost == 0)) ? nothing : slop;
+  const Real of_got = lowest_bit(size), step = ((of_got > 0) & (of_got < m.granule)) ? of_got : nothing + m.granule;
   const Real steps = gap / step, whole = (steps + 0x1.8p52) - 0x1.8p52;
   const Mask is_known = (all < step * 0.25) & (magnitude(steps) < 0x1p50) & (step > 0x1p-1000);
   const Real known = is_known ? whole * step : gap, unsure = is_known ? nothing : all;
@@ -118,7 +118,7 @@ struct Halves {
 };
 ASSAY_INLINE Halves halves(const Margins& m, Real size, Real divisor) {
   const Real up = larger(power_below(size), Real{} + m.smallest_normal) * m.ulp * (0.5 * divisor);
-  return {up, is_power(size) & (size > m.smallest_normal) ? up * 0.5 : up};
+  return {up, (is_power(size) & (size > m.smallest_normal)) ? up * 0.5 : up};
 }
 
 template <bool in_pairs, bool deforms>
@@ -228,12 +228,12 @@ ASSAY_INLINE Measures measures_of(const Chunk& c, const Margins& m, std::size_t 
   return {{most[0][lane], most[1][lane], most[2][lane]}, {least[0][lane], least[1][lane], least[2][lane]}};
 }
 
-ASSAY_TARGET Tally nearest(Chunk& c, const Margins& m, Enclosing how) {
+ASSAY_TARGET inline Tally nearest(Chunk& c, const Margins& m, Enclosing how) {
   if (how.in_pairs) return nearest_of<true, false>(c, m);  // nothing is displaced: coordinates are exact
   return how.deforms ? nearest_of<false, true>(c, m) : nearest_of<false, false>(c, m);
 }
 
-ASSAY_TARGET Rest right(Chunk& c, const Margins& m, const Worst& worst, Enclosing how) {
+ASSAY_TARGET inline Rest right(Chunk& c, const Margins& m, const Worst& worst, Enclosing how) {
   if (how.deforms) return how.in_pairs ? right_of<true, true>(c, m, worst) : right_of<false, true>(c, m, worst);
   return how.in_pairs ? right_of<true, false>(c, m, worst) : right_of<false, false>(c, m, worst);
 }

@@ -125,13 +125,13 @@ ASSAY_INLINE void multiply_pairs(const MultiplyPairs& job) {
   }
 }
 
-constexpr int abreast = ASSAY_VECTOR == 64 ? 4 : 2;  // as many as there are registers for, with four maps
+inline constexpr int abreast = ASSAY_VECTOR == 64 ? 4 : 2;  // as many as there are registers for, with four maps
 
 template <class T>
 ASSAY_TARGET void products(const Multiply<T>& job, Int maps) {
   maps == 4 ? multiply<T, 4, abreast>(job) : multiply<T, 1, abreast>(job);
 }
-ASSAY_TARGET void pairs(const MultiplyPairs& job) {
+ASSAY_TARGET inline void pairs(const MultiplyPairs& job) {
   job.x_low ? multiply_pairs<2, true>(job) : multiply_pairs<2, false>(job);
 }
 
