@@ -88,7 +88,9 @@ class Deforming final : public Piece {
     offset_ = doubles(*what.offset);
     if (what.mask) mask_ = doubles(*what.mask);
     for (Int t = 0; t < terms_; ++t) offsets_.push_back(t * width_);
-    pack_weights();
+    weights_.resize(at(what.weights.size()));
+    what.weights.pack_all(what.groups, what.maps, terms_, weights_.data());
+    for (const double weight : weights_) weight_sizes_.push_back(static_cast<Size>(std::fabs(weight)));
     const std::size_t columns = at(terms_ * width_ + slack), sums = at(4 * pitch());
     for (std::vector<double>* each : {&column_, &column_low_})
       if (pairs || each == &column_) each->resize(columns);
@@ -124,17 +126,6 @@ class Deforming final : public Piece {
 
  private:
   Int pitch() const { return width_ + slack; }
-  Int block_at(Int m) const { return m + 4 <= what_.maps ? 4 : 1; }
-
-  void pack_weights() {
-    weights_.resize(at(what_.weights.size()));
-    for (Int g = 0; g < what_.groups; ++g)
-      for (Int m = 0; m < what_.maps; m += block_at(m)) {
-        const Int block = block_at(m), row = g * what_.maps + m;
-        what_.weights.pack(row, block, terms_, weights_.data() + row * terms_);
-      }
-    for (const double weight : weights_) weight_sizes_.push_back(static_cast<Size>(std::fabs(weight)));
-  }
 
   // All planes of one image, each with a zero at its end.
   void take_cells(Int n) {
@@ -167,7 +158,7 @@ class Deforming final : public Piece {
       });
     }
     for (Int t = 0; t < terms_; ++t) fill_column(t);
-    for (Int m = 0; m < what_.maps; m += block_at(m)) sum_up(n, g, m, first);
+    for (Int m = 0; m < what_.maps; m += block_at(m, what_.maps)) sum_up(n, g, m, first);
   }
 
   void take_samples(Int n, Int q, Int flat, const std::vector<Int>& tap, Int first) {
@@ -268,7 +259,7 @@ class Deforming final : public Piece {
   }
 
   void sum_up(Int n, Int g, Int m, Int first) {
-    const Int block = block_at(m), map = g * what_.maps + m;
+    const Int block = block_at(m, what_.maps), map = g * what_.maps + m;
     double start[4] = {0, 0, 0, 0};
     Size start_size[4] = {0, 0, 0, 0};
     const Size nothing[4] = {0, 0, 0, 0};

@@ -136,26 +136,20 @@ class Sweeping final : public Piece {
   }
 
  private:
-  // Four maps at a time, then one at a time.
-  Int block_at(Int m) const { return m + 4 <= what_.maps ? 4 : 1; }
-
-  void pack_rows(Int row, Int block, std::size_t at) {
-    const Int terms = what_.depth * taps_;
-    what_.weights.pack(row, block, terms, weights_.data() + at);
-    if (packs_sizes()) magnitudes(weights_.data() + at, block * terms, weight_sizes_.data() + at);
-  }
-
   // At once where several pieces need them; else block by block when its time has come.
   void pack_weights() {
     const Int terms = what_.depth * taps_, all = what_.groups * what_.maps;
     packs_late_ = what_.batch * plane_ <= count_;
     weights_.resize(static_cast<std::size_t>((packs_late_ ? 4 : all) * terms));
     if (packs_sizes()) weight_sizes_.resize(weights_.size());
-    for (Int g = 0; g < what_.groups && !packs_late_; ++g)
-      for (Int m = 0; m < what_.maps; m += block_at(m)) {
-        const Int row = g * what_.maps + m;
-        pack_rows(row, block_at(m), static_cast<std::size_t>(row * terms));
-      }
+    if (packs_late_) return;
+    what_.weights.pack_all(what_.groups, what_.maps, terms, weights_.data());
+    if (packs_sizes()) magnitudes(weights_.data(), all * terms, weight_sizes_.data());
+  }
+
+  void pack_late(Int map, Int block, Int terms) {
+    what_.weights.pack(map, block, terms, weights_.data());
+    if (packs_sizes()) magnitudes(weights_.data(), block * terms, weight_sizes_.data());
   }
 
   // A piece is one window on the leading axes, a range on axis `cut_`, and everything behind it.
@@ -200,8 +194,8 @@ class Sweeping final : public Piece {
     finest_of_ = Of::none;
     count_here_ = rows * inner_;
     const Int terms = what_.depth * taps_;
-    for (Int m = 0; m < what_.maps; m += block_at(m)) {
-      const Int block = block_at(m), map = g * what_.maps + m;
+    for (Int m = 0; m < what_.maps; m += block_at(m, what_.maps)) {
+      const Int block = block_at(m, what_.maps), map = g * what_.maps + m;
       double start[4] = {0, 0, 0, 0};
       float start_size[4] = {0, 0, 0, 0};
       for (Int i = 0; i < block && !what_.bias.empty(); ++i) {
@@ -209,7 +203,7 @@ class Sweeping final : public Piece {
         start_size[i] = static_cast<float>(std::fabs(start[i]));
       }
       const auto at = static_cast<std::size_t>(packs_late_ ? 0 : map * terms);
-      if (packs_late_) pack_rows(map, block, at);
+      if (packs_late_) pack_late(map, block, terms);
       if (what_.pairs) {
         for (Int i = 0; i < block; ++i)
           oracles::run({wide_.data(), nullptr, offsets_.data(), weights_.data() + at + i, block, terms, start[i],
@@ -439,6 +433,14 @@ void Weights::pack(Int row, Int block, Int terms, double* to) const {
     for (Int i = 0; i < 4; ++i) read((row + i) * terms + done, here, rows[i]);
     interleave(rows[0], rows[1], rows[2], rows[3], here, to + done * 4);
   }
+}
+
+void Weights::pack_all(Int groups, Int maps, Int terms, double* to) const {
+  for (Int g = 0; g < groups; ++g)
+    for (Int m = 0; m < maps; m += block_at(m, maps)) {
+      const Int row = g * maps + m;
+      pack(row, block_at(m, maps), terms, to + row * terms);
+    }
 }
 
 void sweep(const Sweep& what, const std::function<void(const Patch&, Piece&)>& use) { Sweeping(what, use).run(); }

@@ -41,11 +41,16 @@ class Weights {
   void read(Int first, Int count, double* to) const;
   // `block` rows of `terms` from row `row` on, 1 or 4, side by side: to[term][row].
   void pack(Int row, Int block, Int terms, double* to) const;
+  // All of them, of every group block by block, each at its first row.
+  void pack_all(Int groups, Int maps, Int terms, double* to) const;
 
  private:
   const Tensor* tensor_ = nullptr;
   std::vector<double> values_;
 };
+
+// How many of the `maps` of a group are summed side by side from map m on: four, then one at a time.
+inline Int block_at(Int m, Int maps) { return m + 4 <= maps ? 4 : 1; }
 
 struct Sweep {
   std::vector<Track> tracks;
