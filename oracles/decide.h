@@ -18,7 +18,7 @@ using Marks = std::array<std::int64_t, chunk>;  // -1 where it is so, else 0
 // divisor; of f64 twice that, so that half an ulp is a number.
 struct Chunk {
   Int count = 0;
-  alignas(64) Lane sum, size, terms, divisor, finest, got;
+  alignas(64) Lane sum, size, least, terms, divisor, finest, got;
   alignas(64) Lane low;                    // of f64: the sum is sum + low
   alignas(64) Lane moved, inexact, vague;  // of deformed samples, see Patch
   alignas(64) Marks odd, nearest, right, faithful;
@@ -27,7 +27,7 @@ struct Chunk {
 
 // What is the same for all outputs of one map.
 struct Margins {
-  double size_up, size_down, size_least;  // A <= size_up a + size_least, A >= size_down a - size_least
+  double size_up, size_down, size_least;  // A <= size_up size + size_least, A >= size_down least - size_least
   double error, error_least;              // E = error A + error_least
   double exact_below;                     // E = 0 where A is at most this: 2^53 g
   double granule;                         // of pairs: every sum is a multiple of this power of two; 0: not known

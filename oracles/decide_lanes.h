@@ -156,7 +156,7 @@ ASSAY_INLINE Errors errors_of(const Chunk& c, const Margins& m, std::size_t i) {
   const Real nothing{}, size = magnitude(of(c.got, i)), n = of(c.terms, i) + m.extra_terms;
   const Real divisor = of(c.divisor, i), finest = of(c.finest, i);
   e.bound = of(c.size, i) * m.size_up + m.size_least;
-  e.least = larger(of(c.size, i) * m.size_down - m.size_least, nothing);
+  e.least = larger(of(c.least, i) * m.size_down - m.size_least, nothing);
   e.half = halves(m, size, divisor);
   e.y = enclosed<in_pairs, deforms>(c, m, i, size, e.bound);
   const Mask fine = finest * m.coarsest_weight < m.underflow * divisor;

@@ -5,6 +5,7 @@
 #include "oracles/multiply.h"
 #include "oracles/operands.h"
 #include "oracles/pair.h"
+#include "oracles/survey.h"
 
 #include <algorithm>
 #include <array>
@@ -95,7 +96,7 @@ class Deforming final : public Piece {
     for (std::vector<double>* each : {&column_, &column_low_})
       if (pairs || each == &column_) each->resize(columns);
     for (std::vector<Size>* each : {&size_, &moved_}) each->resize(columns);
-    for (std::vector<double>* each : {&sums_, &lows_, &of_columns_, &wide_moved_}) each->resize(sums);
+    for (std::vector<double>* each : {&sums_, &lows_, &of_columns_, &wide_size_, &wide_moved_}) each->resize(sums);
     for (std::vector<Size>* each : {&sizes_, &moves_}) each->resize(sums);
   }
 
@@ -288,13 +289,15 @@ class Deforming final : public Piece {
       Patch patch{.n = n, .map = map_, .first = first, .count = count_, .sum = sums_.data() + i * pitch()};
       if constexpr (pairs) {
         patch.low = lows_.data() + i * pitch();
-        patch.wide_size = sizes_.data() + i * pitch();
+        patch.size = sizes_.data() + i * pitch();
         patch.moved = moves_.data() + i * pitch();
       } else {
-        patch.size = sizes_.data() + i * pitch();
+        std::copy_n(sizes_.begin() + i * pitch(), count_, wide_size_.begin());
+        patch.size = wide_size_.data();
         std::copy_n(moves_.begin() + i * pitch(), count_, wide_moved_.begin());
         patch.moved = wide_moved_.data();
       }
+      patch.least = patch.size;
       patch.inexact = inexact_.data();
       patch.vague = vague_.data();
       use_(patch, *this);
@@ -320,7 +323,7 @@ class Deforming final : public Piece {
   std::vector<Size> weight_sizes_;
   std::vector<Int> offsets_;
   std::vector<Samples> samples_;
-  std::vector<double> column_, column_low_, sums_, lows_, wide_moved_;
+  std::vector<double> column_, column_low_, sums_, lows_, wide_size_, wide_moved_;
   std::vector<double> of_columns_;  // sums of |columns|, which are less than those of their terms
   std::vector<Size> size_, moved_, sizes_, moves_;
 };

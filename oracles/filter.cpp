@@ -5,6 +5,7 @@
 #include "oracles/decide.h"
 #include "oracles/deformed.h"
 #include "oracles/exact.h"
+#include "oracles/survey.h"
 
 #include <algorithm>
 #include <array>
@@ -26,135 +27,11 @@ ASSAY_WIDE void twice(const double* from, Int count, double* to) {
   for (Int i = 0; i < count; ++i) to[i] = from[i] * 2;
 }
 
-ASSAY_WIDE void widen_sizes(const float* from, Int count, double* to) {
-  for (Int i = 0; i < count; ++i) to[i] = static_cast<double>(from[i]);
-}
-
-// What is known of an operand before anything is summed.
-struct Survey {
-  bool finite = true;
-  double finest = infinity;              // the finest lowest bit; infinite where all are zero
-  double coarsest = 0;                   // the coarsest one; infinite where some are zero
-  double largest = 0, least = infinity;  // magnitudes; `least` of those that are not zero
-};
-
-// Of numbers without a sign the bits are ordered as the numbers are; g++ takes the least of integers side by side, of
-// floats one by one, for the sake of NaN.
-ASSAY_WIDE void survey_floats(const float* from, Int count, Survey& out) {
-  constexpr std::uint32_t none = 0x7f800000u;
-  std::uint32_t finest = none, coarsest = 0, largest = 0, least = none;
-  for (Int i = 0; i < count; ++i) {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(from[i]) & 0x7fffffffu;
-    const float size = std::bit_cast<float>(bits), without = std::bit_cast<float>(bits & (bits - 1));
-    const std::uint32_t below = std::bit_cast<std::uint32_t>(size - without);
-    const std::uint32_t lowest = (bits & 0x7fffffu) == 0 ? bits : below;
-    const std::uint32_t counted = bits == 0 ? none : lowest, present = bits == 0 ? none : bits;
-    finest = counted < finest ? counted : finest;
-    coarsest = counted > coarsest ? counted : coarsest;
-    least = present < least ? present : least;
-    largest = bits > largest ? bits : largest;
-  }
-  out.finite &= largest < none;
-  out.finest = std::min(out.finest, static_cast<double>(std::bit_cast<float>(finest)));
-  out.coarsest = std::max(out.coarsest, static_cast<double>(std::bit_cast<float>(coarsest)));
-  out.least = std::min(out.least, static_cast<double>(std::bit_cast<float>(least)));
-  out.largest = std::max(out.largest, static_cast<double>(std::bit_cast<float>(largest)));
-}
-
-ASSAY_WIDE void survey_doubles(const double* from, Int count, Survey& out) {
-  constexpr std::int64_t none = std::int64_t{0x7ff} << 52;
-  std::int64_t finest = none, coarsest = 0, largest = 0, least = none;
-  for (Int i = 0; i < count; ++i) {
-    const std::int64_t bits = std::bit_cast<std::int64_t>(from[i]) & INT64_MAX;
-    const std::int64_t lowest = std::bit_cast<std::int64_t>(lowest_bit(from[i])), present = bits == 0 ? none : bits;
-    finest = lowest < finest ? lowest : finest;
-    coarsest = lowest > coarsest ? lowest : coarsest;
-    least = present < least ? present : least;
-    largest = bits > largest ? bits : largest;
-  }
-  out.finite &= largest < none;
-  out.finest = std::min(out.finest, std::bit_cast<double>(finest));
-  out.coarsest = std::max(out.coarsest, std::bit_cast<double>(coarsest));
-  out.least = std::min(out.least, std::bit_cast<double>(least));
-  out.largest = std::max(out.largest, std::bit_cast<double>(largest));
-}
-
-Survey survey(std::span<const double> values) {
-  Survey out;
-  survey_doubles(values.data(), static_cast<Int>(values.size()), out);
-  return out;
-}
-
-Survey survey(const Tensor& tensor) {
-  Survey out;
-  if (tensor.dtype() == DType::f64) return survey(tensor.as<double>());
-  if (tensor.dtype() == DType::f32) {
-    survey_floats(tensor.as<float>().data(), tensor.elements(), out);
-    return out;
-  }
-  std::array<float, chunk> wide;
-  for_float(tensor.dtype(), [&]<class T>() {
-    const T* from = tensor.as<T>().data();
-    for (Int done = 0; done < tensor.elements(); done += chunk) {
-      const Int some = std::min(chunk, tensor.elements() - done);
-      for (Int i = 0; i < some; ++i)
-        wide[static_cast<std::size_t>(i)] = static_cast<float>(static_cast<double>(from[done + i]));
-      survey_floats(wide.data(), some, out);
-    }
-  });
-  return out;
-}
-
-// Of the weights as a whole, and of each map the coarsest lowest bit of a weight.
-struct SurveyedWeights {
-  Survey all;
-  std::vector<double> coarsest;
-};
-
-SurveyedWeights survey(const Weights& weights, Int maps, Int row) {
-  SurveyedWeights out;
-  std::array<double, chunk> some;
-  for (Int map = 0; map < maps; ++map) {
-    Survey of_map;
-    for (Int done = 0; done < row; done += chunk) {
-      const Int here = std::min(chunk, row - done);
-      weights.read(map * row + done, here, some.data());
-      survey_doubles(some.data(), here, of_map);
-    }
-    out.coarsest.push_back(of_map.coarsest);
-    out.all.finite &= of_map.finite;
-    out.all.finest = std::min(out.all.finest, of_map.finest);
-    out.all.least = std::min(out.all.least, of_map.least);
-    out.all.largest = std::max(out.all.largest, of_map.largest);
-  }
-  return out;
-}
-
 std::uint64_t mixed(std::uint64_t value) {  // splitmix64
   value += 0x9e3779b97f4a7c15u;
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
   value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
   return value ^ (value >> 31);
-}
-
-// Cells inside, and inside or padded, per window of one axis.
-struct Counts {
-  std::vector<double> inside, padded;
-};
-
-Counts counts_of(const Track& t) {
-  Counts out;
-  for (Int window = 0; window < t.windows; ++window) {
-    Int inside = 0, padded = 0;
-    for (Int tap = 0; tap < t.taps; ++tap) {
-      const Cell kind = t.kind(t.at(window, tap));
-      inside += kind == Cell::in ? 1 : 0;
-      padded += kind != Cell::overhang ? 1 : 0;
-    }
-    out.inside.push_back(static_cast<double>(inside));
-    out.padded.push_back(static_cast<double>(padded));
-  }
-  return out;
 }
 
 // An element that may be the worst in one of three ways.
@@ -196,12 +73,23 @@ Margins margins_of(DType dtype, double terms) {
   return m;
 }
 
+// The finest lowest bits of what is multiplied, and of what is added.
+struct Grain {
+  double cell = 0, weight = 0, bias = 0;
+};
+
+// Of sums whose terms are multiples of a power of two.
+void set_grain(Margins& m, const Grain& grain, bool in_pairs) {
+  m.exact_below = std::min(grain.weight * grain.cell, grain.bias) * (in_pairs ? 0x1p54 : 0x1p53);
+  m.granule = std::isfinite(m.exact_below) ? m.exact_below * 0x1p-53 : 0;
+}
+
 // Takes one patch after the other and gathers what is certain of its outputs.
 class Screener {
  public:
   // `coarsest`: per map, the coarsest lowest bit of a weight.
   Screener(const Tensor& got, const Screen& how, const Strides& to, std::span<const double> coarsest,
-           Enclosing enclosing, const Margins& margins)
+           Enclosing enclosing, const Margins& margins, const Grain& grain = {})
       : got_(got),
         how_(how),
         to_(to),
@@ -209,7 +97,8 @@ class Screener {
         enclosing_(enclosing),
         doubled_(enclosing.in_pairs ? 2 : 1),
         sampler_(how.seed),
-        margins_(margins) {}
+        margins_(margins),
+        grain_(grain) {}
 
   // Terms and divisor of every output of the patches to come, one after the other.
   std::vector<double> terms, divisors;
@@ -241,12 +130,14 @@ class Screener {
     if (enclosing_.in_pairs) {
       twice(patch.sum + done, c.count, c.sum.data());
       twice(patch.low + done, c.count, c.low.data());
-      twice(patch.wide_size + done, c.count, c.size.data());
+      twice(patch.size + done, c.count, c.size.data());
+      twice(patch.least + done, c.count, c.least.data());
       twice(divisors.data() + done, c.count, c.divisor.data());
       if (enclosing_.deforms) twice(patch.moved + done, c.count, c.moved.data());
     } else {
       std::copy_n(patch.sum + done, c.count, c.sum.begin());
-      widen_sizes(patch.size + done, c.count, c.size.data());
+      std::copy_n(patch.size + done, c.count, c.size.begin());
+      std::copy_n(patch.least + done, c.count, c.least.begin());
       std::copy_n(divisors.begin() + done, c.count, c.divisor.begin());
       if (enclosing_.deforms) std::copy_n(patch.moved + done, c.count, c.moved.begin());
     }
@@ -265,45 +156,73 @@ class Screener {
     margins_.collapse = margins_.coarsest_weight / margins_.unit;
   }
 
+  struct Marked {
+    Tally nearest;
+    Rest rest;
+    bool is_open(Int count) const { return nearest.nearest + rest.right < count; }
+  };
+
+  Marked mark(const Patch& patch, Piece& piece, Int done) {
+    Chunk& c = chunk_;
+    Marked marked{mark_nearest(c, margins_, enclosing_), {}};
+    if (!marked.is_open(c.count)) return marked;
+    if (how_.only_nearest) {
+      c.right.fill(0);
+      return marked;
+    }
+    set_map(patch.map);
+    find_finest(piece, done, false);
+    marked.rest = mark_right(c, margins_, worst_, enclosing_);
+    if (by_product_ || enclosing_.deforms || !marked.is_open(c.count)) return marked;
+    find_finest(piece, done, true);
+    marked.rest = mark_right(c, margins_, worst_, enclosing_);
+    return marked;
+  }
+
   void decide(const Patch& patch, Piece& piece, Int done, Int first, Int step) {
     Chunk& c = chunk_;
-    const Tally tally = mark_nearest(c, margins_, enclosing_);
-    out_.nearest += tally.nearest;
-    out_.right += tally.nearest;
-    out_.zeros += tally.zeros;
-    if (tally.nearest > 0) out_.weakest = std::max(out_.weakest.value_or(Level::L0), Level::L0);
-    if (tally.nearest < c.count) decide_rest(patch, piece, done, first, step, tally.nearest);
-    if (!out_.varies && tally.nearest > 0) look_for_change();
+    const Margins of_all = margins_;
+    Marked marked = mark(patch, piece, done);
+    if (marked.is_open(c.count) && sharpen(piece, done)) marked = mark(patch, piece, done);
+    count(marked);
+    if (marked.rest.notable > 0) keep_notable(first, step);
+    if (marked.is_open(c.count)) keep_undecided(first, step);
+    if (!out_.varies && marked.nearest.nearest > 0) look_for_change();
     sampler_.next(c.count, [&](std::size_t i) {
       const Int index = first + static_cast<Int>(i) * step;
       if (static_cast<Int>(out_.sampled.size()) >= most_sampled || !(c.nearest[i] || c.right[i])) return;
       const Level level = c.nearest[i] ? Level::L0 : c.faithful[i] ? Level::L1 : Level::L2;
       out_.sampled.push_back({index, c.nearest[i] != 0, level});
     });
+    margins_.exact_below = of_all.exact_below;
+    margins_.granule = of_all.granule;
   }
 
-  void decide_rest(const Patch& patch, Piece& piece, Int done, Int first, Int step, Int nearest) {
-    Chunk& c = chunk_;
-    Rest rest;
-    if (how_.only_nearest) {
-      c.right.fill(0);
-    } else {
-      set_map(patch.map);
-      find_finest(piece, done, false);
-      rest = mark_right(c, margins_, worst_, enclosing_);
-      if (!by_product_ && nearest + rest.right < c.count) {
-        find_finest(piece, done, true);
-        rest = mark_right(c, margins_, worst_, enclosing_);
-      }
-    }
-    out_.right += rest.right;
+  // What is exact where only the cells of this chunk count: of large inputs some cell is very fine. Whether that says
+  // more.
+  bool sharpen(Piece& piece, Int done) {
+    if (enclosing_.deforms) return false;
+    const std::span<const double> finest = piece.finest_cells(true).subspan(static_cast<std::size_t>(done));
+    const double before = margins_.exact_below;
+    grain_.cell = *std::min_element(finest.begin(), finest.begin() + chunk_.count);
+    set_grain(margins_, grain_, enclosing_.in_pairs);
+    return margins_.exact_below > before;
+  }
+
+  void count(const Marked& marked) {
+    const auto& [nearest, rest] = marked;
+    out_.nearest += nearest.nearest;
+    out_.right += nearest.nearest + rest.right;
+    out_.zeros += nearest.zeros;
     out_.maybe_zeros += rest.maybe_zeros;
-    if (rest.right > 0)
-      out_.weakest = std::max(out_.weakest.value_or(Level::L0), rest.unfaithful > 0 ? Level::L2 : Level::L1);
-    if (rest.notable > 0) keep_notable(first, step);
-    if (nearest + rest.right == c.count) return;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(c.count); ++i)
-      if (!c.nearest[i] && !c.right[i]) out_.undecided.push_back(first + static_cast<Int>(i) * step);
+    const auto weaken = [&](Level level) { out_.weakest = std::max(out_.weakest.value_or(Level::L0), level); };
+    if (nearest.nearest > 0) weaken(Level::L0);
+    if (rest.right > 0) weaken(rest.unfaithful > 0 ? Level::L2 : Level::L1);
+  }
+
+  void keep_undecided(Int first, Int step) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(chunk_.count); ++i)
+      if (!chunk_.nearest[i] && !chunk_.right[i]) out_.undecided.push_back(first + static_cast<Int>(i) * step);
   }
 
   void keep_notable(Int first, Int step) {
@@ -331,7 +250,7 @@ class Screener {
       const auto at = static_cast<std::size_t>(i);
       c.finest[at] = infinity;
       if (c.nearest[at]) continue;
-      const double enough = c.size[at] * margins_.size_down * 0.5 / margins_.collapse;
+      const double enough = c.least[at] * margins_.size_down * 0.5 / margins_.collapse;
       piece.any_product(done + i, [&](double cell, double weight) {
         if (cell != 0 && weight != 0) c.finest[at] = std::fmin(c.finest[at], lowest_bit(cell) * lowest_bit(weight));
         return c.finest[at] < enough;
@@ -360,6 +279,7 @@ class Screener {
   Sampler sampler_;
   Screening out_;
   Margins margins_;
+  Grain grain_;
   Worst worst_;
   Chunk chunk_;
   std::vector<Candidate> candidates_;
@@ -409,21 +329,23 @@ class Windows {
 
 }  // namespace
 
-std::optional<Screening> screen(const Sums& sums, const Tensor& got, const Screen& how) {
-  const Sweep& sweep = sums.sweep;
+std::optional<Screening> screen(Sums sums, const Tensor& got, const Screen& how) {
+  Sweep& sweep = sums.sweep;
   Int row = sweep.depth;
   for (const Track& t : sweep.tracks) row *= t.taps;
   if (row + 2 > most_terms) return std::nullopt;
   const Survey x = survey(*sweep.x), bias = survey(sweep.bias);
   const auto [weights, coarsest] = survey(sweep.weights, sweep.groups * sweep.maps, row);
   if (!x.finite || !weights.finite || !bias.finite) return std::nullopt;
+  sweep.largest_cell = x.largest;
+  sweep.largest_weight = weights.largest;
   const bool in_pairs = got.dtype() == DType::f64;
   if (in_pairs && std::max({x.largest, weights.largest, bias.largest}) > 0x1p400) return std::nullopt;
   Margins margins = margins_of(got.dtype(), static_cast<double>(row + 1));
-  margins.exact_below = std::min(weights.finest * x.finest, bias.finest) * (in_pairs ? 0x1p54 : 0x1p53);
-  margins.granule = std::isfinite(margins.exact_below) ? margins.exact_below * 0x1p-53 : 0;
+  const Grain grain{x.finest, weights.finest, bias.finest};
+  set_grain(margins, grain, in_pairs);
   margins.extra_terms = sums.averaged ? 1 : 0;
-  Screener screener(got, how, sums.to, coarsest, {.in_pairs = in_pairs}, margins);
+  Screener screener(got, how, sums.to, coarsest, {.in_pairs = in_pairs}, margins, grain);
   Windows windows(sums);
   oracles::sweep(sweep, [&](const Patch& patch, Piece& piece) {
     windows.of(patch, screener);
@@ -496,128 +418,6 @@ std::optional<Screening> screen(Deformed samples, const Tensor& got, const Scree
 void Sampler::draw() {
   const std::uint64_t within = mixed(seed_ + static_cast<std::uint64_t>(period_)) % sample_period;
   drawn_ = period_++ * sample_period + static_cast<Int>(within);
-}
-
-namespace {
-
-// One run of integer outputs.
-struct Steps {
-  Int count = 0;
-  alignas(64) Lane sum, got;
-  alignas(64) Marks right;
-};
-
-// To nearest, ties to even, of |value| <= 2^50.
-[[gnu::always_inline]] inline double to_nearest(double value) { return (value + 0x1.8p52) - 0x1.8p52; }
-
-struct Grid {
-  double scale, zero, low, high, most;
-  bool exact, adds_first;
-};
-
-ASSAY_WIDE Tally mark_steps(Steps& c, const Grid& g) {
-  Int right = 0, zeros = 0;
-  const double shift = g.adds_first ? g.zero : 0, after = g.zero - shift;
-  for (Int i = 0; i < c.count; ++i) {
-    const double wide = c.sum[i] * g.scale, below = wide < 0x1p40 ? wide : 0x1p40;
-    const double value = below > -0x1p40 ? below : -0x1p40;  // both are far outside of any type
-    const double nearest = to_nearest(value + (g.exact ? shift : 0)) + (g.exact ? after : g.zero);
-    const double gap = 0.5 - std::fabs(value - to_nearest(value));
-    const bool decided = g.exact | (gap > std::fabs(value) * 0x1p-49);
-    const double capped = nearest < g.high ? nearest : g.high, answer = capped > g.low ? capped : g.low;
-    const bool is_right = decided & (answer == c.got[i]) & (std::fabs(c.sum[i]) <= g.most);
-    c.right[i] = is_right ? 1 : 0;
-    right += c.right[i];
-    zeros += is_right & (answer == 0) ? 1 : 0;
-  }
-  return {right, zeros};
-}
-
-// How many lie within `share` of a tie, or beyond `most`.
-ASSAY_WIDE void mark_ties(Steps& c, const Grid& g, double share) {
-  for (Int i = 0; i < c.count; ++i) {
-    const double value = c.sum[i] * g.scale, size = std::fabs(value);
-    const double gap = 0.5 - std::fabs(value - to_nearest(value));
-    const bool saturates = size > 0x1p12;  // on either side of any tie
-    c.right[i] = (gap <= share * (size + std::fabs(g.zero))) & !saturates ? 1 : 0;
-  }
-}
-
-template <class T>
-void read_integers(const T* from, Int step, Steps& c) {
-  for (Int i = 0; i < c.count; ++i) c.got[static_cast<std::size_t>(i)] = static_cast<double>(from[i * step]);
-}
-
-bool has_empty_window(const Sweep& sweep) {
-  if (!sweep.bias.empty()) return false;
-  return sweep.depth == 0 || std::ranges::any_of(sweep.tracks, [](const Track& t) {
-           return std::ranges::any_of(counts_of(t).inside, [](double inside) { return inside == 0; });
-         });
-}
-
-Grid grid_of(const Requantising& sums, Int map) {
-  const auto at = static_cast<std::size_t>(map);
-  return {sums.scale[at], sums.zero, sums.low, sums.high, sums.most, sums.exact[at], sums.adds_first};
-}
-
-// Calls f(steps, map, index of the first, distance) for one run of sums after the other.
-template <class F>
-void each_run(const Requantising& sums, F&& f) {
-  Steps c;
-  sweep(sums.sweep, [&](const Patch& patch, Piece&) {
-    const Int step = sums.to.cell.empty() ? 1 : sums.to.cell.back();
-    for (Int done = 0; done < patch.count; done += chunk) {
-      c.count = std::min(chunk, patch.count - done);
-      std::copy_n(patch.sum + done, c.count, c.sum.begin());
-      f(c, patch.map, patch.n * sums.to.batch + patch.map * sums.to.channel + (patch.first + done) * step, step);
-    }
-  });
-}
-
-}  // namespace
-
-Screening screen(const Requantising& sums, const Tensor& got, const Screen& how) {
-  Screening out;
-  Sampler sampler(how.seed);
-  out.has_empty = has_empty_window(sums.sweep);
-  each_run(sums, [&](Steps& c, Int map, Int first, Int step) {
-    if (got.dtype() == DType::u8)
-      read_integers(got.as<std::uint8_t>().data() + first, step, c);
-    else
-      read_integers(got.as<std::int8_t>().data() + first, step, c);
-    const Tally tally = mark_steps(c, grid_of(sums, map));
-    out.right += tally.nearest;
-    out.nearest += tally.nearest;
-    out.zeros += tally.zeros;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(c.count); ++i) {
-      if (!c.right[i]) {
-        out.undecided.push_back(first + static_cast<Int>(i) * step);
-      } else if (!out.varies) {
-        if (!out.seen) out.seen = c.got[i];
-        out.varies = *out.seen != c.got[i];
-      }
-    }
-    sampler.next(c.count, [&](std::size_t i) {
-      if (c.right[i] && static_cast<Int>(out.sampled.size()) < most_sampled)
-        out.sampled.push_back({first + static_cast<Int>(i) * step, true, Level::L0});
-    });
-  });
-  if (out.right > 0) out.weakest = Level::L0;
-  std::ranges::sort(out.undecided);
-  return out;
-}
-
-bool leaves_32_bits(const Requantising& sums, double share, const std::function<bool(Int)>& at_tie) {
-  bool leaves = false, told = false;
-  each_run(sums, [&](Steps& c, Int map, Int first, Int step) {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(c.count); ++i)
-      leaves |= c.sum[i] < -0x1p31 || c.sum[i] > 0x1p31 - 1;
-    if (told) return;
-    mark_ties(c, grid_of(sums, map), share);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(c.count) && !told; ++i)
-      if (c.right[i] || std::fabs(c.sum[i]) > sums.most) told = at_tie(first + static_cast<Int>(i) * step);
-  });
-  return leaves;
 }
 
 }  // namespace assay::oracles

@@ -5,8 +5,9 @@
 // For operands of f16, bf16 and f32 every product is exact in double. With u = 2^-53, A the sum of absolute terms and s
 // the sum in double of n terms in any order, |s - y| <= (n - 1) u A (Jeannerod and Rump, Improved error bounds for
 // inner products, SIAM J. Matrix Anal. Appl. 34 (2013)), so y lies in [s - E, s + E] with E = (n + 8) u A'; A' >= A
-// comes from a sum in single, inflated by its own error, and the 8 covers the roundings made here. Where A' <= 2^53 g
-// for a power of two g that divides every term nothing rounds at all: s = y and E = 0, ties included.
+// comes from a sum in single, inflated by its own error, or in levels (levels.h), and the 8 covers the roundings made
+// here. Where A' <= 2^53 g for a power of two g that divides every term nothing rounds at all: s = y and E = 0, ties
+// included; g is that of the whole input, and where it leaves something undecided that of the cells of the run at hand.
 //  nearest   The numbers that round to `got` are those between its two midpoints, which are doubles; the ends belong to
 //            it where its last bit is even. [s - E, s + E] inside or outside of them decides whether got = RN_T(y).
 //  faithful  likewise with the neighbours of `got` for midpoints.
@@ -94,31 +95,10 @@ struct Sums {
 };
 // None where the filter does not apply: an operand that is infinite or NaN, more terms than it bounds, f64 where a
 // product may overflow.
-std::optional<Screening> screen(const Sums& sums, const Tensor& got, const Screen& how);
+std::optional<Screening> screen(Sums sums, const Tensor& got, const Screen& how);
 
 // Of deformed samples, under the ruling A20 (blend). None where the filter does not apply: as above, more than three
 // axes, operands so large or small that something may over- or underflow.
 std::optional<Screening> screen(Deformed samples, const Tensor& got, const Screen& how);
-
-// Of integer outputs sat(rne(a M) + zero), or sat(rne(a M + zero)): a an exact integer sum, M a real.
-//
-// a is exact in double. M' is within 2^-51 of M, so a M' within 2^-50 |a M| of a M: where a M' is further than that
-// from a tie, both round alike, in either order of rounding and adding. Where M' = M has so few bits that a M' is exact
-// too, ties are decided as well.
-struct Requantising {
-  Sweep sweep;  // without sizes
-  Strides to;
-  std::vector<double> scale;  // M' per map
-  std::vector<bool> exact;    // per map: |a| < 2^32 times M' is M' itself and exact
-  double zero = 0, low = 0, high = 0;
-  bool adds_first = false;
-  double most = 0x1p31;  // |a| beyond is left undecided
-};
-// Right means RN here: every other answer stays undecided.
-Screening screen(const Requantising& sums, const Tensor& got, const Screen& how);
-
-// Whether some sum is beyond 32 bits; whether some a M is within `share` (|a M| + |zero|) of a tie, given to `at_tie`
-// by its row-major index until it says true.
-bool leaves_32_bits(const Requantising& sums, double share, const std::function<bool(Int)>& at_tie);
 
 }  // namespace assay::oracles

@@ -8,6 +8,7 @@
 #include "oracles/finding.h"
 #include "oracles/judge.h"
 #include "oracles/pair.h"
+#include "oracles/survey.h"
 #include "reference/operator.h"
 #include "reference/recipe.h"
 
@@ -35,14 +36,17 @@ void set(Tensor& tensor, Int index, double value) {
   tensor.as<T>()[static_cast<std::size_t>(index)] = static_cast<T>(value);
 }
 
-// `dots` rows of `length` products each, as a convolution of one output per row: x[dots, length, 1], w[1, length, 1];
-// or of as many cells, averaged.
+// Dots of `length` products each, as a convolution of one output per row and map: x[rows, length, 1], or with the rows
+// side by side x[1, length, rows], and w[maps, length, 1]; or of as many cells, averaged.
 struct Batch {
   DType dtype;
-  Int dots, length;
-  bool averaged;
+  Int rows, maps, length;
+  bool averaged, abreast;
   Tensor x, w, got;
-  std::vector<Element> right;
+  std::vector<Element> right;  // as the output has them
+
+  Int x_at(Int row, Int i) const { return abreast ? i * rows + row : row * length + i; }
+  Int got_at(Int row, Int map) const { return abreast ? map * rows + row : row * maps + map; }
 };
 
 template <class T>
@@ -62,58 +66,77 @@ double operand(std::mt19937_64& random, int kind) {
   }
 }
 
-// The last products cancel most of the sum, or carry it next to a midpoint of two neighbours.
+// The last product of one map cancels most of the sum, or carries it next to a midpoint of two neighbours.
 template <class T>
-void aim(Tensor& x, const Tensor& w, Int row, Int length, std::mt19937_64& random) {
+void aim(Batch& batch, Int row, Int map, std::mt19937_64& random) {
+  const Int length = batch.length;
   double sum = 0;
-  for (Int i = 0; i + 1 < length; ++i)
-    sum += static_cast<double>(x.as<T>()[static_cast<std::size_t>(row * length + i)]) *
-           static_cast<double>(w.as<T>()[static_cast<std::size_t>(i)]);
-  const auto last = static_cast<double>(w.as<T>()[static_cast<std::size_t>(length - 1)]);
+  const T *x = batch.x.as<T>().data(), *w = batch.w.as<T>().data() + map * length;
+  for (Int i = 0; i + 1 < length; ++i) sum += static_cast<double>(x[batch.x_at(row, i)]) * static_cast<double>(w[i]);
+  const auto last = static_cast<double>(w[length - 1]);
   if (last == 0 || sum == 0) return;
   const double rounded = static_cast<double>(static_cast<T>(sum));
   const int exponent = std::ilogb(rounded == 0 ? sum : rounded) - format_of(dtype_of<T>()).precision;
   const double half = std::ldexp(random() % 2 ? 1.0 : -1.0, exponent);
-  set<T>(x, row * length + length - 1, random() % 2 ? (rounded + half - sum) / last : -sum / last);
+  set<T>(batch.x, batch.x_at(row, length - 1), random() % 2 ? (rounded + half - sum) / last : -sum / last);
 }
 
 template <class T>
-Batch batch_of(std::mt19937_64& random, Int dots, Int length) {
+Dot dot_of(const Batch& batch, Int row, Int map) {
+  Dot dot;
+  dot.averaged = batch.averaged;
+  dot.divisor = batch.averaged ? batch.length : 1;
+  for (Int i = 0; i < batch.length; ++i) {
+    dot.terms.push_back({value_of(batch.x, batch.x_at(row, i)), std::nullopt, 0, 0});
+    if (!batch.averaged) dot.terms.back().b = value_of(batch.w, map * batch.length + i);
+  }
+  return dot;
+}
+
+// As its type accumulates, in order.
+template <class T>
+double accumulated(const Batch& batch, Int row, Int map) {
+  using Accumulator = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  const T *x = batch.x.as<T>().data(), *w = batch.w.as<T>().data() + map * batch.length;
+  Accumulator sum = 0;
+  for (Int i = 0; i < batch.length; ++i)
+    sum += static_cast<Accumulator>(static_cast<double>(x[batch.x_at(row, i)])) *
+           static_cast<Accumulator>(static_cast<double>(w[i]));
+  return static_cast<double>(batch.averaged ? sum / static_cast<Accumulator>(batch.length) : sum);
+}
+
+template <class T>
+Batch batch_of(std::mt19937_64& random, Int length) {
   const DType dtype = dtype_of<T>();
   const int kinds[] = {static_cast<int>(random() % 8), static_cast<int>(random() % 8)};
-  using Accumulator = std::conditional_t<std::is_same_v<T, double>, double, float>;
   const bool averaged = random() % 4 == 0;
+  const bool abreast = !averaged && random() % 2;
+  const Int maps = averaged || random() % 2 ? 1 : 5, rows = maps == 1 ? 8 : 2;  // four side by side, and one
   Batch out{dtype,
-            dots,
+            rows,
+            maps,
             length,
             averaged,
-            Tensor({dtype, {dots, length, 1}}),
-            Tensor({dtype, {1, length, 1}}),
-            Tensor({dtype, {dots, 1, 1}}),
-            {}};
-  for (Int i = 0; i < length; ++i) set<T>(out.w, i, averaged ? 1 : operand<T>(random, kinds[0]));
-  for (Int i = 0; i < dots * length; ++i) set<T>(out.x, i, operand<T>(random, kinds[1]));
-  for (Int row = 0; row < dots; ++row) {
-    if (random() % 2) aim<T>(out.x, out.w, row, length, random);
-    Dot dot;
-    dot.averaged = averaged;
-    dot.divisor = averaged ? length : 1;
-    Accumulator sum = 0;
-    for (Int i = 0; i < length; ++i) {
-      dot.terms.push_back({value_of(out.x, row * length + i), std::nullopt, 0, 0});
-      if (!averaged) dot.terms.back().b = value_of(out.w, i);
-      sum += static_cast<Accumulator>(static_cast<double>(out.x.as<T>()[static_cast<std::size_t>(row * length + i)])) *
-             static_cast<Accumulator>(static_cast<double>(out.w.as<T>()[static_cast<std::size_t>(i)]));
-    }
-    if (averaged) sum /= static_cast<Accumulator>(length);
-    out.right.push_back(enclose(dot, dtype, Summing::definition));
+            abreast,
+            Tensor({dtype, {abreast ? 1 : rows, length, abreast ? rows : 1}}),
+            Tensor({dtype, {maps, length, 1}}),
+            Tensor({dtype, {abreast ? 1 : rows, maps, abreast ? rows : 1}}),
+            std::vector<Element>(static_cast<std::size_t>(rows * maps))};
+  for (Int i = 0; i < maps * length; ++i) set<T>(out.w, i, averaged ? 1 : operand<T>(random, kinds[0]));
+  for (Int i = 0; i < rows * length; ++i) set<T>(out.x, i, operand<T>(random, kinds[1]));
+  for (Int row = 0; row < rows; ++row)
+    if (random() % 2) aim<T>(out, row, static_cast<Int>(random() % static_cast<std::uint64_t>(maps)), random);
+  for (Int row = 0, map = 0; row < rows; map + 1 < maps ? ++map : (++row, map = 0)) {
+    const Int at = out.got_at(row, map);
+    const Element& element = out.right[static_cast<std::size_t>(at)] =
+        enclose(dot_of<T>(out, row, map), dtype, Summing::definition);
     // What f32 accumulation gives, the right answer, or a neighbour of one of them.
-    const Scalar nearest = rounded(out.right.back().value, format_of(dtype));
-    const bool right = random() % 2 && out.right.back().kind == Kind::finite && nearest.is_finite();
-    set<T>(out.got, row,
-           right ? std::ldexp(static_cast<double>(nearest.mantissa), nearest.exponent) : static_cast<double>(sum));
+    const Scalar nearest = rounded(element.value, format_of(dtype));
+    const bool right = random() % 2 && element.kind == Kind::finite && nearest.is_finite();
+    set<T>(out.got, at,
+           right ? std::ldexp(static_cast<double>(nearest.mantissa), nearest.exponent) : accumulated<T>(out, row, map));
     if (random() % 4 == 0) {
-      std::byte& low = out.got.bytes()[static_cast<std::size_t>(row) * sizeof(T)];
+      std::byte& low = out.got.bytes()[static_cast<std::size_t>(at) * sizeof(T)];
       low = static_cast<std::byte>(std::to_integer<int>(low) + (random() % 2 ? 1 : -1));
     }
   }
@@ -123,19 +146,23 @@ Batch batch_of(std::mt19937_64& random, Int dots, Int length) {
 Sums sums_of(const Batch& batch) {
   Sums sums;
   sums.sweep.tracks = {{.in = 1, .windows = 1}};
+  if (batch.abreast) sums.sweep.tracks = {{.in = batch.rows, .windows = batch.rows}};
   if (batch.averaged) sums.sweep.tracks = {{.in = batch.length, .taps = batch.length, .windows = 1}};
   sums.averaged = batch.averaged;
-  sums.sweep.batch = batch.dots;
+  sums.sweep.batch = batch.abreast ? 1 : batch.rows;
+  sums.sweep.maps = batch.maps;
   sums.sweep.depth = batch.averaged ? 1 : batch.length;
   sums.sweep.x = &batch.x;
-  sums.sweep.from = channels_first(batch.averaged ? 1 : batch.length, Shape{batch.averaged ? batch.length : 1});
+  sums.sweep.from = channels_first(batch.averaged ? 1 : batch.length, Shape{batch.averaged  ? batch.length
+                                                                            : batch.abreast ? batch.rows
+                                                                                            : 1});
   sums.sweep.pairs = batch.dtype == DType::f64;
   for_float(batch.dtype, [&]<class T>() {
     std::vector<double> weights;
     for (const T weight : batch.w.as<T>()) weights.push_back(static_cast<double>(weight));
     sums.sweep.weights = Weights(std::move(weights));
   });
-  sums.to = channels_first(1, Shape{1});
+  sums.to = channels_first(batch.maps, Shape{batch.abreast ? batch.rows : 1});
   return sums;
 }
 
@@ -285,8 +312,9 @@ TEMPLATE_TEST_CASE("The filter decides no adversarial dot wrongly", "[filter]", 
   std::mt19937_64 random(20 + static_cast<unsigned>(dtype_of<TestType>()));
   Count count;
   const Int wanted = count_of(20'000, 3'400'000);
-  for (Int done = 0; done < wanted; done += 8) {
-    const auto batch = batch_of<TestType>(random, 8, 1 + static_cast<Int>(random() % (random() % 4 ? 12 : 90)));
+  for (Int done = 0; done < wanted;) {
+    const auto batch = batch_of<TestType>(random, 1 + static_cast<Int>(random() % (random() % 4 ? 12 : 90)));
+    done += batch.got.elements();
     if (const auto screening = screen(sums_of(batch), batch.got, {})) hold(*screening, batch.right, batch.got, count);
   }
   INFO(count.decided << " of " << wanted << " decided");

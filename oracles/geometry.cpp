@@ -81,6 +81,21 @@ Cell Track::kind(Int cell) const {
   return cell < in + after ? Cell::pad : Cell::overhang;
 }
 
+Counts counts_of(const Track& track) {
+  Counts out;
+  for (Int window = 0; window < track.windows; ++window) {
+    Int inside = 0, padded = 0;
+    for (Int tap = 0; tap < track.taps; ++tap) {
+      const Cell kind = track.kind(track.at(window, tap));
+      inside += kind == Cell::in ? 1 : 0;
+      padded += kind != Cell::overhang ? 1 : 0;
+    }
+    out.inside.push_back(static_cast<double>(inside));
+    out.padded.push_back(static_cast<double>(padded));
+  }
+  return out;
+}
+
 Sliding sliding(const Call& call) {
   const Shape& x = call.shape(call.definition().inputs.front().name);
   return {{x.begin() + 2, x.end()}, call.ints("kernel_shape")};

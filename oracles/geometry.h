@@ -23,6 +23,12 @@ struct Track {
   bool operator==(const Track&) const = default;
 };
 
+// Cells inside, and inside or padded, of each window of one axis: what an average divides by.
+struct Counts {
+  std::vector<double> inside, padded;
+};
+Counts counts_of(const Track& track);
+
 // What slides over what: the spatial extents of the input, and the taps of the kernel per axis.
 struct Sliding {
   Shape plane;

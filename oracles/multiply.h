@@ -26,6 +26,8 @@ struct Multiply {
 };
 void run(const Multiply<double>& job, Int maps);  // 1 or 4
 void run(const Multiply<float>& job, Int maps);
+// Of 16 bits, two terms to a word: products of both halves are added.
+void run(const Multiply<std::int32_t>& job, Int maps);
 
 // The same of one map in twice the precision (Dot2 of Ogita, Rump and Oishi, Accurate sum and dot product, SIAM J. Sci.
 // Comput. 26 (2005), algorithm 5.3): sum + low is the sum in 106 bits, all roundings of `sum` being collected in `low`;

@@ -19,7 +19,7 @@
 #endif
 #endif
 
-#if ASSAY_VECTOR > 16
+#if ASSAY_VECTOR > 16 || defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
@@ -57,6 +57,22 @@ ASSAY_INLINE Vector<float> fused(Vector<float> x, Vector<float> w, Vector<float>
   return reinterpret_cast<Vector<float>>(_mm256_fmadd_ps(x, w, sum));
 #else
   return sum + x * w;
+#endif
+}
+
+// sum + the products of the lower halves + those of the upper.
+ASSAY_INLINE Vector<std::int32_t> fused(Vector<std::int32_t> x, Vector<std::int32_t> w, Vector<std::int32_t> sum) {
+#if ASSAY_VECTOR == 64
+  return sum + reinterpret_cast<Vector<std::int32_t>>(
+                   _mm512_madd_epi16(reinterpret_cast<__m512i>(x), reinterpret_cast<__m512i>(w)));
+#elif ASSAY_VECTOR == 32
+  return sum + reinterpret_cast<Vector<std::int32_t>>(
+                   _mm256_madd_epi16(reinterpret_cast<__m256i>(x), reinterpret_cast<__m256i>(w)));
+#elif defined(__SSE2__)
+  return sum + reinterpret_cast<Vector<std::int32_t>>(
+                   _mm_madd_epi16(reinterpret_cast<__m128i>(x), reinterpret_cast<__m128i>(w)));
+#else
+  return sum + ((x << 16) >> 16) * ((w << 16) >> 16) + (x >> 16) * (w >> 16);
 #endif
 }
 

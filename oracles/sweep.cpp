@@ -2,13 +2,16 @@
 #include "oracles/sweep.h"
 
 #include "oracles/clones.h"
+#include "oracles/levels.h"
 #include "oracles/multiply.h"
+#include "oracles/survey.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 namespace assay::oracles {
 namespace {
@@ -57,17 +60,12 @@ ASSAY_WIDE void take_least(double* least, const double* from, Int count) {
   for (Int i = 0; i < count; ++i) least[i] = from[i] < least[i] ? from[i] : least[i];
 }
 
-ASSAY_WIDE void interleave(const double* a, const double* b, const double* c, const double* d, Int count, double* to) {
-  for (Int i = 0; i < count; ++i) {
-    to[4 * i] = a[i];
-    to[4 * i + 1] = b[i];
-    to[4 * i + 2] = c[i];
-    to[4 * i + 3] = d[i];
-  }
-}
-
 ASSAY_WIDE void magnitudes(const double* from, Int count, float* to) {
   for (Int i = 0; i < count; ++i) to[i] = static_cast<float>(std::fabs(from[i]));
+}
+
+ASSAY_WIDE void widen_sizes(const float* from, Int count, double* to) {
+  for (Int i = 0; i < count; ++i) to[i] = static_cast<double>(from[i]);
 }
 
 // One spatial axis of a piece: how windows and taps map to phases.
@@ -94,6 +92,12 @@ class Sweeping final : public Piece {
       }
       phases_ *= static_cast<Int>(axis.phases.size());
     }
+    terms_ = what.depth * taps_;
+    words_ = (what.depth + 1) / 2 * taps_;
+    const bool is_small = what.x->dtype() == DType::u8 || what.x->dtype() == DType::i8;
+    whole_ = is_small && !what.sizes && terms_ * 255 * 255 <= std::numeric_limits<std::int32_t>::max();
+    if (packs_sizes() && what.depth > 1 && what.maps >= 4)
+      levels_ = Levels::of(what.largest_cell, what.largest_weight, terms_);
   }
 
   void run() {
@@ -127,10 +131,10 @@ class Sweeping final : public Piece {
   }
 
   bool any_product(Int at, const std::function<bool(double, double)>& f) override {
-    const Int flat = flat_of(at), terms = what_.depth * taps_;
-    for (Int t = 0; t < terms; ++t)
+    const Int flat = flat_of(at);
+    for (Int t = 0; t < terms_; ++t)
       if (f(wide_[static_cast<std::size_t>(offsets_[static_cast<std::size_t>(t)] + flat)],
-            what_.weights[map_ * terms + t]))
+            what_.weights[map_ * terms_ + t]))
         return true;
     return false;
   }
@@ -138,18 +142,40 @@ class Sweeping final : public Piece {
  private:
   // At once where several pieces need them; else block by block when its time has come.
   void pack_weights() {
-    const Int terms = what_.depth * taps_, all = what_.groups * what_.maps;
     packs_late_ = what_.batch * plane_ <= count_;
-    weights_.resize(static_cast<std::size_t>((packs_late_ ? 4 : all) * terms));
+    const Int rows = packs_late_ ? 4 : what_.groups * what_.maps;
+    weights_.resize(static_cast<std::size_t>(rows * terms_));
     if (packs_sizes()) weight_sizes_.resize(weights_.size());
+    if (whole_ || levels_) weight_words_.resize(static_cast<std::size_t>(rows * words_));
+    weight_levels_.resize(static_cast<std::size_t>(rows));
     if (packs_late_) return;
-    what_.weights.pack_all(what_.groups, what_.maps, terms, weights_.data());
-    if (packs_sizes()) magnitudes(weights_.data(), all * terms, weight_sizes_.data());
+    for (Int g = 0; g < what_.groups; ++g)
+      for (Int m = 0; m < what_.maps; m += block_at(m, what_.maps))
+        pack_block(g * what_.maps + m, block_at(m, what_.maps), g * what_.maps + m);
+    if (packs_sizes()) magnitudes(weights_.data(), rows * terms_, weight_sizes_.data());
   }
 
-  void pack_late(Int map, Int block, Int terms) {
-    what_.weights.pack(map, block, terms, weights_.data());
-    if (packs_sizes()) magnitudes(weights_.data(), block * terms, weight_sizes_.data());
+  // In all forms that are wanted, from row `to` on.
+  void pack_block(Int map, Int block, Int to) {
+    double* weights = weights_.data() + to * terms_;
+    std::int32_t* words = weight_words_.data() + to * words_;
+    what_.weights.pack(map, block, terms_, weights);
+    if (levels_) {
+      pair_levels(weights, block * taps_, levels_->of_weight, words);
+      add_levels(words, block * words_, block, weight_levels_.data() + to);
+    }
+    if (whole_) pair_whole(weights, block * taps_, words);
+  }
+
+  // Channels two by two, of `run` numbers each.
+  template <class T>
+  void pair_levels(const T* from, Int run, float scale, std::int32_t* to) const {
+    for (Int c = 0; c < what_.depth; c += 2, from += 2 * run, to += run)
+      pack_levels(from, c + 1 < what_.depth ? from + run : nullptr, run, scale, to);
+  }
+  void pair_whole(const double* from, Int run, std::int32_t* to) const {
+    for (Int c = 0; c < what_.depth; c += 2, from += 2 * run, to += run)
+      pack_whole(from, c + 1 < what_.depth ? from + run : nullptr, run, to);
   }
 
   // A piece is one window on the leading axes, a range on axis `cut_`, and everything behind it.
@@ -191,54 +217,118 @@ class Sweeping final : public Piece {
     Int left = first / inner_ / rows_;
     lay_out(row, rows, left);
     fill_rows(n, g);
+    pair_cells();
     finest_of_ = Of::none;
     count_here_ = rows * inner_;
-    const Int terms = what_.depth * taps_;
-    for (Int m = 0; m < what_.maps; m += block_at(m, what_.maps)) {
-      const Int block = block_at(m, what_.maps), map = g * what_.maps + m;
-      double start[4] = {0, 0, 0, 0};
-      float start_size[4] = {0, 0, 0, 0};
-      for (Int i = 0; i < block && !what_.bias.empty(); ++i) {
-        start[i] = what_.bias[static_cast<std::size_t>(map + i)];
-        start_size[i] = static_cast<float>(std::fabs(start[i]));
-      }
-      const auto at = static_cast<std::size_t>(packs_late_ ? 0 : map * terms);
-      if (packs_late_) pack_late(map, block, terms);
-      if (what_.pairs) {
-        for (Int i = 0; i < block; ++i)
-          oracles::run({wide_.data(), nullptr, offsets_.data(), weights_.data() + at + i, block, terms, start[i],
-                        sums_.data() + i * pitch_, lows_.data() + i * pitch_, wide_sizes_.data() + i * pitch_, flat_});
-      } else {
-        oracles::run({wide_.data(), offsets_.data(), weights_.data() + at, terms, start, sums_.data(), pitch_, flat_},
-                     block);
-      }
-      if (packs_sizes())
-        oracles::run(
-            {size_.data(), offsets_.data(), weight_sizes_.data() + at, terms, start_size, sizes_.data(), pitch_, flat_},
-            block);
-      for (Int i = 0; i < block; ++i) hand_out(n, map + i, first, i);
+    for (Int m = 0; m < what_.maps; m += block_at(m, what_.maps))
+      sum_up(n, g * what_.maps + m, block_at(m, what_.maps), first);
+  }
+
+  void pair_cells() {
+    const Int run = phases_ * slab_, words = (what_.depth + 1) / 2 * run;
+    if (whole_) pair_whole(wide_.data(), run, cell_words_.data());
+    if (!levels_) return;
+    pair_levels(size_.data(), run, levels_->of_cell, cell_words_.data());
+    Int sum = 0;
+    add_levels(cell_words_.data(), words, 1, &sum);
+    cells_tell_ = Levels::tell(sum, what_.depth * run);
+    const std::vector<std::int32_t> ones(static_cast<std::size_t>(words_), 0x10001);
+    const std::int32_t nothing = 0;
+    if (cells_tell_)
+      oracles::run(Multiply<std::int32_t>{cell_words_.data(), offsets_.data(), ones.data(), words_, &nothing,
+                                          cell_levels_.data(), pitch_, flat_},
+                   1);
+  }
+
+  // Of `block` maps side by side.
+  void sum_up(Int n, Int map, Int block, Int first) {
+    const Int row = packs_late_ ? 0 : map;
+    if (packs_late_) pack_block(map, block, row);
+    const double* weights = weights_.data() + row * terms_;
+    double start[4] = {0, 0, 0, 0};
+    for (Int i = 0; i < block && !what_.bias.empty(); ++i) start[i] = what_.bias[static_cast<std::size_t>(map + i)];
+    if (whole_) {
+      sum_words(row, block);
+    } else if (what_.pairs) {
+      for (Int i = 0; i < block; ++i)
+        oracles::run({wide_.data(), nullptr, offsets_.data(), weights + i, block, terms_, start[i],
+                      sums_.data() + i * pitch_, lows_.data() + i * pitch_, wide_sizes_.data() + i * pitch_, flat_});
+    } else {
+      oracles::run(Multiply<double>{wide_.data(), offsets_.data(), weights, terms_, start, sums_.data(), pitch_, flat_},
+                   block);
+    }
+    const bool leveled = levels_ && cells_tell_ && weights_tell(row, block);
+    if (packs_sizes()) leveled ? sum_words(row, block) : sum_sizes(row, block, start);
+    for (Int i = 0; i < block; ++i) {
+      map_ = map + i;
+      Patch patch{.n = n, .map = map_, .first = first, .count = count_here_};
+      patch.sum = whole_ ? tight_whole(i, start[i]) : tight(sums_, i, tight_sums_);
+      if (what_.pairs) patch.low = tight(lows_, i, tight_lows_);
+      if (what_.pairs) patch.least = patch.size = tight(wide_sizes_, i, tight_sizes_);
+      if (packs_sizes()) patch.least = patch.size = tight_sizes_.data();
+      if (leveled) patch.least = tight_least_.data();
+      if (packs_sizes()) leveled ? bound_sizes(i, row + i, std::fabs(start[i])) : widen_sizes(i);
+      use_(patch, *this);
     }
   }
 
-  void hand_out(Int n, Int map, Int first, Int i) {
-    map_ = map;
-    Patch patch{.n = n, .map = map, .first = first, .count = count_here_};
-    patch.sum = tight(sums_.data() + i * pitch_, tight_sums_);
-    if (packs_sizes()) patch.size = tight(sizes_.data() + i * pitch_, tight_sizes_);
-    if (what_.pairs) patch.low = tight(lows_.data() + i * pitch_, tight_lows_);
-    if (what_.pairs) patch.wide_size = tight(wide_sizes_.data() + i * pitch_, tight_wide_sizes_);
-    use_(patch, *this);
+  void sum_sizes(Int row, Int block, const double* start) {
+    float sizes[4] = {0, 0, 0, 0};
+    for (Int i = 0; i < block; ++i) sizes[i] = static_cast<float>(std::fabs(start[i]));
+    if (packs_late_) magnitudes(weights_.data(), block * terms_, weight_sizes_.data());
+    oracles::run(Multiply<float>{size_.data(), offsets_.data(), weight_sizes_.data() + row * terms_, terms_, sizes,
+                                 sizes_.data(), pitch_, flat_},
+                 block);
+  }
+
+  void sum_words(Int row, Int block) {
+    const std::int32_t start[4] = {0, 0, 0, 0};
+    oracles::run(Multiply<std::int32_t>{cell_words_.data(), offsets_.data(), weight_words_.data() + row * words_,
+                                        words_, start, word_sums_.data(), pitch_, flat_},
+                 block);
+  }
+
+  bool weights_tell(Int row, Int block) const {
+    const auto first = weight_levels_.begin() + row;
+    return std::all_of(first, first + block, [&](Int sum) { return Levels::tell(sum, terms_); });
   }
 
   bool packs_sizes() const { return what_.sizes && !what_.pairs; }
 
-  // Without the garbage past the end of each row.
-  template <class T>
-  const T* tight(const T* flat, std::vector<T>& into) const {
-    if (count_here_ == flat_) return flat;
+  // What follows leaves out the garbage past the end of each row. Calls f(first of a row, where it goes, its length).
+  template <class F>
+  void each_row(F&& f) const {
+    const Int run = axes_.empty() || count_here_ == flat_ ? count_here_ : axes_.back().windows;
+    for (Int done = 0; done < count_here_; done += run) f(flat_of(done), done, run);
+  }
+
+  const double* tight(const std::vector<double>& flat, Int i, std::vector<double>& into) const {
+    if (count_here_ == flat_) return flat.data() + i * pitch_;
     into.resize(static_cast<std::size_t>(pitch_));
-    compact(flat, into.data());
+    compact(flat.data() + i * pitch_, into.data());
     return into.data();
+  }
+
+  const double* tight_whole(Int i, double start) {
+    each_row([&](Int from, Int to, Int run) {
+      widen_whole(word_sums_.data() + i * pitch_ + from, run, start, tight_sums_.data() + to);
+    });
+    return tight_sums_.data();
+  }
+
+  void widen_sizes(Int i) {
+    each_row([&](Int from, Int to, Int run) {
+      oracles::widen_sizes(sizes_.data() + i * pitch_ + from, run, tight_sizes_.data() + to);
+    });
+  }
+
+  void bound_sizes(Int i, Int row, double start) {
+    const Leveled of{levels_->unit(), static_cast<double>(weight_levels_[static_cast<std::size_t>(row)]),
+                     static_cast<double>(terms_), start};
+    each_row([&](Int from, Int to, Int run) {
+      bound(word_sums_.data() + i * pitch_ + from, cell_levels_.data() + from, run, of, tight_sizes_.data() + to,
+            tight_least_.data() + to);
+    });
   }
 
   // Extents, pitches and offsets of the piece at hand.
@@ -284,10 +374,16 @@ class Sweeping final : public Piece {
     wide_.resize(std::max(wide_.size(), cells));
     size_.resize(std::max(size_.size(), cells));
     pitch_ = std::max(pitch_, flat_ + slack);
-    sums_.resize(static_cast<std::size_t>(4 * pitch_));
-    if (packs_sizes()) sizes_.resize(sums_.size());
-    if (what_.pairs) lows_.resize(sums_.size());
-    if (what_.pairs) wide_sizes_.resize(sums_.size());
+    const auto pitch = static_cast<std::size_t>(pitch_);
+    for (std::vector<double>* tight : {&tight_sums_, &tight_sizes_, &tight_least_}) tight->resize(pitch);
+    if (!whole_) sums_.resize(4 * pitch);
+    if (packs_sizes()) sizes_.resize(4 * pitch);
+    if (what_.pairs) lows_.resize(4 * pitch);
+    if (what_.pairs) wide_sizes_.resize(4 * pitch);
+    if (!whole_ && !levels_) return;
+    word_sums_.resize(4 * pitch);
+    cell_levels_.resize(pitch);
+    cell_words_.resize(std::max(cell_words_.size(), cells));
   }
 
   void fill_rows(Int n, Int g) {
@@ -357,15 +453,10 @@ class Sweeping final : public Piece {
       for (Int i = 0; i < count; ++i) wide[i] -= what_.x_zero;
   }
 
-  template <class T>
-  void compact(const T* flat, T* tight) const {
-    if (axes_.empty()) {
-      *tight = *flat;
-      return;
-    }
-    const Int run = axes_.back().windows;
-    for (Int done = 0; done < count_here_; done += run)
-      std::memcpy(tight + done, flat + flat_of(done), static_cast<std::size_t>(run) * sizeof(T));
+  void compact(const double* flat, double* tight) const {
+    each_row([&](Int from, Int to, Int run) {
+      std::memcpy(tight + to, flat + from, static_cast<std::size_t>(run) * sizeof(double));
+    });
   }
 
   Int flat_of(Int at) const {
@@ -377,17 +468,23 @@ class Sweeping final : public Piece {
   const Sweep& what_;
   const std::function<void(const Patch&, Piece&)>& use_;
   std::vector<Axis> axes_;
-  Int taps_ = 1, phases_ = 1, plane_ = 1;
+  Int taps_ = 1, phases_ = 1, plane_ = 1, terms_ = 1;
   std::size_t cut_ = 0;
   Int range_ = 1, inner_ = 1, count_ = 1, rows_ = 1;
   Int slab_ = 1, flat_ = 1, pitch_ = 0, offsets_slab_ = -1, count_here_ = 0, map_ = 0;
   std::vector<Int> offsets_;
   enum class Of { none, some, all } finest_of_ = Of::none;
   bool packs_late_ = false;
-  std::vector<double> weights_, wide_, sums_, tight_sums_;
+  std::vector<double> weights_, wide_, sums_, tight_sums_, tight_sizes_, tight_least_;
   std::vector<double> finest_, finest_of_cells_, finest_of_channel_, finest_flat_;
-  std::vector<double> lows_, tight_lows_, wide_sizes_, tight_wide_sizes_;  // of pairs
-  std::vector<float> weight_sizes_, size_, sizes_, tight_sizes_;
+  std::vector<double> lows_, tight_lows_, wide_sizes_;  // of pairs
+  std::vector<float> weight_sizes_, size_, sizes_;
+  // Of whole numbers and of levels: words of two terms, and the sum of the levels of each map and window.
+  Int words_ = 1;
+  bool whole_ = false, cells_tell_ = false;
+  std::optional<Levels> levels_;
+  std::vector<std::int32_t> cell_words_, weight_words_, word_sums_, cell_levels_;
+  std::vector<Int> weight_levels_;
 };
 
 Strides dense(Int batch, Int channel, Int step, std::span<const Int> plane) {
@@ -405,42 +502,6 @@ Strides channels_first(Int channels, std::span<const Int> plane) {
 
 Strides channels_last(Int channels, std::span<const Int> plane) {
   return dense(channels * volume(plane), 1, channels, plane);
-}
-
-double Weights::operator[](Int at) const {
-  double value = 0;
-  read(at, 1, &value);
-  return value;
-}
-
-void Weights::read(Int first, Int count, double* to) const {
-  if (!tensor_) {
-    std::copy_n(values_.begin() + first, count, to);
-    return;
-  }
-  for_float(tensor_->dtype(), [&]<class T>() {
-    const T* from = tensor_->as<T>().data() + first;
-    for (Int i = 0; i < count; ++i) to[i] = static_cast<double>(from[i]);
-  });
-}
-
-void Weights::pack(Int row, Int block, Int terms, double* to) const {
-  if (block == 1) return read(row * terms, terms, to);
-  constexpr Int some = 512;
-  double rows[4][some];
-  for (Int done = 0; done < terms; done += some) {
-    const Int here = std::min(some, terms - done);
-    for (Int i = 0; i < 4; ++i) read((row + i) * terms + done, here, rows[i]);
-    interleave(rows[0], rows[1], rows[2], rows[3], here, to + done * 4);
-  }
-}
-
-void Weights::pack_all(Int groups, Int maps, Int terms, double* to) const {
-  for (Int g = 0; g < groups; ++g)
-    for (Int m = 0; m < maps; m += block_at(m, maps)) {
-      const Int row = g * maps + m;
-      pack(row, block_at(m, maps), terms, to + row * terms);
-    }
 }
 
 void sweep(const Sweep& what, const std::function<void(const Patch&, Piece&)>& use) { Sweeping(what, use).run(); }

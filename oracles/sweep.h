@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The filter's own convolution engine: for a piece of an output plane at a time, the sums of products in double and the
-// sums of their absolute values in single, in one fixed order; or both in double, with what rounding lost of the sums.
-// It shares nothing with the kernels.
+// sums of their absolute values in single or in levels, in one fixed order; or both in double, with what rounding lost
+// of the sums; or the sums of products of 8 bits in whole numbers. It shares nothing with the kernels.
 //
 // Packing resolves padding, strides and dilations: a piece of the input is copied phase by phase (cells of equal
 // remainder modulo the stride), so that tap t of every output lies at one constant distance from it. What is left is
@@ -9,6 +9,7 @@
 #pragma once
 
 #include "oracles/geometry.h"
+#include "oracles/weights.h"
 #include "reference/tensor.h"
 
 #include <bit>
@@ -29,29 +30,6 @@ struct Strides {
 Strides channels_first(Int channels, std::span<const Int> plane);
 Strides channels_last(Int channels, std::span<const Int> plane);
 
-// groups * maps rows of depth * taps: a tensor of floats as it stands, or numbers of one's own.
-class Weights {
- public:
-  Weights() = default;
-  explicit Weights(const Tensor& tensor) : tensor_(&tensor) {}
-  explicit Weights(std::vector<double> values) : values_(std::move(values)) {}
-
-  Int size() const { return tensor_ ? tensor_->elements() : static_cast<Int>(values_.size()); }
-  double operator[](Int at) const;
-  void read(Int first, Int count, double* to) const;
-  // `block` rows of `terms` from row `row` on, 1 or 4, side by side: to[term][row].
-  void pack(Int row, Int block, Int terms, double* to) const;
-  // All of them, of every group block by block, each at its first row.
-  void pack_all(Int groups, Int maps, Int terms, double* to) const;
-
- private:
-  const Tensor* tensor_ = nullptr;
-  std::vector<double> values_;
-};
-
-// How many of the `maps` of a group are summed side by side from map m on: four, then one at a time.
-inline Int block_at(Int m, Int maps) { return m + 4 <= maps ? 4 : 1; }
-
 struct Sweep {
   std::vector<Track> tracks;
   Int batch = 1, groups = 1, depth = 1, maps = 1;  // channels and output maps per group
@@ -62,15 +40,17 @@ struct Sweep {
   std::vector<double> bias;  // per map of all groups, or none
   bool sizes = true;         // whether the sums of absolute values are wanted
   bool pairs = false;        // of f64: sums in twice the precision
+  // The largest magnitudes of a cell and a weight where they are known: sizes may then be summed in levels (levels.h).
+  double largest_cell = 0, largest_weight = 0;
 };
 
 // A run of consecutive outputs of one plane.
 struct Patch {
   Int n = 0, map = 0, first = 0, count = 0;  // map over all groups; `first` is row-major within the plane
   const double* sum = nullptr;
-  const float* size = nullptr;  // of |terms|, the bias included; none where none are wanted
-  // Of pairs, instead of `size`: the sum is sum + low.
-  const double *low = nullptr, *wide_size = nullptr;
+  const double* low = nullptr;  // of pairs: the sum is sum + low
+  // The sum of |terms|, the bias included, lies between these two, but for rounding; none where none is wanted.
+  const double *least = nullptr, *size = nullptr;
   // Of deformed samples (deformed.h): what rounded coordinates may add to the budget, at most; 1 where some coordinate
   // is not exact in the accumulator, else 0; 1 where `moved` may be too large, else 0.
   const double *moved = nullptr, *inexact = nullptr, *vague = nullptr;
@@ -89,14 +69,5 @@ class Piece {
 
 // Every output once: plane by plane, in order.
 void sweep(const Sweep& what, const std::function<void(const Patch&, Piece&)>& use);
-
-// The lowest set bit of a finite number, as a number: 2^k; +infinity for zero.
-[[gnu::always_inline]] inline double lowest_bit(double value) {
-  const auto bits = std::bit_cast<std::uint64_t>(std::fabs(value));
-  const bool is_power = (bits & ((std::uint64_t{1} << 52) - 1)) == 0;  // or zero
-  const double size = std::bit_cast<double>(bits), without = std::bit_cast<double>(bits & (bits - 1));
-  const double lowest = is_power ? size : size - without;
-  return size == 0 ? std::numeric_limits<double>::infinity() : lowest;
-}
 
 }  // namespace assay::oracles

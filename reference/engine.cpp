@@ -213,16 +213,30 @@ bool pays(const Window& window, const Extent& extent) {
   return product(sums) * product(window.kernel()) * product(window.output()) > 150;
 }
 
-std::vector<Int> cells(const Window& window, const Piece& piece) {
-  const Shape kernel = window.kernel(), out = window.output();
-  std::vector<Int> all(static_cast<std::size_t>(window.taps() * piece.count));
-  Shape o(out.size());
-  for (Int i = 0; i < piece.count; ++i) {
-    for (std::size_t axis = out.size(), rest = static_cast<std::size_t>(piece.first + i); axis-- > 0;
-         rest /= static_cast<std::size_t>(out[axis]))
-      o[axis] = static_cast<Int>(rest) % out[axis];
+std::vector<Int> cells(const Window& given, const Piece& piece) {
+  const Window window = squeezed(given);
+  const Shape kernel = window.kernel();
+  const Axis& last = window.axes.back();
+  const std::size_t outer = window.axes.size() - 1;
+  std::vector<Int> all(static_cast<std::size_t>(window.taps() * piece.count), -1);
+  Shape o(outer);
+  for (Int done = 0, run = 0; done < piece.count; done += run) {
+    const Int at = piece.first + done, first = at % last.out;
+    run = std::min(last.out - first, piece.count - done);
+    Int rest = at / last.out;
+    for (std::size_t a = outer; a-- > 0; rest /= window.axes[a].out) o[a] = rest % window.axes[a].out;
     for_each_position(kernel, [&](const Shape& k, Int tap) {
-      all[static_cast<std::size_t>(tap * piece.count + i)] = window.cell(o, k).value_or(-1);
+      Int row = 0;
+      for (std::size_t a = 0; a < outer; ++a) {
+        const Int cell = window.axes[a].cell(o[a], k[a]);
+        if (!window.axes[a].is_inside(cell)) return;
+        row = row * window.axes[a].in + cell;
+      }
+      Int* const to = all.data() + tap * piece.count + done;
+      for (Int i = 0; i < run; ++i) {
+        const Int cell = last.cell(first + i, k.back());
+        to[i] = last.is_inside(cell) ? row * last.in + cell : -1;
+      }
     });
   }
   return all;

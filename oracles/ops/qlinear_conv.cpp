@@ -10,8 +10,8 @@
 // and a * sx * sw of at most 24 significant bits no order rounds, and one value is left. Q2 (fixed-point
 // requantisation) is one step off at most; where nothing rounds it can differ on a tie only.
 #include "oracles/convolution.h"
-#include "oracles/filter.h"
 #include "oracles/operands.h"
+#include "oracles/requantising.h"
 
 #include <algorithm>
 #include <bit>
