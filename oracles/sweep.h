@@ -35,8 +35,8 @@ struct Sweep {
   Int batch = 1, groups = 1, depth = 1, maps = 1;  // channels and output maps per group
   const Tensor* x = nullptr;
   Strides from;
-  double x_zero = 0;  // subtracted from every cell in the input
-  Weights weights;
+  double x_zero = 0;         // subtracted from every cell in the input
+  Weights weights;           // of an x of 8 bits and without sizes whole numbers up to 255
   std::vector<double> bias;  // per map of all groups, or none
   bool sizes = true;         // whether the sums of absolute values are wanted
   bool pairs = false;        // of f64: sums in twice the precision

@@ -147,13 +147,6 @@ Result<OpVersion> parse_version(std::string_view token) {
   return Error{"there is no operator version " + escaped(token.substr(0, 80)) + suggestion(token.substr(0, 80), known)};
 }
 
-std::vector<std::string> type_names(const Definition& definition) {
-  std::vector<std::string> names;
-  for (const TypeVariable& variable : definition.types)
-    for (const DType dtype : variable.types) names.emplace_back(name(dtype));
-  return names;
-}
-
 // NAME=dtype[extents]~recipe or NAME=dtype[extents]~recipe@init or NAME=""
 std::optional<Error> read_input(Case& c, const std::string& name, std::string_view value) {
   const auto bad = [&](const std::string& why) { return Error{"input " + name + ": " + why}; };
@@ -167,7 +160,7 @@ std::optional<Error> read_input(Case& c, const std::string& name, std::string_vi
   const auto dtype = dtype_named(value.substr(0, open));
   if (!dtype)
     return bad("there is no type '" + escaped(value.substr(0, open)) + "'" +
-               suggestion(value.substr(0, open), type_names(c.definition())));
+               suggestion(value.substr(0, open), c.definition().type_names()));
   auto shape = list(value.substr(open + 1, close - open - 1));
   if (!shape || std::ranges::any_of(*shape, [](Int extent) { return extent < 0; }))
     return bad("extents are integers >= 0");

@@ -84,6 +84,13 @@ const std::vector<DType>& Definition::types_of(std::string_view variable) const 
   return found->types;
 }
 
+std::vector<std::string> Definition::type_names() const {
+  std::vector<std::string> names;
+  for (const TypeVariable& variable : types)
+    for (const DType type : variable.types) names.emplace_back(assay::name(type));
+  return names;
+}
+
 const Constraint* Definition::constraint(std::string_view id) const {
   const auto found = std::ranges::find(constraints, id, &Constraint::id);
   return found == constraints.end() ? nullptr : &*found;

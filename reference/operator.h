@@ -84,6 +84,7 @@ struct Definition {
   const Parameter* input(std::string_view name) const;
   const RulingUse* ruling(std::string_view id) const;
   const std::vector<DType>& types_of(std::string_view variable) const;
+  std::vector<std::string> type_names() const;  // of every variable
   const Constraint* constraint(std::string_view id) const;
   // Ids of the constraints the call breaks, under the given readings. Empty: the call is legal. The ones every
   // operator has come first, and where one of them is broken the others are not asked:

@@ -4,6 +4,7 @@
 #include "suites/predicate_tree.h"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace assay::suites {
@@ -113,8 +114,7 @@ class Checker {
   std::vector<std::string> type_names() const {
     std::vector<std::string> names;
     for (const Definition* definition : definitions_)
-      for (const TypeVariable& variable : definition->types)
-        for (DType type : variable.types) names.emplace_back(assay::name(type));
+      std::ranges::copy(definition->type_names(), std::back_inserter(names));
     return names;
   }
 
