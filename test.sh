@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # ./test.sh           sets up what is missing, builds, runs every test: under 15 minutes warm, 25 cold, on two cores
-# ./test.sh --full    the same with full counts and a browser; with ordinary counts again with clang, for a debugger (-Og)
-#                     and under the sanitizers; clang-tidy
+# ./test.sh --full    the same with full counts and a browser; verdicts again without the filter; with ordinary counts
+#                     again with clang, for a debugger (-Og) and under the sanitizers; clang-tidy
 # ./test.sh --lab     what needs more than this machine: the scripts tools/lab/*.sh, one after the other
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -36,6 +36,9 @@ case ${1:-} in
     # under the sanitizers, ten times slower, 2,000 false-alarm pairs instead of 20,000, and of the planted bugs one in
     # eight certified by the tool (CMakePresets.json).
     ASSAY_FULL=1 check release --timeout 3600
+    # False alarms, planted bugs and laws again with every element put to the exact oracle.
+    echo "test: preset release, ASSAY_ORACLE=exact"
+    ASSAY_ORACLE=exact "$ctest" --preset release -R 'crosscheck|mutate' --timeout 1800 || failed+=(exact)
     for preset in clang dev asan; do check "$preset" --timeout 1800; done
     tidy
     ;;

@@ -176,8 +176,10 @@ ASSAY_INLINE Errors errors_of(const Chunk& c, const Margins& m, std::size_t i) {
 }
 
 // The power of two below |y|, at most, but not below λ; times the divisor.
+template <bool in_pairs>
 ASSAY_INLINE Real binade_below(const Errors& e, const Margins& m, Real divisor) {
-  const Real near = larger(e.magnitude - e.around, Real{}) / divisor * (1 - 0x1p-50);
+  Real near = larger(e.magnitude - e.around, Real{});
+  near = m.extra_terms > 0 ? near / divisor * (1 - 0x1p-50) : near * (in_pairs ? 0.5 : 1);
   return larger(power_below(near), Real{} + m.smallest_normal) * divisor;
 }
 
@@ -198,7 +200,7 @@ ASSAY_INLINE Rest right_of(Chunk& c, const Margins& m, const Worst& worst) {
                           (e.bound < m.overflow) & (e.bound >= m.underflows_below) & (divisor > 0);
     const Mask right =
         (of(c.odd, i) != 0 ? touching : outside) & (faithful | unfaithful) & admitted & (of(c.nearest, i) == 0);
-    const Mask notable = (e.most >= q * e.least) | (e.most >= ulp * binade_below(e, m, divisor)) |
+    const Mask notable = (e.most >= q * e.least) | (e.most >= ulp * binade_below<in_pairs>(e, m, divisor)) |
                          ((beyond > 0) & (beyond >= share * e.budget));
     put(c.right, i, right);
     put(c.faithful, i, faithful);
@@ -221,7 +223,7 @@ ASSAY_INLINE Measures measures_of(const Chunk& c, const Margins& m, std::size_t 
   Real ample = growth * e.bound * (1 + 0x1p-40) + n * m.underflow * divisor + m.more;
   if constexpr (deforms) ample += moved_at_most(c, m, first) * (1 + growth) * (1 + 0x1p-20);
   const Real up = nothing + (1 + 0x1p-45), down = nothing + (1 - 0x1p-45);
-  const Real most[] = {e.most / e.least / m.unit * up, e.most / (m.ulp * binade_below(e, m, divisor)) * up,
+  const Real most[] = {e.most / e.least / m.unit * up, e.most / (m.ulp * binade_below<in_pairs>(e, m, divisor)) * up,
                        larger(e.most - e.half.down, nothing) / e.budget * up};
   const Real least[] = {e.fewest / e.bound / m.unit * down, e.fewest / (m.ulp * (far * divisor)) * down,
                         larger(e.fewest - e.half.up, nothing) / ample * down};

@@ -90,7 +90,7 @@ class Deforming final : public Piece {
     if (what.mask) mask_ = doubles(*what.mask);
     for (Int t = 0; t < terms_; ++t) offsets_.push_back(t * width_);
     weights_.resize(at(what.weights.size()));
-    what.weights.pack_all(what.groups, what.maps, terms_, weights_.data());
+    what.weights.read(0, what.weights.size(), weights_.data());
     for (const double weight : weights_) weight_sizes_.push_back(static_cast<Size>(std::fabs(weight)));
     const std::size_t columns = at(terms_ * width_ + slack), sums = at(4 * pitch());
     for (std::vector<double>* each : {&column_, &column_low_})
@@ -271,7 +271,7 @@ class Deforming final : public Piece {
     const std::size_t from = at(map * terms_);
     if constexpr (pairs) {
       for (Int i = 0; i < block; ++i)
-        oracles::run({column_.data(), column_low_.data(), offsets_.data(), weights_.data() + from + i, block, terms_,
+        oracles::run({column_.data(), column_low_.data(), offsets_.data(), weights_.data() + from + i * terms_, terms_,
                       start[i], sums_.data() + i * pitch(), lows_.data() + i * pitch(), of_columns_.data(), count_});
     } else {
       oracles::run(Multiply<double>{column_.data(), offsets_.data(), weights_.data() + from, terms_, start,

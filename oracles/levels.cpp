@@ -4,7 +4,6 @@
 #include "oracles/clones.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace assay::oracles {
@@ -42,13 +41,10 @@ ASSAY_WIDE void pack_one_whole(const double* a, Int count, std::int32_t* to) {
   for (Int i = 0; i < count; ++i) to[i] = static_cast<std::int32_t>(a[i]) & 0xffff;
 }
 
-constexpr Int abreast = 16;  // a multiple of every block
-
-ASSAY_WIDE void add_abreast(const std::int32_t* words, Int count, std::int32_t* sums) {
-  std::int32_t lanes[abreast] = {};  // in registers
-  for (Int i = 0; i + abreast <= count; i += abreast)
-    for (Int j = 0; j < abreast; ++j) lanes[j] += (words[i + j] & 0xffff) + (words[i + j] >> 16);
-  for (Int j = 0; j < abreast; ++j) sums[j] = lanes[j];
+ASSAY_WIDE std::int32_t sum_of_some(const std::int32_t* words, Int count) {
+  std::int32_t sum = 0;
+  for (Int i = 0; i < count; ++i) sum += (words[i] & 0xffff) + (words[i] >> 16);
+  return sum;
 }
 
 ASSAY_WIDE void bound_lanes(const std::int32_t* sums, const std::int32_t* cells, Int count, double unit, double rest,
@@ -88,17 +84,11 @@ void pack_whole(const double* a, const double* b, Int count, std::int32_t* to) {
   b ? pack_two_whole(a, b, count, to) : pack_one_whole(a, count, to);
 }
 
-void add_levels(const std::int32_t* words, Int count, Int block, Int* sums) {
-  constexpr Int some = 1024 * abreast;  // which stay within 31 bits
-  std::fill_n(sums, block, Int{0});
-  for (Int done = 0; done < count; done += some) {
-    const Int here = std::min(some, count - done);
-    std::array<std::int32_t, abreast> lanes{};
-    add_abreast(words + done, here, lanes.data());
-    for (Int j = 0; j < abreast; ++j) sums[j % block] += lanes[static_cast<std::size_t>(j)];
-    for (Int i = done + here / abreast * abreast; i < done + here; ++i)
-      sums[i % block] += (words[i] & 0xffff) + (words[i] >> 16);
-  }
+Int sum_of_levels(const std::int32_t* words, Int count) {
+  constexpr Int some = 16384;  // which stay within 31 bits
+  Int sum = 0;
+  for (Int done = 0; done < count; done += some) sum += sum_of_some(words + done, std::min(some, count - done));
+  return sum;
 }
 
 void bound(const std::int32_t* sums, const std::int32_t* cells, Int count, const Leveled& of, double* most,

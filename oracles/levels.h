@@ -33,8 +33,8 @@ void pack_levels(const float* a, const float* b, Int count, float scale, std::in
 void pack_levels(const double* a, const double* b, Int count, float scale, std::int32_t* to);
 // Likewise of whole numbers within 16 bits.
 void pack_whole(const double* a, const double* b, Int count, std::int32_t* to);
-// The sum of the levels of `count` words that belong to `block` rows in turn, 1 or 4.
-void add_levels(const std::int32_t* words, Int count, Int block, Int* sums);
+// The sum of all levels.
+Int sum_of_levels(const std::int32_t* words, Int count);
 
 // A sum of magnitudes of one map: between c d (S - h (cells + weights) - h^2 n) + start and the same with the signs
 // turned.

@@ -19,7 +19,7 @@ namespace {
 
 // One output of `maps` maps, of terms x_t w_mt: words of two terms each, and their sums.
 struct Words {
-  std::vector<std::int32_t> cells, weights, sums;
+  std::vector<std::int32_t> cells, weights, sums;  // weights: [maps][words]
 
   Words(Int words, Int maps) : cells(at(words + slack)), weights(at(words * maps)), sums(at(4 * slack)) {}
   static std::size_t at(Int index) { return static_cast<std::size_t>(index); }
@@ -34,10 +34,10 @@ struct Words {
   }
 };
 
-Dyadic exact_magnitude(const std::vector<float>& x, const std::vector<double>& w, Int terms, Int maps, Int m) {
+Dyadic exact_magnitude(const std::vector<float>& x, const std::vector<double>& w, Int terms, Int m) {
   Dyadic sum;
   for (Int t = 0; t < terms; ++t)
-    sum += abs(scalar_of(x[Words::at(t)]).value() * scalar_of(w[Words::at(t * maps + m)]).value());
+    sum += abs(scalar_of(x[Words::at(t)]).value() * scalar_of(w[Words::at(m * terms + t)]).value());
   return sum;
 }
 
@@ -80,22 +80,22 @@ TEST_CASE("Bounds by levels hold the sum of magnitudes", "[filter]") {
       const bool two = t + 1 < terms;
       pack_levels(&x[Words::at(t)], two ? &x[Words::at(t + 1)] : nullptr, 1, levels->of_cell,
                   &of.cells[Words::at(t / 2)]);
-      pack_levels(&w[Words::at(t * maps)], two ? &w[Words::at((t + 1) * maps)] : nullptr, maps, levels->of_weight,
-                  &of.weights[Words::at(t / 2 * maps)]);
+      for (Int m = 0; m < maps; ++m)
+        pack_levels(&w[Words::at(m * terms + t)], two ? &w[Words::at(m * terms + t + 1)] : nullptr, 1,
+                    levels->of_weight, &of.weights[Words::at(m * words + t / 2)]);
     }
     of.run(maps);
-    Int cells = 0, weights[4] = {};
-    add_levels(of.cells.data(), words, 1, &cells);
-    add_levels(of.weights.data(), words * maps, maps, weights);
+    const Int cells = sum_of_levels(of.cells.data(), words);
     for (Int m = 0; m < maps; ++m) {
       const auto sum_of_cells = static_cast<std::int32_t>(cells);
+      const Int weights = sum_of_levels(&of.weights[Words::at(m * words)], words);
       double most = 0, least = 0;
       bound(&of.sums[Words::at(m * slack)], &sum_of_cells, 1,
-            {levels->unit(), static_cast<double>(weights[m]), static_cast<double>(terms), 0}, &most, &least);
-      const Dyadic exact = exact_magnitude(x, w, terms, maps, m), rounding = scalar_of(most * 0x1p-50).value();
+            {levels->unit(), static_cast<double>(weights), static_cast<double>(terms), 0}, &most, &least);
+      const Dyadic exact = exact_magnitude(x, w, terms, m), rounding = scalar_of(most * 0x1p-50).value();
       REQUIRE(exact <= scalar_of(most).value() + rounding);
       REQUIRE(scalar_of(least).value() - rounding <= exact);
-      const bool tell = Levels::tell(cells, terms) && Levels::tell(weights[m], terms);
+      const bool tell = Levels::tell(cells, terms) && Levels::tell(weights, terms);
       if (tell && kinds[0] < 2 && kinds[1] < 2) REQUIRE(most - least <= most / 4);
     }
   }
@@ -122,13 +122,14 @@ TEST_CASE("Whole numbers of 8 bits and their zero points add up exactly, at the 
       for (Int t = 0; t < terms; t += 2) {
         const bool two = t + 1 < terms;
         pack_whole(&x[Words::at(t)], two ? &x[Words::at(t + 1)] : nullptr, 1, &of.cells[Words::at(t / 2)]);
-        pack_whole(&w[Words::at(t * maps)], two ? &w[Words::at((t + 1) * maps)] : nullptr, maps,
-                   &of.weights[Words::at(t / 2 * maps)]);
+        for (Int m = 0; m < maps; ++m)
+          pack_whole(&w[Words::at(m * terms + t)], two ? &w[Words::at(m * terms + t + 1)] : nullptr, 1,
+                     &of.weights[Words::at(m * words + t / 2)]);
       }
       of.run(maps);
       for (Int m = 0; m < maps; ++m) {
         double sum = 0, got = 0;
-        for (Int t = 0; t < terms; ++t) sum += x[Words::at(t)] * w[Words::at(t * maps + m)];
+        for (Int t = 0; t < terms; ++t) sum += x[Words::at(t)] * w[Words::at(m * terms + t)];
         widen_whole(&of.sums[Words::at(m * slack)], 1, 7, &got);
         REQUIRE(got == sum + 7);
       }

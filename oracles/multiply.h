@@ -13,12 +13,12 @@ namespace assay::oracles {
 // Elements that may be read past the end of x, and written past the end of what is written.
 inline constexpr Int slack = 128;
 
-// out[m][o] = start[m] + sum over t of weights[t][m] * x[offsets[t] + o], t in order.
+// out[m][o] = start[m] + sum over t of weights[m][t] * x[offsets[t] + o], t in order.
 template <class T>
 struct Multiply {
   const T* x;
   const Int* offsets;
-  const T* weights;  // [t][maps]
+  const T* weights;  // [maps][terms]
   Int terms;
   const T* start;
   T* out;
@@ -36,7 +36,6 @@ struct MultiplyPairs {
   const double *x, *x_low;  // x_low: none is 0
   const Int* offsets;
   const double* weights;
-  Int step;  // from weight to weight
   Int terms;
   double start;
   double *sum, *low, *size;

@@ -40,6 +40,12 @@ template <class T>
 using Loose = typename Vectors<T>::Loose;
 using Bits = std::int64_t __attribute__((vector_size(ASSAY_VECTOR)));
 
+// In every place; value + 0 would be an addition, for the sake of -0.
+template <class T>
+ASSAY_INLINE Vector<T> spread(T value) {
+  return value - Vector<T>{};
+}
+
 // sum + x w: rounded once where the machine multiplies and adds in one go.
 ASSAY_INLINE Vector<double> fused(Vector<double> x, Vector<double> w, Vector<double> sum) {
 #if ASSAY_VECTOR == 64
@@ -82,13 +88,13 @@ ASSAY_INLINE void multiply(const Multiply<T>& job) {
   for (Int o = 0; o < job.count; o += width * vectors) {
     Vector<T> acc[maps][vectors];
     for (int m = 0; m < maps; ++m)
-      for (int v = 0; v < vectors; ++v) acc[m][v] = Vector<T>{} + job.start[m];
+      for (int v = 0; v < vectors; ++v) acc[m][v] = spread(job.start[m]);
     for (Int t = 0; t < job.terms; ++t) {
       const T* const from = job.x + job.offsets[t] + o;
       Vector<T> cells[vectors];
       for (int v = 0; v < vectors; ++v) cells[v] = *reinterpret_cast<const Loose<T>*>(from + v * width);
       for (int m = 0; m < maps; ++m) {
-        const Vector<T> weight = Vector<T>{} + job.weights[t * maps + m];
+        const Vector<T> weight = spread(job.weights[m * job.terms + t]);
         for (int v = 0; v < vectors; ++v) acc[m][v] = fused(cells[v], weight, acc[m][v]);
       }
     }
@@ -101,7 +107,7 @@ ASSAY_INLINE void multiply(const Multiply<T>& job) {
 // x w - p, what rounding lost of each product: in one instruction where the machine has it, else Dekker's.
 ASSAY_INLINE Vector<double> rests(Vector<double> x, double w, Vector<double> p) {
 #if ASSAY_VECTOR > 16
-  return fused(x, Vector<double>{} + w, -p);
+  return fused(x, spread(w), -p);
 #else
   Vector<double> rest;
   for (int i = 0; i < Vectors<double>::width; ++i) rest[i] = rest_of_product(x[i], w, p[i]);
@@ -116,13 +122,13 @@ ASSAY_INLINE void multiply_pairs(const MultiplyPairs& job) {
   for (Int o = 0; o < job.count; o += width * vectors) {
     Real sum[vectors], low[vectors], size[vectors];
     for (int v = 0; v < vectors; ++v) {
-      sum[v] = Real{} + job.start;
+      sum[v] = spread(job.start);
       low[v] = Real{};
-      size[v] = Real{} + std::fabs(job.start);
+      size[v] = spread(std::fabs(job.start));
     }
     for (Int t = 0; t < job.terms; ++t) {
       const Int from = job.offsets[t] + o;
-      const double weight = job.weights[t * job.step];
+      const double weight = job.weights[t];
       for (int v = 0; v < vectors; ++v) {
         const Real x = *reinterpret_cast<const Loose<double>*>(job.x + from + v * width), product = x * weight;
         const Real next = sum[v] + product, part = next - sum[v];

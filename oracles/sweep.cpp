@@ -12,11 +12,12 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <type_traits>
 
 namespace assay::oracles {
 namespace {
 
-constexpr Int some_taps = 4;       // of one channel; they mostly tell how fine the products of a window are
+constexpr Int some_taps = 1;       // of one channel; they mostly tell how fine the products of a window are
 constexpr Int most_cells = 40000;  // of one packed piece: with both kinds of numbers it stays in the second cache
 
 ASSAY_WIDE void widen_floats(const float* from, Int count, double* wide, float* size) {
@@ -147,35 +148,33 @@ class Sweeping final : public Piece {
     weights_.resize(static_cast<std::size_t>(rows * terms_));
     if (packs_sizes()) weight_sizes_.resize(weights_.size());
     if (whole_ || levels_) weight_words_.resize(static_cast<std::size_t>(rows * words_));
-    weight_levels_.resize(static_cast<std::size_t>(rows));
+    if (levels_) weight_levels_.resize(static_cast<std::size_t>(rows));
     if (packs_late_) return;
-    for (Int g = 0; g < what_.groups; ++g)
-      for (Int m = 0; m < what_.maps; m += block_at(m, what_.maps))
-        pack_block(g * what_.maps + m, block_at(m, what_.maps), g * what_.maps + m);
+    pack_rows(0, rows);
     if (packs_sizes()) magnitudes(weights_.data(), rows * terms_, weight_sizes_.data());
   }
 
-  // In all forms that are wanted, from row `to` on.
-  void pack_block(Int map, Int block, Int to) {
-    double* weights = weights_.data() + to * terms_;
-    std::int32_t* words = weight_words_.data() + to * words_;
-    what_.weights.pack(map, block, terms_, weights);
-    if (levels_) {
-      pair_levels(weights, block * taps_, levels_->of_weight, words);
-      add_levels(words, block * words_, block, weight_levels_.data() + to);
+  // From row `map` on, to the first.
+  void pack_rows(Int map, Int rows) {
+    what_.weights.read(map * terms_, rows * terms_, weights_.data());
+    for (Int row = 0; row < rows && (whole_ || levels_); ++row) {
+      std::int32_t* words = weight_words_.data() + row * words_;
+      pair_up(weights_.data() + row * terms_, taps_, levels_ ? levels_->of_weight : 0, words);
+      if (levels_) weight_levels_[static_cast<std::size_t>(row)] = sum_of_levels(words, words_);
     }
-    if (whole_) pair_whole(weights, block * taps_, words);
   }
 
-  // Channels two by two, of `run` numbers each.
+  // Channels of `run` numbers each, the second half of them beside the first: levels, or whole numbers as they are.
   template <class T>
-  void pair_levels(const T* from, Int run, float scale, std::int32_t* to) const {
-    for (Int c = 0; c < what_.depth; c += 2, from += 2 * run, to += run)
-      pack_levels(from, c + 1 < what_.depth ? from + run : nullptr, run, scale, to);
-  }
-  void pair_whole(const double* from, Int run, std::int32_t* to) const {
-    for (Int c = 0; c < what_.depth; c += 2, from += 2 * run, to += run)
-      pack_whole(from, c + 1 < what_.depth ? from + run : nullptr, run, to);
+  void pair_up(const T* from, Int run, float levels, std::int32_t* to) const {
+    const Int first = (what_.depth + 1) / 2 * run, second = what_.depth / 2 * run;
+    const auto pack = [&](const T* a, const T* b, Int count, std::int32_t* words) {
+      if constexpr (std::is_same_v<T, double>)
+        if (whole_) return pack_whole(a, b, count, words);
+      pack_levels(a, b, count, levels, words);
+    };
+    pack(from, from + first, second, to);
+    if (first > second) pack(from + second, nullptr, first - second, to + second);
   }
 
   // A piece is one window on the leading axes, a range on axis `cut_`, and everything behind it.
@@ -225,25 +224,23 @@ class Sweeping final : public Piece {
   }
 
   void pair_cells() {
-    const Int run = phases_ * slab_, words = (what_.depth + 1) / 2 * run;
-    if (whole_) pair_whole(wide_.data(), run, cell_words_.data());
+    const Int run = phases_ * slab_;
+    if (whole_) pair_up(wide_.data(), run, 0, cell_words_.data());
     if (!levels_) return;
-    pair_levels(size_.data(), run, levels_->of_cell, cell_words_.data());
-    Int sum = 0;
-    add_levels(cell_words_.data(), words, 1, &sum);
-    cells_tell_ = Levels::tell(sum, what_.depth * run);
+    pair_up(size_.data(), run, levels_->of_cell, cell_words_.data());
+    cells_tell_ = Levels::tell(sum_of_levels(cell_words_.data(), (what_.depth + 1) / 2 * run), what_.depth * run);
+    if (!cells_tell_) return;
     const std::vector<std::int32_t> ones(static_cast<std::size_t>(words_), 0x10001);
     const std::int32_t nothing = 0;
-    if (cells_tell_)
-      oracles::run(Multiply<std::int32_t>{cell_words_.data(), offsets_.data(), ones.data(), words_, &nothing,
-                                          cell_levels_.data(), pitch_, flat_},
-                   1);
+    oracles::run(Multiply<std::int32_t>{cell_words_.data(), offsets_.data(), ones.data(), words_, &nothing,
+                                        cell_levels_.data(), pitch_, flat_},
+                 1);
   }
 
   // Of `block` maps side by side.
   void sum_up(Int n, Int map, Int block, Int first) {
     const Int row = packs_late_ ? 0 : map;
-    if (packs_late_) pack_block(map, block, row);
+    if (packs_late_) pack_rows(map, block);
     const double* weights = weights_.data() + row * terms_;
     double start[4] = {0, 0, 0, 0};
     for (Int i = 0; i < block && !what_.bias.empty(); ++i) start[i] = what_.bias[static_cast<std::size_t>(map + i)];
@@ -251,7 +248,7 @@ class Sweeping final : public Piece {
       sum_words(row, block);
     } else if (what_.pairs) {
       for (Int i = 0; i < block; ++i)
-        oracles::run({wide_.data(), nullptr, offsets_.data(), weights + i, block, terms_, start[i],
+        oracles::run({wide_.data(), nullptr, offsets_.data(), weights + i * terms_, terms_, start[i],
                       sums_.data() + i * pitch_, lows_.data() + i * pitch_, wide_sizes_.data() + i * pitch_, flat_});
     } else {
       oracles::run(Multiply<double>{wide_.data(), offsets_.data(), weights, terms_, start, sums_.data(), pitch_, flat_},

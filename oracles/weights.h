@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights of the filter's engines, and how they are packed for the loops of multiply.h.
+// The weights of the filter's engines.
 #pragma once
 
 #include "reference/tensor.h"
@@ -22,10 +22,6 @@ class Weights {
   Int size() const { return tensor_ ? tensor_->elements() : static_cast<Int>(values_.size()); }
   double operator[](Int at) const;
   void read(Int first, Int count, double* to) const;
-  // `block` rows of `terms` from row `row` on, 1 or 4, side by side: to[term][row].
-  void pack(Int row, Int block, Int terms, double* to) const;
-  // All of them, of every group block by block, each at its first row.
-  void pack_all(Int groups, Int maps, Int terms, double* to) const;
 
  private:
   const Tensor* tensor_ = nullptr;
