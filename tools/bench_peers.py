@@ -8,9 +8,9 @@
     tools/lab/bench.sh                                          all of that, into tools/bench/
 
 One thread each. The layers are those of bench/kernels.cpp, written as models by it. In every round each layer is put to
-every peer in turn, which prepares it anew, so what else the machine does, and where the data happen to lie, meets all of
-them; a ratio is theirs over ours within one round, and median, least and most over the rounds are told. Above 1: we are
-faster. Times are processor time per call; weights are constants, which every peer may prepare beforehand and ours does
+every peer in turn, in processes that live for that round, so what else the machine does, and where the data happen to
+lie, meets all of them; a ratio is theirs over ours within one round, and median, least and most over the rounds are told.
+Above 1: we are faster. Times are processor time per call; weights are constants, which every peer may prepare beforehand and ours does
 not; a call of a Python peer costs a few microseconds more than the kernel. onnxruntime writes into a bound buffer.
 oneDNN is Debian's libdnnl-dev, compiled by this script; x and y are row-major and what it takes to reorder them counts.
 PyTorch's CPU kernels come with the wheel for CUDA, since the package index has no other for x86-64. What a peer cannot do
@@ -21,11 +21,14 @@ our kernels compute, for f64 half of that, for bytes the best instruction there 
 cache moves per second times the operations per byte of x, w and y. Both are measured in the same run.
 """
 import argparse
+import contextlib
 import ctypes
 import datetime
 import hashlib
+import io
 import json
 import math
+import multiprocessing
 import os
 import pathlib
 import re
@@ -132,16 +135,13 @@ class OnnxRuntime:
 class Evaluator:
     def __init__(self):
         from onnx.reference import ReferenceEvaluator
-        self.evaluator, self.version, self.known = ReferenceEvaluator, onnx.__version__, {}
+        self.evaluator, self.version = ReferenceEvaluator, onnx.__version__
 
     def seconds(self, layer, at_least):
-        """Once: it is so slow that it takes no rounds."""
         if layer.op == "DeformConv":
             raise NotImplementedError("takes hours for this size")
-        if layer.name not in self.known:
-            evaluator = self.evaluator(layer.model)
-            self.known[layer.name] = seconds_per_call(lambda: evaluator.run(None, layer.feed), at_least)
-        return self.known[layer.name]
+        evaluator = self.evaluator(layer.model)
+        return seconds_per_call(lambda: evaluator.run(None, layer.feed), at_least)
 
 
 class PyTorch:
@@ -175,17 +175,17 @@ class OneDnn:
                     ("group", ctypes.c_int64), *[(n, ctypes.c_void_p) for n in ("x_data", "w_data", "y_data")],
                     ("output_scale", ctypes.c_float), ("x_zero", ctypes.c_int32), ("y_zero", ctypes.c_int32)]
 
-    def __init__(self):
-        with tempfile.TemporaryDirectory() as folder:
-            library = pathlib.Path(folder) / "onednn.so"
-            command = ["g++", "-std=c++20", "-O2", "-fPIC", "-shared", BENCH / "onednn.cpp", "-ldnnl", "-lgomp", "-o", library]
+    def __init__(self, folder):
+        library = folder / "onednn.so"
+        command = ["g++", "-std=c++20", "-O2", "-fPIC", "-shared", BENCH / "onednn.cpp", "-ldnnl", "-lgomp", "-o", library]
+        if not library.exists():
             try:
                 done = subprocess.run(command, capture_output=True, text=True, check=False)
             except OSError as error:
                 raise Absent(str(error)) from error
             if done.returncode != 0:
                 raise Absent("needs libdnnl-dev 2.6: " + done.stderr.strip().splitlines()[0])
-            self.library = ctypes.CDLL(str(library))
+        self.library = ctypes.CDLL(str(library))
         self.library.bench_open.restype = ctypes.c_void_p
         for function in (self.library.bench_run, self.library.bench_close):
             function.argtypes = [ctypes.c_void_p]
@@ -227,13 +227,13 @@ PEERS = {"onnxruntime": OnnxRuntime, "oneDNN": OneDnn, "PyTorch": PyTorch, "Refe
 class Peers:
     """Those that are here; what is missing, whole or for a layer, with the reason."""
 
-    def __init__(self, without):
+    def __init__(self, without, folder):
         self.here, self.missing, self.left_out = {}, {peer: "left out by --without" for peer in without}, {}
         for peer, make in PEERS.items():
             if peer in without:
                 continue
             try:
-                self.here[peer] = make()
+                self.here[peer] = make(folder) if make is OneDnn else make()
             except (Absent, ImportError, OSError) as reason:
                 self.missing[peer] = str(reason)
                 print(f"{peer}: {reason}; its column stays empty", file=sys.stderr)
@@ -310,49 +310,68 @@ def start_up(program):
     return summary(times)
 
 
-def measured(arguments):
-    tools = arguments.build / "tools"
-    bench = tools / "assay-bench-kernels"
-    peers = Peers(arguments.without)
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([bench, "--write", folder], check=True)
-        layers = [Layer(path) for path in sorted(pathlib.Path(folder).iterdir())]
-        if arguments.layer:
-            layers = [layer for layer in layers if layer.name in arguments.layer]
-        if not layers:
-            raise SystemExit("bench_peers: there is no such layer")
-        times, peaks = {}, {}
-        for number in range(arguments.rounds):
-            for layer in layers:
-                context, own = ours(bench, f"^layer/{layer.name}$", arguments.seconds)
-                times.setdefault((layer.name, "assay"), []).append(own[f"layer/{layer.name}"][0])
+class Round:
+    """One round: seconds by layer and peer, and the peers' own words. For the first of them who is missing is said."""
+
+    def __init__(self, folder, arguments, number):
+        with contextlib.redirect_stderr(io.StringIO() if number else sys.stderr):
+            slow = ["ReferenceEvaluator"] if number else []  # so slow that it takes one round
+            peers = Peers([*arguments.without, *slow], folder)
+            self.times, bench = {}, arguments.build / "tools/assay-bench-kernels"
+            for layer in layers_of(folder, arguments):
+                self.context, own = ours(bench, f"^layer/{layer.name}$", arguments.seconds)
+                self.times[layer.name, "assay"] = own[f"layer/{layer.name}"][0]
                 for peer in peers.here:
                     seconds = peers.seconds(peer, layer, arguments.seconds)
                     if seconds is not None:
-                        times.setdefault((layer.name, peer), []).append(seconds)
-            for name, (_, rate) in ours(bench, "^peak/", arguments.seconds)[1].items():
-                peaks.setdefault(name, []).append(rate)
+                        self.times[layer.name, peer] = seconds
+            self.peaks = {name: rate for name, (_, rate) in ours(bench, "^peak/", arguments.seconds)[1].items()}
+        self.versions = {peer: p.version for peer, p in peers.here.items()}
+        self.missing, self.left_out = peers.missing, peers.left_out
+
+
+def layers_of(folder, arguments):
+    layers = [Layer(path) for path in sorted((folder / "layers").iterdir())]
+    layers = [layer for layer in layers if layer.name in arguments.layer] if arguments.layer else layers
+    if not layers:
+        raise SystemExit("bench_peers: there is no such layer")
+    return layers
+
+
+def measured(arguments):
+    tools = arguments.build / "tools"
+    bench = tools / "assay-bench-kernels"
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        subprocess.run([bench, "--write", folder / "layers"], check=True)
+        layers, rounds = layers_of(folder, arguments), []
+        for number in range(arguments.rounds):
+            with multiprocessing.get_context("spawn").Pool(1) as process:
+                rounds.append(process.apply(Round, (folder, arguments, number)))
             print(f"round {number + 1} of {arguments.rounds}", file=sys.stderr)
+    first = rounds[0]
+    peaks = {name: [r.peaks[name] for r in rounds] for name in first.peaks}
     middle = {name: statistics.median(rates) for name, rates in peaks.items()}
     return {
-        "machine": {"processor": processor(), "instructions": context["instructions"],
-                    "date": datetime.date.today().isoformat(), "load": context.get("load_avg", [0])[0]},
-        "rounds": arguments.rounds, "peers": {peer: p.version for peer, p in peers.here.items()}, "missing": peers.missing,
+        "machine": {"processor": processor(), "instructions": first.context["instructions"],
+                    "date": datetime.date.today().isoformat(), "load": first.context.get("load_avg", [0])[0]},
+        "rounds": arguments.rounds, "peers": first.versions, "missing": first.missing,
         "peaks": {name: summary(rates) for name, rates in peaks.items()},
-        "layers": [described(layer, times, peers, middle) for layer in layers],
+        "layers": [described(layer, rounds, middle) for layer in layers],
         "growth": kernel_growth(bench, arguments.seconds) + case_growth(tools / "assay-bench-growth"),
         "start": start_up(tools / "assay")}
 
 
-def described(layer, times, peers, peaks):
-    own = times[layer.name, "assay"]
-    seconds = {peer: times[layer.name, peer] for peer in peers.here if (layer.name, peer) in times}
+def described(layer, rounds, peaks):
+    own = [r.times[layer.name, "assay"] for r in rounds]
+    ratios = {peer: [r.times[layer.name, peer] / o for r, o in zip(rounds, own) if (layer.name, peer) in r.times]
+              for peer in rounds[0].versions}
     rate = layer.operations / statistics.median(own)
     roofline, bound = layer.roofline(peaks)
     return {"name": layer.name, "operations": layer.operations, "bytes": layer.bytes, "seconds": summary(own), "rate": rate,
             "roofline": rate / roofline, "bound": bound,
-            "ratios": {peer: summary([t / o for t, o in zip(s, own)]) for peer, s in seconds.items()},
-            "left_out": peers.left_out.get(layer.name, {})}
+            "ratios": {peer: summary(of_rounds) for peer, of_rounds in ratios.items() if of_rounds},
+            "left_out": rounds[0].left_out.get(layer.name, {})}
 
 
 # --- Telling ---
@@ -399,7 +418,7 @@ def table(results):
 
 
 def compared(old, new):
-    """How many of the medians of a run lie within the spread of another."""
+    """How many of the medians of a run lie within the spread of another, give or take a hundredth."""
     lines, inside, all_ = [], 0, 0
     before = {layer["name"]: layer["ratios"] for layer in old["layers"]}
     for layer in new["layers"]:
@@ -408,13 +427,13 @@ def compared(old, new):
             if was is None or peer == "ReferenceEvaluator":
                 continue
             all_ += 1
-            if was["least"] <= ratio["median"] <= was["most"]:
+            if 0.99 * was["least"] <= ratio["median"] <= 1.01 * was["most"]:
                 inside += 1
             else:
                 end = was["least"] if ratio["median"] < was["least"] else was["most"]
                 lines.append(f"{layer['name']}, {peer}: {ratio['median']:.2f} lies {100 * abs(ratio['median'] / end - 1):.1f} % "
                              f"outside {spread(was, 2)}")
-    return f"{inside} of {all_} medians lie within the spread of the run before.\n" + "".join(f"  {line}\n" for line in lines)
+    return f"{inside} of {all_} medians lie within 1 % of the spread of the run before.\n" + "".join(f"  {line}\n" for line in lines)
 
 
 def tell(results, to):

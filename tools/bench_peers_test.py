@@ -62,7 +62,7 @@ class Absence(unittest.TestCase):
     def test_a_peer_that_is_not_installed_is_missing_with_its_reason(self):
         with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, ASSAY_CACHE=folder):
             with mock.patch.dict(bench_peers.PEERS, {"PyTorch": bench_peers.PyTorch}, clear=True), mock.patch("sys.stderr"):
-                peers = bench_peers.Peers([])
+                peers = bench_peers.Peers([], pathlib.Path(folder))
         self.assertEqual(peers.here, {})
         self.assertIn("--install", peers.missing["PyTorch"])
 
@@ -70,7 +70,7 @@ class Absence(unittest.TestCase):
         layer = mock.Mock()
         layer.name = "conv"
         refusing = mock.Mock(seconds=mock.Mock(side_effect=ValueError("cannot do it\nat all")))
-        peers = bench_peers.Peers(list(bench_peers.PEERS))
+        peers = bench_peers.Peers(list(bench_peers.PEERS), pathlib.Path())
         peers.here["onnxruntime"] = refusing
         with mock.patch("sys.stderr"):
             self.assertIsNone(peers.seconds("onnxruntime", layer, 0.1))
