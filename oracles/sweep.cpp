@@ -262,9 +262,11 @@ class Sweeping final : public Piece {
       patch.sum = whole_ ? tight_whole(i, start[i]) : tight(sums_, i, tight_sums_);
       if (what_.pairs) patch.low = tight(lows_, i, tight_lows_);
       if (what_.pairs) patch.least = patch.size = tight(wide_sizes_, i, tight_sizes_);
-      if (packs_sizes()) patch.least = patch.size = tight_sizes_.data();
-      if (leveled) patch.least = tight_least_.data();
-      if (packs_sizes()) leveled ? bound_sizes(i, row + i, std::fabs(start[i])) : widen_sizes(i);
+      if (packs_sizes()) {
+        leveled ? bound_sizes(i, row + i, std::fabs(start[i])) : widen_sizes(i);
+        patch.size = tight_sizes_.data();
+        patch.least = leveled ? tight_least_.data() : patch.size;
+      }
       use_(patch, *this);
     }
   }

@@ -3,6 +3,7 @@
 
 #include "reference/nearest.h"
 #include "suites/json_depth.h"
+#include "suites/printable.h"
 
 #include <nlohmann/json.hpp>
 
@@ -73,8 +74,10 @@ class EntryReader {
   std::string word(const std::string& key) const {
     if (!json_.contains(key)) fail("'" + key + "' is missing");
     const Json& value = json_.at(key);
-    if (!value.is_string() || value.get<std::string>().empty()) fail("'" + key + "' is text that is not empty");
-    return value.get<std::string>();
+    // On one line and as it looks, since it is shown in many places.
+    std::string words = value.is_string() ? printable(value.get<std::string>(), std::string::npos) : "";
+    if (words.empty()) fail("'" + key + "' is text that is not empty");
+    return words;
   }
   std::set<std::string> words(const std::string& key) const {
     if (!json_.contains(key)) fail("'" + key + "' is missing");

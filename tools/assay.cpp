@@ -3,6 +3,7 @@
 #include "oracles/environment.h"
 #include "oracles/judge.h"
 #include "reports/report.h"
+#include "suites/printable.h"
 #include "tools/held_memory.h"
 #include "tools/verbs/nearest.h"
 #include "tools/verbs/verbs.h"
@@ -109,13 +110,14 @@ int run(int count, char** words) {
 int main(int count, char** words) {
   assay::hold_freed_memory();
   std::signal(SIGPIPE, SIG_IGN);  // `assay list | head` ends like any other
+  constexpr std::size_t longest = 4000;  // of a line; a stranger's words may stand in it
   try {
     return run(count, words);
   } catch (const InputError& error) {
-    std::cerr << "assay: " << error.what() << "\n";
+    std::cerr << "assay: " << suites::printable(error.what(), longest) << "\n";
     return tools::bad_input;
   } catch (const std::exception& error) {
-    std::cerr << "assay: broken: " << error.what() << "\n";
+    std::cerr << "assay: broken: " << suites::printable(error.what(), longest) << "\n";
     return tools::broken;
   }
 }

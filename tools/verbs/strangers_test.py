@@ -149,6 +149,17 @@ class Strangers(unittest.TestCase):
                                         lambda bad: ("certify", "--backend", "reference:inprocess", *SMALL,
                                                      "--expectations", bad)])
 
+    def test_a_word_that_reorders_or_breaks_the_line_is_told_in_one(self):
+        ledger = json.loads((self.at / "ledger.json").read_text(encoding="utf-8"))
+        for key in ("expires", "id", "when"):
+            hostile = {**ledger, "entries": [{**ledger["entries"][0], key: "\u202e\n\x1b[2J" * 8}]}
+            (self.at / "hostile.json").write_text(json.dumps(hostile), encoding="utf-8")
+            done = assay("waive", "--check", self.at / "hostile.json")
+            self.codes.add(done.returncode)
+            self.assertIn(done.returncode, (0, 2))
+            self.assertEqual(len(done.stderr.splitlines()), 1 if done.returncode else 0, done.stderr)
+            self.assertNotRegex(done.stdout + done.stderr, "[\u202e\x1b]")
+
     def in_place(self, folder, name, times, *command):
         """The file is damaged where it lies, and put back."""
         file = self.at / folder / name
