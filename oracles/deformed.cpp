@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/deformed.h"
 
+#include "oracles/clones.h"
 #include "oracles/exact.h"
 #include "oracles/multiply.h"
 #include "oracles/operands.h"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_axes = 3, most_corners = 8;
+constexpr Int some_terms = 2;  // they mostly tell how fine the products of an output are
 
 std::size_t at(Int index) { return static_cast<std::size_t>(index); }
 
@@ -57,7 +59,7 @@ struct Samples {
   std::array<std::vector<Int>, most_corners> cell;  // within a plane; its end where the corner lies outside
   std::array<std::vector<double>, most_corners> omega, omega_low;
   std::vector<double> mask, change, finest;  // finest: the lowest bits of the mask and of all fractions, multiplied
-  std::vector<char> vague;
+  std::vector<double> vague;                 // 1 where it is so, else 0
 
   void resize(Int count, std::size_t corners, bool pairs) {
     for (std::size_t corner = 0; corner < corners; ++corner) {
@@ -65,10 +67,41 @@ struct Samples {
       omega[corner].resize(at(count));
       if (pairs) omega_low[corner].resize(at(count));
     }
-    for (std::vector<double>* each : {&mask, &change, &finest}) each->resize(at(count));
-    vague.resize(at(count));
+    for (std::vector<double>* each : {&mask, &change, &finest, &vague}) each->resize(at(count));
   }
 };
+
+// One term of all outputs of a piece before its weight: the samples, what their terms come to without signs, the least
+// and the largest cell around each, and what rounded coordinates may move it by.
+struct Column {
+  std::vector<double> sum, size, low, high, moved;
+
+  explicit Column(Int width) {
+    for (std::vector<double>* each : {&sum, &size, &low, &high, &moved}) each->resize(at(width));
+  }
+};
+
+ASSAY_WIDE void add_corner(const double* plane, const Int* cell, const double* omega, Int count, Column& to) {
+  double *sum = to.sum.data(), *size = to.size.data(), *low = to.low.data(), *high = to.high.data();
+  for (Int o = 0; o < count; ++o) {
+    const double x = plane[cell[o]];
+    sum[o] += omega[o] * x;
+    size[o] += omega[o] * std::fabs(x);
+    low[o] = x < low[o] ? x : low[o];
+    high[o] = x > high[o] ? x : high[o];
+  }
+}
+
+// `widest`: how far apart any two cells may be.
+ASSAY_WIDE void take_mask(const Samples& s, double widest, Int count, Column& to) {
+  const double *mask = s.mask.data(), *change = s.change.data(), *vague = s.vague.data();
+  for (std::size_t o = 0; o < static_cast<std::size_t>(count); ++o) {
+    const double range = vague[o] != 0 ? widest : to.high[o] - to.low[o];
+    to.sum[o] *= mask[o];
+    to.size[o] *= std::fabs(mask[o]);
+    to.moved[o] = range * change[o] * std::fabs(mask[o]);
+  }
+}
 
 template <bool pairs>
 class Deforming final : public Piece {
@@ -92,6 +125,7 @@ class Deforming final : public Piece {
     weights_.resize(at(what.weights.size()));
     what.weights.read(0, what.weights.size(), weights_.data());
     for (const double weight : weights_) weight_sizes_.push_back(static_cast<Size>(std::fabs(weight)));
+    term_ = Column(width_);
     const std::size_t columns = at(terms_ * width_ + slack), sums = at(4 * pitch());
     for (std::vector<double>* each : {&column_, &column_low_})
       if (pairs || each == &column_) each->resize(columns);
@@ -109,10 +143,12 @@ class Deforming final : public Piece {
     }
   }
 
-  std::span<const double> finest_cells(bool) override {
-    if (!finest_.empty()) return finest_;
+  std::span<const double> finest_cells(bool all) override {
+    const Int terms = all ? terms_ : std::min(terms_, some_terms);
+    if (terms <= finest_of_) return finest_;
+    finest_of_ = terms;
     finest_.assign(at(count_), infinity);
-    for (Int t = 0; t < terms_; ++t)
+    for (Int t = (terms_ - terms) / 2; t < (terms_ + terms) / 2; ++t)
       for (Int o = 0; o < count_; ++o) finest_[at(o)] = std::min(finest_[at(o)], finest_at(t, o));
     return finest_;
   }
@@ -144,7 +180,7 @@ class Deforming final : public Piece {
 
   void piece(Int n, Int g, Int first, Int count) {
     count_ = count;
-    finest_.clear();
+    finest_of_ = -1;
     inexact_.assign(at(count), 0.0);
     vague_.assign(at(count), 0.0);
     first_group_ = offset_group(g * what_.depth);
@@ -233,29 +269,30 @@ class Deforming final : public Piece {
   void fill_column(Int term) {
     const Samples& s = samples_of(term);
     const double* plane = plane_of(term);
+    Column& c = term_;
+    for (std::vector<double>* each : {&c.sum, &c.size}) std::ranges::fill(*each, 0.0);
+    std::ranges::fill(c.low, infinity);
+    std::ranges::fill(c.high, -infinity);
+    for (std::size_t corner = 0; corner < corners_; ++corner)
+      add_corner(plane, s.cell[corner].data(), s.omega[corner].data(), count_, c);
+    take_mask(s, 2 * what_.largest, count_, c);
+    const Int to = term * width_;
+    std::copy_n(c.sum.begin(), count_, column_.begin() + to);
+    std::transform(c.size.begin(), c.size.begin() + count_, size_.begin() + to, narrowed);
+    std::transform(c.moved.begin(), c.moved.begin() + count_, moved_.begin() + to, narrowed);
+    if constexpr (pairs) fill_pairs(s, plane, to);
+  }
+
+  static Size narrowed(double value) { return static_cast<Size>(value); }
+
+  void fill_pairs(const Samples& s, const double* plane, Int to) {
     for (Int o = 0; o < count_; ++o) {
       Pair sum;
-      double size = 0, low = infinity, high = -infinity;
-      for (std::size_t corner = 0; corner < corners_; ++corner) {
-        const double x = plane[s.cell[corner][at(o)]], omega = s.omega[corner][at(o)];
-        if constexpr (pairs)
-          sum = sum + Pair{omega, s.omega_low[corner][at(o)]} * x;
-        else
-          sum.high += omega * x;
-        size += omega * std::fabs(x);
-        low = x < low ? x : low;
-        high = x > high ? x : high;
-      }
-      const double mask = s.mask[at(o)], range = s.vague[at(o)] ? 2 * what_.largest : high - low;
-      if constexpr (pairs) {
-        sum = sum * mask;
-        column_low_[at(term * width_ + o)] = sum.low;
-      } else {
-        sum.high *= mask;
-      }
-      column_[at(term * width_ + o)] = sum.high;
-      size_[at(term * width_ + o)] = static_cast<Size>(size * std::fabs(mask));
-      moved_[at(term * width_ + o)] = static_cast<Size>(range * s.change[at(o)] * std::fabs(mask));
+      for (std::size_t corner = 0; corner < corners_; ++corner)
+        sum = sum + Pair{s.omega[corner][at(o)], s.omega_low[corner][at(o)]} * plane[s.cell[corner][at(o)]];
+      sum = sum * s.mask[at(o)];
+      column_[at(to + o)] = sum.high;
+      column_low_[at(to + o)] = sum.low;
     }
   }
 
@@ -318,7 +355,8 @@ class Deforming final : public Piece {
   std::size_t axes_, corners_;
   std::vector<Int> box_;
   Int taps_ = 1, plane_ = 1, cells_of_plane_ = 1, terms_ = 0, width_ = 1, count_ = 0, map_ = 0, group_ = 0,
-      first_group_ = 0;
+      first_group_ = 0, finest_of_ = -1;
+  Column term_{0};
   std::vector<double> offset_, mask_, cells_, weights_, finest_, inexact_, vague_;
   std::vector<Size> weight_sizes_;
   std::vector<Int> offsets_;

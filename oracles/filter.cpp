@@ -173,7 +173,7 @@ class Screener {
     set_map(patch.map);
     find_finest(piece, done, false);
     marked.rest = mark_right(c, margins_, worst_, enclosing_);
-    if (by_product_ || enclosing_.deforms || !marked.is_open(c.count)) return marked;
+    if (by_product_ || !marked.is_open(c.count)) return marked;
     find_finest(piece, done, true);
     marked.rest = mark_right(c, margins_, worst_, enclosing_);
     return marked;
