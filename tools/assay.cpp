@@ -109,7 +109,7 @@ int run(int count, char** words) {
 
 int main(int count, char** words) {
   assay::hold_freed_memory();
-  std::signal(SIGPIPE, SIG_IGN);  // `assay list | head` ends like any other
+  std::signal(SIGPIPE, SIG_IGN);         // `assay list | head` ends like any other
   constexpr std::size_t longest = 4000;  // of a line; a stranger's words may stand in it
   try {
     return run(count, words);
