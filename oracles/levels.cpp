@@ -12,7 +12,7 @@ namespace {
 constexpr double off = 0.5 + 0x1p-8;  // h
 
 [[gnu::always_inline]] inline std::int32_t level(float size, float scale) {
-  return static_cast<std::int32_t>(size * scale + 0.5f);
+  return static_cast<std::int32_t>(size * scale + 0.5f);  // NOLINT(bugprone-incorrect-roundings): h has room for it
 }
 
 ASSAY_WIDE void pack_two(const float* a, const float* b, Int count, float scale, std::int32_t* to) {
