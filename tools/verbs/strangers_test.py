@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import subprocess
 import tempfile
 import unittest
@@ -100,8 +101,9 @@ class Strangers(unittest.TestCase):
     def endured(self, name, data, *arguments):
         done = assay(*arguments)
         self.codes.add(done.returncode)
-        if done.returncode not in (0, 1, 2) or "Sanitizer" in done.stderr or (done.returncode == 2 and
-                                                                             len(done.stderr.splitlines()) != 1):
+        endured = done.returncode in (0, 1, 2) and "Sanitizer" not in done.stderr
+        in_one_line = done.returncode != 2 or len(done.stderr.splitlines()) == 1
+        if not endured or not in_one_line or re.search("[\u202e\x1b\x00]", done.stdout + done.stderr):
             kept = pathlib.Path(tempfile.gettempdir(), "assay-stranger-" + name)
             kept.write_bytes(data)
             self.fail(f"{arguments} ended in {done.returncode} over {kept}:\n{done.stderr[-2000:]}")
