@@ -59,6 +59,20 @@ std::string text(std::span<const Int> shape) {
   return out + "]";
 }
 
+namespace {
+
+// Not set; large ones begin with a cache line, which vectors of a whole line then cross less often.
+template <class Block>
+std::shared_ptr<Block[]> room(std::size_t bytes) {
+  constexpr std::align_val_t line{64};
+  constexpr std::size_t large = 4096;
+  if (bytes < large) return std::make_shared_for_overwrite<Block[]>((bytes + sizeof(Block) - 1) / sizeof(Block));
+  const std::size_t whole = (bytes + sizeof(Block) - 1) / sizeof(Block) * sizeof(Block);
+  return {static_cast<Block*>(::operator new(whole, line)), [](Block* at) { ::operator delete(at, line); }};
+}
+
+}  // namespace
+
 Tensor::Tensor(TensorType type) : Tensor(to_be_written(std::move(type))) {
   if (size_ != 0) std::memset(blocks_.get(), 0, size_);
 }
@@ -67,8 +81,7 @@ Tensor Tensor::to_be_written(TensorType type) {
   Tensor out;
   out.size_ = static_cast<std::size_t>(volume(type.shape)) * size_of(type.dtype);
   out.type_ = std::move(type);
-  if (out.size_ != 0)
-    out.blocks_ = std::make_shared_for_overwrite<Block[]>((out.size_ + sizeof(Block) - 1) / sizeof(Block));
+  if (out.size_ != 0) out.blocks_ = room<Block>(out.size_);
   return out;
 }
 
@@ -79,7 +92,7 @@ bool Tensor::operator==(const Tensor& other) const {
 
 void Tensor::unshare() {
   const std::size_t blocks = (size_ + sizeof(Block) - 1) / sizeof(Block);
-  std::shared_ptr<Block[]> copy = std::make_shared_for_overwrite<Block[]>(blocks);
+  std::shared_ptr<Block[]> copy = room<Block>(size_);
   std::memcpy(copy.get(), blocks_.get(), blocks * sizeof(Block));
   blocks_ = std::move(copy);
 }
