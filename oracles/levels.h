@@ -3,9 +3,10 @@
 // price of floats or less (run of multiply.h). Operands of 8 bits are such numbers as they stand. Of magnitudes, of
 // whose sum A only bounds are wanted, each is rounded to one of so many levels that no sum leaves 31 bits:
 //
-//   |x| = c (X + e) and |w| = d (W + f), X and W whole, |e| and |f| at most h = 1/2 + 2^-8: what single rounds of
-//   |x| / c + 1/2 < 2^15 is below 2^-8.
-//   | A - c d sum X W |  <=  c d (h sum X + h sum W + h^2 n), exact zeros being level 0 without error.
+//   |x| = c (X + e) and |w| = d (W + f), X and W whole, |e| and |f| at most 1/2 + 2^-9, since single rounds
+//   |x| / c + 1/2 < 2^15 twice, by half of 2^-9 each time; with h = 1/2 + 2^-8, whose 2^-9 to spare are far more than
+//   what the bounds lose in double,
+//   | A - c d sum X W |  <=  c d (h sum X + h sum W + h^2 n).
 //
 // With sum X W kept below 2^31, 576 terms have 1930 levels and bounds half a percent apart on ordinary data.
 #pragma once
