@@ -34,10 +34,12 @@ template <class Lane>
 struct Register {
   using Element = Sum<Lane>;
   static constexpr int lanes = ASSAY_VECTOR / int{sizeof(Element)};
-  typedef Element Vector __attribute__((vector_size(ASSAY_VECTOR), aligned(alignof(Element)), may_alias));
+  typedef Element Vector __attribute__((vector_size(ASSAY_VECTOR)));
+  // In memory, where it may lie anywhere. Not for variables: clang forgets that they may be less aligned.
+  typedef Element Loose __attribute__((vector_size(ASSAY_VECTOR), aligned(alignof(Element)), may_alias));
 
-  ASSAY_INLINE static Vector load(const Lane* from) { return *reinterpret_cast<const Vector*>(from); }
-  ASSAY_INLINE static void store(Vector vector, Element* to) { *reinterpret_cast<Vector*>(to) = vector; }
+  ASSAY_INLINE static Vector load(const Lane* from) { return *reinterpret_cast<const Loose*>(from); }
+  ASSAY_INLINE static void store(Vector vector, Element* to) { *reinterpret_cast<Loose*>(to) = vector; }
   // Every second lane from `from` on; none is read behind the last of them.
   ASSAY_INLINE static Vector load_evens(const Lane* from) {
     return evens(from, std::make_integer_sequence<int, lanes>());
