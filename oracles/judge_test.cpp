@@ -55,7 +55,7 @@ TEST_CASE("Another reading that fits is contested, and named", "[judge][A7]") {
 TEST_CASE("Of many wrong elements no more are looked at than are asked for", "[judge]") {
   const Case c = parsed("AveragePool-22 opset=22 ir=10 X=f32[1,1,12]~iota:1 kernel_shape=1");
   std::vector<float> shifted(12);
-  for (std::size_t i = 0; i < shifted.size(); ++i) shifted[i] = static_cast<float>(i) + (i < 2 ? 1 : 2);
+  for (std::size_t i = 0; i < shifted.size(); ++i) shifted[i] = static_cast<float>(i) + (i < 2 ? 1.0f : 2.0f);
   for (const Tier tier : {Tier::exact, Tier::fast}) {
     Judgement judgement;
     judgement.tier = tier;
