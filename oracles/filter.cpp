@@ -181,9 +181,9 @@ class Screener {
 
   void decide(const Patch& patch, Piece& piece, Int done, Int first, Int step) {
     Chunk& c = chunk_;
-    const Margins of_all = margins_;
     Marked marked = mark(patch, piece, done);
-    if (marked.is_open(c.count) && sharpen(piece, done)) marked = mark(patch, piece, done);
+    const bool sharpened = marked.is_open(c.count) && sharpen(piece, done);
+    if (sharpened) marked = mark(patch, piece, done);
     count(marked);
     if (marked.rest.notable > 0) keep_notable(first, step);
     if (marked.is_open(c.count)) keep_undecided(first, step);
@@ -194,8 +194,7 @@ class Screener {
       const Level level = c.nearest[i] ? Level::L0 : c.faithful[i] ? Level::L1 : Level::L2;
       out_.sampled.push_back({index, c.nearest[i] != 0, level});
     });
-    margins_.exact_below = of_all.exact_below;
-    margins_.granule = of_all.granule;
+    if (sharpened) set_grain(margins_, grain_, enclosing_.in_pairs);
   }
 
   // What is exact where only the cells of this chunk count: of large inputs some cell is very fine. Whether that says
@@ -204,8 +203,8 @@ class Screener {
     if (enclosing_.deforms) return false;
     const std::span<const double> finest = piece.finest_cells(true).subspan(static_cast<std::size_t>(done));
     const double before = margins_.exact_below;
-    grain_.cell = *std::min_element(finest.begin(), finest.begin() + chunk_.count);
-    set_grain(margins_, grain_, enclosing_.in_pairs);
+    const double cell = *std::min_element(finest.begin(), finest.begin() + chunk_.count);
+    set_grain(margins_, {cell, grain_.weight, grain_.bias}, enclosing_.in_pairs);
     return margins_.exact_below > before;
   }
 
@@ -279,7 +278,7 @@ class Screener {
   Sampler sampler_;
   Screening out_;
   Margins margins_;
-  Grain grain_;
+  Grain grain_;  // of the whole input
   Worst worst_;
   Chunk chunk_;
   std::vector<Candidate> candidates_;

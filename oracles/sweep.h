@@ -12,11 +12,7 @@
 #include "oracles/weights.h"
 #include "reference/tensor.h"
 
-#include <bit>
-#include <cmath>
-#include <cstdint>
 #include <functional>
-#include <limits>
 #include <span>
 #include <vector>
 

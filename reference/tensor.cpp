@@ -66,9 +66,10 @@ template <class Block>
 std::shared_ptr<Block[]> room(std::size_t bytes) {
   constexpr std::align_val_t line{64};
   constexpr std::size_t large = 4096;
-  if (bytes < large) return std::make_shared_for_overwrite<Block[]>((bytes + sizeof(Block) - 1) / sizeof(Block));
-  const std::size_t whole = (bytes + sizeof(Block) - 1) / sizeof(Block) * sizeof(Block);
-  return {static_cast<Block*>(::operator new(whole, line)), [](Block* at) { ::operator delete(at, line); }};
+  const std::size_t blocks = (bytes + sizeof(Block) - 1) / sizeof(Block);
+  if (bytes < large) return std::make_shared_for_overwrite<Block[]>(blocks);
+  return {static_cast<Block*>(::operator new(blocks * sizeof(Block), line)),
+          [](Block* at) { ::operator delete(at, line); }};
 }
 
 }  // namespace

@@ -9,12 +9,13 @@
 
 One thread each. The layers are those of bench/kernels.cpp, written as models by it. In every round each layer is put to
 every peer in turn, in processes that live for that round, so what else the machine does, and where the data happen to
-lie, meets all of them; a ratio is theirs over ours within one round, and median, least and most over the rounds are told.
-Above 1: we are faster. Times are processor time per call; weights are constants, which every peer may prepare beforehand and ours does
-not; a call of a Python peer costs a few microseconds more than the kernel. onnxruntime writes into a bound buffer.
-oneDNN is Debian's libdnnl-dev, compiled by this script; x and y are row-major and what it takes to reorder them counts.
-PyTorch's CPU kernels come with the wheel for CUDA, since the package index has no other for x86-64. What a peer cannot do
-or is not there is said, and the column stays empty. A plot and a table are made from the JSON file alone: --from FILE.
+lie, meets all of them; a ratio is theirs over ours within one round, and median, least and most over the rounds are
+told. Above 1: we are faster. Times are processor time per call; weights are constants, which every peer may prepare
+beforehand and ours does not; a call of a Python peer costs a few microseconds more than the kernel. onnxruntime writes
+into a bound buffer. oneDNN is Debian's libdnnl-dev, compiled by this script; x and y are row-major and what it takes to
+reorder them counts. PyTorch's CPU kernels come with the wheel for CUDA, since the package index has no other for
+x86-64. What a peer cannot do or is not there is said, and the column stays empty. A plot and a table are made from the
+JSON file alone: --from FILE.
 
 The roofline of a layer is the least of two: the peak of this core, for f32 a product and a sum in registers, which is how
 our kernels compute, for f64 half of that, for bytes the best instruction there is; and what a copy beyond the second

@@ -13,6 +13,7 @@
 #include "reference/operator.h"
 
 #include <span>
+#include <utility>
 
 namespace assay::oracles {
 namespace {
@@ -48,7 +49,7 @@ class AveragePoolAnswer final : public Answer {
     sums.to = channels_first(x_.extent(1), std::span(shape_).subspan(2));
     sums.averaged = true;
     sums.counts_padding = count_padding_;
-    return oracles::screen(sums, got, how);
+    return oracles::screen(std::move(sums), got, how);
   }
 
   std::vector<Tap> taps(Int index) const override {
