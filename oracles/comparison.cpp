@@ -56,6 +56,12 @@ void Comparison::count(const Finding& finding) {
     weakest_ = std::max(weakest_.value_or(Level::L0), finding.level);
 }
 
+void Comparison::keep_common(const std::vector<std::string>& arithmetics) {
+  if (++below_ == 1) arithmetics_ = arithmetics;
+  std::erase_if(arithmetics_,
+                [&](const std::string& each) { return std::ranges::find(arithmetics, each) == arithmetics.end(); });
+}
+
 void Comparison::add(const Answer& answer, Int index, const Element& element, const Scalar& got, int set) {
   const Finding finding = examine(answer, index, element, got);
   count(finding);
@@ -65,8 +71,8 @@ void Comparison::add(const Answer& answer, Int index, const Element& element, co
   if ((notable && finding.kind > worst_) || (too_weak && !out_.evidence)) {
     out_.evidence = evidence_of(answer, index, element, got, set);
     out_.because = finding.because.empty() ? "value" : finding.because;
-    out_.detail = finding.arithmetic.empty() ? "" : "explained by: " + finding.arithmetic;
   }
+  if (finding.kind == Finding::Kind::below) keep_common(finding.arithmetics);
   worst_ = std::max(worst_, finding.kind);
   wrong_ += finding.kind == Finding::Kind::wrong ? 1 : 0;
   if (element.kind != Kind::finite)

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace assay::oracles {
 
@@ -36,17 +37,22 @@ class Comparison {
 
   const Variety& variety() const { return variety_; }
   Int wrong() const { return wrong_; }
+  Int below() const { return below_; }
+  // Arithmetic that each element below the level may come from, the strongest first.
+  const std::vector<std::string>& arithmetics() const { return arithmetics_; }
   Verdict verdict() const;
 
  private:
   void count(const Finding& finding);
   void widen(const Deviation& off);
+  void keep_common(const std::vector<std::string>& arithmetics);
 
   Level asked_;
   Verdict out_;
   std::optional<Level> weakest_;
   Finding::Kind worst_ = Finding::Kind::right;
-  Int wrong_ = 0;
+  Int wrong_ = 0, below_ = 0;
+  std::vector<std::string> arithmetics_;
   std::string unscored_reason_;
   Variety variety_;
 };

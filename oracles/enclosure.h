@@ -90,6 +90,9 @@ struct Oracle {
   // `operands` is read; it may be null, and then only the call is asked.
   std::vector<std::string> (*touched)(const Call&, const Operands* operands);
   bool touched_reads_data = false;
+  // The inputs that are multiplied, averaged or interpolated: what TF32, bf16 and flushing hardware changes on the way
+  // in.
+  std::vector<std::string> factors = {};
 };
 // The oracle of an operator; throws BrokenPromise where there is none.
 const Oracle& oracle_of(const OpVersion& version);

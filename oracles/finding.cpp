@@ -48,23 +48,22 @@ double share_of_budget(const Element& element, const Scalar& got, double error, 
   return std::max(0.0, error - std::ldexp(1.0, exponent - format.precision)) / budget;
 }
 
-bool admits(const Allowance& allowance, const Element& element, const Scalar& got, DType dtype) {
-  if (!got.is_finite() && (allowance.may_overflow || allowance.blurs_nonfinite)) return true;
-  const Interval range = interval(element, allowance, dtype);
-  return inside(got, range) ||
-         (allowance.flushes_output && is_float(dtype) && flushed_to_zero(got, range, format_of(dtype)));
+// Notes one arithmetic that may give what came back; the first decides the level.
+void explain(Finding& finding, const Allowance& wider, std::string arithmetic) {
+  if (finding.kind != Finding::Kind::below) finding.level = wider.level;
+  finding.kind = Finding::Kind::below;
+  finding.arithmetics.push_back(std::move(arithmetic));
 }
 
-// The first arithmetic beyond L2 that explains what came back; none explains a wrong element.
+// Names every arithmetic beyond L2 that may give what came back; none explains a wrong element.
 void explain(Finding& finding, const Answer& answer, Int index, const Element& element, const Scalar& got) {
   finding.kind = Finding::Kind::wrong;
   finding.because = "value";
   for (const Allowance& wider : answer.wider(index)) {
-    if (!wider.vacuous && !admits(wider, element, got, answer.dtype())) continue;
-    finding.kind = Finding::Kind::below;
-    finding.level = wider.level;
-    finding.arithmetic = wider.vacuous ? wider.arithmetic + ": nothing can be proven, n u >= 1" : wider.arithmetic;
-    return;
+    if (wider.vacuous)
+      explain(finding, wider, wider.arithmetic + ": nothing can be proven, n u >= 1");
+    else if (admits(wider, element, got, answer.dtype()))
+      explain(finding, wider, wider.arithmetic);
   }
 }
 
@@ -104,15 +103,18 @@ Finding examine_special(const Answer& answer, Int index, const Element& element,
   finding.because = "special";
   if (got.is_finite()) return finding;  // what spreads an infinity never makes it finite
   for (const Allowance& wider : answer.wider(index))
-    if (wider.blurs_nonfinite) {
-      finding.kind = Finding::Kind::below;
-      finding.level = wider.level;
-      finding.arithmetic = wider.arithmetic;
-    }
+    if (wider.blurs_nonfinite) explain(finding, wider, wider.arithmetic);
   return finding;
 }
 
 }  // namespace
+
+bool admits(const Allowance& allowance, const Element& element, const Scalar& got, DType dtype) {
+  if (!got.is_finite() && (allowance.may_overflow || allowance.blurs_nonfinite)) return true;
+  const Interval range = interval(element, allowance, dtype);
+  return inside(got, range) ||
+         (allowance.flushes_output && is_float(dtype) && flushed_to_zero(got, range, format_of(dtype)));
+}
 
 bool same(const Scalar& a, const Scalar& b) {
   if (a.is == Scalar::Class::nan || b.is == Scalar::Class::nan) return a.is == b.is;

@@ -21,7 +21,8 @@ struct Finding {
   enum class Kind { right, unscored, below, wrong };
   Kind kind = Kind::right;
   Level level = Level::L0;
-  std::string because, arithmetic;               // of below and wrong
+  std::string because;                           // of below and wrong
+  std::vector<std::string> arithmetics;          // of below: those that may land there, the strongest first
   bool is_nearest = false;                       // equals RN_T(y)
   std::pair<std::string, std::string> followed;  // a member of a set ruling: A9, A14
   Deviation off;
@@ -30,6 +31,9 @@ struct Finding {
 Finding examine(const Answer& answer, Int index, const Element& element, const Scalar& got);
 // The proof of it; BrokenPromise where the element and its definition disagree.
 Evidence evidence_of(const Answer& answer, Int index, const Element& element, const Scalar& got, int set);
+
+// Whether `got` lies where an arithmetic may land.
+bool admits(const Allowance& allowance, const Element& element, const Scalar& got, DType dtype);
 
 // Equal as values: zeros of either sign are (A29), and so are NaN.
 bool same(const Scalar& a, const Scalar& b);

@@ -4,6 +4,7 @@
 #include "oracles/case_class.h"
 #include "oracles/comparison.h"
 #include "oracles/environment.h"
+#include "oracles/whole_output.h"
 #include "reference/operator.h"
 
 #include <algorithm>
@@ -119,6 +120,7 @@ struct Bench::State {
     return at->second;
   }
 
+  std::string explanation(const Comparison& all, const Outcome& outcome, const Readings& readings) const;
   std::optional<Verdict> malformed(const Outcome& outcome, const Shape& shape) const;
   Verdict compare_values(const Outcome& outcome, const Readings& readings, Variety* variety) const;
   Verdict judge_under(const Outcome& outcome, const Readings& readings, Variety* variety = nullptr) const;
@@ -126,6 +128,7 @@ struct Bench::State {
   void confirm(const Sheet& sheet, std::size_t set, const Tensor& got, const Screening& screening) const;
   Verdict judge_legal(const Outcome& outcome) const;
   Verdict judge_near_miss(const Outcome& outcome) const;
+  Verdict judge_refusal(const Outcome& outcome) const;
   bool is_vacuous(Sheet& sheet, const Variety& variety) const;
 };
 
@@ -210,6 +213,21 @@ void Bench::State::confirm(const Sheet& sheet, std::size_t set, const Tensor& go
   }
 }
 
+// Names the arithmetic that gives the whole output. Where none does, says how much of the output is off.
+std::string Bench::State::explanation(const Comparison& all, const Outcome& outcome, const Readings& readings) const {
+  std::vector<Computed> computed;
+  for (std::size_t set = 0; set < sets.size(); ++set)
+    computed.push_back({call, sets[set], readings, judgement.arithmetic, outcome.sets[set][0]});
+  const std::vector<std::string>& named = all.arithmetics();
+  const auto fitting = std::ranges::find_if(named, [&](const std::string& each) { return fits_whole(each, computed); });
+  if (fitting != named.end()) return "explained by: " + *fitting;
+  const Int elements = all.verdict().elements, others = elements - all.below();
+  return std::to_string(all.below()) + " of " + std::to_string(elements) + " elements off; " +
+         (named.empty() ? "no one arithmetic gives them all"
+                        : named.front() + " may give " + (all.below() == 1 ? "it" : "them") +
+                              ", but would change the other " + std::to_string(others) + " as well");
+}
+
 Verdict Bench::State::compare_values(const Outcome& outcome, const Readings& readings, Variety* variety) const {
   Sheet& answers = sheet(readings);
   Comparison all(judgement.level);
@@ -234,6 +252,7 @@ Verdict Bench::State::compare_values(const Outcome& outcome, const Readings& rea
   }
   if (variety) *variety = all.variety();
   Verdict out = all.verdict();
+  if (out.state == oracles::State::below && all.below() > 0) out.detail = explanation(all, outcome, readings);
   if (is_over())
     out.detail += (out.detail.empty() ? "" : "; ") + ("looked at up to wrong element " + std::to_string(all.wrong()));
   return out;
@@ -342,6 +361,29 @@ Verdict Bench::State::judge_near_miss(const Outcome& outcome) const {
   return out;
 }
 
+// Weighs a refusal against the readings, as a value is: one that makes the model illegal or its output empty excuses
+// it.
+Verdict Bench::State::judge_refusal(const Outcome& outcome) const {
+  if (!is_legal()) return verdict(oracles::State::pass, "refused", outcome.because);
+  const auto is_empty = [&](const Readings& readings) {
+    const std::optional<Shape> shape = oracle().shape(call, readings);
+    return !shape || volume(*shape) == 0;
+  };
+  std::vector<Readings> excusing;
+  for (const Readings& readings : is_empty({}) ? std::vector<Readings>{} : departures(call.definition(), touched)) {
+    if (!excusing.empty() && excusing.front().departures().size() < readings.departures().size()) break;
+    if (is_empty(readings)) excusing.push_back(readings);
+  }
+  if (excusing.empty()) return verdict(oracles::State::refused, "refused", outcome.because);
+  Verdict out =
+      verdict(oracles::State::contested, "refused", "refused under " + text(excusing.front()) + ": " + outcome.because);
+  out.readings = excusing.front();
+  out.also.assign(excusing.begin() + 1, excusing.end());
+  if (out.also.empty())
+    for (const auto& [id, reading] : out.readings.departures()) out.followed[id] = reading;
+  return out;
+}
+
 Bench::Bench(Call call, std::vector<Operands> sets, Judgement judgement)
     : state_(new State{std::move(call), std::move(sets), judgement, {}, {}, {}, {}}) {
   expect_sound_environment();
@@ -365,9 +407,7 @@ Verdict Bench::judge(const Outcome& outcome) const {
     case Outcome::Kind::unsupported:
       out = verdict(oracles::State::unsupported, "not implemented", outcome.because);
       break;
-    case Outcome::Kind::refused:
-      out = verdict(state_->is_legal() ? oracles::State::refused : oracles::State::pass, "refused", outcome.because);
-      break;
+    case Outcome::Kind::refused: out = state_->judge_refusal(outcome); break;
     default: out = verdict(oracles::State::error, std::string(name(outcome.kind)), outcome.because); break;
   }
   out.violated = state_->violated;

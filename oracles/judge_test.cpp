@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <limits>
 
 using namespace assay;
@@ -21,6 +23,24 @@ Tensor floats(Shape shape, std::vector<float> values) {
   Tensor t({DType::f32, std::move(shape)});
   std::ranges::copy(values, t.as<float>().begin());
   return t;
+}
+
+// Both data sets of a case of one input besides its weights, answered by a formula of its values.
+template <class F>
+Outcome answered_by(const Case& c, F&& formula) {
+  Outcome out;
+  for (int set = 0; set < data_sets; ++set) {
+    const Operands in = operands(c, set);
+    const auto x = in[0]->as<float>();
+    out.sets.push_back({formula(std::vector<float>(x.begin(), x.end()))});
+  }
+  return out;
+}
+
+// A float with 11 bits of its significand, to nearest even, as TF32 hardware takes it.
+float tf32(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return std::bit_cast<float>((bits + 0xfffu + ((bits >> 13) & 1u)) & ~0x1fffu);
 }
 
 // The second data set of a stated recipe is the negated first; so is the answer of a linear operator without a bias.
@@ -122,6 +142,59 @@ TEST_CASE("A legal model that is refused is refused, one that is not implemented
   CHECK(judge(parsed(valid_ceil), Outcome::failure(Outcome::Kind::refused, "no")).state == State::refused);
   CHECK(judge(parsed(valid_ceil), Outcome::failure(Outcome::Kind::unsupported, "no")).state == State::unsupported);
   CHECK(judge(parsed(valid_ceil), Outcome::failure(Outcome::Kind::timed_out, "20 s")).state == State::error);
+}
+
+TEST_CASE("A refusal is contested where a reading leaves the model without a window", "[judge][A7]") {
+  // ceil((1 - 2) / 2) + 1 = 1 window as ruled; the printed formula ceil((1 - 2 + 1) / 2) = 0 gives none.
+  const Case c =
+      parsed("AveragePool-10 opset=10 ir=8 X=f32[1,1,1]~iota:1 auto_pad=VALID kernel_shape=2 strides=2 ceil_mode=1");
+  const Verdict v = judge(c, Outcome::failure(Outcome::Kind::refused, "no window"));
+  CHECK(v.state == State::contested);
+  CHECK(v.detail == "refused under A7=text-floor: no window");
+  CHECK(v.followed.at("A7") == "text-floor");
+  CHECK(judge(c, Outcome::failure(Outcome::Kind::unsupported, "no")).state == State::unsupported);
+}
+
+TEST_CASE("Narrow inputs are named where they give the whole output, and not for one spoilt element",
+          "[judge][below]") {
+  const Case c = parsed("Conv-11 opset=11 ir=8 X=f32[1,1,256]~normal:7 W=f32[1,1,1]~lit:0x1.234566p+0@init");
+  const float w = 0x1.234566p+0f;
+  const auto scaled = [](std::vector<float> x, float by, float (*narrow)(float)) {
+    for (float& value : x) value = narrow(value) * by;
+    return floats({1, 1, 256}, x);
+  };
+  const auto kept = [](float value) { return value; };
+  const Verdict whole = judge(c, answered_by(c, [&](const auto& x) { return scaled(x, tf32(w), tf32); }));
+  CHECK(whole.state == State::below);
+  CHECK(whole.detail == "explained by: TF32 inputs");
+  const Verdict one = judge(c, answered_by(c, [&](const auto& x) {
+                              Tensor y = scaled(x, w, kept);
+                              y.template as<float>()[10] *= 1.0005f;
+                              return y;
+                            }));
+  CHECK(one.state == State::below);
+  CHECK(one.detail == "2 of 512 elements off; TF32 inputs may give them, but would change the other 510 as well");
+}
+
+TEST_CASE("A shifted window over subnormal data is not taken for flushing, flushing is", "[judge][below]") {
+  const Case c = parsed("AveragePool-22 opset=22 ir=10 X=f32[1,1,40]~subnormal:3 kernel_shape=2");
+  const Verdict shifted = judge(c, answered_by(c, [](const std::vector<float>& x) {
+                                  std::vector<float> y;
+                                  for (std::size_t i = 0; i < 39; ++i)
+                                    y.push_back((x[(i + 1) % 40] + x[(i + 2) % 40]) / 2);
+                                  return floats({1, 1, 39}, y);
+                                }));
+  CHECK(shifted.state == State::below);
+  CHECK(shifted.detail.find("explained by") == std::string::npos);
+  const Verdict flushed =
+      judge(c, answered_by(c, [](const std::vector<float>& x) {
+              const auto zero = [](float value) { return std::abs(value) < 0x1p-126f ? 0.0f : value; };
+              std::vector<float> y;
+              for (std::size_t i = 0; i < 39; ++i) y.push_back(zero((zero(x[i]) + zero(x[i + 1])) / 2));
+              return floats({1, 1, 39}, y);
+            }));
+  CHECK(flushed.state == State::below);
+  CHECK(flushed.detail.starts_with("explained by: subnormals flushed"));
 }
 
 TEST_CASE("An infinite weight over padding: the term may be absent or NaN", "[judge][A14]") {

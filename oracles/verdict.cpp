@@ -7,8 +7,8 @@
 namespace assay::oracles {
 namespace {
 
-constexpr std::array<std::string_view, 9> states{"pass",     "contested",   "below",   "fail", "unscored",
-                                                 "accepted", "unsupported", "refused", "error"};
+constexpr std::array<std::string_view, 10> states{"pass",     "contested",   "below",   "fail",  "unscored",
+                                                  "accepted", "unsupported", "refused", "error", "not run"};
 constexpr std::array<std::string_view, 9> kinds{"outputs",       "unsupported", "refused", "crashed", "timed out",
                                                 "out of memory", "garbled",     "shapes",  "missing"};
 

@@ -27,10 +27,10 @@ struct Outcome {
 std::string_view name(Outcome::Kind kind);  // "timed out"
 
 // Every planned case ends in exactly one of these.
-enum class State { pass, contested, below, fail, unscored, accepted, unsupported, refused, error };
-inline constexpr State all_states[] = {State::pass,        State::contested, State::below,
-                                       State::fail,        State::unscored,  State::accepted,
-                                       State::unsupported, State::refused,   State::error};
+enum class State { pass, contested, below, fail, unscored, accepted, unsupported, refused, error, not_run };
+inline constexpr State all_states[] = {State::pass,     State::contested, State::below,       State::fail,
+                                       State::unscored, State::accepted,  State::unsupported, State::refused,
+                                       State::error,    State::not_run};
 std::string_view name(State state);
 std::optional<State> state_named(std::string_view name);
 

@@ -14,9 +14,12 @@ const T& get(const Attribute& attribute) {
 
 }  // namespace
 
+std::string operator_name(const OpVersion& version) {
+  return (version.domain.empty() ? "" : version.domain + ":") + version.name;
+}
+
 std::string text(const OpVersion& version) {
-  return (version.domain.empty() ? "" : version.domain + ":") + version.name + "-" +
-         std::to_string(version.since_version);
+  return operator_name(version) + "-" + std::to_string(version.since_version);
 }
 
 Node& Node::input(std::string name, TensorType type) {

@@ -22,7 +22,8 @@ struct OpVersion {
   int since_version = 1;
   auto operator<=>(const OpVersion&) const = default;
 };
-std::string text(const OpVersion& version);  // "Conv-11", "com.microsoft:NhwcConv-1"
+std::string text(const OpVersion& version);           // "Conv-11", "com.microsoft:NhwcConv-1"
+std::string operator_name(const OpVersion& version);  // "Conv", "com.microsoft:NhwcConv"
 
 using Ints = std::vector<Int>;
 // The kinds of AttributeProto in use. Graphs (If, Loop, Scan) and tensors are not yet admitted.

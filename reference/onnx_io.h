@@ -13,7 +13,10 @@ namespace assay {
 // The ModelProto of a case: one node, its graph inputs and initializers, output dimensions symbolic. Deterministic
 // bytes: names from the schema, attributes in schema order, producer "assay" without a version, raw_data little-endian.
 std::string model_of(const Case& c);
-std::string model_of(const Case& c, const Operands& data);  // the same from what `operands` drew for set 0
+// The same from what `operands` drew for set 0. `names`, where it is not 0, is a seed for what a model may have
+// otherwise and mean the same: names of producer, graph, node, tensors and symbols, the order of attributes and of
+// initializers. Graph inputs keep their order.
+std::string model_of(const Case& c, const Operands& data, int names = 0);
 
 // The cases as independent nodes of one model, for runtimes that are slow to load: the inputs of case i are called
 // "i_X" and so on, the outputs come in the order of the cases. All share opset, IR version and domain.
@@ -21,7 +24,7 @@ std::string packed_model_of(const std::vector<const Case*>& cases);
 
 // The graph inputs of that model that are no initializers, for one data set, as TensorProtos in graph-input order.
 std::vector<std::string> graph_inputs(const Case& c, int set);
-std::vector<std::string> graph_inputs(const Case& c, const Operands& data);
+std::vector<std::string> graph_inputs(const Case& c, const Operands& data, bool named = true);
 
 std::string encode_tensor(const Tensor& tensor, std::string_view name);
 // Strangers' bytes: raw_data or the typed fields; anything else is one clear line.

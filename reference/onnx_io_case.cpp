@@ -2,10 +2,14 @@
 // The model of a case, and what is asked of it.
 #include "reference/onnx_io.h"
 #include "reference/onnx_io_message.h"
+#include "reference/recipe.h"
 
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <span>
 
 namespace assay {
 namespace {
@@ -178,14 +182,74 @@ Operands initializers_of(const Case& c) {
   return holds_data ? operands(c, 0) : Operands{};
 }
 
+// -- names that other producers give
+
+// An identifier of C90, as names have to be (onnx/docs/IR.md, "Names Within a Graph"), that is told apart by `number`.
+std::string other_name(Generator& generator, std::size_t number) {
+  static constexpr const char* stems[] = {"input", "onnx__Conv_", "layer1_0_weight", "x_", "t", "_tensor", "val_", "Y"};
+  return stems[generator.below(std::size(stems))] + std::string("_") + std::to_string(generator.below(900)) + "_" +
+         std::to_string(number);
+}
+
+// The names of one model: each is replaced by one other, wherever it stands.
+class Renaming {
+ public:
+  explicit Renaming(int seed) : generator_(static_cast<std::uint64_t>(seed)) {}
+
+  std::string operator()(const std::string& name) {
+    if (name.empty()) return name;  // an optional input that is left out
+    const auto [at, fresh] = names_.try_emplace(name);
+    if (fresh) at->second = other_name(generator_, names_.size());
+    return at->second;
+  }
+  template <class List>
+  void shuffle(List& list) {
+    for (int i = list.size(); i > 1; --i)
+      list.SwapElements(i - 1, static_cast<int>(generator_.below(static_cast<std::uint64_t>(i))));
+  }
+  const char* one_of(std::span<const char* const> words) { return words[generator_.below(words.size())]; }
+
+ private:
+  Generator generator_;
+  std::map<std::string, std::string> names_;
+};
+
+void rename(onnx::ValueInfoProto& info, Renaming& renaming) {
+  info.set_name(renaming(info.name()));
+  for (onnx::TensorShapeProto::Dimension& each :
+       *info.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
+    if (each.has_dim_param()) each.set_dim_param(renaming(each.dim_param()));
+}
+
+void rename(onnx::ModelProto& model, int seed) {
+  static constexpr const char* producers[] = {"pytorch", "tf2onnx", "skl2onnx", "onnx.compose", "exporter"};
+  static constexpr const char* graphs[] = {"main_graph", "torch_jit", "g", "tf2onnx_model", "sub"};
+  Renaming renaming(seed);
+  onnx::GraphProto& graph = *model.mutable_graph();
+  for (onnx::ValueInfoProto& each : *graph.mutable_input()) rename(each, renaming);
+  for (onnx::TensorProto& each : *graph.mutable_initializer()) each.set_name(renaming(each.name()));
+  for (onnx::NodeProto& node : *graph.mutable_node()) {
+    node.set_name(renaming("node " + node.op_type()));
+    for (std::string& each : *node.mutable_input()) each = renaming(each);
+    for (std::string& each : *node.mutable_output()) each = renaming(each);
+    renaming.shuffle(*node.mutable_attribute());
+  }
+  for (onnx::ValueInfoProto& each : *graph.mutable_output()) rename(each, renaming);
+  renaming.shuffle(*graph.mutable_initializer());
+  model.set_producer_name(renaming.one_of(producers));
+  model.set_producer_version(std::to_string(seed) + ".0");
+  graph.set_name(renaming.one_of(graphs));
+}
+
 }  // namespace
 
 std::string model_of(const Case& c) { return model_of(c, initializers_of(c)); }
 
-std::string model_of(const Case& c, const Operands& data) {
+std::string model_of(const Case& c, const Operands& data, int names) {
   onnx::ModelProto model = empty_model(c);
   model.mutable_graph()->set_name(text(c.version));
   add_case(*model.mutable_graph(), c, "", data);
+  if (names > 0) rename(model, names);
   return bytes_of(model);
 }
 
@@ -204,11 +268,12 @@ std::string packed_model_of(const std::vector<const Case*>& cases) {
 
 std::vector<std::string> graph_inputs(const Case& c, int set) { return graph_inputs(c, operands(c, set)); }
 
-std::vector<std::string> graph_inputs(const Case& c, const Operands& data) {
+std::vector<std::string> graph_inputs(const Case& c, const Operands& data, bool named) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < c.definition().inputs.size(); ++i) {
     const std::string& name = c.definition().inputs[i].name;
-    if (is_given(c, name) && !is_initializer(c, name)) out.push_back(encode_tensor(data.at(i).value(), name));
+    if (is_given(c, name) && !is_initializer(c, name))
+      out.push_back(encode_tensor(data.at(i).value(), named ? name : ""));
   }
   return out;
 }

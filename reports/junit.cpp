@@ -204,8 +204,9 @@ class Document {
       add_cause(suite, cause, found->second);
       told += cause.mark.empty() ? found->second : 0;
     }
-    const Int skipped = counts.value("unsupported", Int{0}) + counts.value("unscored", Int{0});
-    if (skipped > 0) suite.skips(cases(skipped) + " unsupported or unscored", "nothing was found out");
+    const Int skipped =
+        counts.value("unsupported", Int{0}) + counts.value("unscored", Int{0}) + counts.value("not run", Int{0});
+    if (skipped > 0) suite.skips(cases(skipped) + " unsupported, unscored or not run", "nothing was found out");
     if (total(counts) > told + skipped)
       suite.passes(cases(total(counts) - told - skipped) + " in which nothing was found that counts");
   }

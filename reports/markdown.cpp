@@ -10,8 +10,8 @@
 namespace assay::reports {
 namespace {
 
-constexpr std::array states = {"pass",     "contested", "below",   "fail",       "error",
-                               "unscored", "accepted",  "refused", "unsupported"};
+constexpr std::array states = {"pass",     "contested", "below",   "fail",        "error",
+                               "unscored", "accepted",  "refused", "unsupported", "not run"};
 
 // Text of at most comment_limit bytes, hence characters; what does not fit is counted.
 class Comment {

@@ -12,8 +12,8 @@
 namespace assay::reports {
 namespace {
 
-constexpr std::array states = {"pass",     "contested", "below",       "fail", "unscored",
-                               "accepted", "refused",   "unsupported", "error"};
+constexpr std::array states = {"pass",     "contested", "below",       "fail",  "unscored",
+                               "accepted", "refused",   "unsupported", "error", "not run"};
 
 std::string joined(const std::vector<std::string>& list, std::string_view separator) {
   std::string text;

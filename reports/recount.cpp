@@ -19,8 +19,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array words{"pass",     "contested",   "below",   "fail", "unscored",
-                           "accepted", "unsupported", "refused", "error"};
+constexpr std::array words{"pass",     "contested",   "below",   "fail",  "unscored",
+                           "accepted", "unsupported", "refused", "error", "not run"};
 constexpr std::array levels{"L0", "L1", "L2", "L2t", "L3", "widest"};
 constexpr std::array agreed_marks{"xfail", "xpass", "known"};
 

@@ -102,7 +102,7 @@ TEST_CASE("totals count every verdict once, all nine words present", "[report]")
       told({{pool, verdict(State::pass)}, {conv, wrong_value()}, {other_pool, verdict(State::pass)}, {near_miss, {}}});
   Int sum = 0;
   for (const auto& [state, count] : report.totals) sum += count;
-  CHECK(report.totals.size() == 9);
+  CHECK(report.totals.size() == 10);
   CHECK(sum == 3);
   CHECK(count(report.totals, State::pass) == 2);
   CHECK_FALSE(report.is_complete());

@@ -48,7 +48,7 @@ Standing standing_of(const Json& verdict, const std::string& state, bool strict)
     const auto of_class = verdict.find("class");
     return of_class == verdict.end() || decides(of_class->get<std::string>()) ? Standing::breaches : Standing::apart;
   }
-  return state == "unsupported" || state == "unscored" ? Standing::skipped : Standing::passes;
+  return state == "unsupported" || state == "unscored" || state == "not run" ? Standing::skipped : Standing::passes;
 }
 
 CaseRow case_row(const Json& verdict, bool strict) {

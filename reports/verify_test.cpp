@@ -113,7 +113,7 @@ Asked asked() {
 Report report_of(int jobs = 1, bool is_conforming = false) {
   suites::Suite suite = suite_of({});
   suites::Campaign campaign;
-  campaign.backend = {"example", "1.0", "cpu", {}, {}, {"f16", "f32"}, 0, {}, false, {}};
+  campaign.backend = {"example", "1.0", "cpu", {}, {}, {"f16", "f32"}, 0, {}, false, {}, false};
   for (std::size_t i = 0; i < suite.cases.size(); ++i) {
     const Told plain{told()[i].line, State::pass, "", Level::L0};
     const bool is_near_miss = !suite.cases[i].c.definition().violated(suite.cases[i].c.call()).empty();

@@ -5,6 +5,7 @@
 #include "oracles/verdict.h"
 #include "suites/predicate.h"
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <set>
@@ -24,6 +25,7 @@ struct Description {
   bool answers_shapes = false;      // and no values: its outputs are types with extents, -1 where it knows none
   // Free options it knows, with the values each may have; an empty list: any value.
   std::map<std::string, std::vector<std::string>> options;
+  bool binds_outputs = false;  // it can write outputs into buffers that are there before
 };
 
 struct Ask {
@@ -33,6 +35,9 @@ struct Ask {
   int threads = 1;
   std::string optimization = "all";                 // all, extended, basic or none
   std::map<std::string, std::string> options = {};  // only such as the backend declared
+  bool binds_outputs = false;                       // only of a backend that can
+  bool fresh = false;                               // as the first case of a fresh process, where there are processes
+  std::chrono::milliseconds limit{0};               // for the answer; 0: the backend's own
 };
 
 // What the processes of a backend came to: how many there were, and how much memory those that were not killed gained
@@ -55,6 +60,10 @@ class Backend {
   // How what it does is kept from the rest of the machine, in words; empty where it is not, or has not begun.
   virtual std::string isolation() const { return ""; }
   virtual Upkeep upkeep() const { return {}; }
+  // The number of the process that takes the questions, which rises whenever another one takes over.
+  virtual int session() const { return 0; }
+  // Whether another process costs milliseconds.
+  virtual bool begins_afresh_quickly() const { return false; }
   // Asks one question, which has to live until its answer. Returns when it is sent or the backend takes no more of it
   // for now, so that the host works while the backend does. No second question before the answer to the first.
   virtual void ask(const Ask& question) = 0;

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/campaign.h"
 
-#include "oracles/judge.h"
-#include "reference/nearest.h"
-#include "reference/onnx_io.h"
 #include "suites/inquiry.h"
-#include "suites/printable.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <exception>
+#include <map>
 #include <mutex>
+#include <set>
+#include <span>
 #include <thread>
 #include <tuple>
 #include <utility>
 
 namespace assay::suites {
 namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
 
 using Batch = std::vector<std::size_t>;
 
@@ -24,10 +28,11 @@ bool can_be_packed(const Planned& planned, const Description& backend) {
 }
 
 // Which cases are asked in one model: a function of the suite, the capabilities and the size of a pack alone.
-std::vector<Batch> batches(const Suite& suite, const Description& backend, int pack) {
+std::vector<Batch> batches(const Suite& suite, std::span<const std::size_t> indices, const Description& backend,
+                           int pack) {
   std::vector<Batch> all;
   std::map<std::tuple<int, int, std::string>, std::size_t> growing;  // by what the cases of one model share
-  for (std::size_t i = 0; i < suite.cases.size(); ++i) {
+  for (const std::size_t i : indices) {
     const Case& c = suite.cases[i].c;
     if (pack <= 1 || !can_be_packed(suite.cases[i], backend)) {
       all.push_back({i});
@@ -43,131 +48,277 @@ std::vector<Batch> batches(const Suite& suite, const Description& backend, int p
   return all;
 }
 
+// Small ones first: what hangs is known soon.
+std::size_t cases_of_epoch(std::size_t number) {
+  constexpr std::size_t least = 16, most = 512;
+  return number < 2 ? least : std::min(most, least << std::min<std::size_t>(number - 1, 16));
+}
+
+// The index after the cases of so many epochs.
+std::size_t end_of_epochs(std::size_t count) {
+  std::size_t end = 0;
+  for (std::size_t number = 0; number < count; ++number) end += cases_of_epoch(number);
+  return end;
+}
+
+// Lots are small enough to keep eight jobs busy, and no smaller than a process is worth.
+std::size_t batches_of_lot(std::size_t batches) {
+  constexpr std::size_t least = 8, lots = 8;
+  return std::max(least, (batches + lots - 1) / lots);
+}
+
 // A question on its way; the backend reads it in place.
 struct Asked {
   Question question;
   Ask ask;
+  Clock::time_point at;
 };
 
 // What the jobs of one campaign share.
-class Work {
- public:
-  Work(const Suite& suite, const Conduct& conduct, Campaign& campaign,
-       const std::function<void(const Conclusion&)>& keep)
-      : suite_(suite),
-        conduct_(conduct),
-        campaign_(campaign),
-        keep_(keep),
-        batches_(batches(suite, campaign.backend, conduct.pack)) {
-    progress_.total = suite.cases.size();
+struct Shared {
+  const Suite& suite;
+  const Conduct& conduct;
+  Campaign& campaign;
+  const Keep& keep;
+  Progress progress = {};
+  std::mutex mutex = {};
+  std::exception_ptr failure = {};
+  std::atomic<bool> failed = false;
+
+  bool is_over() const { return failed || (conduct.stop && *conduct.stop); }
+  bool has_enough() const { return conduct.enough && *conduct.enough; }
+
+  // Keeps the first failure of ours; the others end at their next case.
+  void fail(std::exception_ptr thrown) {
+    const std::lock_guard lock(mutex);
+    if (!failure) failure = std::move(thrown);
+    failed = true;
   }
 
-  // Works through cases until there is none left, the run is stopped or a job failed. While the backend works on one
-  // question the next is made, and the answer before it is judged.
-  void proceed(Backend& backend) {
-    Inquiry inquiry(suite_, conduct_, campaign_.backend);
+  void record(Conclusion conclusion) {
+    const std::lock_guard lock(mutex);
+    if (keep) keep(conclusion);
+    ++progress.done;
+    ++progress.states[conclusion.verdict.state];
+    campaign.verdicts[conclusion.index] = std::move(conclusion.verdict);
+    campaign.marks[conclusion.index] = std::move(conclusion.marks);
+    if (conduct.progress) conduct.progress(progress);
+  }
+};
+
+// Consecutive batches that one job runs in one process.
+class Lot {
+ public:
+  // `probes`: cases that are run although a breaker covers them, to see whether it still holds.
+  Lot(Shared& shared, std::span<const Batch> batches, const Progression& known, const std::set<std::size_t>& probes)
+      : shared_(shared), batches_(batches), known_(known), probes_(probes) {
+    experience_ = known.experience;
+    experience_.breaker = &known.breaker;
+  }
+
+  // While the backend works on one question the next is made, and the answer before it is judged.
+  void run(Backend& backend, Backend& second) {
+    Confirmation confirmation(second, shared_.conduct, shared_.campaign.backend);
+    Inquiry inquiry(shared_.suite, shared_.conduct, shared_.campaign.backend, experience_, confirmation);
     std::unique_ptr<Asked> under_way;
-    while (!is_over()) {
+    bool is_first = backend.begins_afresh_quickly();
+    while (!shared_.is_over()) {
       std::unique_ptr<Asked> next = prepared(inquiry);
       if (!next && !under_way) return;
       std::optional<oracles::Outcome> outcome;
-      if (under_way) outcome = answer_to(under_way->question, backend);
-      if (is_over()) return;  // an interrupt reaches the worker as well: what it did then is no finding
-      if (under_way) under_way->ask.sets.clear();  // it is answered; of large tensors this is a copy
+      if (under_way) outcome = answer_to(*under_way, backend, inquiry);
+      if (shared_.is_over()) return;  // an interrupt reaches the worker as well: what it did then is no finding
       const std::unique_ptr<Asked> answered = std::exchange(under_way, std::move(next));
-      if (under_way) backend.ask(under_way->ask);
-      if (answered)
-        for (Conclusion& each : inquiry.conclude(std::move(answered->question), *std::move(outcome)))
-          record(std::move(each));
+      if (under_way) {
+        under_way->ask.fresh = std::exchange(is_first, false);
+        under_way->ask.limit = experience_.patience();
+        backend.ask(under_way->ask);
+        under_way->at = Clock::now();
+        inquiry.note_asked(under_way->question, backend.session());
+      }
+      if (answered) conclude(inquiry, std::move(answered->question), *std::move(outcome));
     }
   }
 
-  // Keeps the first failure of ours; the others end at their next case.
-  void fail(std::exception_ptr failure) {
-    const std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = std::move(failure);
-    failed_ = true;
-  }
-  void rethrow_failure() const {
-    if (failure_) std::rethrow_exception(failure_);
-  }
+  const std::vector<std::size_t>& put_last() const { return put_last_; }
+  const Experience& experience() const { return experience_; }
+  const Pace& pace() const { return pace_; }
 
  private:
-  bool is_over() const { return failed_ || (conduct_.stop && *conduct_.stop); }
-
-  oracles::Outcome answer_to(const Question& question, Backend& backend) const {
+  oracles::Outcome answer_to(Asked& asked, Backend& backend, Inquiry& inquiry) {
     try {
-      return backend.answer();
+      oracles::Outcome outcome = backend.answer();
+      inquiry.note_asked(asked.question, backend.session());
+      using Kind = oracles::Outcome::Kind;
+      if (outcome.kind == Kind::outputs || outcome.kind == Kind::refused || outcome.kind == Kind::unsupported)
+        pace_.add({1, std::chrono::ceil<milliseconds>(Clock::now() - asked.at)});
+      asked.ask.sets.clear();  // it is answered; of large tensors this is a copy
+      return outcome;
     } catch (const std::logic_error& broken) {
-      throw BrokenPromise("case " + suite_.cases[question.cases.front()].line + ": " + broken.what());
+      throw BrokenPromise("case " + shared_.suite.cases[asked.question.cases.front()].line + ": " + broken.what());
     }
   }
 
   // What is owed comes before what is new.
   std::unique_ptr<Asked> prepared(Inquiry& inquiry) {
     std::optional<Question> question = inquiry.next();
-    if (!question) {
-      if (conduct_.enough && *conduct_.enough) return nullptr;
-      const std::size_t index = next_++;
-      if (index >= batches_.size()) return nullptr;
-      inquiry.take(batches_[index]);
+    while (!question) {
+      if (next_ == batches_.size() || shared_.has_enough()) return nullptr;
+      const Batch& batch = batches_[next_++];
+      if (is_put_last(batch)) continue;
+      inquiry.take(batch);
       question = inquiry.next();
     }
     Ask ask = inquiry.ask_of(*question);
-    return std::make_unique<Asked>(Asked{*std::move(question), std::move(ask)});
+    return std::make_unique<Asked>(Asked{*std::move(question), std::move(ask), {}});
   }
 
-  void record(Conclusion conclusion) {
-    const std::lock_guard lock(mutex_);
-    if (keep_) keep_(conclusion);
-    ++progress_.done;
-    ++progress_.states[conclusion.verdict.state];
-    campaign_.verdicts[conclusion.index] = std::move(conclusion.verdict);
-    campaign_.marks[conclusion.index] = std::move(conclusion.marks);
-    if (conduct_.progress) conduct_.progress(progress_);
+  bool is_put_last(const Batch& batch) {
+    if (!own_ || batch.size() > 1 || probes_.contains(batch.front())) return false;
+    if (!own_->covering(shared_.suite.cases[batch.front()].c)) return false;
+    put_last_.push_back(batch.front());
+    return true;
   }
 
-  const Suite& suite_;
-  const Conduct& conduct_;
-  Campaign& campaign_;
-  const std::function<void(const Conclusion&)>& keep_;
-  std::vector<Batch> batches_;
-  std::atomic<std::size_t> next_ = 0;
-  std::atomic<bool> failed_ = false;
-  std::mutex mutex_;
-  Progress progress_;
-  std::exception_ptr failure_;
+  void conclude(Inquiry& inquiry, Question question, oracles::Outcome outcome) {
+    for (Conclusion& each : inquiry.conclude(std::move(question), std::move(outcome))) {
+      if (shared_.is_over()) return;
+      const std::size_t index = each.index;
+      shared_.record(std::move(each));
+      learn(index);
+    }
+  }
+
+  // The breaker of earlier epochs is copied where this lot has something to add to it.
+  void learn(std::size_t index) {
+    if (shared_.conduct.exhaustive) return;
+    seen_.push_back(index);
+    if (!own_ && !costs_a_process(*shared_.campaign.verdicts[index])) return;
+    if (!own_) experience_.breaker = &own_.emplace(known_.breaker);
+    for (const std::size_t i : std::exchange(seen_, {}))
+      own_->note(shared_.suite.cases[i], *shared_.campaign.verdicts[i]);
+    own_->decide();
+  }
+
+  Shared& shared_;
+  std::span<const Batch> batches_;
+  const Progression& known_;
+  const std::set<std::size_t>& probes_;
+  std::size_t next_ = 0;
+  Experience experience_;
+  Pace pace_;
+  std::optional<CircuitBreaker> own_;
+  std::vector<std::size_t> seen_;  // cases that its breaker was not told of
+  std::vector<std::size_t> put_last_;
 };
 
-// One job. It opens its session itself, so that sessions start up side by side.
-void labour(Work& work, Crew& crew, std::size_t job) {
-  try {
-    work.proceed(crew.member(job));
-  } catch (...) {
-    work.fail(std::current_exception());
+// One epoch: what may be run of these cases, in lots, by all jobs.
+class Epoch {
+ public:
+  Epoch(Shared& shared, Crew& crew, std::span<const std::size_t> indices, Progression& progression)
+      : shared_(shared), crew_(crew), indices_(indices), progression_(progression) {
+    std::vector<std::size_t> runnable;
+    std::set<const Breaker*> probed;
+    for (const std::size_t i : indices) {
+      const Breaker* breaker = progression.breaker.covering(shared.suite.cases[i].c);
+      if (breaker && !probed.insert(breaker).second) {
+        put_last_.push_back(i);
+        continue;
+      }
+      if (breaker) probes_.insert(i);
+      runnable.push_back(i);
+    }
+    batches_ = batches(shared.suite, runnable, shared.campaign.backend, shared.conduct.pack);
+    const std::size_t size = batches_of_lot(batches_.size());
+    for (std::size_t at = 0; at < batches_.size(); at += size)
+      lots_.push_back(std::make_unique<Lot>(
+          shared, std::span(batches_).subspan(at, std::min(size, batches_.size() - at)), progression, probes_));
   }
+
+  void run() {
+    std::vector<std::thread> others;
+    for (std::size_t job = 1; job < std::min(crew_.size(), lots_.size()); ++job)
+      others.emplace_back([this, job] { labour(job); });
+    labour(0);
+    for (std::thread& other : others) other.join();
+    if (shared_.failure) std::rethrow_exception(shared_.failure);
+    if (!shared_.is_over()) learn();
+  }
+
+  // Those not run, in order.
+  std::vector<std::size_t> put_last() {
+    for (const std::unique_ptr<Lot>& lot : lots_)
+      put_last_.insert(put_last_.end(), lot->put_last().begin(), lot->put_last().end());
+    std::ranges::sort(put_last_);
+    return std::move(put_last_);
+  }
+
+ private:
+  // One job. It opens its sessions itself, so that they start up side by side.
+  void labour(std::size_t job) {
+    try {
+      for (std::size_t at; !shared_.is_over() && (at = next_++) < lots_.size();)
+        lots_[at]->run(crew_.member(job), crew_.second(job));
+    } catch (...) {
+      shared_.fail(std::current_exception());
+    }
+  }
+
+  // By index: the same whichever job was first.
+  void learn() {
+    if (!shared_.conduct.exhaustive)
+      for (const std::size_t i : indices_)
+        if (const auto& verdict = shared_.campaign.verdicts[i])
+          progression_.breaker.note(shared_.suite.cases[i], *verdict);
+    progression_.breaker.decide();
+    for (const std::unique_ptr<Lot>& lot : lots_) {
+      progression_.experience.add(lot->experience());
+      progression_.experience.pace.add(lot->pace());
+    }
+    ++progression_.epochs;
+  }
+
+  Shared& shared_;
+  Crew& crew_;
+  std::span<const std::size_t> indices_;
+  Progression& progression_;
+  std::set<std::size_t> probes_;
+  std::vector<Batch> batches_;
+  std::vector<std::unique_ptr<Lot>> lots_;
+  std::vector<std::size_t> put_last_;
+  std::atomic<std::size_t> next_ = 0;
+};
+
+// Runs the cases of these indices, epoch by epoch.
+std::vector<std::size_t> run_epochs(Shared& shared, Crew& crew, std::span<const std::size_t> indices,
+                                    Progression& progression) {
+  std::vector<std::size_t> put_last;
+  while (!indices.empty() && !shared.is_over() && !shared.has_enough()) {
+    const std::size_t size = std::min(cases_of_epoch(progression.epochs), indices.size());
+    Epoch epoch(shared, crew, indices.first(size), progression);
+    epoch.run();
+    std::ranges::move(epoch.put_last(), std::back_inserter(put_last));
+    indices = indices.subspan(size);
+  }
+  return put_last;
 }
 
-std::string listed(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += " " + printable(word, 60);
-  return all;
+oracles::Verdict not_run(const Breaker& breaker) {
+  oracles::Verdict verdict;
+  verdict.state = oracles::State::not_run;
+  verdict.because = breaker.because;
+  verdict.detail = "where " + breaker.when.text();
+  return verdict;
 }
 
-// An option that nobody reads would make a report say what is not so.
-void expect_declared(const Description& backend, const std::map<std::string, std::string>& options) {
-  std::vector<std::string> known;
-  for (const auto& [key, values] : backend.options) known.push_back(key);
-  for (const auto& [key, value] : options) {
-    const auto found = backend.options.find(key);
-    if (found == backend.options.end())
-      throw InputError(printable(backend.backend) + " has no option '" + printable(key, 60) + "'" +
-                       suggestion(key, known) +
-                       (known.empty() ? "; it declares none" : "; it declares" + listed(known)));
-    if (!found->second.empty() && std::ranges::find(found->second, value) == found->second.end())
-      throw InputError(printable(backend.backend) + ": the option " + key + " is not '" + printable(value, 60) +
-                       "' but one of" + listed(found->second));
-  }
+Shared shared_by(const Suite& suite, Crew& crew, const Conduct& conduct, const Keep& keep, Campaign& campaign) {
+  expect_declared(crew.describe(), conduct.options);
+  campaign.backend = crew.describe();
+  campaign.verdicts.resize(suite.cases.size());
+  campaign.marks.resize(suite.cases.size());
+  Progress progress;
+  progress.total = suite.cases.size();
+  return {suite, conduct, campaign, keep, std::move(progress)};
 }
 
 }  // namespace
@@ -176,61 +327,18 @@ bool Campaign::is_complete() const {
   return std::ranges::all_of(verdicts, [](const auto& verdict) { return verdict.has_value(); });
 }
 
-Ask ask_of(const Planned& planned, const Conduct& conduct) { return ask_of(planned, all_operands(planned.c), conduct); }
-
-Ask ask_of(const Planned& planned, const std::vector<Operands>& data, const Conduct& conduct) {
-  Ask ask;
-  ask.id = case_id(planned.line);
-  ask.model = model_of(planned.c, data.front());
-  for (const Operands& set : data) ask.sets.push_back(graph_inputs(planned.c, set));
-  ask.threads = conduct.threads;
-  ask.optimization = conduct.optimization;
-  ask.options = conduct.options;
-  return ask;
-}
-
-std::string excluded_by(const Description& backend, const Case& c) {
-  if (!backend.operators.empty() && !backend.operators.contains(text(c.version)))
-    return text(c.version) + " is not among the declared operators";
-  for (const auto& [input, given] : c.node.inputs)
-    if (given.presence == Input::Presence::given && !backend.types.empty() &&
-        !backend.types.contains(std::string(name(given.type.dtype))))
-      return std::string(name(given.type.dtype)) + " is not among the declared types";
-  if (backend.newest_opset > 0 && c.opset > backend.newest_opset)
-    return "opset " + std::to_string(c.opset) + " is newer than the declared " + std::to_string(backend.newest_opset);
-  for (const Predicate& predicate : backend.excludes)
-    if (predicate.holds(c)) return "declared: " + predicate.text();
-  return "";
-}
-
-oracles::Verdict judged(const Planned& planned, oracles::Outcome outcome, const Description& backend,
-                        oracles::Level level) {
-  return judged(planned, all_operands(planned.c), std::move(outcome), backend, level);
-}
-
-oracles::Verdict judged(const Planned& planned, std::vector<Operands> data, oracles::Outcome outcome,
-                        const Description& backend, oracles::Level level) {
-  const std::string excluded = excluded_by(backend, planned.c);
-  const bool declared = outcome.kind == oracles::Outcome::Kind::refused && !excluded.empty();
-  if (declared) outcome.kind = oracles::Outcome::Kind::unsupported;
-  oracles::Verdict verdict = oracles::judge(planned.c.call(), std::move(data), outcome, {level, backend.arithmetic});
-  if (declared && verdict.state == oracles::State::unsupported) {
-    verdict.because = "declared";
-    verdict.detail = excluded;
+void Progression::note(const Planned& planned, std::size_t index, const oracles::Verdict& verdict) {
+  for (std::size_t end = end_of_epochs(epochs + 1); index >= end; end = end_of_epochs(epochs + 1)) {
+    breaker.decide();
+    ++epochs;
   }
-  return verdict;
-}
-
-oracles::Verdict certify(const Planned& planned, Backend& backend, const Conduct& conduct) {
-  expect_declared(backend.describe(), conduct.options);
-  // The question is forgotten before its answer is judged: of large tensors it is a copy.
-  oracles::Outcome outcome = backend.run(ask_of(planned, conduct));
-  return judged(planned, std::move(outcome), backend.describe(), conduct.level);
+  breaker.note(planned, verdict);
 }
 
 Crew::Crew(OpenBackend open, int jobs) : open_(std::move(open)) {
   members_.push_back(open_());
   members_.resize(static_cast<std::size_t>(std::max(1, jobs)));
+  seconds_.resize(members_.size());
 }
 
 Backend& Crew::member(std::size_t job) {
@@ -238,11 +346,45 @@ Backend& Crew::member(std::size_t job) {
   return *members_[job];
 }
 
+Backend& Crew::second(std::size_t job) {
+  if (!seconds_[job]) seconds_[job] = open_();
+  return *seconds_[job];
+}
+
 Upkeep Crew::upkeep() const {
   Upkeep all;
-  for (const std::unique_ptr<Backend>& member : members_)
-    if (member) all += member->upkeep();
+  for (const auto* backends : {&members_, &seconds_})
+    for (const std::unique_ptr<Backend>& member : *backends)
+      if (member) all += member->upkeep();
   return all;
+}
+
+std::vector<std::size_t> run(const Suite& suite, Crew& crew, const Conduct& conduct, const Keep& keep,
+                             Progression& progression, Campaign& campaign) {
+  Shared shared = shared_by(suite, crew, conduct, keep, campaign);
+  std::vector<std::size_t> indices(suite.cases.size());
+  for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = i;
+  return run_epochs(shared, crew, indices, progression);
+}
+
+void run_last(const Suite& suite, std::vector<std::size_t> put_last, Crew& crew, const Conduct& conduct,
+              const Keep& keep, Progression& progression, Campaign& campaign) {
+  Shared shared = shared_by(suite, crew, conduct, keep, campaign);
+  for (const auto& verdict : campaign.verdicts) shared.progress.done += verdict ? 1 : 0;
+  for (const auto& verdict : campaign.verdicts)
+    if (verdict) ++shared.progress.states[verdict->state];
+  const auto is_covered = [&](std::size_t i) { return progression.breaker.covering(suite.cases[i].c) != nullptr; };
+  for (;;) {
+    const auto covered = std::ranges::stable_partition(put_last, [&](std::size_t i) { return !is_covered(i); });
+    const std::vector<std::size_t> due(put_last.begin(), covered.begin());
+    if (due.empty() || shared.is_over() || shared.has_enough()) break;
+    put_last.erase(put_last.begin(), covered.begin());
+    std::ranges::move(run_epochs(shared, crew, due, progression), std::back_inserter(put_last));
+  }
+  if (!shared.is_over() && !shared.has_enough())
+    for (const std::size_t i : put_last)
+      shared.record({i, not_run(*progression.breaker.covering(suite.cases[i].c)), {}, {}});
+  campaign.breakers = progression.breaker.breakers();
 }
 
 Campaign run(const Suite& suite, const OpenBackend& open, const Conduct& conduct) {
@@ -250,18 +392,11 @@ Campaign run(const Suite& suite, const OpenBackend& open, const Conduct& conduct
   return run(suite, crew, conduct);
 }
 
-Campaign run(const Suite& suite, Crew& crew, const Conduct& conduct,
-             const std::function<void(const Conclusion&)>& keep) {
-  expect_declared(crew.describe(), conduct.options);
-  Campaign campaign{crew.describe(), {}, {}, {}};
-  campaign.verdicts.resize(suite.cases.size());
-  campaign.marks.resize(suite.cases.size());
-  Work work(suite, conduct, campaign, keep);
-  std::vector<std::thread> others;
-  for (std::size_t job = 1; job < crew.size(); ++job) others.emplace_back(labour, std::ref(work), std::ref(crew), job);
-  labour(work, crew, 0);
-  for (std::thread& other : others) other.join();
-  work.rethrow_failure();
+Campaign run(const Suite& suite, Crew& crew, const Conduct& conduct, const Keep& keep) {
+  Campaign campaign;
+  Progression progression;
+  std::vector<std::size_t> put_last = run(suite, crew, conduct, keep, progression, campaign);
+  run_last(suite, std::move(put_last), crew, conduct, keep, progression, campaign);
   campaign.isolation = crew.first().isolation();
   campaign.upkeep = crew.upkeep();
   return campaign;

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Campaign: one run of a suite over a backend. Each case ends in one verdict at its own index, so verdicts do not
 // depend on the number of jobs (decisions 7). What is asked beside that leaves marks, never another verdict.
+//
+// Cases are run in epochs, and an epoch in lots: consecutive cases that one job runs in one process, which begins
+// afresh where that costs milliseconds. So what a session holds, and what the circuit breaker puts last, are functions
+// of the indices of the cases and the outcomes of whole epochs, whatever the number of jobs.
 #pragma once
 
-#include "oracles/judge.h"
-#include "suites/backend.h"
-#include "suites/laws.h"
-#include "suites/presentations.h"
+#include "suites/confirmation.h"
 #include "suites/suite.h"
 
-#include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace assay::suites {
@@ -23,48 +21,18 @@ namespace assay::suites {
 // Opens one more session with the backend under test: every job has its own.
 using OpenBackend = std::function<std::unique_ptr<Backend>()>;
 
-struct Progress {
-  std::string_view stage = "asked";  // what is done to the cases
-  std::size_t done = 0, total = 0;   // total: 0 where only a budget ends it
-  std::map<oracles::State, std::size_t> states;
-  std::size_t kinds = 0;           // of failures, told apart by signature; fuzz
-  std::optional<double> coverage;  // share of the pairs of features that were asked; fuzz
-};
-
-// What is said beside a verdict (decisions 1).
-struct Mark {
-  std::string name;       // "unstable", "differs", "stale session", "breaks law" or "inference differs"
-  std::string by;         // what showed it: "repeated", "twice in one session", "shapes=absent", "pack", a law
-  std::string detail;     // in one line
-  bool breaches = false;  // it does not conform
-  std::string line;       // the other question where it is another case, else empty
-};
-
-// How to go about it. Only `level` and the configuration of the backend may change a verdict.
-struct Conduct {
-  oracles::Level level = oracles::Level::L2;
-  int jobs = 1;
-  int threads = 1;                             // inside the backend
-  std::string optimization = "all";            // of the backend: all, extended, basic or none
-  std::map<std::string, std::string> options;  // of its own, such as it declares
-  int pack = 1;                                // legal cases in one model, for runtimes that are slow to load
-  Presenting presenting = Presenting::sample;
-  Lawfulness laws = Lawfulness::none;
-  std::function<void(const Progress&)> progress;  // called by one thread at a time
-  const std::atomic<bool>* stop = nullptr;        // once true what is under way is dropped
-  const std::atomic<bool>* enough = nullptr;      // once true no further case is begun; what was begun is finished
-};
-
 struct Campaign {
   Description backend;
   std::vector<std::optional<oracles::Verdict>> verdicts;  // by index of the suite; empty where interrupted before
   std::vector<std::vector<Mark>> marks;                   // beside them, as many
+  std::vector<Breaker> breakers = {};                     // what keeps cases from being run
   std::string isolation = {};                             // how the backend was kept from the rest, in words
   Upkeep upkeep = {};
   bool is_complete() const;
 };
 
-// The sessions with a backend, one per job, kept from one suite to the next.
+// The sessions with a backend, kept from one suite to the next. A job has two: one runs case after case, the other runs
+// what has to be alone in a process.
 class Crew {
  public:
   // Opens the first session, the others when they are needed. Throws what opening throws.
@@ -73,33 +41,39 @@ class Crew {
   Backend& first() { return *members_.front(); }
   std::size_t size() const { return members_.size(); }
   Upkeep upkeep() const;  // of all of them, so far
-  // Of one job; opens it where that has not been done.
+  // Of one job; opened where that has not been done.
   Backend& member(std::size_t job);
+  Backend& second(std::size_t job);
 
  private:
   OpenBackend open_;
-  std::vector<std::unique_ptr<Backend>> members_;
+  std::vector<std::unique_ptr<Backend>> members_, seconds_;
+};
+
+// What a campaign knows from one suite to the next.
+struct Progression {
+  std::size_t epochs = 0;  // that are over
+  CircuitBreaker breaker;
+  Experience experience;
+
+  // Learns how the case of an index ended in an earlier run of the same campaign, told in the order of the indices.
+  void note(const Planned& planned, std::size_t index, const oracles::Verdict& verdict);
 };
 
 struct Conclusion;
+using Keep = std::function<void(const Conclusion&)>;
 
-// Throws what opening the backend throws, and InputError for an option the backend did not declare; a broken promise
-// names the case it happened at. `keep` is told of every case that is done with, by one thread at a time.
-Campaign run(const Suite& suite, Crew& crew, const Conduct& conduct,
-             const std::function<void(const Conclusion&)>& keep = {});
+// Runs the cases of a suite, those aside that a breaker covers: their indices are returned, for `run_last`. Throws what
+// opening the backend throws, and InputError for an option the backend did not declare; a broken promise names the case
+// it happened at. `keep` is told of every case that is done with, by one thread at a time.
+std::vector<std::size_t> run(const Suite& suite, Crew& crew, const Conduct& conduct, const Keep& keep,
+                             Progression& progression, Campaign& campaign);
+// Runs what no breaker covers any more; the rest is not run.
+void run_last(const Suite& suite, std::vector<std::size_t> put_last, Crew& crew, const Conduct& conduct,
+              const Keep& keep, Progression& progression, Campaign& campaign);
+
+// All of it.
+Campaign run(const Suite& suite, Crew& crew, const Conduct& conduct, const Keep& keep = {});
 Campaign run(const Suite& suite, const OpenBackend& open, const Conduct& conduct);
-
-// `data`: the operands of every set, as `all_operands` draws them; without, they are drawn.
-Ask ask_of(const Planned& planned, const Conduct& conduct);
-Ask ask_of(const Planned& planned, const std::vector<Operands>& data, const Conduct& conduct);
-// Why the declared capabilities exclude a case; empty where they do not.
-std::string excluded_by(const Description& backend, const Case& c);
-// A refusal of what the backend declared it cannot do is `unsupported`.
-oracles::Verdict judged(const Planned& planned, oracles::Outcome outcome, const Description& backend,
-                        oracles::Level level);
-oracles::Verdict judged(const Planned& planned, std::vector<Operands> data, oracles::Outcome outcome,
-                        const Description& backend, oracles::Level level);
-// Asks one case once and judges it.
-oracles::Verdict certify(const Planned& planned, Backend& backend, const Conduct& conduct);
 
 }  // namespace assay::suites

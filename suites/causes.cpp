@@ -169,10 +169,10 @@ Names common(const Names& a, const Names& b) {
 }
 
 // Findings that can have one cause at all.
-using Kind = std::tuple<std::string, std::string, oracles::State>;
+using Kind = std::tuple<std::string, std::string, oracles::State, bool>;
 Kind kind_of(const Finding& finding) {
   const Signature& s = finding.signature;
-  return {s.version.domain, s.version.name, s.state};
+  return {s.version.domain, s.version.name, s.state, finding.comes_again};
 }
 
 std::map<Kind, Indices> by_kind(std::span<const Finding> findings) {
@@ -271,6 +271,7 @@ std::string sentence(const Cause& cause, std::span<const WrongModel> models) {
   std::string out = versions_text(cause.versions) + ": " + std::to_string(cause.count) + " " +
                     std::string(name(cause.state)) + " (" + cause.because +
                     (cause.pattern.empty() ? "" : ", " + cause.pattern) + ")" + explanation(cause, models);
+  if (!cause.comes_again) out += ": does not come again (memory that nobody wrote?)";
   if (!cause.predicate.empty()) out += "; needs " + joined(cause.predicate);
   return out;
 }
@@ -299,6 +300,7 @@ Cause cause_of(std::span<const Finding> findings, const Indices& members, std::s
               {},
               {},
               {},
+              false,
               members.front(),
               0,
               {},
@@ -307,6 +309,7 @@ Cause cause_of(std::span<const Finding> findings, const Indices& members, std::s
   for (const std::size_t i : members) {
     const Finding& finding = findings[i];
     cause.count += finding.stands_for;
+    cause.comes_again |= finding.comes_again;
     cause.versions[finding.signature.version] += finding.stands_for;
     if (finding.diagnosis.is_confirmed || !cause.diagnosis.is_confirmed)
       cause.diagnosis.models = common(cause.diagnosis.models, finding.diagnosis.models);
@@ -385,7 +388,8 @@ std::vector<Cause> causes_of(std::span<const Finding> findings, std::span<const 
         }));
     for (const Indices& members : by_look(findings, left)) add(members);
   }
-  std::ranges::stable_sort(causes, std::greater<>(), &Cause::count);
+  std::ranges::stable_sort(causes, {},
+                           [](const Cause& cause) { return std::pair(gravity(cause.state), -cause.count); });
   return causes;
 }
 

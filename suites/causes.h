@@ -45,6 +45,7 @@ struct Finding {
   std::vector<std::string> predicate;  // what is special about `line`
   Diagnosis diagnosis;
   bool is_shrunk = false;
+  bool comes_again = true;  // alone, as it was found; else nothing explains it
   int asks = 0;
   Int stands_for = 1;  // failures that look the same and were not looked at themselves, this one included
 };
@@ -63,13 +64,14 @@ struct Cause {
   std::vector<std::string> predicate;  // common to its shrunk cases
   std::map<OpVersion, Int> versions;
   Int count = 0;
+  bool comes_again = true;              // some of it
   std::size_t first = 0, smallest = 0;  // by index of the findings
   std::vector<std::size_t> examples;    // the smallest ones, no line twice
   std::string sentence;                 // "AveragePool-19, 22: 53 fail (shape, smaller): SAME_* pads for …"
 };
 
-// The most frequent first. A finding belongs to the model that explains the most confirmed ones; what no model explains
-// and was not shrunk goes with the shrunk ones that look the same.
+// The gravest first, of these the most frequent. A finding belongs to the model that explains the most confirmed ones;
+// what no model explains and was not shrunk goes with the shrunk ones that look the same.
 std::vector<Cause> causes_of(std::span<const Finding> findings, std::span<const WrongModel> models,
                              std::size_t most_examples = 20);
 

@@ -99,7 +99,7 @@ bool settle(const Orders& orders) {
 }
 
 [[noreturn]] void become_worker(const Orders& orders) {
-  for (int number = 0; number < 4; ++number) ::dup2(orders.descriptors[number], number);
+  for (int number = 0; number < 5; ++number) ::dup2(orders.descriptors[number], number);
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   constexpr rlimit no_core_dumps{0, 0};
@@ -327,17 +327,35 @@ bool Cell::start(const Birth& birth, Isolation isolation) {
   return false;
 }
 
-// The inmates by the numbers they have in proc_, or else in our own /proc.
-std::vector<pid_t> Cell::inmates() const {
-  if (proc_.is_open()) {
-    std::vector<pid_t> all = numbers_in(proc_.number(), ".");
-    std::erase(all, 1);
-    return all;
-  }
+// By the numbers they have in proc_, or else in our own /proc.
+std::vector<pid_t> Cell::everyone() const {
   std::vector<pid_t> all;
-  add_children(warden_, all);
-  for (std::size_t i = 0; i < all.size(); ++i) add_children(pid_t{all[i]}, all);
+  if (proc_.is_open()) {
+    all = numbers_in(proc_.number(), ".");
+    std::erase(all, 1);
+  } else {
+    add_children(warden_, all);
+    for (std::size_t i = 0; i < all.size(); ++i) add_children(pid_t{all[i]}, all);
+  }
   return all;
+}
+
+// Without a program that only forks.
+std::vector<pid_t> Cell::inmates() const {
+  std::vector<pid_t> all = everyone();
+  if (is_fork_server_) std::erase(all, worker_);
+  return all;
+}
+
+// A process of another namespace is named by its entry in the /proc of that one.
+void Cell::signal(pid_t inmate, int number) const {
+  if (!proc_.is_open()) {
+    ::kill(inmate, number);
+    return;
+  }
+  const std::string name = std::to_string(inmate);
+  const Descriptor entry(::openat(proc_.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (entry.is_open()) ::syscall(SYS_pidfd_send_signal, entry.number(), number, nullptr, 0);
 }
 
 std::string Cell::stat_of(pid_t inmate) const {
@@ -356,28 +374,41 @@ Census Cell::census(std::size_t enough) const {
   return sum;
 }
 
-std::vector<pid_t> Cell::strays() const {
+std::vector<pid_t> Cell::strays(pid_t leader) const {
   std::vector<pid_t> all = inmates();
   std::erase_if(all, [&](pid_t id) {
     const Inmate inmate = described(stat_of(id));
-    return inmate.is_zombie || inmate.group == 0 || inmate.group == worker_;
+    return inmate.is_zombie || inmate.group == 0 || inmate.group == leader;
   });
   return all;
 }
 
-void Cell::kill() const {
-  if (isolation_ == Isolation::subreaper) {
-    // Stopped first, so that none starts another while we look.
-    std::set<pid_t> stopped;
-    for (std::size_t before = 1; before != stopped.size();) {
-      before = stopped.size();
-      for (const pid_t inmate : inmates())
-        if (stopped.insert(inmate).second) ::kill(inmate, SIGSTOP);
-    }
-    for (const pid_t inmate : stopped) ::kill(inmate, SIGKILL);
+// Stopped first, so that none starts another while we look.
+void Cell::end(std::vector<pid_t> (Cell::*who)() const) const {
+  std::set<pid_t> stopped;
+  for (std::size_t before = 1; before != stopped.size();) {
+    before = stopped.size();
+    for (const pid_t inmate : (this->*who)())
+      if (stopped.insert(inmate).second) signal(inmate, SIGSTOP);
   }
+  for (const pid_t inmate : stopped) signal(inmate, SIGKILL);
+}
+
+void Cell::clear() const { end(&Cell::inmates); }
+
+bool Cell::is_clear() const {
+  return std::ranges::all_of(inmates(), [&](pid_t id) {
+    const std::string stat = stat_of(id);
+    return stat.empty() || described(stat).is_zombie;
+  });
+}
+
+void Cell::kill() const {
   // In a namespace the end of the warden is the end of all.
-  if (isolation_ != Isolation::subreaper) ::syscall(SYS_pidfd_send_signal, handle_.number(), SIGKILL, nullptr, 0);
+  if (isolation_ != Isolation::subreaper)
+    ::syscall(SYS_pidfd_send_signal, handle_.number(), SIGKILL, nullptr, 0);
+  else
+    end(&Cell::everyone);
 }
 
 void Cell::listen() {

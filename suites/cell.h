@@ -12,6 +12,7 @@
 #include "suites/descriptor.h"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -24,7 +25,7 @@ namespace assay::suites {
 enum class Isolation { pid_namespace, user_namespace, subreaper };
 std::string_view words(Isolation isolation);  // for the report
 
-// What is in a cell, the warden aside.
+// What is in a cell, the warden aside, and a program that only forks.
 struct Census {
   std::size_t resident = 0;  // bytes
   std::size_t tasks = 0;     // processes and threads
@@ -33,7 +34,7 @@ struct Census {
 struct Birth {
   std::string program;                              // a path
   std::vector<std::string> arguments, environment;  // without the program; "KEY=VALUE"
-  std::array<int, 4> descriptors;                   // become 0 to 3
+  std::array<int, 5> descriptors;                   // become 0 to 4
   Isolation best = Isolation::pid_namespace;        // the first to be tried
   std::size_t most_tasks = 0;                       // enforced by the kernel where it can
 };
@@ -49,9 +50,17 @@ class Cell {
   const Descriptor& news() const { return news_; }
   // Stops counting above `enough` tasks.
   Census census(std::size_t enough) const;
-  // Living inmates that left the process group of the worker, by the numbers they have inside.
-  std::vector<pid_t> strays() const;
-  // Ends everything inside. The only member another thread may call, beside census().
+  // Living inmates that left the process group of `leader`, by the numbers they have inside.
+  std::vector<pid_t> strays(pid_t leader) const;
+  // The program that was started, by the number it has inside.
+  pid_t program() const { return worker_; }
+  // From now on the program itself is no worker but forks them: it is not counted, and clear() spares it.
+  void note_fork_server() { is_fork_server_ = true; }
+  // Ends everything inside but a program that forks. Another thread may call it, as it may kill() and census().
+  void clear() const;
+  // Whether nothing but a program that forks is left.
+  bool is_clear() const;
+  // Ends everything inside.
   void kill() const;
   // Ends everything inside and returns when it has ended.
   void close();
@@ -63,7 +72,10 @@ class Cell {
  private:
   bool start(const Birth& birth, Isolation isolation);
   void listen();
+  std::vector<pid_t> everyone() const;
   std::vector<pid_t> inmates() const;
+  void end(std::vector<pid_t> (Cell::*who)() const) const;
+  void signal(pid_t inmate, int number) const;
   std::string stat_of(pid_t inmate) const;
 
   Isolation isolation_ = Isolation::subreaper;
@@ -73,6 +85,7 @@ class Cell {
   Descriptor proc_;  // as the inmates see it
   std::optional<int> status_;
   bool is_closed_ = false;
+  std::atomic<bool> is_fork_server_ = false;
 };
 
 }  // namespace assay::suites

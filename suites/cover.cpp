@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -166,7 +168,112 @@ Chosen chosen_from(const std::vector<Candidate>& candidates, std::size_t outside
   return chosen;
 }
 
+// -- pieces
+
+using Mask = std::vector<bool>;
+
+std::size_t count(const Mask& mask) { return static_cast<std::size_t>(std::ranges::count(mask, true)); }
+
+Mask both(const Mask& a, const Mask& b) {
+  Mask out(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) out[i] = a[i] && b[i];
+  return out;
+}
+
+Mask holding(const Predicate& claim, const std::vector<Case>& cases) {
+  Mask out(cases.size());
+  for (std::size_t i = 0; i < cases.size(); ++i) out[i] = claim.holds(cases[i]);
+  return out;
+}
+
+struct Claimed {
+  std::string text;
+  Mask inside, outside;
+};
+
+// Claims that hold for `seed`, in the words that it and the cases like it show.
+std::vector<Claimed> claims_for(const Case& seed, const std::vector<Case>& inside, const std::vector<Case>& outside) {
+  std::vector<Case> alike;
+  for (const Case& c : inside)
+    if (c.version == seed.version) alike.push_back(c);
+  std::vector<std::string> texts = claims_about({seed});
+  std::ranges::move(claims_about(alike), std::back_inserter(texts));
+  const Definition* const definition = &seed.definition();
+  std::set<std::string> seen;
+  std::vector<Claimed> all;
+  for (const std::string& text : texts) {
+    if (!seen.insert(text).second) continue;
+    const Predicate claim = parsed(text);
+    if (claim.mistake({&definition, 1}) || !claim.holds(seed)) continue;
+    all.push_back({text, holding(claim, inside), holding(claim, outside)});
+  }
+  return all;
+}
+
+// How much a claim tells apart: what it keeps inside, weighed by how much purer it makes the rest (Quinlan's FOIL).
+double gain(std::size_t kept, std::size_t others, double purity_before) {
+  if (kept == 0) return 0;
+  const double purity = static_cast<double>(kept) / static_cast<double>(kept + others);
+  return static_cast<double>(kept) * (std::log2(purity) - purity_before);
+}
+
+double log_purity(const Mask& inside, const Mask& outside) {
+  return std::log2(static_cast<double>(count(inside)) / static_cast<double>(count(inside) + count(outside)));
+}
+
+// The claims of one piece; empty where no short conjunction tells the seed from the cases outside.
+std::vector<const Claimed*> grown(const std::vector<Claimed>& claims, const Mask& all_inside, const Mask& all_outside,
+                                  std::size_t most_per_piece) {
+  std::vector<const Claimed*> chosen;
+  Mask inside = all_inside, outside = all_outside;
+  while (count(outside) > 0) {
+    const Claimed* best = nullptr;
+    double most = 0;
+    const double before = log_purity(inside, outside);
+    for (const Claimed& each : claims)
+      if (const double with = gain(count(both(inside, each.inside)), count(both(outside, each.outside)), before);
+          with > most) {
+        most = with;
+        best = &each;
+      }
+    if (!best || chosen.size() == most_per_piece) return {};
+    chosen.push_back(best);
+    inside = both(inside, best->inside);
+    outside = both(outside, best->outside);
+  }
+  return chosen;
+}
+
+std::string conjunction(const std::vector<const Claimed*>& claims) {
+  std::string text;
+  for (const Claimed* each : claims) text += (text.empty() ? "" : " and ") + each->text;
+  return text;
+}
+
 }  // namespace
+
+Pieces pieces(const std::vector<Case>& inside, const std::vector<Case>& outside, std::size_t least,
+              std::size_t most_per_piece) {
+  Pieces out;
+  Mask left(inside.size(), true);
+  for (std::size_t seed = 0; seed < inside.size(); ++seed) {
+    if (!left[seed]) continue;
+    const std::vector<Claimed> claims = claims_for(inside[seed], inside, outside);
+    const auto chosen = grown(claims, Mask(inside.size(), true), Mask(outside.size(), true), most_per_piece);
+    const Predicate when = chosen.empty() ? Predicate() : parsed(conjunction(chosen));
+    const Mask held = holding(when, inside);
+    const bool is_told_apart = !chosen.empty() || outside.empty();
+    if (!is_told_apart || count(held) < least) {
+      out.left_over.push_back(seed);
+      continue;
+    }
+    for (std::size_t i = 0; i < inside.size(); ++i)
+      if (held[i]) left[i] = false;
+    out.all.push_back(when);
+  }
+  std::erase_if(out.left_over, [&](std::size_t i) { return !left[i]; });
+  return out;
+}
 
 Cover cover(const std::vector<Case>& inside, const std::vector<Case>& outside) {
   expects(!inside.empty(), "a cover of no case");

@@ -17,4 +17,15 @@ struct Cover {
 // out most of the cases outside. All cases are of one operator version.
 Cover cover(const std::vector<Case>& inside, const std::vector<Case>& outside);
 
+struct Pieces {
+  std::vector<Predicate> all;          // each holds for some case inside and for none outside
+  std::vector<std::size_t> left_over;  // cases inside that none holds for, by index
+};
+
+// Short conjunctions, found one after the other: each grows from the first case inside that none before it holds for,
+// by the claim that tells most about inside and outside, until it holds for none outside. One that takes more than
+// `most_claims`, or holds for fewer than `least` cases inside, is dropped. Cases may be of several operators.
+Pieces pieces(const std::vector<Case>& inside, const std::vector<Case>& outside, std::size_t least = 1,
+              std::size_t most_claims = 3);
+
 }  // namespace assay::suites

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -31,6 +32,14 @@ Pipe::Pipe() {
     throw InputError("no pipe for a worker: " + std::generic_category().message(errno));
   read = above_standard(ends[0]);
   write = above_standard(ends[1]);
+}
+
+SocketPair::SocketPair() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    throw InputError("no socket for a worker: " + std::generic_category().message(errno));
+  ours = above_standard(ends[0]);
+  theirs = above_standard(ends[1]);
 }
 
 void set_nonblocking(const Descriptor& descriptor) {

@@ -31,6 +31,12 @@ struct Pipe {
   Pipe();
 };
 
+// A pair of connected sockets that keep messages apart. Closed on exec. Throws InputError likewise.
+struct SocketPair {
+  Descriptor ours, theirs;
+  SocketPair();
+};
+
 void set_nonblocking(const Descriptor& descriptor);
 
 }  // namespace assay::suites

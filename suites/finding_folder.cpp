@@ -46,8 +46,8 @@ Json backend_json(const Provenance& p) {
           {"name", p.description.backend},
           {"version", p.description.version},
           {"device", p.description.device},
-          {"threads", p.conduct.threads},
-          {"optimization", p.conduct.optimization},
+          {"threads", p.conduct.settings.threads},
+          {"optimization", p.conduct.settings.optimization},
           {"options", p.conduct.options}};
 }
 

@@ -132,15 +132,18 @@ std::vector<std::string> values_of(const std::string& option, const Json& values
   return known;
 }
 
+// Options that every request may have.
+bool is_ours(std::string_view option) { return option == "threads" || option == "optimization" || option == "outputs"; }
+
 std::map<std::string, std::vector<std::string>> options_of(const Json& object) {
   const Json* options = find(object, "options");
   std::map<std::string, std::vector<std::string>> known;
   if (!options) return known;
   if (!options->is_object()) throw Malformed{"\"options\" is not an object of names with their values"};
   for (const auto& [option, values] : options->items()) {
-    if (option.empty() || option.find('=') != std::string::npos || option == "threads" || option == "optimization")
+    if (option.empty() || option.find('=') != std::string::npos || is_ours(option))
       throw Malformed{"\"options\" declares \"" + printable(option, 40) +
-                      "\"; a name is not empty, without =, and neither threads nor optimization"};
+                      "\"; a name is not empty, without =, and neither threads, optimization nor outputs"};
     known.emplace(option, values_of(option, values));
   }
   return known;
@@ -171,8 +174,8 @@ Description description_of(const Json& json) {
   description.version = printable(text_of(json, "version"), 80);
   description.device = printable(text_of(json, "device"), 80);
   description.arithmetic = arithmetic_of(json);
-  const Json& capabilities =
-      declarations(json, "capabilities", {"operators", "types", "newest_opset", "excludes", "answers"});
+  const Json& capabilities = declarations(
+      json, "capabilities", {"operators", "types", "newest_opset", "excludes", "answers", "binds_outputs"});
   description.operators = names_of(capabilities, "operators");
   description.types = names_of(capabilities, "types");
   description.newest_opset = small_number_of(capabilities, "newest_opset", 0);
@@ -181,6 +184,7 @@ Description description_of(const Json& json) {
   if (answers != "values" && answers != "shapes")
     throw Malformed{"\"answers\" is \"" + printable(answers, 40) + "\"; known are values shapes"};
   description.answers_shapes = answers == "shapes";
+  description.binds_outputs = flag_of(capabilities, "binds_outputs");
   description.options = options_of(json);
   return description;
 }
@@ -202,6 +206,7 @@ Json capabilities_of(const Description& description) {
   if (description.newest_opset > 0) json["newest_opset"] = description.newest_opset;
   for (const Predicate& predicate : description.excludes) json["excludes"].push_back(predicate.text());
   if (description.answers_shapes) json["answers"] = "shapes";
+  if (description.binds_outputs) json["binds_outputs"] = true;
   return json;
 }
 
@@ -221,8 +226,9 @@ void read_options(const Json& options, Ask& ask) {
   if (!options.is_object()) throw Malformed{"\"options\" is not an object"};
   ask.threads = small_number_of(options, "threads", 1);
   ask.optimization = text_of(options, "optimization", "all");
+  ask.binds_outputs = text_of(options, "outputs") == "bound";
   for (const auto& [option, ignored] : options.items())
-    if (option != "threads" && option != "optimization") ask.options.emplace(option, text_of(options, option.c_str()));
+    if (!is_ours(option)) ask.options.emplace(option, text_of(options, option.c_str()));
 }
 
 Incoming request_of(const Json& json) {
@@ -272,6 +278,7 @@ std::string describe_line() { return "{\"assay\":1,\"ask\":\"describe\"}\n"; }
 std::string run_line(const Ask& ask) {
   Json json = {{"ask", "run"}, {"id", ask.id}};
   json["options"] = {{"threads", ask.threads}, {"optimization", ask.optimization}};
+  if (ask.binds_outputs) json["options"]["outputs"] = "bound";
   for (const auto& [option, value] : ask.options) json["options"][option] = value;
   json["model"] = ask.model.size();
   json["sets"] = Json::array();

@@ -95,7 +95,7 @@ TEST_CASE("frame: options that are declared in a way nobody could ask for are an
       {R"({"precision":[32]})", "\"options\": precision is not an array of strings"},
       {R"({"":[]})", "a name is not empty"},
       {R"({"a=b":[]})", "\"options\" declares \"a=b\""},
-      {R"({"threads":["1"]})", "neither threads nor optimization"},
+      {R"({"threads":["1"]})", "neither threads, optimization nor outputs"},
   }));
   const auto introduction = parse_introduction(R"({"assay":1,"backend":"b","options":)" + wrong.options + "}");
   REQUIRE_FALSE(introduction);

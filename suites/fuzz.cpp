@@ -9,6 +9,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 namespace assay::suites {
@@ -69,9 +70,9 @@ std::string arithmetic_text(const oracles::Arithmetic& arithmetic) {
 // Says when the budget is used up.
 class Alarm {
  public:
-  Alarm(std::optional<std::chrono::seconds> budget, std::atomic<bool>& rings) {
+  Alarm(std::optional<std::chrono::duration<double>> budget, std::atomic<bool>& rings) {
     if (budget)
-      waiter_ = std::thread([this, until = Clock::now() + *budget, &rings] {
+      waiter_ = std::thread([this, until = Clock::now() + std::chrono::ceil<Clock::duration>(*budget), &rings] {
         std::unique_lock lock(mutex_);
         if (!cancelled_.wait_until(lock, until, [&] { return is_cancelled_; })) rings = true;
       });
@@ -142,75 +143,8 @@ void keep(Store& store, std::uint64_t index, const Planned& planned, const Concl
   store.put(index, planned.line, {done.verdict, done.marks});
 }
 
-AskCase asking(Backend& backend, const Conduct& conduct) {
-  return [&](const Case& c) {
-    const Planned planned{c, line(c), "", {}};
-    oracles::Outcome outcome = backend.run(ask_of(planned, conduct));
-    oracles::Verdict verdict = judged(planned, outcome, backend.describe(), conduct.level);
-    return Answered{std::move(outcome), std::move(verdict)};
-  };
-}
-
-// Does the work of 0 … count - 1 with the sessions of the crew, side by side, until `conduct.stop`.
-template <class F>
-void side_by_side(Crew& crew, const Conduct& conduct, std::string_view stage, std::size_t count, F&& work) {
-  std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr failure;
-  Progress progress{.stage = stage, .total = count, .states = {}, .coverage = {}};
-  const auto tell = [&] {
-    const std::lock_guard lock(mutex);
-    ++progress.done;
-    if (conduct.progress) conduct.progress(progress);
-  };
-  const auto labour = [&](std::size_t job) {
-    try {
-      Backend& backend = crew.member(job);
-      for (std::size_t i; !(conduct.stop && *conduct.stop) && (i = next++) < count;) {
-        work(i, backend);
-        tell();
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-      next = count;
-    }
-  };
-  std::vector<std::thread> others;
-  for (std::size_t job = 1; job < crew.size(); ++job) others.emplace_back(labour, job);
-  labour(0);
-  for (std::thread& other : others) other.join();
-  if (failure) std::rethrow_exception(failure);
-}
-
-template <class T>
-std::vector<T> filled(std::vector<std::optional<T>>& slots) {
-  std::vector<T> all;
-  for (std::optional<T>& slot : slots)
-    if (slot) all.push_back(*std::move(slot));
-  return all;
-}
-
 // Beyond what any campaign asks.
 constexpr std::uint64_t first_peak = std::uint64_t{1} << 48;
-
-Finding found(const Example& example, Backend& backend, const Conduct& conduct, std::span<const WrongModel> models,
-              const Sorting& sorting) {
-  const oracles::Judgement judgement{conduct.level, backend.describe().arithmetic};
-  const AskCase ask = asking(backend, conduct);
-  const Failure& failure = *example.failure;
-  Answered again = ask(failure.planned.c);
-  Shrinking shrinking;
-  shrinking.judgement = judgement;
-  shrinking.most_asks = failure.told.verdict.state == State::error ? sorting.most_asks_of_errors : sorting.most_asks;
-  const bool is_steady = signature_of(failure.planned.c, again, judgement) == failure.signature;
-  if (!is_steady) again.verdict = failure.told.verdict;  // it does not fail again: kept as it was first seen
-  Finding finding = finding_of(failure.planned.c, failure.planned.origin, std::move(again), models, shrinking,
-                               is_steady ? ask : AskCase());
-  if (!is_steady) finding.signature = failure.signature;
-  finding.stands_for = example.stands_for;
-  return finding;
-}
 
 // What the backend says it does not take: such a case is answered otherwise once that changes.
 std::string capabilities_text(const Description& description) {
@@ -234,8 +168,9 @@ Identity identity_of(const FuzzPlan& plan, const std::string& backend, const Des
                     {"arithmetic", arithmetic_text(description.arithmetic)},
                     {"capabilities", capabilities_text(description)},
                     {"level", std::string(oracles::name(conduct.level))},
-                    {"threads", std::to_string(conduct.threads)},
-                    {"optimization", conduct.optimization},
+                    {"threads", std::to_string(conduct.settings.threads)},
+                    {"optimization", conduct.settings.optimization},
+                    {"exhaustive", conduct.exhaustive ? "yes" : "no"},
                     {"pack", std::to_string(conduct.pack)},
                     {"presentations", std::to_string(static_cast<int>(conduct.presenting))},
                     {"laws", std::to_string(static_cast<int>(conduct.laws))},
@@ -249,20 +184,40 @@ Identity identity_of(const FuzzPlan& plan, const std::string& backend, const Des
   return identity;
 }
 
+// Goes on where an earlier run of the same campaign was ended: what it was not run is planned again, and the breaker
+// learns what that one's had learnt.
+static Progression progression_of(Store& store) {
+  Progression progression;
+  std::vector<std::size_t> not_run;
+  store.each([&](std::size_t index, const Kept& each) {
+    if (each.told.verdict.state == State::not_run) {
+      not_run.push_back(index);
+      return;
+    }
+    if (Result<Case> c = parse_case(each.line))
+      progression.note({*std::move(c), each.line, "", {}}, index, each.told.verdict);
+  });
+  for (const std::size_t index : not_run) store.remove(index);
+  return progression;
+}
+
 bool fuzz(const FuzzPlan& plan, Crew& crew, const Conduct& conduct, Store& store) {
   std::atomic<bool> enough = false;
-  const Alarm alarm(plan.budget, enough);
+  std::optional<std::chrono::duration<double>> running;
+  if (plan.budget) running = share_of_running * std::chrono::duration<double>(*plan.budget);
+  const Alarm alarm(running, enough);
   Conduct own = conduct;
   own.enough = &enough;
+  own.exhaustive = conduct.exhaustive || plan.shard.count > 1;  // a shard knows too little of the others
   const oracles::Judgement judgement{conduct.level, crew.describe().arithmetic};
+  Progression progression = progression_of(store);
   Blocks blocks(plan, store);
+  Blocks::Block put_last;
   std::set<std::string> kinds;
   for (const auto& [index, signature] : store.findings()) kinds.insert(signature);
   Progress all;
   all.total = plan.cases ? (plan.regressions.size() + *plan.cases) / plan.shard.count : 0;
-  while (!enough) {
-    const Blocks::Block next = blocks.next();
-    if (next.indices.empty()) return true;
+  const auto run_block = [&](const Blocks::Block& block, auto&& run) {
     const double coverage = conduct.progress ? blocks.coverage() : 0;
     own.progress = [&](const Progress& progress) {
       if (!conduct.progress) return;
@@ -273,17 +228,33 @@ bool fuzz(const FuzzPlan& plan, Crew& crew, const Conduct& conduct, Store& store
       for (const auto& [state, count] : progress.states) sum.states[state] += count;
       conduct.progress(sum);
     };
-    const Campaign campaign = run(next.suite, crew, own, [&](const Conclusion& done) {
-      keep(store, next.indices[done.index], next.suite.cases[done.index], done, judgement, kinds);
+    Campaign campaign;
+    run(campaign, [&](const Conclusion& done) {
+      keep(store, block.indices[done.index], block.suite.cases[done.index], done, judgement, kinds);
     });
     for (const auto& verdict : campaign.verdicts)
       if (verdict) {
         ++all.done;
         ++all.states[verdict->state];
       }
-    if (conduct.stop && *conduct.stop) return false;
+  };
+  while (!enough && !(conduct.stop && *conduct.stop)) {
+    const Blocks::Block next = blocks.next();
+    if (next.indices.empty()) break;
+    run_block(next, [&](Campaign& campaign, const Keep& keep) {
+      for (const std::size_t i : run(next.suite, crew, own, keep, progression, campaign)) {
+        put_last.suite.cases.push_back(next.suite.cases[i]);
+        put_last.indices.push_back(next.indices[i]);
+      }
+    });
   }
-  return true;
+  own.enough = nullptr;  // what was put last is part of what was begun
+  run_block(put_last, [&](Campaign& campaign, const Keep& keep) {
+    std::vector<std::size_t> indices(put_last.indices.size());
+    std::iota(indices.begin(), indices.end(), std::size_t{0});
+    run_last(put_last.suite, std::move(indices), crew, own, keep, progression, campaign);
+  });
+  return !(conduct.stop && *conduct.stop);
 }
 
 Harvest harvest(const Store& store, bool strict) {
@@ -318,25 +289,15 @@ Harvest harvest(const Store& store, bool strict) {
   return harvest;
 }
 
-std::vector<Example> examples_of(std::span<const Failure> all, std::size_t most) {
-  std::map<Signature, std::vector<const Failure*>> alike;
-  for (const Failure& failure : all) alike[failure.signature].push_back(&failure);
-  std::vector<Example> examples;
-  for (const auto& [signature, failures] : alike) {
-    const std::size_t taken = std::min(most, failures.size());
-    for (std::size_t i = 0; i < taken; ++i)
-      examples.push_back({failures[i], i + 1 < taken ? 1 : static_cast<Int>(failures.size() - taken + 1)});
-  }
-  std::ranges::sort(examples, {}, [](const Example& example) { return example.failure->index; });
-  return examples;
-}
-
 std::vector<Peak> seek(const FuzzPlan& plan, Crew& crew, const Conduct& conduct) {
   std::vector<std::optional<Peak>> slots(plan.islands);
   side_by_side(crew, conduct, "islands climbed", slots.size(), [&](std::size_t island, Backend& backend) {
     if (plan.shard.holds(island)) slots[island] = climb(plan.selection, plan.seed, island, asking(backend, conduct));
   });
-  return filled(slots);
+  std::vector<Peak> all;
+  for (std::optional<Peak>& slot : slots)
+    if (slot) all.push_back(*std::move(slot));
+  return all;
 }
 
 std::string origin_of(std::uint64_t index) {
@@ -353,16 +314,6 @@ void add_peaks(Harvest& harvest, const std::vector<Peak>& peaks, const oracles::
                                 {verdict, {}},
                                 signature_of(peak.c, peak.answered, judgement)});
   }
-}
-
-std::vector<Finding> findings_of(const Harvest& harvest, Crew& crew, const Conduct& conduct,
-                                 std::span<const WrongModel> models, const Sorting& sorting) {
-  const std::vector<Example> examples = examples_of(harvest.failures, sorting.examples);
-  std::vector<std::optional<Finding>> slots(examples.size());
-  side_by_side(crew, conduct, "failures shrunk", examples.size(), [&](std::size_t i, Backend& backend) {
-    slots[i] = found(examples[i], backend, conduct, models, sorting);
-  });
-  return filled(slots);
 }
 
 }  // namespace assay::suites

@@ -5,13 +5,13 @@
 #pragma once
 
 #include "suites/campaign.h"
-#include "suites/causes.h"
 #include "suites/coverage.h"
 #include "suites/errors.h"
 #include "suites/seek.h"
 #include "suites/shard.h"
 #include "suites/store.h"
 #include "suites/stream.h"
+#include "suites/triage.h"
 
 #include <chrono>
 #include <optional>
@@ -26,11 +26,14 @@ struct FuzzPlan {
   Selection selection;
   std::uint64_t seed = 1;
   std::optional<std::uint64_t> cases;          // of all shards together
-  std::optional<std::chrono::seconds> budget;  // for asking; sorting comes on top
+  std::optional<std::chrono::seconds> budget;  // for all of it: `share_of_running` of it runs new cases
   Shard shard;
   std::vector<Planned> regressions;  // asked first; index 0 is the first of them
   std::uint64_t islands = 0;         // of all shards together, sought on when the cases are asked
 };
+
+// The rest of a budget is for shrinking what failed.
+inline constexpr double share_of_running = 0.75;
 
 // What the store of a plan is called by. Two runs may share a store where all of it is the same.
 Identity identity_of(const FuzzPlan& plan, const std::string& backend, const Description& description,
@@ -49,14 +52,6 @@ struct Tally {
   std::map<std::string, Int> marks;                            // that break conformance
 };
 
-// A failure that was kept, by its index.
-struct Failure {
-  std::uint64_t index = 0;
-  Planned planned;
-  Told told;
-  Signature signature;
-};
-
 // Everything a report about a store says, before anything is shrunk.
 struct Harvest {
   Tally tally;
@@ -73,23 +68,5 @@ std::vector<Peak> seek(const FuzzPlan& plan, Crew& crew, const Conduct& conduct)
 void add_peaks(Harvest& harvest, const std::vector<Peak>& peaks, const oracles::Judgement& judgement, bool strict);
 // "index 17", or "island 3" of a peak.
 std::string origin_of(std::uint64_t index);
-
-struct Sorting {
-  std::size_t examples = 3;      // of each signature, the first ones, are looked at again and shrunk
-  int most_asks = 200;           // for one failure
-  int most_asks_of_errors = 30;  // where each may cost a process or a time limit
-};
-
-// A failure that is looked at again, and how many failures it stands for.
-struct Example {
-  const Failure* failure;
-  Int stands_for;
-};
-// The first `most` failures of each signature, by index; the last of them stands for the rest.
-std::vector<Example> examples_of(std::span<const Failure> failures, std::size_t most);
-
-// The examples as findings, in the order of their indices, each with how many failures it stands for.
-std::vector<Finding> findings_of(const Harvest& harvest, Crew& crew, const Conduct& conduct,
-                                 std::span<const WrongModel> models, const Sorting& sorting = {});
 
 }  // namespace assay::suites

@@ -15,15 +15,7 @@ using oracles::State;
 using oracles::Verdict;
 using Purpose = Question::Purpose;
 
-constexpr std::size_t repetitions = 3;  // of a hang one, each costs the whole limit
 constexpr const char* broken_law = "breaks law";
-
-// What a backend did can have been chance; that it said no cannot.
-bool wants_repeating(State state) { return state == State::fail || state == State::below || state == State::error; }
-
-bool same_bits(const Outcome& a, const Outcome& b) {
-  return a.kind == b.kind && a.sets == b.sets && a.types == b.types;
-}
 
 Outcome only_first_set(Outcome outcome) {
   if (!outcome.sets.empty()) outcome.sets.resize(1);
@@ -33,12 +25,6 @@ Outcome only_first_set(Outcome outcome) {
 
 Verdict judged_on_first_set(const Case& c, Outcome outcome, const Description& backend, oracles::Level level) {
   return oracles::judge(c.call(), {operands(c, 0)}, only_first_set(std::move(outcome)), {level, backend.arithmetic});
-}
-
-std::string in_words(const Verdict& verdict) {
-  std::string words(name(verdict.state));
-  if (!verdict.because.empty() && verdict.because != words) words += " (" + verdict.because + ")";
-  return words;
 }
 
 // The second set of data answered with the answer to the first: the session kept it.
@@ -98,10 +84,7 @@ Ask Inquiry::ask_of(Question& question) const {
         return ask;
       }
       const Presentation& other = *question.presentation;
-      Ask ask = suites::ask_of({other.c, line(other.c), "", {}}, conduct_);
-      ask.threads = other.threads;
-      ask.optimization = other.optimization;
-      return ask;
+      return suites::ask_of(other.c, line(other.c), all_operands(other.c), conduct_, other.settings);
     });
   }
   std::vector<const Case*> cases;
@@ -121,6 +104,26 @@ Ask Inquiry::ask_of(Question& question) const {
   return ask;
 }
 
+Steps Inquiry::steps_of(const Question& question) const {
+  if (question.law) return {{line(question.law->related[question.part]), conduct_.settings}};
+  if (question.presentation) return {{line(question.presentation->c), question.presentation->settings}};
+  Steps steps;
+  for (const std::size_t index : question.cases) steps.push_back({suite_.cases[index].line, conduct_.settings});
+  return steps;
+}
+
+void Inquiry::note_asked(Question& question, int process) {
+  if (process != process_) {
+    session_ = std::make_shared<Steps>();
+    process_ = process;
+  } else if (question.session == session_) {
+    return;  // it was asked there already
+  }
+  question.session = session_;
+  question.before = session_->size();
+  for (Step& step : steps_of(question)) session_->push_back(std::move(step));
+}
+
 std::vector<Conclusion> Inquiry::conclude(Question question, Outcome outcome) {
   std::vector<Conclusion> done;
   if (question.cases.size() > 1) {
@@ -131,14 +134,21 @@ std::vector<Conclusion> Inquiry::conclude(Question question, Outcome outcome) {
   naming(planned(question), [&] {
     if (question.purpose == Purpose::first || question.purpose == Purpose::alone) {
       Verdict verdict = judged(planned(question), std::move(question.data), outcome, backend_, conduct_.level);
-      settle(index, {std::move(outcome), std::move(verdict)}, done);
+      settle(question, {std::move(outcome), std::move(verdict)}, done);
       return;
     }
     Open& open = open_.at(index);
-    if (question.purpose == Purpose::again) note_repetition(open, planned(question), outcome);
-    if (question.purpose == Purpose::twice) note_twice(open, outcome);
+    // A mark stands only where it comes alone as well: what ran before may have damaged the process.
+    const auto note = [&](auto&& mark) {
+      const std::size_t marks = open.marks.size();
+      mark(outcome);
+      if (open.marks.size() == marks || !open.marks.back().breaches || question.before == 0) return;
+      open.marks.resize(marks);
+      mark(confirmation_.run_alone(ask_of(question)));
+    };
+    if (question.purpose == Purpose::twice) note([&](const Outcome& o) { note_twice(open, o); });
     if (question.purpose == Purpose::otherwise)
-      note_presentation(open, planned(question), *question.presentation, outcome);
+      note([&](const Outcome& o) { note_presentation(open, planned(question), *question.presentation, o); });
     if (question.purpose == Purpose::law) note_law(open, planned(question), question, std::move(outcome));
     proceed(index, done);
   });
@@ -161,7 +171,7 @@ void Inquiry::settle_pack(const Question& question, const Outcome& outcome, std:
     naming(planned, [&] {
       Verdict verdict = judged(planned, (*apart)[i], backend_, conduct_.level);
       if (is_settled_in_pack(verdict.state)) {
-        settle(cases[i], {std::move((*apart)[i]), std::move(verdict)}, done);
+        settle({question.purpose, {cases[i]}, {}}, {std::move((*apart)[i]), std::move(verdict)}, done);
       } else {
         in_pack_[cases[i]] = in_words(verdict);
         questions_.push_front({Purpose::alone, {cases[i]}, {}});
@@ -180,33 +190,35 @@ void Inquiry::compare_with_pack(std::size_t index, std::vector<Mark>& marks, con
   in_pack_.erase(found);
 }
 
-void Inquiry::settle(std::size_t index, Answered&& answered, std::vector<Conclusion>& done) {
+void Inquiry::settle(const Question& question, Answered&& answered, std::vector<Conclusion>& done) {
+  const std::size_t index = question.cases.front();
   const Planned& planned = suite_.cases[index];
-  auto& [outcome, verdict] = answered;
   std::vector<Mark> marks;
+  if (needs_confirmation(planned.c.version, answered.verdict, experience_)) {
+    Steps before;
+    if (question.session)
+      before.assign(question.session->begin(),
+                    question.session->begin() + static_cast<std::ptrdiff_t>(question.before));
+    Confirmed confirmed = confirmation_.confirm(planned, std::move(answered), before, experience_);
+    answered = std::move(confirmed.answered);
+    marks = std::move(confirmed.marks);
+  }
+  auto& [outcome, verdict] = answered;
   compare_with_pack(index, marks, verdict);
   if (is_stale(planned, outcome, verdict))
     marks.push_back({"stale session", "second set of data", "it got the answer to the first set", true, ""});
   std::deque<Question> owed = owed_for(index, answered);
   if (verdict.state == State::pass && outcome.kind == Outcome::Kind::outputs && verdict.violated.empty())
     owe_laws(index, owed, marks);
-  open_[index] = {std::move(outcome), std::move(verdict), std::move(marks), std::move(owed), {}, {}};
+  open_[index] = {std::move(outcome), std::move(verdict), std::move(marks), std::move(owed), {}};
   proceed(index, done);
 }
 
 std::deque<Question> Inquiry::owed_for(std::size_t index, const Answered& answered) const {
   const Verdict& verdict = answered.verdict;
   std::deque<Question> owed;
-  const std::size_t times = answered.outcome.kind == Outcome::Kind::timed_out ? 1 : repetitions;
-  if (wants_repeating(verdict.state)) owed.assign(times, {Purpose::again, {index}, {}});
   if (verdict.state == State::error || verdict.state == State::unsupported) return owed;
-  if (conduct_.presenting == Presenting::none) return owed;
-  const Planned& planned = suite_.cases[index];
-  Ask asked;
-  asked.id = case_id(planned.line);
-  asked.threads = conduct_.threads;
-  asked.optimization = conduct_.optimization;
-  for (Presentation& other : presentations(planned, asked, backend_, conduct_.presenting))
+  for (Presentation& other : presentations(suite_.cases[index], conduct_.settings, backend_, conduct_.presenting))
     owed.push_back({Purpose::otherwise, {index}, std::move(other)});
   const bool is_picked = conduct_.presenting == Presenting::all || (!owed.empty() && owed.back().presentation);
   const bool has_bits = answered.outcome.kind == Outcome::Kind::outputs;  // a refusal twice shows nothing
@@ -227,15 +239,6 @@ void Inquiry::owe_laws(std::size_t index, std::deque<Question>& owed, std::vecto
     for (std::size_t part = 0; part < law->related.size(); ++part)
       owed.push_back({Purpose::law, {index}, {}, law, part});
   }
-}
-
-void Inquiry::note_repetition(Open& open, const Planned& planned, const Outcome& outcome) {
-  open.repeats.push_back(in_words(judged(planned, outcome, backend_, conduct_.level)));
-  if (open.verdict.state == State::error ? open.outcome.kind == outcome.kind : same_bits(open.outcome, outcome)) return;
-  std::string detail = "first " + in_words(open.verdict) + ", then";
-  for (const std::string& words : open.repeats) detail += (&words == &open.repeats.front() ? " " : ", ") + words;
-  open.marks.push_back({"unstable", "repeated", detail, true, ""});
-  std::erase_if(open.owed, [](const Question& q) { return q.purpose == Purpose::again; });
 }
 
 // The same session, inputs and threads twice must be bitwise equal (decisions 7).
@@ -263,18 +266,39 @@ void Inquiry::note_presentation(Open& open, const Planned& planned, const Presen
   open.marks.push_back({"differs", other.name, detail, is_finding(second.state), line(other.c)});
 }
 
+// How a law is broken where every one of its questions is alone in a process; empty where it is kept then.
+std::string Inquiry::breach_alone(const Planned& planned, const LawAsked& law) {
+  std::vector<Tensor> answers;
+  const auto add = [&](const Planned& asked, std::size_t sets) {
+    Ask ask = suites::ask_of(asked, conduct_);
+    ask.sets.resize(sets);
+    Outcome outcome = confirmation_.run_alone(std::move(ask));
+    const bool is_answered =
+        outcome.kind == Outcome::Kind::outputs && outcome.sets.size() == sets && outcome.sets[0].size() == 1;
+    if (is_answered) answers.push_back(std::move(outcome.sets[0][0]));
+  };
+  add(planned, data_sets);
+  for (const Case& related : law.related) add({related, line(related), "", {}}, 1);
+  if (answers.size() != law.related.size() + 1) return "";
+  return breach_of_law(planned.c, law, answers, backend_.arithmetic);
+}
+
 // A related question that is refused, or takes longer than it may, says nothing about the law; one that kills the
 // worker is a finding of its own.
-void Inquiry::note_law(Open& open, const Planned& planned, const Question& question, Outcome outcome) {
+void Inquiry::note_law(Open& open, const Planned& planned, Question& question, Outcome outcome) {
   const LawAsked& law = *question.law;
   const bool is_answered = outcome.kind == Outcome::Kind::outputs && outcome.sets.size() == 1 &&
                            outcome.sets[0].size() == open.outcome.sets[0].size();
   if (question.part == 0) open.lawful = {open.outcome.sets[0][0]};
   if (is_answered) open.lawful.push_back(std::move(outcome.sets[0][0]));
   std::string breach;
-  if (outcome.kind == Outcome::Kind::crashed) breach = "a related question: crashed: " + outcome.because;
-  if (is_answered && open.lawful.size() == law.related.size() + 1)
-    breach = breach_of_law(planned.c, law, open.lawful, backend_.arithmetic);
+  if (outcome.kind == Outcome::Kind::crashed) {
+    const Outcome alone = confirmation_.run_alone(ask_of(question));
+    if (alone.kind == Outcome::Kind::crashed) breach = "a related question: crashed: " + alone.because;
+  }
+  if (is_answered && open.lawful.size() == law.related.size() + 1 &&
+      !breach_of_law(planned.c, law, open.lawful, backend_.arithmetic).empty())
+    breach = breach_alone(planned, law);
   if (!breach.empty())
     open.marks.push_back({broken_law, std::string(law.law), std::move(breach), true, line(law.related[question.part])});
   if (!is_answered) std::erase_if(open.owed, [&](const Question& q) { return q.law == question.law; });

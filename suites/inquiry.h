@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inquiry: what one job does about the cases it was handed. It says what to ask next, judges what came back, and asks
-// again where that is owed: a failing case three times, a refused pack in halves, some cases in another presentation or
-// beside the related questions of a law.
+// Inquiry: what one job does about the cases it was handed. It says what to ask next, judges what came back, and sees
+// to what is owed: a failing case is confirmed (confirmation.h), a refused pack asked in halves, some cases asked in
+// another presentation or beside the related questions of a law.
 #pragma once
 
 #include "oracles/verdict.h"
-#include "suites/campaign.h"
+#include "suites/confirmation.h"
 #include "suites/laws.h"
 #include "suites/presentations.h"
 #include "suites/signature.h"
@@ -21,7 +21,7 @@
 namespace assay::suites {
 
 struct Question {
-  enum class Purpose { first, alone, again, twice, otherwise, law };
+  enum class Purpose { first, alone, twice, otherwise, law };
   Purpose purpose = Purpose::first;
   std::vector<std::size_t> cases;            // of the suite; several only where they are nodes of one model
   std::optional<Presentation> presentation;  // of `otherwise`
@@ -29,6 +29,9 @@ struct Question {
   std::shared_ptr<const LawAsked> law = {};
   std::size_t part = 0;
   std::vector<Operands> data = {};  // of a case that is asked as it stands: drawn when it is asked, judged by
+  // Where it was asked: what ran in the same process before.
+  std::shared_ptr<Steps> session = {};
+  std::size_t before = 0;
 };
 
 // A case that is done with.
@@ -41,13 +44,16 @@ struct Conclusion {
 
 class Inquiry {
  public:
-  Inquiry(const Suite& suite, const Conduct& conduct, const Description& backend)
-      : suite_(suite), conduct_(conduct), backend_(backend) {}
+  Inquiry(const Suite& suite, const Conduct& conduct, const Description& backend, Experience& experience,
+          Confirmation& confirmation)
+      : suite_(suite), conduct_(conduct), backend_(backend), experience_(experience), confirmation_(confirmation) {}
 
   void take(std::vector<std::size_t> cases);
   // What is owed before anything new is taken; nothing where all is concluded.
   std::optional<Question> next();
   Ask ask_of(Question& question) const;
+  // Notes that a question was put to the process of this number, or that this one took it over.
+  void note_asked(Question& question, int process);
   // The cases this answer settles. Throws BrokenPromise naming the case.
   std::vector<Conclusion> conclude(Question question, oracles::Outcome outcome);
 
@@ -57,27 +63,31 @@ class Inquiry {
     oracles::Verdict verdict;
     std::vector<Mark> marks;
     std::deque<Question> owed;
-    std::vector<std::string> repeats;  // how the repetitions ended
-    std::vector<Tensor> lawful;        // the answers to the related questions of one law
+    std::vector<Tensor> lawful;  // the answers to the related questions of one law
   };
 
   const Planned& planned(const Question& question) const { return suite_.cases[question.cases.front()]; }
   void settle_pack(const Question& question, const oracles::Outcome& outcome, std::vector<Conclusion>& done);
-  void settle(std::size_t index, Answered&& answered, std::vector<Conclusion>& done);
+  void settle(const Question& question, Answered&& answered, std::vector<Conclusion>& done);
+  Steps steps_of(const Question& question) const;
   void compare_with_pack(std::size_t index, std::vector<Mark>& marks, const oracles::Verdict& alone);
-  void note_repetition(Open& open, const Planned& planned, const oracles::Outcome& outcome);
   void note_twice(Open& open, const oracles::Outcome& outcome);
   void note_presentation(Open& open, const Planned& planned, const Presentation& other,
                          const oracles::Outcome& outcome);
   void owe_laws(std::size_t index, std::deque<Question>& owed, std::vector<Mark>& marks) const;
-  void note_law(Open& open, const Planned& planned, const Question& question, oracles::Outcome outcome);
+  void note_law(Open& open, const Planned& planned, Question& question, oracles::Outcome outcome);
+  std::string breach_alone(const Planned& planned, const LawAsked& law);
   void proceed(std::size_t index, std::vector<Conclusion>& done);
   std::deque<Question> owed_for(std::size_t index, const Answered& answered) const;
 
   const Suite& suite_;
   const Conduct& conduct_;
   const Description& backend_;
+  Experience& experience_;
+  Confirmation& confirmation_;
   std::deque<Question> questions_;
+  std::shared_ptr<Steps> session_ = std::make_shared<Steps>();
+  int process_ = -1;
   std::map<std::size_t, Open> open_;
   std::map<std::size_t, std::string> in_pack_;  // how a case ended beside others, before it is asked alone
 };

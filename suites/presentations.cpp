@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/presentations.h"
 
-#include "suites/campaign.h"
-
 #include <algorithm>
 
 namespace assay::suites {
@@ -21,21 +19,23 @@ int ir_version_of(int opset) {
 
 class Others {
  public:
-  Others(const Case& c, const Ask& asked, const Description& backend) : c_(c), asked_(asked), backend_(backend) {}
+  // `names`: a seed for other names.
+  Others(const Case& c, const Settings& asked, const Description& backend, int names)
+      : c_(c), asked_(asked), backend_(backend), names_(names) {}
 
   std::vector<Presentation> all() {
     put_weights();
     put_shapes();
     put_opset();
     put_ir_version();
-    put_options();
+    put_settings();
     return std::move(found_);
   }
 
  private:
   void add(Axis axis, std::string name, Case c) {
     if (!c.definition().violated(c.call()).empty() || !excluded_by(backend_, c).empty() || c == c_) return;
-    found_.push_back({axis, std::move(name), std::move(c), asked_.threads, asked_.optimization});
+    found_.push_back({axis, std::move(name), std::move(c), asked_});
   }
 
   // Every operand but the data itself, all of them constants or none.
@@ -82,30 +82,48 @@ class Others {
     if (c_.version.domain.empty()) add(Axis::ir_version, name, std::move(other));
   }
 
-  void put_options() {
-    const std::string optimization = asked_.optimization == "none" ? "all" : "none";
-    found_.push_back({Axis::optimization, "optimization=" + optimization, c_, asked_.threads, optimization});
-    const int threads = asked_.threads == 1 ? 2 : 1;
-    found_.push_back({Axis::threads, "threads=" + std::to_string(threads), c_, threads, asked_.optimization});
+  template <class F>
+  void put_setting(F&& change) {
+    Settings other = asked_;
+    const std::string name = change(other);
+    if (other != asked_) found_.push_back({Axis::settings, name, c_, other});
+  }
+
+  void put_settings() {
+    put_setting([](Settings& other) {
+      other.optimization = other.optimization == "none" ? "all" : "none";
+      return "optimization=" + other.optimization;
+    });
+    put_setting([](Settings& other) {
+      other.threads = other.threads == 1 ? 2 : 1;
+      return "threads=" + std::to_string(other.threads);
+    });
+    put_setting([&](Settings& other) { return "names=" + std::to_string(other.names = names_); });
+    put_setting([&](Settings& other) {
+      other.binds_outputs = backend_.binds_outputs;
+      return std::string("outputs=bound");
+    });
   }
 
   const Case& c_;
-  const Ask& asked_;
+  const Settings& asked_;
   const Description& backend_;
+  int names_;
   std::vector<Presentation> found_;
 };
 
 }  // namespace
 
-std::vector<Presentation> presentations(const Planned& planned, const Ask& asked, const Description& backend,
+std::vector<Presentation> presentations(const Planned& planned, const Settings& asked, const Description& backend,
                                         Presenting presenting) {
   if (presenting == Presenting::none) return {};
   // Whether a case is asked otherwise is drawn first: most never have their ways worked out.
-  constexpr std::size_t one_in = 8;
-  const std::size_t draw = std::stoul(asked.id.substr(0, 8), nullptr, 16);
+  constexpr std::size_t one_in = 8, most_names = 1000;
+  const std::size_t draw = std::stoul(case_id(planned.line).substr(0, 8), nullptr, 16);
   if (presenting == Presenting::sample && draw % one_in != 0) return {};
   if (!planned.c.definition().violated(planned.c.call()).empty()) return {};
-  std::vector<Presentation> all = Others(planned.c, asked, backend).all();
+  const int names = 1 + static_cast<int>(draw % most_names);
+  std::vector<Presentation> all = Others(planned.c, asked, backend, names).all();
   if (presenting == Presenting::all) return all;
   return {std::move(all[draw / one_in % all.size()])};
 }

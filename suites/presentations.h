@@ -4,7 +4,7 @@
 // interval is a point, so two passes are the same bits, up to the sign of zero, which is never judged.
 #pragma once
 
-#include "suites/backend.h"
+#include "suites/asking.h"
 #include "suites/suite.h"
 
 #include <string>
@@ -12,16 +12,13 @@
 
 namespace assay::suites {
 
-// How many of them a campaign asks.
-enum class Presenting { none, sample, all };
-
 struct Presentation {
-  enum class Axis { weights, shapes, opset, ir_version, optimization, threads };
+  enum class Axis { weights, shapes, opset, ir_version, settings };
   Axis axis = Axis::shapes;
-  std::string name;  // "weights=inputs", "shapes=absent", "opset=20", "ir=3", "optimization=none", "threads=2"
+  // "weights=inputs", "shapes=absent", "opset=20", "ir=3", "optimization=none", "threads=2", "names=7", "outputs=bound"
+  std::string name;
   Case c;
-  int threads = 1;
-  std::string optimization = "all";
+  Settings settings;
 
   // Constants hold the data of the first set in every set, so only that set asks the same.
   bool shares_all_data() const { return axis != Axis::weights; }
@@ -29,7 +26,7 @@ struct Presentation {
 
 // The other ways to ask a legal case, in the order of the axes; those which the backend's capabilities exclude are left
 // out. `sample` takes one way for about an eighth of the cases, picked by the id of the case.
-std::vector<Presentation> presentations(const Planned& planned, const Ask& asked, const Description& backend,
+std::vector<Presentation> presentations(const Planned& planned, const Settings& asked, const Description& backend,
                                         Presenting presenting);
 
 }  // namespace assay::suites

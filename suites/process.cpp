@@ -26,6 +26,7 @@ namespace assay::suites {
 namespace {
 
 constexpr int reply_descriptor = 3;
+constexpr auto patience = std::chrono::seconds(2);  // for what was killed to be gone
 
 // Empties any pipe of a dead child, and ends although a descendant that left the group goes on writing.
 constexpr int most_reads = 256;
@@ -124,6 +125,12 @@ TemporaryDirectory::TemporaryDirectory() {
   path_ = pattern;
 }
 
+void TemporaryDirectory::clear() const {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(path_, ignored))
+    std::filesystem::remove_all(entry.path(), ignored);
+}
+
 TemporaryDirectory::~TemporaryDirectory() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
@@ -164,26 +171,65 @@ bool Outgoing::write_to(int descriptor) {
   return true;
 }
 
-Process::Process(const std::vector<std::string>& command, const Bounds& bounds, Isolation best) {
-  Pipe in, reply, out, err;
+Process::Process(const std::vector<std::string>& command, const Bounds& bounds, Isolation best, Offer offer)
+    : bounds_(bounds) {
+  Ends ends;
   Birth birth;
   birth.program = find_program(command.at(0));
   birth.arguments.assign(command.begin() + 1, command.end());
-  birth.environment =
-      environment_with({"TMPDIR=" + directory_.path().string(), "ASSAY_REPLY_FD=" + std::to_string(reply_descriptor)});
-  birth.descriptors = {in.read.number(), out.write.number(), err.write.number(), reply.write.number()};
+  std::vector<std::string> ours{"TMPDIR=" + directory_.path().string(),
+                                "ASSAY_REPLY_FD=" + std::to_string(reply_descriptor)};
+  if (offer == Offer::forks) ours.push_back("ASSAY_FORK_FD=" + std::to_string(fork_descriptor));
+  birth.environment = environment_with(ours);
+  birth.descriptors = {ends.in.read.number(), ends.out.write.number(), ends.err.write.number(),
+                       ends.reply.write.number(), server_.for_program().number()};
   birth.best = best;
   birth.most_tasks = bounds.tasks + 64;  // the watch comes first, and says why
   cell_ = Nursery::instance().start(birth);
   watched_ = std::make_unique<Watched>(*cell_, bounds);
-  in_ = std::move(in.write);
-  reply_ = std::move(reply.read);
-  out_ = std::move(out.read);
-  err_ = std::move(err.read);
+  server_.has_started();
+  take(std::move(ends));
+}
+
+void Process::take(Ends ends) {
+  in_ = std::move(ends.in.write);
+  reply_ = std::move(ends.reply.read);
+  out_ = std::move(ends.out.read);
+  err_ = std::move(ends.err.read);
   for (const Descriptor* ours : {&in_, &reply_, &out_, &err_}) set_nonblocking(*ours);
 }
 
-Process::~Process() { kill(); }
+bool Process::forks() {
+  if (!is_forked_ && server_.is_there()) {
+    is_forked_ = true;
+    cell_->note_fork_server();
+  }
+  return is_forked_;
+}
+
+bool Process::fork() {
+  if (!forks()) return false;
+  kill();
+  if (!cell_->is_clear()) return false;
+  directory_.clear();
+  Ends ends;
+  if (!server_.fork(
+          {ends.in.read.number(), ends.out.write.number(), ends.err.write.number(), ends.reply.write.number()}))
+    return false;
+  take(std::move(ends));
+  forget_log();
+  watched_ = std::make_unique<Watched>(*cell_, bounds_);
+  strays_.clear();
+  status_.reset();
+  is_listening_ = true;
+  is_over_ = false;
+  return true;
+}
+
+Process::~Process() {
+  kill();
+  cell_->close();
+}
 
 void Process::take_replies_from_stdout() {
   reply_ = std::move(out_);
@@ -217,7 +263,7 @@ Process::Event Process::wait(Outgoing& outgoing, std::string& incoming, Clock::t
                                     {reply_.number(), POLLIN, 0},
                                     {out_.number(), POLLIN, 0},
                                     {err_.number(), POLLIN, 0},
-                                    {cell_->news().number(), POLLIN, 0}}};
+                                    {news().number(), POLLIN, 0}}};
   if (::poll(watched.data(), watched.size(), milliseconds_until(until)) <= 0) return event;
   if (watched[0].revents & POLLERR) is_listening_ = false;
   if (watched[2].revents) read_log(out_, out_log_);
@@ -244,10 +290,30 @@ std::size_t Process::watched_bytes() const { return watched_->resident(); }
 
 Excess Process::excess() const { return watched_->excess(); }
 
+void Process::note_ending(std::chrono::milliseconds within) {
+  if (is_forked_ && !status_) status_ = server_.ending(within);
+}
+
+// A child that is killed is gone when the program says so; what it started may take a moment longer.
+void Process::end_child() {
+  note_ending(std::chrono::milliseconds(0));
+  const bool has_ended = status_.has_value();
+  if (has_ended && cell_->is_clear()) return;
+  cell_->clear();
+  if (!has_ended) server_.ending(patience);
+  for (const auto until = Clock::now() + patience; !cell_->is_clear() && Clock::now() < until;)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 void Process::kill() {
   if (std::exchange(is_over_, true)) return;
   watched_->end();
-  cell_->close();
+  if (is_forked_) {
+    end_child();
+  } else {
+    cell_->close();
+    status_ = cell_->status();
+  }
   for (const auto& [from, log] : {std::pair{&out_, &out_log_}, std::pair{&err_, &err_log_}}) {
     for (int reads = 0; from->is_open() && reads < most_reads; ++reads) {
       pollfd watched{from->number(), POLLIN, 0};
@@ -260,19 +326,19 @@ void Process::kill() {
 void Process::finish(std::chrono::milliseconds grace) {
   in_.close();
   is_listening_ = false;
-  pollfd watched{cell_->news().number(), POLLIN, 0};
   if (!is_over_) {
+    pollfd watched{news().number(), POLLIN, 0};
     ::poll(&watched, 1, static_cast<int>(grace.count()));
-    strays_ = cell_->strays();
+    strays_ = cell_->strays(is_forked_ ? server_.child() : cell_->program());
   }
   kill();
 }
 
-bool Process::has_failed() const { return is_over_ && cell_->status().value_or(0) != 0; }
+bool Process::has_failed() const { return is_over_ && status_.value_or(0) != 0; }
 
 std::string Process::ending() const {
-  if (!is_over_ || !cell_->status()) return "";
-  const int status = *cell_->status();
+  if (!is_over_ || !status_) return "";
+  const int status = *status_;
   if (WIFEXITED(status)) return "ended with exit code " + std::to_string(WEXITSTATUS(status));
   const int number = WTERMSIG(status);
   const char* name = ::sigabbrev_np(number);

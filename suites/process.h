@@ -5,11 +5,13 @@
 
 #include "suites/cell.h"
 #include "suites/descriptor.h"
+#include "suites/fork_server.h"
 #include "suites/watch.h"
 
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
@@ -27,6 +29,7 @@ class TemporaryDirectory {
   TemporaryDirectory(TemporaryDirectory&&) = delete;
   ~TemporaryDirectory();
   const std::filesystem::path& path() const { return path_; }
+  void clear() const;  // removes what it holds
 
  private:
   std::filesystem::path path_;
@@ -63,10 +66,18 @@ class Process {
  public:
   // The program is looked for in PATH. The child reads its requests on stdin and replies on descriptor 3, which
   // ASSAY_REPLY_FD names. Throws InputError when it cannot be started.
+  // `offer`: whether the program is told that it may fork.
+  enum class Offer { nothing, forks };
   explicit Process(const std::vector<std::string>& command, const Bounds& bounds = {},
-                   Isolation best = Isolation::pid_namespace);
+                   Isolation best = Isolation::pid_namespace, Offer offer = Offer::nothing);
   ~Process();
   Process(Process&&) = delete;
+
+  // Whether the program forks, once it has described itself: then this is its child, and fork() begins the next one.
+  bool forks();
+  // Ends the child and begins another, with an empty temporary directory. False where that fails: then it takes a new
+  // Process.
+  bool fork();
 
   // Frames come on stdout from now on, as if on the reply pipe.
   void take_replies_from_stdout();
@@ -83,6 +94,7 @@ class Process {
   Event wait(Outgoing& outgoing, std::string& incoming, Clock::time_point until);
 
   bool is_listening() const { return is_listening_; }
+  bool is_over() const { return is_over_; }
   std::size_t unread_bytes() const;                           // of what was sent to it
   std::size_t resident_bytes() const;                         // of the child and all it started, counted now
   std::size_t watched_bytes() const;                          // the same, up to 20 ms old and for nothing
@@ -106,17 +118,29 @@ class Process {
   const std::filesystem::path& directory() const { return directory_.path(); }
 
  private:
+  // The pipes of one child, both ends of each.
+  struct Ends {
+    Pipe in, reply, out, err;
+  };
+  void take(Ends ends);
+  const Descriptor& news() const { return is_forked_ ? server_.news() : cell_->news(); }
+  void note_ending(std::chrono::milliseconds within);
+  void end_child();
   void read_log(Descriptor& from, Tail& log);
   bool receive(std::string& incoming);
 
   TemporaryDirectory directory_;
+  ForkServer server_;
+  Bounds bounds_;
   Descriptor in_, reply_, out_, err_;
   Tail out_log_, err_log_;
   std::unique_ptr<Cell> cell_;
   std::unique_ptr<Watched> watched_;
   std::vector<pid_t> strays_;
+  std::optional<int> status_;  // as waitpid has it; none while it runs, and where we ended it
   bool is_listening_ = true;
   bool is_over_ = false;
+  bool is_forked_ = false;
 };
 
 }  // namespace assay::suites

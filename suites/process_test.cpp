@@ -219,7 +219,7 @@ TEST_CASE("Process: memory is watched while nobody waits for the worker", "[proc
 TEST_CASE("Process: a worker is replaced after so many answers", "[process]") {
   Worker worker("liar", liar(), {.recycle_models = 3});
   for (int i = 0; i < 10; ++i) CHECK(worker.run(ask("honest")).kind == Kind::outputs);
-  CHECK(worker.starts() == 4);
+  CHECK(worker.session() == 4);
   CHECK(worker.upkeep().processes == 4);
   CHECK(worker.upkeep().answers == 10);
 }
@@ -229,7 +229,7 @@ TEST_CASE("Process: a worker that grows is replaced between two questions, and n
   Worker worker("liar", liar(), {.recycle_growth = std::size_t{100} << 20});
   int before = 0;
   for (int i = 0; i < 24; ++i) {  // 32 MiB each: after the first, four make more than 100
-    before = worker.starts();
+    before = worker.session();
     CHECK(worker.run(ask("grows")).kind == Kind::outputs);
     const auto& process = *worker.process();
     for (const auto deadline = Clock::now() + 2s; Clock::now() < deadline;)

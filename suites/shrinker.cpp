@@ -36,7 +36,7 @@ class Descent {
     rc::Seq<generators::Simpler> candidates = generators::simpler(best_.c);
     while (rc::Maybe<generators::Simpler> candidate = candidates.next()) {
       if (!is_due(candidate->at) || !seen_.insert(line(candidate->c)).second) continue;
-      if (best_.asks >= shrinking_.most_asks) return false;
+      if (best_.asks >= shrinking_.most_asks || (shrinking_.is_late && shrinking_.is_late())) return false;
       if (!fails_alike(candidate->c)) continue;
       position_ = candidate->at;
       return true;

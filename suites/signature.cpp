@@ -166,21 +166,6 @@ std::string shape_pattern(const Case& c, const oracles::Outcome& outcome) {
   return larger && smaller ? "other extents" : larger ? "larger" : "smaller";
 }
 
-// The backend's words with every number as #: what differs from case to case is no other failure.
-std::string reason_pattern(std::string_view reason) {
-  constexpr std::size_t longest = 120;
-  std::string out;
-  for (const char c : reason) {
-    const bool is_number = std::isdigit(static_cast<unsigned char>(c)) != 0;
-    if (is_number && out.ends_with('#')) continue;
-    out += is_number ? '#' : c;
-    for (const std::string_view list : {"#,#", "#, #", "# #", "#.#", "-#"})
-      if (out.ends_with(list)) out.replace(out.size() - list.size(), list.size(), "#");
-    if (out.size() > longest) break;
-  }
-  return out;
-}
-
 }  // namespace
 
 Signature signature_of(const Case& c, const Answered& answered, const oracles::Judgement& judgement) {
@@ -201,11 +186,35 @@ Signature signature_of(const Case& c, const Answered& answered, const oracles::J
   return signature;
 }
 
+std::string reason_pattern(std::string_view reason) {
+  constexpr std::size_t longest = 120;
+  std::string out;
+  for (const char c : reason) {
+    const bool is_number = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (is_number && out.ends_with('#')) continue;
+    out += is_number ? '#' : c;
+    for (const std::string_view list : {"#,#", "#, #", "# #", "#.#", "-#"})
+      if (out.ends_with(list)) out.replace(out.size() - list.size(), list.size(), "#");
+    if (out.size() > longest) break;
+  }
+  return out;
+}
+
 std::string text(const Signature& signature) {
   std::string out = text(signature.version) + " " + std::string(name(signature.state));
   for (const std::string& part : {signature.because, signature.pattern})
     if (!part.empty()) out += " " + part;
   return out;
+}
+
+int gravity(State state) {
+  switch (state) {
+    case State::fail: return 0;
+    case State::error: return 1;
+    case State::refused: return 2;
+    case State::below: return 3;
+    default: return 4;
+  }
 }
 
 bool is_finding(State state) {

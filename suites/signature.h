@@ -7,6 +7,7 @@
 #include "reference/case.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::suites {
@@ -28,6 +29,11 @@ struct Signature {
 };
 Signature signature_of(const Case& c, const Answered& answered, const oracles::Judgement& judgement = {});
 std::string text(const Signature& signature);  // "AveragePool-19 fail shape larger"
+// A backend's words with every number as #: what differs from case to case is no other failure.
+std::string reason_pattern(std::string_view reason);
+
+// The order in which failures are told: wrong answers, crashes and hangs, wrong refusals, precision, the rest.
+int gravity(oracles::State state);
 
 // Whether a verdict is worth shrinking and keeping: it breaks conformance.
 bool is_finding(oracles::State state);

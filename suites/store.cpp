@@ -233,6 +233,11 @@ void Store::put(std::size_t index, std::string_view line, const Told& told) {
   insert.text(4, told.verdict.because).blob(5, bytes).step();
 }
 
+void Store::remove(std::size_t index) {
+  Statement remove(database_.get(), file_, "DELETE FROM verdicts WHERE \"index\" = ?1");
+  remove.number(1, static_cast<std::int64_t>(index)).step();
+}
+
 std::optional<Kept> Store::at(std::size_t index) const {
   Statement select(database_.get(), file_, "SELECT line, verdict FROM verdicts WHERE \"index\" = ?1");
   if (!select.number(1, static_cast<std::int64_t>(index)).step()) return std::nullopt;

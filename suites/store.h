@@ -46,6 +46,8 @@ class Store {
 
   // Keeps one verdict. Throws InputError where the disk is full or fails; what was kept before stays.
   void put(std::size_t index, std::string_view line, const Told& told);
+  // Forgets one verdict.
+  void remove(std::size_t index);
   std::optional<Kept> at(std::size_t index) const;
   bool has(std::size_t index) const;
   std::size_t count() const;

@@ -78,7 +78,8 @@ bool Watched::look() {
   resident_ = census.resident;
   if (census.resident > bounds_.memory) excess_ = Excess::memory;
   if (census.tasks > bounds_.tasks) excess_ = Excess::tasks;  // the cause, where both are exceeded
-  if (excess_ != Excess::none) cell_.kill();
+  if (excess_ == Excess::memory) cell_.clear();
+  if (excess_ == Excess::tasks) cell_.kill();  // at once: what forks on outruns who ends it one by one
   return census.resident > bounds_.memory / 2;
 }
 

@@ -34,7 +34,11 @@ struct Worker::Exchange {
   std::string problem = {};  // of a garbled answer
   bool was_read = true;      // any of the question
 
-  std::chrono::milliseconds limit() const { return ask ? limits.run : limits.describe; }
+  std::chrono::milliseconds limit() const {
+    return !ask ? limits.describe : ask->limit.count() ? ask->limit : limits.run;
+  }
+  // The same for every case, whatever was learnt about how long answers take.
+  std::string limit_in_words() const;
   std::size_t expected() const { return header + total(answer.sets); }
   Progress look();
   std::string read_header(std::string_view line);  // what is wrong with it
@@ -105,6 +109,8 @@ std::optional<Introduction> introduction_on_stdout(std::string_view log) {
 }
 
 }  // namespace
+
+std::string Worker::Exchange::limit_in_words() const { return in_words(ask ? limits.run : limits.describe); }
 
 std::string Worker::Exchange::read_header(std::string_view line) {
   if (!ask) {
@@ -185,10 +191,11 @@ Outcome Worker::answer() {
   return outcome_of(*exchange);
 }
 
-// Starts a worker where there is none and sends what it takes without waiting.
+// Starts a worker where there is none, or none that is fresh enough, and sends what it takes without waiting.
 void Worker::pose(const Ask& question) {
   exchange_.reset();
-  not_asked_ = is_ready() ? std::nullopt : start();
+  not_asked_ = is_ready() && (!question.fresh || is_fresh_) ? std::nullopt : start();
+  is_fresh_ = false;
   exchange_ = std::make_unique<Exchange>(&question, limits_);
   if (not_asked_) return;
   process_->forget_log();
@@ -205,16 +212,16 @@ Outcome Worker::outcome_of(const Exchange& exchange) {
   if (answer.kind != Kind::outputs) return Outcome::failure(answer.kind, printable(answer.because));
   const std::string_view body = std::string_view(exchange.incoming).substr(exchange.header);
   Outcome outcome = description_->answers_shapes ? types_of(answer.sets, body) : outputs_of(answer.sets, body);
-  if (outcome.kind == Kind::garbled) process_.reset();
+  if (outcome.kind == Kind::garbled) process_->kill();
   return outcome;
 }
 
 void Worker::note_answer() {
-  if (++answers_ == 1 && process_) first_bytes_ = process_->resident_bytes();
+  if (++answers_ == 1 && !process_->is_over()) first_bytes_ = process_->resident_bytes();
 }
 
 Upkeep Worker::upkeep_of_process() const {
-  if (!process_ || answers_ == 0) return {};
+  if (!process_ || process_->is_over() || answers_ == 0) return {};
   const Int grown = static_cast<Int>(process_->resident_bytes()) - static_cast<Int>(first_bytes_);
   return {0, answers_, std::max<Int>(0, grown)};
 }
@@ -226,6 +233,8 @@ Upkeep Worker::upkeep() const {
   return all;
 }
 
+bool Worker::begins_afresh_quickly() const { return process_ && process_->forks(); }
+
 bool Worker::has_served_its_time() const {
   if (limits_.recycle_models > 0 && answers_ >= limits_.recycle_models) return true;
   return answers_ > 0 && process_->watched_bytes() > first_bytes_ + limits_.recycle_growth;
@@ -233,37 +242,42 @@ bool Worker::has_served_its_time() const {
 
 // Alive, listening, and silent since its last answer: what it said since cannot be the answer to the next question.
 bool Worker::is_ready() {
-  if (!process_) return false;
+  if (!process_ || process_->is_over()) return false;
   if (has_served_its_time()) {
     retired_ += upkeep_of_process();
     process_->finish(grace);
-    process_.reset();
     return false;
   }
   Outgoing nothing;
   std::string incoming;
   if (process_->wait(nothing, incoming, Clock::now()).is_quiet() && process_->is_listening()) return true;
-  process_.reset();
+  process_->kill();
   return false;
 }
 
+// Forks a process where the program does that; else starts the program again.
 std::optional<Outcome> Worker::start() {
-  process_.reset();
-  process_ = std::make_unique<Process>(command_, Bounds{limits_.memory, limits_.tasks}, limits_.isolation);
+  if (!process_ || !process_->fork()) {
+    process_.reset();
+    process_ = std::make_unique<Process>(command_, Bounds{limits_.memory, limits_.tasks}, limits_.isolation,
+                                         Process::Offer::forks);
+  }
   isolation_ = words(process_->isolation());
   ++starts_;
   answers_ = 0;
+  is_fresh_ = true;
   Exchange exchange(nullptr, limits_);
   exchange.question = describe_line();
   exchange.outgoing.add(exchange.question);
   if (std::optional<Outcome> failure = converse(exchange)) return failure;
   if (!description_) description_ = std::move(exchange.introduction.description);
+  process_->forks();
   return std::nullopt;
 }
 
 std::optional<Outcome> Worker::converse(Exchange& exchange) {
   std::optional<Outcome> failure = await(exchange);
-  if (failure) process_.reset();
+  if (failure) process_->kill();
   return failure;
 }
 
@@ -319,7 +333,7 @@ std::optional<Outcome> Worker::await(Exchange& exchange) {
     const auto now = Clock::now();
     exchange.was_read = !(is_over || now >= deadline) || process_->unread_bytes() < exchange.outgoing.sent();
     if (is_over) return ended(exchange);
-    if (now >= deadline) return failed(Kind::timed_out, "no answer within " + in_words(exchange.limit()));
+    if (now >= deadline) return failed(Kind::timed_out, "no answer within " + exchange.limit_in_words());
   }
 }
 

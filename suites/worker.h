@@ -47,7 +47,8 @@ class Worker : public Backend {
 
   std::string isolation() const override { return isolation_; }
   Upkeep upkeep() const override;
-  int starts() const { return starts_; }  // how many processes it took so far
+  int session() const override { return starts_; }
+  bool begins_afresh_quickly() const override;
   const Process* process() const { return process_.get(); }
 
  private:
@@ -73,6 +74,7 @@ class Worker : public Backend {
   std::unique_ptr<Exchange> exchange_;         // what was asked and is not answered
   std::optional<oracles::Outcome> not_asked_;  // why that question could not be put
   int starts_ = 0, answers_ = 0;               // answers of this process
+  bool is_fresh_ = false;                      // it was asked nothing yet
   std::size_t first_bytes_ = 0;                // resident after the first of them
   Upkeep retired_;                             // of the processes before this one that served their time
   std::string isolation_;

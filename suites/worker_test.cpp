@@ -98,7 +98,7 @@ TEST_CASE("Worker: an honest worker's outputs arrive, case after case, from one 
   CHECK(worker.describe().backend == "liar");
   for (int i = 0; i < 5; ++i) check_honest(worker, ask("honest"));
   check_honest(worker, ask("piecemeal"));
-  CHECK(worker.starts() == 1);
+  CHECK(worker.session() == 1);
 }
 
 TEST_CASE("Worker: a question asked is worked on while the host does something else", "[worker]") {
@@ -111,7 +111,7 @@ TEST_CASE("Worker: a question asked is worked on while the host does something e
     std::this_thread::yield();
   CHECK(std::filesystem::exists(left));
   CHECK(worker.answer().kind == Kind::outputs);
-  CHECK(worker.starts() == 1);
+  CHECK(worker.session() == 1);
 }
 
 TEST_CASE("Worker: the host's time between question and answer is not the worker's", "[worker]") {
@@ -121,7 +121,7 @@ TEST_CASE("Worker: the host's time between question and answer is not the worker
   worker.ask(question);
   std::this_thread::sleep_for(600ms);  // twice the limit
   CHECK(worker.answer().kind == Kind::outputs);
-  CHECK(worker.starts() == 1);
+  CHECK(worker.session() == 1);
 }
 
 TEST_CASE("Worker: a question is not asked before the last one was answered", "[worker]") {
@@ -136,14 +136,14 @@ TEST_CASE("Worker: a question is not asked before the last one was answered", "[
 TEST_CASE("Worker: frames larger than any pipe travel both ways", "[worker]") {
   Worker worker("liar", liar());
   check_honest(worker, ask("honest", 1 << 21), 1 << 21);
-  CHECK(worker.starts() == 1);
+  CHECK(worker.session() == 1);
 }
 
 TEST_CASE("Worker: chatter on stdout and stderr, even of frames, disturbs no answer", "[worker]") {
   Worker worker("liar", liar());
   check_honest(worker, ask("chatty"));
   check_honest(worker, ask("honest"));
-  CHECK(worker.starts() == 1);
+  CHECK(worker.session() == 1);
 }
 
 TEST_CASE("Worker: a worker without a third descriptor may ask for frames on stdout", "[worker]") {
@@ -159,7 +159,7 @@ TEST_CASE("Worker: a refusal keeps its kind and its reason, on one printable lin
   check(worker, {"refuses", Kind::refused, "no thanks"});
   check(worker, {"refuses at length", Kind::refused, "..."});
   check(worker, {"not implemented", Kind::unsupported, "no kernel"});
-  CHECK(worker.starts() == 1);
+  CHECK(worker.session() == 1);
 }
 
 TEST_CASE("Worker: a worker that dies has crashed, and its last words are told", "[worker]") {
@@ -170,7 +170,7 @@ TEST_CASE("Worker: a worker that dies has crashed, and its last words are told",
   check(worker, {"exits 7", Kind::crashed, "ended with exit code 7 without an answer"});
   check(worker, {"exits 0", Kind::crashed, "ended with exit code 0 without an answer"});
   check(worker, {"half, segfaults", Kind::crashed, "died by SIGSEGV (Segmentation fault) in the middle of the header"});
-  CHECK(worker.starts() == 7);
+  CHECK(worker.session() == 7);
 }
 
 TEST_CASE("Worker: an answer that was complete before the worker died counts, and the next case is not blamed",
@@ -180,14 +180,14 @@ TEST_CASE("Worker: an answer that was complete before the worker died counts, an
   check_honest(worker, ask("honest"));
   check_honest(worker, ask("closes its stdin"));
   check_honest(worker, ask("honest"));
-  CHECK(worker.starts() == 3);
+  CHECK(worker.session() == 3);
 }
 
 TEST_CASE("Worker: a worker that hangs after its answer costs the next case time, not its verdict", "[worker]") {
   Worker worker("liar", liar(), short_limits);
   check_honest(worker, ask("answers and hangs"));
   check_honest(worker, ask("honest"));
-  CHECK(worker.starts() == 2);
+  CHECK(worker.session() == 2);
 }
 
 TEST_CASE("Worker: what breaks the frame is garbled", "[worker]") {
@@ -246,7 +246,7 @@ TEST_CASE("Worker: a worker that does not answer in time has timed out", "[worke
 TEST_CASE("Worker: a late answer is never taken for the next one", "[worker]") {
   Worker worker("liar", liar(), short_limits);
   check(worker, {"answers late", Kind::timed_out, "no answer within 300 ms"});
-  CHECK(worker.starts() == 2);
+  CHECK(worker.session() == 2);
 }
 
 TEST_CASE("Worker: what is said between two questions is not taken for an answer", "[worker]") {
@@ -254,7 +254,7 @@ TEST_CASE("Worker: what is said between two questions is not taken for an answer
   check_honest(worker, ask("speaks up later"));
   std::this_thread::sleep_for(300ms);  // the liar's 50 ms have passed
   check_honest(worker, ask("honest"));
-  CHECK(worker.starts() == 2);
+  CHECK(worker.session() == 2);
 }
 
 TEST_CASE("Worker: memory above the limit ends the worker, by the name of what happened", "[worker]") {
@@ -283,7 +283,7 @@ TEST_CASE("Worker: a worker outlives the thread that started it", "[worker]") {
   Worker worker("liar", liar());
   std::thread([&] { worker.describe(); }).join();
   check_honest(worker, ask("honest"));
-  CHECK(worker.starts() == 1);
+  CHECK(worker.session() == 1);
 }
 
 TEST_CASE("Worker: threads that start workers at once do not get into each other's pipes", "[worker]") {

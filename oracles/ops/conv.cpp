@@ -24,7 +24,7 @@ std::vector<std::string> touched(const Call& call, const Operands*) { return tou
 }  // namespace
 
 const Oracle& conv() {
-  static const Oracle oracle{answer, shape, touched};
+  static const Oracle oracle{answer, shape, touched, false, {"X", "W"}};
   return oracle;
 }
 

@@ -279,7 +279,7 @@ std::vector<std::string> touched(const Call& call, const Operands* in) {
 }  // namespace
 
 const Oracle& deform_conv() {
-  static const Oracle oracle{answer, shape, touched, true};
+  static const Oracle oracle{answer, shape, touched, true, {"X", "W"}};
   return oracle;
 }
 

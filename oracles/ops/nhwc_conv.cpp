@@ -116,7 +116,7 @@ std::vector<std::string> touched(const Call& call, const Operands*) {
 }  // namespace
 
 const Oracle& nhwc_conv() {
-  static const Oracle oracle{answer, shape, touched};
+  static const Oracle oracle{answer, shape, touched, false, {"X", "W"}};
   return oracle;
 }
 

@@ -6,7 +6,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const report = data.report, table = data.table, isFuzz = report.kind === "fuzz";
-const STATES = ["fail", "below", "error", "refused", "contested", "unscored", "accepted", "unsupported", "pass"];
+const STATES = ["fail", "below", "error", "refused", "contested", "unscored", "accepted", "unsupported", "not run", "pass"];
 const BREACHES = ["fail", "below", "error", "refused"].concat(report.mode === "strict" ? ["contested"] : []);
 const WORDS = {
   pass: "inside the interval of the level asked for; for a model that breaks a constraint: refused",
@@ -16,6 +16,7 @@ const WORDS = {
   unscored: "nothing may be claimed, and why",
   accepted: "a model that breaks a constraint was executed: undefined behaviour, never a fail",
   refused: "a legal model was turned away though nothing declared excludes it",
+  "not run": "not run, since a cause that is known would repeat itself",
   unsupported: "declared as not supported, or the runtime says that it has no implementation",
   error: "crashed, hung, ran out of memory or answered garbage",
 };

@@ -7,6 +7,7 @@
  * crash, a hang or a leak is a finding about one case and ends nothing else. Calls come one at a time, from one thread:
  *
  *   describe, then for each question:  load, run for each set of data (two, to show what a session keeps), unload
+ *   with run_into: load, for each set run and run_into, unload
  *
  * Everything the host passes is valid until the function that got it returns, a model until unload returns. What is
  * printed goes to a log. native/example.c is a complete library, in C and without dependencies; README.md has the
@@ -42,6 +43,15 @@ typedef struct assay_tensor {
   const void* data;
   size_t bytes;
 } assay_tensor;
+
+/* Where an output goes that is bound beforehand. */
+typedef struct assay_buffer {
+  int32_t type;
+  int32_t rank;
+  const int64_t* dims;
+  void* data; /* `bytes` of it, aligned to 64; not NULL */
+  size_t bytes;
+} assay_buffer;
 
 /* What the host does for you. Later versions add members at the end; `size` says how many bytes there are. */
 typedef struct assay_host {
@@ -103,6 +113,7 @@ typedef struct assay_model {
   const assay_node* node; /* NULL unless wants_node */
 } assay_model;
 
+/* Fill it in by name, as in {.abi = ASSAY_BACKEND_ABI, …}: later versions add members at the end. */
 typedef struct assay_backend {
   uint32_t abi;  /* ASSAY_BACKEND_ABI */
   uint32_t size; /* sizeof(assay_backend) */
@@ -120,6 +131,17 @@ typedef struct assay_backend {
   int32_t (*run)(void* session, const assay_tensor* inputs, int32_t input_count, const assay_host* host);
 
   void (*unload)(void* session);
+
+  /* What follows may be left out: `size` says how far the table goes. */
+
+  /* Not 0: what run() emits stays as it is until unload() and is read after the last run, so that a buffer that is used
+   * again shows. 0: it is copied at once. */
+  int32_t keeps_outputs;
+
+  /* Or NULL. As run(), but every output is written into its buffer, and nothing is emitted. Types and extents are those
+   * that run() just gave for the same inputs. Around each buffer lie guard bytes: touching one ends the process. */
+  int32_t (*run_into)(void* session, const assay_tensor* inputs, int32_t input_count, const assay_buffer* outputs,
+                      int32_t output_count, const assay_host* host);
 } assay_backend;
 
 /* Four ways to read a node without a loop. */

@@ -10,10 +10,16 @@ exception counts as a refusal too, with its type and text, unless it is a NotImp
 of `not_implemented`, in which the runtime tells that it has no implementation. array_of, proto_of and typed_proto are
 there for runtimes that speak numpy or bytes.
 """
+import ctypes
 import json
 import math
 import os
+import signal
+import socket
 import sys
+
+# Threads that a library starts when it is imported keep a worker from being forked, and no case is large.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # A worker may be named like the library it serves; its folder must not stand in the way of that library.
 sys.path[:] = [p for p in sys.path if os.path.abspath(p or ".") != os.path.dirname(os.path.abspath(__file__))]
@@ -71,6 +77,56 @@ def open_replies(description):
     return replies
 
 
+def may_fork():
+    """Whether a forked process is as good as a started one: no other thread runs, and no device is open."""
+    if len(os.listdir("/proc/self/task")) != 1:
+        return False
+    links = [os.path.join("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
+    targets = [os.readlink(link) for link in links if os.path.lexists(link)]
+    return not any(target.startswith(("/dev/nvidia", "/dev/dri/", "/dev/kfd")) for target in targets)
+
+
+def take(descriptors):
+    """Makes the descriptors that came with a request those of this process."""
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+
+
+def let_go():
+    """Leaves the descriptors of the first process to it: a pipe of it shall end with it."""
+    nothing = os.open("/dev/null", os.O_RDWR)
+    for number in range(4):  # those that come later have other numbers
+        os.dup2(nothing, number)
+    os.close(nothing)
+
+
+def fork_when_asked():
+    """Stays, and forks a process for every request of the host; returns in each of these. See README.md, "Fork"."""
+    named = os.environ.get("ASSAY_FORK_FD")
+    if named is None or "ASSAY_REPLY_FD" not in os.environ or not may_fork():
+        return
+    host = socket.socket(fileno=int(named))
+    descriptors = []  # the first process has those of the program
+    while True:
+        child = os.fork()
+        if child == 0:
+            host.close()
+            os.setpgid(0, 0)
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+            take(descriptors)
+            return
+        for descriptor in descriptors:
+            os.close(descriptor)
+        if not descriptors:
+            let_go()
+        host.send(b"forked %d" % child)
+        host.send(b"ended %d" % os.waitpid(child, 0)[1])
+        request, descriptors, _, _ = socket.recv_fds(host, 64, 4)
+        if not request:
+            os._exit(0)
+
+
 def read_part(requests, size):
     part = requests.read(size)
     if len(part) < size:
@@ -100,6 +156,7 @@ def answer(run, not_implemented, header, model, sets):
 
 def serve(description, run, not_implemented=()):
     description = {"assay": 1, **description}
+    fork_when_asked()
     requests = sys.stdin.buffer
     replies = open_replies(description)
     for line in iter(requests.readline, b""):

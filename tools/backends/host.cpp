@@ -3,6 +3,7 @@
 // library gets wrong at the boundary ends this process with a line that says so, and the case with it.
 #include "reference/onnx_io.h"
 #include "reference/onnx_node.h"
+#include "suites/fork_server.h"
 #include "suites/frame.h"
 #include "suites/serving.h"
 #include "tools/backends/assay_backend.h"
@@ -10,11 +11,14 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <span>
 #include <unistd.h>
 #include <utility>
@@ -55,29 +59,51 @@ bool is_known(std::int32_t type) {
   return std::ranges::any_of(known, [&](DType dtype) { return static_cast<std::int32_t>(dtype) == type; });
 }
 
-// The tensor as ours, its size held against its type and extents.
-Tensor tensor_of(const assay_tensor& given) {
+// Holds the size of a tensor against its type and extents, before anything is allocated.
+void expect_sound(const assay_tensor& given) {
   if (given.rank < 0 || given.rank > most_dimensions || (given.rank > 0 && !given.dims))
     throw Breach{"a tensor of rank " + std::to_string(given.rank)};
-  TensorType type{static_cast<DType>(given.type), Shape(given.dims, given.dims + given.rank)};
-  for (const Int extent : type.shape)
-    if (extent < 0) throw Breach{"a tensor with a negative extent: " + text_of(given)};
+  const std::span dims(given.dims, static_cast<std::size_t>(given.rank));
+  if (std::ranges::any_of(dims, [](Int extent) { return extent < 0; }))
+    throw Breach{"a tensor with a negative extent: " + text_of(given)};
   if (!is_known(given.type))
     throw Breach{"a tensor of element type " + std::to_string(given.type) + ", which assay does not know"};
-  // Sizes are compared before anything is allocated.
   Int bytes;
-  if (__builtin_mul_overflow(volume(type.shape), static_cast<Int>(size_of(type.dtype)), &bytes) ||
+  if (__builtin_mul_overflow(volume(dims), static_cast<Int>(size_of(static_cast<DType>(given.type))), &bytes) ||
       std::cmp_not_equal(bytes, given.bytes))
     throw Breach{std::to_string(given.bytes) + " bytes for " + text_of(given)};
   if (bytes > 0 && !given.data) throw Breach{"no data for " + text_of(given)};
-  Tensor tensor(std::move(type));
-  if (bytes > 0) std::memcpy(tensor.bytes().data(), given.data, given.bytes);
-  return tensor;
 }
+
+// One output that the library emitted: its bytes, or where they stay.
+class Emitted {
+ public:
+  Emitted(const assay_tensor& given, bool is_kept)
+      : type_{static_cast<DType>(given.type), Shape(given.dims, given.dims + given.rank)}, stays_(given.data) {
+    if (!is_kept) copy_.emplace(tensor());
+  }
+
+  const TensorType& type() const { return type_; }
+  // Read now, unless it was copied at once.
+  std::string encoded() const { return encode_tensor(copy_ ? *copy_ : tensor(), ""); }
+
+ private:
+  Tensor tensor() const {
+    Tensor out(type_);
+    if (!out.bytes().empty()) std::memcpy(out.bytes().data(), stays_, out.bytes().size());
+    return out;
+  }
+
+  TensorType type_;
+  const void* stays_;
+  std::optional<Tensor> copy_;
+};
 
 // What the library says while it is called. Nothing is thrown through its frames: a breach is kept until it returns.
 class Listener {
  public:
+  explicit Listener(bool keeps_outputs = false) : keeps_outputs_(keeps_outputs) {}
+  Listener(const Listener&) = delete;
   const assay_host* host() const { return &host_; }
   const std::string& because() const { return because_; }
 
@@ -85,12 +111,13 @@ class Listener {
     if (!breach_.empty()) throw Breach{breach_};
   }
 
-  std::vector<std::string> outputs() const {
-    std::vector<std::string> all;
-    for (const auto& [number, bytes] : outputs_) {
+  // In the order of the graph.
+  std::vector<Emitted> outputs() const {
+    std::vector<Emitted> all;
+    for (const auto& [number, emitted] : outputs_) {
       if (std::cmp_not_equal(number, all.size()))
         throw Breach{"output " + std::to_string(number) + " but no output " + std::to_string(all.size())};
-      all.push_back(bytes);
+      all.push_back(emitted);
     }
     return all;
   }
@@ -105,7 +132,8 @@ class Listener {
     const std::string place = "output " + std::to_string(number) + ": ";
     try {
       if (number < 0 || number >= most_outputs || !tensor) throw Breach{"no such output, or no tensor"};
-      const bool is_new = self.outputs_.emplace(number, encode_tensor(tensor_of(*tensor), "")).second;
+      expect_sound(*tensor);
+      const bool is_new = self.outputs_.emplace(number, Emitted(*tensor, self.keeps_outputs_)).second;
       if (!is_new) throw Breach{"emitted twice"};
     } catch (const Breach& breach) {
       if (self.breach_.empty()) self.breach_ = place + breach.text;
@@ -116,7 +144,8 @@ class Listener {
 
   assay_host host_{sizeof(assay_host), this, take_reason, take_output};
   std::string because_, breach_;
-  std::map<std::int32_t, std::string> outputs_;
+  bool keeps_outputs_;
+  std::map<std::int32_t, Emitted> outputs_;
 };
 
 // Throws what the status stands for, unless that is ASSAY_OK.
@@ -219,6 +248,64 @@ class Question {
   assay_model model_{};
 };
 
+// What the table has beyond its first version; a library that was built against that one ends before.
+template <class T>
+T optional_member(const assay_backend& backend, T assay_backend::*member) {
+  const auto offset = reinterpret_cast<const char*>(&(backend.*member)) - reinterpret_cast<const char*>(&backend);
+  return static_cast<std::size_t>(offset) + sizeof(T) <= backend.size ? backend.*member : T{};
+}
+
+// A buffer for an output between guard bytes, all of it filled with a canary.
+class Guarded {
+ public:
+  explicit Guarded(const TensorType& type)
+      : type_(type), size_(static_cast<std::size_t>(volume(type.shape)) * size_of(type.dtype)) {
+    bytes_.assign(size_ + 2 * guard + alignment, canary);
+    const auto address = reinterpret_cast<std::uintptr_t>(bytes_.data()) + guard;
+    start_ = guard + (alignment - address % alignment) % alignment;
+  }
+
+  assay_buffer view() {
+    return {static_cast<std::int32_t>(type_.dtype), static_cast<std::int32_t>(type_.shape.size()), type_.shape.data(),
+            bytes_.data() + start_, size_};
+  }
+
+  std::string encoded(std::size_t output) const {
+    const auto is_canary = [](unsigned char byte) { return byte == canary; };
+    const auto begin = bytes_.begin() + static_cast<std::ptrdiff_t>(start_),
+               end = begin + static_cast<std::ptrdiff_t>(size_);
+    if (!std::all_of(bytes_.begin(), begin, is_canary) || !std::all_of(end, bytes_.end(), is_canary))
+      throw Breach{"it wrote outside the buffer that was bound for output " + std::to_string(output)};
+    Tensor tensor(type_);
+    if (size_ > 0) std::memcpy(tensor.bytes().data(), &*begin, size_);
+    return encode_tensor(tensor, "");
+  }
+
+ private:
+  static constexpr std::size_t guard = 256, alignment = 64;
+  static constexpr unsigned char canary = 0xa5;
+  TensorType type_;
+  std::size_t size_, start_ = 0;
+  std::vector<unsigned char> bytes_;
+};
+
+std::vector<std::string> encoded(const std::vector<Emitted>& outputs) {
+  std::vector<std::string> all;
+  for (const Emitted& each : outputs) all.push_back(each.encoded());
+  return all;
+}
+
+// Calls f with the data of one set, as the library gets them.
+template <class F>
+auto with_inputs(const std::vector<std::string>& parts, F&& f) {
+  std::vector<Tensor> tensors;
+  std::vector<assay_tensor> inputs;
+  tensors.reserve(parts.size());
+  for (const std::string& part : parts)
+    inputs.push_back(part.empty() ? assay_tensor{} : view(tensors.emplace_back(accepted(decode_tensor(part)))));
+  return f(inputs.data(), static_cast<std::int32_t>(inputs.size()));
+}
+
 // A model that the library has loaded.
 class Session {
  public:
@@ -229,16 +316,27 @@ class Session {
   Session(const Session&) = delete;
   ~Session() { backend_.unload(session_); }
 
-  std::vector<std::string> run(const std::vector<std::string>& parts) {
-    std::vector<Tensor> tensors;
-    std::vector<assay_tensor> inputs;
-    tensors.reserve(parts.size());
-    for (const std::string& part : parts)
-      inputs.push_back(part.empty() ? assay_tensor{} : view(tensors.emplace_back(accepted(decode_tensor(part)))));
-    const Listener listener;
-    expect_ok("run", backend_.run(session_, inputs.data(), static_cast<std::int32_t>(inputs.size()), listener.host()),
-              listener);
-    return listener.outputs();
+  std::vector<Emitted> run(const std::vector<std::string>& parts) {
+    return with_inputs(parts, [&](const assay_tensor* inputs, std::int32_t count) {
+      const Listener listener(optional_member(backend_, &assay_backend::keeps_outputs) != 0);
+      expect_ok("run", backend_.run(session_, inputs, count, listener.host()), listener);
+      return listener.outputs();
+    });
+  }
+
+  // Runs once to learn types and extents, then into buffers that are there before.
+  std::vector<Guarded> run_into(const std::vector<std::string>& parts) {
+    std::vector<Guarded> buffers;
+    for (const Emitted& each : run(parts)) buffers.emplace_back(each.type());
+    std::vector<assay_buffer> views;
+    for (Guarded& each : buffers) views.push_back(each.view());
+    return with_inputs(parts, [&](const assay_tensor* inputs, std::int32_t count) {
+      const Listener listener;
+      const std::int32_t status = optional_member(backend_, &assay_backend::run_into)(
+          session_, inputs, count, views.data(), static_cast<std::int32_t>(views.size()), listener.host());
+      expect_ok("run_into", status, listener);
+      return std::move(buffers);
+    });
   }
 
  private:
@@ -246,13 +344,29 @@ class Session {
   void* session_ = nullptr;
 };
 
+// The outputs of every set, read after the last run: a buffer that is used again shows.
+std::vector<std::vector<std::string>> run_all(Session& session, const suites::Ask& ask) {
+  std::vector<std::vector<std::string>> all;
+  if (ask.binds_outputs) {
+    std::vector<std::vector<Guarded>> results;
+    for (const auto& parts : ask.sets) results.push_back(session.run_into(parts));
+    for (const auto& buffers : results) {
+      auto& set = all.emplace_back();
+      for (std::size_t i = 0; i < buffers.size(); ++i) set.push_back(buffers[i].encoded(i));
+    }
+    return all;
+  }
+  std::vector<std::vector<Emitted>> results;
+  for (const auto& parts : ask.sets) results.push_back(session.run(parts));
+  for (const auto& outputs : results) all.push_back(encoded(outputs));
+  return all;
+}
+
 std::string answer(const assay_backend& backend, const suites::Ask& ask) {
   try {
     const Question question(ask, backend.wants_node != 0);
     Session session(backend, question.model());
-    std::vector<std::vector<std::string>> outputs;
-    for (const auto& parts : ask.sets) outputs.push_back(session.run(parts));
-    return suites::outputs_frame(ask.id, outputs);
+    return suites::outputs_frame(ask.id, run_all(session, ask));
   } catch (const Refusal& refusal) {
     return suites::answer_line(ask.id, refusal.kind, std::string_view(refusal.because).substr(0, longest_reason), {});
   }
@@ -267,6 +381,7 @@ std::string description_line(const assay_backend& backend, int argc, char** argv
   if (!described.is_object()) throw InputError("what describe() returns is no JSON object");
   Json line = {{"assay", 1}};
   for (const auto& [key, value] : described.items()) line[key] = value;
+  if (optional_member(backend, &assay_backend::run_into)) line["capabilities"]["binds_outputs"] = true;
   return line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
@@ -283,7 +398,7 @@ const assay_backend& load(const char* path) {
   if (backend->abi != ASSAY_BACKEND_ABI)
     throw InputError("was built for version " + std::to_string(backend->abi) +
                      " of the ABI, this assay serves version " + std::to_string(ASSAY_BACKEND_ABI));
-  if (backend->size < sizeof(assay_backend) || !backend->describe || !backend->load || !backend->run ||
+  if (backend->size < offsetof(assay_backend, keeps_outputs) || !backend->describe || !backend->load || !backend->run ||
       !backend->unload)
     throw InputError("assay_backend_v1() gives a table with a wrong size or without all four functions");
   return *backend;
@@ -311,6 +426,7 @@ int main(int argc, char** argv) {
   try {
     const assay_backend& backend = assay::load(argv[1]);
     const std::string description = assay::description_line(backend, argc - 2, argv + 2);
+    assay::suites::fork_when_asked();
     assay::suites::serve(std::atoi(descriptor), description,
                          [&](const assay::suites::Ask& ask) { return assay::answer(backend, ask); });
     assay::end(0);

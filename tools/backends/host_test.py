@@ -37,7 +37,8 @@ static int32_t run(void* session, const assay_tensor* inputs, int32_t input_coun
 }
 static void unload(void* session) { (void)session; }
 const assay_backend* assay_backend_v1(void) {
-  static const assay_backend backend = {ABI, sizeof(assay_backend), 0, describe, load, run, unload};
+  static const assay_backend backend = {
+      .abi = ABI, .size = sizeof(assay_backend), .describe = describe, .load = load, .run = run, .unload = unload};
   return &backend;
 }
 """

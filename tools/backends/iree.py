@@ -49,7 +49,7 @@ def array_of_value(value, info):
 def run_set(function, outputs, parts):
     results = function(*[assay_worker.array_of(part) for part in parts if part is not None])
     results = results if isinstance(results, (list, tuple)) else [results]
-    return [assay_worker.proto_of(info.name, array_of_value(value, info)) for info, value in zip(outputs, results)]
+    return list(zip(outputs, results))
 
 
 def run(model, sets, options):
@@ -64,7 +64,8 @@ def run(model, sets, options):
         if "failed to legalize operation 'torch." in complaint:
             raise assay_worker.Unsupported(complaint) from error
         raise assay_worker.Refused(complaint) from error
-    return [run_set(function, outputs, parts) for parts in sets]
+    results = [run_set(function, outputs, parts) for parts in sets]
+    return [[assay_worker.proto_of(info.name, array_of_value(value, info)) for info, value in each] for each in results]
 
 
 assay_worker.serve(

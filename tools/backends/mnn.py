@@ -81,8 +81,8 @@ def run(model, sets, options):
         results = module.forward([var_of(part) for part in parts if part is not None])
         if len(results) != len(outputs):
             raise assay_worker.Refused(f"MNN gives {len(results)} of {len(outputs)} outputs; it says why in the log")
-        answers.append([proto_of(name, var) for name, var in zip(outputs, results)])
-    return answers
+        answers.append(list(zip(outputs, results)))
+    return [[proto_of(name, var) for name, var in each] for each in answers]
 
 
 assay_worker.serve(

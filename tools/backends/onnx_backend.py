@@ -75,7 +75,7 @@ def run_set(prepared, names, parts):
     outputs = prepared.run([array_of(part) for part in parts])
     if isinstance(outputs, numpy.ndarray):
         outputs = [outputs]
-    return [proto_of(name, value) for name, value in zip(names, outputs, strict=True)]
+    return list(zip(names, outputs, strict=True))
 
 
 def is_not_implemented(error):
@@ -94,7 +94,9 @@ def runner(backend):
                 raise assay_worker.Unsupported("is_compatible(model) is false")
             prepared = backend.prepare(model, "CPU")
             names = [output.name for output in model.graph.output]
-            return [run_set(prepared, names, parts) for parts in sets]
+            results = [run_set(prepared, names, parts) for parts in sets]
+            # Read after the last run: an array that is used again shows.
+            return [[proto_of(name, value) for name, value in outputs] for outputs in results]
         except Exception as error:
             if is_not_implemented(error):
                 raise assay_worker.Unsupported(f"{type(error).__name__}: {error}") from error

@@ -20,7 +20,7 @@ def run_set(net, inputs, outputs, parts):
     for name, part in zip(inputs, parts):
         if part is not None:
             net.setInput(blob_of(part), name)
-    return [proto_of(name, value) for name, value in zip(outputs, net.forward(outputs), strict=True)]
+    return list(zip(outputs, net.forward(outputs), strict=True))
 
 
 def run(model, sets, options):
@@ -30,7 +30,8 @@ def run(model, sets, options):
     inputs = [value.name for value in graph.input if value.name not in constants]
     outputs = [value.name for value in graph.output]
     net = cv2.dnn.readNetFromONNX(numpy.frombuffer(model, numpy.uint8))
-    return [run_set(net, inputs, outputs, parts) for parts in sets]
+    results = [run_set(net, inputs, outputs, parts) for parts in sets]
+    return [[proto_of(name, value) for name, value in each] for each in results]
 
 
 assay_worker.serve(

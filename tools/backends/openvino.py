@@ -49,6 +49,7 @@ def answer_of(port, tensor):
 
 
 def run_set(compiled, parts):
+    """The request keeps its outputs, and is kept until all sets are run."""
     request = compiled.create_infer_request()
     if len(parts) != len(compiled.inputs):
         raise assay_worker.Refused(f"{len(compiled.inputs)} inputs are left of {len(parts)}")
@@ -56,13 +57,14 @@ def run_set(compiled, parts):
         if part is not None:
             request.set_input_tensor(index, tensor_of(port, part))
     request.infer()
-    return [answer_of(port, request.get_output_tensor(index)) for index, port in enumerate(compiled.outputs)]
+    return [(port, request.get_output_tensor(index), request) for index, port in enumerate(compiled.outputs)]
 
 
 def run(model, sets, options):
     settle(options.get("isa"))
     compiled = core.compile_model(core.read_model(model=model), "CPU", settings_of(options))
-    return [run_set(compiled, parts) for parts in sets]
+    results = [run_set(compiled, parts) for parts in sets]
+    return [[answer_of(port, tensor) for port, tensor, _ in outputs] for outputs in results]
 
 
 assay_worker.serve(

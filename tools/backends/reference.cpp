@@ -5,6 +5,7 @@
 #include "reference/onnx_io.h"
 #include "suites/crosscheck/mutants.h"
 #include "suites/crosscheck/variants.h"
+#include "suites/fork_server.h"
 #include "suites/frame.h"
 #include "suites/own_kernels.h"
 #include "suites/serving.h"
@@ -83,6 +84,7 @@ int main(int argc, char** argv) {
     std::ios::sync_with_stdio(false);
     assay::expect_known(choice.variant, assay::crosscheck::variants(), [](const auto& v) { return v.name; });
     assay::expect_known(choice.mutant, assay::crosscheck::mutants(), [](const auto& m) { return m.id; });
+    assay::suites::fork_when_asked();
     assay::suites::serve(assay::reply_descriptor(),
                          assay::suites::description_line(assay::suites::own_description(choice.backend())),
                          [&](const assay::suites::Ask& ask) { return assay::answer(choice, ask); });

@@ -29,14 +29,15 @@ def run_set(runner, parts):
         raise assay_worker.Refused(f"{len(parts)} inputs for a model that takes {len(runner.graph_inputs)}")
     present = [(name, part) for name, part in zip(runner.graph_inputs, parts) if part is not None]
     results = runner({name: tensor_of(part) for name, part in present})
-    return [proto_of(name, results[name]) for name in runner.graph_outputs]
+    return [(name, results[name]) for name in runner.graph_outputs]
 
 
 def run(model, sets, options):
     try:
         with Context(NOOPT=int(options.get("optimization") == "none"), NUM_CPU_THREADS=options.get("threads", 1)):
             runner = OnnxRunner(Tensor(model, dtype=dtypes.uint8))
-            return [run_set(runner, parts) for parts in sets]
+            results = [run_set(runner, parts) for parts in sets]
+            return [[proto_of(name, value) for name, value in each] for each in results]
     except NotImplementedError as error:
         raise assay_worker.Unsupported(error) from error
 

@@ -40,7 +40,8 @@ def run(model, sets, options):
         inference = loaded(model, sets[0])
         names = [inference.output_name(index) for index in range(inference.output_count())]
         runnable = inference.into_model().into_runnable()
-        return [[proto_of(name, value.to_numpy()) for name, value in zip(names, runnable.run(arrays))] for arrays in sets]
+        results = [runnable.run(arrays) for arrays in sets]
+        return [[proto_of(name, value.to_numpy()) for name, value in zip(names, values)] for values in results]
     except tract.TractError as error:
         raise tract.TractError(str(error).partition("Stack backtrace")[0]) from error
 

@@ -30,13 +30,14 @@ def run_set(machine, names, arrays):
     tensors = [tvm.runtime.tensor(array) for array in arrays if array is not None]
     result = machine["main"](*tensors)
     values = [result] if isinstance(result, tvm.runtime.Tensor) else list(result)
-    return [proto_of(name, value.numpy()) for name, value in zip(names, values, strict=True)]
+    return list(zip(names, values, strict=True))
 
 
 def run(model, sets, options):
     sets = [[array_of(part) for part in parts] for parts in sets]
     machine, names = compiled(model, sets[0], options)
-    return [run_set(machine, names, arrays) for arrays in sets]
+    results = [run_set(machine, names, arrays) for arrays in sets]
+    return [[proto_of(name, value.numpy()) for name, value in each] for each in results]
 
 
 assay_worker.serve(

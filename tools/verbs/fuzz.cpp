@@ -15,6 +15,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -117,6 +118,7 @@ void write_folders(const reports::FuzzReport& report, const suites::Conduct& con
 
 int fuzz(const Options& options) {
   const Stopwatch stopwatch;
+  const auto started = std::chrono::steady_clock::now();
   const int jobs = jobs_or_processors(options.jobs);
   reports::FuzzReport report;
   report.plan = plan_of(options);
@@ -144,7 +146,9 @@ int fuzz(const Options& options) {
     suites::add_peaks(report.harvest, report.peaks, {conduct.level, report.backend.arithmetic}, options.subject.strict);
   }
   report.excused = excused(options, report.harvest);
-  report.findings = suites::findings_of(report.harvest, crew, conduct, crosscheck::wrong_models());
+  suites::Sorting sorting;
+  if (report.plan.budget) sorting.until = started + *report.plan.budget;
+  report.findings = suites::findings_of(report.harvest.failures, crew, conduct, crosscheck::wrong_models(), sorting);
   report.causes = suites::causes_of(report.findings, crosscheck::wrong_models());
   line.reset();
   if (!report.findings.empty()) report.folder = options.findings;
@@ -169,7 +173,8 @@ Verb fuzz_verb(CLI::App& app) {
       ->delimiter(',');
   command->add_option("--types", options->types, "only these element types: f16,bf16,f32,f64")->delimiter(',');
   command->add_option("--seed", options->seed, "which questions")->capture_default_str();
-  command->add_option("--budget", options->budget, "how long to ask: 90s, 10m, 8h; sorting comes on top");
+  command->add_option("--budget", options->budget,
+                      "time for all of it: 90s, 10m, 8h; a quarter is kept for shrinking what fails");
   command->add_option("--cases", options->cases, "how many questions, of all shards together")
       ->check(CLI::Range(Int{1}, Int{1} << 40));
   command

@@ -69,10 +69,8 @@ ProgressLine::~ProgressLine() {
 void ProgressLine::show(const suites::Progress& progress) {
   const auto now = Clock::now();
   if (progress.stage != stage_) {
-    if (!stage_.empty()) {
-      start_ = now;
-      budget_.reset();
-    }
+    if (!stage_.empty() && budget_) *budget_ -= std::chrono::duration_cast<std::chrono::seconds>(now - start_);
+    if (!stage_.empty()) start_ = now;
     stage_ = progress.stage;
   }
   if (now - shown_ < (is_terminal_ ? Clock::duration(between_updates) : Clock::duration(between_lines))) return;

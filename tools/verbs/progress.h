@@ -13,7 +13,7 @@ namespace assay::tools {
 
 class ProgressLine {
  public:
-  // `budget`: how long the first stage may take, where that is what ends it.
+  // `budget`: how long all stages together may take, where that is what ends them.
   explicit ProgressLine(std::optional<std::chrono::seconds> budget = {});
   ~ProgressLine();  // clears the line
   ProgressLine(const ProgressLine&) = delete;

@@ -100,8 +100,8 @@ std::map<std::string, std::string> Subject::options() const {
 suites::Conduct Subject::conduct() const {
   suites::Conduct conduct;
   conduct.level = level_of(level);
-  conduct.threads = threads;
-  conduct.optimization = optimization;
+  conduct.settings.threads = threads;
+  conduct.settings.optimization = optimization;
   conduct.options = options();
   conduct.pack = packed();
   conduct.presenting = presenting_of(presentations);

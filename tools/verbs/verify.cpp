@@ -58,8 +58,8 @@ suites::Conduct conduct_of(const Json& certificate) {
   const Json& options = certificate.at("backend").at("options");
   suites::Conduct conduct;
   conduct.level = *oracles::level_named(certificate.at("level").get<std::string>());
-  conduct.threads = options.at("threads").get<int>();
-  conduct.optimization = options.at("optimization").get<std::string>();
+  conduct.settings.threads = options.at("threads").get<int>();
+  conduct.settings.optimization = options.at("optimization").get<std::string>();
   conduct.options = options.at("set").get<std::map<std::string, std::string>>();
   return conduct;
 }

@@ -41,10 +41,15 @@ class Host {
   const assay_host* host_;
 };
 
+using Buffers = std::span<const assay_buffer>;
+
+// What it emits has to stay until it is destroyed.
 class Session {
  public:
   virtual ~Session() = default;
   virtual void run(Inputs inputs, const Host& host) = 0;
+  // Of an adapter whose table says that it binds outputs.
+  virtual void run_into(Inputs, Buffers) {}
 };
 
 // What describe() returns; `rest` is more of the object.
@@ -71,8 +76,9 @@ std::int32_t status_of(const assay_host* host, F&& act) {
 
 // The table of an adapter that has `std::string describe(Arguments)` and
 // `std::unique_ptr<Session> load(const assay_model&)`.
+enum class Binding { none, outputs };
 template <auto describe, auto load>
-const assay_backend* table(bool wants_node = false) {
+const assay_backend* table(bool wants_node = false, Binding binding = Binding::none) {
   static const assay_backend backend{
       ASSAY_BACKEND_ABI,
       sizeof(assay_backend),
@@ -92,6 +98,16 @@ const assay_backend* table(bool wants_node = false) {
         });
       },
       [](void* session) { delete static_cast<Session*>(session); },
+      1,
+      binding == Binding::none ? nullptr
+                               : +[](void* session, const assay_tensor* inputs, std::int32_t count,
+                                     const assay_buffer* outputs, std::int32_t output_count, const assay_host* host) {
+                                   return status_of(host, [&](const Host&) {
+                                     static_cast<Session*>(session)->run_into(
+                                         Inputs(inputs, static_cast<std::size_t>(count)),
+                                         Buffers(outputs, static_cast<std::size_t>(output_count)));
+                                   });
+                                 },
   };
   return &backend;
 }

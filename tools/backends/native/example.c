@@ -153,40 +153,75 @@ static float average(const session* s, const axis* a, const float* plane, const 
   return sum / (float)(s->include_pad ? taps : inside);
 }
 
-static int32_t run(void* kept, const assay_tensor* inputs, int32_t input_count, const assay_host* host) {
-  const session* s = kept;
-  axis a[MOST_AXES];
-  int64_t dims[MOST_AXES + 2];
-  int64_t x_plane = 1, y_plane = 1;
+/* Extents of the axes and of Y for these inputs. */
+static int32_t measure(const session* s, const assay_tensor* inputs, int32_t input_count, axis* a, int64_t* dims,
+                       const assay_host* host) {
   if (input_count != 1) return refuse(host, "a constant X is not implemented");
   const assay_tensor* x = &inputs[0];
   if (x->type != F32 || x->rank != s->axes + 2) return refuse(host, "X is not of the declared type");
-  memcpy(a, s->axis, sizeof a);
+  memcpy(a, s->axis, sizeof s->axis);
   for (int i = 0; i < s->axes + 2; ++i) dims[i] = x->dims[i];
   for (int i = 0; i < s->axes; ++i) {
     if (!place(s, &a[i], x->dims[i + 2])) return refuse(host, "X is smaller than the kernel");
     dims[i + 2] = a[i].out;
-    x_plane *= a[i].in;
-    y_plane *= a[i].out;
   }
-  const int64_t planes = dims[0] * dims[1];
-  float* y = malloc((size_t)(planes * y_plane) * sizeof *y + 1);
-  if (!y) abort();
+  return ASSAY_OK;
+}
+
+static int64_t product(const int64_t* dims, int count) {
+  int64_t all = 1;
+  for (int i = 0; i < count; ++i) all *= dims[i];
+  return all;
+}
+
+static void compute(const session* s, const axis* a, const assay_tensor* x, const int64_t* dims, float* y) {
+  const int64_t planes = product(dims, 2), y_plane = product(dims + 2, s->axes), x_plane = product(x->dims + 2, s->axes);
   for (int64_t p = 0; p < planes && y_plane > 0; ++p) {
     int64_t o[MOST_AXES] = {0};
     float* to = y + p * y_plane;
     do *to++ = average(s, a, (const float*)x->data + p * x_plane, o);
     while (next(s->axes, a, o, 0));
   }
-  const assay_tensor output = {F32, x->rank, dims, y, (size_t)(planes * y_plane) * sizeof *y};
+}
+
+static int32_t run(void* kept, const assay_tensor* inputs, int32_t input_count, const assay_host* host) {
+  const session* s = kept;
+  axis a[MOST_AXES];
+  int64_t dims[MOST_AXES + 2];
+  const int32_t status = measure(s, inputs, input_count, a, dims, host);
+  if (status != ASSAY_OK) return status;
+  const size_t bytes = (size_t)product(dims, s->axes + 2) * sizeof(float);
+  float* y = malloc(bytes + 1);
+  if (!y) abort();
+  compute(s, a, inputs, dims, y);
+  const assay_tensor output = {F32, s->axes + 2, dims, y, bytes};
   host->emit(host->context, 0, &output);
   free(y);
+  return ASSAY_OK;
+}
+
+static int32_t run_into(void* kept, const assay_tensor* inputs, int32_t input_count, const assay_buffer* outputs,
+                        int32_t output_count, const assay_host* host) {
+  const session* s = kept;
+  axis a[MOST_AXES];
+  int64_t dims[MOST_AXES + 2];
+  const int32_t status = measure(s, inputs, input_count, a, dims, host);
+  if (status != ASSAY_OK) return status;
+  if (output_count != 1) return refuse(host, "AveragePool has one output");
+  compute(s, a, inputs, dims, outputs[0].data);
   return ASSAY_OK;
 }
 
 static void unload(void* kept) { free(kept); }
 
 const assay_backend* assay_backend_v1(void) {
-  static const assay_backend backend = {ASSAY_BACKEND_ABI, sizeof(assay_backend), 1, describe, load, run, unload};
+  static const assay_backend backend = {.abi = ASSAY_BACKEND_ABI,
+                                        .size = sizeof(assay_backend),
+                                        .wants_node = 1,
+                                        .describe = describe,
+                                        .load = load,
+                                        .run = run,
+                                        .unload = unload,
+                                        .run_into = run_into};
   return &backend;
 }

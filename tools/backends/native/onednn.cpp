@@ -212,12 +212,12 @@ class Kernel : public Session {
 
   // Runs it and emits what it wrote, as `type`.
   void finish(const dnnl::primitive& primitive, std::unordered_map<int, dnnl::memory> arguments,
-              const dnnl::memory::desc& layout, const Dims& y, const Type& type, const Host& host) const {
+              const dnnl::memory::desc& layout, const Dims& y, const Type& type, const Host& host) {
     dnnl::memory written(layout, engine());
     arguments.emplace(DNNL_ARG_DST, written);
     primitive.execute(stream(), arguments);
     stream().wait();
-    const dnnl::memory result = reordered(written, plain(y, type.kind));
+    const dnnl::memory& result = kept_.emplace_back(reordered(written, plain(y, type.kind)));
     host.emit(0, type.onnx, std::vector<std::int64_t>(y.begin(), y.end()), result.get_data_handle(),
               static_cast<std::size_t>(volume(y)) * type.size);
   }
@@ -226,6 +226,7 @@ class Kernel : public Session {
   const assay_node& node_;  // valid until unload()
   bool is_plain_;
   int threads_;
+  std::vector<dnnl::memory> kept_;  // what was emitted
 };
 
 class AveragePool : public Kernel {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 
@@ -144,13 +145,12 @@ std::vector<const char*> pointers(const std::vector<std::string>& texts) {
   return all;
 }
 
-// OrtValue wants an address even where there is nothing.
-OwnedValue value_of(const assay_tensor& tensor) {
-  static char nothing = 0;
-  void* data = tensor.bytes > 0 ? const_cast<void*>(tensor.data) : &nothing;
+OwnedValue value_of(std::int32_t type, std::int32_t rank, const std::int64_t* dims, void* data, std::size_t bytes) {
+  static char nothing = 0;  // OrtValue wants an address even where there is nothing
   Value* value = nullptr;
-  check<CreateTensorWithDataAsOrtValue>(static_cast<const MemoryInfo*>(memory), data, tensor.bytes, tensor.dims,
-                                        static_cast<std::size_t>(tensor.rank), static_cast<int>(tensor.type), &value);
+  check<CreateTensorWithDataAsOrtValue>(static_cast<const MemoryInfo*>(memory),
+                                        bytes > 0 ? data : static_cast<void*>(&nothing), bytes, dims,
+                                        static_cast<std::size_t>(rank), static_cast<int>(type), &value);
   return OwnedValue(value);
 }
 
@@ -179,6 +179,25 @@ class Loaded : public Session {
         outputs_(names<SessionGetOutputCount, SessionGetOutputName>(session_.get())) {}
 
   void run(Inputs inputs, const Host& host) override {
+    std::vector<Value*> results(outputs_.size());
+    run_session(inputs, results);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      kept_.emplace_back(results[i]);
+      emit(host, static_cast<std::int32_t>(i), results[i]);
+    }
+  }
+
+  void run_into(Inputs inputs, Buffers outputs) override {
+    std::vector<OwnedValue> held;
+    std::vector<Value*> results;
+    for (const assay_buffer& each : outputs)
+      results.push_back(held.emplace_back(value_of(each.type, each.rank, each.dims, each.data, each.bytes)).get());
+    run_session(inputs, results);
+  }
+
+ private:
+  // Results that are null are made by the session.
+  void run_session(Inputs inputs, std::vector<Value*>& results) {
     if (inputs.size() != inputs_.size())
       throw Refusal{.because = "the session has " + std::to_string(inputs_.size()) + " inputs, the model " +
                                std::to_string(inputs.size())};
@@ -188,18 +207,18 @@ class Loaded : public Session {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i].type == 0) continue;
       fed.push_back(inputs_[i].c_str());
-      values.push_back(held.emplace_back(value_of(inputs[i])).get());
+      const assay_tensor& input = inputs[i];
+      values.push_back(
+          held.emplace_back(value_of(input.type, input.rank, input.dims, const_cast<void*>(input.data), input.bytes))
+              .get());
     }
     const std::vector<const char*> wanted = pointers(outputs_);
-    std::vector<Value*> results(wanted.size());
     check<Run>(session_.get(), static_cast<const void*>(nullptr), fed.data(), values.data(), values.size(),
                wanted.data(), wanted.size(), results.data());
-    std::vector<OwnedValue> owned(results.begin(), results.end());
-    for (std::size_t i = 0; i < results.size(); ++i) emit(host, static_cast<std::int32_t>(i), results[i]);
   }
 
- private:
   OwnedSession session_;
+  std::vector<OwnedValue> kept_;
   std::vector<std::string> inputs_, outputs_;
 };
 
@@ -218,6 +237,7 @@ std::unique_ptr<Session> load(const assay_model& model) {
 }
 
 const ApiBase& open(const std::string& file) {
+  ::setenv("ORT_DISABLE_TELEMETRY", "1", 0);  // a test reports to nobody, and its thread could not be forked
   void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) throw Refusal{.because = ::dlerror()};
   auto* base = reinterpret_cast<const ApiBase* (*)()>(::dlsym(library, "OrtGetApiBase"));
@@ -241,5 +261,5 @@ std::string describe(Arguments arguments) {
 }  // namespace assay::native
 
 extern "C" ASSAY_EXPORT const assay_backend* assay_backend_v1(void) {
-  return assay::native::table<assay::native::describe, assay::native::load>();
+  return assay::native::table<assay::native::describe, assay::native::load>(false, assay::native::Binding::outputs);
 }

@@ -95,7 +95,7 @@ class Loaded : public Session {
     const auto& ports = model_.inputs();
     if (ports.size() != inputs.size())
       throw Refusal{.because = std::to_string(ports.size()) + " inputs are left of " + std::to_string(inputs.size())};
-    ov::InferRequest request = model_.create_infer_request();
+    ov::InferRequest& request = kept_.emplace_back(model_.create_infer_request());
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i].type != 0) request.set_input_tensor(i, tensor_of(ports[i], inputs[i]));
     request.infer();
@@ -104,6 +104,7 @@ class Loaded : public Session {
   }
 
   ov::CompiledModel model_;
+  std::vector<ov::InferRequest> kept_;  // each keeps its outputs
 };
 
 // The plugin reads it once, so a process has one.

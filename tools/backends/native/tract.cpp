@@ -138,8 +138,10 @@ class Loaded : public Session {
     check(tract.output_count(runnable_.get(), &count));
     std::vector<Value*> results(count);
     check(tract.run(runnable_.get(), values.data(), results.data()));
-    std::vector<OwnedValue> owned(results.begin(), results.end());
-    for (std::size_t i = 0; i < count; ++i) emit(host, static_cast<std::int32_t>(i), results[i]);
+    for (std::size_t i = 0; i < count; ++i) {
+      kept_.emplace_back(results[i]);
+      emit(host, static_cast<std::int32_t>(i), results[i]);
+    }
   }
 
  private:
@@ -165,6 +167,7 @@ class Loaded : public Session {
 
   OwnedInference model_;
   OwnedRunnable runnable_;
+  std::vector<OwnedValue> kept_;
 };
 
 std::unique_ptr<Session> load(const assay_model& model) {

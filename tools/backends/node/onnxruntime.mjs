@@ -50,13 +50,14 @@ async function runSet(session, parts) {
   if (parts.length !== expected) throw new Error(`${parts.length} inputs for a model that takes ${expected}`);
   const present = session.inputNames.map((name, i) => [name, parts[i]]).filter(([, part]) => part?.length);
   const results = await session.run(Object.fromEntries(present.map(([name, part]) => [name, tensorOf(part)])));
-  return session.outputNames.map((name) => partOf(name, results[name]));
+  return session.outputNames.map((name) => [name, results[name]]);
 }
 
 async function runAll(session, sets) {
-  const outputs = [];
-  for (const parts of sets) outputs.push(await runSet(session, parts));
-  return outputs;
+  const results = [];
+  for (const parts of sets) results.push(await runSet(session, parts));
+  // Read after the last run: a buffer that is used again shows.
+  return results.map((outputs) => outputs.map(([name, tensor]) => partOf(name, tensor)));
 }
 
 async function run(model, sets, {threads = 1, optimization = "all"}) {

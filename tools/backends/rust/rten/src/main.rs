@@ -41,7 +41,7 @@ fn proto_of(value: &Value) -> Fallible<TensorProto> {
     Ok(TensorProto { dims, data_type, raw_data })
 }
 
-fn run_set(model: &Model, pool: &Arc<ThreadPool>, set: &[Option<TensorProto>]) -> Fallible<Vec<TensorProto>> {
+fn run_set(model: &Model, pool: &Arc<ThreadPool>, set: &[Option<TensorProto>]) -> Fallible<Vec<Value>> {
     if set.len() != model.input_ids().len() {
         return Err(format!("{} inputs for a model that takes {}", set.len(), model.input_ids().len()).into());
     }
@@ -52,7 +52,7 @@ fn run_set(model: &Model, pool: &Arc<ThreadPool>, set: &[Option<TensorProto>]) -
         }
     }
     let options = RunOptions::default().with_thread_pool(Some(pool.clone()));
-    model.run(inputs, model.output_ids(), Some(options))?.iter().map(proto_of).collect()
+    Ok(model.run(inputs, model.output_ids(), Some(options))?)
 }
 
 fn answers(question: Question) -> Fallible<Vec<Vec<TensorProto>>> {
@@ -60,7 +60,9 @@ fn answers(question: Question) -> Fallible<Vec<Vec<TensorProto>>> {
     options.enable_optimization(question.optimization != "none");
     let model = options.load(question.model)?;
     let pool = Arc::new(ThreadPool::with_num_threads(question.threads));
-    question.sets.iter().map(|set| run_set(&model, &pool, set)).collect()
+    // Read after the last run: a buffer that is used again would show.
+    let results = question.sets.iter().map(|set| run_set(&model, &pool, set)).collect::<Fallible<Vec<_>>>()?;
+    results.iter().map(|values| values.iter().map(proto_of).collect()).collect()
 }
 
 /// RTen says "unsupported" of what is valid and not implemented, "not supported" of operators.

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/asking.h"
+
+#include "oracles/judge.h"
+#include "reference/nearest.h"
+#include "reference/onnx_io.h"
+#include "suites/printable.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace assay::suites {
+namespace {
+
+std::string listed(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += " " + printable(word, 60);
+  return all;
+}
+
+}  // namespace
+
+void expect_declared(const Description& backend, const std::map<std::string, std::string>& options) {
+  std::vector<std::string> known;
+  for (const auto& [key, values] : backend.options) known.push_back(key);
+  for (const auto& [key, value] : options) {
+    const auto found = backend.options.find(key);
+    if (found == backend.options.end())
+      throw InputError(printable(backend.backend) + " has no option '" + printable(key, 60) + "'" +
+                       suggestion(key, known) +
+                       (known.empty() ? "; it declares none" : "; it declares" + listed(known)));
+    if (!found->second.empty() && std::ranges::find(found->second, value) == found->second.end())
+      throw InputError(printable(backend.backend) + ": the option " + key + " is not '" + printable(value, 60) +
+                       "' but one of" + listed(found->second));
+  }
+}
+
+std::string text(const Settings& settings) {
+  std::string words;
+  const auto add = [&](const std::string& word) { words += (words.empty() ? "" : " ") + word; };
+  if (settings.threads != 1) add("threads=" + std::to_string(settings.threads));
+  if (settings.optimization != "all") add("optimization=" + settings.optimization);
+  if (settings.names != 0) add("names=" + std::to_string(settings.names));
+  if (settings.binds_outputs) add("outputs=bound");
+  return words;
+}
+
+bool read_setting(std::string_view word, Settings& settings) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string_view::npos) return false;
+  const std::string_view key = word.substr(0, equals), value = word.substr(equals + 1);
+  const auto number = [&](int& into) {
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), into);
+    return error == std::errc() && end == value.data() + value.size() && into >= 0 && into <= 4096;
+  };
+  if (key == "threads") return number(settings.threads) && settings.threads > 0;
+  if (key == "names") return number(settings.names);
+  if (key == "outputs") return settings.binds_outputs = value == "bound";
+  if (key != "optimization") return false;
+  settings.optimization = value;
+  return value == "all" || value == "extended" || value == "basic" || value == "none";
+}
+
+Ask ask_of(const Planned& planned, const Conduct& conduct) { return ask_of(planned, all_operands(planned.c), conduct); }
+
+Ask ask_of(const Planned& planned, const std::vector<Operands>& data, const Conduct& conduct) {
+  return ask_of(planned.c, planned.line, data, conduct, conduct.settings);
+}
+
+Ask ask_of(const Case& c, std::string_view line, const std::vector<Operands>& data, const Conduct& conduct,
+           const Settings& settings) {
+  Ask ask;
+  const bool is_named = settings.names == 0;  // under other names nothing tells what case it is
+  ask.id = case_id(is_named ? std::string(line) : text(settings) + " " + std::string(line));
+  ask.model = model_of(c, data.front(), settings.names);
+  for (const Operands& set : data) ask.sets.push_back(graph_inputs(c, set, is_named));
+  ask.threads = settings.threads;
+  ask.optimization = settings.optimization;
+  ask.binds_outputs = settings.binds_outputs;
+  ask.options = conduct.options;
+  return ask;
+}
+
+std::string excluded_by(const Description& backend, const Case& c) {
+  if (!backend.operators.empty() && !backend.operators.contains(text(c.version)))
+    return text(c.version) + " is not among the declared operators";
+  for (const auto& [input, given] : c.node.inputs)
+    if (given.presence == Input::Presence::given && !backend.types.empty() &&
+        !backend.types.contains(std::string(name(given.type.dtype))))
+      return std::string(name(given.type.dtype)) + " is not among the declared types";
+  if (backend.newest_opset > 0 && c.opset > backend.newest_opset)
+    return "opset " + std::to_string(c.opset) + " is newer than the declared " + std::to_string(backend.newest_opset);
+  for (const Predicate& predicate : backend.excludes)
+    if (predicate.holds(c)) return "declared: " + predicate.text();
+  return "";
+}
+
+oracles::Verdict judged(const Planned& planned, oracles::Outcome outcome, const Description& backend,
+                        oracles::Level level) {
+  return judged(planned, all_operands(planned.c), std::move(outcome), backend, level);
+}
+
+oracles::Verdict judged(const Planned& planned, std::vector<Operands> data, oracles::Outcome outcome,
+                        const Description& backend, oracles::Level level) {
+  const std::string excluded = excluded_by(backend, planned.c);
+  const bool declared = outcome.kind == oracles::Outcome::Kind::refused && !excluded.empty();
+  if (declared) outcome.kind = oracles::Outcome::Kind::unsupported;
+  oracles::Verdict verdict = oracles::judge(planned.c.call(), std::move(data), outcome, {level, backend.arithmetic});
+  if (declared && verdict.state == oracles::State::unsupported) {
+    verdict.because = "declared";
+    verdict.detail = excluded;
+  }
+  return verdict;
+}
+
+oracles::Verdict certify(const Planned& planned, Backend& backend, const Conduct& conduct) {
+  expect_declared(backend.describe(), conduct.options);
+  // The question is forgotten before its answer is judged: of large tensors it is a copy.
+  oracles::Outcome outcome = backend.run(ask_of(planned, conduct));
+  return judged(planned, std::move(outcome), backend.describe(), conduct.level);
+}
+
+}  // namespace assay::suites

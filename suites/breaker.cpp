@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/breaker.h"
+
+#include "suites/cover.h"
+#include "suites/signature.h"
+
+#include <algorithm>
+
+namespace assay::suites {
+namespace {
+
+constexpr std::size_t least = 3;           // failures that trip it
+constexpr std::size_t most_failures = 64;  // of a kind that are kept to tell apart
+constexpr std::size_t most_others = 4096;  // cases that ended otherwise, likewise
+constexpr std::size_t first_others = 256;  // of these, looked at from the beginning
+constexpr std::size_t most_examples = 3;
+constexpr int most_rounds = 4;
+
+std::string operator_of(const Case& c) { return operator_name(c.version); }
+
+std::vector<Case> parsed(const std::deque<std::string>& lines) {
+  std::vector<Case> cases;
+  for (const std::string& line : lines)
+    if (Result<Case> c = parse_case(line)) cases.push_back(*std::move(c));
+  return cases;
+}
+
+// Predicates that hold for none of `others`: found over a few of them, and again with those they hold for.
+std::vector<Predicate> telling_apart(const std::vector<Case>& failures, const std::vector<Case>& others) {
+  const std::size_t few = std::min(first_others, others.size());
+  std::vector<Case> looked_at(others.end() - static_cast<std::ptrdiff_t>(few), others.end());
+  for (int round = 0; round < most_rounds; ++round) {
+    std::vector<Predicate> found = pieces(failures, looked_at, least).all;
+    const std::size_t before = looked_at.size();
+    for (const Case& c : others)
+      if (std::ranges::any_of(found, [&](const Predicate& when) { return when.holds(c); })) looked_at.push_back(c);
+    if (looked_at.size() == before) return found;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool costs_a_process(const oracles::Verdict& verdict) {
+  return verdict.state == oracles::State::error &&
+         (verdict.because == "timed out" || verdict.because == "crashed" || verdict.because == "out of memory");
+}
+
+bool Breaker::covers(const Case& c) const { return operators.contains(operator_of(c)) && when.holds(c); }
+
+const Breaker* CircuitBreaker::covering(const Case& c) const {
+  const auto found = std::ranges::find_if(breakers_, [&](const Breaker& each) { return each.covers(c); });
+  return found == breakers_.end() ? nullptr : &*found;
+}
+
+bool CircuitBreaker::is_covered(const Kind& kind, const Case& c) const {
+  return std::ranges::any_of(breakers_, [&](const Breaker& each) {
+    return Kind{each.because, each.pattern} == kind && each.covers(c);
+  });
+}
+
+void CircuitBreaker::note(const Planned& planned, const oracles::Verdict& verdict) {
+  if (!costs_a_process(verdict)) {
+    if (verdict.state == oracles::State::unsupported) return;  // it was not run
+    const auto refuted = std::erase_if(breakers_, [&](const Breaker& each) { return each.covers(planned.c); });
+    is_due_ |= refuted > 0;
+    others_.push_back(planned.line);
+    if (others_.size() > most_others) others_.pop_front();
+    return;
+  }
+  const Kind kind{verdict.because, reason_pattern(verdict.detail)};
+  if (is_covered(kind, planned.c)) return;
+  std::vector<Case>& failures = failures_[kind];
+  if (failures.size() < most_failures) failures.push_back(planned.c);
+  for (Breaker& each : breakers_)
+    if (Kind{each.because, each.pattern} == kind && each.when.holds(planned.c))
+      each.operators.insert(operator_of(planned.c));
+  is_due_ = true;
+}
+
+void CircuitBreaker::decide() {
+  if (!std::exchange(is_due_, false)) return;
+  for (const auto& [kind, failures] : failures_) {
+    std::vector<Case> uncovered;
+    for (const Case& c : failures)
+      if (!is_covered(kind, c)) uncovered.push_back(c);
+    if (uncovered.size() >= least) look_for(kind, uncovered);
+  }
+}
+
+void CircuitBreaker::look_for(const Kind& kind, const std::vector<Case>& failures) {
+  for (const Predicate& when : telling_apart(failures, parsed(others_))) {
+    Breaker breaker{kind.first, kind.second, when, {}, {}};
+    for (const Case& c : failures) {
+      if (!when.holds(c)) continue;
+      breaker.operators.insert(operator_of(c));
+      if (breaker.examples.size() < most_examples) breaker.examples.push_back(line(c));
+    }
+    breakers_.push_back(std::move(breaker));
+  }
+}
+
+}  // namespace assay::suites

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Circuit breaker: cases that hang, crash or eat memory alike are not run for ever. Once three of them have shown one
+// signature, and a short predicate holds for them and for no case that ended otherwise, the cases it holds for are put
+// last; what it still holds for at the end is not run. A function of the outcomes it was told of, in their order.
+#pragma once
+
+#include "oracles/verdict.h"
+#include "suites/predicate.h"
+#include "suites/suite.h"
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::suites {
+
+struct Breaker {
+  std::string because, pattern;       // of the failures: "timed out", and what they look like
+  Predicate when;                     // holds for the cases that are not run
+  std::set<std::string> operators;    // that showed it: "AveragePool"; no case of another is kept from running
+  std::vector<std::string> examples;  // the lines of its first cases
+
+  bool covers(const Case& c) const;
+};
+
+class CircuitBreaker {
+ public:
+  // Notes how a case ended. One that a breaker covers and that ended otherwise refutes it.
+  void note(const Planned& planned, const oracles::Verdict& verdict);
+  // Looks for predicates over what was noted since. Costs nothing where nothing new hung, crashed or ate memory.
+  void decide();
+  const std::vector<Breaker>& breakers() const { return breakers_; }
+  const Breaker* covering(const Case& c) const;
+
+ private:
+  using Kind = std::pair<std::string, std::string>;  // because, pattern
+  bool is_covered(const Kind& kind, const Case& c) const;
+  void look_for(const Kind& kind, const std::vector<Case>& failures);
+
+  std::map<Kind, std::vector<Case>> failures_;
+  std::deque<std::string> others_;  // lines of cases that ended otherwise, the latest
+  std::vector<Breaker> breakers_;
+  bool is_due_ = false;
+};
+
+// Whether a verdict is one that a breaker counts.
+bool costs_a_process(const oracles::Verdict& verdict);
+
+}  // namespace assay::suites

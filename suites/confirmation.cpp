@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/confirmation.h"
+
+#include "reference/onnx_io.h"
+
+#include <algorithm>
+
+namespace assay::suites {
+namespace {
+
+using oracles::Outcome;
+using oracles::State;
+using oracles::Verdict;
+using std::chrono::milliseconds;
+
+constexpr std::string_view between_steps = " ; ";
+constexpr int most_sessions = 48;         // that are run to find the shortest
+constexpr int most_hanging_sessions = 6;  // each costs the whole limit
+constexpr Int enough_answers = 200;       // to know how long they take
+constexpr auto least_patience = milliseconds(1000);
+constexpr int times_the_slowest = 10;
+
+// The same end of the same case: what is confirmed is the kind of failure, of values their bits.
+bool ends_alike(const Answered& a, const Answered& b) {
+  if (a.verdict.state != b.verdict.state || a.verdict.because != b.verdict.because) return false;
+  if (a.verdict.state == State::error || a.verdict.state == State::refused) return true;
+  return same_bits(a.outcome, b.outcome);
+}
+
+bool is_breach(State state) { return state == State::fail || state == State::below || state == State::error; }
+
+std::string reason_of(const Verdict& verdict) { return reason_pattern(verdict.detail); }
+
+// A finding of the operator version of the last case of a session (decisions 1).
+Mark session_mark(const Steps& session, const Verdict& in_session, const Verdict& alone) {
+  const std::size_t before = session.size() - 1;
+  return {"session", in_session.because,
+          in_words(in_session) + " after " + std::to_string(before) + (before == 1 ? " case" : " cases") +
+              " in the same process, alone " + in_words(alone) +
+              (in_session.detail.empty() ? "" : ": " + in_session.detail),
+          true, session_text(session)};
+}
+
+}  // namespace
+
+std::string in_words(const Verdict& verdict) {
+  std::string words(name(verdict.state));
+  if (!verdict.because.empty() && verdict.because != words) words += " (" + verdict.because + ")";
+  return words;
+}
+
+bool same_bits(const Outcome& a, const Outcome& b) {
+  return a.kind == b.kind && a.sets == b.sets && a.types == b.types;
+}
+
+std::string session_text(const Steps& steps) {
+  std::string out;
+  for (const Step& step : steps) {
+    if (!out.empty()) out += between_steps;
+    if (const std::string settings = text(step.settings); !settings.empty()) out += "[" + settings + "] ";
+    out += step.line;
+  }
+  return out;
+}
+
+Result<Steps> parse_session(std::string_view text) {
+  Steps steps;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(between_steps), text.size());
+    std::string_view part = text.substr(0, end);
+    text.remove_prefix(std::min(end + between_steps.size(), text.size()));
+    Step step;
+    if (part.starts_with('[')) {
+      const std::size_t close = part.find("] ");
+      if (close == std::string_view::npos) return Error{"a step begins with [ and lacks ]"};
+      for (std::string_view words = part.substr(1, close - 1); !words.empty();) {
+        const std::size_t blank = std::min(words.find(' '), words.size());
+        if (!read_setting(words.substr(0, blank), step.settings))
+          return Error{"'" + std::string(words.substr(0, blank)) + "' is no setting of a step; write threads=2, " +
+                       "optimization=none, names=3 or outputs=bound"};
+        words.remove_prefix(std::min(blank + 1, words.size()));
+      }
+      part.remove_prefix(close + 2);
+    }
+    const Result<Case> c = parse_case(part);
+    if (!c) return Error{c.error()};
+    step.line = line(*c);
+    steps.push_back(std::move(step));
+  }
+  if (steps.empty()) return Error{"a session without a case"};
+  return steps;
+}
+
+Ask ask_of(const Step& step, const Conduct& conduct, bool is_first) {
+  Result<Case> c = parse_case(step.line);
+  expects(static_cast<bool>(c), "a step is a line that was run");
+  Ask ask = ask_of(*c, step.line, all_operands(*c), conduct, step.settings);
+  ask.fresh = is_first;
+  return ask;
+}
+
+void Pace::add(const Pace& other) {
+  answers += other.answers;
+  slowest = std::max(slowest, other.slowest);
+}
+
+void Experience::add(const Experience& other) {
+  refusals.insert(other.refusals.begin(), other.refusals.end());
+  hangs.insert(other.hangs.begin(), other.hangs.end());
+  for (const Steps& each : other.culprits)
+    if (std::ranges::find(culprits, each) == culprits.end()) culprits.push_back(each);
+}
+
+milliseconds Experience::patience() const {
+  if (pace.answers < enough_answers) return milliseconds(0);
+  return std::max(least_patience, times_the_slowest * pace.slowest);
+}
+
+milliseconds Experience::limit_alone(const Case& c) const {
+  const bool is_known = (breaker && breaker->covering(c)) || hangs.contains(operator_name(c.version));
+  return is_known ? patience() : milliseconds(0);
+}
+
+bool needs_confirmation(const OpVersion& version, const Verdict& verdict, const Experience& experience) {
+  return is_breach(verdict.state) ||
+         (verdict.state == State::refused && !experience.refusals.contains({version, reason_of(verdict)}));
+}
+
+Answered Confirmation::run_alone(const Planned& planned, milliseconds limit, bool is_fresh) {
+  std::vector<Operands> data = all_operands(planned.c);
+  Ask ask = suites::ask_of(planned, data, conduct_);
+  ask.fresh = is_fresh;
+  ask.limit = limit;
+  Outcome outcome = backend_.run(ask);
+  Verdict verdict = judged(planned, std::move(data), outcome, description_, conduct_.level);
+  return {std::move(outcome), std::move(verdict)};
+}
+
+Confirmed Confirmation::confirm(const Planned& planned, Answered first, const Steps& before, Experience& experience) {
+  const milliseconds limit = experience.limit_alone(planned.c);
+  // Cut off by our patience in a session, it may still answer within the limit it has alone.
+  const bool was_cut_off = first.outcome.kind == Outcome::Kind::timed_out && experience.patience() != limit;
+  Confirmed confirmed{{}, {}};
+  confirmed.answered = before.empty() && !was_cut_off ? first : run_alone(planned, limit);
+  const bool comes_alone = ends_alike(first, confirmed.answered);
+  if (confirmed.answered.verdict.state == State::refused)
+    experience.refusals.insert({planned.c.version, reason_of(confirmed.answered.verdict)});
+  if (confirmed.answered.outcome.kind == Outcome::Kind::timed_out && limit.count() == 0)
+    experience.hangs.insert(operator_name(planned.c.version));
+  if (is_breach(confirmed.answered.verdict.state)) repeat(planned, first, confirmed);
+  const bool both_wrong = first.verdict.state == confirmed.answered.verdict.state;  // of values that drift
+  if (comes_alone || !confirmed.marks.empty() || was_cut_off) return confirmed;
+  const std::string ends = "first " + in_words(first.verdict) + ", alone " + in_words(confirmed.answered.verdict);
+  const Steps session = both_wrong ? Steps{} : shortest(planned, first, before, experience);
+  if (session.empty()) {
+    confirmed.marks.push_back({"unstable", "repeated", ends, true, ""});
+    return confirmed;
+  }
+  Steps whole = session;
+  whole.push_back({planned.line, conduct_.settings});
+  confirmed.marks.push_back(session_mark(whole, first.verdict, confirmed.answered.verdict));
+  return confirmed;
+}
+
+Outcome Confirmation::run_alone(Ask ask) {
+  ask.fresh = true;
+  ask.limit = milliseconds(0);
+  return backend_.run(ask);
+}
+
+// What comes alone comes again: a crash twice more, in processes of its own; a value in another process, and in that
+// one once more. A hang or a memory limit has cost enough.
+void Confirmation::repeat(const Planned& planned, const Answered& first, Confirmed& confirmed) {
+  const Answered& alone = confirmed.answered;
+  if (alone.outcome.kind == Outcome::Kind::timed_out || alone.outcome.kind == Outcome::Kind::out_of_memory) return;
+  std::string ends = "first " + in_words(first.verdict) + ", then";
+  const auto ends_so_again = [&](bool is_fresh) {
+    const Answered again = run_alone(planned, milliseconds(0), is_fresh);
+    ends += (ends.ends_with("then") ? " " : ", ") + in_words(again.verdict);
+    return std::pair(ends_alike(alone, again), again.verdict);
+  };
+  bool is_steady = ends_so_again(true).first;
+  if (alone.verdict.state == State::error) {
+    is_steady = is_steady && ends_so_again(true).first;
+  } else if (is_steady) {
+    const auto [again_alike, second] = ends_so_again(false);
+    if (again_alike) return;
+    // The same case after itself: a session, where it ends so whenever it is run twice.
+    const bool alone_again = ends_so_again(true).first;
+    const Verdict once_more = ends_so_again(false).second;
+    if (alone_again && once_more.state == second.state && once_more.because == second.because) {
+      const Step step{planned.line, conduct_.settings};
+      confirmed.marks.push_back(session_mark({step, step}, second, alone.verdict));
+      return;
+    }
+    is_steady = false;
+  }
+  if (!is_steady) confirmed.marks.push_back({"unstable", "repeated", ends, true, ""});
+}
+
+// Runs the cases of a session again, and then the one it broke.
+bool Confirmation::brings(const Steps& before, const Planned& planned, const Answered& first) {
+  --sessions_left_;
+  bool is_first = true;
+  for (const Step& step : before) {
+    const Outcome outcome = backend_.run(ask_of(step, conduct_, std::exchange(is_first, false)));
+    const bool ended = outcome.kind == Outcome::Kind::crashed || outcome.kind == Outcome::Kind::timed_out ||
+                       outcome.kind == Outcome::Kind::out_of_memory || outcome.kind == Outcome::Kind::garbled;
+    if (ended || (conduct_.stop && *conduct_.stop)) return false;
+  }
+  const Answered last = run_alone(planned, milliseconds(0), false);
+  return last.verdict.state == first.verdict.state && last.verdict.because == first.verdict.because;
+}
+
+// Delta debugging over what ran before: a culprit that is known, then the last case alone, the last two, four …, then
+// without each part of these. Empty where not even all of it brings the failure again.
+Steps Confirmation::shortest(const Planned& planned, const Answered& first, const Steps& before,
+                             Experience& experience) {
+  if (before.empty() || backend_.session() == 0) return {};
+  sessions_left_ = first.outcome.kind == Outcome::Kind::timed_out ? most_hanging_sessions : most_sessions;
+  for (const Steps& culprit : experience.culprits)
+    if (std::ranges::find(before, culprit.back()) != before.end() && brings(culprit, planned, first)) return culprit;
+  Steps found;
+  for (std::size_t size = 1; found.empty() && sessions_left_ > 0; size *= 2) {
+    const std::size_t taken = std::min(size, before.size());
+    Steps tail(before.end() - static_cast<std::ptrdiff_t>(taken), before.end());
+    if (brings(tail, planned, first)) found = std::move(tail);
+    if (taken == before.size()) break;
+  }
+  for (std::size_t part = found.size() / 2; part > 0; part /= 2)
+    for (std::size_t at = 0; at < found.size() && found.size() > 1 && sessions_left_ > 0;) {
+      Steps without = found;
+      const auto from = without.begin() + static_cast<std::ptrdiff_t>(at);
+      without.erase(from, from + static_cast<std::ptrdiff_t>(std::min(part, without.size() - at)));
+      if (!without.empty() && brings(without, planned, first))
+        found = std::move(without);
+      else
+        at += part;
+    }
+  if (!found.empty()) experience.culprits.push_back(found);
+  return found;
+}
+
+}  // namespace assay::suites

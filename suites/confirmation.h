@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Confirmation: a crash, a hang or a wrong value counts against a case only when it comes alone, first in a fresh
+// process (decisions 1). What comes only after other cases is a finding about the session: the shortest one that
+// brings it again is looked for and marked. What comes neither way again is unstable.
+#pragma once
+
+#include "suites/asking.h"
+#include "suites/breaker.h"
+#include "suites/signature.h"
+#include "suites/suite.h"
+
+#include <chrono>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::suites {
+
+// One case as it was run in a session.
+struct Step {
+  std::string line;
+  Settings settings = {};
+  bool operator==(const Step&) const = default;
+};
+using Steps = std::vector<Step>;
+
+// Steps as one line, "A ; [threads=2] B", and back.
+std::string session_text(const Steps& steps);
+Result<Steps> parse_session(std::string_view text);
+// Runs a step, the first of a session in a fresh process.
+Ask ask_of(const Step& step, const Conduct& conduct, bool is_first);
+
+// How long answers take.
+struct Pace {
+  Int answers = 0;
+  std::chrono::milliseconds slowest{0};
+
+  void add(const Pace& other);
+};
+
+// What a job knows of the backend: what earlier epochs showed, and what it saw since.
+struct Experience {
+  const CircuitBreaker* breaker = nullptr;               // may be none
+  std::set<std::pair<OpVersion, std::string>> refusals;  // reasons that were given alone too
+  std::set<std::string> hangs;                           // operators of which one hung for the full limit, alone
+  std::vector<Steps> culprits;                           // what sessions held before the case they broke
+  Pace pace;                                             // of earlier epochs
+
+  void add(const Experience& other);  // but the pace
+  // How long a case may take in a session, after which it is run alone: a multiple of what answers take, at least a
+  // second; 0, the full limit, until enough of them are known.
+  std::chrono::milliseconds patience() const;
+  // How long it may take alone: the full limit, unless the cause of its hanging was confirmed under that.
+  std::chrono::milliseconds limit_alone(const Case& c) const;
+};
+
+struct Confirmed {
+  Answered answered;  // what the case earns alone
+  std::vector<Mark> marks;
+};
+
+class Confirmation {
+ public:
+  // `backend` runs nothing else.
+  Confirmation(Backend& backend, const Conduct& conduct, const Description& description)
+      : backend_(backend), conduct_(conduct), description_(description) {}
+
+  // `before` is what ran in the same process first; empty where the case was alone already.
+  Confirmed confirm(const Planned& planned, Answered first, const Steps& before, Experience& experience);
+  // What comes back for one question alone, first in a fresh process.
+  oracles::Outcome run_alone(Ask ask);
+
+ private:
+  Answered run_alone(const Planned& planned, std::chrono::milliseconds limit, bool is_fresh = true);
+  Steps shortest(const Planned& planned, const Answered& first, const Steps& before, Experience& experience);
+  bool brings(const Steps& before, const Planned& planned, const Answered& first);
+  void repeat(const Planned& planned, const Answered& first, Confirmed& confirmed);
+
+  Backend& backend_;
+  const Conduct& conduct_;
+  const Description& description_;
+  int sessions_left_ = 0;
+};
+
+// Whether a verdict has to be confirmed: a breach, or a refusal whose reason was not given alone yet.
+bool needs_confirmation(const OpVersion& version, const oracles::Verdict& verdict, const Experience& experience);
+
+// "fail (value)".
+std::string in_words(const oracles::Verdict& verdict);
+bool same_bits(const oracles::Outcome& a, const oracles::Outcome& b);
+
+}  // namespace assay::suites

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/triage.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace assay::suites {
+namespace {
+
+using oracles::State;
+using std::chrono::milliseconds;
+
+// A hang that is shrunk is cut off so soon; what is left at the end is confirmed under the full limit.
+constexpr auto limit_of_hangs = milliseconds(1000);
+
+class Examiner {
+ public:
+  Examiner(Backend& backend, const Conduct& conduct, std::span<const WrongModel> models, const Sorting& sorting)
+      : backend_(backend),
+        conduct_(conduct),
+        models_(models),
+        sorting_(sorting),
+        judgement_{conduct.level, backend.describe().arithmetic} {}
+
+  Finding finding_of(const Failure& failure) const {
+    const Case& c = failure.planned.c;
+    if (is_late()) return kept(failure, {}, true);
+    Answered again = asking(backend_, conduct_)(c);
+    // What does not come again is explained by nothing.
+    if (signature_of(c, again, judgement_) != failure.signature) return kept(failure, std::move(again.outcome), false);
+    Finding finding = shrunk(failure, again);
+    const bool is_other = finding.line != failure.planned.line;
+    return is_other && !comes_alone(finding) ? unshrunk(failure, std::move(again)) : finding;
+  }
+
+ private:
+  bool is_late() const { return sorting_.until && std::chrono::steady_clock::now() >= *sorting_.until; }
+
+  Finding kept(const Failure& failure, oracles::Outcome outcome, bool comes_again) const {
+    Finding finding = suites::finding_of(failure.planned.c, failure.planned.origin,
+                                         {std::move(outcome), failure.told.verdict}, {}, {.judgement = judgement_});
+    finding.signature = failure.signature;
+    finding.comes_again = comes_again;
+    return finding;
+  }
+
+  Finding unshrunk(const Failure& failure, Answered again) const {
+    return suites::finding_of(failure.planned.c, failure.planned.origin, std::move(again), models_,
+                              {.judgement = judgement_});
+  }
+
+  Finding shrunk(const Failure& failure, Answered again) const {
+    const bool hangs = again.verdict.because == "timed out";
+    const int most = again.verdict.state == State::error ? sorting_.most_asks_of_errors : sorting_.most_asks;
+    Shrinking shrinking{.most_asks = most, .judgement = judgement_, .is_late = [this] { return is_late(); }};
+    return suites::finding_of(failure.planned.c, failure.planned.origin, std::move(again), models_, shrinking,
+                              asking(backend_, conduct_, hangs ? limit_of_hangs : milliseconds(0)));
+  }
+
+  bool comes_alone(const Finding& finding) const {
+    return signature_of(finding.c, asking(backend_, conduct_)(finding.c), judgement_) == finding.signature;
+  }
+
+  Backend& backend_;
+  const Conduct& conduct_;
+  std::span<const WrongModel> models_;
+  const Sorting& sorting_;
+  oracles::Judgement judgement_;
+};
+
+}  // namespace
+
+AskCase asking(Backend& backend, const Conduct& conduct, milliseconds limit) {
+  return [&backend, &conduct, limit](const Case& c) {
+    const Planned planned{c, line(c), "", {}};
+    Ask ask = ask_of(planned, conduct);
+    ask.fresh = backend.begins_afresh_quickly();
+    ask.limit = limit;
+    oracles::Outcome outcome = backend.run(ask);
+    oracles::Verdict verdict = judged(planned, outcome, backend.describe(), conduct.level);
+    return Answered{std::move(outcome), std::move(verdict)};
+  };
+}
+
+void side_by_side(Crew& crew, const Conduct& conduct, std::string_view stage, std::size_t count,
+                  const std::function<void(std::size_t, Backend&)>& work) {
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr failure;
+  Progress progress{.stage = stage, .total = count, .states = {}, .coverage = {}};
+  const auto tell = [&] {
+    const std::lock_guard lock(mutex);
+    ++progress.done;
+    if (conduct.progress) conduct.progress(progress);
+  };
+  const auto labour = [&](std::size_t job) {
+    try {
+      Backend& backend = crew.member(job);
+      for (std::size_t i; !(conduct.stop && *conduct.stop) && (i = next++) < count;) {
+        work(i, backend);
+        tell();
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+      next = count;
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::size_t job = 1; job < std::min(crew.size(), count); ++job) others.emplace_back(labour, job);
+  labour(0);
+  for (std::thread& other : others) other.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+std::vector<Example> examples_of(std::span<const Failure> all, std::size_t most) {
+  std::map<Signature, std::vector<const Failure*>> alike;
+  for (const Failure& failure : all) alike[failure.signature].push_back(&failure);
+  std::vector<Example> examples;
+  for (const auto& [signature, failures] : alike) {
+    const std::size_t taken = std::min(most, failures.size());
+    for (std::size_t i = 0; i < taken; ++i)
+      examples.push_back({failures[i], i + 1 < taken ? 1 : static_cast<Int>(failures.size() - taken + 1)});
+  }
+  std::ranges::sort(examples, {}, [](const Example& example) { return example.failure->index; });
+  return examples;
+}
+
+std::vector<Finding> findings_of(std::span<const Failure> failures, Crew& crew, const Conduct& conduct,
+                                 std::span<const WrongModel> models, const Sorting& sorting) {
+  const std::vector<Example> examples = examples_of(failures, sorting.examples);
+  std::vector<std::size_t> order(examples.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return gravity(examples[i].failure->signature.state); });
+  std::vector<std::optional<Finding>> slots(examples.size());
+  side_by_side(crew, conduct, "failures shrunk", order.size(), [&](std::size_t at, Backend& backend) {
+    const Example& example = examples[order[at]];
+    Finding finding = Examiner(backend, conduct, models, sorting).finding_of(*example.failure);
+    finding.stands_for = example.stands_for;
+    slots[order[at]] = std::move(finding);
+  });
+  std::vector<Finding> all;
+  for (std::optional<Finding>& slot : slots)
+    if (slot) all.push_back(*std::move(slot));
+  return all;
+}
+
+}  // namespace assay::suites

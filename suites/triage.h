@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Triage: the failures of a campaign as findings. A few of each kind are run again, alone, shrunk to a case on paper
+// and explained; they stand for the rest. The gravest come first, where time is short.
+#pragma once
+
+#include "suites/campaign.h"
+#include "suites/causes.h"
+#include "suites/verdict_bytes.h"
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace assay::suites {
+
+// A failure of a campaign, by the index of its case.
+struct Failure {
+  std::uint64_t index = 0;
+  Planned planned;
+  Told told;
+  Signature signature;
+};
+
+struct Sorting {
+  std::size_t examples = 3;      // of each signature, the first ones, are looked at again and shrunk
+  int most_asks = 200;           // for one failure
+  int most_asks_of_errors = 30;  // where each may cost a process or a time limit
+  std::optional<std::chrono::steady_clock::time_point> until;  // what is not looked at by then is kept as it was found
+};
+
+// A failure that is looked at again, and how many failures it stands for.
+struct Example {
+  const Failure* failure;
+  Int stands_for;
+};
+// The first `most` failures of each signature, by index; the last of them stands for the rest.
+std::vector<Example> examples_of(std::span<const Failure> failures, std::size_t most);
+
+// The examples as findings, in the order of their indices, each with how many failures it stands for.
+std::vector<Finding> findings_of(std::span<const Failure> failures, Crew& crew, const Conduct& conduct,
+                                 std::span<const WrongModel> models, const Sorting& sorting = {});
+
+// Runs a case, alone in a fresh process where that costs milliseconds, and judges what comes back. `limit`: for the
+// answer; 0: the backend's own.
+AskCase asking(Backend& backend, const Conduct& conduct, std::chrono::milliseconds limit = {});
+
+// Calls work(0) … work(count - 1) with the sessions of the crew, side by side, until `conduct.stop`.
+void side_by_side(Crew& crew, const Conduct& conduct, std::string_view stage, std::size_t count,
+                  const std::function<void(std::size_t, Backend&)>& work);
+
+}  // namespace assay::suites
