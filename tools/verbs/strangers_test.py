@@ -138,7 +138,8 @@ class Strangers(unittest.TestCase):
         good, out, whole = self.at / "fuzz.json", self.at / "out", self.at / "whole.json"
         self.damage("fuzz.json", 80, [
             *[lambda bad, f=f: ("report", bad, "--format", f, "--out", out) for f in FORMATS],
-            lambda bad: ("diff", bad, good, "--format", "json"), lambda bad: ("merge", bad, "--into", whole)])
+            lambda bad: ("waive", "--from", bad), lambda bad: ("diff", bad, good, "--format", "json"),
+            lambda bad: ("merge", bad, "--into", whole)])
 
     def test_tables_of_backends(self):
         assay("matrix", self.at / "report.json", "--format", "json", "--out", self.at / "matrix.json")
