@@ -164,6 +164,8 @@ std::optional<Error> read_input(Case& c, const std::string& name, std::string_vi
   auto shape = list(value.substr(open + 1, close - open - 1));
   if (!shape || std::ranges::any_of(*shape, [](Int extent) { return extent < 0; }))
     return bad("extents are integers >= 0");
+  if (std::ranges::any_of(*shape, [](Int extent) { return extent > most_elements; }))
+    return bad("an extent of more than 2^28");  // beside an extent of 0 as well
   try {
     if (volume(*shape) > most_elements) return bad("more than 2^28 elements");
   } catch (const InputError&) {
@@ -214,6 +216,20 @@ std::optional<Error> read_token(Case& c, const Operator& op, std::string_view to
                suggestion(key, known_keys(op))};
 }
 
+// Says why a line whose words are all right is no question: there is nothing to compute from, or too much to compute.
+std::optional<Error> check_sense(const Case& c) {
+  if (c.sources.empty() && !c.definition().inputs.empty())
+    return Error{"no input is given; write for example " + c.definition().inputs.front().name + "=f32[1,1,4]~iota:1"};
+  try {
+    const Call call = c.call();
+    if (!c.definition().violated(call).empty()) return std::nullopt;  // nothing is computed
+    if (volume(c.definition().shape(call)) > most_elements) return Error{"an output of more than 2^28 elements"};
+  } catch (const InputError& error) {
+    return Error{error.what()};
+  }
+  return std::nullopt;
+}
+
 std::optional<Error> parse_into(Case& c, std::string_view line) {
   if (line.size() > longest_line) return Error{"longer than 1 MiB"};
   std::size_t end = std::min(line.find(' '), line.size());
@@ -230,7 +246,7 @@ std::optional<Error> parse_into(Case& c, std::string_view line) {
   }
   if (!op.at(c.opset) || op.at(c.opset)->version != c.version)
     return Error{"opset " + std::to_string(c.opset) + " does not select " + text(c.version)};
-  return std::nullopt;
+  return check_sense(c);
 }
 
 }  // namespace

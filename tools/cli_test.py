@@ -100,6 +100,12 @@ class BadInput(unittest.TestCase):
     def test_a_malformed_case_line(self):
         self.refused("replay", *REFERENCE, "AveragePool-19 X=f32[1,1,4~iota:1")
 
+    def test_a_case_line_that_asks_nothing(self):
+        for line in ("AveragePool-19 opset=19 ir=8", 'AveragePool-19 X="" kernel_shape=2', "QLinearConv-10"):
+            self.assertIn("no input is given", self.refused("replay", *REFERENCE, line))
+            self.assertIn("no input is given", self.refused("bisect", "--backend", "onnxruntime", "--good", "1", "--bad", "2", line))
+        self.assertIn("a window is too large", self.refused("explain", POOL + " pads=9223372036854775807,0"))
+
     def test_a_case_of_an_unknown_operator(self):
         self.refused("replay", *REFERENCE, "MaxPool-12 opset=12 ir=8 X=f32[1,1,4]~iota:1")
 
