@@ -259,7 +259,10 @@ Verb certify_verb(CLI::App& app) {
       ->delimiter(',');
   command->add_option("--types", options->types, "only these element types: f16,bf16,f32,f64")->delimiter(',');
   command->add_option("--seed", options->seed, "of the generated cases")->capture_default_str();
-  command->add_option("--cases", options->cases, "how many cases to generate; the pinned ones always run")
+  command
+      ->add_option("--cases", options->cases,
+                   "how many cases the whole suite generates, of which --ops and --types keep a part; the pinned ones "
+                   "always run")
       ->check(CLI::Range(Int{0}, Int{100'000'000}))
       ->capture_default_str();
   command->add_option("--jobs", options->jobs, "sessions side by side; 0: one per processor")

@@ -19,7 +19,7 @@ def assay(*arguments):
 
 
 def setUpModule():
-    done = assay("certify", "--backend", "reference", "--ops", "Conv-11", "--cases", "20", "--report", PATH / "base.json")
+    done = assay("certify", "--backend", "reference", "--ops", "Conv-11", "--cases", "280", "--report", PATH / "base.json")
     assert done.returncode == 0, done.stderr
 
 

@@ -12,7 +12,7 @@ import jsonschema
 ASSAY = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
 LEDGER = json.loads(pathlib.Path("suites/ledger.schema.json").read_text(encoding="utf-8"))
 REPORT = json.loads(pathlib.Path("reports/report.schema.json").read_text(encoding="utf-8"))
-SMALL = ["--ops", "AveragePool-19", "--types", "f32", "--cases", "60", "--presentations", "none"]
+SMALL = ["--ops", "AveragePool-19", "--types", "f32", "--cases", "2500", "--presentations", "none"]
 # A planted bug of ours (suites/crosscheck/mutants.cpp): breaks some cases and not others.
 BROKEN = ["--backend", "mutant:pool-never-counts-padding"]
 STATED = ["--reason", "known", "--link", "https://example.org/1", "--owner", "me"]
@@ -59,6 +59,16 @@ class Waive(unittest.TestCase):
             self.assertGreater(report["totals"]["fail"] + report["totals"]["below"], 0, "told, though it does not count")
         self.assertEqual(assay("waive", "--check", self.ledger).returncode, 0)
         self.assertEqual(assay("waive", "--from", self.report, "--out", self.ledger).returncode, 2, "never overwritten")
+
+    def test_a_baseline_of_the_whole_suite_knows_what_a_part_finds(self):
+        whole = assay("certify", *BROKEN, "--presentations", "none", "--cases", "2500", "--report", self.report)
+        self.assertEqual(whole.returncode, 1, whole.stderr)
+        done = assay("certify", *BROKEN, *SMALL, "--baseline", self.report, "--report", self.second)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, r"against \S+: 0 new, [1-9]\d* known, 0 fixed\n")
+        self.assertIn("NOTE  the suites", assay("diff", self.report, self.second).stdout)
+        done = assay("certify", *BROKEN, *SMALL, "--seed", "2", "--baseline", self.report)
+        self.assertRegex(done.stdout, r"against \S+: \d+ new, \d+ known, 0 fixed; [1-9]\d* cases of this run are not in it")
 
     def test_a_report_of_fuzz_is_drafted_by_cause_and_the_ledger_excuses_its_campaign(self):
         fuzz = ("fuzz", "--backend", "mutant:pool-pads-same-undilated", "--ops", "AveragePool", "--cases", "400", "--findings", "")
