@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
@@ -106,6 +107,9 @@ class BadInput(unittest.TestCase):
             self.assertIn("no input is given", self.refused("bisect", "--backend", "onnxruntime", "--good", "1", "--bad", "2", line))
         self.assertIn("a window is too large", self.refused("explain", POOL + " pads=9223372036854775807,0"))
 
+    def test_a_word_that_is_shown_is_shown_as_it_was_typed(self):
+        self.assertIn("'ort-full.json'", self.refused("explain", "ort-full.json X=f32[1]~iota:1"))
+
     def test_a_case_of_an_unknown_operator(self):
         self.refused("replay", *REFERENCE, "MaxPool-12 opset=12 ir=8 X=f32[1,1,4]~iota:1")
 
@@ -145,6 +149,20 @@ class Answers(unittest.TestCase):
             done = assay(verb, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn(verb, done.stdout)
+
+    def test_one_default_limit_of_time(self):
+        for verb in ("certify", "replay", "fuzz", "doctor"):
+            self.assertRegex(assay(verb, "--help").stdout, r"--timeout .*=10\b")
+        protocol = pathlib.Path("tools/backends/README.md").read_text(encoding="utf-8")
+        self.assertIn("does not answer in time (10 s; `--timeout`) | timed out | `no answer within 10 s`", protocol)
+
+    def test_the_table_of_verbs_has_each_once(self):
+        rows = [row for row in pathlib.Path("tools/README.md").read_text(encoding="utf-8").splitlines() if row.startswith("| `assay ")]
+        told = [verb for row in rows for verb in re.findall(r"`assay ([a-z]+)", row)]
+        verbs = re.findall(r"^  ([a-z]+) ", assay("--help").stdout.split("Subcommands:")[-1], re.M)
+        self.assertGreater(len(verbs), 15)
+        self.assertEqual(set(told), set(verbs))
+        self.assertEqual([verb for verb in told if told.count(verb) > 1 and verb != "golden"], [])
 
     def test_list_has_every_version(self):
         listed = [row.split()[0] for row in assay("list").stdout.splitlines()[1:]]

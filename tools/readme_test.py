@@ -63,6 +63,15 @@ class Readme(unittest.TestCase):
         for target in re.findall(r"\]\(([^)#:]+)\)", README):
             self.assertTrue(pathlib.Path(target).exists(), target)
 
+    def test_what_the_commands_write_is_ignored_by_git(self):
+        if subprocess.run(["git", "rev-parse"], capture_output=True, check=False).returncode:
+            self.skipTest("no checkout")
+        written = {file for command, _ in commands()
+                   for file in re.findall(r"--(?:report|out|certificate) (\S+)", command) if "/" not in file}
+        self.assertGreater(len(written), 5)
+        ignored = subprocess.run(["git", "check-ignore", *written], capture_output=True, text=True, check=False).stdout.split()
+        self.assertEqual(set(ignored), written)
+
     def test_every_command_runs(self):
         ran = 0
         with tempfile.TemporaryDirectory() as folder:

@@ -20,7 +20,7 @@ using Mark = Finding::Mark;
 
 struct Settings {
   std::string backend;
-  double timeout_seconds = 20;
+  double timeout_seconds = suites::Limits().run_seconds();
 };
 
 int widest_name() {

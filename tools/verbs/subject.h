@@ -20,7 +20,7 @@ struct Subject {
   std::string backend, level = "L2", optimization = "all";
   bool strict = false, lenient = false;
   int threads = 1;
-  double timeout_seconds = 10;
+  double timeout_seconds = suites::Limits().run_seconds();
   Int memory_mib = 4096;
   std::vector<std::string> settings;  // "precision=f32"
   int pack = 0;                       // 0: what the catalogue says of the backend
