@@ -156,6 +156,19 @@ class Answers(unittest.TestCase):
         protocol = pathlib.Path("tools/backends/README.md").read_text(encoding="utf-8")
         self.assertIn("does not answer in time (10 s; `--timeout`) | timed out | `no answer within 10 s`", protocol)
 
+    def test_doctor_tells_a_python_class_that_does_not_import_from_a_worker(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "empty_of_backends.py").write_text("", encoding="utf-8")
+            for name, advice in (("my_backend", r"the module does not import: run doctor where my_backend lies, or set PYTHONPATH.*"
+                                                r"-c 'import my_backend'"),
+                                 ("empty_of_backends", r"say which class is the backend: --backend python:empty_of_backends:CLASS")):
+                done = subprocess.run([TOOL, "doctor", "--backend", f"python:{name}"], capture_output=True, text=True, timeout=300,
+                                      check=False, env={**os.environ, "PYTHONPATH": folder})
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stdout, r"\n          do    " + advice)
+                self.assertNotIn("ASSAY_REPLY_FD", done.stdout)
+                self.assertRegex(done.stdout, r"\n  skipped 45 checks: it does not describe itself\n1 ok, 1 wrong, 0 to note, 45 skipped")
+
     def test_the_table_of_verbs_has_each_once(self):
         rows = [row for row in pathlib.Path("tools/README.md").read_text(encoding="utf-8").splitlines() if row.startswith("| `assay ")]
         told = [verb for row in rows for verb in re.findall(r"`assay ([a-z]+)", row)]
