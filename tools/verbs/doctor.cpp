@@ -3,6 +3,7 @@
 #include "suites/doctor.h"
 
 #include "suites/worker_names.h"
+#include "tools/verbs/subject.h"
 #include "tools/verbs/verbs.h"
 
 #include <CLI/CLI.hpp>
@@ -103,9 +104,8 @@ Verb doctor_verb(CLI::App& app) {
   auto* command = app.add_subcommand("doctor", "check a worker against the protocol, rule by rule");
   auto settings = std::make_shared<Settings>();
   command->add_option("--backend", settings->backend, "the worker, as in certify: exec:COMMAND, python:MODULE, a name");
-  command->add_option("--timeout", settings->timeout_seconds, "seconds an answer may take")
-      ->check(CLI::Range(0.001, 86400.0))
-      ->capture_default_str();
+  add_seconds_option(*command, "--timeout", settings->timeout_seconds, "seconds an answer may take");
+  take_words(*command, "what", {{Named::backend, &settings->backend}}, "the worker, as --backend names it");
   command->footer("Exit codes: 0 nothing wrong, 1 something wrong, 2 usage or input.");
   return {command, [settings] { return doctor(*settings); }};
 }
