@@ -33,6 +33,13 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+// A part of a line in an error: on one line, and no longer than fits.
+std::string shown(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, 80)) out += c >= ' ' && c <= '~' ? std::string(1, c) : escaped({&c, 1});
+  return out;
+}
+
 template <class T>
 std::optional<T> whole(std::string_view text, int base = 10) {
   T value{};
@@ -132,11 +139,10 @@ std::vector<std::string> known_keys(const Operator& op) {
 Result<OpVersion> parse_version(std::string_view token) {
   const std::size_t dash = token.rfind('-'), colon = token.find(':');
   const auto since = dash == token.npos ? std::nullopt : whole<int>(token.substr(dash + 1));
-  if (!since)
-    return Error{"'" + escaped(token.substr(0, 80)) + "' is not an operator version; write for example Conv-11"};
+  if (!since) return Error{"'" + shown(token) + "' is not an operator version; write for example Conv-11"};
   OpVersion version;
   const std::size_t start = colon == token.npos ? 0 : colon + 1;
-  if (start > dash) return Error{"'" + escaped(token.substr(0, 80)) + "' is not an operator version"};
+  if (start > dash) return Error{"'" + shown(token) + "' is not an operator version"};
   version.domain = std::string(token.substr(0, start ? start - 1 : 0));
   version.name = std::string(token.substr(start, dash - start));
   version.since_version = *since;
@@ -144,7 +150,7 @@ Result<OpVersion> parse_version(std::string_view token) {
   std::vector<std::string> known;
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions()) known.push_back(text(definition.version));
-  return Error{"there is no operator version " + escaped(token.substr(0, 80)) + suggestion(token.substr(0, 80), known)};
+  return Error{"there is no operator version " + shown(token) + suggestion(token.substr(0, 80), known)};
 }
 
 // NAME=dtype[extents]~recipe or NAME=dtype[extents]~recipe@init or NAME=""
@@ -159,11 +165,13 @@ std::optional<Error> read_input(Case& c, const std::string& name, std::string_vi
   if (open == value.npos || close == value.npos || close < open) return bad("write for example f32[1,3,5]~small:7");
   const auto dtype = dtype_named(value.substr(0, open));
   if (!dtype)
-    return bad("there is no type '" + escaped(value.substr(0, open)) + "'" +
+    return bad("there is no type '" + shown(value.substr(0, open)) + "'" +
                suggestion(value.substr(0, open), c.definition().type_names()));
   auto shape = list(value.substr(open + 1, close - open - 1));
   if (!shape || std::ranges::any_of(*shape, [](Int extent) { return extent < 0; }))
     return bad("extents are integers >= 0");
+  if (std::ranges::any_of(*shape, [](Int extent) { return extent > most_elements; }))
+    return bad("an extent of more than 2^28");  // beside an extent of 0 as well
   try {
     if (volume(*shape) > most_elements) return bad("more than 2^28 elements");
   } catch (const InputError&) {
@@ -183,7 +191,7 @@ std::optional<Error> read_input(Case& c, const std::string& name, std::string_vi
 std::optional<Error> read_attribute(Case& c, const Operator& op, const std::string& name, std::string_view value) {
   if (c.node.attributes.contains(name)) return Error{"attribute " + name + ": given twice"};
   auto attribute = attribute_value(any_attribute(op, name)->kind, value);
-  if (!attribute) return Error{"attribute " + name + ": cannot read '" + escaped(value.substr(0, 80)) + "'"};
+  if (!attribute) return Error{"attribute " + name + ": cannot read '" + shown(value) + "'"};
   c.node.attribute(name, std::move(*attribute));
   return std::nullopt;
 }
@@ -210,8 +218,21 @@ std::optional<Error> read_token(Case& c, const Operator& op, std::string_view to
   }
   if (op.versions().back().input(key)) return read_input(c, key, value);
   if (any_attribute(op, key)) return read_attribute(c, op, key, value);
-  return Error{op.name() + " has no input or attribute '" + escaped(key.substr(0, 80)) + "'" +
-               suggestion(key, known_keys(op))};
+  return Error{op.name() + " has no input or attribute '" + shown(key) + "'" + suggestion(key, known_keys(op))};
+}
+
+// Says why a line whose words are all right is no question: there is nothing to compute from, or too much to compute.
+std::optional<Error> check_sense(const Case& c) {
+  if (c.sources.empty() && !c.definition().inputs.empty())
+    return Error{"no input is given; write for example " + c.definition().inputs.front().name + "=f32[1,1,4]~iota:1"};
+  try {
+    const Call call = c.call();
+    if (!c.definition().violated(call).empty()) return std::nullopt;  // nothing is computed
+    if (volume(c.definition().shape(call)) > most_elements) return Error{"an output of more than 2^28 elements"};
+  } catch (const InputError& error) {
+    return Error{error.what()};
+  }
+  return std::nullopt;
 }
 
 std::optional<Error> parse_into(Case& c, std::string_view line) {
@@ -230,7 +251,7 @@ std::optional<Error> parse_into(Case& c, std::string_view line) {
   }
   if (!op.at(c.opset) || op.at(c.opset)->version != c.version)
     return Error{"opset " + std::to_string(c.opset) + " does not select " + text(c.version)};
-  return std::nullopt;
+  return check_sense(c);
 }
 
 }  // namespace

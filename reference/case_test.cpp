@@ -66,6 +66,22 @@ TEST_CASE("A malformed line gets one clear complaint that says what to do", "[ca
   CHECK(mentions(complaint("Conv-11 shapes=none"), "symbolic"));
 }
 
+TEST_CASE("A line of right words that asks nothing is refused", "[case]") {
+  CHECK(mentions(complaint("AveragePool-19 opset=19 ir=8"), "no input is given; write for example X=f32"));
+  CHECK(mentions(complaint("AveragePool-19 opset=19 ir=8 X=\"\" kernel_shape=2"), "no input is given"));
+  const std::string conv = "Conv-11 opset=11 ir=8 X=f32[1,1,3]~iota:1 W=f32[1,1,1]~iota:1 ";
+  CHECK(mentions(complaint(conv + "pads=1000000000,0"), "an output of more than 2^28 elements"));
+  // 3 cells and twice 2^63 - 1 of padding are one cell where sums wrap around.
+  CHECK(mentions(complaint(conv + "pads=9223372036854775807,9223372036854775807"), "a window is too large"));
+  CHECK(mentions(complaint(conv + "strides=9223372036854775807"), "a window is too large"));
+  CHECK(mentions(complaint(conv + "kernel_shape=9223372036854775807"), "a window is too large"));
+  CHECK(mentions(complaint("AveragePool-19 X=f32[1,1,3]~iota:1 kernel_shape=65537 dilations=4294967297"),
+                 "a dilated kernel is too large"));
+  CHECK(mentions(complaint("Conv-11 X=f32[1,0,9223372036854775807]~iota:1 W=f32[1,1,1]~iota:1"),
+                 "an extent of more than"));
+  CHECK(complaint(conv + "pads=-1,0").empty());  // a near miss
+}
+
 TEST_CASE("No line crashes the parser", "[case]") {
   Generator random(1);
   for (int trial = 0; trial < 20000; ++trial) {

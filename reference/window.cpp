@@ -8,11 +8,14 @@
 namespace assay {
 namespace {
 
-Int checked_effective_kernel(const Axis& axis) {
+// Throws InputError where sums of these counts could overflow.
+void check_counts(const Axis& axis) {
+  constexpr Int most = Int{1} << 48;
+  for (const Int count : {axis.in, axis.kernel, axis.stride, axis.begin, axis.end})
+    if (count > most || count < -most) throw InputError("a window is too large: an extent, stride or pad beyond 2^48");
   Int span;
-  if (__builtin_mul_overflow(axis.kernel - 1, axis.dilation, &span) || span > (Int{1} << 48))
-    throw InputError("a dilated kernel is too large");
-  return span + 1;
+  if (__builtin_mul_overflow(axis.kernel - 1, axis.dilation, &span) || span > most || span < -most)
+    throw InputError("a dilated kernel is too large: more than 2^48 cells");
 }
 
 // A1, A2, A3, A31: ceil(in / stride) windows; the padding they need, from the dilated kernel, is at least 0. The odd
@@ -52,14 +55,16 @@ Window Window::of(const Call& call) {
   for (std::size_t i = 0, rank = kernel.size(); i < rank; ++i) {
     Axis axis{
         .in = call.shape("X").at(i + 2), .kernel = kernel[i], .stride = strides.at(i), .dilation = dilations.at(i)};
-    checked_effective_kernel(axis);
-    if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
-      resolve_same(axis, auto_pad == "SAME_UPPER");
-    } else {
+    const bool is_same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+    if (!is_same) {
       axis.begin = pads.at(i);
       axis.end = pads.at(rank + i);
-      count_windows(axis, ceil);
     }
+    check_counts(axis);
+    if (is_same)
+      resolve_same(axis, auto_pad == "SAME_UPPER");
+    else
+      count_windows(axis, ceil);
     window.axes.push_back(axis);
   }
   return window;

@@ -51,7 +51,7 @@ class InABrowser(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.path = pathlib.Path(cls.folder.name)
-        done = assay("certify", "--backend", "mutant:pool-divides-by-kernel", "--ops", "AveragePool-19,AveragePool-22", "--cases", "200",
+        done = assay("certify", "--backend", "mutant:pool-divides-by-kernel", "--ops", "AveragePool-19,AveragePool-22", "--cases", "1200",
                      "--report", cls.path / "report.json")
         assert done.returncode == 1, done.stdout + done.stderr
         cls.report = json.loads((cls.path / "report.json").read_text(encoding="utf-8"))
@@ -284,7 +284,7 @@ class InABrowser(unittest.TestCase):
         self.assertGreater(self.run_("document.querySelectorAll('.figure rect').length"), 0)
 
     def test_the_report_of_a_real_runtime(self):
-        done = assay("certify", "--backend", "onnxruntime", "--ops", "AveragePool-19,Conv-11", "--cases", "300", "--report", self.path / "real.json")
+        done = assay("certify", "--backend", "onnxruntime", "--ops", "AveragePool-19,Conv-11", "--cases", "2000", "--report", self.path / "real.json")
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         report = json.loads((self.path / "real.json").read_text(encoding="utf-8"))
         failing = [verdict for verdict in report["verdicts"] if verdict["state"] == "fail"]

@@ -3,6 +3,7 @@
 
 #include "oracles/accuracy.h"
 #include "reference/result.h"
+#include "reports/report.h"
 #include "reports/rows.h"
 
 #include <algorithm>
@@ -63,7 +64,8 @@ std::string side(const Json& report) {
   return backend_text(report) + ", " + configuration_text(report) + ", assay " + words(report.at("tool"), "version");
 }
 
-// Same questions to the same backend in the same way: then it is not the backend that changed.
+// Whether the same backend ran in the same way: then it is not the backend that changed. A backend that gives no
+// version may have changed all the same.
 bool is_same_backend(const Json& a, const Json& b) {
   const auto of = [](const Json& report) {
     const Json& backend = report.at("backend");
@@ -74,7 +76,7 @@ bool is_same_backend(const Json& a, const Json& b) {
                       member(backend.at("options"), "optimization"),
                       member(backend.at("options"), "set")};
   };
-  return of(a) == of(b);
+  return of(a) == of(b) && !words(a.at("backend"), "version").empty();
 }
 
 void remark_on(const Json& a, const Json& b, Difference& difference) {
@@ -99,20 +101,36 @@ std::string standing(const Json& row) {
          row.at("legal").dump();
 }
 
-bool stands_worse(const Json& a, const Json& b) {
-  if (words(a, "certified") == "conforms" && words(b, "certified") == "not conforming") return true;
-  const auto before = level_of(a), after = level_of(b);
-  return before && after && *after > *before;
+bool no_longer_conforms(const Json& a, const Json& b) {
+  return words(a, "certified") == "conforms" && words(b, "certified") == "not conforming";
 }
 
-void compare_versions(const Json& a, const Json& b, bool same_suite, Difference& difference) {
+// The weakest level of either side over the deciding cases that pass on both. Other cases have no say: a mend adds
+// passes, and with them weaker levels.
+struct Weakest {
+  std::optional<oracles::Level> before, after;
+
+  void see(const CaseRow& a, const CaseRow& b) {
+    const auto then = level_of(*a.json), now = level_of(*b.json);
+    if (a.state != "pass" || b.state != "pass" || !then || !now || !decides(words(*b.json, "class"))) return;
+    before = std::max(before.value_or(*then), *then);
+    after = std::max(after.value_or(*now), *now);
+  }
+  bool is_weaker() const { return before && *after > *before; }
+};
+using WeakestLevels = std::map<std::string, Weakest>;  // by operator version
+
+void compare_versions(const Json& a, const Json& b, bool same_suite, const WeakestLevels& levels,
+                      Difference& difference) {
   std::map<std::string, const Json*> then;
   for (const Json& row : a.at("operators")) then[words(row, "op")] = &row;
   for (const Json& row : b.at("operators")) {
     VersionChange change{words(row, "op"), "", standing(row), {}, false};
     if (const auto found = then.find(change.op); found != then.end()) {
       change.before = standing(*found->second);
-      change.is_worse = same_suite && stands_worse(*found->second, row);
+      const auto level = levels.find(change.op);
+      change.is_worse = (same_suite && no_longer_conforms(*found->second, row)) ||
+                        (level != levels.end() && level->second.is_weaker());
       then.erase(found);
     }
     difference.versions.push_back(std::move(change));
@@ -128,10 +146,11 @@ void count(Difference& difference) {
   }
 }
 
-void compare_cases(const Rendering& reports, Difference& difference) {
+WeakestLevels compare_cases(const Rendering& reports, Difference& difference) {
   const Rendering earlier{*reports.baseline, std::nullopt, "", "", Grain::cases};
   const Cases before(earlier), after(reports);
   std::unordered_map<std::string, const CaseRow*> then;
+  WeakestLevels levels;
   for (const CaseRow& row : before.rows()) then.emplace(words(*row.json, "id"), &row);
   for (const CaseRow& row : after.rows()) {
     const std::string id = words(*row.json, "id");
@@ -142,12 +161,14 @@ void compare_cases(const Rendering& reports, Difference& difference) {
     }
     ++difference.common;
     const CaseRow& was = *found->second;
+    levels[row.op].see(was, row);
     if (const auto kind = kind_of(was, row))
       difference.cases.push_back({*kind, id, row.op, row.line, told(was), told(row), row.detail,
                                   row.replay().empty() ? was.replay() : row.replay()});
   }
   difference.gone = static_cast<Int>(then.size()) - difference.common;
   std::ranges::stable_sort(difference.cases, {}, &CaseChange::kind);
+  return levels;
 }
 
 std::map<std::string, Int> signatures(const Json& report) {
@@ -197,14 +218,14 @@ Difference difference(const Rendering& reports) {
   if (reports.is_fuzz()) {
     compare_signatures(reports, difference);
   } else {
-    compare_cases(reports, difference);
+    const WeakestLevels levels = compare_cases(reports, difference);
     const bool same_suite =
         member(a.at("suite"), "hash") == member(b.at("suite"), "hash") && difference.fresh == 0 && difference.gone == 0;
     if (!same_suite)
       difference.remarks.push_back("the suites or what was reached of them differ: compared are the " +
                                    cases(difference.common) + " that both have; " + cases(difference.fresh) +
                                    " are new, " + cases(difference.gone) + " are gone");
-    compare_versions(a, b, same_suite, difference);
+    compare_versions(a, b, same_suite, levels, difference);
   }
   count(difference);
   return difference;

@@ -28,7 +28,7 @@ struct CaseChange {
 struct VersionChange {
   std::string op, before, after;  // "conforms L0 41/41"; empty where the report has no such version
   std::map<Kind, Int> counts;
-  bool is_worse = false;  // it no longer conforms, or its level is weaker
+  bool is_worse = false;  // it no longer conforms, or cases that pass on both sides have a weaker level now
 };
 
 struct Difference {

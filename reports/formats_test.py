@@ -44,10 +44,10 @@ def setUpModule():
     path = pathlib.Path(FOLDER.name)
     (path / "ledger.json").write_text(json.dumps(LEDGER), encoding="utf-8")
     mutant = ["--backend", "mutant:pool-pads-same-undilated"]
-    for name, options in (("bad", ["certify", *mutant, "--ops", "AveragePool-19,AveragePool-11", "--cases", "60"]),
-                          ("agreed", ["certify", *mutant, "--ops", "AveragePool-19", "--cases", "60", "--expectations",
+    for name, options in (("bad", ["certify", *mutant, "--ops", "AveragePool-19,AveragePool-11", "--cases", "400"]),
+                          ("agreed", ["certify", *mutant, "--ops", "AveragePool-19", "--cases", "800", "--expectations",
                                       path / "ledger.json"]),
-                          ("good", ["certify", "--backend", "reference", "--ops", "Conv-11", "--cases", "20"]),
+                          ("good", ["certify", "--backend", "reference", "--ops", "Conv-11", "--cases", "280"]),
                           ("fuzz", ["fuzz", *mutant, "--ops", "AveragePool-19", "--cases", "60", "--findings", ""])):
         done = assay(*options, "--report", path / f"{name}.json")
         assert done.returncode in (0, 1), done.stderr

@@ -216,8 +216,10 @@ Matrix read_matrix(std::span<const std::string> files) {
   std::vector<Json> reports;
   for (const std::string& file : files) {
     try {
-      add(file, reports);
-      if (!reports.empty()) matrix_of({reports.back()});  // so that the file that lacks something is named
+      std::vector<Json> added;
+      add(file, added);
+      if (!added.empty()) matrix_of(added);  // so that the file that lacks something is named
+      std::ranges::move(added, std::back_inserter(reports));
     } catch (const Json::exception&) {
       throw InputError(file + " is no report of this version of assay; write one with certify --report");
     }

@@ -41,9 +41,9 @@ class Matrix(unittest.TestCase):
         cls.path = pathlib.Path(cls.folder.name)
         cls.reports = {}
         for name, backend, more in (("ours", "reference", []), ("wrong", "mutant:pool-divides-by-kernel", []),
-                                    ("other", "reference", ["--ops", "AveragePool-7", "--cases", "30"])):
+                                    ("other", "reference", ["--ops", "AveragePool-7", "--cases", "400"])):
             done = assay("certify", "--backend", backend, "--report", cls.path / f"{name}.json",
-                         *(more or ["--ops", "AveragePool-19,AveragePool-7,Conv-11", "--cases", "90"]))
+                         *(more or ["--ops", "AveragePool-19,AveragePool-7,Conv-11", "--cases", "400"]))
             assert done.returncode in (0, 1), done.stdout + done.stderr
             cls.reports[name] = json.loads((cls.path / f"{name}.json").read_text(encoding="utf-8"))
 

@@ -61,7 +61,7 @@ class Page(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.path = pathlib.Path(cls.folder.name)
-        done = assay("certify", "--backend", "reference", "--ops", "Conv-11", "--types", "f32", "--cases", "20",
+        done = assay("certify", "--backend", "reference", "--ops", "Conv-11", "--types", "f32", "--cases", "800",
                      "--report", cls.path / "report.json")
         assert done.returncode == 0, done.stdout + done.stderr
         cls.report = json.loads((cls.path / "report.json").read_text(encoding="utf-8"))

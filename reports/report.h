@@ -48,6 +48,8 @@ struct Asked {
   int pack = 1;
   suites::Presenting presenting = suites::Presenting::sample;
   suites::Lawfulness laws = suites::Lawfulness::none;
+  // Of golden vectors: the folder of each line, which is replayed instead.
+  std::map<std::string, std::string, std::less<>> vectors = {};
 
   std::string configuration() const;  // "threads=1 optimization=all precision=f32"
 };

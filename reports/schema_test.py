@@ -99,7 +99,7 @@ class Schema(unittest.TestCase):
 
     def test_a_report_of_wrong_values_shows_them(self):
         with tempfile.TemporaryDirectory() as folder:
-            report, _ = certified(folder, "--backend", "mutant:pool-divides-by-kernel", "--cases", "290", "--ops", "AveragePool-19")
+            report, _ = certified(folder, "--backend", "mutant:pool-divides-by-kernel", "--cases", "4000", "--ops", "AveragePool-19")
         self.valid_and_reconciled(report)
         drawn = [finding for finding in report["findings"] if "cells" in finding.get("picture", {})]
         self.assertTrue(drawn)
@@ -115,7 +115,7 @@ class Schema(unittest.TestCase):
 
     def test_a_report_with_a_word_too_many_is_not_valid(self):
         with tempfile.TemporaryDirectory() as folder:
-            report, _ = certified(folder, "--backend", "reference", "--cases", "29", "--ops", "Conv-22")
+            report, _ = certified(folder, "--backend", "reference", "--cases", "300", "--ops", "Conv-22")
         report["totals"]["excellent"] = 1
         with self.assertRaises(jsonschema.ValidationError):
             jsonschema.Draft202012Validator(SCHEMA).validate(report)

@@ -211,9 +211,14 @@ void write_agreed(const Report& report, Colour colour, std::ostream& out) {
     out << "  expected by " << agreed.ledger->file << ": " << covered << " xfail under "
         << agreed.ledger->entries.size() << (agreed.ledger->entries.size() == 1 ? " entry\n" : " entries\n");
   }
-  if (agreed.baseline)
-    out << "  against " << agreed.baseline->file << ": " << agreed.comparison.fresh << " new, "
-        << agreed.comparison.repeated << " known, " << agreed.comparison.fixed.size() << " fixed\n";
+  if (agreed.baseline) {
+    const suites::Comparison& comparison = agreed.comparison;
+    out << "  against " << agreed.baseline->file << ": " << comparison.fresh << " new, " << comparison.repeated
+        << " known, " << comparison.fixed.size() << " fixed";
+    if (comparison.unasked > 0)
+      out << "; " << comparison.unasked << " cases of this run are not in it: run the same suite";
+    out << "\n";
+  }
   for (const suites::Complaint& each : agreed.settlement.complaints)
     out << painted(padded(upper(suites::name(each.kind)), 9), colour) << each.entry << ": " << each.detail << "\n";
 }

@@ -14,16 +14,16 @@ using oracles::Operands;
 using oracles::State;
 using oracles::Verdict;
 
-// Why a model is not for us; empty where it is.
-std::string foreign_because(const std::vector<NodeName>& nodes) {
-  if (nodes.empty()) return "no node";
-  if (nodes.size() > 1) return "several nodes";
+// Where a model that is not for us is counted, by why; null where it is for us.
+Int* foreign_count(const std::vector<NodeName>& nodes, Audit& into) {
+  if (nodes.empty()) return &into.foreign["no node"];
+  if (nodes.size() > 1) return &into.foreign["several nodes"];
   const NodeName& node = nodes.front();
-  const std::string domain = node.domain.empty() ? "" : printable(node.domain, 60) + ":";
+  const std::string name = (node.domain.empty() ? "" : printable(node.domain, 60) + ":") + printable(node.op, 60);
   const Operator* op = find_operator(node.domain, node.op);
-  if (!op) return "operator " + domain + printable(node.op, 60);
-  if (!op->at(node.opset)) return domain + node.op + " at opset " + std::to_string(node.opset);
-  return "";
+  if (!op) return &into.other_operators[name];
+  if (!op->at(node.opset)) return &into.foreign[name + " at opset " + std::to_string(node.opset)];
+  return nullptr;
 }
 
 Rating rating_of(const Verdict& verdict) {
@@ -102,8 +102,8 @@ void audit_vector(const Vector& vector, Audit& into) {
   if (vector.model.empty()) return flawed(vector.flaws);
   const Result<std::vector<NodeName>> nodes = node_names(vector.model);
   if (!nodes) return damaged(nodes.error());
-  if (const std::string because = foreign_because(*nodes); !because.empty()) {
-    ++into.foreign[because];
+  if (Int* count = foreign_count(*nodes, into)) {
+    ++*count;
     return;
   }
   const Result<Served> served = parse_model(vector.model);

@@ -37,12 +37,14 @@ struct Rated {
 
 struct Audit {
   std::vector<Rated> outputs;
-  std::map<std::string, Int> foreign;  // models that are not for us, by why: "operator Abs", "several nodes"
+  std::map<std::string, Int>
+      other_operators;                 // models of operators that are not certified, by the name of the operator
+  std::map<std::string, Int> foreign;  // other models that are not for us, by why: "several nodes"
   std::vector<Flaw> flaws;             // files that cannot be judged, those of foreign models left out
   Int models = 0;                      // folders looked at
 };
 
-// Every test_* below `root`. Error where that is no folder.
+// Rates every vector in `root`. Error where that is no folder.
 Result<Audit> audit(const std::filesystem::path& root);
 
 }  // namespace assay::suites

@@ -115,9 +115,24 @@ TEST_CASE("audit: models that are not for us are counted by why, and their data 
   write_file(folder.path() / "test_other/test_data_set_0/output_0.pb", "rubbish");
   write_file(folder.path() / "test_two/model.onnx", packed_model_of({&c, &c}));
   const Audit audit = *suites::audit(folder.path());
-  CHECK(audit.foreign == std::map<std::string, Int>{{"operator MaxPoolLike", 1}, {"several nodes", 1}});
+  CHECK(audit.other_operators == std::map<std::string, Int>{{"MaxPoolLike", 1}});
+  CHECK(audit.foreign == std::map<std::string, Int>{{"several nodes", 1}});
   CHECK(audit.flaws.empty());
   CHECK(audit.outputs.empty());
+}
+
+TEST_CASE("audit: a folder is a vector by what it holds, whatever it is called", "[audit]") {
+  Folder folder;
+  folder.add("pool of mine", pool);
+  folder.add("test_conv", conv);
+  folder.add("notes", pool);
+  fs::remove(folder.path() / "notes/model.onnx");
+  folder.add("model alone", pool);
+  fs::remove_all(folder.path() / "model alone/test_data_set_0");
+  const Audit audit = *suites::audit(folder.path());
+  CHECK(audit.models == 2);
+  REQUIRE(audit.outputs.size() == 2);
+  CHECK(audit.outputs[0].file == "pool of mine/test_data_set_0/output_0.pb");
 }
 
 TEST_CASE("audit: hostile folders are named in one line each, and nothing is lost", "[audit]") {

@@ -50,13 +50,31 @@ Description description_of(const std::string& line) {
   return parse_bare(line)->description;
 }
 
+// Says what to do about a worker that does not describe itself. A Python class is served by onnx_backend.py, whose last
+// words say why there is none to serve; whoever wrote the class has written no worker.
+std::string how_to_describe(const std::vector<std::string>& command, std::string_view problem) {
+  const auto says = [&](std::string_view words) { return problem.find(words) != std::string_view::npos; };
+  if (command.size() == 3 && says("cannot import " + command.back())) {
+    const std::string module = command.back().substr(0, command.back().find(':'));
+    return "the module does not import: run doctor where " + module +
+           " lies, or set PYTHONPATH to that folder; install what it imports for this Python, or name another with "
+           "ASSAY_PYTHON; it is well when this runs: " +
+           printable(command.front()) + " -c 'import " + printable(module) + "'";
+  }
+  if (command.size() == 3 && says("say MODULE:CLASS"))
+    return "say which class is the backend: --backend python:" + printable(command.back()) + ":CLASS";
+  if (says("it ended with"))
+    return "run the command by hand and mend what its last words say; a worker goes on until stdin is closed";
+  return "write one line of JSON and a newline to the descriptor that ASSAY_REPLY_FD names, and flush it";
+}
+
 Seen describes_itself(Patient& patient) {
   auto interview = std::make_unique<Interview>(patient.command(), patient.limits());
   interview->send(describe_line());
   const Reply reply = interview->introduction();
   if (!reply.is_complete())
     return wrong(describe_line(), reply.problem + where_it_replied(*interview),
-                 "write one line of JSON and a newline to the descriptor that ASSAY_REPLY_FD names, and flush it");
+                 how_to_describe(patient.command(), reply.problem));
   const Result<Introduction> parsed = parse_bare(reply.line);
   if (!parsed) return wrong(describe_line(), parsed.error(), R"(answer with at least {"assay":1,"backend":"a name"})");
   if (parsed->replies_on_stdout && !interview->replies_on_stdout())

@@ -91,6 +91,7 @@ void about_pairs(const Definition& definition, Claims& claims) {
         for (const char* relation : {") > ", ") >= "}) claims.add("any(" + a + relation + b);
 }
 
+// What one version has and another has not drops out: no claim about it holds for every case inside.
 std::vector<std::string> claims_about(const std::vector<Case>& inside) {
   const Definition& definition = inside.front().definition();
   Claims claims;
@@ -114,13 +115,19 @@ Predicate parsed(const std::string& text) {
   return *std::move(read);
 }
 
+std::vector<const Definition*> definitions_of(const std::vector<Case>& cases) {
+  std::set<const Definition*> all;
+  for (const Case& c : cases) all.insert(&c.definition());
+  return {all.begin(), all.end()};
+}
+
 std::vector<Candidate> candidates(const std::vector<Case>& inside, const std::vector<Case>& outside) {
-  const Definition* const definition = &inside.front().definition();
+  const std::vector<const Definition*> definitions = definitions_of(inside);
   std::vector<Candidate> all;
   for (const std::string& text : claims_about(inside)) {
     const Predicate claim = parsed(text);
     const auto holds = [&](const Case& c) { return claim.holds(c); };
-    if (claim.mistake({&definition, 1}) || !std::ranges::all_of(inside, holds)) continue;
+    if (claim.mistake(definitions) || !std::ranges::all_of(inside, holds)) continue;
     all.push_back({text, {}});
     for (const Case& c : outside) all.back().admits.push_back(holds(c));
   }

@@ -14,7 +14,7 @@ struct Cover {
 };
 
 // A short conjunction, found greedily: of all claims that every case inside meets, again and again the one that leaves
-// out most of the cases outside. All cases are of one operator version.
+// out most of the cases outside. All cases are of one operator, in any of its versions.
 Cover cover(const std::vector<Case>& inside, const std::vector<Case>& outside);
 
 struct Pieces {

@@ -34,6 +34,10 @@ std::string written(const Signature& signature) {
          signature.pattern;
 }
 
+[[noreturn]] void damaged(const std::string& what) {
+  throw InputError("the store is damaged: it holds " + what + "; begin a new one, without --resume");
+}
+
 Signature signature_read(const std::string& text, const OpVersion& version) {
   std::vector<std::string> fields(1);
   for (char letter : text) {
@@ -42,7 +46,7 @@ Signature signature_read(const std::string& text, const OpVersion& version) {
     else
       fields.back() += letter;
   }
-  expects(fields.size() == 4, "a signature of four fields");
+  if (fields.size() != 4) damaged("a signature of " + std::to_string(fields.size()) + " fields");
   return {version, oracles::state_named(fields[1]).value_or(State::fail), fields[2], fields[3]};
 }
 
@@ -282,7 +286,7 @@ Harvest harvest(const Store& store, bool strict) {
     if (!each.told.marks.empty()) harvest.marked.push_back(failure);
     if (!fails) return;
     const auto signature = kept.find(signature_key(index));
-    expects(signature != kept.end(), "a failure is kept with its signature");
+    if (signature == kept.end()) damaged("no signature of the failure at index " + std::to_string(index));
     failure.signature = signature_read(signature->second, failure.planned.c.version);
     harvest.failures.push_back(std::move(failure));
   });

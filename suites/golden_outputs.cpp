@@ -33,6 +33,12 @@ Outcome error_in(const std::string& words) {
   return Outcome::failure(Kind::crashed, words);
 }
 
+// Says a flaw as the words of an outcome, which names the kind itself where something is missing.
+std::string words_of(const Flaw& flaw) {
+  const std::string words = text(flaw), kind = std::string(name(flaw.kind)) + ": ";
+  return flaw.kind == Flaw::Kind::missing ? words.substr(kind.size()) : words;
+}
+
 // One case while it is read.
 struct Reading {
   fs::path root;
@@ -103,7 +109,7 @@ struct Reading {
       std::optional<Tensor> tensor = file ? tensor_of(*file) : std::nullopt;
       if (!tensor && saved.flaws.size() == flaws)
         complain(Flaw::Kind::missing, data_set_name(set) + "/" + tensor_name("output", output));
-      if (!tensor && answerless.empty()) answerless = text(saved.flaws.back());
+      if (!tensor && answerless.empty()) answerless = words_of(saved.flaws.back());
       if (!tensor && saved.flaws.back().kind != Flaw::Kind::missing) is_garbled = true;
       if (tensor) outputs.push_back(*std::move(tensor));
     }
@@ -122,7 +128,7 @@ struct Reading {
       const bool is_there = fs::exists(fs::symlink_status(folder, failure));
       saved.flaws.push_back(
           {is_there ? Flaw::Kind::unreadable : Flaw::Kind::missing, name, is_there ? "is no folder" : ""});
-      saved.outcome = Outcome::failure(is_there ? Kind::garbled : Kind::missing, text(saved.flaws.back()));
+      saved.outcome = Outcome::failure(is_there ? Kind::garbled : Kind::missing, words_of(saved.flaws.back()));
       return;
     }
     std::vector<std::string> words;

@@ -148,6 +148,8 @@ Json parsed(std::string_view text, std::string_view name) {
   } catch (const Json::parse_error& error) {
     throw InputError(std::string(name) + ": no JSON at byte " + std::to_string(error.byte) +
                      "; a ledger looks like suites/ledger.schema.json says");
+  } catch (const Json::exception&) {
+    throw InputError(std::string(name) + ": it holds a number that no computer has");
   }
 }
 

@@ -84,6 +84,11 @@ std::string complaints(const Settlement& settlement) {
   return all;
 }
 
+TEST_CASE("a number too large for any computer is told in one line", "[ledger]") {
+  CHECK_THROWS_WITH(parse_ledger(R"({"ledger":1e999,"entries":[]})", "l.json"),
+                    "l.json: it holds a number that no computer has");
+}
+
 TEST_CASE("an expected breach is xfail and nothing else is", "[ledger]") {
   const Settlement settlement =
       settled(ledger({entry("a", "\"AveragePool-19\"", same_dilated)}), {{same, State::fail, "value"},

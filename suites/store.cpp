@@ -45,7 +45,7 @@ std::string holder_of(const fs::path& file) {
     case SQLITE_FULL: throw InputError(store + " cannot grow: the disk is full; make room and go on with --resume");
     case SQLITE_READONLY:
       throw InputError(store + " may not be written; change its permissions, or name another store");
-    case SQLITE_CONSTRAINT: throw BrokenPromise(store + ": a case kept twice");
+    case SQLITE_CONSTRAINT: throw InputError(store + " is damaged: it refuses a case it lacks; begin a new one");
     case SQLITE_NOTADB: throw InputError(file.string() + " is no assay store; name another file");
     case SQLITE_CORRUPT: throw InputError(store + " is damaged; begin a new one");
     case SQLITE_CANTOPEN:
@@ -230,7 +230,13 @@ void Store::put(std::size_t index, std::string_view line, const Told& told) {
   const std::string bytes = bytes_of(told);
   Statement insert(database_.get(), file_, "INSERT INTO verdicts VALUES(?1, ?2, ?3, ?4, ?5)");
   insert.number(1, static_cast<std::int64_t>(index)).text(2, line).text(3, oracles::name(told.verdict.state));
-  insert.text(4, told.verdict.because).blob(5, bytes).step();
+  insert.text(4, told.verdict.because).blob(5, bytes);
+  try {
+    insert.step();
+  } catch (const InputError&) {
+    expects(!has(index), "a case is kept once");
+    throw;
+  }
 }
 
 void Store::remove(std::size_t index) {

@@ -185,6 +185,19 @@ TEST_CASE("a case is kept once", "[store]") {
   CHECK_THROWS_AS(put(store, 3), BrokenPromise);
 }
 
+TEST_CASE("a store that refuses a case it lacks is damaged", "[store]") {
+  const Folder folder;
+  Store::create(folder / "a.store", campaign);
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open((folder / "a.store").c_str(), &database) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(database, "CREATE UNIQUE INDEX states ON verdicts(state)", nullptr, nullptr, nullptr) ==
+          SQLITE_OK);
+  sqlite3_close(database);
+  Store store = Store::resume(folder / "a.store", campaign);
+  put(store, 3);
+  CHECK(refusal([&] { put(store, 4); }).find("is damaged: it refuses a case it lacks") != std::string::npos);
+}
+
 TEST_CASE("a file that is no assay store, or a newer one, is named and left alone", "[store]") {
   const Folder folder;
   std::ofstream(folder / "text") << std::string(2000, 'x');

@@ -123,7 +123,7 @@ TEST_CASE("Stream: another seed asks other questions, and none of the suite of i
   for (const Planned& planned : first(Stream(few, 1), 300)) lines.insert(planned.line);
   Request request;
   request.selection = few;
-  request.generated = 1000;
+  request.generated = 10 * default_generated;
   std::size_t again = 0, in_suite = 0;
   for (const Planned& planned : first(Stream(few, 2), 300)) again += lines.contains(planned.line);
   for (const Planned& planned : generated_cases(request)) in_suite += lines.contains(planned.line);

@@ -84,20 +84,18 @@ struct Share {
   }
 };
 
+// Those of the selected operator versions, each as large as in the whole suite. All types of a version are drawn: a
+// near miss of one type may have a first input of another.
 std::vector<Share> shares(const Request& request) {
   std::vector<Share> all;
   for (const Operator* op : operators())
-    for (const Definition& definition : op->versions()) {
-      if (!request.selection.admits(definition)) continue;
-      if (request.profile && !request.profile->part(definition.version)) continue;
-      const std::vector<std::string> breakable = generators::breakable(definition);
-      for (DType type : types_of(definition))
-        if (request.selection.admits(definition, type))
-          all.push_back({&definition, type, breakable, 0, static_cast<Int>(all.size())});
-    }
+    for (const Definition& definition : op->versions())
+      if (!request.profile || request.profile->part(definition.version))
+        for (DType type : types_of(definition)) all.push_back({&definition, type, {}, 0, static_cast<Int>(all.size())});
   const Int count = static_cast<Int>(all.size());
-  if (count == 0) return all;
   for (Share& share : all) share.cases = request.generated / count + (share.turn < request.generated % count ? 1 : 0);
+  std::erase_if(all, [&](const Share& share) { return !request.selection.admits(*share.definition); });
+  for (Share& share : all) share.breakable = generators::breakable(*share.definition);
   return all;
 }
 
@@ -280,6 +278,7 @@ std::vector<Planned> generated_cases(const Request& request, std::map<std::strin
     gather_legal(share, share.cases - near, request.seed, gathering);
     gather_near_misses(share, near, request.seed, gathering);
   }
+  keep_selected(cases, request.selection);
   return cases;
 }
 

@@ -55,7 +55,7 @@ struct Request {
   Selection selection;
   Length length = Length::full;
   std::uint64_t seed = 1;
-  Int generated = default_generated;
+  Int generated = default_generated;  // of the whole suite
   const Profile* profile = nullptr;
 };
 
@@ -69,9 +69,10 @@ std::vector<Planned> read_case_file(const std::filesystem::path& file);
 // Every *.cases under conformance/ and regressions/ of the `suites` folder, in the order of their names.
 std::vector<Planned> pinned_cases(const std::filesystem::path& suites);
 
-// Spread evenly over operator versions and types; about an eighth are near misses, taking turns through every
-// constraint that can be broken alone.
-// `left_out`: gains what kept drawn cases outside the profile of the request.
+// Spreads them evenly over all operator versions and types, whatever is selected, and keeps the selected ones: a part
+// is what the whole suite of that seed and number asks of it. About an eighth are near misses, taking turns through
+// every constraint that can be broken alone. `left_out`: gains what kept drawn cases outside the profile of the
+// request.
 std::vector<Planned> generated_cases(const Request& request, std::map<std::string, Int>* left_out = nullptr);
 
 // Pinned and generated together, each line once. The abridged suite pays no heed to seed and number of the request.

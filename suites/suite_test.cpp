@@ -118,13 +118,42 @@ TEST_CASE("the same seed gives the same cases and another one others", "[suite]"
 
 TEST_CASE("a selection takes operators by name or version, and types of the first input", "[suite]") {
   Request request;
-  request.generated = 60;
   request.selection.operators = {"Conv-11", "AveragePool"};
   request.selection.types = {DType::f16};
-  for (const Planned& p : generated_cases(request)) {
+  const std::vector<Planned> cases = generated_cases(request);
+  CHECK(cases.size() > 500);
+  for (const Planned& p : cases) {
     INFO(p.line);
     CHECK((text(p.c.version) == "Conv-11" || p.c.version.name == "AveragePool"));
-    CHECK(p.origin.find(" f16 ") != std::string::npos);
+    CHECK(p.line.find(" X=f16[") != std::string::npos);
+  }
+}
+
+// A baseline of the whole suite knows what a run of a part finds.
+TEST_CASE("a selection is exactly that part of the whole suite", "[suite]") {
+  Request whole;
+  whole.seed = 3;
+  whole.generated = 900;
+  for (const auto length : {Request::Length::full, Request::Length::abridged}) {
+    whole.length = length;
+    const Suite all = plan("suites", whole);
+    Int types = 0;
+    for (const Selection& selection : {Selection{{"AveragePool-22"}, {}}, Selection{{"QLinearConv", "Conv-1"}, {}},
+                                       Selection{{}, {DType::f16}}, Selection{{"Conv"}, {DType::f32, DType::bf16}}}) {
+      Request request = whole;
+      request.selection = selection;
+      std::vector<std::string> part, expected;
+      for (const Planned& p : plan("suites", request).cases) part.push_back(p.line + p.origin);
+      for (const Planned& p : all.cases) {
+        const auto first = p.c.node.inputs.find(p.c.definition().inputs.front().name);
+        const bool has_type = selection.types.empty() ||
+                              (first != p.c.node.inputs.end() && selection.types.contains(first->second.type.dtype));
+        if (selection.admits(p.c.definition()) && has_type) expected.push_back(p.line + p.origin);
+        types += !selection.types.empty() && has_type;
+      }
+      CHECK(part == expected);
+    }
+    CHECK(types > 100);
   }
 }
 

@@ -129,6 +129,12 @@ void check_set(const Served& served, const Vector& vector, const VectorSet& set,
   }
 }
 
+bool is_vector(const fs::path& folder) {
+  const std::vector<std::string> names = names_in(folder);
+  const auto is_set = [](const std::string& name) { return number_in(name, "test_data_set_", "").has_value(); };
+  return std::ranges::binary_search(names, "model.onnx") && std::ranges::any_of(names, is_set);
+}
+
 }  // namespace
 
 std::string_view name(Flaw::Kind kind) {
@@ -152,10 +158,11 @@ std::string text(const Flaw& flaw) {
 
 Result<std::vector<std::string>> vector_names(const fs::path& root) {
   std::error_code failure;
-  if (!fs::is_directory(root, failure)) return Error{root.string() + " is no folder; name the one that holds test_*/"};
+  if (!fs::is_directory(root, failure))
+    return Error{root.string() + " is no folder; name one of folders with model.onnx and test_data_set_0/"};
   std::vector<std::string> names = names_in(root);
   std::erase_if(names, [&](const std::string& name) {
-    return !name.starts_with("test_") || !fs::is_directory(root / name, failure);
+    return !fs::is_directory(root / name, failure) || !(name.starts_with("test_") || is_vector(root / name));
   });
   return names;
 }

@@ -54,7 +54,8 @@ struct Vector {
 
 enum class Links { follow, refuse };
 
-// The names of the folders test_* in `root`, sorted. Error where `root` is no folder.
+// The names of the folders in `root` that are vectors, sorted: those called test_*, and those that hold model.onnx and
+// a test_data_set_N. Error where `root` is no folder.
 Result<std::vector<std::string>> vector_names(const std::filesystem::path& root);
 
 // root/name. Every file of a data set is read or named among the flaws.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/waivers.h"
 
-#include "suites/baseline.h"
 #include "suites/cover.h"
+#include "suites/evidence.h"
 
 #include <nlohmann/json.hpp>
 
@@ -10,68 +10,47 @@
 #include <cctype>
 #include <iterator>
 #include <map>
-#include <tuple>
 
 namespace assay::suites {
 namespace {
 
-using Json = nlohmann::json;
-
-// Refusals for one reason differ in numbers, not in words.
-std::string letters(const std::string& detail) {
-  std::string all;
-  for (const char c : detail.substr(0, 1000))
-    if (std::isalpha(static_cast<unsigned char>(c))) all += c;
-  return all;
+// The versions that broke, oldest first.
+std::vector<std::string> versions_of(const std::vector<Case>& cases) {
+  std::set<OpVersion> versions;
+  for (const Case& c : cases) versions.insert(c.version);
+  std::vector<std::string> names;
+  for (const OpVersion& version : versions) names.push_back(text(version));
+  return names;
 }
 
-// Operator version, breach, and what a refusal said.
-using Key = std::tuple<OpVersion, Breach, std::string>;
-
-struct Evidence {
-  std::map<Key, std::vector<Case>> breaking;
-  std::map<OpVersion, std::vector<Case>> passing, refused;  // legal models, and near misses
-};
-
-bool is_expected(const Json& verdict, const Breach& breach) {
-  const Json marks = verdict.value("marks", Json::array());
-  return std::ranges::any_of(
-      marks, [&](const Json& mark) { return mark.at("mark") == "xfail" && mark.at("detail") == breach.word; });
+// Near misses that are refused pass, but only a crash can be of their kind.
+std::vector<Case> outside_of(const Breaking& group, const Evidence& evidence) {
+  std::set<OpVersion> versions;
+  for (const Case& c : group.cases) versions.insert(c.version);
+  std::vector<Case> outside;
+  const auto add = [&](const std::map<OpVersion, std::vector<Case>>& cases) {
+    for (const OpVersion& version : versions)
+      if (const auto found = cases.find(version); found != cases.end())
+        outside.insert(outside.end(), found->second.begin(), found->second.end());
+  };
+  add(evidence.passing);
+  if (group.word == "error") add(evidence.refused);
+  return outside;
 }
 
-void tell(const Json& verdict, const std::set<Breach>& breaches, Evidence& evidence) {
-  Result<Case> read = parse_case(verdict.at("line").get<std::string>());
-  if (!read) throw InputError(read.error());
-  const Case& c = *read;
-  const bool passes = verdict.at("state") == "pass" || verdict.at("state") == "contested";
-  const bool is_near_miss = verdict.at("class").get<std::string>().starts_with("invalid");
-  if (breaches.empty() && passes) (is_near_miss ? evidence.refused : evidence.passing)[c.version].push_back(c);
-  for (const Breach& breach : breaches)
-    if (!is_expected(verdict, breach))
-      evidence
-          .breaking[{c.version, breach,
-                     breach.word == "refused" ? letters(verdict.at("detail").get<std::string>()) : ""}]
-          .push_back(c);
-}
-
-Evidence evidence_of(std::string_view text, std::string_view name) {
-  const Baseline known = parse_baseline(text, name);  // says what is wrong with what is no report
-  const Json report = Json::parse(text);
-  const bool strict = report.value("mode", "") == "strict";
-  Evidence evidence;
-  for (const Json& verdict : report.at("verdicts")) {
-    std::set<Breach> breaches = known.breaches.at(verdict.at("id").get<std::string>());
-    if (!strict) std::erase_if(breaches, [](const Breach& each) { return each.word == "contested"; });
-    tell(verdict, breaches, evidence);
-  }
-  return evidence;
-}
-
-Waiver drafted(const Key& key, const std::vector<Case>& inside, const std::vector<Case>& outside) {
-  const auto& [version, breach, said] = key;
-  const Cover found = cover(inside, outside);
-  return {
-      "", {text(version)}, found.when.text(), breach, static_cast<Int>(inside.size()), static_cast<Int>(found.also)};
+// What holds for the simplest cases as well is what the breach needs.
+Waiver drafted(const Breaking& group, const Evidence& evidence) {
+  std::vector<Case> inside = group.cases;
+  inside.insert(inside.end(), group.simplest.begin(), group.simplest.end());
+  const Cover found = cover(inside, outside_of(group, evidence));
+  return {"",
+          versions_of(group.cases),
+          found.when.text(),
+          group.word,
+          group.because,
+          group.says,
+          static_cast<Int>(group.cases.size()),
+          static_cast<Int>(found.also)};
 }
 
 // The same breach under the same predicate of another version of the operator is one waiver.
@@ -80,7 +59,8 @@ void join(std::vector<Waiver>& all, Waiver next) {
     return waiver.operators.front().substr(0, waiver.operators.front().rfind('-'));
   };
   const auto same = std::ranges::find_if(all, [&](const Waiver& each) {
-    return name(each) == name(next) && each.when == next.when && each.breach == next.breach;
+    return name(each) == name(next) && each.when == next.when && each.word == next.word &&
+           each.because == next.because && each.says == next.says;
   });
   if (same == all.end()) {
     all.push_back(std::move(next));
@@ -98,8 +78,9 @@ void name_each(std::vector<Waiver>& waivers) {
   std::map<std::string, int> used;
   for (Waiver& waiver : waivers) {
     const std::string& version = waiver.operators.front();
-    std::string words = version.substr(0, version.rfind('-')) + " " + waiver.breach.word;
-    if (waiver.breach.because != waiver.breach.word) words += " " + waiver.breach.because;
+    std::string words = version.substr(0, version.rfind('-')) + " " + waiver.word;
+    for (const std::string& each : waiver.because)
+      if (each != waiver.word) words += " " + each;
     for (char& c : words)
       c = std::isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(std::tolower(static_cast<unsigned char>(c)))
                                                       : '-';
@@ -108,16 +89,17 @@ void name_each(std::vector<Waiver>& waivers) {
   }
 }
 
-std::string or_to_do(const std::string& words, const char* what) {
+std::string or_to_do(const std::string& words, const std::string& what) {
   return words.empty() ? std::string(to_do) + ": " + what : words;
 }
 
 std::string entry_text(const Waiver& waiver, const Stand& stand) {
   nlohmann::ordered_json entry{{"id", waiver.id}, {"operators", waiver.operators}};
   if (!waiver.when.empty()) entry["when"] = waiver.when;
-  entry["states"] = {waiver.breach.word};
-  entry["because"] = {waiver.breach.because};
-  entry["reason"] = or_to_do(stand.reason, "why this is accepted for now");
+  entry["states"] = {waiver.word};
+  entry["because"] = waiver.because;
+  entry["reason"] =
+      or_to_do(stand.reason, "why this is accepted for now" + (waiver.says.empty() ? "" : "; " + waiver.says));
   entry["link"] = or_to_do(stand.link, "where it is tracked");
   entry["owner"] = or_to_do(stand.owner, "who answers for it");
   entry["expires"] = text(stand.expires);
@@ -126,19 +108,12 @@ std::string entry_text(const Waiver& waiver, const Stand& stand) {
 
 }  // namespace
 
-std::vector<Waiver> draft_waivers(std::string_view report, std::string_view name) {
-  Evidence evidence = evidence_of(report, name);
-  std::vector<Waiver> all;
-  for (const auto& [key, inside] : evidence.breaking) {
-    const OpVersion& version = std::get<OpVersion>(key);
-    std::vector<Case> outside = evidence.passing[version];
-    // Near misses that are refused pass, but only a crash can be of their kind.
-    if (std::get<Breach>(key).word == "error")
-      std::ranges::copy(evidence.refused[version], std::back_inserter(outside));
-    join(all, drafted(key, inside, outside));
-  }
-  name_each(all);
-  return all;
+Draft draft_waivers(std::string_view report, std::string_view name) {
+  const Evidence evidence = read_evidence(report, name);
+  Draft draft{{}, evidence.about_passing};
+  for (const Breaking& group : evidence.groups) join(draft.waivers, drafted(group, evidence));
+  name_each(draft.waivers);
+  return draft;
 }
 
 std::string ledger_text(const std::vector<Waiver>& waivers, const Stand& stand) {

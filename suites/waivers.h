@@ -4,6 +4,7 @@
 
 #include "suites/ledger.h"
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,9 +15,16 @@ struct Waiver {
   std::string id;
   std::vector<std::string> operators;  // "AveragePool-19"
   std::string when;                    // empty: every case
-  Breach breach;
-  Int covers = 0;  // cases of the report with this breach
-  Int also = 0;    // cases of the report that pass, and that it meets as well
+  std::string word;                    // of the breach: "fail"
+  std::set<std::string> because;       // "shape"
+  std::string says;                    // the sentence of the cause, where the report has one
+  Int covers = 0;                      // cases of the report with this breach
+  Int also = 0;                        // cases that pass, and that it meets as well
+};
+
+struct Draft {
+  std::vector<Waiver> waivers;
+  std::string about_passing;  // how the passing cases are known, where the report does not keep them
 };
 
 // What only a person can know; what is left empty says TODO in the draft, and such a draft is refused.
@@ -25,9 +33,9 @@ struct Stand {
   Date expires;
 };
 
-// One waiver per operator version, breach and cause (refusals: per reason they gave), joined across versions where they
-// say the same. Breaches that the report marks as expected are left out. Throws InputError where it is no report.
-std::vector<Waiver> draft_waivers(std::string_view report, std::string_view name);
+// Drafts one waiver per cause where the report has causes; else one per operator version and breach (refusals: per
+// reason they gave), joined across versions where they say the same. Throws InputError where it is no report.
+Draft draft_waivers(std::string_view report, std::string_view name);
 
 // The ledger, an entry a line.
 std::string ledger_text(const std::vector<Waiver>& waivers, const Stand& stand);

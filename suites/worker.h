@@ -17,7 +17,7 @@ namespace assay::suites {
 
 struct Limits {
   std::chrono::milliseconds describe = std::chrono::seconds(120);  // imports are slow
-  std::chrono::milliseconds run = std::chrono::seconds(20);
+  std::chrono::milliseconds run = std::chrono::seconds(10);
   std::size_t memory = std::size_t{4} << 30;  // resident bytes of the worker and all it starts, watched every 20 ms
   std::size_t tasks = 4096;                   // its processes and threads
   std::size_t answer = std::size_t{4} << 30;  // bytes of one answer, all parts together
@@ -26,6 +26,8 @@ struct Limits {
   int recycle_models = 0;
   std::size_t recycle_growth = std::size_t{1} << 30;
   Isolation isolation = Isolation::pid_namespace;  // the first to be tried
+
+  double run_seconds() const { return std::chrono::duration<double>(run).count(); }
 };
 
 class Process;

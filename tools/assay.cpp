@@ -64,20 +64,29 @@ void add_option_names(const CLI::App& app, std::vector<std::string>& names) {
   }
 }
 
+// "assay golden write": the verb that was parsed.
+std::string verb_of(const CLI::App& app) {
+  std::string words = app.get_name();
+  for (const CLI::App* command : app.get_subcommands()) words += " " + verb_of(*command);
+  return words;
+}
+
 // The first word CLI11 did not expect, and the option it probably was meant to be.
 std::string unexpected(const CLI::App& app) {
   const std::string word = app.remaining(true).front();
   std::vector<std::string> names;
   add_option_names(app, names);
   if (word.starts_with("--")) return "unknown option '" + word + "'" + tools::suggestion(word, names);
-  return "'" + word + "' was not expected; a case line goes in quotes";
+  const bool is_of_a_line = word.find('=') != word.npos;  // that a shell has split
+  return "'" + word + "' was not expected; " +
+         (is_of_a_line ? "a case line goes in quotes" : verb_of(app) + " --help says what is");
 }
 
 // "--suite: shrot not in {full,short}" with the word that was probably meant; anything else as CLI11 says it.
-std::string refused(const std::string& said) {
+std::string refused(const CLI::App& app, const std::string& said) {
   const std::size_t colon = said.find(": "), between = said.find(" not in {");
   if (colon == said.npos || between == said.npos || said.back() != '}' || between < colon)
-    return said + "; see assay --help";
+    return said + "; see " + verb_of(app) + " --help";
   const std::string word = said.substr(colon + 2, between - colon - 2);
   std::vector<std::string> choices;
   std::istringstream list(said.substr(between + 9, said.size() - between - 10));
@@ -98,7 +107,7 @@ int run(int count, char** words) {
     throw InputError(unexpected(app));
   } catch (const CLI::ParseError& stop) {
     if (stop.get_exit_code() == 0) return app.exit(stop);  // --help, --version
-    throw InputError(refused(stop.what()));
+    throw InputError(refused(app, stop.what()));
   }
   for (const tools::Verb& verb : verbs)
     if (verb.command->parsed()) return verb.run();

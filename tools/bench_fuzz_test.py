@@ -26,7 +26,7 @@ class Planted(unittest.TestCase):
         report = self.folder / "report.json"
         done = subprocess.run(
             [ASSAY, "certify", "--backend", f"exec:'{sys.executable}' '{WORKER}'", "--ops", "Conv-22,AveragePool-22",
-             "--types", "f32", "--cases", "300", "--report", report],
+             "--types", "f32", "--cases", "6000", "--report", report],
             capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         totals = json.loads(report.read_text(encoding="utf-8"))["totals"]

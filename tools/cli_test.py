@@ -3,8 +3,10 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -91,6 +93,26 @@ class BadInput(unittest.TestCase):
     def test_a_case_line_without_quotes(self):
         self.assertIn("in quotes", self.refused("replay", *REFERENCE, *POOL.split()))
 
+    def test_a_word_is_what_it_looks_like_and_no_verb_takes_two_of_a_kind(self):
+        for kind, word in (("model", "mine.onnx"), ("report", "mine.json"), ("folder", "tools"), ("case", POOL), ("folder", "./reference")):
+            for verb in ("certify", "fuzz", "doctor"):
+                self.assertIn(f"assay {verb} takes no {kind}", self.refused(verb, word))
+        self.assertIn("two backends, 'reference' and 'onnxruntime'", self.refused("certify", *REFERENCE, "onnxruntime"))
+        self.assertIn("two backends, 'a' and 'b'", self.refused("fuzz", "a", "b"))
+        self.assertIn("two cases", self.refused("replay", "reference", POOL, POOL))
+        self.assertIn("name one case line", self.refused("replay", "reference"))
+        self.assertIn("unknown backend onnxruntme; did you mean onnxruntime?", self.refused("certify", "onnxruntme"))
+
+    def test_the_hint_is_that_of_the_verb(self):
+        self.assertIn("'foo' was not expected; assay golden digest --help says what is", self.refused("golden", "digest", "foo"))
+        self.assertIn("a case line goes in quotes", self.refused("explain", *POOL.split()))
+        self.assertIn("see assay certify --help", self.refused("certify", "--jobs", "2000"))
+
+    def test_a_time_that_is_none(self):
+        for word in ("0", "soon", "1x", "1 s", "25h", "-1s", "nan", "inf", "1e3"):
+            for verb in ("certify", "doctor"):
+                self.assertIn("is no time from 1ms to 24h; write 10, 0.5, 500ms or 2m", self.refused(verb, "--timeout", word))
+
     def test_a_number_that_is_none(self):
         self.refused("certify", *REFERENCE, "--cases", "many")
 
@@ -99,6 +121,15 @@ class BadInput(unittest.TestCase):
 
     def test_a_malformed_case_line(self):
         self.refused("replay", *REFERENCE, "AveragePool-19 X=f32[1,1,4~iota:1")
+
+    def test_a_case_line_that_asks_nothing(self):
+        for line in ("AveragePool-19 opset=19 ir=8", 'AveragePool-19 X="" kernel_shape=2', "QLinearConv-10 ir=8"):
+            self.assertIn("no input is given", self.refused("replay", *REFERENCE, line))
+            self.assertIn("no input is given", self.refused("bisect", "--backend", "onnxruntime", "--good", "1", "--bad", "2", line))
+        self.assertIn("a window is too large", self.refused("explain", POOL + " pads=9223372036854775807,0"))
+
+    def test_a_word_that_is_shown_is_shown_as_it_was_typed(self):
+        self.assertIn("'ort-full.json'", self.refused("explain", "ort-full.json X=f32[1]~iota:1"))
 
     def test_a_case_of_an_unknown_operator(self):
         self.refused("replay", *REFERENCE, "MaxPool-12 opset=12 ir=8 X=f32[1,1,4]~iota:1")
@@ -139,6 +170,52 @@ class Answers(unittest.TestCase):
             done = assay(verb, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn(verb, done.stdout)
+
+    def test_one_default_limit_of_time(self):
+        for verb in ("certify", "replay", "fuzz", "doctor"):
+            self.assertRegex(assay(verb, "--help").stdout, r"--timeout .*=10\b")
+        protocol = pathlib.Path("tools/backends/README.md").read_text(encoding="utf-8")
+        self.assertIn("does not answer in time (10 s; `--timeout`) | timed out | `no answer within 10 s`", protocol)
+
+    def test_doctor_tells_a_python_class_that_does_not_import_from_a_worker(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "empty_of_backends.py").write_text("", encoding="utf-8")
+            for name, advice in (("my_backend", r"the module does not import: run doctor where my_backend lies, or set PYTHONPATH.*"
+                                                r"-c 'import my_backend'"),
+                                 ("empty_of_backends", r"say which class is the backend: --backend python:empty_of_backends:CLASS")):
+                done = subprocess.run([TOOL, "doctor", "--backend", f"python:{name}"], capture_output=True, text=True, timeout=300,
+                                      check=False, env={**os.environ, "PYTHONPATH": folder})
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stdout, r"\n          do    " + advice)
+                self.assertNotIn("ASSAY_REPLY_FD", done.stdout)
+                self.assertRegex(done.stdout, r"\n  skipped 45 checks: it does not describe itself\n1 ok, 1 wrong, 0 to note, 45 skipped")
+
+    def test_the_table_of_verbs_has_each_once(self):
+        rows = [row for row in pathlib.Path("tools/README.md").read_text(encoding="utf-8").splitlines() if row.startswith("| `assay ")]
+        told = [verb for row in rows for verb in re.findall(r"`assay ([a-z]+)", row)]
+        verbs = re.findall(r"^  ([a-z]+) ", assay("--help").stdout.split("Subcommands:")[-1], re.M)
+        self.assertGreater(len(verbs), 15)
+        self.assertEqual(set(told), set(verbs))
+        self.assertEqual([verb for verb in told if told.count(verb) > 1 and verb != "golden"], [])
+
+    def test_a_backend_is_a_word(self):
+        done = assay("certify", "--ops", "Conv-1", "reference", "--cases", "0")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("backend reference", done.stdout)
+        self.assertEqual(assay("replay", POOL, "reference").returncode, 0)
+        self.assertEqual(assay("fuzz", "reference", "--cases", "5", "--findings", "").returncode, 0)
+        worker = f"exec:{sys.executable} tools/backends/example.py"
+        self.assertIn("verdict   pass", assay("replay", worker, POOL).stdout)
+
+    def test_types_and_times_as_people_write_them(self):
+        with tempfile.TemporaryDirectory() as folder:
+            report = pathlib.Path(folder, "r.json")
+            for words, types in ((["float32,Double"], {"f32", "f64"}), (["bfloat16"], {"bf16"}), (["uint8", "--types", "half"], {"u8", "f16"})):
+                done = assay("certify", "reference", "--types", *words, "--cases", 200, "--timeout", "2m", "--report", report)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                told = json.loads(report.read_text(encoding="utf-8"))
+                self.assertEqual({re.search(r" [Xx]=(\w+)\[", v["line"]).group(1) for v in told["verdicts"]}, types)
+                self.assertEqual(told["backend"]["options"]["timeout_seconds"], 120)
 
     def test_list_has_every_version(self):
         listed = [row.split()[0] for row in assay("list").stdout.splitlines()[1:]]

@@ -30,7 +30,7 @@ class Installed(unittest.TestCase):
         return done.stdout + done.stderr
 
     def test_suite_and_workers_are_found(self):
-        said = self.assay("certify", "--backend", "reference", "--ops", "AveragePool-7", "--cases", "10")
+        said = self.assay("certify", "--backend", "reference", "--ops", "AveragePool-7", "--cases", "140")
         self.assertIn("conforms: ", said)
         example = f"exec:{os.environ['ASSAY_PYTHON']} {self.prefix}/share/assay/tools/backends/example.py"
         self.assertIn("AveragePool", self.assay("replay", "--backend", example, "AveragePool-7 opset=7 ir=8 "

@@ -2,7 +2,8 @@
 """The README cannot lie: its table is what `assay list --markdown` prints, and its commands run.
 
 Commands stand in ```sh blocks, one a line. ```sh cases=58 has the test run `assay certify` of that block with --cases 58.
-Set-up, builds and whole test runs take minutes: they run only with --full or ASSAY_FULL=1.
+Set-up, builds and whole test runs take minutes: they run only with --full or ASSAY_FULL=1. A ```text run block is a command
+and what it prints; "…" stands for what is left out, on a line of its own for any number of lines.
 """
 import os
 import pathlib
@@ -28,6 +29,32 @@ def blocks():
     for options, body in re.findall(r"^```sh([^\n]*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL):
         cases = re.search(r"cases=(\d+)", options)
         yield body.replace("\\\n", " "), cases.group(1) if cases else None
+
+
+def built_by(target):
+    """The programs that building this target of the release preset makes, as paths from the build folder."""
+    ninja = re.search(r"^CMAKE_MAKE_PROGRAM:\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    told = subprocess.run([ninja.group(1), "-C", BUILD, "-t", "query", target], capture_output=True, text=True, check=True).stdout
+    return {line.strip() for line in told.partition("outputs:")[0].splitlines()}
+
+
+def programs():
+    """Those of ours that a command names, each with what the commands before it have built."""
+    built = set()
+    for body in re.findall(r"^```\w*[^\n]*\n(.*?)^```$", README, re.MULTILINE | re.DOTALL):
+        for line in body.splitlines():
+            if line.startswith("./certify.sh"):
+                built |= built_by("certify")
+            elif build := re.search(r"cmake --build --preset release(?: --target (\S+))?$", line):
+                built |= built_by(build.group(1) or "all")
+            for program in re.findall(r"build/release/(tools/[\w-]+)", line):
+                yield program, built
+
+
+def as_pattern(shown):
+    """What a ```text run block shows, as a regular expression."""
+    lines = ["(?:.*\n)*?" if line == "…" else ".*?".join(map(re.escape, line.split("…"))) + "\n" for line in shown.splitlines()]
+    return "".join(lines)
 
 
 def commands():
@@ -62,6 +89,32 @@ class Readme(unittest.TestCase):
     def test_links_lead_somewhere(self):
         for target in re.findall(r"\]\(([^)#:]+)\)", README):
             self.assertTrue(pathlib.Path(target).exists(), target)
+
+    def test_every_program_is_built_by_the_commands_before_it(self):
+        named = list(programs())
+        self.assertGreater(len(named), 20)
+        for program, built in named:
+            self.assertIn(program, built)
+
+    def test_what_a_command_is_shown_to_print_it_prints(self):
+        shown = re.findall(r"^```text run\n\$ (.*?)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+        self.assertGreater(len(shown), 0)
+        environment = {**os.environ, "PATH": f"{BUILD / 'tools'}:{os.environ['PATH']}"}
+        for command, output in shown:
+            with self.subTest(command), tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=600,
+                                      check=False)
+                self.assertTrue(re.fullmatch(as_pattern(output), done.stdout),
+                                f"the README shows otherwise; printed was\n{done.stdout}{done.stderr}")
+
+    def test_what_the_commands_write_is_ignored_by_git(self):
+        if subprocess.run(["git", "rev-parse"], capture_output=True, check=False).returncode:
+            self.skipTest("no checkout")
+        written = {file for command, _ in commands()
+                   for file in re.findall(r"--(?:report|out|certificate) (\S+)", command) if "/" not in file}
+        self.assertGreater(len(written), 5)
+        ignored = subprocess.run(["git", "check-ignore", *written], capture_output=True, text=True, check=False).stdout.split()
+        self.assertEqual(set(ignored), written)
 
     def test_every_command_runs(self):
         ran = 0

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <set>
 
 namespace assay::crosscheck {
 namespace {
@@ -28,8 +29,20 @@ std::string full_name(const std::string& op) {
   return op;
 }
 
+// --cases counts those of the whole suite: so many that the operator gets about `wanted` of these types, any if empty.
+std::string cases_for(const std::string& op, Int wanted, const std::set<DType>& types = {}) {
+  Int whole = 0, part = 0;
+  for (const Operator* known : operators())
+    for (const Definition& definition : known->versions())
+      for (DType type : definition.types_of(definition.inputs.front().type)) {
+        ++whole;
+        part += known->name() == op && (types.empty() || types.contains(type));
+      }
+  return std::to_string(wanted * whole / part);
+}
+
 // A multiplier of 15 bits is one step off in one output of ten thousand.
-std::string cases_of(const std::string& op) { return op == "QLinearConv" ? "600" : "200"; }
+std::string cases_of(const std::string& op) { return cases_for(op, op == "QLinearConv" ? 600 : 200); }
 
 // Every bug and variant is certified, or one in ASSAY_CERTIFY_ONE_IN: under the sanitizers all take more than half an
 // hour.
@@ -83,11 +96,12 @@ TEST_CASE("certify catches every planted bug with a few hundred generated cases 
 }
 
 TEST_CASE("certify finds a second rounding where correct rounding is asked for, and only there", "[certify]") {
-  const std::string narrow = " --types f16,bf16 --cases 3000 --level ";
   std::size_t index = 0;
   for (const Mutant& m : mutants()) {
     if (m.expected != oracles::State::pass || !is_asked(index++)) continue;
     INFO(m.id);
+    const std::string narrow =
+        " --types f16,bf16 --cases " + cases_for(m.op, 3000, {DType::f16, DType::bf16}) + " --level ";
     CHECK(caught(report_on("--mutant " + m.id, m.op, narrow + "L2"), oracles::State::below) == 0);
     const json strict = report_on("--mutant " + m.id, m.op, narrow + "L0");
     CHECK(total(strict, oracles::State::below) > 0);

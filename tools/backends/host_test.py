@@ -95,11 +95,11 @@ class Header(Libraries):
 class Example(Libraries):
     def test_what_it_declares_conforms_and_the_rest_is_unsupported(self):
         library = self.compiled(NATIVE / "example.c")
-        states, done = self.states(library, "--ops", "AveragePool-7", "--types", "f32", "--cases", "600")
+        states, done = self.states(library, "--ops", "AveragePool-7", "--types", "f32", "--cases", "25000")
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertLessEqual(set(states.values()), {"pass", "contested", "unscored", "unsupported"})
         self.assertGreater(sum(state == "pass" for state in states.values()), 550)
-        states, done = self.states(library, "--ops", "AveragePool-11,Conv", "--cases", "200")
+        states, done = self.states(library, "--ops", "AveragePool-11,Conv", "--cases", "600")
         self.assertEqual({state for line, state in states.items() if state != "unsupported"}, set(), done.stdout)
 
 
@@ -174,7 +174,7 @@ class Onnxruntime(Libraries):
         def stable(states):
             return {line: state for line, state in states.items() if not re.search(r"\[([0-9]+,)*0[,\]]", line)}
 
-        arguments = ["--ops", "AveragePool,Conv-11,QLinearConv", "--cases", "200", "--timeout", "2"]
+        arguments = ["--ops", "AveragePool,Conv-11,QLinearConv", "--cases", "350", "--timeout", "2"]
         native, _ = self.states("onnxruntime-native", *arguments)
         python, _ = self.states("onnxruntime", *arguments)
         self.assertEqual(stable(native), stable(python))

@@ -24,14 +24,14 @@ def certified(backend, *arguments):
 
 class NhwcConv(unittest.TestCase):
     def test_the_numpy_example_conforms(self):
-        code, report = certified("python:numpy_nhwc", "--cases", "300")
+        code, report = certified("python:numpy_nhwc", "--cases", "4000")
         self.assertEqual(code, 0, report["findings"])
         self.assertGreater(report["totals"]["pass"], 250)
         for word in ("fail", "below", "refused", "error", "unsupported", "accepted"):
             self.assertEqual(report["totals"][word], 0, word)
 
     def test_onnxruntime_has_no_kernel_on_a_cpu(self):
-        code, report = certified("onnxruntime", "--cases", "30")
+        code, report = certified("onnxruntime", "--cases", "400")
         self.assertEqual(code, 1)
         self.assertGreater(report["totals"]["unsupported"], 20)
         self.assertEqual(report["totals"]["fail"], 0)

@@ -14,7 +14,7 @@ import yaml
 
 HERE = pathlib.Path(__file__).parent
 ASSAY = pathlib.Path(os.environ.get("ASSAY", "build/release/tools/assay")).resolve()
-FEW = "--ops AveragePool-19 --cases 200"
+FEW = "--ops AveragePool-19"
 BUG = "mutant:pool-pads-same-undilated"
 
 

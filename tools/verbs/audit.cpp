@@ -26,7 +26,7 @@ constexpr std::chrono::minutes patience{10};
 
 struct Options {
   std::string folder, report;
-  bool onnx_node_tests = false;
+  bool onnx_node_tests = false, verbose = false;
 };
 
 // The node tests of the installed ONNX package, which since 1.23 ships the makers of its vectors and not the vectors.
@@ -52,7 +52,22 @@ std::map<OpVersion, Row> rows_of(const suites::Audit& audit) {
 
 bool is_notable(Rating rating) { return rating != Rating::rounded && rating != Rating::bounded; }
 
-void print(const suites::Audit& audit) {
+Int sum(const std::map<std::string, Int>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), Int{0},
+                         [](Int all, const auto& each) { return all + each.second; });
+}
+
+// Models that are not for us.
+void print_foreign(const suites::Audit& audit, bool verbose) {
+  if (!audit.other_operators.empty())
+    std::cout << sum(audit.other_operators) << " models of " << audit.other_operators.size()
+              << " operators outside the table" << (verbose ? ":" : "; --verbose lists them") << "\n";
+  for (const auto& [name, count] : audit.other_operators)
+    if (verbose) std::cout << "  " << name << " " << count << "\n";
+  for (const auto& [because, count] : audit.foreign) std::cout << "not for us: " << because << " " << count << "\n";
+}
+
+void print(const suites::Audit& audit, bool verbose) {
   for (const auto& [version, row] : rows_of(audit)) {
     Int all = 0;
     for (const auto& [rating, count] : row) all += count;
@@ -65,13 +80,23 @@ void print(const suites::Audit& audit) {
       std::cout << name(each.rating) << "  " << suites::printable(each.file, 200) << "  " << text(each.version) << ": "
                 << suites::printable(each.because, 500) << "\n";
   for (const suites::Flaw& flaw : audit.flaws) std::cout << text(flaw) << "\n";
-  Int foreign = 0;
-  std::string words;
-  for (const auto& [because, count] : audit.foreign) {
-    foreign += count;
-    words += (words.empty() ? "" : ", ") + because + " " + std::to_string(count);
-  }
-  if (foreign > 0) std::cout << "not for us: " << foreign << " models (" << words << ")\n";
+  print_foreign(audit, verbose);
+}
+
+// Nothing rated is no verdict. Throws InputError.
+void check_rated(const suites::Audit& audit, const std::string& folder) {
+  if (!audit.outputs.empty() || !audit.flaws.empty()) return;
+  if (audit.models == 0)
+    throw InputError(folder + ": nothing to rate; name a folder of folders with model.onnx and test_data_set_0/");
+  throw InputError(folder + ": nothing to rate; none of its " + std::to_string(audit.models) +
+                   " models is one node of an operator that `assay list` has");
+}
+
+// By why, as before.
+Json foreign_json(const suites::Audit& audit) {
+  std::map<std::string, Int> all = audit.foreign;
+  for (const auto& [name, count] : audit.other_operators) all["operator " + name] = count;
+  return all;
 }
 
 Json json_of(const suites::Audit& audit, const std::string& source) {
@@ -88,8 +113,9 @@ Json json_of(const suites::Audit& audit, const std::string& source) {
                        {"rating", name(each.rating)},
                        {"because", suites::printable(each.because, 1000)}});
   for (const suites::Flaw& flaw : audit.flaws) flaws.push_back(text(flaw));
-  return {{"audit", 1},     {"source", source},         {"models", audit.models}, {"operators", rows},
-          {"flaws", flaws}, {"foreign", audit.foreign}, {"outputs", outputs}};
+  return {{"audit", 1},        {"source", source}, {"models", audit.models},
+          {"operators", rows}, {"flaws", flaws},   {"foreign", foreign_json(audit)},
+          {"outputs", outputs}};
 }
 
 void write(const Json& json, reports::Draft& draft) {
@@ -105,17 +131,17 @@ bool has_found(const suites::Audit& audit) {
 
 int run(const Options& options) {
   if (options.folder.empty() != options.onnx_node_tests)
-    throw InputError("name a folder that holds test_*/, or say --onnx-node-tests for those of the installed package");
+    throw InputError("name a folder of test vectors, or say --onnx-node-tests for those of the installed package");
   std::unique_ptr<reports::Draft> draft;
   if (!options.report.empty()) draft = std::make_unique<reports::Draft>(options.report);
   const suites::TemporaryDirectory made;
   if (options.onnx_node_tests) write_node_tests(made.path());
   const Result<suites::Audit> audit = suites::audit(options.onnx_node_tests ? made.path() : fs::path(options.folder));
   if (!audit) throw InputError(audit.error());
-  print(*audit);
+  check_rated(*audit, options.folder);
+  print(*audit, options.verbose);
   if (draft) write(json_of(*audit, options.onnx_node_tests ? "the ONNX package" : options.folder), *draft);
-  const Int foreign = std::accumulate(audit->foreign.begin(), audit->foreign.end(), Int{0},
-                                      [](Int sum, const auto& each) { return sum + each.second; });
+  const Int foreign = sum(audit->foreign) + sum(audit->other_operators);
   std::cout << audit->models << " models: " << audit->outputs.size() << " outputs rated, " << audit->flaws.size()
             << " files flawed, " << foreign << " models not for us\n";
   return has_found(*audit) ? not_conforming : conforms;
@@ -126,8 +152,9 @@ int run(const Options& options) {
 Verb audit_verb(CLI::App& golden) {
   auto options = std::make_shared<Options>();
   CLI::App* command = golden.add_subcommand("audit", "hold anybody's test vectors in ONNX's layout against the oracle");
-  command->add_option("folder", options->folder, "the folder that holds test_*/");
+  command->add_option("folder", options->folder, "the folder that holds folders with model.onnx and test_data_set_N/");
   command->add_flag("--onnx-node-tests", options->onnx_node_tests, "the node tests of the installed ONNX package");
+  command->add_flag("--verbose", options->verbose, "list the operators outside the table");
   command->add_option("--report", options->report, "write every rating as JSON to this file");
   return {command, [options] { return run(*options); }};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay bisect: the first released version of a backend in which a case ends otherwise.
 // tools/backends/release_bisection.py does the work.
-#include "reference/result.h"
+#include "reference/case.h"
 #include "suites/catalogue.h"
 #include "suites/places.h"
 #include "suites/printable.h"
@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 namespace assay::tools {
@@ -58,8 +59,16 @@ Words worker_of(const CatalogueEntry& entry) {
   return command;
 }
 
+// Throws InputError before anything is installed. What is in the folder of a finding, the first replay says.
+void check_question(const std::string& question) {
+  std::error_code failure;
+  if (std::filesystem::is_directory(question, failure)) return;
+  if (const Result<Case> c = parse_case(question); !c) throw InputError(c.error());
+}
+
 int bisect(const Options& options) {
   const CatalogueEntry& entry = entry_named(options.backend);
+  check_question(options.question);
   const std::string package = entry.package.substr(0, entry.package.find(' '));
   Words with{"ml_dtypes"};  // what workers read and write tensors by
   if (package != "onnx") with.emplace_back("onnx==1.23.2");

@@ -255,11 +255,18 @@ Verb certify_verb(CLI::App& app) {
   CLI::App* command = app.add_subcommand("certify", "ask a backend the suite and report what it honours and breaks");
   options->subject.add_options(*command);
   options->subject.add_campaign_options(*command);
+  options->subject.add_backend_word(*command);
   command->add_option("--ops", options->operators, "only these, separated by commas: Conv,AveragePool-19")
-      ->delimiter(',');
-  command->add_option("--types", options->types, "only these element types: f16,bf16,f32,f64")->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--types", options->types, "only these element types: f16,bf16,f32,f64")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--seed", options->seed, "of the generated cases")->capture_default_str();
-  command->add_option("--cases", options->cases, "how many cases to generate; the pinned ones always run")
+  command
+      ->add_option("--cases", options->cases,
+                   "how many cases the whole suite generates, of which --ops and --types keep a part; the pinned ones "
+                   "always run")
       ->check(CLI::Range(Int{0}, Int{100'000'000}))
       ->capture_default_str();
   command->add_option("--jobs", options->jobs, "sessions side by side; 0: one per processor")
@@ -293,6 +300,7 @@ Verb certify_verb(CLI::App& app) {
                    "a configuration of the backend, as in threads=2,optimization=none,precision=f32; repeated, "
                    "each is run and reported apart")
       ->take_all()
+      ->allow_extra_args(false)
       ->excludes(save);
   return {command, [options] { return certify(*options); }};
 }

@@ -19,7 +19,7 @@ def assay(*arguments):
 
 
 def setUpModule():
-    done = assay("certify", "--backend", "reference", "--ops", "Conv-11", "--cases", "20", "--report", PATH / "base.json")
+    done = assay("certify", "--backend", "reference", "--ops", "Conv-11", "--cases", "280", "--report", PATH / "base.json")
     assert done.returncode == 0, done.stderr
 
 
@@ -78,9 +78,36 @@ class Diff(unittest.TestCase):
                     marks=[{"mark": "xfail", "by": "entry", "detail": "fail", "breaches": False, "replay": ""}])
         self.assertEqual(self.told(0)["counts"]["broken"], 0)
 
-    def test_a_weaker_level_of_a_version_is_worse(self):
-        self.before["operators"][0]["level"], self.after["operators"][0]["level"] = "L0", "L1"
+    def level_every_pass(self, report, level):
+        for verdict in report["verdicts"]:
+            if verdict["state"] == "pass" and verdict["level"]:
+                verdict["level"] = level
+        report["operators"][0]["level"] = level
+
+    def test_a_weaker_level_of_the_same_cases_is_worse(self):
+        self.level_every_pass(self.before, "L0")
+        self.level_every_pass(self.after, "L1")
         self.assertEqual([row["worse"] for row in self.told(1)["versions"]], [True])
+
+    def test_a_mend_is_never_worse(self):
+        for report in (self.before, self.after):
+            self.level_every_pass(report, "L0")
+        self.before["operators"][0]["certified"] = "not conforming"
+        self.change(self.before, state="fail", because="value", level=None)
+        self.change(self.after, level="L2")  # passes now, and weakens the level of the version
+        self.after["operators"][0]["level"] = "L2"
+        told = self.told(0)
+        self.assertEqual(([row["worse"] for row in told["versions"]], told["counts"]["fixed"]), ([False], 1))
+        self.assertNotIn("WORSE", self.diff().stdout)
+
+    def test_only_a_backend_that_gives_its_version_is_known_to_be_the_same(self):
+        self.change(self.after, state="fail", because="value")
+        self.after["backend"]["version"] = "0"
+        self.assertIn("does not answer alike twice", self.diff().stdout)
+        self.before["backend"]["version"] = self.after["backend"]["version"] = ""
+        self.assertEqual(self.told(1)["remarks"], [])
+        self.after["judgement"]["hash"] = "0" * 64
+        self.assertIn("changed as well", self.diff().stdout)
 
     def test_other_suites_compare_what_both_have(self):
         self.after["suite"]["hash"] = "0" * 64

@@ -3,6 +3,7 @@
 #include "suites/doctor.h"
 
 #include "suites/worker_names.h"
+#include "tools/verbs/subject.h"
 #include "tools/verbs/verbs.h"
 
 #include <CLI/CLI.hpp>
@@ -20,7 +21,7 @@ using Mark = Finding::Mark;
 
 struct Settings {
   std::string backend;
-  double timeout_seconds = 20;
+  double timeout_seconds = suites::Limits().run_seconds();
 };
 
 int widest_name() {
@@ -43,6 +44,28 @@ void print(const Finding& finding) {
             << "\n          do    " << finding.advice << "\n          see   tools/backends/README.md, "
             << finding.section << std::endl;
 }
+
+// Prints each finding as it is made; checks in a row that are skipped for one reason become one line.
+class Telling {
+ public:
+  void tell(const Finding& finding) {
+    if (!skipped_.empty() && (finding.mark != Mark::skipped || finding.got != skipped_.back().got)) flush();
+    if (finding.mark == Mark::skipped)
+      skipped_.push_back(finding);
+    else
+      print(finding);
+  }
+  void flush() {
+    if (skipped_.size() == 1) print(skipped_.front());
+    if (skipped_.size() > 1)
+      std::cout << "  " << std::left << std::setw(8) << name(Mark::skipped) << skipped_.size()
+                << " checks: " << skipped_.back().got << std::endl;
+    skipped_.clear();
+  }
+
+ private:
+  std::vector<Finding> skipped_;
+};
 
 std::string summary(const std::vector<Finding>& findings) {
   const auto count = [&](Mark mark) { return std::to_string(std::ranges::count(findings, mark, &Finding::mark)); };
@@ -67,7 +90,10 @@ int doctor(const Settings& settings) {
   limits.run = std::chrono::milliseconds(static_cast<Int>(settings.timeout_seconds * 1000));
   const std::vector<std::string> command = suites::command_of(settings.backend);
   std::cout << "assay doctor  " << settings.backend << std::endl;
-  const std::vector<Finding> findings = suites::doctor::examine(command, limits, print);
+  Telling telling;
+  const std::vector<Finding> findings =
+      suites::doctor::examine(command, limits, [&](const Finding& finding) { telling.tell(finding); });
+  telling.flush();
   std::cout << summary(findings) << ": " << conclusion(findings) << std::endl;
   return std::ranges::count(findings, Mark::wrong, &Finding::mark) == 0 ? conforms : not_conforming;
 }
@@ -75,12 +101,11 @@ int doctor(const Settings& settings) {
 }  // namespace
 
 Verb doctor_verb(CLI::App& app) {
-  auto* command = app.add_subcommand("doctor", "Hold a worker to the protocol, rule by rule");
+  auto* command = app.add_subcommand("doctor", "check a worker against the protocol, rule by rule");
   auto settings = std::make_shared<Settings>();
   command->add_option("--backend", settings->backend, "the worker, as in certify: exec:COMMAND, python:MODULE, a name");
-  command->add_option("--timeout", settings->timeout_seconds, "seconds an answer may take")
-      ->check(CLI::Range(0.001, 86400.0))
-      ->capture_default_str();
+  add_seconds_option(*command, "--timeout", settings->timeout_seconds, "seconds an answer may take");
+  take_words(*command, "what", {{Named::backend, &settings->backend}}, "the worker, as --backend names it");
   command->footer("Exit codes: 0 nothing wrong, 1 something wrong, 2 usage or input.");
   return {command, [settings] { return doctor(*settings); }};
 }

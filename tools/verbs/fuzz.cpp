@@ -169,9 +169,13 @@ Verb fuzz_verb(CLI::App& app) {
   options->subject.laws = "sample";
   options->subject.add_options(*command);
   options->subject.add_campaign_options(*command);
+  options->subject.add_backend_word(*command);
   command->add_option("--ops", options->operators, "only these, separated by commas: Conv,AveragePool-19")
-      ->delimiter(',');
-  command->add_option("--types", options->types, "only these element types: f16,bf16,f32,f64")->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--types", options->types, "only these element types: f16,bf16,f32,f64")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--seed", options->seed, "which questions")->capture_default_str();
   command->add_option("--budget", options->budget,
                       "time for all of it: 90s, 10m, 8h; a quarter is kept for shrinking what fails");

@@ -33,7 +33,11 @@ struct Choice {
     command.add_option("--ops", operators, "only these, separated by commas: Conv,AveragePool-19")->delimiter(',');
     command.add_option("--types", types, "only these element types: f16,bf16,f32,f64")->delimiter(',');
     command.add_option("--seed", seed, "of the generated cases")->capture_default_str();
-    command.add_option("--cases", cases, "how many cases to generate; the pinned ones are always written")
+    command
+        .add_option("--cases", cases,
+                    "how many cases the whole suite generates, of which --ops and --types keep a part; the pinned ones "
+                    "are always "
+                    "written")
         ->check(CLI::Range(Int{0}, Int{100'000'000}))
         ->capture_default_str();
     command.add_option("--suites", suites, "the folder with conformance/*.cases (default: the project's suites/)");

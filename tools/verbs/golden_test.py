@@ -18,7 +18,7 @@ import onnxruntime
 from onnx.backend.test import loader, runner
 
 TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
-PART = ["--ops", "Conv-11,AveragePool-19,QLinearConv", "--types", "f32,u8", "--cases", "300"]
+PART = ["--ops", "Conv-11,AveragePool-19,QLinearConv", "--types", "f32,u8"]
 
 
 def assay(*arguments, status=0):
@@ -59,12 +59,14 @@ class Bare(runner.Runner):
 
 
 def verdicts(report):
-    """Without marks: that a runtime answers otherwise the next time, no saved answer tells."""
-    return [{key: value for key, value in verdict.items() if key != "marks"} for verdict in report["verdicts"]]
+    """Without marks: that a runtime answers otherwise the next time, no saved answer tells. What is replayed is a line here
+    and a folder there."""
+    return [{key: value for key, value in verdict.items() if key not in ("marks", "replay")} for verdict in report["verdicts"]]
 
 
 def findings(report):
-    return [finding for finding in report["findings"] if "mark" not in finding]
+    kept = [{**finding, "smallest": finding["smallest"]["line"]} for finding in report["findings"] if "mark" not in finding]
+    return [{key: value for key, value in finding.items() if key != "replay"} for finding in kept]
 
 
 @unittest.skipUnless(os.environ.get("ASSAY_FULL") == "1" and TOOL.parts[-3] == "release", "minutes: --full, once")
@@ -155,6 +157,18 @@ class GoldenVectors(unittest.TestCase):
             self.assertEqual(report[key], self.certified[key], key)
         self.assertNotIn("not as they should be", said)
 
+    def test_a_finding_is_replayed_from_its_folder_on_a_backend_that_one_has_to_name(self):
+        wrong = [v for v in self.judged(self.answers)[0]["verdicts"] if v["state"] == "fail"]
+        folder = self.golden / "valid" / self.names[wrong[0]["line"]]
+        self.assertTrue(folder.is_dir())
+        self.assertEqual(wrong[0]["replay"], f"assay replay --backend onnxruntime {folder}")
+        unsaid = self.root / "unsaid"
+        shutil.copytree(self.answers, unsaid)
+        (unsaid / "backend.json").unlink()
+        report, said = self.judged(unsaid)
+        self.assertIn(f"assay replay --backend BACKEND {folder}", [v.get("replay") for v in report["verdicts"]])
+        self.assertNotIn("--backend unknown", said)
+
     def test_onnx_loads_and_runs_them(self):
         cases = loader.load_model_tests(data_dir=str(self.golden), kind="valid")
         self.assertEqual(len(cases), self.manifest["counts"]["valid"])
@@ -211,6 +225,8 @@ class GoldenVectors(unittest.TestCase):
         self.assertEqual(ends[moved], ("error", "missing"))
         self.assertEqual(ends[typed], ("fail", "type"))
         self.assertEqual(ends[stopped], ("error", "timed out"))
+        details = {self.names[v["line"]]: v["detail"] for v in report["verdicts"]}
+        self.assertEqual(details[gone], gone, "the word missing is said once")
         for words in (f"missing: {gone}\n", f"damaged: {cut}/test_data_set_0/output_0.pb", f"missing: {moved}\n",
                       "extra: test_moved: no case is called so", "4 files are not as they should be"):
             self.assertIn(words, said)
@@ -285,6 +301,38 @@ class GoldenVectors(unittest.TestCase):
             said = assay(*arguments, status=status)
             self.assertIn(words, said)
             self.assertEqual(said.count("\n"), 1, said)
+
+
+class Audit(unittest.TestCase):
+    """golden audit of folders in which little is for us."""
+
+    def test_nothing_rated_is_no_success(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertRegex(assay("golden", "audit", folder, status=2), "^assay: .* name a folder of folders with model.onnx.*\n$")
+            self.vector(folder, "test_other", "Relu")
+            self.assertRegex(assay("golden", "audit", folder, status=2), "^assay: .* none of its 1 models .*\n$")
+
+    def test_operators_outside_the_table_are_counted_in_one_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, op in (("test_a", "Relu"), ("test_b", "Relu"), ("test_c", "Tanh"), ("mine", "AveragePool")):
+                self.vector(folder, name, op)
+            self.assertIn("\n3 models of 2 operators outside the table; --verbose lists them\n", assay("golden", "audit", folder))
+            self.assertIn("\n3 models of 2 operators outside the table:\n  Relu 2\n  Tanh 1\n",
+                          assay("golden", "audit", folder, "--verbose"))
+
+    @staticmethod
+    def vector(folder, name, op):
+        attributes = {"kernel_shape": [1]} if op == "AveragePool" else {}
+        graph = onnx.helper.make_graph([onnx.helper.make_node(op, ["X"], ["Y"], **attributes)], "g",
+                                       [onnx.helper.make_tensor_value_info("X", 1, [1, 1, 2])],
+                                       [onnx.helper.make_tensor_value_info("Y", 1, [1, 1, 2])])
+        model = onnx.helper.make_model(graph, ir_version=8, opset_imports=[onnx.helper.make_opsetid("", 19)])
+        data = pathlib.Path(folder, name, "test_data_set_0")
+        data.mkdir(parents=True)
+        (data.parent / "model.onnx").write_bytes(model.SerializeToString())
+        for file in ("input_0.pb", "output_0.pb"):
+            tensor = onnx.numpy_helper.from_array(numpy.array([[[1, 2]]], numpy.float32), "X")
+            (data / file).write_bytes(tensor.SerializeToString())
 
 
 if __name__ == "__main__":

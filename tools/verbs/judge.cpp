@@ -59,6 +59,8 @@ reports::Asked asked_of(const Options& options, const suites::Manifest& manifest
   asked.level = level_of(options.level);
   asked.strict = options.strict;
   asked.presenting = suites::Presenting::none;
+  for (const suites::Listed& each : manifest.cases)
+    asked.vectors[each.line] = (options.golden / std::string(name(each.shelf)) / each.name).string();
   return asked;
 }
 

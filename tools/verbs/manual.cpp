@@ -241,7 +241,8 @@ std::vector<std::string> installable_names() {
 
 Vocabulary vocabulary() {
   return {{"--backend", backend_names}, {"--ops", operator_and_version_names}, {"--types", type_names},
-          {"--level", level_names},     {"names", installable_names},          {"version", version_names}};
+          {"--level", level_names},     {"names", installable_names},          {"version", version_names},
+          {"what", backend_names}};
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ class ProgressOfARun(unittest.TestCase):
         return seen.decode()
 
     def test_certify_tells_how_far_it_is_and_leaves_no_line_behind(self):
-        seen = self.on_a_terminal("certify", "--backend", "reference", "--cases", "600", "--ops", "Conv")
+        seen = self.on_a_terminal("certify", "--backend", "reference", "--cases", "2500", "--ops", "Conv")
         self.assertRegex(seen, r"\r\x1b\[K  \d+ of \d+ asked  \d+/s  \d+ (?:s|min) left")
         self.assertTrue(seen.endswith("\r\x1b[K"))
 

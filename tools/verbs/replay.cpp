@@ -28,7 +28,7 @@ constexpr Int most_elements = 24;
 
 struct Options {
   Subject subject;
-  std::string line, save;
+  std::string line, folder, save;
   bool shrinks = false;
 };
 
@@ -138,14 +138,15 @@ void show_verdict(const Verdict& verdict) {
 }
 
 // A line, or the folder of a finding.
-suites::Planned planned(const std::string& text) {
-  std::error_code failure;
-  if (std::filesystem::is_directory(text, failure)) {
-    Result<suites::Planned> read = suites::read_finding(text);
+suites::Planned planned(const Options& options) {
+  if (options.line.empty() == options.folder.empty())
+    throw InputError("name one case line, in quotes, or one folder of a finding: assay replay BACKEND 'CASE'");
+  if (!options.folder.empty()) {
+    Result<suites::Planned> read = suites::read_finding(options.folder);
     if (!read) throw InputError(read.error());
     return *std::move(read);
   }
-  Result<Case> parsed = parse_case(text);
+  Result<Case> parsed = parse_case(options.line);
   if (!parsed) throw InputError(parsed.error());
   std::string canonical = line(*parsed);
   return {*std::move(parsed), std::move(canonical), "command line", std::nullopt};
@@ -173,7 +174,7 @@ void show_finding(const suites::Finding& finding) {
 }
 
 int replay(const Options& options) {
-  const suites::Planned question = planned(options.line);
+  const suites::Planned question = planned(options);
   const suites::Conduct conduct = options.subject.conduct();
   Listening backend(options.subject.opener()());
   const suites::Description& described = backend.describe();
@@ -201,8 +202,12 @@ int replay(const Options& options) {
 Verb replay_verb(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("replay", "ask one question again and show why it is judged so");
-  command->add_option("line", options->line, "the case line, in quotes, or the folder of a finding")->required();
   options->subject.add_options(*command);
+  take_words(*command, "line",
+             {{Named::question, &options->line},
+              {Named::folder, &options->folder},
+              {Named::backend, &options->subject.backend}},
+             "the case line, in quotes, or the folder of a finding; and the backend, as --backend names it");
   command->add_flag("--shrink", options->shrinks, "look for the simplest case that fails in the same way");
   command->add_option("--save", options->save, "write model, inputs, right outputs and the verdict into this folder");
   return {command, [options] { return replay(*options); }};

@@ -16,17 +16,31 @@ class App;
 
 namespace assay::tools {
 
+// What a plain word of a command line names: a backend if it is the name of one, or exec:COMMAND; a model if it ends in
+// .onnx, a report if in .json, a folder if it is one, a case if it contains a blank, else a backend.
+enum class Named { model, report, folder, question, backend };
+Named kind_of(const std::string& word);
+
+// Has a verb take plain words of these kinds, each put where it is wanted; --help calls them `name`. Two of a kind, or
+// one of another kind, throw InputError; --backend is a word as well.
+void take_words(CLI::App& command, const std::string& name, std::map<Named, std::string*> wanted,
+                const std::string& description);
+
+// Declares an option in seconds, which may be written 10, 0.5, 500ms, 10s or 2m.
+void add_seconds_option(CLI::App& command, const std::string& name, double& seconds, const std::string& description);
+
 struct Subject {
   std::string backend, level = "L2", optimization = "all";
   bool strict = false, lenient = false;
   int threads = 1;
-  double timeout_seconds = 10;
+  double timeout_seconds = suites::Limits().run_seconds();
   Int memory_mib = 4096;
   std::vector<std::string> settings;  // "precision=f32"
   int pack = 0;                       // 0: what the catalogue says of the backend
   std::string presentations = "sample", laws = "none";
 
   void add_options(CLI::App& command);
+  void add_backend_word(CLI::App& command);      // BACKEND without --backend
   void add_campaign_options(CLI::App& command);  // of more than one question
 
   int packed() const;  // cases in one model

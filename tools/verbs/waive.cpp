@@ -32,7 +32,7 @@ suites::Stand stand_of(const Options& options) {
 
 std::string contents_of(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw InputError("cannot read " + file + "; --from names a report, written with certify --report");
+  if (!in) throw InputError("cannot read " + file + "; --from names a report, written with certify or fuzz --report");
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
@@ -40,6 +40,7 @@ void print(const suites::Waiver& waiver, std::ostream& out) {
   out << waiver.id << ": " << waiver.covers << " cases";
   if (waiver.also > 0) out << ", and " << waiver.also << " that pass";
   out << "; " << (waiver.when.empty() ? "every case" : waiver.when) << "\n";
+  if (!waiver.says.empty()) out << "    " << waiver.says << "\n";
 }
 
 bool is_draft(const suites::Stand& stand) { return stand.reason.empty() || stand.link.empty() || stand.owner.empty(); }
@@ -70,10 +71,11 @@ int waive(const Options& options) {
     throw InputError("name a report with --from, or a ledger with --check");
   if (!options.check.empty()) return check(options.check);
   const suites::Stand stand = stand_of(options);
-  const std::vector<suites::Waiver> waivers = suites::draft_waivers(contents_of(options.from), options.from);
-  write(suites::ledger_text(waivers, stand), options.out);
-  for (const suites::Waiver& each : waivers) print(each, std::cerr);
-  std::cerr << waivers.size() << " entries until " << suites::text(stand.expires)
+  const suites::Draft draft = suites::draft_waivers(contents_of(options.from), options.from);
+  write(suites::ledger_text(draft.waivers, stand), options.out);
+  for (const suites::Waiver& each : draft.waivers) print(each, std::cerr);
+  if (!draft.about_passing.empty()) std::cerr << "note: " << draft.about_passing << "\n";
+  std::cerr << draft.waivers.size() << " entries until " << suites::text(stand.expires)
             << (is_draft(stand) ? "; a draft: fill in what says TODO, and judge each predicate\n"
                                 : "; judge each predicate\n");
   return conforms;
@@ -84,7 +86,7 @@ int waive(const Options& options) {
 Verb waive_verb(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("waive", "draft a ledger of expected breaches from a report, or check one");
-  command->add_option("--from", options->from, "the report, written with certify --report");
+  command->add_option("--from", options->from, "the report, written with certify or fuzz --report");
   command->add_option("--out", options->out, "write the ledger to this file instead of printing it");
   command->add_option("--check", options->check, "read a ledger instead: exit 1 where an entry has expired");
   command->add_option("--reason", options->reason, "of every entry; TODO where it is left out");

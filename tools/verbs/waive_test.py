@@ -12,7 +12,7 @@ import jsonschema
 ASSAY = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
 LEDGER = json.loads(pathlib.Path("suites/ledger.schema.json").read_text(encoding="utf-8"))
 REPORT = json.loads(pathlib.Path("reports/report.schema.json").read_text(encoding="utf-8"))
-SMALL = ["--ops", "AveragePool-19", "--types", "f32", "--cases", "60", "--presentations", "none"]
+SMALL = ["--ops", "AveragePool-19", "--types", "f32", "--cases", "2500", "--presentations", "none"]
 # A planted bug of ours (suites/crosscheck/mutants.cpp): breaks some cases and not others.
 BROKEN = ["--backend", "mutant:pool-never-counts-padding"]
 STATED = ["--reason", "known", "--link", "https://example.org/1", "--owner", "me"]
@@ -59,6 +59,58 @@ class Waive(unittest.TestCase):
             self.assertGreater(report["totals"]["fail"] + report["totals"]["below"], 0, "told, though it does not count")
         self.assertEqual(assay("waive", "--check", self.ledger).returncode, 0)
         self.assertEqual(assay("waive", "--from", self.report, "--out", self.ledger).returncode, 2, "never overwritten")
+
+    def test_a_baseline_of_the_whole_suite_knows_what_a_part_finds(self):
+        whole = assay("certify", *BROKEN, "--presentations", "none", "--cases", "2500", "--report", self.report)
+        self.assertEqual(whole.returncode, 1, whole.stderr)
+        done = assay("certify", *BROKEN, *SMALL, "--baseline", self.report, "--report", self.second)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, r"against \S+: 0 new, [1-9]\d* known, 0 fixed\n")
+        self.assertIn("NOTE  the suites", assay("diff", self.report, self.second).stdout)
+        done = assay("certify", *BROKEN, *SMALL, "--seed", "2", "--baseline", self.report)
+        self.assertRegex(done.stdout, r"against \S+: \d+ new, \d+ known, 0 fixed; [1-9]\d* cases of this run are not in it")
+
+    def test_a_report_of_fuzz_is_drafted_by_cause_and_the_ledger_excuses_its_campaign(self):
+        fuzz = ("fuzz", "--backend", "mutant:pool-pads-same-undilated", "--ops", "AveragePool", "--cases", "400", "--findings", "")
+        found = assay(*fuzz, "--report", self.report)
+        self.assertEqual(found.returncode, 1, found.stderr)
+        report = loaded(self.report)
+        self.assertEqual(len(report["causes"]), 1, "one bug in several versions")
+        done = assay("waive", "--from", self.report, "--out", self.ledger)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"drawn again from its seed were 400 of its 400 cases, of which {400 - len(report['failures'])} did not fail",
+                      done.stderr)
+        entry, = loaded(self.ledger)["entries"]
+        self.assertEqual(entry["operators"], sorted(report["causes"][0]["versions"]))
+        self.assertIn("any(dilations) > 1", entry["when"])
+        self.assertTrue(entry["reason"].startswith("TODO") and "SAME_* pads for the undilated kernel" in entry["reason"], entry)
+        self.ledger.unlink()
+        assay("waive", "--from", self.report, "--out", self.ledger, *STATED)
+        jsonschema.Draft202012Validator(LEDGER).validate(loaded(self.ledger))
+        done = assay(*fuzz, "--expectations", self.ledger, "--report", self.second)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(json.loads(assay("waive", "--from", self.second).stdout)["entries"], [], "what is expected already")
+
+    def test_what_passed_in_a_campaign_is_not_made_up(self):
+        assay("fuzz", *BROKEN, "--ops", "AveragePool", "--cases", "400", "--findings", "", "--report", self.report)
+        report = loaded(self.report)
+        report["plan"]["seed"] += 1
+        self.second.write_text(json.dumps(report), encoding="utf-8")
+        self.assertIn("another assay drew the cases of this report", assay("waive", "--from", self.second).stderr)
+        report["plan"].update(seed=report["plan"]["seed"] - 1, regressions=7)
+        for row in report["failures"] + report["marked"]:
+            row["index"] += 7
+        self.second.write_text(json.dumps(report), encoding="utf-8")
+        self.assertIn("were 393 of its 400 cases", assay("waive", "--from", self.second).stderr, "seven are regressions")
+
+    def test_a_damaged_report_is_one_line(self):
+        assay("fuzz", *BROKEN, "--ops", "AveragePool", "--cases", "400", "--findings", "", "--report", self.report)
+        good = loaded(self.report)
+        for name in ("plan", "causes", "findings", "failures", "marked"):
+            for report in ({key: value for key, value in good.items() if key != name}, {**good, name: [7]}):
+                self.second.write_text(json.dumps(report), encoding="utf-8")
+                done = assay("waive", "--from", self.second)
+                self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
 
     def test_a_backend_that_is_mended_breaks_the_run_until_the_entry_is_gone(self):
         ledger = {"ledger": 1, "entries": [{

@@ -4,7 +4,9 @@
 #include "tools/verbs/nearest.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <utility>
 
 namespace assay::tools {
 namespace {
@@ -44,6 +46,17 @@ std::string in_force(const std::string& word) {
   const std::string force = in_force(word);
   throw InputError("unknown operator version '" + word + "'" +
                    (force.empty() ? suggestion(word, operator_and_version_names()) : force));
+}
+
+// "f32" of float32, Float, FP32; another word as it is.
+std::string short_type(std::string word) {
+  for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const auto& [name, type] : {std::pair("half", "f16"), {"float", "f32"}, {"single", "f32"}, {"double", "f64"}})
+    if (word == name) return type;
+  for (const auto& [name, letters] :
+       {std::pair("bfloat", "bf"), {"float", "f"}, {"fp", "f"}, {"uint", "u"}, {"int", "i"}})
+    if (word.starts_with(name)) return letters + word.substr(std::string_view(name).size());
+  return word;
 }
 
 bool contains(const std::vector<std::string>& words, const std::string& word) {
@@ -98,6 +111,20 @@ std::chrono::seconds duration_of(const std::string& word) {
   return std::chrono::seconds(number * seconds);
 }
 
+std::optional<double> seconds_of(const std::string& word) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number, std::chars_format::fixed);
+  if (error != std::errc()) return std::nullopt;
+  const std::string_view unit(end, static_cast<std::size_t>(word.data() + word.size() - end));
+  const double seconds = unit.empty() || unit == "s" ? 1
+                         : unit == "ms"              ? 0.001
+                         : unit == "m"               ? 60
+                         : unit == "h"               ? 3600
+                                                     : 0;
+  const double product = number * seconds;
+  return product >= 0.001 && product <= 86400 ? std::optional(product) : std::nullopt;
+}
+
 int threads_of(const std::string& word) {
   int number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
@@ -131,8 +158,9 @@ suites::Selection selection_of(const std::vector<std::string>& operators, const 
     selection.operators.insert(word);
   }
   for (const std::string& word : types) {
-    const std::optional<DType> type = dtype_named(word);
-    if (!type || !contains(type_names(), word))
+    const std::string named = short_type(word);
+    const std::optional<DType> type = dtype_named(named);
+    if (!type || !contains(type_names(), named))
       throw InputError("unknown type '" + word + "'" + suggestion(word, type_names()));
     selection.types.insert(*type);
   }

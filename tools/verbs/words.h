@@ -6,6 +6,7 @@
 #include "suites/suite.h"
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,11 @@ namespace assay::tools {
 oracles::Level level_of(const std::string& word);           // L0, L1, L2, L2t, L3
 std::string optimization_of(const std::string& word);       // all, extended, basic, none
 std::chrono::seconds duration_of(const std::string& word);  // 90s, 10m, 8h
-int threads_of(const std::string& word);                    // 1 to 4096
-const Profile& profile_of(const std::string& word);         // sonnx
-const Definition& definition_of(const std::string& word);   // "Conv-11"; "Conv" is the newest
+// 10, 0.5, 500ms, 10s, 2m or 1h, from a millisecond to a day; else nothing.
+std::optional<double> seconds_of(const std::string& word);
+int threads_of(const std::string& word);                   // 1 to 4096
+const Profile& profile_of(const std::string& word);        // sonnx
+const Definition& definition_of(const std::string& word);  // "Conv-11"; "Conv" is the newest
 // All there are.
 std::vector<std::string> level_names();
 std::vector<std::string> type_names();

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/evidence.h"
+
+#include "suites/baseline.h"
+#include "suites/printable.h"
+#include "suites/shard.h"
+#include "suites/stream.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+
+namespace assay::suites {
+namespace {
+
+using Json = nlohmann::json;
+
+Case case_of(const Json& line) {
+  Result<Case> read = parse_case(line.get<std::string>());
+  if (!read) throw std::invalid_argument(read.error());
+  return *std::move(read);
+}
+
+bool is_near_miss(const Case& c) { return !c.definition().violated(c.call()).empty(); }
+
+void keep_passing(Case c, Evidence& evidence) {
+  auto& cases = is_near_miss(c) ? evidence.refused : evidence.passing;
+  cases[c.version].push_back(std::move(c));
+}
+
+// -- certify
+
+// Refusals for one reason differ in numbers, not in words.
+std::string letters(const std::string& detail) {
+  std::string all;
+  for (const char c : detail.substr(0, 1000))
+    if (std::isalpha(static_cast<unsigned char>(c))) all += c;
+  return all;
+}
+
+bool is_expected(const Json& verdict, const Breach& breach) {
+  const Json marks = verdict.value("marks", Json::array());
+  return std::ranges::any_of(
+      marks, [&](const Json& mark) { return mark.at("mark") == "xfail" && mark.at("detail") == breach.word; });
+}
+
+Evidence certified(const Json& report, const Baseline& known) {
+  using Key = std::tuple<OpVersion, Breach, std::string>;  // and what a refusal said
+  std::map<Key, Breaking> groups;
+  Evidence evidence;
+  for (const Json& verdict : report.at("verdicts")) {
+    Case c = case_of(verdict.at("line"));
+    std::set<Breach> breaches = known.breaches.at(verdict.at("id").get<std::string>());
+    if (report.at("mode") != "strict") std::erase_if(breaches, [](const Breach& b) { return b.word == "contested"; });
+    for (const Breach& breach : breaches) {
+      if (is_expected(verdict, breach)) continue;
+      const std::string said = breach.word == "refused" ? letters(verdict.at("detail").get<std::string>()) : "";
+      Breaking& group =
+          groups.try_emplace({c.version, breach, said}, Breaking{breach.word, {breach.because}}).first->second;
+      group.cases.push_back(c);
+    }
+    if (breaches.empty() && (verdict.at("state") == "pass" || verdict.at("state") == "contested"))
+      keep_passing(std::move(c), evidence);
+  }
+  for (auto& [key, group] : groups) evidence.groups.push_back(std::move(group));
+  return evidence;
+}
+
+// -- fuzz
+
+constexpr std::uint64_t most_drawn = 20'000;  // indices; some seconds
+
+// A cause of the report, as far as it says which findings are of it.
+struct Cause {
+  std::string state, because, pattern;
+  std::set<std::string> versions, models, examples;
+
+  explicit Cause(const Json& json)
+      : state(json.at("state")),
+        because(json.at("because")),
+        pattern(json.at("pattern")),
+        models(json.at("models").get<std::set<std::string>>()),
+        examples(json.at("examples").get<std::set<std::string>>()) {
+    for (const auto& [version, count] : json.at("versions").items()) versions.insert(version);
+  }
+
+  // The report names the smallest findings of a cause; the others are those that look like it.
+  bool has(const Json& finding) const {
+    if (examples.contains(finding.at("id").get<std::string>())) return true;
+    const std::string line = finding.at("line"), reason = finding.at("because");
+    if (finding.at("state") != state || !versions.contains(line.substr(0, line.find(' ')))) return false;
+    const auto ids = finding.at("models").get<std::set<std::string>>();
+    if (!models.empty()) return std::ranges::any_of(ids, [&](const std::string& id) { return models.contains(id); });
+    return ids.empty() && because.find(reason) != because.npos && (pattern.empty() || finding.at("pattern") == pattern);
+  }
+};
+
+// What a failure looks like: a few findings stand for all that look the same.
+std::string look_of(const Json& failure) {
+  const std::string line = failure.at("line");
+  return line.substr(0, line.find(' ')) + "\t" + failure.at("state").get<std::string>() + "\t" +
+         failure.at("because").get<std::string>() + "\t" + failure.at("pattern").get<std::string>();
+}
+
+// Which cause each failure is of, by the findings of the report.
+class Sorter {
+ public:
+  explicit Sorter(const Json& report) {
+    std::map<std::string, std::string> looks;  // of the lines that failed
+    for (const Json& each : report.at("failures")) looks[each.at("line").get<std::string>()] = look_of(each);
+    for (const Json& each : report.at("causes")) causes_.emplace_back(each);
+    for (const Json& each : report.at("findings")) {
+      const auto found = std::ranges::find_if(causes_, [&](const Cause& cause) { return cause.has(each); });
+      if (found == causes_.end()) continue;
+      const auto at = static_cast<std::size_t>(found - causes_.begin());
+      const std::string first = each.at("found");
+      by_line_[first] = at;
+      if (const auto look = looks.find(first); look != looks.end()) by_look_[look->second] = at;
+      simplest_[at].push_back(case_of(each.at("line")));
+    }
+  }
+
+  // None where no finding looks like it.
+  std::optional<std::size_t> cause_of(const Json& failure) const {
+    if (const auto found = by_line_.find(failure.at("line").get<std::string>()); found != by_line_.end())
+      return found->second;
+    const auto found = by_look_.find(look_of(failure));
+    return found == by_look_.end() ? std::nullopt : std::optional(found->second);
+  }
+  std::vector<Case> simplest(std::size_t cause) const {
+    const auto found = simplest_.find(cause);
+    return found == simplest_.end() ? std::vector<Case>{} : found->second;
+  }
+
+ private:
+  std::vector<Cause> causes_;
+  std::map<std::string, std::size_t> by_line_, by_look_;
+  std::map<std::size_t, std::vector<Case>> simplest_;
+};
+
+// One group per cause, breach and operator; what no cause claims is grouped by what it looks like.
+void group_failures(const Json& report, Evidence& evidence) {
+  const Sorter sorter(report);
+  std::map<std::tuple<std::size_t, std::string, std::string, std::string>, Breaking> groups;
+  for (const Json& failure : report.at("failures")) {
+    if (failure.at("excused").get<bool>()) continue;
+    Case c = case_of(failure.at("line"));
+    const std::string word = failure.at("state");
+    const auto cause = sorter.cause_of(failure);
+    Breaking& group =
+        groups[{cause.value_or(SIZE_MAX), c.version.domain, c.version.name, word + (cause ? "" : look_of(failure))}];
+    if (group.cases.empty()) {
+      group.word = word;
+      if (cause) {
+        group.says = printable(report.at("causes").at(*cause).at("sentence").get<std::string>());
+        group.simplest = sorter.simplest(*cause);
+        std::erase_if(group.simplest, [&](const Case& each) {
+          return std::tie(each.version.domain, each.version.name) != std::tie(c.version.domain, c.version.name);
+        });
+      }
+    }
+    group.because.insert(failure.at("because").get<std::string>());
+    group.cases.push_back(std::move(c));
+  }
+  for (auto& [key, group] : groups) evidence.groups.push_back(std::move(group));
+}
+
+// Marks that break conformance, by operator version, name and what showed them.
+void group_marks(const Json& report, Evidence& evidence) {
+  std::map<std::tuple<OpVersion, std::string, std::string>, Breaking> groups;
+  for (const Json& marked : report.at("marked"))
+    for (const Json& mark : marked.at("marks")) {
+      if (!mark.at("breaches").get<bool>()) continue;
+      Case c = case_of(marked.at("line"));
+      const std::string word = mark.at("mark"), by = mark.at("by");
+      groups.try_emplace({c.version, word, by}, Breaking{word, {by}}).first->second.cases.push_back(std::move(c));
+    }
+  for (auto& [key, group] : groups) evidence.groups.push_back(std::move(group));
+}
+
+struct Plan {
+  Selection selection;
+  std::uint64_t seed, asked, regressions;
+  Shard shard;
+
+  explicit Plan(const Json& json)
+      : seed(json.at("seed")),
+        asked(json.at("asked")),
+        regressions(json.at("regressions")),
+        shard(shard_named(json.at("shard").get<std::string>())) {
+    for (const Json& each : json.at("operators")) selection.operators.insert(each.get<std::string>());
+    for (const Json& each : json.at("types")) {
+      const auto type = dtype_named(each.get<std::string>());
+      if (!type) throw std::invalid_argument("type");
+      selection.types.insert(*type);
+    }
+  }
+};
+
+// The cases of the stream that were run, as far as they are drawn again.
+std::map<std::uint64_t, Planned> drawn_again(const Plan& plan) {
+  std::map<std::uint64_t, Planned> cases;
+  Stream stream(plan.selection, plan.seed);
+  const std::uint64_t own = plan.asked - std::min(plan.asked, plan.regressions);  // of a shard, at least so many
+  for (std::uint64_t i = 0; i < most_drawn && cases.size() < own; ++i) {
+    const std::uint64_t index = plan.regressions + i;
+    if (plan.shard.holds(index))
+      cases.emplace(index, stream.next());
+    else
+      stream.skip();
+  }
+  return cases;
+}
+
+// The lines that the report keeps.
+struct Kept {
+  std::map<std::uint64_t, std::string> lines;  // by index: what failed or was marked
+  std::set<std::string> broken;                // of these, what breaks conformance
+
+  explicit Kept(const Json& report) {
+    for (const char* list : {"failures", "marked"})
+      for (const Json& each : report.at(list)) {
+        const std::string line = each.at("line");
+        lines[each.at("index").get<std::uint64_t>()] = line;
+        const auto breaches = [](const Json& mark) { return mark.at("breaches").get<bool>(); };
+        if (!each.contains("marks") || std::ranges::any_of(each.at("marks"), breaches)) broken.insert(line);
+      }
+  }
+};
+
+// What did not fail, drawn again. The lines that the report keeps say whether these are the cases that were run.
+void draw_passing(const Plan& plan, const Kept& kept, Evidence& evidence) {
+  std::map<std::uint64_t, Planned> cases = drawn_again(plan);
+  const bool are_same = std::ranges::all_of(kept.lines, [&](const auto& each) {
+    const auto found = cases.find(each.first);
+    return found == cases.end() || found->second.line == each.second;
+  });
+  if (!are_same) {
+    evidence.about_passing =
+        "another assay drew the cases of this report, so what passed is not known: every entry meets "
+        "whatever its breaking cases have in common; narrow them by hand";
+    return;
+  }
+  const std::size_t all = cases.size();
+  std::size_t passing = 0;
+  for (auto& [index, planned] : cases)
+    if (!kept.broken.contains(planned.line)) {
+      ++passing;
+      keep_passing(std::move(planned.c), evidence);
+    }
+  evidence.about_passing = "a fuzz report does not keep what passed: drawn again from its seed were " +
+                           std::to_string(all) + " of its " + std::to_string(plan.asked) + " cases, of which " +
+                           std::to_string(passing) + " did not fail";
+}
+
+}  // namespace
+
+Evidence read_evidence(std::string_view text, std::string_view name) {
+  const Baseline known = parse_baseline(text, name);  // says what is wrong with what is no report
+  std::optional<Plan> plan;
+  std::optional<Kept> kept;
+  Evidence evidence;
+  try {
+    const Json report = Json::parse(text);
+    if (report.value("kind", "") != "fuzz") return certified(report, known);
+    plan.emplace(report.at("plan"));
+    kept.emplace(report);
+    group_failures(report, evidence);
+    group_marks(report, evidence);
+  } catch (const std::exception&) {  // of nlohmann, or a line or word that is not known
+    throw InputError(std::string(name) +
+                     " is no report of this version of assay; write one with certify or fuzz --report");
+  }
+  draw_passing(*plan, *kept, evidence);
+  return evidence;
+}
+
+}  // namespace assay::suites
