@@ -11,12 +11,15 @@
 
 namespace assay::tools {
 
-oracles::Level level_of(const std::string& word);           // L0, L1, L2, L2t, L3
-std::string optimization_of(const std::string& word);       // all, extended, basic, none
-std::chrono::seconds duration_of(const std::string& word);  // 90s, 10m, 8h
-int threads_of(const std::string& word);                    // 1 to 4096
-const Profile& profile_of(const std::string& word);         // sonnx
-const Definition& definition_of(const std::string& word);   // "Conv-11"; "Conv" is the newest
+oracles::Level level_of(const std::string& word);             // L0, L1, L2, L2t, L3
+std::string optimization_of(const std::string& word);         // all, extended, basic, none
+std::chrono::seconds duration_of(const std::string& word);    // 90s, 10m, 8h
+int threads_of(const std::string& word);                      // 1 to 4096
+const Profile& profile_of(const std::string& word);           // sonnx
+const Definition& definition_of(const std::string& word);     // "Conv-11"; "Conv" is the newest
+const Definition* definition_named(const std::string& word);  // the same; null where there is none
+// "; at opset 12 Conv-11 is in force", of a version that is none; else empty.
+std::string in_force(const std::string& word);
 // All there are.
 std::vector<std::string> level_names();
 std::vector<std::string> type_names();
