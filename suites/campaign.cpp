@@ -154,7 +154,8 @@ std::string listed(const std::vector<std::string>& words) {
   return all;
 }
 
-// An option that nobody reads would make a report say what is not so.
+}  // namespace
+
 void expect_declared(const Description& backend, const std::map<std::string, std::string>& options) {
   std::vector<std::string> known;
   for (const auto& [key, values] : backend.options) known.push_back(key);
@@ -169,8 +170,6 @@ void expect_declared(const Description& backend, const std::map<std::string, std
                        "' but one of" + listed(found->second));
   }
 }
-
-}  // namespace
 
 bool Campaign::is_complete() const {
   return std::ranges::all_of(verdicts, [](const auto& verdict) { return verdict.has_value(); });

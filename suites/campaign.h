@@ -92,6 +92,9 @@ Campaign run(const Suite& suite, const OpenBackend& open, const Conduct& conduct
 // `data`: the operands of every set, as `all_operands` draws them; without, they are drawn.
 Ask ask_of(const Planned& planned, const Conduct& conduct);
 Ask ask_of(const Planned& planned, const std::vector<Operands>& data, const Conduct& conduct);
+// Throws InputError for an option that the backend did not declare: nobody would read it, and a report would say what
+// is not so.
+void expect_declared(const Description& backend, const std::map<std::string, std::string>& options);
 // Why the declared capabilities exclude a case; empty where they do not.
 std::string excluded_by(const Description& backend, const Case& c);
 // A refusal of what the backend declared it cannot do is `unsupported`.
