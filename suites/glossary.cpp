@@ -293,9 +293,10 @@ std::optional<std::string> profile(std::string_view word) {
 std::optional<std::string> meaning_of(std::string_view word) {
   if (word == "case" || word == "line" || word == "case line") return std::string(grammar);
   if (const Ruling* ruling = find_ruling(word)) return text_of(*ruling);
+  std::string all;  // a word may mean several things
   for (const auto& answer : {table_word, type, constraint, law_word, trait, profile, reading, recipe})
-    if (std::optional<std::string> found = answer(word)) return found;
-  return std::nullopt;
+    all += answer(word).value_or("");
+  return all.empty() ? std::nullopt : std::optional(all);
 }
 
 std::vector<std::string> glossary_words() {

@@ -12,7 +12,7 @@ namespace assay::suites {
 struct Plainness {
   std::vector<std::string> unclear;  // the rulings with several readings that it touches, "A9"; of a legal case
   bool is_empty = false;             // an input, or the right output, has no element
-  bool is_nonfinite = false;         // its data hold NaN or infinities
+  bool is_nonfinite = false;         // its data, or its right output, hold NaN or infinities
 
   // Nothing disputable that the other does not have.
   bool is_within(const Plainness& other) const;

@@ -153,7 +153,8 @@ class Scripts(unittest.TestCase):
         text = (folder / "repro.py").read_text()
         ast.parse(text)
         self.assertTrue(text.isascii())
-        self.assertNotIn("os.system", text.replace("'os.system", ""))
+        for row in text.splitlines():
+            self.assertTrue("os.system" not in row or row.startswith("# "), row)
         for name in ("README.md", "ISSUE.md"):
             written = (folder / name).read_text(encoding="utf-8")
             fence = None

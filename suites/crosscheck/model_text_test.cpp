@@ -131,14 +131,13 @@ TEST_CASE("Thousands of generated models read back from their text as they are",
 
 TEST_CASE("So do models that break a constraint", "[text]") {
   std::size_t seen = 0;
-  for (const auto& [subject, index] : syllabus("", count(800, 8'000)))
+  for (const auto& [subject, index] : syllabus("", count(200, 2'000)))
     for (const std::string& constraint : generators::breakable(*subject.definition))
-      if (index % 5 == seen % 5)
-        if (const auto c = generators::near_miss(*subject.definition, subject.type, constraint, seed, index)) {
-          expect_readable(*c);
-          ++seen;
-        }
-  CHECK(seen > 500);
+      if (const auto c = generators::near_miss(*subject.definition, subject.type, constraint, seed, index)) {
+        expect_readable(*c);
+        ++seen;
+      }
+  CHECK(seen > 2'000);
 }
 
 TEST_CASE("A model is text that fits on a few lines", "[text]") {

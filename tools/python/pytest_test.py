@@ -49,7 +49,7 @@ class Names(unittest.TestCase):
 
 
 class InPlaceOfTheClassOfOnnx(unittest.TestCase):
-    def tests_of(self, **options):
+    def asked_of(self, **options):
         tests = BackendTest(planted_backend.Backend, __name__, certify=FEW, **options)
         return tests.include("averagepool_19")
 
@@ -57,14 +57,14 @@ class InPlaceOfTheClassOfOnnx(unittest.TestCase):
         self.addCleanup(os.environ.pop, "PLANTED_BUG", None)
 
     def test_there_is_a_test_case_for_the_file_that_asks(self):
-        cases = self.tests_of().test_cases
+        cases = self.asked_of().test_cases
         self.assertEqual(list(cases), ["AssayBackendTest"])
         self.assertEqual(cases["AssayBackendTest"].__module__, __name__)
         self.assertTrue(hasattr(cases["AssayBackendTest"], "test_conv_11_f32"))
 
     def test_a_planted_bug_fails_with_its_causes_as_text(self):
         os.environ["PLANTED_BUG"] = "shape"
-        result = run(self.tests_of().exclude("f16").exclude("f64").test_suite)
+        result = run(self.asked_of().exclude("f16").exclude("f64").test_suite)
         self.assertEqual([test.id().rpartition(".")[2] for test, _ in result.failures], ["test_averagepool_19_f32"])
         text = result.failures[0][1]
         for words in ("AveragePool-19, f32: ", " cases do not conform", "fail (shape): ", "instead of [",
@@ -76,7 +76,7 @@ class InPlaceOfTheClassOfOnnx(unittest.TestCase):
 
     def test_what_is_expected_to_fail_does(self):
         os.environ["PLANTED_BUG"] = "shape"
-        result = run(self.tests_of().xfail("f32").exclude("f16").exclude("f64").test_suite)
+        result = run(self.asked_of().xfail("f32").exclude("f16").exclude("f64").test_suite)
         self.assertEqual(len(result.expectedFailures), 1)
         self.assertTrue(result.wasSuccessful())
 
@@ -114,15 +114,15 @@ class Plugin(unittest.TestCase):
         self.assertNotIn("runtest", said)  # none of our own frames
 
     def test_k_chooses_among_them(self):
-        code, said = self.asked("-k", "f64", "-v", bug="shape")
+        code, said = self.asked("-k", "f32", "-v", bug="shape")
         self.assertEqual(code, 1, said)
-        self.assertIn("test_averagepool_19_f64", said)
+        self.assertIn("assay::test_averagepool_19_f32 FAILED", said)
         self.assertIn("2 deselected", said)
 
     def test_an_operator_that_is_none_is_told(self):
         code, said = self.pytest("--assay-backend", "planted_backend", "--assay-ops", "Covn")
         self.assertEqual(code, 4, said)
-        self.assertIn("no operator version of that name", said)
+        self.assertIn("there is no operator version of that name", said)
 
     def test_without_the_option_it_adds_nothing(self):
         self.assertEqual(self.pytest()[0], 5)

@@ -13,8 +13,13 @@ def run(model, *sets):
     with tempfile.TemporaryDirectory() as folder:
         onnx.save(model, folder + "/x.onnx")
         importer.main(importer.parse_arguments([folder + "/x.onnx", "-o", folder + "/x.mlir"]))
-        code = iree.compiler.compile_file(folder + "/x.mlir", input_type="onnx", target_backends=["llvm-cpu"], extra_args=[
-            "--iree-llvmcpu-target-cpu=host", "--iree-input-demote-f64-to-f32=false"])
+        try:
+            code = iree.compiler.compile_file(folder + "/x.mlir", input_type="onnx", target_backends=["llvm-cpu"], extra_args=[
+                "--iree-llvmcpu-target-cpu=host", "--iree-input-demote-f64-to-f32=false"])
+        except iree.compiler.CompilerToolError as error:
+            if "Error code: -" in str(error):  # the compiler is a process, and died
+                os.abort()
+            raise
     config = iree.runtime.Config("local-sync")
     context = iree.runtime.SystemContext(config=config)
     module = iree.runtime.VmModule.copy_buffer(config.vm_instance, code)

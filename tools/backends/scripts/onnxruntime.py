@@ -18,13 +18,14 @@ def array_of(value):  # if bfloat16
 
 
 def run(model, *sets):
-    settings = onnxruntime.SessionOptions()
-    settings.intra_op_num_threads = THREADS
+    settings = onnxruntime.SessionOptions()  # if threads or optimization or provider
+    settings.intra_op_num_threads = THREADS  # if threads
     settings.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, "ORT_" + {"none": "DISABLE_ALL"}.get(OPTIMIZATION, "ENABLE_" + OPTIMIZATION.upper()))  # if optimization
     settings.add_session_config_entry("session.disable_cpu_ep_fallback", str(int(PROVIDER != "cpu")))  # if provider
     providers = [next(p for p in onnxruntime.get_available_providers() if p.lower() == PROVIDER + "executionprovider")]  # if provider
     providers = ["CPUExecutionProvider"]  # unless provider
-    session = onnxruntime.InferenceSession(model.SerializeToString(), settings, providers=providers)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), settings, providers=providers)  # if threads or optimization or provider
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=providers)  # unless threads or optimization or provider
     return [session.run(None, inputs) for inputs in sets]  # unless bfloat16
     names = [output.name for output in session.get_outputs()]  # if bfloat16
     feeds = [{name: value_of(array) for name, array in inputs.items()} for inputs in sets]  # if bfloat16

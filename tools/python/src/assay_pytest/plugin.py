@@ -52,16 +52,35 @@ class ConformanceItem(pytest.Item):
         return self.path, None, f"assay {self.certification.backend} {self.name}"
 
 
-@pytest.hookimpl(tryfirst=True)  # before -k and -m choose among them
-def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    backend = config.getoption("--assay-backend")
-    if not backend:
+class ConformanceCollector(pytest.Collector):
+    def __init__(self, *, certification: Certification, subjects: list[Subject], **others: Any) -> None:
+        super().__init__(**others)
+        self.certification, self.subjects = certification, subjects
+
+    def collect(self) -> list[pytest.Item]:
+        return [ConformanceItem.from_parent(self, name=each.test_name, certification=self.certification, subject=each)
+                for each in self.subjects]
+
+
+def chosen(config: pytest.Config) -> list[Subject]:
+    operators, types = ([each for each in config.getoption(name).split(",") if each] for name in ("--assay-ops", "--assay-types"))
+    found = [each for each in subjects() if each.is_of(operators) and (not types or each.type in types)]
+    if not found:
+        raise pytest.UsageError("--assay-ops, --assay-types: there is no operator version of that name and type")
+    return found
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Any:
+    """Beside what the files hold; so -k and -m choose among these tests as among any."""
+    outcome = yield
+    backend = collector.config.getoption("--assay-backend")
+    if not backend or not isinstance(collector, pytest.Session):
         return
-    chosen = {name: [each for each in config.getoption(name).split(",") if each] for name in ("--assay-ops", "--assay-types")}
-    certification = Certification(spec_of(backend), tuple(shlex.split(config.getoption("--assay-options"))))
-    wanted = [each for each in subjects() if each.is_of(chosen["--assay-ops"]) and
-              (not chosen["--assay-types"] or each.type in chosen["--assay-types"])]
-    if not wanted:
-        raise pytest.UsageError(f"--assay-ops {config.getoption('--assay-ops')}: no operator version of that name and type")
-    items += [ConformanceItem.from_parent(session, name=each.test_name, certification=certification, subject=each)
-              for each in wanted]
+    try:
+        certification = Certification(spec_of(backend), tuple(shlex.split(collector.config.getoption("--assay-options"))))
+        wanted = chosen(collector.config)
+    except (FileNotFoundError, RuntimeError, ValueError) as error:
+        raise pytest.UsageError(str(error)) from error
+    outcome.get_result().result.append(ConformanceCollector.from_parent(
+        collector, name="assay", nodeid="assay", certification=certification, subjects=wanted))
