@@ -291,7 +291,7 @@ class Answers(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertEqual(done.stdout.count("\n"), 1)
             self.assertTrue(done.stdout.startswith("not conforming: "), done.stdout)
-            failed = [v["line"] for v in json.loads(first.read_text(encoding="utf-8"))["verdicts"] if v["state"] == "fail"]
+            failed = [v["line"] for v in json.loads(first.read_text(encoding="utf-8"))["verdicts"] if v["state"] in ("fail", "below")]
             self.assertGreater(len(failed), 2)
             self.assertEqual(assay("certify", "--list", "--only-failed", first).stdout.splitlines(), failed)
             done = assay("certify", *bug, "--only-failed", first, "--report", second)
