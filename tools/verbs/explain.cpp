@@ -196,7 +196,7 @@ Verb explain_verb(CLI::App& app) {
       ->add_option(
           "word", *word,
           "Conv-11 (Conv is its newest version), a case in quotes, a ruling (A3), a constraint (Conv.C6), a "
-          "verdict (below), a level (L2), a mark (unstable), a recipe (small:7), …; case: how cases are written")
+          "verdict (below), a level (L2), a mark (unstable), a recipe (small:7) and so on; case: how cases are written")
       ->required();
   return {command, [word] { return explain(*word); }};
 }

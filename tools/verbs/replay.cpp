@@ -70,7 +70,8 @@ struct Replayed {
 void show_verdict(const Replayed& r) {
   row("verdict") << oracles::name(r.verdict.state);
   if (r.verdict.level) std::cout << ", meets " << oracles::name(*r.verdict.level);
-  if (!r.verdict.because.empty()) std::cout << " (" << r.verdict.because << ")";
+  if (!r.verdict.because.empty() && r.verdict.because != oracles::name(r.verdict.state))
+    std::cout << " (" << r.verdict.because << ")";
   std::cout << (r.verdict.detail.empty() ? "" : ": ") << r.verdict.detail << "\n";
 }
 
