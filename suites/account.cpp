@@ -99,6 +99,8 @@ std::string peculiarities(const Case& c) {
 struct Teller {
   const Incident& told;
   const Provenance& provenance;
+  int set;                               // that shows it
+  std::vector<oracles::Evidence> wrong;  // the elements that are told of
 
   const Case& c() const { return told.c; }
   const Verdict& verdict() const { return told.verdict; }
@@ -154,7 +156,7 @@ struct Teller {
       case State::error:
         return (v.because == "timed out"       ? "gives no answer to"
                 : v.because == "out of memory" ? "takes more and more memory over"
-                                               : "dies of") +
+                                               : "crashes on") +
                std::string(" a model of ") + op +
                (is_legal(c()) ? "" : " that is not valid; it may be turned away, but must not end the process") + words;
       case State::below:
@@ -171,10 +173,8 @@ struct Teller {
 
   // -- expected and got
 
-  int set() const { return telling_set(c(), verdict(), told.outcome, provenance); }
-
   const Tensor* output() const {
-    const auto at = static_cast<std::size_t>(set());
+    const auto at = static_cast<std::size_t>(set);
     const bool is_there = told.outcome && at < told.outcome->sets.size() && !told.outcome->sets[at].empty();
     return is_there ? &told.outcome->sets[at].front() : nullptr;
   }
@@ -190,10 +190,10 @@ struct Teller {
 
   std::string expected() const {
     if (!is_legal(c())) return "The model breaks a constraint: any answer but the end of the process.";
-    const std::optional<Tensor> right = oracles::expected(c(), set());
-    if (right) return listing(*right) + wrong_elements(true);
     const auto shape = oracles::oracle_of(c().version).shape(c().call(), {});
-    return shape ? "an output of shape " + assay::text(*shape) : "an output";
+    if (!shape) return "an output";
+    const auto right = volume(*shape) <= most_listed ? oracles::expected(c(), set) : std::nullopt;
+    return (right ? listing(*right) : "an output of shape " + assay::text(*shape)) + wrong_elements(true);
   }
 
   std::string got() const {
@@ -206,25 +206,11 @@ struct Teller {
 
   // The worst of them, where not all elements are listed anyway or an interval says more than the number.
   std::string wrong_elements(bool wanted) const {
-    const std::vector<oracles::Evidence> shown = wrong();
     std::string out;
-    for (const oracles::Evidence& each : shown) {
+    for (const oracles::Evidence& each : wrong) {
       out += "\n  " + assay::text(each.index) + ": " + number(wanted ? each.want : each.got);
       if (wanted && !each.lower.empty() && each.lower != each.upper)
         out += ", and anything from " + number(each.lower) + " to " + number(each.upper) + " is within rounding";
-    }
-    return out;
-  }
-
-  std::vector<oracles::Evidence> wrong() const {
-    if (!verdict().evidence) return {};
-    if (!told.outcome) return {*verdict().evidence};
-    const oracles::Bench bench(c(), {provenance.conduct.level, provenance.description.arithmetic});
-    std::vector<oracles::Evidence> out;
-    for (const oracles::Offender& each : bench.offenders(*told.outcome, verdict())) {
-      if (each.set != set()) continue;
-      out.push_back(bench.evidence(each, verdict()));
-      if (out.size() == most_shown) break;
     }
     return out;
   }
@@ -237,12 +223,12 @@ struct Teller {
       out += "The model, as `onnx.parser` reads it:\n\n" + code_block(model->substr(0, model->size() - 1)) + "\n";
     else
       out += "The model is `model.onnx`.\n\n";
-    const Operands data = operands(c(), set());
+    const Operands data = operands(c(), set);
     std::string inputs;
     for (std::size_t i = 0; i < data.size(); ++i)
       if (const std::string& name = c().definition().inputs[i].name; data[i] && !c().sources.at(name).initializer)
         inputs += (inputs.empty() ? "" : "\n") + name + " = " + listing(*data[i]);
-    return out + "Its inputs, from `" + "test_data_set_" + std::to_string(set()) + "`:\n\n" + code_block(inputs);
+    return out + "Its inputs, from `" + "test_data_set_" + std::to_string(set) + "`:\n\n" + code_block(inputs);
   }
 
   std::string clause(const std::string& id) const {
@@ -277,10 +263,27 @@ struct Teller {
   }
 };
 
+// Of one data set, the first few; of a large output the one that the verdict names.
+std::vector<oracles::Evidence> wrong_elements(const Incident& told, const Provenance& provenance, int set) {
+  constexpr Int most_looked_at = Int{1} << 20;
+  const auto& evidence = told.verdict.evidence;
+  if (!evidence) return {};
+  const bool is_there = told.outcome && !told.outcome->sets.empty() && !told.outcome->sets[0].empty();
+  if (!is_there || told.outcome->sets[0][0].elements() > most_looked_at) return {*evidence};
+  const oracles::Bench bench(told.c, {provenance.conduct.level, provenance.description.arithmetic});
+  std::vector<oracles::Evidence> out;
+  for (const oracles::Offender& each : bench.offenders(*told.outcome, told.verdict)) {
+    if (each.set == set) out.push_back(bench.evidence(each, told.verdict));
+    if (out.size() == most_shown) break;
+  }
+  return out;
+}
+
 }  // namespace
 
 Account account_of(const Incident& incident, const Provenance& provenance) {
-  const Teller teller{incident, provenance};
+  const int set = telling_set(incident.c, incident.verdict, incident.outcome, provenance);
+  const Teller teller{incident, provenance, set, wrong_elements(incident, provenance, set)};
   Result<Script> script = script_of(incident.c, incident.verdict, incident.outcome, provenance);
   Account account{teller.title(), teller.sentence() + "\n\n", std::nullopt, teller.closing(), ""};
   if (!script) {

@@ -4,6 +4,7 @@
 #include "reference/case.h"
 #include "reference/operator.h"
 #include "reference/profiles.h"
+#include "suites/case_words.h"
 #include "suites/laws.h"
 #include "suites/signature.h"
 
@@ -122,7 +123,20 @@ constexpr Word line_words[] = {
     {"near miss", "a model that breaks exactly one constraint"},
 };
 
-constexpr std::span<const Word> tables[] = {verdicts, marks, reasons, levels, classes, states_of_versions, line_words};
+constexpr Word ways[] = {
+    {"repeated", "what showed a mark: the same question asked again"},
+    {"twice in one session", "what showed a mark: the same question and data run twice in one session"},
+    {"pack", "what showed a mark: the node beside others in one model"},
+    {"weights=inputs", "the same question with its constants as inputs"},
+    {"weights=constant", "the same question with its weights and parameters as constants"},
+    {"SAME_UPPER", "value of auto_pad: ceil(in / stride) windows, the odd cell of padding at the end"},
+    {"SAME_LOWER", "value of auto_pad: ceil(in / stride) windows, the odd cell of padding at the beginning"},
+    {"VALID", "value of auto_pad: no padding"},
+    {"NOTSET", "value of auto_pad: padding as the attribute pads says"},
+};
+
+constexpr std::span<const Word> tables[] = {verdicts,           marks,      reasons, levels, classes,
+                                            states_of_versions, line_words, ways};
 
 constexpr std::string_view grammar =
     R"(A case is one line of words, separated by single blanks, in this order:
@@ -288,13 +302,56 @@ std::optional<std::string> profile(std::string_view word) {
   return std::nullopt;
 }
 
+// "opset=20", "ir=3", "threads=2", "optimization=none": of a case line, of a mark, of a report.
+std::optional<std::string> setting(std::string_view word) {
+  constexpr Word settings[] = {{"opset", "the model imports this opset"},
+                               {"ir", "the model has this IR version"},
+                               {"threads", "the backend was told to take so many threads"},
+                               {"optimization", "the backend was told to optimise so much"}};
+  const std::size_t equals = word.find('=');
+  for (const auto& [key, words] : settings)
+    if (equals != word.npos && equals + 1 < word.size() && key == word.substr(0, equals))
+      return std::string(word) + ": " + std::string(words) + "\n";
+  return std::nullopt;
+}
+
+// "auto_pad", "auto_pad=VALID": the operator versions that have it, with what it is left out.
+std::optional<std::string> attribute(std::string_view word) {
+  const std::string_view name = word.substr(0, word.find('='));
+  std::vector<std::pair<std::string, std::string>> told;
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions())
+      if (const AttributeSpec* spec = definition.attribute(name)) {
+        const std::string words = default_of(*spec);
+        if (told.empty() || told.back().first != words) told.emplace_back(words, "");
+        told.back().second += " " + text(definition.version);
+      }
+  std::string out;
+  for (const auto& [words, versions] : told)
+    out += std::string(name) + ": attribute, " + words + ", of" + versions + "\n";
+  return out.empty() ? std::nullopt : std::optional(out);
+}
+
+// "X=f32[1,1,4]~iota:1".
+std::optional<std::string> input(std::string_view word) {
+  const std::size_t equals = word.find('='), open = word.find('['), close = word.find("]~");
+  if (equals == word.npos || open == word.npos || close == word.npos || open < equals || close < open)
+    return std::nullopt;
+  const std::optional<DType> dtype = dtype_named(word.substr(equals + 1, open - equals - 1));
+  const std::optional<std::string> filled = recipe(word.substr(close + 1));
+  if (!dtype || !filled) return std::nullopt;
+  return "input " + std::string(word.substr(0, equals)) + " of type " + std::string(onnx_name(*dtype)) + " and shape " +
+         std::string(word.substr(open, close + 1 - open)) + "\n" + *filled;
+}
+
 }  // namespace
 
 std::optional<std::string> meaning_of(std::string_view word) {
   if (word == "case" || word == "line" || word == "case line") return std::string(grammar);
   if (const Ruling* ruling = find_ruling(word)) return text_of(*ruling);
   std::string all;  // a word may mean several things
-  for (const auto& answer : {table_word, type, constraint, law_word, trait, profile, reading, recipe})
+  for (const auto& answer :
+       {table_word, type, constraint, law_word, trait, profile, reading, recipe, setting, attribute, input})
     all += answer(word).value_or("");
   return all.empty() ? std::nullopt : std::optional(all);
 }
@@ -311,6 +368,8 @@ std::vector<std::string> glossary_words() {
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions())
       for (const Constraint& each : definition.constraints) words.push_back(op->name() + "." + each.id);
+  for (const Operator* op : operators())
+    for (const AttributeSpec& each : op->versions().back().attributes) words.push_back(each.name);
   for (const Law& each : laws()) words.emplace_back(each.id);
   for (const auto& [name, ignored] : special_traits()) words.emplace_back(name);
   for (const Profile& each : profiles()) words.emplace_back(each.name);

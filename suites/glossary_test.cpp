@@ -79,6 +79,24 @@ TEST_CASE("So have types, recipes, laws and traits", "[glossary]") {
   CHECK_THAT(meaning("breaks C6"), Contains("Conv.C6"));
 }
 
+TEST_CASE("So has each word of a case line by itself, and each way to ask again", "[glossary]") {
+  CHECK_THAT(meaning("X=f32[1,1,4]~iota:1@init"),
+             Contains("tensor(float) and shape [1,1,4]") && Contains("a count from 1 on"));
+  CHECK_THAT(meaning("kernel_shape=3,3"), Contains("attribute, required, of AveragePool-1"));
+  CHECK_THAT(meaning("ceil_mode"), Contains("default 0") && !Contains("AveragePool-7 "));
+  for (const char* word : {"opset=19", "ir=8", "threads=2", "optimization=none", "shapes=absent", "weights=inputs",
+                           "pack", "twice in one session", "SAME_LOWER"}) {
+    INFO(word);
+    CHECK_FALSE(meaning(word).empty());
+  }
+  const std::string line =
+      "Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,2]~sign:2@init auto_pad=VALID shapes=symbolic";
+  for (std::size_t at = line.find(' '); at != std::string::npos; at = line.find(' ', at + 1)) {
+    INFO(line.substr(at + 1, line.find(' ', at + 1) - at - 1));
+    CHECK_FALSE(meaning(line.substr(at + 1, line.find(' ', at + 1) - at - 1)).empty());
+  }
+}
+
 TEST_CASE("A word that is none has no meaning, and every word that is listed has one", "[glossary]") {
   for (const char* word : {"", "blow", "A99", "nothing", "=", "~", ":", "small:", "small:x", "Conv.", "."}) {
     INFO(word);

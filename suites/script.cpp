@@ -28,7 +28,7 @@ using oracles::Verdict;
 using Lines = std::vector<std::string>;
 
 // More outputs than this are not compared one by one.
-constexpr Int most_outputs = 1 << 16;
+constexpr Int most_outputs = 1 << 12;
 // How long a runtime that hangs is waited for, in seconds.
 constexpr const char* patience = "60";
 

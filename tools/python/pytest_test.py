@@ -85,6 +85,13 @@ class InPlaceOfTheClassOfOnnx(unittest.TestCase):
         self.assertEqual(word, "not certified")
         self.assertIn("0 of 0 legal cases judged", text)
 
+    def test_the_example_of_the_protocol_is_a_backend_too(self):
+        worker = f"exec:{sys.executable} {HERE.parent / 'backends' / 'example.py'}"
+        certification = Certification(worker, ("--cases", "60"))
+        word, text = certification.outcome(Subject("AveragePool-10", "f32"))
+        self.assertEqual(word, "not conforming")
+        self.assertIn("fail (value): ", text)
+
     def test_a_backend_that_cannot_be_imported_is_an_error_that_says_so(self):
         with self.assertRaisesRegex(RuntimeError, "cannot import no_such_module"):
             Certification("python:no_such_module").outcome(Subject("Conv-11", "f32"))
