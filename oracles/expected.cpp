@@ -147,6 +147,8 @@ struct Admitting {
 
   void admit_everything(Int index) {
     const Range range = whole_range(answer.dtype());
+    if (is_float(answer.dtype())) store(all.output, index, std::numeric_limits<double>::quiet_NaN());
+    ++all.unscored;
     store(all.lower, index, range.lower);
     store(all.upper, index, range.upper);
     all.or_nan.push_back(index);
@@ -169,7 +171,7 @@ Admitted admitted_under(const Case& c, const Operands& data, const Readings& rea
                         const Arithmetic& arithmetic) {
   const auto answer = oracle_of(c.version).answer(c.call(), data, readings, arithmetic);
   const Tensor zeros({answer->dtype(), answer->shape()});
-  Admitted all{readings, zeros, zeros, zeros, {}, {}, {}};
+  Admitted all{readings, zeros, zeros, zeros, {}, {}, {}, 0};
   for (Int i = 0; i < zeros.elements(); ++i) Admitting{*answer, level, all}.fill(i, answer->element(i));
   return all;
 }

@@ -39,11 +39,11 @@ struct Admitted {
   Readings readings;  // that it follows
   Tensor output, lower, upper;
   std::vector<Int> or_zero, or_nan, or_nonfinite;  // elements by row-major index that may be that as well
+  Int unscored = 0;  // elements of which nothing may be claimed: anything is admitted, and NaN (0) stands in `output`
 };
 
 // Every such answer to a legal case for one data set: that of the rulings first, then what other readings of the
 // clauses it touches give, where that is another. `level`: the accuracy asked for; widest: what is no breach.
-// An element of which nothing may be claimed admits everything.
 std::vector<Admitted> admitted(const Case& c, int set, Level level, const Arithmetic& arithmetic);
 
 // Whether an output is one of them.

@@ -200,15 +200,10 @@ bool has_nan(const Tensor& tensor) {
   return false;
 }
 
-bool has_unscored(const std::vector<Admitted>& answers) {
-  return std::ranges::any_of(answers, [](const Admitted& each) {
-    for (const Int i : each.or_nan) {
-      const oracles::Scalar lower = oracles::scalar(each.lower, i), upper = oracles::scalar(each.upper, i);
-      if (lower.is == oracles::Scalar::Class::infinite && upper.is == lower.is && lower.negative && !upper.negative)
-        return true;
-    }
-    return false;
-  });
+// Nothing may be claimed of any value.
+bool are_unscored(const std::vector<Admitted>& answers) {
+  return std::ranges::all_of(
+      answers, [](const Admitted& each) { return each.unscored > 0 && each.unscored == each.output.elements(); });
 }
 
 std::string one_line(std::string_view words) {
@@ -295,7 +290,7 @@ class Writer {
     // The hull of all arithmetics may hold a number that none of them gives: then the level decides.
     if (got && oracles::is_among(*got, answers_)) answers_ = answers_of(c_, set, oracles::Level::L2, arithmetic);
     if (got && oracles::is_among(*got, answers_)) throw Unwritable{"its answer is wrong in a way that no script shows"};
-    if (provenance_.description.answers_shapes || has_unscored(answers_)) return write_types();
+    if (provenance_.description.answers_shapes || are_unscored(answers_)) return write_types();
     const std::string folder = "bounds_" + std::to_string(set) + "/";
     for (std::size_t i = 0; i < answers_.size(); ++i) write_answer(answers_[i], i, set, folder);
     if (is_plain()) return;
@@ -326,9 +321,11 @@ class Writer {
     const std::string suffix = number == 0 ? "" : "_" + std::to_string(number);
     const std::string output = data_set_name(set) + "/" + tensor_name("output", 0);
     add("want" + suffix + " = " +
-        (number == 0 ? expression(answer.output, output)
-                     : own_expression(answer.output, folder + "want" + suffix + ".pb")) +
-        (number == 0 ? "" : "  # " + text(answer.readings)));
+        (number == 0 && answer.unscored == 0  // else no file of the folder holds it
+             ? expression(answer.output, output)
+             : own_expression(answer.output, folder + "want" + suffix + ".pb")) +
+        (number == 0 ? "" : "  # " + text(answer.readings)) +
+        (answer.unscored > 0 ? "  # nothing is claimed of " + std::to_string(answer.unscored) + " elements" : ""));
     std::string parts = "want" + suffix + ", want" + suffix;
     if (answer.lower != answer.output || answer.upper != answer.output) {
       add("lower" + suffix + " = " + own_expression(answer.lower, folder + "lower" + suffix + ".pb"));

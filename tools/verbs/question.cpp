@@ -9,6 +9,7 @@
 #include "suites/printable.h"
 #include "suites/vector_folder.h"
 #include "tools/verbs/positional.h"
+#include "tools/verbs/words.h"
 
 #include <nlohmann/json.hpp>
 
@@ -89,7 +90,7 @@ void take_over(const Asked& asked, Subject& subject, const IsGiven& is_given) {
     subject.backend = asked.backend;
   }
   if (!is_given("--threads")) subject.threads = std::clamp(asked.threads, 1, 4096);
-  if (!is_given("--optimization")) subject.optimization = asked.optimization;
+  if (!is_given("--optimization")) subject.optimization = optimization_of(asked.optimization);
   if (!is_given("--level")) subject.level = asked.level;
   if (!is_given("--set"))
     for (const auto& [option, value] : asked.options) subject.settings.push_back(option + "=" + value);
