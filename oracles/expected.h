@@ -42,11 +42,11 @@ struct Admitted {
   Int unscored = 0;  // elements of which nothing may be claimed: anything is admitted, and NaN (0) stands in `output`
 };
 
-// Every such answer to a legal case for one data set: that of the rulings first, then what other readings of the
-// clauses it touches give, where that is another. `level`: the accuracy asked for; widest: what is no breach.
+// Works out every such answer to a legal case for one data set: that of the rulings first, then what other readings of
+// the clauses it touches give, where that is another. `level`: the accuracy asked for; widest: what is no breach.
 std::vector<Admitted> admitted(const Case& c, int set, Level level, const Arithmetic& arithmetic);
 
-// Whether an output is one of them.
+// Says whether an output is one of them.
 bool is_among(const Tensor& output, const std::vector<Admitted>& answers);
 
 }  // namespace assay::oracles

@@ -39,7 +39,7 @@ struct Recipe {
 std::string text(const Recipe& recipe);  // "odd12:7"
 Result<Recipe> parse_recipe(std::string_view text);
 bool is_nonfinite(const Recipe& recipe);  // may put NaN or infinities into the tensor
-// What it fills a tensor with, in words: "non-zero integers from -8 to 8, seed 7 (8 in the second data set)".
+// Says what it fills a tensor with: "non-zero integers from -8 to 8, seed 7 (8 in the second data set)".
 std::string in_words(const Recipe& recipe);
 std::vector<std::string> recipe_families();  // as they are written: "small", "odd12", …
 

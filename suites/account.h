@@ -33,9 +33,10 @@ Account account_of(const Incident& told, const Provenance& provenance);
 
 Account account_of(const Finding& finding, const Provenance& provenance);
 
-// A text for an issue tracker: a line for the title, a blank line, Markdown: the opening, the script, the closing.
+// Writes a text for an issue tracker: a line for the title, a blank line, Markdown: the opening, the script, the
+// closing.
 std::string issue_text(const Account& account);
-// The README.md of its folder.
+// Writes the README.md of its folder.
 std::string readme_text(const Account& account, std::string_view line, const Provenance& provenance);
 
 }  // namespace assay::suites

@@ -11,15 +11,15 @@
 
 namespace assay::suites {
 
-// The cases for which the predicate holds. Throws InputError where it can mean nothing for the operator versions of the
-// suite.
+// Keeps the cases for which the predicate holds. Throws InputError where it can mean nothing for the operator versions
+// of the suite.
 Suite narrowed(Suite suite, const Predicate& predicate);
 
-// The cases, by line, that broke conformance in a report of certify or of fuzz, in its order: verdicts, and marks that
-// breach. Contested ones only where `strict`. Throws InputError where the file is no such report.
+// Reads the lines of the cases that broke conformance in a report of certify or of fuzz, in its order: verdicts, and
+// marks that breach. Contested ones only where `strict`. Throws InputError where the file is no such report.
 std::vector<std::string> failed_lines(const std::filesystem::path& report, bool strict);
 
-// Those lines as a suite, each once, as far as the selection admits them.
+// Makes a suite of lines, each once, as far as the selection admits them.
 Suite suite_of(const std::vector<std::string>& lines, const std::string& origin, const Selection& selection);
 
 }  // namespace assay::suites

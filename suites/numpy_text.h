@@ -17,9 +17,9 @@ std::optional<std::string> numpy_text(const Tensor& tensor, std::size_t most_let
 std::string numpy_type(DType type);            // "np.float32", "ml_dtypes.bfloat16"
 std::string python_shape(const Shape& shape);  // "(1, 1, 4)", "(4,)", "()"
 
-// A literal that is this text, whatever is in it: printable ASCII, the rest escaped.
+// Writes text as a literal, whatever is in it: printable ASCII, the rest escaped.
 std::string python_string(std::string_view text);
-// The same over several lines, in triple quotes.
+// Writes it over several lines, in triple quotes.
 std::string python_block(std::string_view text);
 
 }  // namespace assay::suites

@@ -14,7 +14,7 @@ struct Plainness {
   bool is_empty = false;             // an input, or the right output, has no element
   bool is_nonfinite = false;         // its data, or its right output, hold NaN or infinities
 
-  // Nothing disputable that the other does not have.
+  // Says whether it has nothing disputable that the other lacks.
   bool is_within(const Plainness& other) const;
 };
 Plainness plainness_of(const Case& c);

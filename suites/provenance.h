@@ -16,11 +16,11 @@ struct Provenance {
   Conduct conduct;
 };
 
-// For a POSIX shell: in quotes always, and where they are needed.
+// Write a word for a POSIX shell: in quotes always, and where they are needed.
 std::string in_quotes(std::string_view word);
 std::string shell_word(std::string_view word);
 
-// The command that asks the same again: `what` is a case line or a folder.
+// Gives the command that asks the same again; `what` is a case line or a folder.
 std::string replay_command(const Provenance& provenance, std::string_view what);
 
 // "threads=1 optimization=all precision=f32"

@@ -4,23 +4,18 @@
 #include "oracles/expected.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
-#include "suites/catalogue.h"
 #include "suites/numpy_text.h"
-#include "suites/places.h"
 #include "suites/printable.h"
+#include "suites/snippet.h"
 #include "suites/vector_folder.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cstdio>
 #include <set>
-#include <sstream>
 
 namespace assay::suites {
 namespace {
 
-namespace fs = std::filesystem;
 using oracles::Admitted;
 using oracles::Outcome;
 using oracles::State;
@@ -36,119 +31,6 @@ constexpr const char* patience = "60";
 struct Unwritable {
   std::string text;
 };
-
-// -- how the runtime is asked
-
-struct Runtime {
-  fs::path file;
-  std::map<std::string, std::string> words;  // "THREADS" -> "2"
-  std::set<std::string> facts;               // "threads"
-};
-
-bool is_dotted_name(std::string_view text) {
-  bool starts = true;
-  for (const char c : text) {
-    const auto letter = static_cast<unsigned char>(c);
-    const bool fits = c == '_' || std::isalpha(letter) || (!starts && std::isdigit(letter)) || (!starts && c == '.');
-    if (!fits) return false;
-    starts = c == '.';
-  }
-  return !text.empty() && !starts;
-}
-
-Runtime python_runtime(const std::string& name) {
-  const std::string module = name.substr(0, name.find(':'));
-  const std::string within = name.find(':') == std::string::npos ? "" : name.substr(name.find(':') + 1);
-  if (module == "onnx.reference" && within.empty()) return {backends_folder() / "scripts/onnx.reference.py", {}, {}};
-  if (!is_dotted_name(module) || (!within.empty() && !is_dotted_name(within)))
-    throw Unwritable{"its module has a name that Python does not"};
-  Runtime runtime{backends_folder() / "scripts/python.py", {{"MODULE", python_string(module)}}, {}};
-  if (within.empty()) return runtime;
-  runtime.words["CLASS"] = python_string(within);
-  runtime.facts.insert("class");
-  return runtime;
-}
-
-Runtime named_runtime(const std::string& backend) {
-  constexpr std::string_view python = "python:";
-  if (backend.starts_with(python)) return python_runtime(backend.substr(python.size()));
-  const CatalogueEntry* entry = find_entry(catalogue(), backend);
-  if (!entry || entry->script.empty()) throw Unwritable{"this backend is no Python package"};
-  return {backends_folder() / entry->script, {}, {}};
-}
-
-std::string in_capitals(std::string word) {
-  for (char& c : word) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return word;
-}
-
-Runtime runtime_of(const Provenance& provenance) {
-  Runtime runtime = named_runtime(provenance.backend);
-  const Conduct& conduct = provenance.conduct;
-  runtime.words["THREADS"] = std::to_string(conduct.threads);
-  runtime.words["OPTIMIZATION"] = python_string(conduct.optimization);
-  if (conduct.threads != 1) runtime.facts.insert("threads");
-  if (conduct.optimization != "all") runtime.facts.insert("optimization");
-  for (const auto& [option, value] : conduct.options) {
-    runtime.words[in_capitals(option)] = python_string(value);
-    runtime.facts.insert(option);
-  }
-  return runtime;
-}
-
-// Of "threads or optimization".
-bool any_holds(const std::string& condition, const std::set<std::string>& facts) {
-  std::istringstream words(condition);
-  for (std::string word; words >> word;)
-    if (facts.contains(word)) return true;
-  return false;
-}
-
-// The line without its condition; none where that drops it.
-std::optional<std::string> kept(const std::string& line, const std::set<std::string>& facts) {
-  for (const auto& [mark, wanted] : {std::pair("  # if ", true), std::pair("  # unless ", false)})
-    if (const std::size_t at = line.find(mark); at != std::string::npos) {
-      if (any_holds(line.substr(at + std::string_view(mark).size()), facts) != wanted) return std::nullopt;
-      return line.substr(0, at);
-    }
-  return line;
-}
-
-bool is_word_letter(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); }
-
-// Whole words that stand for something, filled in.
-std::string filled_in(const std::string& line, const std::map<std::string, std::string>& words) {
-  std::string out;
-  for (std::size_t at = 0; at < line.size();) {
-    std::size_t end = at;
-    while (end < line.size() && is_word_letter(line[end])) ++end;
-    const std::string word = line.substr(at, std::max<std::size_t>(1, end - at));
-    const auto found = words.find(word);
-    out += found == words.end() ? word : found->second;
-    at += word.size();
-  }
-  return out;
-}
-
-// What of a snippet goes to the top of a script, and its functions.
-struct Snippet {
-  Lines head, functions;
-};
-
-Snippet snippet_of(const Runtime& runtime) {
-  const Result<std::string> text = file_contents(runtime.file, 1 << 16);
-  if (!text) throw Unwritable{text.error()};
-  Snippet snippet;
-  std::istringstream lines(*text);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("# SPDX")) continue;
-    const std::optional<std::string> stays = kept(line, runtime.facts);
-    if (!stays) continue;
-    const bool is_function = !snippet.functions.empty() || stays->starts_with("def ");
-    (is_function ? snippet.functions : snippet.head).push_back(filled_in(*stays, runtime.words));
-  }
-  return snippet;
-}
 
 // -- what is asked and admitted
 
@@ -169,10 +51,15 @@ std::vector<std::pair<std::string, Tensor>> graph_input_tensors(const Case& c, i
   return out;
 }
 
-std::vector<Admitted> answers_of(const Case& c, int set, oracles::Level level, const oracles::Arithmetic& arithmetic) {
+bool is_large(const Case& c) {
   const auto shape = oracles::oracle_of(c.version).shape(c.call(), {});
-  if (!shape || volume(*shape) > most_outputs) throw Unwritable{"its output is too large to be compared in a script"};
-  return oracles::admitted(c, set, level, arithmetic);
+  return !shape || volume(*shape) > most_outputs;
+}
+
+// Type and shape of the right output, under the rulings.
+TensorType right_type(const Case& c, int set) {
+  const auto answer = oracles::oracle_of(c.version).answer(c.call(), operands(c, set), {}, {});
+  return {answer->dtype(), answer->shape()};
 }
 
 const Tensor* output_of(const Outcome* outcome, int set) {
@@ -218,8 +105,10 @@ std::string or_bool(const std::string& mask) { return mask + ".astype(bool)"; }
 class Writer {
  public:
   Writer(const Case& c, const Verdict& verdict, const Outcome* outcome, const Provenance& provenance)
-      : c_(c), verdict_(verdict), outcome_(outcome), provenance_(provenance), runtime_(runtime_of(provenance)) {
-    if (has_bfloat16(c)) runtime_.facts.insert("bfloat16");
+      : c_(c), verdict_(verdict), outcome_(outcome), provenance_(provenance) {
+    Result<Snippet> snippet = snippet_of(provenance, has_bfloat16(c));
+    if (!snippet) throw Unwritable{snippet.error()};
+    snippet_ = *std::move(snippet);
   }
 
   Script write() {
@@ -284,13 +173,20 @@ class Writer {
   // -- the answer
 
   void write_answers(int set) {
+    if (is_large(c_) && (verdict_.state == State::error || verdict_.state == State::refused))
+      return write_types({right_type(c_, set)});
+    if (is_large(c_)) throw Unwritable{"its output is too large to be compared in a script"};
     const oracles::Arithmetic& arithmetic = provenance_.description.arithmetic;
-    answers_ = answers_of(c_, set, level_of(verdict_, provenance_.conduct), arithmetic);
+    answers_ = oracles::admitted(c_, set, level_of(verdict_, provenance_.conduct), arithmetic);
     const Tensor* got = output_of(outcome_, set);
     // The hull of all arithmetics may hold a number that none of them gives: then the level decides.
-    if (got && oracles::is_among(*got, answers_)) answers_ = answers_of(c_, set, oracles::Level::L2, arithmetic);
+    if (got && oracles::is_among(*got, answers_)) answers_ = oracles::admitted(c_, set, oracles::Level::L2, arithmetic);
     if (got && oracles::is_among(*got, answers_)) throw Unwritable{"its answer is wrong in a way that no script shows"};
-    if (provenance_.description.answers_shapes || are_unscored(answers_)) return write_types();
+    if (provenance_.description.answers_shapes || are_unscored(answers_)) {
+      std::vector<TensorType> types;
+      for (const Admitted& each : answers_) types.push_back(each.output.type());
+      return write_types(types);
+    }
     const std::string folder = "bounds_" + std::to_string(set) + "/";
     for (std::size_t i = 0; i < answers_.size(); ++i) write_answer(answers_[i], i, set, folder);
     if (is_plain()) return;
@@ -300,14 +196,14 @@ class Writer {
   }
 
   // What the outputs may be, where their values are not told.
-  void write_types() {
+  void write_types(const std::vector<TensorType>& admitted) {
     only_types_ = true;
     std::string types;
-    for (const Admitted& answer : answers_)
+    for (const TensorType& each : admitted)
       types += (types.empty() ? "" : ", ") + std::string("(") +
-               (provenance_.description.answers_shapes ? std::to_string(static_cast<int>(answer.lower.dtype())) + ", "
-                                                       : "np.dtype(" + numpy_type(answer.lower.dtype()) + "), ") +
-               python_shape(answer.lower.shape()) + ")";
+               (provenance_.description.answers_shapes ? std::to_string(static_cast<int>(each.dtype)) + ", "
+                                                       : "np.dtype(" + numpy_type(each.dtype) + "), ") +
+               python_shape(each.shape) + ")";
     add("want = [" + types + "]  # type and shape");
   }
 
@@ -468,7 +364,7 @@ class Writer {
 
   // -- all together
 
-  void write_imports(Lines& out, const Snippet& snippet) const {
+  void write_imports(Lines& out) const {
     for (const char* standard : {"pathlib", "resource", "subprocess"})
       if (needs_.contains(standard) || (reads_files_ && standard == std::string_view("pathlib")))
         out.push_back(std::string("import ") + standard);
@@ -477,7 +373,7 @@ class Writer {
     if (needs_.contains("ml_dtypes")) out.emplace_back("import ml_dtypes");
     out.emplace_back("import numpy as np");
     out.emplace_back(needs_.contains("onnx.parser") ? "import onnx.parser" : "import onnx");
-    out.insert(out.end(), snippet.head.begin(), snippet.head.end());
+    out.insert(out.end(), snippet_.head.begin(), snippet_.head.end());
   }
 
   void write_files(Lines& out) const {
@@ -494,7 +390,6 @@ class Writer {
   }
 
   std::string assembled() const {
-    const Snippet snippet = snippet_of(runtime_);
     const std::string what = verdict_.detail.empty() ? verdict_.because : verdict_.detail;
     Lines out{"# " + text(c_.version) + " of " +
                   one_line(provenance_.description.backend + " " + provenance_.description.version) + ": " +
@@ -503,9 +398,9 @@ class Writer {
     if (reads_files_)
       out.push_back("# Reads files beside it, as `assay replay --save FOLDER` writes them for this case: " +
                     one_line(line(c_)));
-    write_imports(out, snippet);
+    write_imports(out);
     write_files(out);
-    out.insert(out.end(), snippet.functions.begin(), snippet.functions.end());
+    out.insert(out.end(), snippet_.functions.begin(), snippet_.functions.end());
     out.emplace_back("");
     out.emplace_back("");
     out.insert(out.end(), body_.begin(), body_.end());
@@ -527,7 +422,7 @@ class Writer {
   const Verdict& verdict_;
   const Outcome* outcome_;
   const Provenance& provenance_;
-  Runtime runtime_;
+  Snippet snippet_;
   Lines body_, fitting_;
   std::vector<Admitted> answers_;
   std::set<std::string> needs_;
@@ -540,9 +435,10 @@ class Writer {
 
 int telling_set(const Case& c, const Verdict& verdict, const Outcome* outcome, const Provenance& provenance) {
   if ((verdict.state != State::fail && verdict.state != State::below) || !is_legal(c)) return 0;
+  if (is_large(c)) return verdict.evidence ? verdict.evidence->set : 0;
   const oracles::Level level = level_of(verdict, provenance.conduct);
   for (int set = 0; set < data_sets; ++set)
-    if (const Tensor* got = output_of(outcome, set); got && volume(got->shape()) <= most_outputs)
+    if (const Tensor* got = output_of(outcome, set))
       if (!oracles::is_among(*got, oracles::admitted(c, set, level, provenance.description.arithmetic))) return set;
   return verdict.evidence ? verdict.evidence->set : 0;
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Script: a finding as a Python program that needs onnx, numpy and the runtime, and nothing of assay. It prints what
 // the runtime gives and what the standard says, and ends with 1 while the defect stands and with 0 once it is mended.
-//
-// How a runtime is asked stands in tools/backends/scripts/NAME.py, which the catalogue names: lines before `def run` go
-// to the top of a script. In them THREADS, OPTIMIZATION, MODULE, CLASS and options of the worker in capitals
-// (PRECISION) stand for what was asked for; `# if X` and `# unless X` at the end of a line keep or drop it: X is a
-// configuration other than the default (threads, optimization, an option), `class`, or `bfloat16`, an element type of
-// the case; several are joined by `or`.
+// How the runtime is asked stands in snippet.h.
 #pragma once
 
 #include "suites/provenance.h"
@@ -26,12 +21,12 @@ struct Script {
   std::map<std::string, std::string> files = {};
 };
 
-// Of a finding: what `outcome` was judged as. The error is why there is none, in words that follow "because".
-// `outcome`: null where what came back was not kept.
+// Makes the script of a finding. `outcome` is null where what came back was not kept; the error says why there is no
+// script, in words that follow "because".
 Result<Script> script_of(const Case& c, const oracles::Verdict& verdict, const oracles::Outcome* outcome,
                          const Provenance& provenance);
 
-// The data set that shows a wrong answer: the first that is not admitted.
+// Finds the data set that shows a wrong answer: the first whose output is not admitted.
 int telling_set(const Case& c, const oracles::Verdict& verdict, const oracles::Outcome* outcome,
                 const Provenance& provenance);
 
