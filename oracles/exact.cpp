@@ -2,8 +2,11 @@
 #include "oracles/exact.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 
 namespace assay::oracles {
@@ -175,6 +178,25 @@ std::string text(const Ratio& value) {
   return out;
 }
 
+std::optional<double> approximate(const std::string& text) {
+  const std::size_t power = std::min(text.find(" * 2^"), text.size());
+  const std::size_t slash = std::min(text.find('/'), power);
+  const auto whole = [](std::string digits) -> std::optional<Integer> {
+    const bool is_negative = digits.starts_with('-');
+    digits.erase(0, is_negative ? 1 : 0);
+    if (!digits.starts_with("0x") || digits.size() < 3 ||
+        digits.find_first_not_of("0123456789abcdef", 2) != std::string::npos)
+      return std::nullopt;
+    const Integer value(digits);
+    return is_negative ? Integer(-value) : value;
+  };
+  const auto numerator = whole(text.substr(0, slash));
+  const auto denominator = slash < power ? whole(text.substr(slash + 1, power - slash - 1)) : Integer(1);
+  if (!numerator || !denominator || *denominator == 0) return std::nullopt;
+  const int exponent = power < text.size() ? std::atoi(text.c_str() + power + 5) : 0;
+  return approximate(Ratio{{*numerator, exponent}, *denominator});
+}
+
 double approximate(const Ratio& value) {
   if (value.is_zero()) return 0;
   const Integer magnitude = mp::abs(value.numerator.mantissa);
@@ -267,6 +289,23 @@ std::string hexadecimal(const Scalar& value) {
 std::string written(const Scalar& value, DType dtype) {
   if (is_float(dtype)) return hexadecimal(value);
   return Integer(Integer(value.mantissa) << static_cast<unsigned>(value.exponent)).str();
+}
+
+std::string decimal(const std::string& written, DType dtype) {
+  if (written.find("0x") == std::string::npos) return written;
+  const int most = dtype == DType::f64 ? 17 : 9;
+  const double value = std::strtod(written.c_str(), nullptr);
+  std::array<char, 40> buffer{};
+  for (int digits = 1; digits <= most; ++digits) {
+    std::snprintf(buffer.data(), buffer.size(), "%.*g", digits, value);
+    if (std::strtod(buffer.data(), nullptr) == value) break;
+  }
+  return buffer.data();
+}
+
+std::string readable(const std::string& written, DType dtype) {
+  const std::string digits = decimal(written, dtype);
+  return digits == written ? written : digits + " (" + written + ")";
 }
 
 }  // namespace assay::oracles

@@ -8,6 +8,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include <compare>
+#include <optional>
 #include <string>
 
 namespace assay::oracles {
@@ -52,6 +53,8 @@ inline bool operator==(const Ratio& a, const Ratio& b) { return (a <=> b) == 0; 
 
 // "-0x1b/0x3 * 2^-5": exact, for certificates.
 std::string text(const Ratio& value);
+// What that says, about; none of other words.
+std::optional<double> approximate(const std::string& text);
 // About 2^-50 relative error, deterministic; for information only, never for a decision.
 double approximate(const Ratio& value);
 
@@ -92,5 +95,10 @@ Scalar rounded(const Ratio& value, const Format& format, Rounding rounding = Rou
 std::string hexadecimal(const Scalar& value);
 // As a value of the type: hexadecimal floats, decimal integers.
 std::string written(const Scalar& value, DType dtype);
+// What is written, in decimal: "2.5", "0.100000001", as many digits as tell values of the type apart. Words ("nan or
+// 0") and integers stay.
+std::string decimal(const std::string& written, DType dtype);
+// The same with what is written beside it: "2.5 (0x1.4p+1)".
+std::string readable(const std::string& written, DType dtype);
 
 }  // namespace assay::oracles

@@ -169,6 +169,27 @@ TEST_CASE("Numbers print as hexadecimal floats that read back", "[exact]") {
   }
 }
 
+TEST_CASE("Numbers are told in decimal, beside what is written", "[exact]") {
+  CHECK(decimal("0x1.4p+1", DType::f32) == "2.5");
+  CHECK(decimal("-0x1.99999ap-4", DType::f32) == "-0.100000001");
+  CHECK(decimal("0x1.999999999999ap-4", DType::f64) == "0.1");
+  for (const char* word : {"nan", "-inf", "nan or 0", "7", "-128"}) CHECK(decimal(word, DType::f32) == word);
+  CHECK(readable("0x1.4p+1", DType::f32) == "2.5 (0x1.4p+1)");
+  CHECK(readable("nan", DType::f32) == "nan");
+}
+
+TEST_CASE("A fraction that is told reads back, about", "[exact]") {
+  const auto told = [](Integer numerator, int exponent, Integer denominator) {
+    return approximate(text(Ratio{{std::move(numerator), exponent}, std::move(denominator)})).value();
+  };
+  CHECK(told(7, 0, 2) == 3.5);
+  CHECK(told(-1, -130, 1) == -0x1p-130);
+  CHECK(told(0, 0, 3) == 0);
+  CHECK(told(Integer(1) << 900, -900, 1) == 1);
+  for (const char* word : {"", "0x", "3.5", "[1, 2]", "0x1/0x0", "0x1/", "nan"})
+    CHECK_FALSE(approximate(std::string(word)));
+}
+
 TEST_CASE("An approximation is within 2^-50 of the exact value", "[exact]") {
   Generator random(14);
   for (int i = 0; i < 5000; ++i) {

@@ -34,4 +34,19 @@ struct Admissible {
 // Of a legal case; the error is why an element is unscored.
 Result<Admissible> admissible(const Case& c, int set);
 
+// One answer that is no defect, with what is admitted around it. NaN in `lower` and `upper`: the only right value.
+struct Admitted {
+  Readings readings;  // that it follows
+  Tensor output, lower, upper;
+  std::vector<Int> or_zero, or_nan, or_nonfinite;  // elements by row-major index that may be that as well
+  Int unscored = 0;  // elements of which nothing may be claimed: anything is admitted, and NaN (0) stands in `output`
+};
+
+// Works out every such answer to a legal case for one data set: that of the rulings first, then what other readings of
+// the clauses it touches give, where that is another. `level`: the accuracy asked for; widest: what is no breach.
+std::vector<Admitted> admitted(const Case& c, int set, Level level, const Arithmetic& arithmetic);
+
+// Says whether an output is one of them.
+bool is_among(const Tensor& output, const std::vector<Admitted>& answers);
+
 }  // namespace assay::oracles

@@ -67,7 +67,8 @@ std::vector<Readings> lifting(const Definition& definition, const std::vector<st
   return all;
 }
 
-// Of a legal case: one change at a time, then products of two, at most 64 (decisions 2).
+}  // namespace
+
 std::vector<Readings> departures(const Definition& definition, const std::vector<std::string>& touched) {
   std::vector<Readings> singles;
   for (const std::string& id : touched)
@@ -81,6 +82,8 @@ std::vector<Readings> departures(const Definition& definition, const std::vector
     }
   return all;
 }
+
+namespace {
 
 // Fewer than this many elements may well be equal by chance or by geometry.
 constexpr Int vacuity_floor = 8;

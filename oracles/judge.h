@@ -23,6 +23,10 @@ struct Judgement {
   Int most_wrong = Int{1} << 20;
 };
 
+// The readings of a legal case that depart from the rulings, of the clauses it touches: one change at a time, then
+// products of two, at most 64 (decisions 2).
+std::vector<Readings> departures(const Definition& definition, const std::vector<std::string>& touched);
+
 // One element of an output that is not as asked for.
 struct Offender {
   int set = 0;

@@ -113,6 +113,15 @@ TEST_CASE("A recipe builds the bytes its text says", "[recipe]") {
   CHECK(Generator(0).next() == 0xe220a8397b1dcdafULL);
 }
 
+TEST_CASE("A recipe is told in words", "[recipe]") {
+  CHECK(in_words({"small", "7"}) == "integers from -8 to 8 without 0, seed 7 (8 in the second data set)");
+  CHECK(in_words({"odd12", "1"}) == "odd integers of magnitude below 2^12, seed 1 (2 in the second data set)");
+  CHECK(in_words({"around-3", "1"}).starts_with("integers from -3 - 8 to -3 + 8"));
+  CHECK(in_words({"lit", "1,nan"}) == "1,nan, repeated to fill, negated in the second data set");
+  CHECK(in_words({"hold", "0.5"}) == "0.5, repeated to fill, the same in every data set");
+  for (const std::string& family : recipe_families()) CHECK(parse_recipe(family + ":1"));
+}
+
 TEST_CASE("Integer families stay in their range, and the second data set differs from the first", "[recipe]") {
   for (const char* recipe : {"small:3", "sign:3", "odd12:3", "pow2:3", "normal:3", "uniform:3", "cancel:3", "zerosum:3",
                              "logu:3", "subnormal:3", "huge:3", "probe:3"})

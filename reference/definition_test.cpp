@@ -82,6 +82,13 @@ TEST_CASE("A constraint that is a ruling is lifted by its other readings", "[ope
   CHECK(conv().violated(legal_conv().input("B", Shape{1}), 11, Readings().with("A13", "allow-1")) == Ids{});
 }
 
+TEST_CASE("A version has its place on the web", "[operator]") {
+  CHECK(page_of({"", "AveragePool", 19}) ==
+        "https://onnx.ai/onnx/operators/onnx__AveragePool.html#l-onnx-op-averagepool-19");
+  CHECK(page_of({"com.microsoft", "NhwcConv", 1}) ==
+        "https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.NhwcConv");
+}
+
 TEST_CASE("A version is found by the opset that selects it", "[operator]") {
   CHECK(conv().at(10)->version.since_version == 1);
   CHECK(conv().at(21)->version.since_version == 11);

@@ -2,6 +2,7 @@
 #include "reference/operator.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace assay {
 
@@ -316,6 +317,15 @@ int end_opset(const OpVersion& version) {
   for (const Definition& later : op->versions())
     if (later.version.since_version > version.since_version) return later.version.since_version;
   return newest_opset_of(version.domain) + 1;
+}
+
+std::string page_of(const OpVersion& version) {
+  if (!version.domain.empty())
+    return "https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#" + version.domain + "." +
+           version.name;
+  std::string anchor = version.name + "-" + std::to_string(version.since_version);
+  for (char& letter : anchor) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return "https://onnx.ai/onnx/operators/onnx__" + version.name + ".html#l-onnx-op-" + anchor;
 }
 
 int newest_opset_of(std::string_view domain) { return domain.empty() ? newest_opset : 1; }

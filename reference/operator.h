@@ -155,7 +155,10 @@ const Definition* find_definition(const OpVersion& version);
 // The opset at which the next version of the operator takes over; one beyond the newest opset of its domain for the
 // newest version.
 int end_opset(const OpVersion& version);
-inline constexpr int newest_opset = 28;        // of ai.onnx in ONNX 1.23.2
+inline constexpr std::string_view standard_release = "1.23.2";
+inline constexpr int newest_opset = 28;        // of ai.onnx in that release of ONNX
 int newest_opset_of(std::string_view domain);  // com.microsoft has opset 1
+// Where its text stands on the web.
+std::string page_of(const OpVersion& version);
 
 }  // namespace assay

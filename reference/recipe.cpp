@@ -134,27 +134,29 @@ double special(Generator& g, const Format& f, int) {
 struct Family {
   std::string_view name;
   double (*draw)(Generator&, const Format&, int bits);
+  std::string_view words;  // # is its parameter
 };
 
-constexpr std::array<Family, 19> seeded{{{"small", small},
-                                         {"sign", sign},
-                                         {"odd", odd},
-                                         {"pow2", pow2},
-                                         {"normal", normal},
-                                         {"uniform", uniform},
-                                         {"cancel", cancel},
-                                         {"zerosum", normal},
-                                         {"logu", logu},
-                                         {"subnormal", subnormal},
-                                         {"huge", huge},
-                                         {"probe", probe},
-                                         {"byte", byte_of},
-                                         {"edge", edge},
-                                         {"around", around},
-                                         {"quarter", quarter},
-                                         {"brink", brink},
-                                         {"astray", astray},
-                                         {"special", special}}};
+constexpr std::array<Family, 19> seeded{
+    {{"small", small, "integers from -8 to 8 without 0"},
+     {"sign", sign, "-1 and 1"},
+     {"odd", odd, "odd integers of magnitude below 2^#"},
+     {"pow2", pow2, "powers of two from 2^-3 to 2^3 with either sign"},
+     {"normal", normal, "normally distributed numbers of mean 0 and variance 1 with full significands"},
+     {"uniform", uniform, "numbers between 0 and 1 with full significands"},
+     {"cancel", cancel, "numbers close to 1, whose differences cancel"},
+     {"zerosum", normal, "normally distributed numbers in pairs v, -v"},
+     {"logu", logu, "numbers of either sign from 2^-12 to 2^12 (2^-6 to 2^6 in f16) with full significands"},
+     {"subnormal", subnormal, "subnormal numbers"},
+     {"huge", huge, "numbers near the largest of the type"},
+     {"probe", probe, "1, half an ulp of it and their neighbours: ties and near ties"},
+     {"byte", byte_of, "integers of the whole range of an 8-bit type"},
+     {"edge", edge, "the two smallest and the two largest integers of an 8-bit type"},
+     {"around", around, "integers from # - 8 to # + 8"},
+     {"quarter", quarter, "multiples of 1/4 from -3 to 3"},
+     {"brink", brink, "integers from -3 to 3 and their neighbours in the type"},
+     {"astray", astray, "multiples of 1/4 from -3 to 3, and one in four a power of two from 2^3 to 2^14"},
+     {"special", special, "integers from -8 to 8 with NaN, infinities, -0 and subnormal numbers among them"}}};
 
 // "odd12" is the family odd with 12 bits, "around-3" the family around with centre -3.
 struct Split {
@@ -338,6 +340,34 @@ bool is_nonfinite(const Recipe& recipe) {
   const std::vector<double> values = *numbers(recipe.argument);
   return std::ranges::any_of(values, [](double value) { return !std::isfinite(value); });
 }
+
+namespace {
+
+std::string words_of(const Family& family, int parameter) {
+  std::string words(family.words);
+  for (std::size_t at; (at = words.find('#')) != std::string::npos;) words.replace(at, 1, std::to_string(parameter));
+  return words;
+}
+
+}  // namespace
+
+std::string in_words(const Recipe& recipe) {
+  const auto [name, parameter] = split(recipe.family);
+  if (const Family* family = find_family(name)) {
+    const std::uint64_t seed = whole<std::uint64_t>(recipe.argument).value_or(0);
+    return words_of(*family, parameter) + ", seed " + std::to_string(seed) + " (" + std::to_string(seed + 1) +
+           " in the second data set)";
+  }
+  const std::string negated = ", negated in the second data set";
+  if (recipe.family == "onehot")
+    return "0 but for a 1 at element " + recipe.argument + ", counted row by row; one further in the second data set";
+  if (recipe.family == "iota") return "a count from " + recipe.argument + " on" + negated;
+  if (recipe.family == "const") return recipe.argument + " everywhere" + negated;
+  if (recipe.family == "hold") return recipe.argument + ", repeated to fill, the same in every data set";
+  return recipe.argument + ", repeated to fill" + negated;
+}
+
+std::vector<std::string> recipe_families() { return family_names(); }
 
 Tensor fill(const Recipe& recipe, const TensorType& type, int set) {
   Tensor tensor(type);

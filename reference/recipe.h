@@ -26,6 +26,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay {
 
@@ -38,6 +39,9 @@ struct Recipe {
 std::string text(const Recipe& recipe);  // "odd12:7"
 Result<Recipe> parse_recipe(std::string_view text);
 bool is_nonfinite(const Recipe& recipe);  // may put NaN or infinities into the tensor
+// Says what it fills a tensor with: "non-zero integers from -8 to 8, seed 7 (8 in the second data set)".
+std::string in_words(const Recipe& recipe);
+std::vector<std::string> recipe_families();  // as they are written: "small", "odd12", …
 
 // Fills a new tensor for data set `set`: a seeded recipe takes the seed S + set, onehot the index K + set, the
 // others are negated in odd sets. Finite values outside the element type saturate; integers round to even.

@@ -121,6 +121,28 @@ class InABrowser(unittest.TestCase):
         self.assertGreater(self.run_("document.querySelectorAll('.c-line').length"), 0, "the proven bound is drawn in")
         self.assertGreater(self.run_("document.querySelectorAll('.grid-coverage td').length"), 50)
 
+    def test_a_cause_is_copied_as_python_and_as_an_issue(self):
+        keep = "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.kept = text; }}, configurable: true})"
+        buttons = "[...document.querySelectorAll('.take button')].map((e) => e.textContent)"
+        script = "print('`````')\n"
+        report = copy.deepcopy(self.report)
+        for finding in report["findings"]:
+            self.assertIsNone(finding["account"]["python"], "a planted bug of ours has no Python package")
+            finding["account"]["python"] = script
+        for page, words in ((self.page, ["Copy as issue"]), (self.rendered(report, "accounts"), ["Copy as Python", "Copy as issue"])):
+            self.open(page)
+            self.run_("document.querySelector('.cause h3 button').click()")
+            self.assertEqual(self.run_(buttons), words)
+        self.run_(keep)
+        shown = self.run_("document.querySelector('.cause .copy .line').textContent")
+        account = next(each for each in report["findings"] if each["smallest"]["replay"] == shown)["account"]
+        self.run_("document.querySelectorAll('.take button')[0].click()")
+        self.until("window.kept", script)
+        self.run_("document.querySelectorAll('.take button')[1].click()")
+        # The fence is longer than the longest run of backticks in the script.
+        self.until("window.kept", f"{account['title']}\n\n{account['opening']}``````python\n{script}``````\n\n{account['closing']}")
+        self.assertEqual(self.run_("document.querySelectorAll('.take button')[1].textContent"), "Copied")
+
     def test_filters_and_search(self):
         self.open()
         count = "document.getElementById('count').textContent"

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A difference as text for a terminal, as Markdown and as JSON.
 #include "reports/difference.h"
-#include "reports/markup.h"
+#include "suites/markup.h"
 
 #include <ostream>
 #include <utility>
 
 namespace assay::reports {
 namespace {
+
+using suites::code_block;
+using suites::code_span;
+using suites::html_text;
 
 // Cases that changed in the same way: one line for all of them, and the first one to replay.
 struct Group {

@@ -64,6 +64,7 @@ Json finding_json(const FuzzReport& report, const suites::Finding& finding) {
   const oracles::Judgement judgement{report.asked.level, report.backend.arithmetic};
   if (const auto picture = oracles::picture(finding.c, finding.answered.outcome, verdict, judgement))
     json["picture"] = picture_json(*picture);
+  json["account"] = account_json(suites::account_of(finding, provenance_of(report.asked, report.backend)));
   json["replay"] = replay_line(report.asked, finding.line);
   return json;
 }

@@ -88,6 +88,7 @@ Json finding_json(const Report& report, const Finding& finding) {
   if (!finding.pattern.empty()) json["pattern"] = finding.pattern;
   if (!finding.explained.empty()) json["explained"] = finding.explained;
   if (finding.picture) json["picture"] = picture_json(*finding.picture);
+  if (finding.account) json["account"] = account_json(*finding.account);
   return json;
 }
 

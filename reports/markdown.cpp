@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Markdown for a pull request: the answer, a table per operator version, the causes with their replay lines folded up.
-#include "reports/markup.h"
 #include "reports/render.h"
 #include "reports/rows.h"
+#include "suites/markup.h"
 
 #include <array>
 #include <string>
 
 namespace assay::reports {
 namespace {
+
+using suites::code_block;
+using suites::code_span;
+using suites::html_text;
 
 constexpr std::array states = {"pass",     "contested", "below",   "fail",        "error",
                                "unscored", "accepted",  "refused", "unsupported", "not run"};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A matrix as Markdown, as a page without a script, and as the JSON it can be made of again.
-#include "reports/markup.h"
 #include "reports/matrix.h"
 #include "reports/page.h"
 #include "reports/pieces.h"
+#include "suites/markup.h"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +11,9 @@
 
 namespace assay::reports {
 namespace {
+
+using suites::code_span;
+using suites::html_text;
 
 constexpr std::array states = {"pass",     "contested", "below",       "fail",  "unscored",
                                "accepted", "refused",   "unsupported", "error", "not run"};

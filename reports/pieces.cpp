@@ -232,6 +232,13 @@ Json picture_json(const oracles::Picture& picture) {
   return json;
 }
 
+Json account_json(const suites::Account& account) {
+  return {{"title", account.title},
+          {"opening", account.opening},
+          {"python", account.script ? Json(account.script->text) : Json(nullptr)},
+          {"closing", account.closing}};
+}
+
 Json clauses_json(const std::set<std::string>& ids) {
   std::vector<std::string> sorted(ids.begin(), ids.end());
   // A3 before A10, Conv.C6 before Conv.C12.

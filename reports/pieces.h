@@ -3,6 +3,7 @@
 #pragma once
 
 #include "reports/report.h"
+#include "suites/account.h"
 #include "suites/fuzz.h"
 
 #include <nlohmann/json.hpp>
@@ -38,6 +39,8 @@ Json errors_json(const std::map<DType, suites::Errors>& errors);
 std::map<DType, suites::Errors> errors_of(const Json& errors);
 Json types_json(const std::map<DType, Counts>& types);
 Json picture_json(const oracles::Picture& picture);
+// Writes what a text for an issue tracker is put together from: title, opening, script, closing.
+Json account_json(const suites::Account& account);
 // Constraints and rulings by id, "Conv.C6" and "A8", in their order: the words of `assay explain`.
 Json clauses_json(const std::set<std::string>& ids);
 Json coverage_json(const suites::CoverageRow& row);

@@ -240,20 +240,6 @@ Certified overall(const std::vector<OperatorRow>& rows) {
   return any(Certified::conforms) ? Certified::conforms : Certified::not_certified;
 }
 
-// For a POSIX shell.
-std::string in_quotes(std::string_view word) {
-  std::string quoted = "'";
-  for (char letter : word) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return quoted + "'";
-}
-
-bool is_plain(std::string_view word) {
-  return std::ranges::all_of(word, [](unsigned char letter) {
-    return std::isalnum(letter) ||
-           std::string_view("_-./:=,+@").find(static_cast<char>(letter)) != std::string_view::npos;
-  });
-}
-
 }  // namespace
 
 Int count(const Counts& counts, State state) {
@@ -296,22 +282,26 @@ std::string judgement_hash() {
   return sha256(all);
 }
 
+suites::Provenance provenance_of(const Asked& asked, const suites::Description& backend) {
+  suites::Provenance provenance{asked.tool_version, asked.backend, backend, {}};
+  provenance.conduct.level = asked.level;
+  provenance.conduct.settings.threads = asked.threads;
+  provenance.conduct.settings.optimization = asked.optimization;
+  provenance.conduct.options = asked.options;
+  return provenance;
+}
+
 std::string replay_line(const Asked& asked, std::string_view line) {
-  const auto vector = asked.vectors.find(line);
-  const bool is_vector = vector != asked.vectors.end();
   // Answers from files may have been given by nobody that this machine can ask.
-  const std::string backend = is_vector && asked.backend == suites::Description().backend ? "BACKEND" : asked.backend;
-  std::string command = "assay replay --backend " + (is_plain(backend) ? backend : in_quotes(backend));
-  if (asked.level != oracles::Level::L2) command += " --level " + std::string(oracles::name(asked.level));
-  if (asked.threads != 1) command += " --threads " + std::to_string(asked.threads);
-  if (asked.optimization != "all") command += " --optimization " + asked.optimization;
-  for (const auto& [option, value] : asked.options) command += " --set " + in_quotes(option + "=" + value);
-  if (is_vector) return command + " " + (is_plain(vector->second) ? vector->second : in_quotes(vector->second));
-  return command + " " + in_quotes(line);
+  const auto vector = asked.vectors.find(line);
+  suites::Provenance provenance = provenance_of(asked, {});
+  if (vector == asked.vectors.end()) return suites::replay_command(provenance, line);
+  if (asked.backend == suites::Description().backend) provenance.backend = "BACKEND";
+  return suites::replay_command(provenance, vector->second);
 }
 
 std::string certify_line(const Asked& asked, Int generated, std::string_view ledger) {
-  const auto word = [](std::string_view text) { return is_plain(text) ? std::string(text) : in_quotes(text); };
+  const auto word = [](std::string_view text) { return suites::shell_word(text); };
   std::string command = "assay certify --backend " + word(asked.backend) + " --suite full";
   if (!asked.profile.empty()) command += " --profile " + asked.profile;
   command += " --seed " + std::to_string(asked.seed) + " --cases " + std::to_string(generated);
@@ -330,10 +320,15 @@ std::string certify_line(const Asked& asked, Int generated, std::string_view led
 }
 
 std::string replay_line(const Asked& asked, std::string_view line, const suites::Mark& mark) {
+  suites::Settings settings{asked.threads, asked.optimization};
+  const bool is_setting = suites::read_setting(mark.by, settings);
   Asked other = asked;
-  if (mark.by.starts_with("threads=")) other.threads = std::stoi(mark.by.substr(8));
-  if (mark.by.starts_with("optimization=")) other.optimization = mark.by.substr(13);
-  return replay_line(other, mark.line.empty() ? line : mark.line);
+  other.threads = settings.threads;
+  other.optimization = settings.optimization;
+  const std::string asked_again(mark.line.empty() ? line : std::string_view(mark.line));
+  // What no option says stands in front of the line.
+  const std::string beside = suites::text(suites::Settings{1, "all", settings.names, settings.binds_outputs});
+  return replay_line(other, is_setting && !beside.empty() ? "[" + beside + "] " + asked_again : asked_again);
 }
 
 const suites::Mark& mark_of(const Report& report, const Finding& finding) {
@@ -344,11 +339,7 @@ const suites::Mark& mark_of(const Report& report, const Finding& finding) {
   return *found;
 }
 
-std::string Asked::configuration() const {
-  std::string words = "threads=" + std::to_string(threads) + " optimization=" + optimization;
-  for (const auto& [option, value] : options) words += " " + option + "=" + value;
-  return words;
-}
+std::string Asked::configuration() const { return suites::configuration(provenance_of(*this, {}).conduct); }
 
 bool Agreed::excuses(std::size_t index, std::string_view word) const {
   return (ledger && settlement.excuses(index, word)) || (baseline && comparison.excuses(index, word));
@@ -387,16 +378,33 @@ Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run r
   return report;
 }
 
+namespace {
+
+// Of its smallest case. Of wrong outputs those have to be there; a refusal or a crash says all by itself.
+std::optional<suites::Account> account_of(const Report& report, const Finding& finding,
+                                          const oracles::Outcome* outcome) {
+  const Verdict& verdict = *report.campaign.verdicts[finding.smallest];
+  const bool needs_outputs = verdict.state == State::fail || verdict.state == State::below;
+  if (!finding.mark.empty() || !suites::is_finding(verdict.state) || (needs_outputs && !outcome)) return std::nullopt;
+  return suites::account_of(
+      suites::Incident{report.suite.cases[finding.smallest].c, verdict, outcome, finding.explained},
+      provenance_of(report.asked, report.campaign.backend));
+}
+
+}  // namespace
+
 void look_closer(Report& report, const suites::KeptOutcomes& kept, std::span<const suites::WrongModel> models) {
   const oracles::Judgement judgement{report.asked.level, report.campaign.backend.arithmetic};
   for (Finding& finding : report.findings) {
     const oracles::Outcome* outcome = finding.mark.empty() ? kept.of(finding.smallest) : nullptr;
-    if (!outcome) continue;
-    const Case& c = report.suite.cases[finding.smallest].c;
-    const Verdict& verdict = *report.campaign.verdicts[finding.smallest];
-    finding.pattern = suites::signature_of(c, {*outcome, verdict}, judgement).pattern;
-    finding.picture = oracles::picture(c, *outcome, verdict, judgement);
-    if (finding.state == State::fail) finding.explained = explanations(report, finding, kept, models);
+    if (outcome) {
+      const Case& c = report.suite.cases[finding.smallest].c;
+      const Verdict& verdict = *report.campaign.verdicts[finding.smallest];
+      finding.pattern = suites::signature_of(c, {*outcome, verdict}, judgement).pattern;
+      finding.picture = oracles::picture(c, *outcome, verdict, judgement);
+      if (finding.state == State::fail) finding.explained = explanations(report, finding, kept, models);
+    }
+    finding.account = account_of(report, finding, outcome);
   }
 }
 

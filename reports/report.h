@@ -3,6 +3,7 @@
 #pragma once
 
 #include "oracles/picture.h"
+#include "suites/account.h"
 #include "suites/baseline.h"
 #include "suites/campaign.h"
 #include "suites/causes.h"
@@ -10,6 +11,7 @@
 #include "suites/errors.h"
 #include "suites/kept_outcomes.h"
 #include "suites/ledger.h"
+#include "suites/provenance.h"
 
 #include <iosfwd>
 #include <map>
@@ -22,7 +24,6 @@
 namespace assay::reports {
 
 inline constexpr int schema_version = 1;
-inline constexpr std::string_view standard_release = "1.23.2";
 // Raised by hand whenever a bound or the judging of a state changes without a change in the text that is hashed.
 inline constexpr std::string_view judgement_version = "1";
 
@@ -50,9 +51,12 @@ struct Asked {
   suites::Lawfulness laws = suites::Lawfulness::none;
   // Of golden vectors: the folder of each line, which is replayed instead.
   std::map<std::string, std::string, std::less<>> vectors = {};
+  Int most_failures = 0;  // the run ends after so many cases that break conformance; 0: it does not
 
   std::string configuration() const;  // "threads=1 optimization=all precision=f32"
 };
+
+suites::Provenance provenance_of(const Asked& asked, const suites::Description& backend);
 
 // Circumstances, outside identity and digests: two reports that differ only here say the same.
 struct Run {
@@ -119,6 +123,7 @@ struct Finding {
   std::string pattern = {};                      // which elements of the smallest are wrong, and how
   std::vector<std::string> explained = {};       // what each would have to do wrong to answer all of them so
   std::optional<oracles::Picture> picture = {};  // of the smallest
+  std::optional<suites::Account> account = {};   // of the smallest, for an issue tracker
 };
 
 struct Report {
@@ -169,6 +174,8 @@ void write_json(const Report& report, std::ostream& out);
 enum class Colour { none, terminal };
 // What `assay certify` prints; `file` is where the JSON went, empty for nowhere.
 void write_session(const Report& report, std::string_view file, Colour colour, std::ostream& out);
+// Its last line alone.
+void write_conclusion(const Report& report, std::string_view file, std::ostream& out);
 void write_heading(const suites::Suite& suite, const suites::Description& backend, const Asked& asked,
                    std::ostream& out);
 

@@ -190,7 +190,18 @@ std::string breaches(const Report& report) {
   return words;
 }
 
+// Cases that break conformance, by their verdict.
+Int failures(const Report& report) {
+  Int all = 0;
+  for (const auto& [state, cases] : report.totals)
+    if (suites::is_finding(state) || (report.asked.strict && state == State::contested)) all += cases;
+  return all;
+}
+
 std::string scope(const Report& report) {
+  if (!report.campaign.is_complete() && failures(report) >= report.asked.most_failures &&
+      report.asked.most_failures > 0)
+    return "stopped after " + std::to_string(failures(report)) + " failures, not a certificate; ";
   if (!report.campaign.is_complete()) return "interrupted, not a certificate; ";
   return report.suite.complete ? "" : "part of the suite, not a certificate; ";
 }
@@ -223,6 +234,8 @@ void write_agreed(const Report& report, Colour colour, std::ostream& out) {
     out << painted(padded(upper(suites::name(each.kind)), 9), colour) << each.entry << ": " << each.detail << "\n";
 }
 
+}  // namespace
+
 void write_conclusion(const Report& report, std::string_view file, std::ostream& out) {
   const std::string where = file.empty() ? "no report written" : std::string(file) + " written";
   switch (report.certified) {
@@ -241,8 +254,6 @@ void write_conclusion(const Report& report, std::string_view file, std::ostream&
       out << "not certified: no case of the selection could be judged; " << scope(report) << where << "\n";
   }
 }
-
-}  // namespace
 
 void write_heading(const suites::Suite& suite, const suites::Description& backend, const Asked& asked,
                    std::ostream& out) {

@@ -78,7 +78,8 @@ oracles::Verdict judged(const Planned& planned, oracles::Outcome outcome, const 
                         oracles::Level level);
 oracles::Verdict judged(const Planned& planned, std::vector<Operands> data, oracles::Outcome outcome,
                         const Description& backend, oracles::Level level);
-// An option that nobody reads would make a report say what is not so: throws InputError where one is not declared.
+// Throws InputError for an option that the backend did not declare: nobody would read it, and a report would say what
+// is not so.
 void expect_declared(const Description& backend, const std::map<std::string, std::string>& options);
 // Asks one case once and judges it.
 oracles::Verdict certify(const Planned& planned, Backend& backend, const Conduct& conduct);

@@ -95,6 +95,7 @@ CatalogueEntry entry_of(const Json& object) {
   reader.read("sources", entry.sources);
   reader.read("build", entry.build);
   reader.read("command", entry.command);
+  reader.read("script", entry.script);
   reader.read("environment", entry.environment);
   reader.read("pack", entry.pack);
   reader.read("recycle", entry.recycle);

@@ -59,7 +59,7 @@ CatalogueEntry sample() {
 
 TEST_CASE("catalogue: an entry is read, every key of it", "[catalogue]") {
   const auto parsed = parse_catalogue(R"([{"name":"a-1.b","about":"A","package":"a 1","kind":"apt","apt":["p"],
-      "sources":["s"],"build":["make"],"command":["{bin}/x","y"],"environment":{"K":"V"},"pack":50,"recycle":7,
+      "sources":["s"],"build":["make"],"command":["{bin}/x","y"],"script":"scripts/a.py","environment":{"K":"V"},"pack":50,"recycle":7,
       "suite":"short","note":"n","needs":"m"}])");
   REQUIRE(parsed);
   const CatalogueEntry& entry = parsed->at(0);
@@ -68,6 +68,7 @@ TEST_CASE("catalogue: an entry is read, every key of it", "[catalogue]") {
   CHECK(entry.apt == Words{"p"});
   CHECK(entry.build == Words{"make"});
   CHECK(entry.command == Words{"{bin}/x", "y"});
+  CHECK(entry.script == "scripts/a.py");
   CHECK(entry.environment.at("K") == "V");
   CHECK(entry.pack == 50);
   CHECK(entry.recycle == 7);

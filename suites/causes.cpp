@@ -351,6 +351,14 @@ Diagnosis diagnose(const Case& c, const oracles::Outcome& outcome, std::span<con
 
 }  // namespace
 
+std::vector<std::string> suspicions(const std::vector<std::string>& ids, std::span<const WrongModel> models) {
+  std::vector<std::string> sentences;
+  for (const std::string& id : ids)
+    if (const auto model = std::ranges::find(models, id, &WrongModel::id); model != models.end())
+      sentences.push_back(model->sentence);
+  return sentences;
+}
+
 Finding finding_of(const Case& found, std::string origin, Answered first, std::span<const WrongModel> models,
                    Shrinking shrinking, const AskCase& ask) {
   Finding finding;
@@ -364,6 +372,7 @@ Finding finding_of(const Case& found, std::string origin, Answered first, std::s
     small = shrink(std::move(small.c), std::move(small.answered), ask, shrinking);
   }
   finding.diagnosis = diagnose(small.c, small.answered.outcome, models, suspected);
+  finding.suspicions = suspicions(finding.diagnosis.models, models);
   finding.c = std::move(small.c);
   finding.line = line(finding.c);
   finding.answered = std::move(small.answered);

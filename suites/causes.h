@@ -36,6 +36,9 @@ struct Diagnosis {
 // Of a legal case that was answered wrongly; bit for bit.
 Diagnosis diagnose(const Case& c, const oracles::Outcome& outcome, std::span<const WrongModel> models);
 
+// The sentences of models.
+std::vector<std::string> suspicions(const std::vector<std::string>& ids, std::span<const WrongModel> models);
+
 struct Finding {
   std::string found, origin;  // the line that failed first, and where it came from
   std::string line;           // the line that is kept: after shrinking
@@ -44,6 +47,7 @@ struct Finding {
   Signature signature;
   std::vector<std::string> predicate;  // what is special about `line`
   Diagnosis diagnosis;
+  std::vector<std::string> suspicions;  // the sentences of the models that explain it
   bool is_shrunk = false;
   bool comes_again = true;  // alone, as it was found; else nothing explains it
   int asks = 0;

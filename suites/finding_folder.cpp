@@ -66,6 +66,15 @@ Json finding_json(const Finding& finding, const Provenance& provenance) {
           {"tool", provenance.tool_version}};
 }
 
+void write_words(const fs::path& folder, const Finding& finding, const Provenance& provenance) {
+  const Account account = account_of(finding, provenance);
+  write_file(folder / "README.md", readme_text(account, finding.line, provenance));
+  write_file(folder / "ISSUE.md", issue_text(account));
+  if (!account.script) return;
+  write_file(folder / "repro.py", account.script->text);
+  for (const auto& [path, bytes] : account.script->files) write_file(folder / path, bytes);
+}
+
 // -- reading
 
 Result<std::string> contents(const fs::path& path, std::uintmax_t most) {
@@ -95,9 +104,10 @@ std::string folder_name(const Finding& finding) {
 
 void write_finding(const fs::path& folder, const Finding& finding, const Provenance& provenance) {
   std::error_code ignored;
-  fs::remove(folder / "finding.json", ignored);
+  for (const char* file : {"finding.json", "repro.py"}) fs::remove(folder / file, ignored);
   write_file(folder / "model.onnx", model_of(finding.c));
   for (int set = 0; set < data_sets; ++set) write_data_set(folder / data_set_name(set), finding.c, set);
+  if (is_finding(finding.answered.verdict.state)) write_words(folder, finding, provenance);
   constexpr int indent = 1;
   write_file(folder / "finding.json",
              finding_json(finding, provenance).dump(indent, ' ', false, Json::error_handler_t::replace) + "\n");

@@ -85,7 +85,8 @@ TEST_CASE("A finding is a folder of ONNX's backend tests, with the right answer 
   std::string names;
   for (const auto& [name, bytes] : files) names += name + " ";
   CHECK(names ==
-        "finding.json model.onnx test_data_set_0/input_0.pb test_data_set_0/output_0.pb test_data_set_1/input_0.pb "
+        "ISSUE.md README.md finding.json model.onnx test_data_set_0/input_0.pb test_data_set_0/output_0.pb "
+        "test_data_set_1/input_0.pb "
         "test_data_set_1/output_0.pb ");
   const Result<Tensor> right = decode_tensor(files.at("test_data_set_0/output_0.pb"));
   REQUIRE(right);

@@ -2,6 +2,7 @@
 #include "suites/shrinker.h"
 
 #include "generators/shrink.h"
+#include "suites/plainness.h"
 
 #include <set>
 
@@ -14,7 +15,8 @@ class Descent {
       : best_(best),
         ask_(ask),
         shrinking_(shrinking),
-        signature_(signature_of(best.c, best.answered, shrinking.judgement)) {
+        signature_(signature_of(best.c, best.answered, shrinking.judgement)),
+        plainness_(plainness_of(best.c)) {
     seen_.insert(line(best.c));
   }
 
@@ -36,9 +38,12 @@ class Descent {
     rc::Seq<generators::Simpler> candidates = generators::simpler(best_.c);
     while (rc::Maybe<generators::Simpler> candidate = candidates.next()) {
       if (!is_due(candidate->at) || !seen_.insert(line(candidate->c)).second) continue;
+      const Plainness plainness = plainness_of(candidate->c);
+      if (!plainness.is_within(plainness_)) continue;
       if (best_.asks >= shrinking_.most_asks || (shrinking_.is_late && shrinking_.is_late())) return false;
       if (!fails_alike(candidate->c)) continue;
       position_ = candidate->at;
+      plainness_ = plainness;
       return true;
     }
     return false;
@@ -64,6 +69,7 @@ class Descent {
   const AskCase& ask_;
   const Shrinking& shrinking_;
   const Signature signature_;
+  Plainness plainness_;  // of the best: what it got rid of does not come back
   std::set<std::string> seen_;
   generators::Position position_;
 };

@@ -28,7 +28,8 @@ struct Shrunk {
 };
 
 // Greedy descent over generators::simpler, the same for the same answers: each candidate whose signature is that of the
-// failure becomes the case, and the search goes on from there. No line is asked twice.
+// failure becomes the case, and the search goes on from there. No line is asked twice. A candidate that is less plain
+// (plainness.h) is never asked: a failure does not end on a clause, an empty tensor or NaN that it did not rest on.
 Shrunk shrink(Case failing, Answered answered, const AskCase& ask, const Shrinking& shrinking = {});
 
 }  // namespace assay::suites

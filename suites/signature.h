@@ -6,8 +6,10 @@
 #include "oracles/judge.h"
 #include "reference/case.h"
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay::suites {
@@ -41,5 +43,8 @@ bool is_finding(oracles::State state);
 // What is special about a case, "SAME_UPPER", "dilated", "type f16", in a fixed order. Of a shrunk case it is what the
 // failure needs, since everything else was taken away.
 std::vector<std::string> predicate_of(const Case& c);
+// Of its words those that are not an attribute, and what each says: "ek < s", "the dilated kernel is smaller than the
+// stride".
+std::span<const std::pair<std::string_view, std::string_view>> special_traits();
 
 }  // namespace assay::suites

@@ -20,7 +20,7 @@ using namespace assay;
 
 std::string version_text() {
   return "assay " + std::string(ASSAY_VERSION) + " (suite " + std::string(suites::suite_version) + ", standard ONNX " +
-         std::string(reports::standard_release) + ", report schema " + std::to_string(reports::schema_version) + ")";
+         std::string(standard_release) + ", report schema " + std::to_string(reports::schema_version) + ")";
 }
 
 std::vector<tools::Verb> declare(CLI::App& app) {

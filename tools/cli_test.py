@@ -258,12 +258,139 @@ class Answers(unittest.TestCase):
         self.assertIn("did you mean sonnx", done.stderr.replace("'", ""))
 
     def test_replay_of_a_pass(self):
-        done = assay("replay", *REFERENCE, POOL)
+        done = assay("replay", *REFERENCE, POOL, "--all")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertTrue(done.stdout.startswith("verdict   pass"), done.stdout)
         # (1 + 2) / 2, (2 + 3) / 2, (3 + 4) / 2
-        for mean in ("0x1.8p+0", "0x1.4p+1", "0x1.cp+1"):
-            self.assertIn(f"got {mean}  want {mean}", done.stdout)
-        self.assertIn("verdict   pass", done.stdout)
+        for mean in ("1.5 (0x1.8p+0)", "2.5 (0x1.4p+1)", "3.5 (0x1.cp+1)"):
+            self.assertIn(f"got {mean}  want {mean}\n", done.stdout)
+        self.assertNotIn("got ", assay("replay", *REFERENCE, POOL).stdout)
+
+    def test_replay_shows_what_is_wrong_and_no_more(self):
+        long = "Conv-11 opset=11 ir=8 X=f32[1,2,5,5]~normal:1 W=f32[2,2,3,2]~normal:7"
+        done = assay("replay", "--backend", "mutant:conv-flips-kernel", long)
+        self.assertEqual(done.returncode, 1)
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[0], "verdict   fail (value)")
+        self.assertTrue(lines[1].startswith("cause     "), lines[1])
+        wrong = [line for line in lines if line.startswith("  [")]
+        self.assertEqual(len(wrong), 3)
+        for line in wrong:
+            self.assertRegex(line, r"  got \S+ \(-?0x\S+\)  want \S+ \(-?0x\S+\), admitted from .*, off by \S+ ulp$")
+        self.assertRegex(done.stdout, r"… and \d+ more wrong elements; --all shows every element\n")
+        self.assertRegex(done.stdout, r"\nbudget    \d\.?\d*e?-?\d* ")
+        self.assertLess(max(map(len, lines)), 200)
+        self.assertGreater(assay("replay", "--backend", "mutant:conv-flips-kernel", long, "--all").stdout.count("\n"), 30)
+
+    def test_replay_takes_a_report_and_a_number(self):
+        with tempfile.TemporaryDirectory() as folder:
+            report = pathlib.Path(folder, "report.json")
+            assay("certify", "--backend", "mutant:pool-divides-by-kernel", "--ops", "AveragePool-11", "--cases", 40, "--report", report)
+            finding = json.loads(report.read_text(encoding="utf-8"))["findings"][0]
+            done = assay("replay", report, 1)
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            self.assertIn(f"case      {finding['smallest']['line']}\n", done.stdout)
+            self.assertIn("backend   mutant:pool-divides-by-kernel", done.stdout)
+            self.assertEqual(assay("replay", report, 1, *REFERENCE).returncode, 0, "another backend is right")
+            self.assertIn("has findings 1 to ", assay("replay", report, 99).stderr)
+            self.assertIn("which one?", assay("replay", report).stderr)
+            spoilt = json.loads(report.read_text(encoding="utf-8"))
+            spoilt["backend"]["spec"] = "exec:touch " + folder + "/run"
+            report.write_text(json.dumps(spoilt), encoding="utf-8")
+            done = assay("replay", report, 1)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("name it with --backend", done.stderr)
+            self.assertFalse(pathlib.Path(folder, "run").exists(), "a file starts no command")
+
+    def test_replay_takes_golden_vectors_and_models(self):
+        import numpy
+        import onnx
+        with tempfile.TemporaryDirectory() as folder:
+            here = pathlib.Path(folder)
+            assay("golden", "write", "--out", here / "golden", "--ops", "AveragePool-19", "--types", "f32", "--cases", 1)
+            vector = next((here / "golden/valid").iterdir())
+            line = json.loads((vector / "case.json").read_text(encoding="utf-8"))["line"]
+            self.assertIn(f"case      {line}\n", assay("replay", *REFERENCE, vector).stdout)
+            (vector / "case.json").unlink()
+            done = assay("replay", *REFERENCE, vector)  # as any folder of ONNX's backend tests
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"model     {vector}\n", done.stdout)
+            model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 19]>
+                g (float[1,1,n] X) => (float[a,b,c] Y) { Y = AveragePool <kernel_shape = [2]> (X) }''')
+            onnx.save(model, here / "pool.onnx")
+            numpy.save(here / "x.npy", numpy.array([[[1, 2, 3, 4]]], numpy.float32))
+            done = assay("replay", *REFERENCE, here / "pool.onnx", here / "x.npy", "--all")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("[0,0,2]  got 3.5 (0x1.cp+1)  want 3.5", done.stdout)
+            self.assertIn("as a case AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~lit:0x1p+0,", done.stdout)
+            drawn = assay("replay", "--backend", "mutant:pool-divides-by-kernel", here / "pool.onnx", "--data", "iota:1")
+            self.assertEqual(drawn.returncode, 0, drawn.stderr)  # nothing is padded
+            self.assertIn("X=f32[1,1,8]~iota:1", drawn.stdout)
+            done = assay("replay", *REFERENCE, here / "pool.onnx", here / "x.npy", here / "x.npy")
+            self.assertIn("2 tensors for the 1 inputs", done.stderr)
+
+    def test_a_word_behind_no_option_is_what_it_looks_like(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for words, said in (((POOL, POOL), "two words name a case line"), ((POOL, folder), "both a case line and a folder"),
+                                (("reference:fast", POOL, "--backend", "reference"), "two backends are named"),
+                                (("no/such/folder",), "there is no folder no/such/folder"), ((POOL, "3"), "a number goes with a report"),
+                                ((POOL, "x.npy"), "a tensor (.npy, .pb) goes with a model"), (("3",), "name a case line"),
+                                (("no.onnx",), "no.onnx is missing"), (("no.json", "1"), "no.json is missing")):
+                done = assay("replay", *words)
+                self.assertEqual(done.returncode, 2, words)
+                self.assertIn(said, done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertEqual(assay("replay", "reference:fast", POOL).returncode, 0)
+
+    def test_explain_tells_any_word(self):
+        for word, said in (("A3", "clamp0 (ruled), signed-trunc, signed-floor"), ("AveragePool.W2", "pads are given only"),
+                           ("below", "verdict: outside the interval"), ("L2", "asked for by default"), ("unstable", "mark: "),
+                           ("small:7", "seed 7 (8 in the second data set)"), ("ek < s", "smaller than the stride"),
+                           ("case", "OPERATOR-N"), ("Relu", "not certified yet: https://onnx.ai"), (POOL, "a count from 1 on")):
+            done = assay("explain", word)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(said, done.stdout)
+
+    def test_a_part_of_the_suite_is_listed_filtered_and_run_again(self):
+        few = ("--ops", "AveragePool-19", "--types", "f32", "--cases", 60)
+        every = assay("certify", "--list", "--backend", "no such backend", *few)
+        self.assertEqual(every.returncode, 0, every.stderr)
+        lines = every.stdout.splitlines()
+        self.assertTrue(all(line.startswith("AveragePool-19 opset=") for line in lines), lines[:3])
+        valid = assay("certify", "--list", *few, "--filter", "auto_pad == VALID").stdout.splitlines()
+        self.assertEqual(valid, [line for line in lines if "auto_pad=VALID" in line])
+        self.assertIn("holds for none", assay("certify", *REFERENCE, *few, "--filter", "rank(X) == 17").stderr)
+        self.assertEqual(assay("certify", *REFERENCE, *few, "--filter", "auto_pad ==").returncode, 2)
+        with tempfile.TemporaryDirectory() as folder:
+            first, second = pathlib.Path(folder, "first.json"), pathlib.Path(folder, "second.json")
+            bug = ("--backend", "mutant:pool-divides-by-kernel")
+            done = assay("certify", *bug, *few, "--report", first, "--quiet")
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stdout.count("\n"), 1)
+            self.assertTrue(done.stdout.startswith("not conforming: "), done.stdout)
+            failed = [v["line"] for v in json.loads(first.read_text(encoding="utf-8"))["verdicts"] if v["state"] in ("fail", "below")]
+            self.assertGreater(len(failed), 2)
+            self.assertEqual(assay("certify", "--list", "--only-failed", first).stdout.splitlines(), failed)
+            done = assay("certify", *bug, "--only-failed", first, "--report", second)
+            self.assertEqual(done.returncode, 1)
+            again = json.loads(second.read_text(encoding="utf-8"))
+            self.assertEqual(sorted(v["line"] for v in again["verdicts"]), sorted(failed))
+            self.assertFalse(again["suite"]["complete"])
+            done = assay("certify", *REFERENCE, "--only-failed", first, "--report", second)  # mended
+            self.assertEqual(done.returncode, 0, done.stdout)
+            self.assertIn("nothing to run", assay("certify", *bug, "--only-failed", second).stdout)
+            done = assay("certify", *bug, *few, "--max-failures", 2, "--jobs", 1, "--report", second)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stdout, r"stopped after [23] failures, not a certificate")
+            stopped = json.loads(second.read_text(encoding="utf-8"))
+            self.assertFalse(stopped["suite"]["complete"])
+            self.assertLess(stopped["suite"]["reached"], stopped["suite"]["cases"])
+
+    def test_a_provider_that_is_not_there_is_an_error(self):
+        done = assay("replay", "--backend", "onnxruntime", "--set", "provider=no-such", POOL)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("the option provider is not 'no-such' but one of cpu", done.stderr)
+        self.assertEqual(assay("replay", "--backend", "onnxruntime", "--set", "provider=cpu", POOL).returncode, 0)
 
     def test_replay_saves_the_case_and_replays_the_folder(self):
         with tempfile.TemporaryDirectory() as folder:

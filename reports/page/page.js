@@ -108,8 +108,9 @@ const versions = report.operators.map((row) => row.op);
 
 // -- pieces
 
-function copied(text, label) {
-  const button = el("button", {type: "button", "aria-label": "Copy " + (label || "the replay line"), onclick: async () => {
+// Its label says what is copied; `words` stand on it.
+function copyButton(text, label, words) {
+  const button = el("button", {type: "button", "aria-label": label, onclick: async () => {
     try {
       await navigator.clipboard.writeText(text);
     } catch {
@@ -123,9 +124,25 @@ function copied(text, label) {
     }
     button.textContent = "Copied";
     announce("Copied");
-    setTimeout(() => { button.textContent = "Copy"; }, 1500);
-  }}, "Copy");
-  return el("div", {class: "copy"}, el("code", {class: "line"}, said(text)), button);
+    setTimeout(() => { button.textContent = words; }, 1500);
+  }}, words);
+  return button;
+}
+const copied = (text, label) =>
+  el("div", {class: "copy"}, el("code", {class: "line"}, said(text)), copyButton(text, "Copy " + (label || "the replay line"), "Copy"));
+
+// A fenced block: fences longer than any in it.
+function fenced(text, language) {
+  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map((run) => run[0].length)), fence = "`".repeat(Math.max(3, longest + 1));
+  return fence + language + "\n" + text.replace(/\n$/, "") + "\n" + fence + "\n";
+}
+const issueText = (account) =>
+  account.title + "\n\n" + account.opening + (account.python ? fenced(account.python, "python") + "\n" : "") + account.closing;
+function takeAway(account) {
+  if (!account) return null;
+  return block("Take it elsewhere", el("div", {class: "take"},
+    account.python ? copyButton(account.python, "Copy as Python: a script that shows it without assay", "Copy as Python") : null,
+    copyButton(issueText(account), "Copy as issue: a text for an issue tracker", "Copy as issue")));
 }
 const block = (title, ...children) => el("div", {class: "block"}, el("p", {class: "label"}, title), children);
 // A landmark where there is one of its name; what every cause has is a group.
@@ -438,7 +455,7 @@ function certifyCauses() {
     const row = rowOf(smallest.id);
     if (row !== undefined && !cause.best.mark && detail(row)) cause.detail = detail(row);
     return Object.assign(cause, {smallest: smallest.line || (row === undefined ? "" : line(row)), replay: smallest.replay || cause.best.replay,
-      picture: cause.best.picture, row, clauses: cause.best.clauses || [], needs: cause.best.needs || [],
+      picture: cause.best.picture, account: cause.best.account, row, clauses: cause.best.clauses || [], needs: cause.best.needs || [],
       evidence: row === undefined ? null : table.evidence[row]});
   });
 }
@@ -450,7 +467,7 @@ function fuzzCauses() {
     const colon = cause.sentence.indexOf(": ");
     return {state: cause.state, word: cause.state, because: cause.because, detail: smallest.detail || "", count: cause.count,
       says: colon < 0 ? cause.sentence : cause.sentence.slice(colon + 2), versions: new Map(Object.entries(cause.versions)), smallest: cause.smallest, replay: cause.replay,
-      picture: smallest.picture, evidence: smallest.evidence, clauses: smallest.clauses || [], needs: cause.needs,
+      picture: smallest.picture, account: smallest.account, evidence: smallest.evidence, clauses: smallest.clauses || [], needs: cause.needs,
       id: (smallest.id || cause.examples[0] || "0").slice(0, 12), found: cause.first, folder: smallest.folder};
   });
 }
@@ -469,7 +486,7 @@ causes.sort((a, b) => GRAVITY.indexOf(a.state) - GRAVITY.indexOf(b.state) || b.c
 function causeBody(cause) {
   return [
     el("div", {class: "pair"},
-      el("div", {}, block("Smallest case", el("p", {class: "line"}, said(cause.smallest))), block("Ask it again", copied(cause.replay)),
+      el("div", {}, block("Smallest case", el("p", {class: "line"}, said(cause.smallest))), block("Ask it again", copied(cause.replay)), takeAway(cause.account),
         isWords(cause.detail) ? block(cause.state === "refused" || cause.state === "error" ? "In its words" : "What was found", el("p", {class: "small"}, said(cause.detail))) : null,
         cause.needs.length ? block("What the case has", el("p", {class: "small"}, cause.needs.join(", "))) : null),
       el("div", {}, block("Operator versions", el("p", {class: "small"}, [...cause.versions].map(([op, n], i) =>

@@ -5,6 +5,7 @@
 #include "generators/shrink.h"
 #include "suites/crosscheck/exam.h"
 #include "suites/crosscheck/mutants.h"
+#include "suites/plainness.h"
 #include "suites/shrinker.h"
 
 #include <catch2/catch.hpp>
@@ -37,15 +38,19 @@ suites::Answered answered(const Case& c, std::string_view bug) {
 struct Shrinkage {
   CaseSize before, after;
   int asks = 0;
-  bool is_same = false, is_minimal = false;
+  bool is_same = false, is_minimal = false, is_plain = false;
 };
 
 Shrinkage shrunk(const Case& c, std::string_view bug, bool shows) {
   const suites::Answered first = answered(c, bug);
   const suites::Shrunk small = suites::shrink(c, first, [&](const Case& other) { return answered(other, bug); });
   const suites::Signature before = signature_of(c, first), after = signature_of(small.c, small.answered);
-  const Shrinkage row{generators::size_of(c), generators::size_of(small.c), small.asks, before == after,
-                      small.is_minimal};
+  const Shrinkage row{generators::size_of(c),
+                      generators::size_of(small.c),
+                      small.asks,
+                      before == after,
+                      small.is_minimal,
+                      suites::plainness_of(small.c).is_within(suites::plainness_of(c))};
   if (shows)
     std::cout << std::left << std::setw(42) << bug << std::right << std::setw(4) << row.asks << std::setw(6)
               << row.before.elements << " -> " << std::setw(3) << row.after.elements << std::setw(3)
@@ -84,6 +89,7 @@ TEST_CASE("Every planted bug shrinks to a case on paper that fails in the same w
       rows.push_back(shrunk(c, bug.id, is_full()));
       INFO(bug.id << " on " << line(c));
       CHECK(rows.back().is_same);
+      CHECK(rows.back().is_plain);
       CHECK(rows.back().asks <= 200);
     }
   }

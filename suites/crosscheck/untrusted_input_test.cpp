@@ -146,7 +146,7 @@ struct Documents {
     made.harvest = suites::harvest(store, false);
     made.peaks = suites::seek(made.plan, crew, conduct);
     made.excused.assign(made.harvest.failures.size(), false);
-    made.findings = suites::findings_of(made.harvest, crew, conduct, wrong_models(), {2, 30, 30});
+    made.findings = suites::findings_of(made.harvest.failures, crew, conduct, wrong_models(), {2, 30, 30, {}});
     made.causes = suites::causes_of(made.findings, wrong_models());
     made.folder = "findings";
     made.run = {"2026-01-01T00:00:00Z", 1, 1, "any"};

@@ -130,7 +130,7 @@ class Faulty(Libraries):
     def test_refusals_carry_their_reason(self):
         for run, words in {
             'host->because(host->context, "too\\nlarge"); return ASSAY_REFUSED': "refused: too large",
-            'host->because(host->context, "no kernel"); return ASSAY_UNSUPPORTED': "unsupported: no kernel",
+            'host->because(host->context, "no kernel"); return ASSAY_UNSUPPORTED': "unsupported (not implemented): no kernel",
             "return ASSAY_REFUSED": "refused: run() gave no reason",
             "char* text = malloc(3 << 20); memset(text, 34, 3 << 20); text[(3 << 20) - 1] = 0; "
             "host->because(host->context, text); return ASSAY_REFUSED": 'refused: """"',

@@ -31,6 +31,17 @@ def dependencies(manifest):
     return dict(re.findall(r"^([\w\-]+) = (.+)$", section, flags=re.M))
 
 
+class Scripts(unittest.TestCase):
+    def test_each_backend_that_python_reaches_says_how_a_script_asks_it(self):
+        for entry in CATALOGUE:
+            self.assertEqual("script" in entry, entry["kind"] == "venv", entry["name"])
+            if "script" in entry:
+                text = (BACKENDS / entry["script"]).read_text()
+                self.assertIn("\nversion = ", text, entry["script"])
+                self.assertIn("\ndef run(model, *sets):\n", text, entry["script"])
+                compile(text, entry["script"], "exec")  # with words in capitals that stand for something
+
+
 class PinnedPackages(unittest.TestCase):
     def test_a_python_environment_is_locked_with_hashes(self):
         for entry in entries("venv"):

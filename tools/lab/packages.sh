@@ -51,7 +51,9 @@ make_root() {
   mount -t proc proc "$root/proc" 2>/dev/null || mount --bind /proc "$root/proc"
   mount --bind /dev "$root/dev"
   mkdir "$root/assay"
-  cp "$made"/assay* tools/python/{judge_test.py,types_test.py,types.txt} tools/backends/locks/onnxruntime.txt "$root/assay/"
+  cp "$made"/assay* tools/python/{judge_test.py,pytest_test.py,types_test.py,types.txt} tools/backends/locks/onnxruntime.txt \
+    "$root/assay/"
+  cp -r tools/testing "$root/testing"
 }
 
 clear_away() {
@@ -88,6 +90,8 @@ use_wheel() {
     /venv/bin/python /assay/judge_test.py
     /venv/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r /assay/types.txt
     /venv/bin/python /assay/types_test.py
+    /venv/bin/pip install --quiet --disable-pip-version-check pytest
+    ASSAY_FULL=1 /venv/bin/python /assay/pytest_test.py
     /venv/bin/python -m assay --version
     status=0
     /venv/bin/assay certify --ops Conv-11 --types f32 | tail -n 1 || status=$?

@@ -39,6 +39,12 @@ function(assay_wheel)
                 \"\${CMAKE_INSTALL_PREFIX}/assay\" COMMAND_ERROR_IS_FATAL ANY)")
 endfunction()
 
+# The plugin of pytest needs no compiled module: it calls the program.
+add_test(NAME tools_python.pytest_test COMMAND "${ASSAY_PYTHON}" "${PROJECT_SOURCE_DIR}/tools/python/pytest_test.py"
+         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+set_tests_properties(tools_python.pytest_test PROPERTIES
+  ENVIRONMENT "ASSAY_BUILD=${PROJECT_BINARY_DIR};ASSAY_PYTHON=${ASSAY_PYTHON};PYTHONDONTWRITEBYTECODE=1")
+
 if(SKBUILD)
   assay_python()
   assay_wheel()

@@ -9,6 +9,7 @@
 #include "suites/crosscheck/wrong_models.h"
 #include "suites/golden_outputs.h"
 #include "suites/inquiry.h"
+#include "suites/narrowing.h"
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/github.h"
 #include "tools/verbs/progress.h"
@@ -19,6 +20,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <atomic>
 #include <cctype>
 #include <filesystem>
 #include <iostream>
@@ -39,7 +41,11 @@ struct Options {
   int jobs = 0;
   std::string report, certificate, suite, profile, suites, expectations, baseline, save_outputs;
   std::vector<std::string> configurations;
-  bool github = false;
+  std::string only_failed, filter;
+  Int most_failures = 0;
+  bool github = false, lists = false, is_quiet = false;
+
+  bool is_narrowed() const { return !only_failed.empty() || !filter.empty() || most_failures > 0; }
 };
 
 // Where the answers go. Throws InputError where there are none to save, or others lie there already.
@@ -52,17 +58,24 @@ fs::path new_outputs(const fs::path& folder, const suites::Description& backend)
 }
 
 suites::Campaign campaign(const suites::Suite& suite, const Options& options, suites::KeptOutcomes& kept) {
-  ProgressLine line;
+  std::optional<ProgressLine> line;
+  if (!options.is_quiet) line.emplace();
+  std::atomic<bool> enough = false;
   suites::Conduct conduct = options.subject.conduct();
   conduct.jobs = jobs_or_processors(options.jobs);
   conduct.stop = &interrupted();
-  conduct.progress = [&](const suites::Progress& progress) { line.show(progress); };
+  conduct.enough = &enough;
+  conduct.progress = [&](const suites::Progress& progress) {
+    if (line) line->show(progress);
+  };
+  Int failures = 0;
   heed_interrupts();
   suites::Crew crew(options.subject.opener(), conduct.jobs);
   std::optional<fs::path> folder;
   if (!options.save_outputs.empty()) folder = new_outputs(options.save_outputs, crew.describe());
   return suites::run(suite, crew, conduct, [&](const suites::Conclusion& each) {
     kept.see(each);
+    if (breaks_conformance(each.verdict.state, options.subject) && ++failures == options.most_failures) enough = true;
     if (folder) suites::save_outcome(*folder, suite.cases[each.index], each.outcome);
   });
 }
@@ -80,6 +93,11 @@ void settle(reports::Agreed& agreed, const suites::Suite& suite, const suites::C
   const auto selection = selection_of(options.operators, options.types);
   const auto measure = options.subject.strict ? suites::Measure::strict : suites::Measure::lenient;
   if (agreed.ledger) agreed.settlement = suites::settle(*agreed.ledger, suite, campaign, selection, suites::today());
+  // Of a part that somebody picked nothing says that an entry is not needed.
+  if (options.is_narrowed())
+    std::erase_if(agreed.settlement.complaints, [](const suites::Complaint& each) {
+      return each.kind == suites::Complaint::Kind::unused || each.kind == suites::Complaint::Kind::passing;
+    });
   if (agreed.baseline) agreed.comparison = suites::compare(*agreed.baseline, suite, campaign, measure);
 }
 
@@ -93,6 +111,7 @@ reports::Report certified(suites::Suite suite, const Options& options, reports::
   reports::Asked asked = options.subject.asked();
   asked.seed = options.seed;
   asked.profile = options.profile;
+  asked.most_failures = options.most_failures;
   settle(agreed, suite, done, options);
   reports::Report report =
       reports::report(std::move(suite), std::move(done), std::move(asked), std::move(run), std::move(agreed));
@@ -117,9 +136,25 @@ void check_certificate(const Options& options, const suites::Suite& suite) {
     throw InputError("--certificate: a baseline excuses breaches that nobody stands for; use --expectations");
   if (!suite.complete)
     throw InputError(
-        "--certificate takes the whole suite: leave out --ops and --types, and let --suite be full and --cases "
+        "--certificate takes the whole suite: leave out --ops, --types, --filter and --only-failed, and let --suite be "
+        "full and --cases "
         "at least " +
         std::to_string(suites::default_generated));
+}
+
+// What is run: the suite, or the part of it that was asked for.
+suites::Suite planned(const Options& options, const suites::Request& request) {
+  std::optional<suites::Predicate> predicate;
+  if (!options.filter.empty()) {
+    const Result<suites::Predicate> parsed = suites::parse_predicate(options.filter);
+    if (!parsed) throw InputError("--filter: " + parsed.error());
+    predicate = *parsed;
+  }
+  suites::Suite suite = options.only_failed.empty()
+                            ? suites::plan(suites_folder(options.suites), request)
+                            : suites::suite_of(suites::failed_lines(options.only_failed, options.subject.strict),
+                                               options.only_failed, request.selection);
+  return predicate ? suites::narrowed(std::move(suite), *predicate) : suite;
 }
 
 // Why cases that were pinned or drawn are not in a limited suite: "Conv.R1 1234, Conv.R2 567".
@@ -147,11 +182,19 @@ void publish_certificate(const reports::Report& report, const Options& options, 
             << "assay verify " << options.certificate << " --report " << options.report << "\n";
 }
 
+std::string why_none(const Options& options) {
+  if (!options.filter.empty()) return "--filter " + options.filter + " holds for none of them";
+  return "--ops and --types leave out all that " + options.only_failed + " has";
+}
+
+suites::Request request_of(const Options& options) {
+  return {selection_of(options.operators, options.types),
+          suite_of(options) == "short" ? suites::Request::Length::abridged : suites::Request::Length::full,
+          options.seed, options.cases, options.profile.empty() ? nullptr : &profile_of(options.profile)};
+}
+
 reports::Report certify_once(const Options& options) {
-  const suites::Request request{
-      selection_of(options.operators, options.types),
-      suite_of(options) == "short" ? suites::Request::Length::abridged : suites::Request::Length::full, options.seed,
-      options.cases, options.profile.empty() ? nullptr : &profile_of(options.profile)};
+  const suites::Request request = request_of(options);
   level_of(options.subject.level);  // mistakes are told before the work
   options.subject.opener();
   reports::Agreed agreed = agreed_in(options);
@@ -161,11 +204,12 @@ reports::Report certify_once(const Options& options) {
   std::optional<reports::Unheeded> unheeded;
   if (options.github) unheeded.emplace(std::cout);
   const Stopwatch stopwatch;
-  suites::Suite suite = suites::plan(suites_folder(options.suites), request);
+  suites::Suite suite = planned(options, request);
+  if (suite.cases.empty()) throw InputError("no case is left to run; " + why_none(options));
   check_certificate(options, suite);
-  say_left_out(suite);
+  if (!options.is_quiet) say_left_out(suite);
   reports::Report report = certified(std::move(suite), options, std::move(agreed), stopwatch);
-  publish(report, draft ? &*draft : nullptr, options.report);
+  publish(report, draft ? &*draft : nullptr, options.report, options.is_quiet ? Detail::conclusion : Detail::all);
   if (certificate) publish_certificate(report, options, *certificate);
   unheeded.reset();
   if (options.github) tell_github(report, options.report);
@@ -223,7 +267,23 @@ void print_differences(const reports::Report& first, const reports::Report& othe
   std::cout << "\n";
 }
 
+// The lines that would be run, and nothing else.
+int list(const Options& options) {
+  for (const suites::Planned& each : planned(options, request_of(options)).cases) std::cout << each.line << "\n";
+  return conforms;
+}
+
+// Whether there is nothing to run because nothing failed.
+bool is_mended(const Options& options) {
+  return !options.only_failed.empty() && suites::failed_lines(options.only_failed, options.subject.strict).empty();
+}
+
 int certify(const Options& options) {
+  if (options.lists) return list(options);
+  if (is_mended(options)) {
+    std::cout << "nothing to run: " << options.only_failed << " has no case that broke conformance\n";
+    return conforms;
+  }
   if (options.configurations.empty()) return certify_once(options).is_as_agreed() ? conforms : not_conforming;
   std::vector<Options> all;
   for (const std::string& configuration : options.configurations) {
@@ -290,6 +350,18 @@ Verb certify_verb(CLI::App& app) {
                       "only cases within this profile, spelt out: sonnx; `assay explain` has its restrictions");
   command->add_option("--suites", options->suites,
                       "the folder with conformance/*.cases (default: the project's suites/)");
+  command->add_option("--filter", options->filter,
+                      "only the cases for which this holds, as in 'auto_pad == VALID and any(strides) > 1' "
+                      "(suites/predicate.h); no certificate");
+  command->add_option("--only-failed", options->only_failed,
+                      "only the cases that broke conformance in this report; no certificate");
+  command
+      ->add_option("--max-failures", options->most_failures,
+                   "begin no further case after so many that break conformance; 0: run all")
+      ->check(CLI::Range(Int{0}, Int{1} << 40))
+      ->capture_default_str();
+  command->add_flag("--list", options->lists, "print the case lines that would be run, and run none");
+  command->add_flag("-q,--quiet", options->is_quiet, "print nothing but the conclusion");
   command->add_flag("--github", options->github,
                     "in a GitHub job: breaches as annotations, and the report in the summary of the job");
   CLI::Option* save = command->add_option(

@@ -3,6 +3,7 @@
 #include "suites/doctor.h"
 
 #include "suites/worker_names.h"
+#include "tools/verbs/positional.h"
 #include "tools/verbs/subject.h"
 #include "tools/verbs/verbs.h"
 
@@ -105,7 +106,7 @@ Verb doctor_verb(CLI::App& app) {
   auto settings = std::make_shared<Settings>();
   command->add_option("--backend", settings->backend, "the worker, as in certify: exec:COMMAND, python:MODULE, a name");
   add_seconds_option(*command, "--timeout", settings->timeout_seconds, "seconds an answer may take");
-  take_words(*command, "what", {{Named::backend, &settings->backend}}, "the worker, as --backend names it");
+  take_words(*command, "what", {{Positional::backend, &settings->backend}}, "the worker, as --backend names it");
   command->footer("Exit codes: 0 nothing wrong, 1 something wrong, 2 usage or input.");
   return {command, [settings] { return doctor(*settings); }};
 }

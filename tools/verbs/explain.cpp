@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay explain: one operator version as this project reads it.
+// assay explain: any word that assay prints: an operator version as this project reads it, a case, a ruling, a verdict.
+#include "reference/nearest.h"
+#include "reference/onnx_io.h"
 #include "reference/operator.h"
 #include "reference/profiles.h"
+#include "suites/case_words.h"
+#include "suites/glossary.h"
+#include "suites/printable.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"
 
@@ -17,23 +22,6 @@ std::string joined(const std::vector<std::string>& words) {
   std::string all;
   for (const std::string& word : words) all += (all.empty() ? "" : " ") + word;
   return all;
-}
-
-struct Printed {
-  std::string operator()(Int value) const { return std::to_string(value); }
-  std::string operator()(float value) const { return std::to_string(value); }
-  std::string operator()(const std::string& value) const { return value; }
-  std::string operator()(const Ints& value) const { return text(value); }
-};
-
-// The derived defaults have no value to print, but most are one of a few functions.
-std::string default_of(const AttributeSpec& attribute) {
-  if (attribute.required) return "required";
-  if (attribute.value) return "default " + std::visit(Printed{}, *attribute.value);
-  const auto* function = attribute.derived.target<Ints (*)(const Call&)>();
-  if (function && *function == ones) return "default 1 per spatial axis";
-  if (function && *function == zeros) return "default 0 at both ends of every spatial axis";
-  return attribute.name == "kernel_shape" ? "default the spatial extents of W" : "default worked out from the inputs";
 }
 
 std::string_view kind_of(const AttributeSpec& attribute) {
@@ -73,7 +61,7 @@ void explain_types(const Definition& definition) {
 void explain_attributes(const Definition& definition) {
   std::cout << "\nAttributes\n";
   for (const AttributeSpec& each : definition.attributes)
-    std::cout << "  " << each.name << ": " << kind_of(each) << ", " << default_of(each) << "\n";
+    std::cout << "  " << each.name << ": " << kind_of(each) << ", " << suites::default_of(each) << "\n";
 }
 
 void explain_constraints(const Definition& definition) {
@@ -134,16 +122,13 @@ std::string standing(const Profile& profile, const Case& c) {
   return first + "; within with every attribute written: " + line(spelt_out(c));
 }
 
-int explain_case(const std::string& word) {
+void explain_case(const std::string& word) {
   const Result<Case> c = parse_case(word);
   if (!c) throw InputError(c.error());
-  const std::vector<std::string> violated = c->definition().violated(c->call());
-  std::cout << line(*c) << "\n  id       " << case_id(line(*c)) << "\n  "
-            << (violated.empty() ? "legal" : "breaks   " + joined(violated)) << "\n";
+  std::cout << suites::in_words(*c) << "\nprofiles\n";
   for (const Profile& profile : profiles())
     std::cout << "  " << profile.name << std::string(profile.name.size() < 8 ? 8 - profile.name.size() : 0, ' ') << " "
               << standing(profile, *c) << "\n";
-  return conforms;
 }
 
 const Operator& operator_of(const Definition& definition) {
@@ -152,10 +137,8 @@ const Operator& operator_of(const Definition& definition) {
   return *op;
 }
 
-int explain(const std::string& word) {
-  if (word.find('=') != std::string::npos) return explain_case(word);
-  const Definition& definition = definition_of(word);
-  std::cout << text(definition.version) << "\n";
+void explain_version(const Definition& definition) {
+  std::cout << text(definition.version) << "\n" << page_of(definition.version) << "\n";
   explain_versions(operator_of(definition), definition);
   explain_parameters("Inputs", definition.inputs);
   explain_parameters("Outputs", definition.outputs);
@@ -165,6 +148,41 @@ int explain(const std::string& word) {
   explain_rulings(definition);
   explain_accuracy(definition);
   explain_profiles(definition);
+}
+
+// Of ai.onnx, but not yet among the operators of this project: the newest version of that name, or the one named.
+std::optional<OpVersion> to_come(const std::string& word) {
+  std::optional<OpVersion> found;
+  for (const Registered& each : registered_operators())
+    if (each.version.name == word || text(each.version) == word) found = each.version;
+  return found;
+}
+
+[[noreturn]] void unknown(const std::string& word) {
+  std::vector<std::string> known = suites::glossary_words();
+  std::ranges::copy(operator_and_version_names(), std::back_inserter(known));
+  const std::string near = assay::suggestion(word, known);
+  throw InputError("'" + suites::printable(word, 80) + "' is no word of assay" +
+                   (near.empty()
+                        ? "; it explains operator versions, cases in quotes, rulings (A3), constraints (Conv.C6), "
+                          "verdicts (below), levels (L2) and marks (unstable)"
+                        : near));
+}
+
+int explain(const std::string& word) {
+  if (const Definition* definition = definition_named(word)) {
+    explain_version(*definition);
+  } else if (const auto meaning = suites::meaning_of(word)) {
+    std::cout << *meaning;
+  } else if (word.find(' ') != std::string::npos && word.find('=') != std::string::npos) {
+    explain_case(word);
+  } else if (const auto version = to_come(word)) {
+    std::cout << text(*version) << ": operator version of ai.onnx, not certified yet: " << page_of(*version) << "\n";
+  } else if (!in_force(word).empty()) {
+    definition_of(word);
+  } else {
+    unknown(word);
+  }
   return conforms;
 }
 
@@ -172,8 +190,14 @@ int explain(const std::string& word) {
 
 Verb explain_verb(CLI::App& app) {
   auto word = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("explain", "what an operator version takes, demands and means");
-  command->add_option("version", *word, "Conv-11; Conv is its newest version; or a case in quotes")->required();
+  CLI::App* command = app.add_subcommand(
+      "explain", "what a word means: an operator version, a case in quotes, or any other word that assay prints");
+  command
+      ->add_option(
+          "word", *word,
+          "Conv-11 (Conv is its newest version), a case in quotes, a ruling (A3), a constraint (Conv.C6), a "
+          "verdict (below), a level (L2), a mark (unstable), a recipe (small:7) and so on; case: how cases are written")
+      ->required();
   return {command, [word] { return explain(*word); }};
 }
 

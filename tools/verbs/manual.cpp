@@ -4,6 +4,7 @@
 
 #include "oracles/accuracy.h"
 #include "suites/catalogue.h"
+#include "suites/glossary.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"
 
@@ -239,9 +240,17 @@ std::vector<std::string> installable_names() {
   return names;
 }
 
+// Words of several cannot be typed without quotes.
+std::vector<std::string> explained_words() {
+  std::vector<std::string> words = version_names();
+  for (const std::string& word : suites::glossary_words())
+    if (word.find_first_of(" \"") == std::string::npos) words.push_back(word);
+  return words;
+}
+
 Vocabulary vocabulary() {
   return {{"--backend", backend_names}, {"--ops", operator_and_version_names}, {"--types", type_names},
-          {"--level", level_names},     {"names", installable_names},          {"version", version_names},
+          {"--level", level_names},     {"names", installable_names},          {"word", explained_words},
           {"what", backend_names}};
 }
 

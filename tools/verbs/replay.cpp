@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay replay: asks one question again and shows what was expected, what came back and why it was judged so.
+// assay replay: asks one question again and shows what came of it, why, and which elements are wrong.
 #include "oracles/case_class.h"
 #include "oracles/enclosure.h"
 #include "oracles/finding.h"
+#include "oracles/judge.h"
 #include "oracles/operands.h"
+#include "suites/clauses.h"
 #include "suites/crosscheck/wrong_models.h"
 #include "suites/finding_folder.h"
+#include "suites/glossary.h"
+#include "tools/verbs/question.h"
 #include "tools/verbs/subject.h"
 #include "tools/verbs/verbs.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 namespace assay::tools {
 namespace {
@@ -24,12 +28,14 @@ using oracles::Evidence;
 using oracles::Outcome;
 using oracles::Verdict;
 
-constexpr Int most_elements = 24;
+// Of a wrong answer, unless all is asked for: elements that are shown, and terms of the exact sum.
+constexpr std::size_t most_shown = 3, most_terms = 12;
 
 struct Options {
   Subject subject;
-  std::string line, folder, save;
-  bool shrinks = false;
+  Said said;
+  std::string save;
+  bool shrinks = false, shows_all = false, as_issue = false;
 };
 
 // A row of the listing: a word, then what it says.
@@ -50,107 +56,167 @@ class Listening : public suites::Backend {
   std::unique_ptr<suites::Backend> backend_;
 };
 
-std::string constraint_text(const Definition& definition, const std::string& id) {
-  if (const Constraint* own = definition.constraint(id)) return own->text;
-  const auto general = std::ranges::find(general_constraints(), id, &Constraint::id);
-  return general == general_constraints().end() ? "" : general->text;
+// Everything that is known when the question is answered.
+struct Replayed {
+  const Question& question;
+  const Outcome& outcome;
+  const Verdict& verdict;
+  oracles::Judgement judgement;
+  bool shows_all = false;
+};
+
+// -- verdict and cause
+
+void show_verdict(const Replayed& r) {
+  row("verdict") << oracles::name(r.verdict.state);
+  if (r.verdict.level) std::cout << ", meets " << oracles::name(*r.verdict.level);
+  if (!r.verdict.because.empty() && r.verdict.because != oracles::name(r.verdict.state))
+    std::cout << " (" << r.verdict.because << ")";
+  std::cout << (r.verdict.detail.empty() ? "" : ": ") << r.verdict.detail << "\n";
 }
 
-void show_case(const suites::Planned& planned, const Definition& definition) {
-  const Call call = planned.c.call();
-  row("case") << planned.line << "\n";
-  row("id") << case_id(planned.line) << "\n";
-  row("class") << oracles::class_of(planned.c) << "\n";
-  for (const std::string& id : definition.violated(call)) {
-    row("breaks") << id << ": " << constraint_text(definition, id) << "\n";
+void show_cause(const suites::Finding& finding) {
+  for (const std::string& id : finding.diagnosis.models) {
+    const auto model = std::ranges::find(crosscheck::wrong_models(), id, &suites::WrongModel::id);
+    const char* how = finding.diagnosis.by_shape       ? "the shape is that of: "
+                      : finding.diagnosis.is_confirmed ? ""
+                                                       : "perhaps: ";
+    row("cause") << how << model->sentence << " (" << id << ")\n";
+  }
+  if (suites::is_too_large_to_explain(finding.answered.outcome))
+    row("cause") << "not looked for: wrong models are compared up to " << suites::most_explained << " outputs\n";
+  if (finding.is_shrunk)
+    row("shrunk") << finding.line << "\n" << std::string(10, ' ') << finding.asks << " runs to shrink\n";
+  row("signature") << text(finding.signature) << "\n";
+}
+
+// -- the question
+
+void show_question(const Question& question, const suites::Description& backend) {
+  row("backend") << backend.backend << " " << backend.version << " " << backend.device << "\n";
+  if (!question.model.empty()) row("model") << question.title << "\n";
+  if (!question.planned) return;
+  for (const suites::Step& step : question.before) row("first") << step.line << "\n";
+  row(question.model.empty() ? "case" : "as a case") << question.planned->line << "\n";
+  row("id") << case_id(question.planned->line) << "\n";
+  row("class") << oracles::class_of(question.planned->c) << "\n";
+  const bool is_legal = question.call.definition().violated(question.call).empty();
+  for (const std::string& id : suites::clauses_of(question.planned->c)) {
+    const std::string meaning = suites::meaning_of(id).value_or(id);
+    row(is_legal ? "rests on" : "breaks") << meaning.substr(0, meaning.find('\n')) << "\n";
   }
 }
 
-void show_outcome(const Outcome& outcome) {
-  row("outcome") << oracles::name(outcome.kind) << (outcome.because.empty() ? "" : ": ") << outcome.because << "\n";
-}
+// What the last case of a session ends as where nothing runs before it.
+void show_alone(const Verdict& alone) { row("alone") << suites::in_words(alone) << "\n"; }
 
-// Of the default level.
-std::string interval(const Element& element, DType type) {
-  if (element.kind != oracles::Kind::finite) return "";
-  const oracles::Interval asked = oracles::interval(element, element.asked, type);
-  return "  [" + oracles::written(asked.lower, type) + ", " + oracles::written(asked.upper, type) + "]";
-}
-
-const Tensor* first_output(const Outcome& outcome, int set) {
-  const auto index = static_cast<std::size_t>(set);
-  return index < outcome.sets.size() && !outcome.sets[index].empty() ? &outcome.sets[index].front() : nullptr;
-}
-
-std::string got(const Tensor* tensor, const oracles::Answer& answer, Int index) {
-  if (!tensor || tensor->shape() != answer.shape() || tensor->dtype() != answer.dtype()) return "-";
-  return oracles::written(oracles::scalar(*tensor, index), tensor->dtype());
-}
-
-void show_elements(const oracles::Answer& answer, const Tensor* tensor) {
-  const Shape shape = answer.shape();
-  const Int count = volume(shape);
-  for (Int index = 0; index < std::min(count, most_elements); ++index) {
-    const Element element = answer.element(index);
-    std::cout << "  " << text(oracles::position(shape, index)) << "  got " << got(tensor, answer, index) << "  want "
-              << oracles::wanted(element, answer.dtype()) << (element.reason.empty() ? "" : ": ") << element.reason
-              << interval(element, answer.dtype()) << "\n";
-  }
-  if (count > most_elements) std::cout << "  … and " << count - most_elements << " more\n";
-}
-
-// What the rulings expect, or the readings the verdict found. A model that is invalid under them has no answer.
-void show_answer(const Case& c, const Readings& readings, const Listening& backend) {
-  if (!c.definition().violated(c.call(), readings).empty()) return;
-  for (int set = 0; set < data_sets; ++set) {
-    const auto answer = oracles::oracle_of(c.version).answer(c.call(), operands(c, set), readings, {});
-    const Tensor* tensor = first_output(backend.heard, set);
-    row("data " + std::to_string(set)) << "expected " << name(answer->dtype()) << text(answer->shape());
-    if (tensor) std::cout << ", got " << name(tensor->dtype()) << text(tensor->shape());
-    std::cout << "\n";
-    show_elements(*answer, tensor);
-  }
-}
-
-void show_evidence(const Evidence& evidence) {
-  row("element") << text(evidence.index) << " of data set " << evidence.set << "  got " << evidence.got << "  want "
-                 << evidence.want << "\n";
-  if (!evidence.exact.empty()) {  // an infinity or NaN is wanted by itself
-    row("interval") << "[" << evidence.lower << ", " << evidence.upper << "]  " << evidence.arithmetic << "\n";
-    row("exact") << evidence.exact << "\n";
-    row("budget") << evidence.budget << "\n";
-  }
-  for (const oracles::Tap& tap : evidence.taps) {
-    row("tap") << tap.where << " ";
-    for (const std::string& factor : tap.factors) std::cout << " " << factor;
-    std::cout << "\n";
-  }
-}
-
-void show_verdict(const Verdict& verdict) {
+void show_readings(const Verdict& verdict) {
   for (const auto& [id, reading] : verdict.followed) row("follows") << id << " " << reading << "\n";
   if (!verdict.readings.departures().empty()) row("reading") << text(verdict.readings) << "\n";
-  if (verdict.evidence) show_evidence(*verdict.evidence);
-  row("verdict") << oracles::name(verdict.state);
-  if (verdict.level) std::cout << ", meets " << oracles::name(*verdict.level);
-  if (!verdict.because.empty()) std::cout << " (" << verdict.because << ")";
-  std::cout << (verdict.detail.empty() ? "" : ": ") << verdict.detail << "\n";
 }
 
-// A line, or the folder of a finding.
-suites::Planned planned(const Options& options) {
-  if (options.line.empty() == options.folder.empty())
-    throw InputError("name one case line, in quotes, or one folder of a finding: assay replay BACKEND 'CASE'");
-  if (!options.folder.empty()) {
-    Result<suites::Planned> read = suites::read_finding(options.folder);
-    if (!read) throw InputError(read.error());
-    return *std::move(read);
-  }
-  Result<Case> parsed = parse_case(options.line);
-  if (!parsed) throw InputError(parsed.error());
-  std::string canonical = line(*parsed);
-  return {*std::move(parsed), std::move(canonical), "command line", std::nullopt};
+// -- elements
+
+const Tensor* first_output(const Outcome& outcome, std::size_t set) {
+  return set < outcome.sets.size() && !outcome.sets[set].empty() ? &outcome.sets[set].front() : nullptr;
 }
+
+std::unique_ptr<oracles::Answer> answer_of(const Replayed& r, std::size_t set) {
+  return oracles::oracle_of(r.question.call.definition().version)
+      .answer(r.question.call, r.question.sets[set], r.verdict.readings, r.judgement.arithmetic);
+}
+
+// "2.5 (0x1.4p+1)", and around it what is admitted where that is more than a point.
+std::string admitted(const Element& element, DType type) {
+  std::string out = oracles::readable(oracles::wanted(element, type), type);
+  if (element.kind != oracles::Kind::finite) return out + (element.reason.empty() ? "" : ": " + element.reason);
+  const oracles::Interval asked = oracles::interval(element, element.asked, type);
+  const std::string lower = oracles::written(asked.lower, type), upper = oracles::written(asked.upper, type);
+  if (lower != upper)
+    out += ", admitted from " + oracles::readable(lower, type) + " to " + oracles::readable(upper, type);
+  return out;
+}
+
+std::string digits_of(double value) {
+  std::array<char, 32> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%.6g", value);
+  return buffer.data();
+}
+
+void show_element(const oracles::Answer& answer, const Element& element, const Tensor& got, Int index) {
+  const oracles::Scalar value = oracles::scalar(got, index);
+  const DType type = answer.dtype();
+  std::cout << "  " << text(oracles::position(answer.shape(), index)) << "  got "
+            << oracles::readable(oracles::written(value, type), type) << "  want " << admitted(element, type);
+  const bool are_numbers = element.kind == oracles::Kind::finite && value.is_finite();
+  if (are_numbers && !oracles::same(value, oracles::nearest(element, type)))
+    std::cout << ", off by " << digits_of(oracles::ulps(element, value, type)) << " ulp";
+  std::cout << "\n";
+}
+
+void show_all_elements(const Replayed& r) {
+  for (std::size_t set = 0; set < r.question.sets.size(); ++set) {
+    const Tensor* got = first_output(r.outcome, set);
+    const auto answer = answer_of(r, set);
+    if (!got || got->shape() != answer->shape() || got->dtype() != answer->dtype()) continue;
+    row("data " + std::to_string(set)) << name(got->dtype()) << text(got->shape()) << "\n";
+    for (Int i = 0; i < got->elements(); ++i) show_element(*answer, answer->element(i), *got, i);
+  }
+}
+
+void show_wrong_elements(const Replayed& r) {
+  const oracles::Bench bench(r.question.call, r.question.sets, r.judgement);
+  const std::vector<oracles::Offender> wrong = bench.offenders(r.outcome, r.verdict);
+  std::map<int, std::unique_ptr<oracles::Answer>> answers;
+  for (std::size_t i = 0; i < std::min(wrong.size(), most_shown); ++i) {
+    auto& answer = answers[wrong[i].set];
+    const auto set = static_cast<std::size_t>(wrong[i].set);
+    if (!answer) {
+      answer = answer_of(r, set);
+      row("data " + std::to_string(set)) << "expected " << name(answer->dtype()) << text(answer->shape()) << "\n";
+    }
+    show_element(*answer, answer->element(wrong[i].index), *first_output(r.outcome, set), wrong[i].index);
+  }
+  if (wrong.size() > most_shown)
+    std::cout << "  … and " << wrong.size() - most_shown << " more wrong elements; --all shows every element\n";
+}
+
+// A number of the proof in six digits, and exactly where that is short.
+std::string rounded_proof(const std::string& proof) {
+  constexpr std::size_t most_exact = 40;
+  const std::optional<double> value = oracles::approximate(proof);
+  if (!value) return proof.size() <= most_exact ? proof : proof.substr(0, most_exact) + "…";
+  return digits_of(*value) + (proof.size() <= most_exact ? " (" + proof + ")" : "");
+}
+
+void show_proof(const Replayed& r) {
+  const Evidence& evidence = *r.verdict.evidence;
+  row("proof") << "element " << text(evidence.index) << " of data set " << evidence.set << "\n";
+  if (!evidence.exact.empty()) {  // an infinity or NaN is wanted by itself
+    row("exact") << rounded_proof(evidence.exact) << "\n";
+    row("budget") << rounded_proof(evidence.budget) << ", " << evidence.arithmetic << "\n";
+  }
+  const std::size_t terms = r.shows_all ? evidence.taps.size() : std::min(evidence.taps.size(), most_terms);
+  for (std::size_t i = 0; i < terms; ++i) {
+    row("term") << evidence.taps[i].where << " ";
+    for (const std::string& factor : evidence.taps[i].factors) std::cout << " " << factor;
+    std::cout << "\n";
+  }
+  if (terms < evidence.taps.size()) std::cout << "  … and " << evidence.taps.size() - terms << " more terms; --all\n";
+}
+
+// Nothing where there is no answer to look at.
+void show_answer(const Replayed& r) {
+  if (r.outcome.kind != Outcome::Kind::outputs) return;
+  if (!r.question.call.definition().violated(r.question.call, r.verdict.readings).empty()) return;
+  if (r.shows_all)
+    show_all_elements(r);
+  else if (r.verdict.state == oracles::State::fail || r.verdict.state == oracles::State::below)
+    show_wrong_elements(r);
+  if (r.verdict.evidence) show_proof(r);
+}
+
+// -- the verb
 
 // Asks and judges other cases in the same session.
 suites::AskCase asking(Listening& backend, const suites::Conduct& conduct) {
@@ -160,39 +226,69 @@ suites::AskCase asking(Listening& backend, const suites::Conduct& conduct) {
   };
 }
 
-void show_finding(const suites::Finding& finding) {
-  if (finding.is_shrunk) row("shrunk") << finding.line << "\n";
-  if (finding.is_shrunk) row("asks") << finding.asks << "\n";
-  row("looks") << text(finding.signature) << "\n";
-  if (suites::is_too_large_to_explain(finding.answered.outcome))
-    row("models") << "not tried: wrong models are compared up to " << suites::most_explained << " outputs\n";
-  for (const std::string& id : finding.diagnosis.models) {
-    const auto model = std::ranges::find(crosscheck::wrong_models(), id, &suites::WrongModel::id);
-    const char* word = finding.diagnosis.by_shape ? "shape of" : finding.diagnosis.is_confirmed ? "matches" : "perhaps";
-    row(word) << model->sentence << " (" << id << ")\n";
+std::optional<suites::Finding> finding_of(const Replayed& r, const Options& options, Listening& backend,
+                                          const suites::Conduct& conduct) {
+  const bool is_finding = suites::is_finding(r.verdict.state);
+  const bool is_wanted = !options.save.empty() || options.as_issue;
+  if (!r.question.planned) {
+    if (is_wanted || options.shrinks)
+      throw InputError("the model has too much data for a case line, which --shrink, --save and --issue need");
+    return std::nullopt;
   }
+  if (!is_finding && !is_wanted) return std::nullopt;
+  if (r.question.is_session()) {
+    if (is_wanted || options.shrinks)
+      throw InputError("--shrink, --save and --issue take one case; this is a session, which is as short as it gets");
+    return std::nullopt;
+  }
+  const suites::Planned& planned = *r.question.planned;
+  return suites::finding_of(planned.c, planned.origin, {r.outcome, r.verdict}, crosscheck::wrong_models(),
+                            {.judgement = r.judgement},
+                            options.shrinks && is_finding ? asking(backend, conduct) : suites::AskCase());
 }
 
-int replay(const Options& options) {
-  const suites::Planned question = planned(options);
+void tell_issue(const suites::Finding& finding, const suites::Provenance& provenance) {
+  if (!suites::is_finding(finding.answered.verdict.state))
+    throw InputError("nothing is wrong, so there is no issue to write: " + finding.line + " ends as " +
+                     std::string(oracles::name(finding.answered.verdict.state)));
+  std::cout << issue_text(suites::account_of(finding, provenance));
+}
+
+// A session runs in one process, from its first case to its last.
+Outcome run(const Question& question, suites::Backend& backend, const suites::Conduct& conduct) {
+  for (std::size_t i = 0; i < question.before.size(); ++i)
+    backend.run(suites::ask_of(question.before[i], conduct, i == 0));
+  return backend.run(question.ask(conduct));
+}
+
+// What it ends as without what ran before it.
+Verdict run_alone(const Question& question, suites::Backend& backend, const suites::Conduct& conduct) {
+  suites::Ask ask = question.ask(conduct);
+  ask.fresh = true;
+  return question.judged(backend.run(ask), backend.describe(), conduct.level);
+}
+
+int replay(Options options, const std::function<bool(const std::string&)>& is_given) {
+  const Question question = question_of(options.said, options.subject, is_given);
   const suites::Conduct conduct = options.subject.conduct();
   Listening backend(options.subject.opener()());
   const suites::Description& described = backend.describe();
-  show_case(question, question.c.definition());
-  row("backend") << described.backend << " " << described.version << " " << described.device << "\n";
-  const Verdict verdict = suites::certify(question, backend, conduct);
-  show_outcome(backend.heard);
-  show_answer(question.c, verdict.readings, backend);
-  show_verdict(verdict);
-  const bool is_finding = suites::is_finding(verdict.state);
-  if (is_finding || !options.save.empty()) {
-    const suites::Finding finding =
-        suites::finding_of(question.c, question.origin, {backend.heard, verdict}, crosscheck::wrong_models(),
-                           {.judgement = {conduct.level, described.arithmetic}},
-                           options.shrinks && is_finding ? asking(backend, conduct) : suites::AskCase());
-    if (is_finding) show_finding(finding);
-    if (!options.save.empty())
-      suites::write_finding(options.save, finding, {ASSAY_VERSION, options.subject.backend, described, conduct});
+  suites::expect_declared(described, conduct.options);
+  const Outcome outcome = run(question, backend, conduct);
+  const Verdict verdict = question.judged(outcome, described, conduct.level);
+  const Replayed replayed{question, outcome, verdict, {conduct.level, described.arithmetic}, options.shows_all};
+  const std::optional<suites::Finding> finding = finding_of(replayed, options, backend, conduct);
+  const suites::Provenance provenance{ASSAY_VERSION, options.subject.backend, described, conduct};
+  if (!options.save.empty()) suites::write_finding(options.save, *finding, provenance);
+  if (options.as_issue) {
+    tell_issue(*finding, provenance);
+  } else {
+    show_verdict(replayed);
+    if (question.is_session()) show_alone(run_alone(question, backend, conduct));
+    if (finding && suites::is_finding(verdict.state)) show_cause(*finding);
+    show_question(question, described);
+    show_readings(verdict);
+    show_answer(replayed);
   }
   return breaks_conformance(verdict.state, options.subject) ? not_conforming : conforms;
 }
@@ -202,15 +298,25 @@ int replay(const Options& options) {
 Verb replay_verb(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("replay", "ask one question again and show why it is judged so");
+  command
+      ->add_option(
+          "what", options->said.words,
+          "a case line in quotes; or a report.json and the number of a cause or finding; or the folder of a "
+          "finding, of golden vectors or of an ONNX backend test; or a model.onnx of one node, with its inputs "
+          "as .npy or .pb files; and a backend")
+      ->required();
   options->subject.add_options(*command);
-  take_words(*command, "line",
-             {{Named::question, &options->line},
-              {Named::folder, &options->folder},
-              {Named::backend, &options->subject.backend}},
-             "the case line, in quotes, or the folder of a finding; and the backend, as --backend names it");
+  command->add_option("--data", options->said.recipe, "recipe for the inputs of a model that no file gives: small:1")
+      ->capture_default_str();
   command->add_flag("--shrink", options->shrinks, "look for the simplest case that fails in the same way");
-  command->add_option("--save", options->save, "write model, inputs, right outputs and the verdict into this folder");
-  return {command, [options] { return replay(*options); }};
+  command->add_flag("--all", options->shows_all, "show every element and every term of the proof");
+  command->add_flag("--issue", options->as_issue,
+                    "print a text for an issue tracker instead, with a script that shows it");
+  command->add_option("--save", options->save,
+                      "write model, inputs, right outputs, script and a text for an issue tracker into this folder");
+  return {command, [options, command] {
+            return replay(*options, [command](const std::string& name) { return command->count(name) > 0; });
+          }};
 }
 
 }  // namespace assay::tools

@@ -3,14 +3,11 @@
 
 #include "suites/catalogue.h"
 #include "suites/printable.h"
-#include "suites/worker_names.h"
+#include "tools/verbs/positional.h"
 #include "tools/verbs/words.h"
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <filesystem>
-#include <memory>
 #include <optional>
 
 namespace assay::tools {
@@ -26,72 +23,7 @@ suites::Lawfulness laws_of(const std::string& word) {
   return word == "all" ? suites::Lawfulness::all : suites::Lawfulness::sample;
 }
 
-std::string_view name(Named kind) {
-  switch (kind) {
-    case Named::model: return "model";
-    case Named::report: return "report";
-    case Named::folder: return "folder";
-    case Named::question: return "case";
-    default: return "backend";
-  }
-}
-
-// "a backend or a case line in quotes"
-std::string kinds_text(const std::map<Named, std::string*>& wanted) {
-  std::string words;
-  for (const auto& [kind, into] : wanted)
-    words += (words.empty() ? "a " : " or a ") + std::string(name(kind)) +
-             (kind == Named::question ? " line in quotes" : "");
-  return words;
-}
-
-// Puts each word where it is wanted.
-void sort_words(const std::string& verb, const std::vector<std::string>& words, bool has_backend,
-                const std::map<Named, std::string*>& wanted) {
-  std::map<Named, std::string> seen;
-  if (const auto into = wanted.find(Named::backend); has_backend && into != wanted.end())
-    seen.emplace(Named::backend, *into->second);
-  for (const std::string& word : words) {
-    const Named kind = kind_of(word);
-    const std::string shown = "'" + suites::printable(word, 80) + "'";
-    // Of a case line that a shell has split every word but the first is KEY=VALUE.
-    if (kind == Named::backend && word.find('=') != word.npos && word.find(':') > word.find('='))
-      throw InputError(shown + " was not expected; a case line goes in quotes");
-    const auto into = wanted.find(kind);
-    if (into == wanted.end())
-      throw InputError("assay " + verb + " takes no " + std::string(name(kind)) + ", and " + shown +
-                       " names one; it takes " + kinds_text(wanted));
-    const auto [other, is_new] = seen.emplace(kind, word);
-    if (!is_new)
-      throw InputError("two " + std::string(name(kind)) + "s, '" + suites::printable(other->second, 80) + "' and " +
-                       shown + "; name one" + (kind == Named::backend ? ", and write a case line in quotes" : ""));
-    *into->second = word;
-  }
-}
-
 }  // namespace
-
-Named kind_of(const std::string& word) {
-  std::error_code failure;
-  // A folder may be called onnxruntime; ./onnxruntime is the folder.
-  const std::vector<std::string>& known = suites::worker_names();
-  if (word.starts_with("exec:") || std::ranges::find(known, word) != known.end()) return Named::backend;
-  if (word.ends_with(".onnx")) return Named::model;
-  if (word.ends_with(".json")) return Named::report;
-  if (std::filesystem::is_directory(word, failure)) return Named::folder;
-  return word.find(' ') != word.npos ? Named::question : Named::backend;
-}
-
-void take_words(CLI::App& command, const std::string& name, std::map<Named, std::string*> wanted,
-                const std::string& description) {
-  const auto words = std::make_shared<std::vector<std::string>>();
-  command.add_option(name, *words, description);
-  command.parse_complete_callback([&command, words, wanted = std::move(wanted)] {
-    if (command.remaining_size() > 0) return;  // an option that is unknown is told first
-    const CLI::Option* backend = command.get_option_no_throw("--backend");
-    sort_words(command.get_name(), *words, backend && backend->count() > 0, wanted);
-  });
-}
 
 void add_seconds_option(CLI::App& command, const std::string& name, double& seconds, const std::string& description) {
   command.add_option(name, seconds, description)
@@ -108,7 +40,7 @@ void add_seconds_option(CLI::App& command, const std::string& name, double& seco
 }
 
 void Subject::add_backend_word(CLI::App& command) {
-  take_words(command, "what", {{Named::backend, &backend}}, "the backend, as --backend names it");
+  take_words(command, "what", {{Positional::backend, &backend}}, "the backend, as --backend names it");
 }
 
 void Subject::add_options(CLI::App& command) {

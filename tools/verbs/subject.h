@@ -16,16 +16,6 @@ class App;
 
 namespace assay::tools {
 
-// What a plain word of a command line names: a backend if it is the name of one, or exec:COMMAND; a model if it ends in
-// .onnx, a report if in .json, a folder if it is one, a case if it contains a blank, else a backend.
-enum class Named { model, report, folder, question, backend };
-Named kind_of(const std::string& word);
-
-// Has a verb take plain words of these kinds, each put where it is wanted; --help calls them `name`. Two of a kind, or
-// one of another kind, throw InputError; --backend is a word as well.
-void take_words(CLI::App& command, const std::string& name, std::map<Named, std::string*> wanted,
-                const std::string& description);
-
 // Declares an option in seconds, which may be written 10, 0.5, 500ms, 10s or 2m.
 void add_seconds_option(CLI::App& command, const std::string& name, double& seconds, const std::string& description);
 

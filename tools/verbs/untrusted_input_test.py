@@ -178,14 +178,17 @@ class UntrustedInput(unittest.TestCase):
             *[lambda bad, f=f: ("report", bad, "--format", f, "--out", out) for f in FORMATS],
             lambda bad: ("diff", bad, good), lambda bad: ("diff", good, bad, "--format", "markdown"),
             lambda bad: ("waive", "--from", bad), lambda bad: ("matrix", bad, good, "--format", "html", "--out", out), lambda bad: ("report", good, "--baseline", bad, "--out", out, "--format", "html"),
-            lambda bad: ("certify", "--backend", "reference:inprocess", *SMALL, "--baseline", bad)])
+            lambda bad: ("certify", "--backend", "reference:inprocess", *SMALL, "--baseline", bad),
+            lambda bad: ("certify", "--backend", "reference:inprocess", "--quiet", "--only-failed", bad),
+            lambda bad: ("replay", bad, 1), lambda bad: ("replay", "reference:inprocess", bad, 1, "--issue")])
 
     def test_reports_of_fuzz(self):
         good, out, whole = self.at / "fuzz.json", self.at / "out", self.at / "whole.json"
         self.damage("fuzz.json", 80, [
             *[lambda bad, f=f: ("report", bad, "--format", f, "--out", out) for f in FORMATS],
             lambda bad: ("waive", "--from", bad), lambda bad: ("diff", bad, good, "--format", "json"),
-            lambda bad: ("merge", bad, "--into", whole)])
+            lambda bad: ("merge", bad, "--into", whole), lambda bad: ("replay", bad, 1),
+            lambda bad: ("certify", "--list", "--only-failed", bad)])
 
     def test_tables_of_backends(self):
         assay("matrix", self.at / "report.json", "--format", "json", "--out", self.at / "matrix.json")
@@ -226,6 +229,13 @@ class UntrustedInput(unittest.TestCase):
         golden, answers = self.at / "golden", self.at / "answers"
         self.in_place("golden", "MANIFEST.json", 20, "golden", "check", golden)
         self.in_place("golden", "MANIFEST.json", 10, "judge", "--golden", golden, "--outputs", answers)
+
+    def test_findings_and_golden_cases(self):
+        case = json.loads((self.at / "report.json").read_text(encoding="utf-8"))["findings"][0]["smallest"]["line"]
+        assay("replay", "--backend", "mutant:nhwc-pads-same-undilated", case, "--save", self.at / "finding")
+        self.in_place("finding", "finding.json", 30, "replay", self.at / "finding")
+        vector = next((self.at / "golden/valid").iterdir())
+        self.in_place(vector.relative_to(self.at), "case.json", 20, "replay", "reference:inprocess", vector)
 
     def test_descriptions(self):
         self.in_place("answers", "backend.json", 30, "judge", "--golden", self.at / "golden", "--outputs", self.at / "answers")

@@ -29,19 +29,6 @@ std::vector<std::string> operator_names() {
   return names;
 }
 
-// A version number between two versions: "Conv-12" is Conv-11 at opset 12, which is not what a version is called.
-std::string in_force(const std::string& word) {
-  const auto dash = word.rfind('-');
-  if (dash == std::string::npos || dash + 1 == word.size() || word.size() - dash > 4 ||
-      word.find_first_not_of("0123456789", dash + 1) != std::string::npos)
-    return "";
-  const int opset = std::stoi(word.substr(dash + 1));
-  for (const Operator* op : operators())
-    if (const Definition* found = op->at(opset); name_of(*op) == word.substr(0, dash) && found && opset <= newest_opset)
-      return "; at opset " + std::to_string(opset) + " " + text(found->version) + " is in force";
-  return "";
-}
-
 [[noreturn]] void unknown_version(const std::string& word) {
   const std::string force = in_force(word);
   throw InputError("unknown operator version '" + word + "'" +
@@ -140,14 +127,32 @@ const Profile& profile_of(const std::string& word) {
   throw InputError("unknown profile '" + word + "'" + suggestion(word, names));
 }
 
-const Definition& definition_of(const std::string& given) {
+// A version number between two versions: "Conv-12" is Conv-11 at opset 12, which is not what a version is called.
+std::string in_force(const std::string& word) {
+  const auto dash = word.rfind('-');
+  if (dash == std::string::npos || dash + 1 == word.size() || word.size() - dash > 4 ||
+      word.find_first_not_of("0123456789", dash + 1) != std::string::npos)
+    return "";
+  const int opset = std::stoi(word.substr(dash + 1));
+  for (const Operator* op : operators())
+    if (const Definition* found = op->at(opset); name_of(*op) == word.substr(0, dash) && found && opset <= newest_opset)
+      return "; at opset " + std::to_string(opset) + " " + text(found->version) + " is in force";
+  return "";
+}
+
+const Definition* definition_named(const std::string& given) {
   const std::string word = with_domain(given);
   for (const Operator* op : operators()) {
-    if (name_of(*op) == word) return op->versions().back();
+    if (name_of(*op) == word) return &op->versions().back();
     for (const Definition& definition : op->versions())
-      if (text(definition.version) == word) return definition;
+      if (text(definition.version) == word) return &definition;
   }
-  unknown_version(word);
+  return nullptr;
+}
+
+const Definition& definition_of(const std::string& given) {
+  if (const Definition* found = definition_named(given)) return *found;
+  unknown_version(with_domain(given));
 }
 
 suites::Selection selection_of(const std::vector<std::string>& operators, const std::vector<std::string>& types) {

@@ -20,6 +20,9 @@ std::optional<double> seconds_of(const std::string& word);
 int threads_of(const std::string& word);                   // 1 to 4096
 const Profile& profile_of(const std::string& word);        // sonnx
 const Definition& definition_of(const std::string& word);  // "Conv-11"; "Conv" is the newest
+const Definition* definition_named(const std::string& word);  // the same; null where there is none
+// "; at opset 12 Conv-11 is in force", of a version that is none; else empty.
+std::string in_force(const std::string& word);
 // All there are.
 std::vector<std::string> level_names();
 std::vector<std::string> type_names();

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay::reports {
+namespace assay::suites {
 
 // For elements and for attributes in double quotes.
 std::string html_text(std::string_view words);
@@ -16,4 +16,4 @@ std::string code_span(std::string_view words);
 // A fenced block of one or more lines, longer fences than any in it.
 std::string code_block(std::string_view lines, std::string_view language = "");
 
-}  // namespace assay::reports
+}  // namespace assay::suites

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/markup.h"
+#include "suites/markup.h"
 
 #include <algorithm>
 
-namespace assay::reports {
+namespace assay::suites {
 namespace {
 
 std::size_t longest_run(std::string_view text, char letter) {
@@ -51,4 +51,4 @@ std::string code_block(std::string_view lines, std::string_view language) {
   return fence + std::string(language) + "\n" + std::string(lines) + "\n" + fence + "\n";
 }
 
-}  // namespace assay::reports
+}  // namespace assay::suites

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a script compares an answer with, held to the judge: it never calls wrong what is none, and what is a breach it
+// calls so.
+#include "generators/generators.h"
+#include "oracles/expected.h"
+#include "suites/crosscheck/exam.h"
+#include "suites/crosscheck/mutants.h"
+#include "suites/crosscheck/variants.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+namespace assay::crosscheck {
+namespace {
+
+using oracles::Level;
+using oracles::State;
+
+constexpr std::uint64_t seed = 31;
+
+std::size_t count(std::size_t few, std::size_t many) { return std::getenv("ASSAY_FULL") ? many : few; }
+
+bool is_admitted(const Case& c, const oracles::Outcome& outcome, Level level) {
+  for (int set = 0; set < data_sets; ++set) {
+    const auto& outputs = outcome.sets.at(static_cast<std::size_t>(set));
+    if (outputs.size() != 1 || !oracles::is_among(outputs[0], oracles::admitted(c, set, level, {}))) return false;
+  }
+  return true;
+}
+
+struct Answer {
+  Case c;
+  oracles::Outcome outcome;
+  State state;
+};
+
+template <class Kernels, class MakeKernel>
+std::vector<Answer> answers(const Kernels& kernels, std::size_t each, MakeKernel&& make) {
+  std::vector<Answer> all;
+  for (const auto& kernel : kernels)
+    for (const auto& [subject, index] : syllabus("", each)) {
+      const auto made = make(kernel, subject.definition->version);
+      if (!made) continue;
+      Exam exam(generators::legal(*subject.definition, subject.type, seed, index));
+      oracles::Outcome outcome = exam.answer(*made);
+      if (outcome.kind != oracles::Outcome::Kind::outputs) continue;
+      const State state = exam.mark(outcome).state;
+      all.push_back({exam.question(), std::move(outcome), state});
+    }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("A right answer is admitted at the level asked for, a weaker one by what is no breach", "[admitted]") {
+  std::map<State, std::size_t> seen;
+  for (const Answer& each : answers(variants(), count(60, 600), [](const Variant&v, const OpVersion&version) {
+         return variant(v.name, version);
+       })) {
+    INFO(line(each.c) << " " << oracles::name(each.state));
+    ++seen[each.state];
+    CHECK(each.state != State::fail);
+    CHECK(is_admitted(each.c, each.outcome, Level::widest));
+    if (each.state == State::pass || each.state == State::contested)
+      CHECK(is_admitted(each.c, each.outcome, Level::L2));
+    if (each.state == State::below) CHECK_FALSE(is_admitted(each.c, each.outcome, Level::L2));
+  }
+  CHECK(seen[State::pass] > 500);
+  CHECK(seen[State::contested] > 0);
+  CHECK(seen[State::below] > 0);
+}
+
+TEST_CASE("A breach is not admitted, but for numbers between zero and the smallest normal one", "[admitted]") {
+  std::size_t fails = 0, hidden = 0, others = 0;
+  for (const Answer& each : answers(mutants(), count(20, 200),
+                                    [](const Mutant&m, const OpVersion&version) { return mutant(m.id, version); })) {
+    const bool admitted = is_admitted(each.c, each.outcome, Level::widest);
+    INFO(line(each.c) << " " << oracles::name(each.state));
+    if (each.state != State::fail) {
+      ++others;
+      CHECK(admitted);
+      continue;
+    }
+    ++fails;
+    hidden += admitted ? 1 : 0;
+    if (admitted) CHECK_FALSE(is_admitted(each.c, each.outcome, Level::L2));  // which a script then asks for
+  }
+  std::cout << fails << " breaches, " << hidden << " of them inside the hull; " << others << " other answers\n";
+  CHECK(fails > 200);
+  CHECK(100 * hidden < fails);
+}
+
+}  // namespace assay::crosscheck

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/numpy_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace assay::suites {
+namespace {
+
+// Longer lines are broken.
+constexpr std::size_t widest_line = 100;
+
+// The fewest digits of which Python, which reads doubles, makes this value again.
+template <class T>
+std::string number(const T& value) {
+  if constexpr (std::is_integral_v<T>) {
+    return std::to_string(value);
+  } else {
+    const auto exact = static_cast<double>(value);
+    if (std::isnan(exact)) return "np.nan";
+    if (std::isinf(exact)) return exact > 0 ? "np.inf" : "-np.inf";
+    if (exact == 0) return std::signbit(exact) ? "-0.0" : "0";
+    std::array<char, 40> buffer{};
+    for (int precision = 1; precision <= 17; ++precision) {
+      std::snprintf(buffer.data(), buffer.size(), "%.*g", precision, exact);
+      const double read = std::strtod(buffer.data(), nullptr);
+      // bfloat16 is made by way of a float, which may round twice: nothing but the value itself is safe there.
+      if (read == exact || (!std::is_same_v<T, BFloat16> && static_cast<double>(static_cast<T>(read)) == exact)) break;
+    }
+    return buffer.data();
+  }
+}
+
+template <class F>
+auto with_elements(const Tensor& tensor, F&& f) {
+  switch (tensor.dtype()) {
+    case DType::u8: return f(tensor.as<std::uint8_t>());
+    case DType::i8: return f(tensor.as<std::int8_t>());
+    case DType::i32: return f(tensor.as<std::int32_t>());
+    case DType::i64: return f(tensor.as<std::int64_t>());
+    case DType::f16: return f(tensor.as<Float16>());
+    case DType::bf16: return f(tensor.as<BFloat16>());
+    case DType::f64: return f(tensor.as<double>());
+    case DType::f32: break;
+  }
+  return f(tensor.as<float>());
+}
+
+template <class T>
+bool is_constant(std::span<const T> values) {
+  return std::ranges::all_of(values, [&](const T& each) { return std::memcmp(&each, &values[0], sizeof each) == 0; });
+}
+
+// The step of a count, 1 or -1, of numbers that integers of any kind hold; 0 where it is none.
+template <class T>
+int step_of(std::span<const T> values) {
+  constexpr double largest = 1 << 24;
+  if (values.size() < 3) return 0;
+  const auto first = static_cast<double>(values[0]);
+  const double step = static_cast<double>(values[1]) - first;
+  if (first != std::rint(first) || std::abs(first) > largest || (step != 1 && step != -1)) return 0;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (static_cast<double>(values[i]) != first + step * static_cast<double>(i) ||
+        std::signbit(static_cast<double>(values[i])) != std::signbit(first + step * static_cast<double>(i)))
+      return 0;
+  return step > 0 ? 1 : -1;
+}
+
+std::string reshaped(const Shape& shape) {
+  std::string extents = python_shape(shape);
+  if (shape.size() == 1) return "";
+  return ".reshape(" + extents.substr(1, extents.size() - 2) + ")";
+}
+
+template <class T>
+std::string counted(std::span<const T> values, int step, const TensorType& type) {
+  const auto first = static_cast<Int>(static_cast<double>(values[0]));
+  const Int end = first + step * static_cast<Int>(values.size());
+  return "np.arange(" + std::to_string(first) + ", " + std::to_string(end) + (step < 0 ? ", -1" : "") + ").astype(" +
+         numpy_type(type.dtype) + ")" + reshaped(type.shape);
+}
+
+template <class T>
+std::string written_out(std::span<const T> values, const TensorType& type) {
+  std::string out = "np.array([", line = out;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::string next = number(values[i]) + (i + 1 < values.size() ? "," : "");
+    const bool is_full = line.size() + next.size() + 1 > widest_line;
+    const std::string before = i == 0 ? "" : is_full ? "\n    " : " ";
+    line = is_full ? next : line + before + next;
+    out += before + next;
+  }
+  return out + "], " + numpy_type(type.dtype) + ")" + reshaped(type.shape);
+}
+
+bool is_printable(char c) { return c >= ' ' && c <= '~'; }
+
+// One character inside quotes.
+std::string escaped(char c) {
+  if (c == '\\' || c == '\'' || c == '"') return std::string("\\") + c;
+  if (is_printable(c)) return {c};
+  if (c == '\n') return "\\n";
+  std::array<char, 8> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+  return buffer.data();
+}
+
+}  // namespace
+
+std::string numpy_type(DType type) {
+  switch (type) {
+    case DType::f32: return "np.float32";
+    case DType::f64: return "np.float64";
+    case DType::f16: return "np.float16";
+    case DType::bf16: return "ml_dtypes.bfloat16";
+    case DType::i8: return "np.int8";
+    case DType::u8: return "np.uint8";
+    case DType::i32: return "np.int32";
+    case DType::i64: return "np.int64";
+  }
+  throw BrokenPromise("an element type that numpy has no name for");
+}
+
+std::string python_shape(const Shape& shape) {
+  std::string out;
+  for (const Int extent : shape) out += (out.empty() ? "" : ", ") + std::to_string(extent);
+  return "(" + out + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::optional<std::string> numpy_text(const Tensor& tensor, std::size_t most_letters) {
+  return with_elements(tensor, [&](const auto& values) -> std::optional<std::string> {
+    const std::string type = numpy_type(tensor.dtype());
+    if (values.empty()) return "np.zeros(" + python_shape(tensor.shape()) + ", " + type + ")";
+    if (tensor.shape().empty()) return "np.array(" + number(values[0]) + ", " + type + ")";
+    if (values.size() > 1 && is_constant(values))
+      return "np.full(" + python_shape(tensor.shape()) + ", " + number(values[0]) + ", " + type + ")";
+    if (const int step = step_of(values)) return counted(values, step, tensor.type());
+    if (values.size() > most_letters) return std::nullopt;
+    std::string text = written_out(values, tensor.type());
+    return text.size() <= most_letters ? std::optional(std::move(text)) : std::nullopt;
+  });
+}
+
+std::string python_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '\'' ? "'" : escaped(c);
+  return out + "\"";
+}
+
+std::string python_block(std::string_view text) {
+  std::string out = "\"\"\"";
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool may_end_it = text[i] == '"' && (text.substr(i, 3) == "\"\"\"" || i + 1 == text.size());
+    out += text[i] == '\n' || text[i] == '\'' || (text[i] == '"' && !may_end_it) ? std::string(1, text[i])
+                                                                                 : escaped(text[i]);
+  }
+  return out + "\"\"\"";
+}
+
+}  // namespace assay::suites

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/provenance.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace assay::suites {
+
+std::string in_quotes(std::string_view word) {
+  std::string quoted = "'";
+  for (char letter : word) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return quoted + "'";
+}
+
+std::string shell_word(std::string_view word) {
+  const bool is_plain = !word.empty() && std::ranges::all_of(word, [](unsigned char letter) {
+    return std::isalnum(letter) ||
+           std::string_view("_-./:=,+@").find(static_cast<char>(letter)) != std::string_view::npos;
+  });
+  return is_plain ? std::string(word) : in_quotes(word);
+}
+
+std::string replay_command(const Provenance& provenance, std::string_view what) {
+  const Conduct& conduct = provenance.conduct;
+  std::string command = "assay replay --backend " + shell_word(provenance.backend);
+  if (conduct.level != oracles::Level::L2) command += " --level " + std::string(oracles::name(conduct.level));
+  const Settings& settings = conduct.settings;
+  if (settings.threads != 1) command += " --threads " + std::to_string(settings.threads);
+  if (settings.optimization != "all") command += " --optimization " + settings.optimization;
+  for (const auto& [option, value] : conduct.options) command += " --set " + in_quotes(option + "=" + value);
+  return command + " " + in_quotes(what);
+}
+
+std::string configuration(const Conduct& conduct) {
+  std::string words = "threads=" + std::to_string(conduct.settings.threads) + " optimization=" + conduct.settings.optimization;
+  for (const auto& [option, value] : conduct.options) words += " " + option + "=" + value;
+  return words;
+}
+
+}  // namespace assay::suites

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Provenance: who was asked, and how.
+#pragma once
+
+#include "suites/backend.h"
+#include "suites/campaign.h"
+
+#include <string>
+#include <string_view>
+
+namespace assay::suites {
+
+struct Provenance {
+  std::string tool_version, backend;  // the backend as named on the command line
+  Description description;
+  Conduct conduct;
+};
+
+// Write a word for a POSIX shell: in quotes always, and where they are needed.
+std::string in_quotes(std::string_view word);
+std::string shell_word(std::string_view word);
+
+// Gives the command that asks the same again; `what` is a case line or a folder.
+std::string replay_command(const Provenance& provenance, std::string_view what);
+
+// "threads=1 optimization=all precision=f32"
+std::string configuration(const Conduct& conduct);
+
+}  // namespace assay::suites

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Script: a finding as a Python program that needs onnx, numpy and the runtime, and nothing of assay. It prints what
+// the runtime gives and what the standard says, and ends with 1 while the defect stands and with 0 once it is mended.
+// How the runtime is asked stands in snippet.h.
+#pragma once
+
+#include "suites/provenance.h"
+#include "suites/signature.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace assay::suites {
+
+struct Script {
+  std::string text;
+  // Of its folder (finding_folder.h) it reads model.onnx or tensors, because they are too long to be written out; those
+  // that only a script needs are here, by path.
+  bool reads_files = false;
+  std::map<std::string, std::string> files = {};
+};
+
+// Makes the script of a finding. `outcome` is null where what came back was not kept; the error says why there is no
+// script, in words that follow "because".
+Result<Script> script_of(const Case& c, const oracles::Verdict& verdict, const oracles::Outcome* outcome,
+                         const Provenance& provenance);
+
+// Finds the data set that shows a wrong answer: the first whose output is not admitted.
+int telling_set(const Case& c, const oracles::Verdict& verdict, const oracles::Outcome* outcome,
+                const Provenance& provenance);
+
+}  // namespace assay::suites

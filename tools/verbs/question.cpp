@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/verbs/question.h"
+
+#include "reference/onnx_io.h"
+#include "suites/catalogue.h"
+#include "suites/finding_folder.h"
+#include "suites/json_depth.h"
+#include "suites/npy.h"
+#include "suites/printable.h"
+#include "suites/vector_folder.h"
+#include "tools/verbs/positional.h"
+#include "tools/verbs/words.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+namespace assay::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using suites::Planned;
+using Words = std::map<Positional, std::vector<std::string>>;
+
+constexpr std::uintmax_t most_report = std::uintmax_t{1} << 32, most_model = std::uintmax_t{1} << 31;
+// So many values of a model are written into a case line, so that it can be shrunk and saved.
+constexpr Int most_written = 4096;
+
+// -- the words
+
+bool looks_like_a_line(const std::vector<std::string>& words) {
+  return std::ranges::any_of(words, [](const std::string& word) { return word.find('=') != std::string::npos; });
+}
+
+Words sorted(const std::vector<std::string>& words) {
+  if (words.size() > 1 && looks_like_a_line(words) &&
+      std::ranges::none_of(words, [](const std::string& word) { return kind_of(word) == Positional::line; }))
+    throw InputError("a case line goes in quotes: assay replay '" + suites::printable(words.front(), 80) + " …'");
+  Words out;
+  for (const std::string& word : words) out[kind_of(word)].push_back(word);
+  for (const auto& [kind, each] : out)
+    if (each.size() > 1 && kind != Positional::tensor)
+      throw InputError("two words name " + std::string(name(kind)) + ": " + suites::printable(each[0], 80) + " and " +
+                       suites::printable(each[1], 80));
+  return out;
+}
+
+// What is asked about: exactly one of these.
+Positional matter_of(const Words& words) {
+  std::vector<Positional> found;
+  for (const Positional kind : {Positional::line, Positional::report, Positional::folder, Positional::model})
+    if (words.contains(kind)) found.push_back(kind);
+  if (found.size() > 1)
+    throw InputError("both " + std::string(name(found[0])) + " and " + std::string(name(found[1])) +
+                     " are named; replay takes one of them");
+  if (!found.empty()) return found.front();
+  if (const auto backend = words.find(Positional::backend); backend != words.end())
+    throw InputError(
+        "there is no folder " + suites::printable(backend->second.front(), 80) +
+        "; name a case line in quotes, a report.json and a number, the folder of a finding, or a model.onnx");
+  throw InputError("name a case line in quotes, a report.json and a number, the folder of a finding, or a model.onnx");
+}
+
+// -- how it was asked
+
+// Names that a file may make us run: none that is a command or code of its own.
+bool is_safe(const std::string& backend) {
+  if (suites::find_entry(suites::catalogue(), backend)) return true;
+  return backend.starts_with("reference") || backend.starts_with("mutant:") || backend.starts_with("variant:");
+}
+
+struct Asked {
+  std::string backend;
+  int threads = 1;
+  std::string optimization = "all";
+  std::map<std::string, std::string> options;
+  std::string level = "L2";
+};
+
+using IsGiven = std::function<bool(const std::string&)>;
+
+void take_over(const Asked& asked, Subject& subject, const IsGiven& is_given) {
+  if (subject.backend.empty()) {
+    if (!is_safe(asked.backend))
+      throw InputError("it was asked of " + suites::printable(asked.backend, 80) +
+                       ", which a file does not start: name it with --backend");
+    subject.backend = asked.backend;
+  }
+  if (!is_given("--threads")) subject.threads = std::clamp(asked.threads, 1, 4096);
+  if (!is_given("--optimization")) subject.optimization = optimization_of(asked.optimization);
+  if (!is_given("--level")) subject.level = asked.level;
+  if (!is_given("--set"))
+    for (const auto& [option, value] : asked.options) subject.settings.push_back(option + "=" + value);
+}
+
+Json json_in(const fs::path& file) {
+  const Result<std::string> text = suites::file_contents(file, most_report);
+  if (!text) throw InputError(text.error());
+  Json json = suites::nests_too_deep(*text) ? Json(Json::value_t::discarded) : Json::parse(*text, nullptr, false);
+  if (!json.is_object()) throw InputError(file.string() + " is no JSON object");
+  return json;
+}
+
+// -- a case
+
+Question question_of(Planned planned) {
+  const Call call = planned.c.call();
+  std::string title = planned.line;
+  std::vector<Operands> sets = all_operands(planned.c);
+  return {std::move(title), std::move(planned), call, std::move(sets)};
+}
+
+// What stands before the line wins over the options.
+suites::Settings together(suites::Settings options, const suites::Settings& own) {
+  if (own.threads != 1) options.threads = own.threads;
+  if (own.optimization != "all") options.optimization = own.optimization;
+  options.names = own.names;
+  options.binds_outputs = own.binds_outputs;
+  return options;
+}
+
+// A case, or a session that ends with one.
+Question question_of(const std::string& text, std::string origin) {
+  Result<suites::Steps> steps = suites::parse_session(text);
+  if (!steps) throw InputError(steps.error());
+  suites::Steps before = *std::move(steps);
+  const suites::Step last = std::move(before.back());
+  before.pop_back();
+  Question question = question_of(Planned{*parse_case(last.line), last.line, std::move(origin), std::nullopt});
+  question.before = std::move(before);
+  question.settings = last.settings;
+  return question;
+}
+
+// -- a report
+
+// The line of the cause or finding with that number, as printed: the first is 1.
+std::string numbered_line(const Json& report, std::size_t number, const std::string& file) {
+  const char* list = report.contains("causes") ? "causes" : "findings";
+  const Json all = report.value(list, Json::array());
+  const std::string what = std::string(list).substr(0, std::string(list).size() - 1);
+  if (number < 1 || number > all.size())
+    throw InputError(file + " has " + (all.empty() ? "no " + what : what + "s 1 to " + std::to_string(all.size())));
+  const Json& smallest = all[number - 1].at("smallest");
+  return smallest.is_string() ? smallest.get<std::string>() : smallest.at("line").get<std::string>();
+}
+
+Asked asked_in(const Json& backend, const std::string& level) {
+  const Json& options = backend.at("options");
+  Asked asked{backend.at("spec").get<std::string>(),
+              options.at("threads").get<int>(),
+              options.at("optimization").get<std::string>(),
+              {},
+              level};
+  options.at("set").get_to(asked.options);
+  return asked;
+}
+
+Question of_report(const Words& words, Subject& subject, const IsGiven& is_given) {
+  const std::string& file = words.at(Positional::report).front();
+  const auto number = words.find(Positional::number);
+  if (number == words.end())
+    throw InputError("which one? name the number of a cause or finding behind " + suites::printable(file, 80));
+  const Json report = json_in(file);
+  try {
+    const std::size_t which = number->second.front().size() > 9 ? 0 : std::stoul(number->second.front());
+    const std::string found = numbered_line(report, which, suites::printable(file, 80));
+    take_over(asked_in(report.at("backend"), report.at("level").get<std::string>()), subject, is_given);
+    return question_of(found, file + " " + number->second.front());
+  } catch (const Json::exception&) {
+    throw InputError(suites::printable(file, 80) + " is no report of this version of assay");
+  }
+}
+
+// -- a model
+
+Result<Tensor> tensor_in(const fs::path& file) {
+  const Result<std::string> bytes = suites::file_contents(file, most_model);
+  if (!bytes) return Error{bytes.error()};
+  Result<Tensor> tensor = file.extension() == ".npy" ? suites::decode_npy(*bytes) : decode_tensor(*bytes);
+  return tensor ? std::move(tensor) : Result<Tensor>(Error{file.string() + ": " + tensor.error()});
+}
+
+// Where a model leaves an extent open and no file says it.
+Int assumed_extent(std::size_t axis) { return axis == 0 ? 1 : 8; }
+
+const std::string& schema_name(const Served& served, const std::string& graph_input) {
+  const auto at = std::ranges::find(served.operand_names, graph_input);
+  if (at == served.operand_names.end()) throw InputError("the graph input " + graph_input + " goes into no node");
+  return served.schema_names[static_cast<std::size_t>(at - served.operand_names.begin())];
+}
+
+// The types and recipes of a model become a case; its data are those of the first set.
+class ModelReader {
+ public:
+  ModelReader(std::string model, const std::string& name) : model_(std::move(model)), name_(name) {
+    Result<Served> served = parse_model(model_);
+    if (!served)
+      throw InputError(suites::printable(name, 80) + ": " + served.error() +
+                       "; replay takes a model of one node of an operator version that `assay list` shows");
+    served_ = *std::move(served);
+  }
+
+  // Graph inputs in their order, one data set after the other.
+  void give(std::vector<std::vector<Tensor>> sets) {
+    for (const std::vector<Tensor>& set : sets)
+      if (set.size() != served_.graph_inputs.size())
+        throw InputError(std::to_string(set.size()) + " tensors for the " +
+                         std::to_string(served_.graph_inputs.size()) + " inputs of " + suites::printable(name_, 80));
+    given_ = std::move(sets);
+    for (std::size_t i = 0; i < served_.graph_inputs.size(); ++i)
+      served_.node.input(schema_name(served_, served_.graph_inputs[i]), given_.front()[i].type());
+  }
+
+  void draw(const std::string& text) {
+    Result<Recipe> recipe = parse_recipe(text);
+    if (!recipe) throw InputError("--data: " + recipe.error());
+    std::vector<std::vector<Tensor>> sets(data_sets);
+    for (const std::string& input : served_.graph_inputs) {
+      TensorType type = served_.node.inputs.at(schema_name(served_, input)).type;
+      for (std::size_t axis = 0; axis < type.shape.size(); ++axis)
+        if (type.shape[axis] < 0) type.shape[axis] = assumed_extent(axis);
+      for (int set = 0; set < data_sets; ++set) sets[static_cast<std::size_t>(set)].push_back(fill(*recipe, type, set));
+    }
+    recipe_ = *std::move(recipe);
+    give(std::move(sets));
+  }
+
+  Question question() const {
+    const Definition* definition = find_definition(served_.version);
+    expects(definition, "a served node has a definition");
+    Question question{name_, std::nullopt, Call(*definition, served_.node), {}, model_, {}};
+    for (const std::vector<Tensor>& set : given_) {
+      question.sets.push_back(operands_of(*definition, set));
+      question.parts.emplace_back();
+      for (std::size_t i = 0; i < set.size(); ++i)
+        question.parts.back().push_back(encode_tensor(set[i], served_.graph_inputs[i]));
+    }
+    question.planned = as_case();
+    return question;
+  }
+
+ private:
+  const Tensor* operand(const std::string& name, const std::vector<Tensor>& set) const {
+    if (const auto constant = served_.initializers.find(name); constant != served_.initializers.end())
+      return &constant->second;
+    const auto input = std::ranges::find(served_.graph_inputs, name);
+    return input == served_.graph_inputs.end() ? nullptr
+                                               : &set[static_cast<std::size_t>(input - served_.graph_inputs.begin())];
+  }
+
+  Operands operands_of(const Definition& definition, const std::vector<Tensor>& set) const {
+    Operands out;
+    for (const Parameter& parameter : definition.inputs) {
+      const auto at = std::ranges::find(served_.schema_names, parameter.name);
+      const std::size_t index = static_cast<std::size_t>(at - served_.schema_names.begin());
+      const Tensor* found = at == served_.schema_names.end() ? nullptr : operand(served_.operand_names[index], set);
+      out.push_back(found ? std::optional(*found) : std::nullopt);
+    }
+    return out;
+  }
+
+  static Recipe written_out(const Tensor& tensor, bool is_held) {
+    Recipe recipe{is_held ? "hold" : "lit", ""};
+    for (Int i = 0; i < tensor.elements(); ++i)
+      recipe.argument += (i == 0 ? "" : ",") + oracles::written(oracles::scalar(tensor, i), tensor.dtype());
+    return recipe;
+  }
+
+  // The same node and the same first data set as a case; none where there is too much to write into a line.
+  std::optional<Planned> as_case() const {
+    Case c;
+    c.version = served_.version;
+    c.opset = served_.opset;
+    c.ir_version = c.opset < 21 ? 8 : 10;
+    c.node = served_.node;
+    Int written = 0;
+    for (std::size_t i = 0; i < served_.schema_names.size(); ++i) {
+      const std::string& name = served_.operand_names[i];
+      if (name.empty()) continue;
+      const Tensor* tensor = operand(name, given_.front());
+      const bool is_constant = served_.initializers.contains(name);
+      if (!is_constant && recipe_) {
+        c.sources[served_.schema_names[i]] = {*recipe_, false};
+        continue;
+      }
+      if (!tensor || tensor->elements() == 0 || (written += tensor->elements()) > most_written) return std::nullopt;
+      c.sources[served_.schema_names[i]] = {written_out(*tensor, is_constant || !is_float(tensor->dtype())),
+                                            is_constant};
+    }
+    const Result<Case> read = parse_case(line(c));
+    if (!read || *read != c) return std::nullopt;
+    return Planned{c, line(c), name_, std::nullopt};
+  }
+
+  std::string model_, name_;
+  Served served_;
+  std::vector<std::vector<Tensor>> given_;
+  std::optional<Recipe> recipe_;
+};
+
+Question of_model(const Words& words, const std::string& recipe) {
+  const std::string& file = words.at(Positional::model).front();
+  Result<std::string> model = suites::file_contents(file, most_model);
+  if (!model) throw InputError(model.error());
+  ModelReader reader(*std::move(model), file);
+  const auto files = words.find(Positional::tensor);
+  if (files == words.end()) {
+    reader.draw(recipe);
+    return reader.question();
+  }
+  std::vector<Tensor> tensors;
+  for (const std::string& each : files->second) {
+    Result<Tensor> tensor = tensor_in(each);
+    if (!tensor) throw InputError(tensor.error());
+    tensors.push_back(*std::move(tensor));
+  }
+  reader.give({std::move(tensors)});
+  return reader.question();
+}
+
+// -- a folder
+
+// In the layout of ONNX's backend tests, from anybody's hands.
+Question of_vector(const fs::path& folder) {
+  const fs::path whole = fs::absolute(folder).lexically_normal();
+  const fs::path named = whole.has_filename() ? whole : whole.parent_path();
+  const suites::Vector vector = suites::read_vector(named.parent_path(), named.filename().string());
+  if (!vector.flaws.empty()) throw InputError(text(vector.flaws.front()));
+  ModelReader reader(vector.model, folder.string());
+  std::vector<std::vector<Tensor>> sets;
+  for (const suites::VectorSet& set : vector.sets) {
+    sets.emplace_back();
+    for (const std::optional<Tensor>& input : set.inputs) sets.back().push_back(input.value());
+  }
+  if (sets.empty()) throw InputError(folder.string() + " has no test_data_set_0");
+  reader.give(std::move(sets));
+  return reader.question();
+}
+
+Question of_folder(const fs::path& folder, Subject& subject, const IsGiven& is_given) {
+  std::error_code ignored;
+  if (fs::exists(folder / "case.json", ignored)) {
+    const Json json = json_in(folder / "case.json");
+    if (!json.contains("line") || !json["line"].is_string())
+      throw InputError((folder / "case.json").string() + " has no \"line\"");
+    return question_of(json["line"].get<std::string>(), folder.string());
+  }
+  if (!fs::exists(folder / "finding.json", ignored) && fs::exists(folder / "model.onnx", ignored))
+    return of_vector(folder);
+  Result<Planned> read = suites::read_finding(folder);
+  if (!read) throw InputError(read.error());
+  try {
+    const Json json = json_in(folder / "finding.json");
+    const Json& backend = json.at("backend");
+    Asked asked{backend.at("asked").get<std::string>(),
+                backend.at("threads").get<int>(),
+                backend.at("optimization").get<std::string>(),
+                {},
+                json.at("level").get<std::string>()};
+    backend.at("options").get_to(asked.options);
+    take_over(asked, subject, is_given);
+  } catch (const Json::exception&) {
+    // Whoever asked is not said: then the command line has to.
+  }
+  return question_of(*std::move(read));
+}
+
+void name_backend(const Words& words, Subject& subject) {
+  const auto backend = words.find(Positional::backend);
+  if (backend == words.end()) return;
+  if (!subject.backend.empty())
+    throw InputError("two backends are named: " + suites::printable(subject.backend, 80) + " and " +
+                     suites::printable(backend->second.front(), 80));
+  subject.backend = backend->second.front();
+}
+
+}  // namespace
+
+suites::Ask Question::ask(const suites::Conduct& conduct) const {
+  if (model.empty())
+    return suites::ask_of(planned->c, planned->line, sets, conduct, together(conduct.settings, settings));
+  suites::Ask ask;
+  ask.id = case_id(title);
+  ask.model = model;
+  ask.sets = parts;
+  ask.threads = conduct.settings.threads;
+  ask.optimization = conduct.settings.optimization;
+  ask.options = conduct.options;
+  return ask;
+}
+
+oracles::Verdict Question::judged(const oracles::Outcome& outcome, const suites::Description& backend,
+                                  oracles::Level level) const {
+  if (model.empty()) return suites::judged(*planned, sets, outcome, backend, level);
+  return oracles::judge(call, sets, outcome, {level, backend.arithmetic});
+}
+
+Question question_of(const Said& said, Subject& subject, const IsGiven& is_given) {
+  const Words words = sorted(said.words);
+  const Positional matter = matter_of(words);
+  name_backend(words, subject);
+  const auto expect_no = [&](Positional kind, Positional with) {
+    if (words.contains(kind) && matter != with)
+      throw InputError(std::string(name(kind)) + " goes with " + std::string(name(with)));
+  };
+  expect_no(Positional::tensor, Positional::model);
+  expect_no(Positional::number, Positional::report);
+  switch (matter) {
+    case Positional::report: return of_report(words, subject, is_given);
+    case Positional::folder: return of_folder(words.at(matter).front(), subject, is_given);
+    case Positional::model: return of_model(words, said.recipe);
+    default: return question_of(words.at(matter).front(), "command line");
+  }
+}
+
+}  // namespace assay::tools
