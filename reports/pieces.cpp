@@ -86,7 +86,8 @@ Json backend_json(const Asked& asked, const suites::Description& described) {
             {"memory_mib", asked.memory_mib},
             {"pack", asked.pack},
             {"presentations", name_of(asked.presenting)},
-            {"laws", name_of(asked.laws)}}}};
+            {"laws", name_of(asked.laws)},
+            {"exhaustive", asked.exhaustive}}}};
 }
 
 Json evidence_json(const oracles::Evidence& evidence) {

@@ -312,6 +312,7 @@ std::string certify_line(const Asked& asked, Int generated, std::string_view led
   command += " --pack " + std::to_string(asked.pack);
   command += " --presentations " + std::string(name_of(asked.presenting));
   command += " --laws " + std::string(name_of(asked.laws));
+  if (asked.exhaustive) command += " --exhaustive";
   std::ostringstream limits;  // as short as the number is
   limits << " --timeout " << asked.timeout_seconds << " --memory " << asked.memory_mib;
   command += limits.str();

@@ -49,6 +49,7 @@ struct Asked {
   int pack = 1;
   suites::Presenting presenting = suites::Presenting::sample;
   suites::Lawfulness laws = suites::Lawfulness::none;
+  bool exhaustive = false;  // no circuit breaker
   // Of golden vectors: the folder of each line, which is replayed instead.
   std::map<std::string, std::string, std::less<>> vectors = {};
   Int most_failures = 0;  // the run ends after so many cases that break conformance; 0: it does not

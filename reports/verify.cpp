@@ -121,6 +121,7 @@ std::optional<Broken> broken_command(const Json& certificate, const Json& report
   asked.laws = options.at("laws") == "none"  ? suites::Lawfulness::none
                : options.at("laws") == "all" ? suites::Lawfulness::all
                                              : suites::Lawfulness::sample;
+  asked.exhaustive = options.value("exhaustive", false);
   asked.timeout_seconds = options.at("timeout_seconds").get<double>();
   asked.memory_mib = options.at("memory_mib").get<Int>();
   const std::string command = certificate.at("command").get<std::string>();

@@ -36,7 +36,10 @@ constexpr Word verdicts[] = {
     {"error",
      "verdict: the backend crashed, hung, took too much memory or gave an answer that is none; does not conform, "
      "whatever the model"},
-    {"not run", "a case that was left out because a cause already known would only repeat itself; not judged"},
+    {"not run",
+     "verdict: the case was put last and left out, since three like it crashed, hung or ate memory; its operator "
+     "version "
+     "is not certified, --exhaustive runs it"},
 };
 
 constexpr Word marks[] = {

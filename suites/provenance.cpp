@@ -28,11 +28,12 @@ std::string replay_command(const Provenance& provenance, std::string_view what) 
   if (settings.threads != 1) command += " --threads " + std::to_string(settings.threads);
   if (settings.optimization != "all") command += " --optimization " + settings.optimization;
   for (const auto& [option, value] : conduct.options) command += " --set " + in_quotes(option + "=" + value);
-  return command + " " + in_quotes(what);
+  return command + " " + shell_word(what);
 }
 
 std::string configuration(const Conduct& conduct) {
-  std::string words = "threads=" + std::to_string(conduct.settings.threads) + " optimization=" + conduct.settings.optimization;
+  std::string words =
+      "threads=" + std::to_string(conduct.settings.threads) + " optimization=" + conduct.settings.optimization;
   for (const auto& [option, value] : conduct.options) words += " " + option + "=" + value;
   return words;
 }

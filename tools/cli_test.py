@@ -94,13 +94,15 @@ class BadInput(unittest.TestCase):
         self.assertIn("in quotes", self.refused("replay", *REFERENCE, *POOL.split()))
 
     def test_a_word_is_what_it_looks_like_and_no_verb_takes_two_of_a_kind(self):
-        for kind, word in (("model", "mine.onnx"), ("report", "mine.json"), ("folder", "tools"), ("case", POOL), ("folder", "./reference")):
+        for kind, word in (("a model", "mine.onnx"), ("a report", "mine.json"), ("a folder", "tools"), ("a case line", POOL), ("a folder", "./reference")):
             for verb in ("certify", "fuzz", "doctor"):
-                self.assertIn(f"assay {verb} takes no {kind}", self.refused(verb, word))
-        self.assertIn("two backends, 'reference' and 'onnxruntime'", self.refused("certify", *REFERENCE, "onnxruntime"))
-        self.assertIn("two backends, 'a' and 'b'", self.refused("fuzz", "a", "b"))
-        self.assertIn("two cases", self.refused("replay", "reference", POOL, POOL))
-        self.assertIn("name one case line", self.refused("replay", "reference"))
+                refused = self.refused(verb, word)
+                self.assertIn(f"names {kind}", refused)
+                self.assertIn(f"assay {verb} takes a backend", refused)
+        self.assertIn("two words name a backend: 'reference' and 'onnxruntime'", self.refused("certify", *REFERENCE, "onnxruntime"))
+        self.assertIn("two words name a backend: 'a' and 'b'", self.refused("fuzz", "a", "b"))
+        self.assertIn("two words name a case line", self.refused("replay", "reference", POOL, POOL))
+        self.assertIn("name a case line in quotes", self.refused("replay", "reference"))
         self.assertIn("unknown backend onnxruntme; did you mean onnxruntime?", self.refused("certify", "onnxruntme"))
 
     def test_the_hint_is_that_of_the_verb(self):
@@ -129,7 +131,7 @@ class BadInput(unittest.TestCase):
         self.assertIn("a window is too large", self.refused("explain", POOL + " pads=9223372036854775807,0"))
 
     def test_a_word_that_is_shown_is_shown_as_it_was_typed(self):
-        self.assertIn("'ort-full.json'", self.refused("explain", "ort-full.json X=f32[1]~iota:1"))
+        self.assertIn("'ort-full.json'", self.refused("replay", *REFERENCE, "ort-full.json X=f32[1]~iota:1"))
 
     def test_a_case_of_an_unknown_operator(self):
         self.refused("replay", *REFERENCE, "MaxPool-12 opset=12 ir=8 X=f32[1,1,4]~iota:1")

@@ -12,8 +12,8 @@ class App;
 
 namespace assay::tools {
 
-// backend: the name of one, or exec:COMMAND; model: it ends in .onnx; report: in .json; folder: it is one; line: a case,
-// it contains a blank; tensor: it ends in .npy or .pb; number: digits alone; backend again: anything else.
+// backend: the name of one, or exec:COMMAND; model: it ends in .onnx; report: in .json; folder: it is one; line: a
+// case, it contains a blank; tensor: it ends in .npy or .pb; number: digits alone; backend again: anything else.
 enum class Positional { model, report, tensor, folder, line, number, backend };
 Positional kind_of(const std::string& word);
 std::string_view name(Positional kind);  // "a model (.onnx)"

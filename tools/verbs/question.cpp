@@ -8,6 +8,7 @@
 #include "suites/npy.h"
 #include "suites/printable.h"
 #include "suites/vector_folder.h"
+#include "suites/worker_names.h"
 #include "tools/verbs/positional.h"
 #include "tools/verbs/words.h"
 
@@ -57,7 +58,9 @@ Positional matter_of(const Words& words) {
     throw InputError("both " + std::string(name(found[0])) + " and " + std::string(name(found[1])) +
                      " are named; replay takes one of them");
   if (!found.empty()) return found.front();
-  if (const auto backend = words.find(Positional::backend); backend != words.end())
+  const auto backend = words.find(Positional::backend);
+  const auto& known = suites::worker_names();
+  if (backend != words.end() && std::ranges::find(known, backend->second.front()) == known.end())
     throw InputError(
         "there is no folder " + suites::printable(backend->second.front(), 80) +
         "; name a case line in quotes, a report.json and a number, the folder of a finding, or a model.onnx");

@@ -300,7 +300,7 @@ Verb replay_verb(CLI::App& app) {
   CLI::App* command = app.add_subcommand("replay", "ask one question again and show why it is judged so");
   command
       ->add_option(
-          "what", options->said.words,
+          "case", options->said.words,
           "a case line in quotes; or a report.json and the number of a cause or finding; or the folder of a "
           "finding, of golden vectors or of an ONNX backend test; or a model.onnx of one node, with its inputs "
           "as .npy or .pb files; and a backend")

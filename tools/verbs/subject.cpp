@@ -83,6 +83,9 @@ void Subject::add_campaign_options(CLI::App& command) {
                   "channels in another order, sums): none, sample (an eighth, one law each) or all")
       ->check(CLI::IsMember({"none", "sample", "all"}))
       ->capture_default_str();
+  command.add_flag("--exhaustive", exhaustive,
+                   "run every case; else cases like three that crashed, hung or ate memory alike are put last, and not "
+                   "run where nothing speaks against it");
 }
 
 int Subject::packed() const {
@@ -126,6 +129,7 @@ suites::Conduct Subject::conduct() const {
   conduct.pack = packed();
   conduct.presenting = presenting_of(presentations);
   conduct.laws = laws_of(laws);
+  conduct.exhaustive = exhaustive;
   return conduct;
 }
 
@@ -141,6 +145,7 @@ reports::Asked Subject::asked() const {
   asked.pack = packed();
   asked.presenting = presenting_of(presentations);
   asked.laws = laws_of(laws);
+  asked.exhaustive = exhaustive;
   asked.timeout_seconds = timeout_seconds;
   asked.memory_mib = memory_mib;
   return asked;

@@ -17,9 +17,9 @@ std::string optimization_of(const std::string& word);       // all, extended, ba
 std::chrono::seconds duration_of(const std::string& word);  // 90s, 10m, 8h
 // 10, 0.5, 500ms, 10s, 2m or 1h, from a millisecond to a day; else nothing.
 std::optional<double> seconds_of(const std::string& word);
-int threads_of(const std::string& word);                   // 1 to 4096
-const Profile& profile_of(const std::string& word);        // sonnx
-const Definition& definition_of(const std::string& word);  // "Conv-11"; "Conv" is the newest
+int threads_of(const std::string& word);                      // 1 to 4096
+const Profile& profile_of(const std::string& word);           // sonnx
+const Definition& definition_of(const std::string& word);     // "Conv-11"; "Conv" is the newest
 const Definition* definition_named(const std::string& word);  // the same; null where there is none
 // "; at opset 12 Conv-11 is in force", of a version that is none; else empty.
 std::string in_force(const std::string& word);
