@@ -64,4 +64,6 @@ Nature nature_of(const Case& c) {
   return nature;
 }
 
+bool is_special(std::string_view case_class) { return case_class == "nonfinite" || case_class == "overflow-int"; }
+
 }  // namespace assay::oracles

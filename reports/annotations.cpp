@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/annotations.h"
 
+#include "reports/terminal.h"
 #include "suites/printable.h"
 
 #include <algorithm>
@@ -29,17 +30,24 @@ std::string escaped_property(std::string_view text) {
   return replaced(replaced(escaped(text), ":", "%3A"), ",", "%2C");
 }
 
-std::string upper(std::string_view word) {
-  std::string loud(word);
-  for (char& letter : loud) letter = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
-  return loud;
-}
-
 struct Remark {
   std::string file, title, message;
 };
 
-// A row each: what is wrong, with which case, how often, how to see it again.
+Remark remark(const Report& report, const suites::Cause& cause, std::string_view file) {
+  const suites::Finding& smallest = report.sorted.findings[cause.smallest];
+  std::string versions;
+  for (const auto& [version, count] : cause.versions) versions += " " + text(version);
+  Remark out;
+  out.file = std::string(file);
+  out.title = upper(name(cause.state)) + versions + ": " + suites::printable(cause.because, 80);
+  const std::string detail = suites::printable(smallest.answered.verdict.detail);
+  out.message = suites::printable(cause.sentence, 1000) + (detail.empty() ? "" : "\n" + detail) + "\n" + smallest.line +
+                "\nreplay: " + replay_line(report.asked, smallest.line);
+  return out;
+}
+
+// Of marks, and of what was not sorted into causes: what is wrong, with which case, how often, how to see it again.
 Remark remark(const Report& report, const Finding& finding, std::string_view file) {
   const std::string& line = report.suite.cases[finding.first].line;
   const bool is_mark = !finding.mark.empty();
@@ -60,7 +68,9 @@ std::vector<Remark> remarks(const Report& report, std::string_view file) {
   for (const suites::Complaint& each : report.agreed.settlement.complaints)
     all.push_back({report.agreed.ledger ? report.agreed.ledger->file : std::string(file),
                    upper(suites::name(each.kind)) + " entry of the ledger", each.entry + ": " + each.detail});
+  for (const suites::Cause& cause : report.sorted.causes) all.push_back(remark(report, cause, file));
   for (const Finding& finding : report.findings) {
+    if (finding.cause != suites::no_cause) continue;
     if (!finding.mark.empty() && !mark_of(report, finding).breaches) continue;  // information
     all.push_back(remark(report, finding, file));
   }

@@ -39,7 +39,7 @@ struct Row {
   std::optional<Level> met() const { return has_failed ? std::nullopt : level; }
   std::string_view state() const {
     if (!breaches.empty()) return "not conforming";
-    return judged > 0 ? "certified" : "not certified";
+    return judged > 0 && count(counts, State::not_run) == 0 ? "certified" : "not certified";
   }
 };
 
@@ -64,7 +64,7 @@ void tell_breaches(Row& row, const Report& report, std::size_t index) {
 
 void tell(Row& row, const Report& report, std::size_t index) {
   const Verdict& verdict = *report.campaign.verdicts[index];
-  if (!decides(report.classes[index])) {
+  if (!decides(report.classes[index], report.asked.counts_special())) {
     ++row.apart[report.classes[index]][verdict.state];
     return;
   }

@@ -2,6 +2,7 @@
 #include "reports/fuzz_report.h"
 
 #include "reports/pieces.h"
+#include "reports/terminal.h"
 #include "suites/clauses.h"
 #include "suites/finding_folder.h"
 
@@ -134,14 +135,6 @@ std::string breaches_text(const FuzzReport& report) {
   return words;
 }
 
-void write_cause(const FuzzReport& report, const Cause& cause, std::size_t number, std::ostream& out) {
-  const suites::Finding& smallest = report.findings[cause.smallest];
-  out << "CAUSE " << number << "  " << cause.sentence << "\n";
-  if (!smallest.answered.verdict.detail.empty()) out << "      " << smallest.answered.verdict.detail << "\n";
-  out << "      smallest: " << smallest.line << "\n";
-  out << "      replay: " << replay_line(report.asked, smallest.line) << "\n";
-}
-
 void write_marked(const FuzzReport& report, std::ostream& out) {
   std::map<std::pair<std::string, std::string>, std::vector<const suites::Failure*>> groups;
   for (const suites::Failure& each : report.harvest.marked)
@@ -176,7 +169,9 @@ void write_json(const FuzzReport& report, std::ostream& out) {
   document.member("level", oracles::name(report.asked.level));
   document.member("mode", report.asked.strict ? "strict" : "lenient");
   document.member("conforms", report.conforms());
+  document.member("special_values", report.asked.counts_special() ? "count" : "apart");
   document.member("totals", counts_json(totals_of(report.harvest.tally)));
+  document.member("special", counts_json(report.harvest.tally.special));
   document.member("marks", report.harvest.tally.marks);
   const suites::Tally& tally = report.harvest.tally;
   document.list("operators", tally.states, [&](const auto& row) {
@@ -213,10 +208,8 @@ void write_json(const FuzzReport& report, std::ostream& out) {
   document.member("run", run_json(report.run, report.harvest.tally.asked));
 }
 
-void write_session(const FuzzReport& report, std::string_view file, Colour colour, std::ostream& out) {
-  const auto loud = [&](const std::string& words) {
-    return colour == Colour::terminal ? "\033[1;31m" + words + "\033[0m" : words;
-  };
+void write_session(const FuzzReport& report, std::string_view file, Colour colour, std::ostream& out,
+                   std::size_t most_causes) {
   out << "assay " << report.asked.tool_version << " (standard ONNX " << standard_release << ")  fuzz "
       << report.backend.backend << (report.backend.version.empty() ? "" : " ") << report.backend.version << ", "
       << report.asked.configuration() << "\n";
@@ -224,7 +217,10 @@ void write_session(const FuzzReport& report, std::string_view file, Colour colou
       << " cases" << (report.complete ? "" : ", interrupted; --resume goes on") << "\n";
   for (const suites::CoverageRow& row : report.harvest.coverage.table().rows) write_coverage(row, out);
   write_peak(report, out);
-  for (std::size_t i = 0; i < report.causes.size(); ++i) write_cause(report, report.causes[i], i + 1, out);
+  const std::size_t shown = std::min(most_causes, report.causes.size());
+  for (std::size_t i = 0; i < shown; ++i)
+    write_cause({report.causes[i], report.findings[report.causes[i].smallest]}, i + 1, report.asked, colour, out);
+  write_more(report.causes.size() - shown, out);
   write_marked(report, out);
   const Int excused = std::ranges::count(report.excused, true);
   const std::string where = file.empty() ? "no report written" : std::string(file) + " written";
@@ -232,7 +228,7 @@ void write_session(const FuzzReport& report, std::string_view file, Colour colou
     out << "nothing found that counts" << (excused > 0 ? "; " + std::to_string(excused) + " failures are expected" : "")
         << "; " << where << "\n";
   else
-    out << loud("found:") << " " << breaches_text(report) << " in " << report.causes.size() << " causes"
+    out << painted("found:", colour) << " " << breaches_text(report) << " in " << report.causes.size() << " causes"
         << (excused > 0 ? ", " + std::to_string(excused) + " of the failures expected" : "") << "; "
         << (report.folder.empty() ? "" : report.folder + "/ holds the examples; ") << where
         << ". That is the finding about the backend, not a breakdown of assay.\n";

@@ -30,6 +30,7 @@ struct FuzzReport {
 
 // The JSON document of fuzz.schema.json. Everything but `run` is a function of the seed, the cases and the backend.
 void write_json(const FuzzReport& report, std::ostream& out);
-void write_session(const FuzzReport& report, std::string_view file, Colour colour, std::ostream& out);
+void write_session(const FuzzReport& report, std::string_view file, Colour colour, std::ostream& out,
+                   std::size_t most_causes = few_causes);
 
 }  // namespace assay::reports

@@ -2,6 +2,7 @@
 // The report as JSON, written member by member: one line per operator, ruling, constraint, finding and verdict, so that
 // two reports can be compared with diff.
 #include "reports/pieces.h"
+#include "suites/clauses.h"
 #include "suites/signature.h"
 
 #include <cmath>
@@ -32,7 +33,7 @@ Json classes_json(const Report& report) {
   Json json = Json::object();
   for (const auto& [name, counts] : report.by_class) {
     json[name] = counts_json(counts);
-    json[name]["decides"] = decides(name);
+    json[name]["decides"] = decides(name, report.asked.counts_special());
   }
   return json;
 }
@@ -42,6 +43,12 @@ Json standing_json(const Certification& standing) {
           {"legal", standing.legal},
           {"judged", standing.judged},
           {"level", standing.level ? Json(oracles::name(*standing.level)) : Json(nullptr)}};
+}
+
+Json exception_json(const Exception& exception) {
+  Json when = Json::array();
+  for (const suites::Predicate& each : exception.when) when.push_back(each.text());
+  return {{"cause", exception.cause + 1}, {"cases", exception.cases}, {"when", when}, {"others", exception.others}};
 }
 
 Json operator_json(const OperatorRow& row) {
@@ -56,6 +63,8 @@ Json operator_json(const OperatorRow& row) {
                {"errors", errors_json(row.errors)}};
   for (const auto& [type, standing] : row.standings)
     json["standings"][std::string(name(type))] = standing_json(standing);
+  json["exceptions"] = Json::array();
+  for (const Exception& each : row.exceptions) json["exceptions"].push_back(exception_json(each));
   return json;
 }
 
@@ -80,15 +89,27 @@ Json finding_json(const Report& report, const Finding& finding) {
   if (!finding.mark.empty()) json["mark"] = finding.mark;
   json["replay"] = finding.mark.empty() ? replay_line(report.asked, first.line)
                                         : replay_line(report.asked, first.line, mark_of(report, finding));
+  if (finding.cause != suites::no_cause) json["cause"] = finding.cause + 1;
   const std::string& smallest = report.suite.cases[finding.smallest].line;
   json["smallest"] = {{"id", case_id(smallest)}, {"line", smallest}};
   if (finding.mark.empty()) json["smallest"]["replay"] = replay_line(report.asked, smallest);
   json["needs"] = suites::predicate_of(report.suite.cases[finding.smallest].c);
   json["clauses"] = finding.clauses;
-  if (!finding.pattern.empty()) json["pattern"] = finding.pattern;
-  if (!finding.explained.empty()) json["explained"] = finding.explained;
-  if (finding.picture) json["picture"] = picture_json(*finding.picture);
-  if (finding.account) json["account"] = account_json(*finding.account);
+  return json;
+}
+
+// A cause, and what there is to see of its smallest case.
+Json told_cause(const Report& report, const suites::Cause& cause) {
+  const suites::Finding& smallest = report.sorted.findings[cause.smallest];
+  const Verdict& verdict = smallest.answered.verdict;
+  Json json = cause_json(cause, report.sorted.findings, replay_line(report.asked, smallest.line));
+  json["detail"] = verdict.detail;
+  json["clauses"] = suites::clauses_of(smallest.c);
+  if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
+  const oracles::Judgement judgement{report.asked.level, report.campaign.backend.arithmetic};
+  if (const auto picture = oracles::picture(smallest.c, smallest.answered.outcome, verdict, judgement))
+    json["picture"] = picture_json(*picture);
+  json["account"] = account_json(suites::account_of(smallest, provenance_of(report.asked, report.campaign.backend)));
   return json;
 }
 
@@ -98,6 +119,8 @@ std::set<std::string> clauses_in(const Report& report) {
   for (const RulingRow& row : report.rulings) ids.insert(row.id);
   for (const ConstraintRow& row : report.constraints) ids.insert(row.id);
   for (const Finding& finding : report.findings) ids.insert(finding.clauses.begin(), finding.clauses.end());
+  for (const suites::Finding& finding : report.sorted.findings)
+    for (const std::string& id : suites::clauses_of(finding.c)) ids.insert(id);
   return ids;
 }
 
@@ -140,6 +163,7 @@ Json verdict_json(const Report& report, std::size_t index) {
                {"because", verdict.because},     {"detail", verdict.detail},
                {"origin", planned.origin}};
   json["level"] = verdict.level ? Json(oracles::name(*verdict.level)) : Json(nullptr);
+  if (report.cause_of[index] != suites::no_cause) json["cause"] = report.cause_of[index] + 1;
   add_readings(json, verdict);
   if (!verdict.violated.empty()) {
     json["violated"] = Json::array();
@@ -203,7 +227,9 @@ void write_json(const Report& report, std::ostream& out) {
   document.member("certified", name(report.certified));
   document.member("ledger", ledger_json(report.agreed));
   document.member("baseline", baseline_json(report));
+  document.member("special_values", report.asked.counts_special() ? "count" : "apart");
   document.member("totals", counts_json(report.totals));
+  document.member("special", counts_json(report.special));
   document.member("marks", report.marks);
   document.member("classes", classes_json(report));
   document.list("operators", report.operators, operator_json);
@@ -211,6 +237,8 @@ void write_json(const Report& report, std::ostream& out) {
   document.list("constraints", report.constraints, constraint_json);
   document.list("clauses", clauses_json(clauses_in(report)), [](const Json& each) { return each; });
   document.list("coverage", report.coverage.table().rows, coverage_json);
+  document.list("causes", report.sorted.causes,
+                [&](const suites::Cause& each) { return told_cause(report, each); });
   document.list("findings", report.findings, [&](const Finding& each) { return finding_json(report, each); });
   std::vector<std::size_t> reached;
   for (std::size_t i = 0; i < report.campaign.verdicts.size(); ++i)

@@ -109,6 +109,7 @@ std::string index_text(const Json& evidence) {
 // What a person needs who sees only this test.
 std::string story(const CaseRow& row) {
   std::string text = row.line + "\n" + row.state + in_brackets(row.because) + "\n";
+  add_line(text, "cause: ", row.cause);
   add_line(text, "", row.detail);
   if (const auto evidence = row.json->find("evidence"); evidence != row.json->end()) {
     text += index_text(*evidence) + ": got " + words(*evidence, "got") + ", want " + words(*evidence, "want") + "\n";

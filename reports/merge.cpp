@@ -19,7 +19,7 @@ using Shards = std::vector<ShardReport>;
 
 // What shards of one campaign do not share; all else has to be equal, members this version does not know included.
 const std::set<std::string, std::less<>> own_members = {
-    "clauses",  "coverage",   "peaks",    "conforms", "totals", "marks",      "operators",     "rulings",   "causes",
+    "clauses",  "coverage",   "peaks",    "conforms", "totals", "special", "marks",      "operators",     "rulings",   "causes",
     "findings", "signatures", "failures", "marked",   "run",    "plan/asked", "plan/complete", "plan/shard"};
 
 // -- whether they belong together
@@ -306,6 +306,7 @@ Json whole_of(const Shards& shards, std::span<const suites::WrongModel> models) 
   Json whole = shards.front().report;  // with its members in their order
   whole["plan"] = plan(shards);
   whole["totals"] = sum(shards, "totals");
+  whole["special"] = sum(shards, "special");
   whole["marks"] = sorted(sum(shards, "marks"));
   whole["operators"] = operators(shards);
   whole["rulings"] = rulings(shards);

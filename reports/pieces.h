@@ -2,6 +2,7 @@
 // Pieces: members that more than one kind of report has, as JSON.
 #pragma once
 
+#include "oracles/picture.h"
 #include "reports/report.h"
 #include "suites/account.h"
 #include "suites/fuzz.h"

@@ -57,7 +57,11 @@ struct Read {
   const Json* json = nullptr;
 
   bool is_near_miss() const { return case_class.starts_with("invalid"); }
-  bool decides() const { return case_class.starts_with("valid-"); }
+  bool counts_special = false;  // the report says so
+
+  bool is_special() const { return case_class == "nonfinite" || case_class == "overflow-int"; }
+  bool decides() const { return case_class.starts_with("valid-") || (counts_special && is_special()); }
+  bool counts_apart() const { return is_special() && !counts_special && word != "error"; }
   bool is_judged() const { return word == "pass" || word == "contested" || word == "below" || word == "fail"; }
   // Null where the verdict has none: empty as a list and as an object.
   const Json& member(const char* name) const {
@@ -96,7 +100,11 @@ Read read(const Json& verdict) {
 
 std::vector<Read> verdicts_of(const Json& report) {
   std::vector<Read> all;
-  for (const Json& verdict : report.at("verdicts")) all.push_back(read(verdict));
+  const bool counts_special = report.value("special_values", "apart") == "count";
+  for (const Json& verdict : report.at("verdicts")) {
+    all.push_back(read(verdict));
+    all.back().counts_special = counts_special;
+  }
   return all;
 }
 
@@ -213,14 +221,18 @@ Json report_row(const std::string& op, const std::vector<const Read*>& verdicts,
               {"standings", Json::object()},
               {"errors", errors_of(verdicts)}});
   for (const Read* verdict : verdicts) {
-    add(row["counts"], verdict->word);
     if (!row["types"].contains(verdict->type)) {
       row["types"][verdict->type] = no_counts();
       row["standings"][verdict->type] = no_standing();
     }
-    add(row["types"][verdict->type], verdict->word);
+    if (!verdict->counts_apart()) add(row["counts"], verdict->word), add(row["types"][verdict->type], verdict->word);
     stand(row, *verdict, strict);
     stand(row["standings"][verdict->type], *verdict, strict);
+  }
+  for (const Read* verdict : verdicts) {
+    if (!verdict->decides() || verdict->word != "not run") continue;
+    for (Json* standing : {&row, &row["standings"][verdict->type]})
+      if (standing->at("certified") == "conforms") (*standing)["certified"] = "not certified";
   }
   return row;
 }
@@ -241,9 +253,10 @@ std::vector<std::pair<std::string, std::vector<const Read*>>> by_operator(const 
   return groups;
 }
 
-Json totals_of(const std::vector<Read>& verdicts) {
+Json totals_of(const std::vector<Read>& verdicts, bool apart = false) {
   Json totals = no_counts();
-  for (const Read& verdict : verdicts) add(totals, verdict.word);
+  for (const Read& verdict : verdicts)
+    if (verdict.counts_apart() == apart) add(totals, verdict.word);
   return totals;
 }
 
@@ -344,7 +357,8 @@ std::string departures_of(const Read& verdict) {
 
 std::string state_in(const Json& row) {
   if (!row.at("breaches").empty()) return "not conforming";
-  return row.at("judged") > 0 ? "certified" : "not certified";
+  const bool is_cut = row.at("counts").at("not run") != 0;
+  return row.at("judged") > 0 && !is_cut ? "certified" : "not certified";
 }
 
 Json type_row(const std::string& type, const std::vector<const Read*>& all, bool strict) {
@@ -440,8 +454,8 @@ Json recounted_report(const Json& report) {
     rows.push_back(report_row(op, own, is_strict(report)));
     certified = worse(certified, text_of(rows.back(), "certified"));
   }
-  return {{"totals", totals_of(verdicts)},   {"marks", marks_of(verdicts)},
-          {"classes", classes_of(verdicts)}, {"operators", rows},
+  return {{"totals", totals_of(verdicts)},   {"special", totals_of(verdicts, true)},
+          {"marks", marks_of(verdicts)},     {"classes", classes_of(verdicts)}, {"operators", rows},
           {"rulings", rulings_of(verdicts)}, {"constraints", constraints_of(verdicts)},
           {"certified", certified}};
 }

@@ -5,6 +5,7 @@
 #include "oracles/case_class.h"
 #include "reports/pieces.h"
 #include "suites/clauses.h"
+#include "suites/cover.h"
 
 #include <algorithm>
 #include <cctype>
@@ -19,11 +20,6 @@ using oracles::Verdict;
 
 bool is_judged(State state) {
   return state == State::pass || state == State::contested || state == State::below || state == State::fail;
-}
-
-bool breaks_conformance(State state, bool strict) {
-  return state == State::fail || state == State::below || state == State::refused || state == State::error ||
-         (strict && state == State::contested);
 }
 
 // Calls f(index, planned, verdict) for every case that was reached.
@@ -47,12 +43,18 @@ bool is_excused(const Report& report, std::size_t index, const Verdict& verdict)
          report.agreed.excuses(index, oracles::name(verdict.state));
 }
 
+// Special values are in no total. A crash is never apart.
+bool counts_apart(const Report& report, std::size_t index, const Verdict& verdict) {
+  const std::string& name = report.classes[index];
+  return oracles::is_special(name) && !decides(name, report.asked.counts_special()) && verdict.state != State::error;
+}
+
 void count_states(Report& report) {
   for (State state : oracles::all_states) report.totals[state] = 0;
   for_each_verdict(report, [&](std::size_t i, const suites::Planned&, const Verdict& verdict) {
-    ++report.totals[verdict.state];
+    ++(counts_apart(report, i, verdict) ? report.special : report.totals)[verdict.state];
     ++report.by_class[report.classes[i]][verdict.state];
-    if (is_excused(report, i, verdict)) ++report.excused[verdict.state];
+    if (is_excused(report, i, verdict) && !counts_apart(report, i, verdict)) ++report.excused[verdict.state];
     for (const suites::Mark& mark : report.campaign.marks[i])
       report.marks[mark.name] += counts(report, i, mark) ? 1 : 0;
   });
@@ -63,11 +65,17 @@ void tell(Certification& row, const Verdict& verdict, bool deciding, bool breaks
   if (breaks && (deciding || verdict.state == State::error)) row.certified = Certified::not_conforming;
   if (!deciding) return;
   ++row.legal;
+  row.is_cut |= verdict.state == State::not_run;
   if (!is_judged(verdict.state)) return;
   ++row.judged;
   if (row.certified == Certified::not_certified) row.certified = Certified::conforms;
   if (verdict.state == State::pass && verdict.level)
     row.level = std::max(row.level.value_or(*verdict.level), *verdict.level);
+}
+
+// Of cases that were not run nothing is known.
+void close(Certification& row) {
+  if (row.is_cut && row.certified == Certified::conforms) row.certified = Certified::not_certified;
 }
 
 void count_operators(Report& report) {
@@ -76,17 +84,21 @@ void count_operators(Report& report) {
   for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
     OperatorRow& row = rows[p.c.version];
     const DType type = suites::first_type(p.c);
-    ++row.counts[verdict.state];
-    ++row.types[type][verdict.state];
+    Counts& of_type = row.types[type];
+    if (!counts_apart(report, i, verdict)) ++row.counts[verdict.state], ++of_type[verdict.state];
     row.errors[type].add(verdict);
     const bool breaks = breaks_conformance(verdict.state, report.asked.strict) && !is_excused(report, i, verdict);
-    const bool deciding = decides(report.classes[i]), marked = deciding && is_marked(report, i);
+    const bool deciding = decides(report.classes[i], report.asked.counts_special()), marked = deciding && is_marked(report, i);
     for (Certification* each : {static_cast<Certification*>(&row), &row.standings[type]}) {
       tell(*each, verdict, deciding, breaks);
       if (marked) each->certified = Certified::not_conforming;
     }
   });
-  for (auto& [version, row] : rows) report.operators.push_back(std::move(row));
+  for (auto& [version, row] : rows) {
+    close(row);
+    for (auto& [type, standing] : row.standings) close(standing);
+    report.operators.push_back(std::move(row));
+  }
 }
 
 void cover(Report& report, const std::vector<oracles::Nature>& natures) {
@@ -154,16 +166,6 @@ std::string gist(const std::string& detail) {
   return words;
 }
 
-int gravity(State state) {
-  switch (state) {
-    case State::error: return 0;
-    case State::fail: return 1;
-    case State::below: return 2;
-    case State::refused: return 3;
-    default: return 4;  // contested, under --strict
-  }
-}
-
 // Marks come after what breaks the text, and are grouped by what showed them.
 void group_marks(Report& report) {
   std::map<std::tuple<std::string, OpVersion, std::string>, Finding> groups;
@@ -171,26 +173,67 @@ void group_marks(Report& report) {
     for (const suites::Mark& mark : report.campaign.marks[i]) {
       if (report.agreed.excuses(i, mark.name)) continue;
       Finding& finding = groups[{mark.name, p.c.version, mark.by}];
-      if (finding.count++ == 0) finding = {verdict.state, p.c.version, mark.by, mark.detail, i, 1, mark.name, 0};
-      finding.deciding += decides(report.classes[i]) ? 1 : 0;
+      if (finding.count++ == 0) finding = {verdict.state, p.c.version, mark.by, mark.detail, i, 1, mark.name};
+      finding.deciding += decides(report.classes[i], report.asked.counts_special()) ? 1 : 0;
       finding.cases.push_back(i);
     }
   });
   for (auto& [key, finding] : groups) report.findings.push_back(std::move(finding));
 }
 
+// By cause; what has none, since the run was interrupted, by what it says.
 void group_findings(Report& report) {
-  std::map<std::tuple<int, OpVersion, std::string, std::string>, Finding> groups;
+  std::map<std::tuple<int, OpVersion, std::size_t, std::string, std::string>, Finding> groups;
   for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
     if (!breaks_conformance(verdict.state, report.asked.strict) || is_excused(report, i, verdict)) return;
-    const bool in_its_words = verdict.state == State::refused;
-    Finding& finding = groups[{gravity(verdict.state), p.c.version, verdict.because,
-                               in_its_words ? gist(verdict.detail) : text(verdict.readings)}];
-    if (finding.count++ == 0) finding = {verdict.state, p.c.version, verdict.because, verdict.detail, i, 1, "", 0};
-    finding.deciding += decides(report.classes[i]) || verdict.state == State::error ? 1 : 0;
+    const std::size_t cause = report.cause_of[i];
+    const bool has_cause = cause != suites::no_cause;
+    const std::string says = has_cause                          ? ""
+                             : verdict.state == State::refused ? gist(verdict.detail)
+                                                               : text(verdict.readings);
+    Finding& finding =
+        groups[{suites::gravity(verdict.state), p.c.version, cause, has_cause ? "" : verdict.because, says}];
+    if (finding.count++ == 0) finding = {verdict.state, p.c.version, verdict.because, verdict.detail, i, 1, "", cause};
+    finding.deciding += decides(report.classes[i], report.asked.counts_special()) || verdict.state == State::error ? 1 : 0;
     finding.cases.push_back(i);
   });
   for (auto& [key, finding] : groups) report.findings.push_back(std::move(finding));
+}
+
+void find_causes(Report& report) {
+  report.cause_of.assign(report.suite.cases.size(), suites::no_cause);
+  for (std::size_t i = 0; i < report.sorted.failures.size(); ++i)
+    report.cause_of[report.sorted.failures[i].index] = report.sorted.cause_of[i];
+}
+
+// Cases of one version: what broke, by cause, and what it is kept apart from.
+struct Exhibits {
+  std::map<std::size_t, std::vector<Case>> breaking;
+  std::vector<Case> passing, refused;  // refused: near misses, which only a crash can be like
+
+  std::vector<Case> outside(State state) const {
+    std::vector<Case> all = passing;
+    if (state == State::error) all.insert(all.end(), refused.begin(), refused.end());
+    return all;
+  }
+};
+
+void find_exceptions(Report& report) {
+  std::map<OpVersion, Exhibits> exhibits;
+  for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
+    Exhibits& own = exhibits[p.c.version];
+    if (report.cause_of[i] != suites::no_cause)
+      own.breaking[report.cause_of[i]].push_back(p.c);
+    else if (verdict.state == State::pass || verdict.state == State::contested)
+      (report.classes[i].starts_with("invalid") ? own.refused : own.passing).push_back(p.c);
+  });
+  for (OperatorRow& row : report.operators)
+    for (const auto& [cause, cases] : exhibits[row.version].breaking) {
+      const State state = report.sorted.causes[cause].state;
+      suites::Pieces found = suites::pieces(cases, exhibits[row.version].outside(state));
+      row.exceptions.push_back({cause, static_cast<Int>(cases.size()), std::move(found.all),
+                                static_cast<Int>(found.left_over.size())});
+    }
 }
 
 // Where there is nothing to see, a larger case says more.
@@ -209,27 +252,6 @@ void choose_smallest(Report& report) {
     finding.smallest = *std::ranges::min_element(finding.cases, {}, size);
     finding.clauses = suites::clauses_of(report.suite.cases[finding.smallest].c);
   }
-}
-
-// The models that give every one of some answers.
-std::vector<std::string> explanations(const Report& report, const Finding& finding, const suites::KeptOutcomes& kept,
-                                      std::span<const suites::WrongModel> models) {
-  constexpr int enough = 8;
-  std::optional<std::vector<std::string>> common;
-  int seen = 0;
-  for (const std::size_t i : finding.cases) {
-    const oracles::Outcome* outcome = kept.of(i);
-    if (!outcome || seen == enough) continue;
-    ++seen;
-    const suites::Diagnosis found = suites::diagnose(report.suite.cases[i].c, *outcome, models);
-    if (!common) common = found.models;
-    std::erase_if(*common,
-                  [&](const std::string& id) { return std::ranges::find(found.models, id) == found.models.end(); });
-  }
-  std::vector<std::string> sentences;
-  for (const suites::WrongModel& model : models)
-    if (common && std::ranges::find(*common, model.id) != common->end()) sentences.push_back(model.sentence);
-  return sentences;
 }
 
 Certified overall(const std::vector<OperatorRow>& rows) {
@@ -255,8 +277,12 @@ std::string_view name(Certified certified) {
   }
 }
 
-bool decides(std::string_view case_class) {
-  return case_class == "valid-core" || case_class == "valid-contested" || case_class == "valid-degenerate";
+bool breaks_conformance(State state, bool strict) {
+  return suites::is_finding(state) || (strict && state == State::contested);
+}
+
+bool decides(std::string_view case_class, bool counts_special) {
+  return case_class.starts_with("valid") || (counts_special && oracles::is_special(case_class));
 }
 
 std::string judgement_hash() {
@@ -307,6 +333,7 @@ std::string certify_line(const Asked& asked, Int generated, std::string_view led
   command += " --seed " + std::to_string(asked.seed) + " --cases " + std::to_string(generated);
   command += " --level " + std::string(oracles::name(asked.level));
   if (asked.strict) command += " --strict";
+  if (asked.special_values) command += " --special-values";
   command += " --threads " + std::to_string(asked.threads) + " --optimization " + asked.optimization;
   for (const auto& [option, value] : asked.options) command += " --set " + word(option + "=" + value);
   command += " --pack " + std::to_string(asked.pack);
@@ -346,29 +373,24 @@ bool Agreed::excuses(std::size_t index, std::string_view word) const {
   return (ledger && settlement.excuses(index, word)) || (baseline && comparison.excuses(index, word));
 }
 
-Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run, Agreed agreed) {
-  Report report{std::move(suite),
-                std::move(campaign),
-                std::move(asked),
-                std::move(run),
-                std::move(agreed),
-                {},
-                {},
-                {},
-                {},
-                {},
-                {},
-                {},
-                {},
-                {},
-                {}};
+Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run, Agreed agreed,
+              suites::Sorted sorted) {
+  Report report;
+  report.suite = std::move(suite);
+  report.campaign = std::move(campaign);
+  report.asked = std::move(asked);
+  report.run = std::move(run);
+  report.agreed = std::move(agreed);
+  report.sorted = std::move(sorted);
   expects(report.campaign.verdicts.size() == report.suite.cases.size(), "one verdict per planned case");
   report.campaign.marks.resize(report.suite.cases.size());
   std::vector<oracles::Nature> natures;
   for (const suites::Planned& p : report.suite.cases) natures.push_back(oracles::nature_of(p.c));
   for (const oracles::Nature& nature : natures) report.classes.emplace_back(nature.case_class);
+  find_causes(report);
   count_states(report);
   count_operators(report);
+  find_exceptions(report);
   count_rulings(report);
   count_constraints(report);
   group_findings(report);
@@ -377,36 +399,6 @@ Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run r
   cover(report, natures);
   report.certified = overall(report.operators);
   return report;
-}
-
-namespace {
-
-// Of its smallest case. Of wrong outputs those have to be there; a refusal or a crash says all by itself.
-std::optional<suites::Account> account_of(const Report& report, const Finding& finding,
-                                          const oracles::Outcome* outcome) {
-  const Verdict& verdict = *report.campaign.verdicts[finding.smallest];
-  const bool needs_outputs = verdict.state == State::fail || verdict.state == State::below;
-  if (!finding.mark.empty() || !suites::is_finding(verdict.state) || (needs_outputs && !outcome)) return std::nullopt;
-  return suites::account_of(
-      suites::Incident{report.suite.cases[finding.smallest].c, verdict, outcome, finding.explained},
-      provenance_of(report.asked, report.campaign.backend));
-}
-
-}  // namespace
-
-void look_closer(Report& report, const suites::KeptOutcomes& kept, std::span<const suites::WrongModel> models) {
-  const oracles::Judgement judgement{report.asked.level, report.campaign.backend.arithmetic};
-  for (Finding& finding : report.findings) {
-    const oracles::Outcome* outcome = finding.mark.empty() ? kept.of(finding.smallest) : nullptr;
-    if (outcome) {
-      const Case& c = report.suite.cases[finding.smallest].c;
-      const Verdict& verdict = *report.campaign.verdicts[finding.smallest];
-      finding.pattern = suites::signature_of(c, {*outcome, verdict}, judgement).pattern;
-      finding.picture = oracles::picture(c, *outcome, verdict, judgement);
-      if (finding.state == State::fail) finding.explained = explanations(report, finding, kept, models);
-    }
-    finding.account = account_of(report, finding, outcome);
-  }
 }
 
 }  // namespace assay::reports

@@ -2,16 +2,15 @@
 // Report: everything one campaign found, counted. A certificate is a report over a complete suite.
 #pragma once
 
-#include "oracles/picture.h"
-#include "suites/account.h"
 #include "suites/baseline.h"
 #include "suites/campaign.h"
 #include "suites/causes.h"
 #include "suites/coverage.h"
 #include "suites/errors.h"
-#include "suites/kept_outcomes.h"
 #include "suites/ledger.h"
+#include "suites/predicate.h"
 #include "suites/provenance.h"
+#include "suites/triage.h"
 
 #include <iosfwd>
 #include <map>
@@ -40,7 +39,8 @@ struct Asked {
   std::uint64_t seed = 1;
   std::string profile = {};  // of the suite; empty: all of it
   oracles::Level level = oracles::Level::L2;
-  bool strict = false;  // contested does not conform
+  bool strict = false;          // contested does not conform, and special values count
+  bool special_values = false;  // NaN, infinities and integer overflow decide as well
   int threads = 1;
   std::string optimization = "all";
   std::map<std::string, std::string> options;  // further ones
@@ -55,6 +55,7 @@ struct Asked {
   Int most_failures = 0;  // the run ends after so many cases that break conformance; 0: it does not
 
   std::string configuration() const;  // "threads=1 optimization=all precision=f32"
+  bool counts_special() const { return strict || special_values; }
 };
 
 suites::Provenance provenance_of(const Asked& asked, const suites::Description& backend);
@@ -85,12 +86,22 @@ struct Certification {
   Int legal = 0, judged = 0;            // of the classes that decide: planned, and given outputs that could be judged
   std::optional<oracles::Level> level;  // the strongest that every passing case meets
   Certified certified = Certified::not_certified;
+  bool is_cut = false;  // legal cases were not run
+};
+
+// Where an operator version does not conform, for one cause.
+struct Exception {
+  std::size_t cause = 0;                // by index of the causes
+  Int cases = 0;                        // that break conformance
+  std::vector<suites::Predicate> when;  // each holds for some of them, and for no case that passes
+  Int others = 0;                       // for which none of them holds
 };
 
 // One operator version. Types are those of the first input.
 struct OperatorRow : Certification {
   OpVersion version;
   Counts counts;
+  std::vector<Exception> exceptions = {};  // "conforms except where"
   std::map<DType, Counts> types;
   std::map<DType, Certification> standings;
   std::map<DType, suites::Errors> errors;
@@ -107,8 +118,8 @@ struct ConstraintRow {
   Int refused = 0, accepted = 0, contested = 0, unsupported = 0, error = 0;
 };
 
-// Verdicts that say the same of the same operator version, or marks that do: then `mark` is their name and `because`
-// what showed them.
+// Verdicts of one operator version that break conformance for one cause, or marks that say the same: then `mark` is
+// their name and `because` what showed them.
 struct Finding {
   oracles::State state = oracles::State::fail;
   OpVersion version;
@@ -116,15 +127,11 @@ struct Finding {
   std::size_t first = 0;        // index into the suite
   Int count = 0;
   std::string mark = {};
+  std::size_t cause = suites::no_cause;   // by index of the causes; none of marks, and of a run that was interrupted
   Int deciding = 0;                       // of these cases, those whose class decides, and any error
   std::vector<std::size_t> cases = {};    // all of them, by index
   std::size_t smallest = 0;               // of these the one with least to read
   std::vector<std::string> clauses = {};  // that the smallest rests on: constraints it breaks, rulings it touches
-  // Of answers that were kept:
-  std::string pattern = {};                      // which elements of the smallest are wrong, and how
-  std::vector<std::string> explained = {};       // what each would have to do wrong to answer all of them so
-  std::optional<oracles::Picture> picture = {};  // of the smallest
-  std::optional<suites::Account> account = {};   // of the smallest, for an issue tracker
 };
 
 struct Report {
@@ -133,16 +140,19 @@ struct Report {
   Asked asked;
   Run run;
   Agreed agreed;
+  suites::Sorted sorted;  // what broke conformance and was not agreed
 
   std::vector<std::string> classes;  // by index of the suite
   Counts totals, excused;            // excused: of these, those that break conformance but were agreed
+  Counts special;                    // of classes that do not decide, in no other total, but for errors
   std::map<std::string, Int> marks;  // that break conformance, by name
   std::map<std::string, Counts> by_class;
   std::vector<OperatorRow> operators;
   std::vector<RulingRow> rulings;
   std::vector<ConstraintRow> constraints;
   suites::Coverage coverage;
-  std::vector<Finding> findings;  // the gravest first
+  std::vector<Finding> findings;      // the gravest first
+  std::vector<std::size_t> cause_of;  // by index of the suite; `no_cause` of what does not break conformance
   Certified certified = Certified::not_certified;
 
   bool is_complete() const { return suite.complete && campaign.is_complete(); }
@@ -150,12 +160,14 @@ struct Report {
   bool is_as_agreed() const { return certified == Certified::conforms && agreed.settlement.complaints.empty(); }
 };
 
-Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run, Agreed agreed = {});
-// Says more of the findings whose answers were kept: a picture, which elements are wrong, which models explain them.
-void look_closer(Report& report, const suites::KeptOutcomes& kept, std::span<const suites::WrongModel> models);
+Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run, Agreed agreed = {},
+              suites::Sorted sorted = {});
 
-// Whether a class of cases decides on conformance (spec B.1); the others are judged and shown apart.
-bool decides(std::string_view case_class);
+// Whether a verdict does not conform. A contested one does not under `strict`.
+bool breaks_conformance(oracles::State state, bool strict);
+// Whether a class of cases decides on conformance (spec B.1); special values are judged and shown apart, unless they
+// were asked to count.
+bool decides(std::string_view case_class, bool counts_special = false);
 
 // SHA-256 over the text of constraints, rulings, readings and levels, and the version of the bounds.
 std::string judgement_hash();
@@ -174,7 +186,9 @@ void write_json(const Report& report, std::ostream& out);
 
 enum class Colour { none, terminal };
 // What `assay certify` prints; `file` is where the JSON went, empty for nowhere.
-void write_session(const Report& report, std::string_view file, Colour colour, std::ostream& out);
+inline constexpr std::size_t few_causes = 5;
+void write_session(const Report& report, std::string_view file, Colour colour, std::ostream& out,
+                   std::size_t most_causes = few_causes);
 // Its last line alone.
 void write_conclusion(const Report& report, std::string_view file, std::ostream& out);
 void write_heading(const suites::Suite& suite, const suites::Description& backend, const Asked& asked,

@@ -40,18 +40,18 @@ struct Breaches {
   bool is_agreed() const { return std::ranges::includes(agreed, all); }
 };
 
-Standing standing_of(const Json& verdict, const std::string& state, bool strict) {
+Standing standing_of(const Json& verdict, const std::string& state, bool strict, bool counts_special) {
   const Breaches breaches(verdict, state, strict);
   if (!breaches.all.empty()) {
     if (breaches.is_agreed()) return Standing::expected;
     if (state == "error" && !breaches.agreed.contains(state)) return Standing::error;
     const auto of_class = verdict.find("class");
-    return of_class == verdict.end() || decides(of_class->get<std::string>()) ? Standing::breaches : Standing::apart;
+    return of_class == verdict.end() || decides(of_class->get<std::string>(), counts_special) ? Standing::breaches : Standing::apart;
   }
   return state == "unsupported" || state == "unscored" || state == "not run" ? Standing::skipped : Standing::passes;
 }
 
-CaseRow case_row(const Json& verdict, bool strict) {
+CaseRow case_row(const Json& verdict, bool strict, bool counts_special) {
   CaseRow row;
   row.json = &verdict;
   row.line = words(verdict, "line", line_limit);
@@ -60,7 +60,7 @@ CaseRow case_row(const Json& verdict, bool strict) {
   row.because = words(verdict, "because");
   row.detail = words(verdict, "detail");
   if (row.detail.empty()) row.detail = words(verdict, "pattern");
-  row.standing = standing_of(verdict, row.state, strict);
+  row.standing = standing_of(verdict, row.state, strict, counts_special);
   return row;
 }
 
@@ -96,11 +96,13 @@ CauseRow finding_row(const Json& finding, const Json* first) {
   return row;
 }
 
+// Marks, and what was not sorted into causes.
 std::vector<CauseRow> findings_of(const Json& report) {
   std::unordered_map<std::string, const Json*> verdicts;
   for (const Json& each : report.at("verdicts")) verdicts.emplace(each.at("id").get<std::string>(), &each);
   std::vector<CauseRow> rows;
   for (const Json& each : report.at("findings")) {
+    if (each.contains("cause")) continue;
     const auto first = verdicts.find(each.at("first").get<std::string>());
     rows.push_back(finding_row(each, first == verdicts.end() ? nullptr : first->second));
   }
@@ -111,7 +113,7 @@ CauseRow cause_row(const Json& cause) {
   CauseRow row;
   row.state = words(cause, "state");
   row.because = words(cause, "because");
-  row.detail = words(cause, "pattern");
+  row.detail = words(cause, cause.contains("detail") ? "detail" : "pattern");
   row.sentence = words(cause, "sentence", 1000);
   row.count = cause.at("count").get<Int>();
   row.line = words(cause, "smallest", line_limit);
@@ -121,7 +123,7 @@ CauseRow cause_row(const Json& cause) {
     row.versions[suites::printable(version, 100)] = count.get<Int>();
     operators.insert(version.substr(0, version.rfind('-')));
   }
-  row.identity = "fuzz|" + row.state + "|" + row.because + "|" + without_digits(row.detail);
+  row.identity = "cause|" + row.state + "|" + row.because + "|" + without_digits(words(cause, "pattern"));
   for (const std::string& each : operators) row.identity += "|" + each;
   for (const Json& each : cause.at("models")) row.identity += "|" + each.get<std::string>();
   for (const Json& each : cause.at("needs")) row.identity += "|" + each.get<std::string>();
@@ -190,18 +192,26 @@ std::vector<Json> kept_cases(const Json& report) {
 
 Cases::Cases(const Rendering& rendering) {
   const bool strict = rendering.report.value("mode", "") == "strict";
+  const bool counts_special = rendering.report.value("special_values", "") == "count";
   if (rendering.is_fuzz()) kept_ = kept_cases(rendering.report);
-  const auto add = [&](const Json& verdict) { rows_.push_back(case_row(verdict, strict)); };
+  const Json& causes = member(rendering.report, "causes");
+  const auto add = [&](const Json& verdict) {
+    rows_.push_back(case_row(verdict, strict, counts_special));
+    const std::size_t cause = verdict.value("cause", std::size_t{0});
+    if (cause > 0 && cause <= causes.size()) rows_.back().cause = words(causes[cause - 1], "sentence", 1000);
+  };
   std::ranges::for_each(kept_, add);
   if (!rendering.is_fuzz())
     for (const Json& each : rendering.report.at("verdicts")) add(each);
 }
 
 std::vector<CauseRow> causes_of(const Rendering& rendering) {
-  if (!rendering.is_fuzz()) return findings_of(rendering.report);
   std::vector<CauseRow> rows;
-  for (const Json& each : rendering.report.at("causes")) rows.push_back(cause_row(each));
-  add_marks(rendering.report, rows);
+  for (const Json& each : member(rendering.report, "causes")) rows.push_back(cause_row(each));
+  if (rendering.is_fuzz())
+    add_marks(rendering.report, rows);
+  else
+    std::ranges::move(findings_of(rendering.report), std::back_inserter(rows));
   return rows;
 }
 

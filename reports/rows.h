@@ -33,6 +33,7 @@ enum class Standing {
 struct CaseRow {
   const Json* json = nullptr;  // the verdict
   std::string op, line, state, because, detail;
+  std::string cause;  // its sentence; empty where it is of none
   Standing standing = Standing::passes;
 
   std::string marks() const;   // "unstable (repeated), xfail (entry)"

@@ -1,146 +1,148 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `assay certify` prints: a line per operator version, then what breaks conformance, then one sentence.
-#include "reports/report.h"
+// What `assay certify` prints: a table of operator versions, then what breaks conformance, then one sentence.
+#include "reports/terminal.h"
 
 #include <algorithm>
+#include <array>
 #include <ostream>
 #include <set>
-#include <sstream>
-#include <utility>
 
 namespace assay::reports {
 namespace {
 
-using oracles::Evidence;
 using oracles::State;
-using oracles::Verdict;
-
-constexpr std::size_t most_findings = 20;
-constexpr std::size_t columns = 112;
-constexpr std::size_t most_letters = 3 * columns;  // of a backend's message
 
 bool is_loud(State state) { return state == State::fail || state == State::below || state == State::error; }
 
-std::string upper(std::string_view word) {
-  std::string loud(word);
-  for (char& letter : loud) letter = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
-  return loud;
-}
+// Columns of the table, after the version and the share that was judged.
+constexpr std::array counted = {State::pass,    State::contested, State::fail,     State::error,       State::refused,
+                                State::below,   State::unscored,  State::accepted, State::unsupported, State::not_run};
 
-std::string painted(const std::string& text, Colour colour) {
-  return colour == Colour::terminal ? "\033[1;31m" + text + "\033[0m" : text;
-}
+std::string number(Int count) { return count == 0 ? "" : std::to_string(count); }
 
-std::string padded(std::string text, std::size_t width) {
-  text.resize(std::max(width, text.size()), ' ');
-  return text;
-}
-
-std::string right(Int number, std::size_t width) {
-  const std::string digits = std::to_string(number);
-  return std::string(digits.size() < width ? width - digits.size() : 0, ' ') + digits;
-}
-
-// A long message keeps its head and its tail: the point comes last.
-std::string shortened(const std::string& words) {
-  if (words.size() <= most_letters) return words;
-  return words.substr(0, columns) + " … " + words.substr(words.size() - (most_letters - columns));
-}
-
-void write_wrapped(const std::string& words, std::ostream& out) {
-  std::istringstream stream(shortened(words));
-  std::string line = "     ";
-  for (std::string word; stream >> word; line += " " + word)
-    if (line.size() + word.size() > columns) out << std::exchange(line, "     ") << "\n";
-  out << line << "\n";
-}
-
-// " (A7=text-floor, A8=keep)": the readings a version was contested under.
-std::string contested_readings(const Report& report, const OpVersion& version) {
-  std::set<std::string> seen;
-  for (std::size_t i = 0; i < report.suite.cases.size(); ++i) {
-    const auto& verdict = report.campaign.verdicts[i];
-    if (verdict && verdict->state == State::contested && report.suite.cases[i].c.version == version)
-      seen.insert(text(verdict->readings));
-  }
-  std::string all;
-  for (const std::string& readings : seen) all += (all.empty() ? "" : ", ") + readings;
-  return all.empty() ? "" : " (" + all + ")";
-}
-
-// " (f64)": the types that had unsupported cases.
-std::string unsupported_types(const OperatorRow& row) {
+// "except 1, 3": the causes for which it does not conform.
+std::string exceptions_of(const OperatorRow& row) {
   std::string words;
-  for (const auto& [type, counts] : row.types)
-    if (count(counts, State::unsupported) > 0) words += (words.empty() ? "" : " ") + std::string(name(type));
-  return words.empty() ? "" : " (" + words + ")";
-}
-
-std::string level_and_share(const OperatorRow& row) {
-  std::string words = std::string(name(row.certified));
-  if (row.level) words += ", " + std::string(oracles::name(*row.level));
-  if (row.judged < row.legal && row.legal > 0)
-    words += ", " + std::to_string(100 * row.judged / row.legal) + " % judged";
+  for (const Exception& each : row.exceptions)
+    words += (words.empty() ? "except " : ", ") + std::to_string(each.cause + 1);
   return words;
 }
 
-void write_row(const Report& report, const OperatorRow& row, Colour colour, std::ostream& out) {
-  out << "  " << padded(text(row.version), 16) << right(count(row.counts, State::pass), 6) << " pass";
-  for (State state : oracles::all_states) {
-    const Int cases = count(row.counts, state);
-    if (state == State::pass || cases == 0) continue;
-    const std::string words =
-        std::to_string(cases) + " " + (is_loud(state) ? upper(name(state)) : std::string(name(state)));
-    out << "  " << (is_loud(state) ? painted(words, colour) : words);
-    if (state == State::contested) out << contested_readings(report, row.version);
-    if (state == State::unsupported) out << unsupported_types(row);
+// The causes that kept cases of this version from being run: "hangs: cause 2".
+std::string cut_by(const Report& report, const OpVersion& version) {
+  std::set<std::string> words;
+  for (std::size_t i = 0; i < report.suite.cases.size(); ++i) {
+    const auto& verdict = report.campaign.verdicts[i];
+    if (verdict && verdict->state == State::not_run && report.suite.cases[i].c.version == version)
+      words.insert(verdict->because);
   }
-  out << "  [" << level_and_share(row) << "]\n";
+  std::string all;
+  for (const std::string& because : words) {
+    all += (all.empty() ? "" : ", ") + because;
+    for (std::size_t i = 0; i < report.sorted.causes.size(); ++i)
+      if (report.sorted.causes[i].state == State::error && report.sorted.causes[i].because.find(because) != because.npos)
+        all += ": cause " + std::to_string(i + 1);
+  }
+  return all;
 }
 
-std::string place(const suites::Planned& planned, const Evidence& evidence) {
-  const auto& outputs = planned.c.definition().outputs;
-  const auto output = static_cast<std::size_t>(evidence.output);
-  std::string place = output < outputs.size() ? outputs[output].name : "output " + std::to_string(evidence.output);
-  place += text(evidence.index);
-  return evidence.set == 0 ? place : place + " of data set " + std::to_string(evidence.set);
+std::string standing(const Report& report, const OperatorRow& row) {
+  std::string words;
+  switch (row.certified) {
+    case Certified::conforms: words = "conforms"; break;
+    case Certified::not_conforming: words = row.exceptions.empty() ? "does not conform" : exceptions_of(row); break;
+    case Certified::not_certified: words = "not certified"; break;
+  }
+  if (row.level && row.certified == Certified::conforms) words += ", " + std::string(oracles::name(*row.level));
+  if (const std::string cut = cut_by(report, row.version); !cut.empty()) words += "; not run (" + cut + ")";
+  return words;
 }
 
-void write_evidence(const suites::Planned& planned, const Evidence& evidence, std::ostream& out) {
-  out << "      " << place(planned, evidence) << "  got " << evidence.got << "  want " << evidence.want;
-  if (!evidence.budget.empty()) out << "  budget " << evidence.budget;
-  if (!evidence.arithmetic.empty()) out << " (" << evidence.arithmetic << ")";
-  out << "\n";
+// Nothing was judged, and nothing is wrong.
+bool is_excluded(const OperatorRow& row) { return row.judged == 0 && row.exceptions.empty() && !row.is_cut; }
+
+void write_table(const Report& report, Colour colour, std::ostream& out) {
+  std::vector<std::string> head = {"", "judged"};
+  for (const State state : counted) head.emplace_back(name(state));
+  head.emplace_back();
+  Table table(std::move(head));
+  std::string excluded;
+  for (const OperatorRow& row : report.operators) {
+    if (is_excluded(row)) {
+      excluded += (excluded.empty() ? "" : ", ") + text(row.version);
+      continue;
+    }
+    const std::string share = row.legal == 0 ? "" : std::to_string(100 * row.judged / row.legal) + " %";
+    std::vector<std::string> cells = {text(row.version), share};
+    std::set<std::size_t> loud;
+    for (const State state : counted) {
+      if (is_loud(state) && count(row.counts, state) > 0) loud.insert(cells.size());
+      cells.push_back(number(count(row.counts, state)));
+    }
+    cells.push_back(standing(report, row));
+    table.add(std::move(cells), std::move(loud));
+  }
+  table.write(colour, out);
+  if (!excluded.empty()) out << "  nothing to judge: " << excluded << "\n";
+}
+
+// Judged, and in no other number.
+void write_special(const Report& report, std::ostream& out) {
+  std::string words;
+  for (const State state : oracles::all_states)
+    if (count(report.special, state) > 0)
+      words += (words.empty() ? "" : ", ") + std::to_string(count(report.special, state)) + " " +
+               std::string(name(state));
+  if (!words.empty())
+    out << "  special values (NaN, infinities, integer overflow): " << words
+        << "; they count with --special-values\n";
 }
 
 // What one question showed beside its verdict.
 void write_mark(const Report& report, const Finding& finding, Colour colour, std::ostream& out) {
   const suites::Planned& planned = report.suite.cases[finding.first];
   const suites::Mark& mark = mark_of(report, finding);
-  out << painted(padded(upper(mark.name) + " ", 9), colour) << planned.line << "\n";
-  write_wrapped(mark.by + ": " + mark.detail, out);
-  if (finding.count > 1)
-    out << "      and " << finding.count - 1 << " more of " << text(finding.version) << " like it\n";
+  out << painted(padded(upper(mark.name), 13), colour) << " " << text(finding.version) << ": " << finding.count
+      << (finding.count == 1 ? " case, " : " cases, ") << mark.by << "\n";
+  write_wrapped(mark.detail, out);
   out << "      replay: " << replay_line(report.asked, planned.line, mark) << "\n";
 }
 
-void write_finding(const Report& report, const Finding& finding, Colour colour, std::ostream& out) {
-  if (!finding.mark.empty()) return write_mark(report, finding, colour, out);
+// The predicates of a cause over all versions, those that cover most first.
+std::vector<std::string> where(const Report& report, std::size_t cause) {
+  std::vector<std::string> all;
+  for (const OperatorRow& row : report.operators)
+    for (const Exception& each : row.exceptions)
+      if (each.cause == cause)
+        for (const suites::Predicate& when : each.when)
+          if (std::ranges::find(all, when.text()) == all.end()) all.push_back(when.text());
+  return all;
+}
+
+// Of an interrupted run, whose failures were not sorted.
+void write_unsorted(const Report& report, const Finding& finding, Colour colour, std::ostream& out) {
   const suites::Planned& planned = report.suite.cases[finding.first];
-  const Verdict& verdict = *report.campaign.verdicts[finding.first];
-  out << painted(padded(upper(name(finding.state)), 9), colour) << planned.line << "\n";
-  write_wrapped(finding.because + (finding.detail.empty() ? "" : ": ") + finding.detail, out);
-  if (verdict.evidence) write_evidence(planned, *verdict.evidence, out);
-  if (finding.count > 1)
-    out << "      and " << finding.count - 1 << " more of " << text(finding.version) << " like it\n";
+  out << painted(padded(upper(name(finding.state)), 13), colour) << " " << text(finding.version) << ": "
+      << finding.count << " " << finding.because << "\n";
+  if (!finding.detail.empty()) write_wrapped(finding.detail, out);
   out << "      replay: " << replay_line(report.asked, planned.line) << "\n";
 }
 
-void write_findings(const Report& report, Colour colour, std::ostream& out) {
-  const std::size_t shown = std::min(most_findings, report.findings.size());
-  for (std::size_t i = 0; i < shown; ++i) write_finding(report, report.findings[i], colour, out);
-  if (shown < report.findings.size())
-    out << "      … and " << report.findings.size() - shown << " more kinds; the report has them all\n";
+void write_causes(const Report& report, Colour colour, std::size_t most, std::ostream& out) {
+  const std::vector<suites::Cause>& causes = report.sorted.causes;
+  std::vector<const Finding*> others;  // marks, and what decides and was not sorted
+  for (const Finding& finding : report.findings) {
+    const bool is_told = finding.cause != suites::no_cause || finding.deciding == 0;
+    if (!finding.mark.empty() ? mark_of(report, finding).breaches : !is_told) others.push_back(&finding);
+  }
+  const std::size_t shown = std::min(most, causes.size()), left = std::min(most - shown, others.size());
+  for (std::size_t i = 0; i < shown; ++i)
+    write_cause({causes[i], report.sorted.findings[causes[i].smallest], where(report, i)}, i + 1, report.asked, colour,
+                out);
+  for (std::size_t i = 0; i < left; ++i)
+    others[i]->mark.empty() ? write_unsorted(report, *others[i], colour, out)
+                            : write_mark(report, *others[i], colour, out);
+  write_more(causes.size() - shown + others.size() - left, out);
 }
 
 void write_readings_followed(const Report& report, std::ostream& out) {
@@ -164,17 +166,6 @@ void write_acceptance(const Report& report, std::ostream& out) {
   if (refused + accepted == 0) return;
   out << "  models that break a constraint: " << refused << " refused, " << accepted << " accepted"
       << (which.empty() ? "" : " (" + which + ")") << "\n";
-}
-
-// Classes that do not decide, where something is wrong in them.
-void write_apart(const Report& report, std::ostream& out) {
-  for (const auto& [name, counts] : report.by_class) {
-    if (decides(name) || name.starts_with("invalid")) continue;
-    out << "  shown apart, " << name << ":";
-    for (State state : oracles::all_states)
-      if (count(counts, state) > 0) out << " " << count(counts, state) << " " << oracles::name(state);
-    out << "\n";
-  }
 }
 
 std::string breaches(const Report& report) {
@@ -263,13 +254,14 @@ void write_heading(const suites::Suite& suite, const suites::Description& backen
       << (backend.device.empty() ? "" : ", ") << backend.device << "\n";
 }
 
-void write_session(const Report& report, std::string_view file, Colour colour, std::ostream& out) {
+void write_session(const Report& report, std::string_view file, Colour colour, std::ostream& out,
+                   std::size_t most_causes) {
   write_heading(report.suite, report.campaign.backend, report.asked, out);
-  for (const OperatorRow& row : report.operators) write_row(report, row, colour, out);
+  write_table(report, colour, out);
+  write_special(report, out);
   write_readings_followed(report, out);
   write_acceptance(report, out);
-  write_apart(report, out);
-  write_findings(report, colour, out);
+  write_causes(report, colour, most_causes, out);
   write_agreed(report, colour, out);
   write_conclusion(report, file, out);
 }

@@ -111,6 +111,7 @@ std::optional<Broken> broken_command(const Json& certificate, const Json& report
   if (report.at("profile") != "default") asked.profile = report.at("profile").get<std::string>();
   asked.level = *oracles::level_named(report.at("level").get<std::string>());
   asked.strict = report.at("mode") == "strict";
+  asked.special_values = !asked.strict && report.value("special_values", "") == "count";
   asked.threads = options.at("threads").get<int>();
   asked.optimization = options.at("optimization").get<std::string>();
   asked.options = options.at("set").get<std::map<std::string, std::string>>();

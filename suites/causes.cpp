@@ -304,6 +304,7 @@ Cause cause_of(std::span<const Finding> findings, const Indices& members, std::s
               members.front(),
               0,
               {},
+              members,
               ""};
   bool has_shrunk = false;
   for (const std::size_t i : members) {

@@ -71,6 +71,7 @@ struct Cause {
   bool comes_again = true;              // some of it
   std::size_t first = 0, smallest = 0;  // by index of the findings
   std::vector<std::size_t> examples;    // the smallest ones, no line twice
+  std::vector<std::size_t> members;     // all findings of it
   std::string sentence;                 // "AveragePool-19, 22: 53 fail (shape, smaller): SAME_* pads for …"
 };
 

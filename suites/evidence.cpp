@@ -59,9 +59,14 @@ Evidence certified(const Json& report, const Baseline& known) {
     if (report.at("mode") != "strict") std::erase_if(breaches, [](const Breach& b) { return b.word == "contested"; });
     for (const Breach& breach : breaches) {
       if (is_expected(verdict, breach)) continue;
-      const std::string said = breach.word == "refused" ? letters(verdict.at("detail").get<std::string>()) : "";
+      const std::size_t cause = verdict.value("cause", std::size_t{0});
+      const bool is_sorted = cause > 0 && breach.word == verdict.at("state").get<std::string>();
+      const std::string said = is_sorted                    ? std::to_string(cause)
+                               : breach.word == "refused" ? letters(verdict.at("detail").get<std::string>())
+                                                          : "";
       Breaking& group =
           groups.try_emplace({c.version, breach, said}, Breaking{breach.word, {breach.because}}).first->second;
+      if (is_sorted) group.says = printable(report.at("causes").at(cause - 1).at("sentence").get<std::string>());
       group.cases.push_back(c);
     }
     if (breaches.empty() && (verdict.at("state") == "pass" || verdict.at("state") == "contested"))

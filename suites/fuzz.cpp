@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/fuzz.h"
 
+#include "oracles/case_class.h"
 #include "oracles/judge.h"
 #include "suites/inquiry.h"
 #include "suites/ledger.h"
@@ -261,7 +262,7 @@ bool fuzz(const FuzzPlan& plan, Crew& crew, const Conduct& conduct, Store& store
   return !(conduct.stop && *conduct.stop);
 }
 
-Harvest harvest(const Store& store, bool strict) {
+Harvest harvest(const Store& store, bool strict, bool counts_special) {
   Harvest harvest;
   const std::map<std::string, std::string> kept = store.findings();
   store.each([&](std::size_t index, const Kept& each) {
@@ -269,18 +270,26 @@ Harvest harvest(const Store& store, bool strict) {
     if (!parsed) throw InputError("the store holds a case this assay cannot read: " + parsed.error());
     Tally& tally = harvest.tally;
     ++tally.asked;
-    ++tally.states[parsed->version][each.told.verdict.state];
+    const State state = each.told.verdict.state;
     const DType type = first_type(*parsed);
-    ++tally.types[parsed->version][type][each.told.verdict.state];
+    const oracles::Nature nature = oracles::nature_of(*parsed);
+    const bool is_apart =
+        oracles::is_special(nature.case_class) && !strict && !counts_special && state != State::error;
+    auto& of_version = tally.states[parsed->version];
+    auto& of_type = tally.types[parsed->version][type];
+    if (is_apart)
+      ++tally.special[state];
+    else
+      ++of_version[state], ++of_type[state];
     tally.errors[parsed->version][type].add(each.told.verdict);
-    harvest.coverage.add(*parsed);
+    harvest.coverage.add(*parsed, nature);
     for (const auto& [ruling, reading] : each.told.verdict.followed) {
       ++tally.followed[ruling][reading];
       harvest.coverage.follow(parsed->version, ruling, reading);
     }
     for (const Mark& mark : each.told.marks) tally.marks[mark.name] += mark.breaches ? 1 : 0;
-    const bool is_contested = each.told.verdict.state == State::contested;
-    const bool fails = !breaches(each.told.verdict, {}).empty() && (strict || !is_contested);
+    const bool fails =
+        !is_apart && !breaches(each.told.verdict, {}).empty() && (strict || state != State::contested);
     if (!fails && each.told.marks.empty()) return;
     Failure failure{index, {*std::move(parsed), each.line, origin_of(index), {}}, each.told, {}};
     if (!each.told.marks.empty()) harvest.marked.push_back(failure);

@@ -46,6 +46,7 @@ bool fuzz(const FuzzPlan& plan, Crew& crew, const Conduct& conduct, Store& store
 struct Tally {
   std::uint64_t asked = 0;
   std::map<OpVersion, std::map<oracles::State, Int>> states;
+  std::map<oracles::State, Int> special;  // NaN, infinities, integer overflow: in no other number, but for errors
   std::map<OpVersion, std::map<DType, std::map<oracles::State, Int>>> types;  // of the first input
   std::map<OpVersion, std::map<DType, Errors>> errors;
   std::map<std::string, std::map<std::string, Int>> followed;  // ruling -> reading -> cases
@@ -59,8 +60,8 @@ struct Harvest {
   std::vector<Failure> marked;    // cases with a mark, by index
   Coverage coverage;              // of the cases of the store, and the readings they showed
 };
-// Under `strict` a contested case is a failure as well.
-Harvest harvest(const Store& store, bool strict);
+// Under `strict` a contested case is a failure as well; under it or `counts_special` special values are.
+Harvest harvest(const Store& store, bool strict, bool counts_special);
 
 // The peaks of this shard's islands, in their order; fewer where `conduct.stop` ended it.
 std::vector<Peak> seek(const FuzzPlan& plan, Crew& crew, const Conduct& conduct);

@@ -31,12 +31,18 @@ class Examiner {
     Answered again = asking(backend_, conduct_)(c);
     // What does not come again is explained by nothing.
     if (signature_of(c, again, judgement_) != failure.signature) return kept(failure, std::move(again.outcome), false);
+    if (most_asks(again.verdict.state) == 0) return unshrunk(failure, std::move(again));
     Finding finding = shrunk(failure, again);
     const bool is_other = finding.line != failure.planned.line;
     return is_other && !comes_alone(finding) ? unshrunk(failure, std::move(again)) : finding;
   }
 
  private:
+  int most_asks(State state) const {
+    if (state == State::error) return sorting_.most_asks_of_errors;
+    return state == State::refused ? sorting_.most_asks_of_refusals : sorting_.most_asks;
+  }
+
   bool is_late() const { return sorting_.until && std::chrono::steady_clock::now() >= *sorting_.until; }
 
   Finding kept(const Failure& failure, oracles::Outcome outcome, bool comes_again) const {
@@ -54,8 +60,7 @@ class Examiner {
 
   Finding shrunk(const Failure& failure, Answered again) const {
     const bool hangs = again.verdict.because == "timed out";
-    const int most = again.verdict.state == State::error ? sorting_.most_asks_of_errors : sorting_.most_asks;
-    Shrinking shrinking{.most_asks = most, .judgement = judgement_, .is_late = [this] { return is_late(); }};
+    Shrinking shrinking{.most_asks = most_asks(again.verdict.state), .judgement = judgement_, .is_late = [this] { return is_late(); }};
     return suites::finding_of(failure.planned.c, failure.planned.origin, std::move(again), models_, shrinking,
                               asking(backend_, conduct_, hangs ? limit_of_hangs : milliseconds(0)));
   }
@@ -72,6 +77,11 @@ class Examiner {
 };
 
 }  // namespace
+
+Failure failure_of(std::uint64_t index, const Planned& planned, const oracles::Outcome& outcome,
+                   const oracles::Verdict& verdict, const oracles::Judgement& judgement) {
+  return {index, planned, {verdict, {}}, signature_of(planned.c, {outcome, verdict}, judgement)};
+}
 
 AskCase asking(Backend& backend, const Conduct& conduct, milliseconds limit) {
   return [&backend, &conduct, limit](const Case& c) {
@@ -146,6 +156,25 @@ std::vector<Finding> findings_of(std::span<const Failure> failures, Crew& crew, 
   for (std::optional<Finding>& slot : slots)
     if (slot) all.push_back(*std::move(slot));
   return all;
+}
+
+// A failure that was not looked at again is of the cause of the last one that looks the same and was.
+Sorted sorted(std::vector<Failure> failures, std::vector<Finding> findings, std::span<const WrongModel> models) {
+  Sorted out{std::move(failures), std::move(findings), {}, {}};
+  out.causes = causes_of(out.findings, models);
+  std::map<std::string_view, std::size_t> by_line;
+  for (std::size_t i = 0; i < out.causes.size(); ++i)
+    for (const std::size_t member : out.causes[i].members) by_line[out.findings[member].found] = i;
+  std::map<Signature, std::size_t> by_look;
+  for (const Failure& failure : out.failures)
+    if (const auto known = by_line.find(failure.planned.line); known != by_line.end())
+      by_look[failure.signature] = known->second;
+  for (const Failure& failure : out.failures) {
+    const auto line = by_line.find(failure.planned.line);
+    const auto look = by_look.find(failure.signature);
+    out.cause_of.push_back(line != by_line.end() ? line->second : look != by_look.end() ? look->second : no_cause);
+  }
+  return out;
 }
 
 }  // namespace assay::suites

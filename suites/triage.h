@@ -24,10 +24,15 @@ struct Failure {
   Signature signature;
 };
 
+Failure failure_of(std::uint64_t index, const Planned& planned, const oracles::Outcome& outcome,
+                   const oracles::Verdict& verdict, const oracles::Judgement& judgement);
+
 struct Sorting {
-  std::size_t examples = 3;      // of each signature, the first ones, are looked at again and shrunk
-  int most_asks = 200;           // for one failure
+  std::size_t examples = 3;  // of each signature, the first ones, are looked at again and shrunk
+  // Runs for one failure; 0: it is not shrunk.
+  int most_asks = 200;
   int most_asks_of_errors = 30;  // where each may cost a process or a time limit
+  int most_asks_of_refusals = 200;
   std::optional<std::chrono::steady_clock::time_point> until;  // what is not looked at by then is kept as it was found
 };
 
@@ -42,6 +47,16 @@ std::vector<Example> examples_of(std::span<const Failure> failures, std::size_t 
 // The examples as findings, in the order of their indices, each with how many failures it stands for.
 std::vector<Finding> findings_of(std::span<const Failure> failures, Crew& crew, const Conduct& conduct,
                                  std::span<const WrongModel> models, const Sorting& sorting = {});
+
+// Failures sorted into causes.
+struct Sorted {
+  std::vector<Failure> failures;  // by index
+  std::vector<Finding> findings;  // those that were looked at again
+  std::vector<Cause> causes;      // of these, the gravest first
+  std::vector<std::size_t> cause_of;  // by failure; `no_cause` where none like it was looked at again
+};
+inline constexpr std::size_t no_cause = static_cast<std::size_t>(-1);
+Sorted sorted(std::vector<Failure> failures, std::vector<Finding> findings, std::span<const WrongModel> models);
 
 // Runs a case, alone in a fresh process where that costs milliseconds, and judges what comes back. `limit`: for the
 // answer; 0: the backend's own.

@@ -425,55 +425,43 @@ function firstScreen() {
 
 // -- causes: findings that say the same, whatever the operator version
 
-const gist = (words) => words.slice(0, 1000).replace(/[^A-Za-z]+/g, " ");
-// What the signature of a failure says, as a phrase.
-function phrase(because, pattern) {
-  if (!pattern) return "";
-  if (because === "shape") return pattern === "smaller" || pattern === "larger" ? "the output is " + pattern + " than it has to be" : "the output has another shape: " + pattern;
-  return "wrong values: " + pattern;
-}
 const isWords = (text) => typeof text === "string" && text !== "";
 
-function certifyCauses() {
-  const groups = new Map();
-  for (const finding of report.findings) {
-    const says = (finding.explained || []).join("; ") || phrase(finding.because, finding.pattern);
-    const key = JSON.stringify([finding.state, finding.because, finding.mark || "", finding.op.replace(/-\d+$/, ""), says || gist(finding.detail)]);
-    let cause = groups.get(key);
-    if (!cause) {
-      cause = {state: finding.mark ? "error" : finding.state, word: finding.mark || finding.state, because: finding.because, says,
-        detail: finding.detail, count: 0, versions: new Map(), best: finding, id: finding.first.slice(0, 12)};
-      groups.set(key, cause);
-    }
-    cause.count += finding.count;
-    cause.versions.set(finding.op, (cause.versions.get(finding.op) || 0) + finding.count);
-    const size = (each) => (each.picture ? 0 : 1e6) + (each.smallest || {line: ""}).line.length;
-    if (size(finding) < size(cause.best)) cause.best = finding;
-  }
-  return [...groups.values()].map((cause) => {
-    const smallest = cause.best.smallest || {id: cause.best.first, replay: cause.best.replay};
-    const row = rowOf(smallest.id);
-    if (row !== undefined && !cause.best.mark && detail(row)) cause.detail = detail(row);
-    return Object.assign(cause, {smallest: smallest.line || (row === undefined ? "" : line(row)), replay: smallest.replay || cause.best.replay,
-      picture: cause.best.picture, account: cause.best.account, row, clauses: cause.best.clauses || [], needs: cause.best.needs || [],
-      evidence: row === undefined ? null : table.evidence[row]});
-  });
-}
-
-function fuzzCauses() {
-  const findings = new Map(report.findings.map((each) => [each.line, each]));
-  return report.causes.map((cause) => {
-    const smallest = findings.get(cause.smallest) || {};
+// What a campaign found is told by its smallest finding; a certificate's cause has that with it.
+function sorted() {
+  const findings = new Map(isFuzz ? report.findings.map((each) => [each.line, each]) : []);
+  return report.causes.map((cause, i) => {
+    const smallest = isFuzz ? findings.get(cause.smallest) || {} : cause;
+    const first = isFuzz ? null : report.findings.find((each) => each.cause === i + 1);
+    const row = first ? rowOf(first.first) : undefined;
     const colon = cause.sentence.indexOf(": ");
     return {state: cause.state, word: cause.state, because: cause.because, detail: smallest.detail || "", count: cause.count,
       says: colon < 0 ? cause.sentence : cause.sentence.slice(colon + 2), versions: new Map(Object.entries(cause.versions)), smallest: cause.smallest, replay: cause.replay,
-      picture: smallest.picture, account: smallest.account, evidence: smallest.evidence, clauses: smallest.clauses || [], needs: cause.needs,
-      id: (smallest.id || cause.examples[0] || "0").slice(0, 12), found: cause.first, folder: smallest.folder};
+      picture: smallest.picture, account: smallest.account, evidence: smallest.evidence, clauses: smallest.clauses || [], needs: cause.needs, row,
+      where: exceptions(i + 1), id: String(i + 1), found: cause.first, folder: smallest.folder};
   });
 }
 
-const GRAVITY = ["fail", "error", "below", "refused"];
-const causes = isFuzz ? fuzzCauses() : certifyCauses();
+// "Conforms except where": predicates, with the operator versions that share one.
+function exceptions(number) {
+  const all = new Map();
+  for (const row of report.operators)
+    for (const each of row.exceptions || [])
+      if (each.cause === number) each.when.forEach((when) => all.set(when, (all.get(when) || []).concat(row.op)));
+  return [...all];
+}
+
+// Marks, and what an interrupted run did not sort.
+function unsorted() {
+  return (isFuzz ? [] : report.findings).filter((each) => !each.cause && (each.mark || each.deciding)).map((each) => {
+    const smallest = each.smallest || {id: each.first, replay: each.replay};
+    return {state: each.mark ? "error" : each.state, word: each.mark || each.state, because: each.because, says: "", detail: each.detail, count: each.count,
+      versions: new Map([[each.op, each.count]]), smallest: smallest.line || "", replay: smallest.replay || each.replay, row: rowOf(smallest.id),
+      where: [], clauses: each.clauses || [], needs: each.needs || [], evidence: null, id: each.first.slice(0, 12)};
+  });
+}
+
+const causes = sorted().concat(unsorted());
 // Two causes may begin with one case: an id leads to one of them.
 const taken = new Map();
 for (const cause of causes) {
@@ -481,13 +469,13 @@ for (const cause of causes) {
   taken.set(cause.id, before + 1);
   if (before) cause.id += "-" + (before + 1);
 }
-causes.sort((a, b) => GRAVITY.indexOf(a.state) - GRAVITY.indexOf(b.state) || b.count - a.count);
 
 function causeBody(cause) {
   return [
     el("div", {class: "pair"},
       el("div", {}, block("Smallest case", el("p", {class: "line"}, said(cause.smallest))), block("Ask it again", copied(cause.replay)), takeAway(cause.account),
         isWords(cause.detail) ? block(cause.state === "refused" || cause.state === "error" ? "In its words" : "What was found", el("p", {class: "small"}, said(cause.detail))) : null,
+        cause.where.length ? block("Where it breaks, and nothing passes", cause.where.map(([when, ops]) => el("p", {class: "small"}, el("code", {}, when), el("span", {class: "soft"}, " " + ops.join(", "))))) : null,
         cause.needs.length ? block("What the case has", el("p", {class: "small"}, cause.needs.join(", "))) : null),
       el("div", {}, block("Operator versions", el("p", {class: "small"}, [...cause.versions].map(([op, n], i) =>
         [i ? ", " : "", isFuzz ? op : link(listHash({op, state: "breaches"}), op), " ", el("b", {}, thousands(n))]))),

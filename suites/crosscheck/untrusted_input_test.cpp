@@ -39,6 +39,8 @@
 namespace assay::crosscheck {
 namespace {
 
+const suites::Sorting few{.examples = 2, .most_asks = 30, .until = {}};
+
 namespace fs = std::filesystem;
 using suites::Planned;
 
@@ -118,10 +120,18 @@ struct Documents {
 
   void make_report() {
     suites::Crew crew(opener(), 1);
-    suites::KeptOutcomes kept;
-    suites::Campaign done = suites::run(suite, crew, {}, [&](const suites::Conclusion& each) { kept.see(each); });
-    reports::Report made = reports::report(suite, std::move(done), asked(), {"2026-01-01T00:00:00Z", 1, 1, "any"});
-    reports::look_closer(made, kept, wrong_models());
+    const suites::Conduct conduct;
+    const oracles::Judgement judgement{asked().level, crew.describe().arithmetic};
+    std::vector<suites::Failure> failures;
+    suites::Campaign done = suites::run(suite, crew, conduct, [&](const suites::Conclusion& each) {
+      if (suites::is_finding(each.verdict.state))
+        failures.push_back(
+            suites::failure_of(each.index, suite.cases[each.index], each.outcome, each.verdict, judgement));
+    });
+    std::ranges::sort(failures, {}, &suites::Failure::index);
+    std::vector<suites::Finding> found = suites::findings_of(failures, crew, conduct, wrong_models(), few);
+    reports::Report made = reports::report(suite, std::move(done), asked(), {"2026-01-01T00:00:00Z", 1, 1, "any"}, {},
+                                           suites::sorted(std::move(failures), std::move(found), wrong_models()));
     std::ostringstream out, sealed;
     reports::write_json(made, out);
     report = out.str();
@@ -143,10 +153,10 @@ struct Documents {
     suites::Store store = suites::Store::create(
         path(name), suites::identity_of(made.plan, "buggy", made.backend, conduct, made.asked.tool_version));
     made.complete = suites::fuzz(made.plan, crew, conduct, store);
-    made.harvest = suites::harvest(store, false);
+    made.harvest = suites::harvest(store, false, false);
     made.peaks = suites::seek(made.plan, crew, conduct);
     made.excused.assign(made.harvest.failures.size(), false);
-    made.findings = suites::findings_of(made.harvest.failures, crew, conduct, wrong_models(), {2, 30, 30, {}});
+    made.findings = suites::findings_of(made.harvest.failures, crew, conduct, wrong_models(), few);
     made.causes = suites::causes_of(made.findings, wrong_models());
     made.folder = "findings";
     made.run = {"2026-01-01T00:00:00Z", 1, 1, "any"};
@@ -363,7 +373,7 @@ void read_store(const std::string& bytes, Generator& chance) {
   }
   suites::Store store = chance.below(2) == 0 ? suites::Store::open(file)
                                              : suites::Store::resume(file, suites::Store::open(file).identity());
-  (void)suites::harvest(store, true);
+  (void)suites::harvest(store, true, false);
 }
 
 // -- vectors
@@ -582,9 +592,9 @@ TEST_CASE("a store that has lost the signature of a failure is damaged", "[untru
   verdict.state = oracles::State::fail;
   verdict.because = "value";
   store.put(0, documents().lines.front(), {verdict, {}});
-  CHECK_THROWS_WITH(suites::harvest(store, false), Catch::Contains("the store is damaged"));
+  CHECK_THROWS_WITH(suites::harvest(store, false, false), Catch::Contains("the store is damaged"));
   store.put_finding("signature 00000000000000000000", "one field");
-  CHECK_THROWS_WITH(suites::harvest(store, false), Catch::Contains("the store is damaged"));
+  CHECK_THROWS_WITH(suites::harvest(store, false, false), Catch::Contains("the store is damaged"));
 }
 
 }  // namespace assay::crosscheck

@@ -6,11 +6,11 @@
 #include "reports/report.h"
 #include "suites/campaign.h"
 #include "suites/catalogue.h"
-#include "suites/crosscheck/wrong_models.h"
 #include "suites/golden_outputs.h"
 #include "suites/inquiry.h"
 #include "suites/narrowing.h"
 #include "tools/verbs/circumstances.h"
+#include "tools/verbs/failing.h"
 #include "tools/verbs/github.h"
 #include "tools/verbs/progress.h"
 #include "tools/verbs/publish.h"
@@ -41,7 +41,7 @@ struct Options {
   int jobs = 0;
   std::string report, certificate, suite, profile, suites, expectations, baseline, save_outputs;
   std::vector<std::string> configurations;
-  std::string only_failed, filter;
+  std::string only_failed, filter, show = "5";
   Int most_failures = 0;
   bool github = false, lists = false, is_quiet = false;
 
@@ -57,28 +57,21 @@ fs::path new_outputs(const fs::path& folder, const suites::Description& backend)
   return folder;
 }
 
-suites::Campaign campaign(const suites::Suite& suite, const Options& options, suites::KeptOutcomes& kept) {
-  std::optional<ProgressLine> line;
-  if (!options.is_quiet) line.emplace();
+suites::Campaign campaign(const suites::Suite& suite, const Options& options, suites::Crew& crew,
+                          suites::Conduct conduct, Failing& failing) {
   std::atomic<bool> enough = false;
-  suites::Conduct conduct = options.subject.conduct();
-  conduct.jobs = jobs_or_processors(options.jobs);
-  conduct.stop = &interrupted();
   conduct.enough = &enough;
-  conduct.progress = [&](const suites::Progress& progress) {
-    if (line) line->show(progress);
-  };
-  Int failures = 0;
-  heed_interrupts();
-  suites::Crew crew(options.subject.opener(), conduct.jobs);
   std::optional<fs::path> folder;
   if (!options.save_outputs.empty()) folder = new_outputs(options.save_outputs, crew.describe());
   return suites::run(suite, crew, conduct, [&](const suites::Conclusion& each) {
-    kept.see(each);
-    if (breaks_conformance(each.verdict.state, options.subject) && ++failures == options.most_failures) enough = true;
+    failing.see(each);
+    if (options.most_failures > 0 && failing.count() >= options.most_failures) enough = true;
     if (folder) suites::save_outcome(*folder, suite.cases[each.index], each.outcome);
   });
 }
+
+// Refusals say themselves what they are about.
+constexpr suites::Sorting sorting{.most_asks = 100, .most_asks_of_refusals = 0, .until = {}};
 
 // Read before the work, so that a mistake in them is told before it.
 reports::Agreed agreed_in(const Options& options) {
@@ -103,20 +96,30 @@ void settle(reports::Agreed& agreed, const suites::Suite& suite, const suites::C
 
 reports::Report certified(suites::Suite suite, const Options& options, reports::Agreed agreed,
                           const Stopwatch& stopwatch) {
-  suites::KeptOutcomes kept;
-  suites::Campaign done = campaign(suite, options, kept);
-  reports::Run run = stopwatch.run(jobs_or_processors(options.jobs));
-  run.isolation = done.isolation;
-  run.upkeep = done.upkeep;
   reports::Asked asked = options.subject.asked();
   asked.seed = options.seed;
   asked.profile = options.profile;
   asked.most_failures = options.most_failures;
+  std::optional<ProgressLine> line;
+  if (!options.is_quiet) line.emplace();
+  suites::Conduct conduct = options.subject.conduct();
+  conduct.jobs = jobs_or_processors(options.jobs);
+  conduct.stop = &interrupted();
+  conduct.progress = [&](const suites::Progress& progress) {
+    if (line) line->show(progress);
+  };
+  heed_interrupts();
+  suites::Crew crew(options.subject.opener(), conduct.jobs);
+  Failing failing(suite, asked, crew.describe());
+  suites::Campaign done = campaign(suite, options, crew, conduct, failing);
   settle(agreed, suite, done, options);
-  reports::Report report =
-      reports::report(std::move(suite), std::move(done), std::move(asked), std::move(run), std::move(agreed));
-  reports::look_closer(report, kept, crosscheck::wrong_models());
-  return report;
+  suites::Sorted sorted = failing.sorted(agreed, crew, conduct, sorting);
+  line.reset();
+  reports::Run run = stopwatch.run(conduct.jobs);
+  run.isolation = done.isolation;
+  run.upkeep = done.upkeep;
+  return reports::report(std::move(suite), std::move(done), std::move(asked), std::move(run), std::move(agreed),
+                         std::move(sorted));
 }
 
 // As asked, or as the catalogue says of the backend.
@@ -196,6 +199,7 @@ suites::Request request_of(const Options& options) {
 reports::Report certify_once(const Options& options) {
   const suites::Request request = request_of(options);
   level_of(options.subject.level);  // mistakes are told before the work
+  causes_of(options.show);
   options.subject.opener();
   reports::Agreed agreed = agreed_in(options);
   std::optional<reports::Draft> draft, certificate;
@@ -209,7 +213,8 @@ reports::Report certify_once(const Options& options) {
   check_certificate(options, suite);
   if (!options.is_quiet) say_left_out(suite);
   reports::Report report = certified(std::move(suite), options, std::move(agreed), stopwatch);
-  publish(report, draft ? &*draft : nullptr, options.report, options.is_quiet ? Detail::conclusion : Detail::all);
+  publish(report, draft ? &*draft : nullptr, options.report, options.is_quiet ? Detail::conclusion : Detail::all,
+          causes_of(options.show));
   if (certificate) publish_certificate(report, options, *certificate);
   unheeded.reset();
   if (options.github) tell_github(report, options.report);
@@ -362,6 +367,7 @@ Verb certify_verb(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--list", options->lists, "print the case lines that would be run, and run none");
   command->add_flag("-q,--quiet", options->is_quiet, "print nothing but the conclusion");
+  command->add_option("--show", options->show, "so many causes are printed; all: every one")->capture_default_str();
   command->add_flag("--github", options->github,
                     "in a GitHub job: breaches as annotations, and the report in the summary of the job");
   CLI::Option* save = command->add_option(

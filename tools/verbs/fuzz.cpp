@@ -33,6 +33,7 @@ struct Options {
   std::uint64_t seed = 1;
   Int cases = 0, islands = 0;
   std::string budget, store, shard = "1/1", report, findings = "findings", regressions, expectations, baseline;
+  std::string show = "5";
   bool resume = false;
   int jobs = 0;
 };
@@ -122,6 +123,7 @@ int fuzz(const Options& options) {
   const int jobs = jobs_or_processors(options.jobs);
   reports::FuzzReport report;
   report.plan = plan_of(options);
+  causes_of(options.show);  // mistakes are told before the work
   report.asked = options.subject.asked();
   report.asked.seed = options.seed;
   std::optional<reports::Draft> draft;
@@ -140,7 +142,7 @@ int fuzz(const Options& options) {
   conduct.progress = [&](const suites::Progress& progress) { line->show(progress); };
   report.complete = suites::fuzz(report.plan, crew, conduct, store);
   const suites::Upkeep upkeep = crew.upkeep();
-  report.harvest = suites::harvest(store, options.subject.strict);
+  report.harvest = suites::harvest(store, options.subject.strict, options.subject.special_values);
   if (report.plan.islands > 0 && report.complete) {
     report.peaks = suites::seek(report.plan, crew, conduct);
     suites::add_peaks(report.harvest, report.peaks, {conduct.level, report.backend.arithmetic}, options.subject.strict);
@@ -156,7 +158,7 @@ int fuzz(const Options& options) {
   report.run = stopwatch.run(jobs);
   report.run.isolation = crew.first().isolation();
   report.run.upkeep = upkeep;
-  publish(report, draft ? &*draft : nullptr, options.report);
+  publish(report, draft ? &*draft : nullptr, options.report, Detail::all, causes_of(options.show));
   return report.conforms() && report.complete ? conforms : not_conforming;
 }
 
@@ -201,6 +203,7 @@ Verb fuzz_verb(CLI::App& app) {
       ->add_option("--findings", options->findings,
                    "folder for what is found, each in the layout of ONNX's backend tests; \"\" for none")
       ->capture_default_str();
+  command->add_option("--show", options->show, "so many causes are printed; all: every one")->capture_default_str();
   command->add_option("--regressions", options->regressions, "folder of kept findings and *.cases files, asked first");
   command->add_option("--expectations", options->expectations, "a ledger: failures it expects do not count");
   command->add_option("--baseline", options->baseline, "an earlier report: failures it knows do not count");

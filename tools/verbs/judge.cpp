@@ -2,10 +2,10 @@
 // assay judge: the answers to golden vectors, brought back as files, get the verdicts and the report of certify.
 #include "reports/draft.h"
 #include "reports/report.h"
-#include "suites/crosscheck/wrong_models.h"
 #include "suites/golden_folder.h"
 #include "suites/golden_outputs.h"
 #include "tools/verbs/circumstances.h"
+#include "tools/verbs/failing.h"
 #include "tools/verbs/publish.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"
@@ -100,15 +100,16 @@ int judge(const Options& options) {
   conduct.presenting = suites::Presenting::none;
   suites::Crew crew([&] { return std::make_unique<suites::SavedBackend>(options.outputs, suite, description); },
                     conduct.jobs);
-  suites::KeptOutcomes kept;
+  Failing failing(suite, asked, description);
   suites::Campaign campaign =
-      suites::run(suite, crew, conduct, [&](const suites::Conclusion& done) { kept.see(done); });
+      suites::run(suite, crew, conduct, [&](const suites::Conclusion& done) { failing.see(done); });
   reports::Run run = stopwatch.run(conduct.jobs);
   run.isolation = campaign.isolation;
   settle(agreed, suite, campaign, options.strict);
-  reports::Report report =
-      reports::report(suite, std::move(campaign), std::move(asked), std::move(run), std::move(agreed));
-  reports::look_closer(report, kept, crosscheck::wrong_models());
+  constexpr suites::Sorting as_saved{.most_asks = 0, .most_asks_of_errors = 0, .most_asks_of_refusals = 0, .until = {}};
+  suites::Sorted sorted = failing.sorted(agreed, crew, conduct, as_saved);
+  reports::Report report = reports::report(suite, std::move(campaign), std::move(asked), std::move(run),
+                                           std::move(agreed), std::move(sorted));
   publish(report, draft ? &*draft : nullptr, options.report);
   return report.is_as_agreed() ? conforms : not_conforming;
 }

@@ -16,9 +16,17 @@ namespace assay::tools {
 
 enum class Detail { all, conclusion };
 
+// "5", or "all"; of causes.
+inline std::size_t causes_of(const std::string& word) {
+  const bool is_number = !word.empty() && word.size() < 7 && word.find_first_not_of("0123456789") == word.npos;
+  if (!is_number && word != "all") throw InputError("--show " + word + ": write a number of causes, or all");
+  return is_number ? std::stoul(word) : static_cast<std::size_t>(-1);
+}
+
 // What was found is printed in any case: a full disk must not cost it.
 template <class Report>
-void publish(const Report& report, reports::Draft* draft, const std::string& file, Detail detail = Detail::all) {
+void publish(const Report& report, reports::Draft* draft, const std::string& file, Detail detail = Detail::all,
+             std::size_t most_causes = reports::few_causes) {
   const auto colour = is_coloured(STDOUT_FILENO) ? reports::Colour::terminal : reports::Colour::none;
   try {
     if (draft) {
@@ -26,11 +34,11 @@ void publish(const Report& report, reports::Draft* draft, const std::string& fil
       draft->finish();
     }
   } catch (const InputError&) {
-    reports::write_session(report, "", colour, std::cout);
+    reports::write_session(report, "", colour, std::cout, most_causes);
     throw;
   }
   if (detail == Detail::all)
-    reports::write_session(report, file, colour, std::cout);
+    reports::write_session(report, file, colour, std::cout, most_causes);
   else if constexpr (std::is_same_v<Report, reports::Report>)
     reports::write_conclusion(report, file, std::cout);
 }

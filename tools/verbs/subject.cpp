@@ -83,6 +83,9 @@ void Subject::add_campaign_options(CLI::App& command) {
                   "channels in another order, sums): none, sample (an eighth, one law each) or all")
       ->check(CLI::IsMember({"none", "sample", "all"}))
       ->capture_default_str();
+  command.add_flag("--special-values", special_values,
+                   "NaN, infinities and integer overflow count as well, as under --strict; else they are judged and "
+                   "counted apart");
   command.add_flag("--exhaustive", exhaustive,
                    "run every case; else cases like three that crashed, hung or ate memory alike are put last, and not "
                    "run where nothing speaks against it");
@@ -146,6 +149,7 @@ reports::Asked Subject::asked() const {
   asked.presenting = presenting_of(presentations);
   asked.laws = laws_of(laws);
   asked.exhaustive = exhaustive;
+  asked.special_values = special_values;
   asked.timeout_seconds = timeout_seconds;
   asked.memory_mib = memory_mib;
   return asked;

@@ -28,7 +28,8 @@ struct Subject {
   std::vector<std::string> settings;  // "precision=f32"
   int pack = 0;                       // 0: what the catalogue says of the backend
   std::string presentations = "sample", laws = "none";
-  bool exhaustive = false;  // no circuit breaker
+  bool exhaustive = false;      // no circuit breaker
+  bool special_values = false;  // NaN, infinities and integer overflow decide
 
   void add_options(CLI::App& command);
   void add_backend_word(CLI::App& command);      // BACKEND without --backend

@@ -132,30 +132,21 @@ def breaches(report: dict[str, Any], verdict: dict[str, Any]) -> bool:
 
 
 def causes(subject: Subject, report: dict[str, Any], verdicts: list[Any], broken: list[Any]) -> list[str]:
-    """What breaks, gathered by what is said of it, the gravest first."""
+    """What breaks, by cause, the gravest first."""
     lines = [f"{subject.version}, {subject.type}: {len(broken)} of {len(verdicts)} cases do not conform"]
-    groups: dict[tuple[str, str], list[Any]] = {}
+    groups: dict[tuple[int, str], list[Any]] = {}
     for each in broken:
         word = each["state"] if each["state"] in BREACHES else next(m["mark"] for m in each["marks"] if m["breaches"])
-        groups.setdefault((word, each["because"]), []).append(each)
-    for (word, because), cases in sorted(groups.items(), key=lambda group: grave(group[0][0])):
+        groups.setdefault((each.get("cause", len(report["causes"]) + 1), word), []).append(each)
+    for (number, word), cases in sorted(groups.items()):
         smallest = min(cases, key=lambda each: len(each["line"]))
-        lines.append(f"{word}{f' ({because})' if because else ''}: {len(cases)}")
-        lines += [f"    a kernel with one mistake gives the same: {words}" for words in explained(report, subject, word, because)]
+        because = f" ({smallest['because']})" if smallest["because"] else ""
+        lines.append(f"{word}{because}: {len(cases)}")
+        if number <= len(report["causes"]):
+            lines.append(f"    cause {number}: {report['causes'][number - 1]['sentence']}")
         lines += [f"    {text}" for text in (smallest["detail"], proof(smallest)) if text]
         lines.append(f"    {smallest.get('replay') or smallest['line']}")
     return lines
-
-
-def grave(word: str) -> int:
-    return BREACHES.index(word) if word in BREACHES else len(BREACHES)
-
-
-def explained(report: dict[str, Any], subject: Subject, word: str, because: str) -> list[str]:
-    found = [words for finding in report["findings"]
-             if (finding["op"], finding["state"], finding["because"]) == (subject.version, word, because)
-             for words in finding.get("explained", [])]
-    return list(dict.fromkeys(found))[:2]
 
 
 def decimal(number: str) -> str:

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/verbs/failing.h"
+
+#include "oracles/case_class.h"
+#include "suites/crosscheck/wrong_models.h"
+
+#include <algorithm>
+
+namespace assay::tools {
+
+void Failing::see(const suites::Conclusion& conclusion) {
+  if (!reports::breaks_conformance(conclusion.verdict.state, asked_.strict)) return;
+  failures_.push_back(suites::failure_of(conclusion.index, suite_.cases[conclusion.index], conclusion.outcome,
+                                         conclusion.verdict, judgement_));
+}
+
+suites::Sorted Failing::sorted(const reports::Agreed& agreed, suites::Crew& crew, const suites::Conduct& conduct,
+                               const suites::Sorting& sorting) {
+  if (conduct.stop && *conduct.stop) return {};
+  std::erase_if(failures_, [&](const suites::Failure& each) {
+    const oracles::State state = each.told.verdict.state;
+    if (agreed.excuses(each.index, oracles::name(state))) return true;
+    return state != oracles::State::error && !asked_.counts_special() &&
+           oracles::is_special(oracles::class_of(each.planned.c));
+  });
+  std::ranges::sort(failures_, {}, &suites::Failure::index);
+  std::vector<suites::Finding> findings =
+      suites::findings_of(failures_, crew, conduct, crosscheck::wrong_models(), sorting);
+  return suites::sorted(std::move(failures_), std::move(findings), crosscheck::wrong_models());
+}
+
+}  // namespace assay::tools

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Failing: what breaks conformance while a suite is run, sorted into causes when it is done.
+#pragma once
+
+#include "reports/report.h"
+#include "suites/inquiry.h"
+#include "suites/triage.h"
+
+#include <vector>
+
+namespace assay::tools {
+
+class Failing {
+ public:
+  Failing(const suites::Suite& suite, const reports::Asked& asked, const suites::Description& backend)
+      : suite_(suite), asked_(asked), judgement_{asked.level, backend.arithmetic} {}
+
+  // By one thread at a time.
+  void see(const suites::Conclusion& conclusion);
+  Int count() const { return static_cast<Int>(failures_.size()); }
+
+  // Looks at a few of each kind again; what was agreed is left out, and so are special values that do not count.
+  // Nothing where the run was stopped.
+  suites::Sorted sorted(const reports::Agreed& agreed, suites::Crew& crew, const suites::Conduct& conduct,
+                        const suites::Sorting& sorting);
+
+ private:
+  const suites::Suite& suite_;
+  reports::Asked asked_;
+  oracles::Judgement judgement_;
+  std::vector<suites::Failure> failures_;
+};
+
+}  // namespace assay::tools
