@@ -225,6 +225,7 @@ std::string Bench::State::explanation(const Comparison& all, const Outcome& outc
   const auto fitting = std::ranges::find_if(named, [&](const std::string& each) { return fits_whole(each, computed); });
   if (fitting != named.end()) return "explained by: " + *fitting;
   const Int elements = all.verdict().elements, others = elements - all.below();
+  if (others == 0 && !named.empty()) return "all elements off; " + named.front() + " does not give all of them";
   return std::to_string(all.below()) + " of " + std::to_string(elements) + " elements off; " +
          (named.empty() ? "no one arithmetic gives them all"
                         : named.front() + " may give " + (all.below() == 1 ? "it" : "them") +

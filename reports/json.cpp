@@ -237,8 +237,7 @@ void write_json(const Report& report, std::ostream& out) {
   document.list("constraints", report.constraints, constraint_json);
   document.list("clauses", clauses_json(clauses_in(report)), [](const Json& each) { return each; });
   document.list("coverage", report.coverage.table().rows, coverage_json);
-  document.list("causes", report.sorted.causes,
-                [&](const suites::Cause& each) { return told_cause(report, each); });
+  document.list("causes", report.sorted.causes, [&](const suites::Cause& each) { return told_cause(report, each); });
   document.list("findings", report.findings, [&](const Finding& each) { return finding_json(report, each); });
   std::vector<std::size_t> reached;
   for (std::size_t i = 0; i < report.campaign.verdicts.size(); ++i)

@@ -19,8 +19,8 @@ using Shards = std::vector<ShardReport>;
 
 // What shards of one campaign do not share; all else has to be equal, members this version does not know included.
 const std::set<std::string, std::less<>> own_members = {
-    "clauses",  "coverage",   "peaks",    "conforms", "totals", "special", "marks",      "operators",     "rulings",   "causes",
-    "findings", "signatures", "failures", "marked",   "run",    "plan/asked", "plan/complete", "plan/shard"};
+    "clauses", "coverage", "peaks",      "conforms", "totals", "special", "marks",      "operators",     "rulings",
+    "causes",  "findings", "signatures", "failures", "marked", "run",     "plan/asked", "plan/complete", "plan/shard"};
 
 // -- whether they belong together
 

@@ -454,9 +454,13 @@ Json recounted_report(const Json& report) {
     rows.push_back(report_row(op, own, is_strict(report)));
     certified = worse(certified, text_of(rows.back(), "certified"));
   }
-  return {{"totals", totals_of(verdicts)},   {"special", totals_of(verdicts, true)},
-          {"marks", marks_of(verdicts)},     {"classes", classes_of(verdicts)}, {"operators", rows},
-          {"rulings", rulings_of(verdicts)}, {"constraints", constraints_of(verdicts)},
+  return {{"totals", totals_of(verdicts)},
+          {"special", totals_of(verdicts, true)},
+          {"marks", marks_of(verdicts)},
+          {"classes", classes_of(verdicts)},
+          {"operators", rows},
+          {"rulings", rulings_of(verdicts)},
+          {"constraints", constraints_of(verdicts)},
           {"certified", certified}};
 }
 

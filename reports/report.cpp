@@ -6,6 +6,7 @@
 #include "reports/pieces.h"
 #include "suites/clauses.h"
 #include "suites/cover.h"
+#include "suites/worker.h"
 
 #include <algorithm>
 #include <cctype>
@@ -88,7 +89,8 @@ void count_operators(Report& report) {
     if (!counts_apart(report, i, verdict)) ++row.counts[verdict.state], ++of_type[verdict.state];
     row.errors[type].add(verdict);
     const bool breaks = breaks_conformance(verdict.state, report.asked.strict) && !is_excused(report, i, verdict);
-    const bool deciding = decides(report.classes[i], report.asked.counts_special()), marked = deciding && is_marked(report, i);
+    const bool deciding = decides(report.classes[i], report.asked.counts_special()),
+               marked = deciding && is_marked(report, i);
     for (Certification* each : {static_cast<Certification*>(&row), &row.standings[type]}) {
       tell(*each, verdict, deciding, breaks);
       if (marked) each->certified = Certified::not_conforming;
@@ -188,13 +190,14 @@ void group_findings(Report& report) {
     if (!breaks_conformance(verdict.state, report.asked.strict) || is_excused(report, i, verdict)) return;
     const std::size_t cause = report.cause_of[i];
     const bool has_cause = cause != suites::no_cause;
-    const std::string says = has_cause                          ? ""
+    const std::string says = has_cause                         ? ""
                              : verdict.state == State::refused ? gist(verdict.detail)
                                                                : text(verdict.readings);
     Finding& finding =
         groups[{suites::gravity(verdict.state), p.c.version, cause, has_cause ? "" : verdict.because, says}];
     if (finding.count++ == 0) finding = {verdict.state, p.c.version, verdict.because, verdict.detail, i, 1, "", cause};
-    finding.deciding += decides(report.classes[i], report.asked.counts_special()) || verdict.state == State::error ? 1 : 0;
+    finding.deciding +=
+        decides(report.classes[i], report.asked.counts_special()) || verdict.state == State::error ? 1 : 0;
     finding.cases.push_back(i);
   });
   for (auto& [key, finding] : groups) report.findings.push_back(std::move(finding));
@@ -231,8 +234,8 @@ void find_exceptions(Report& report) {
     for (const auto& [cause, cases] : exhibits[row.version].breaking) {
       const State state = report.sorted.causes[cause].state;
       suites::Pieces found = suites::pieces(cases, exhibits[row.version].outside(state));
-      row.exceptions.push_back({cause, static_cast<Int>(cases.size()), std::move(found.all),
-                                static_cast<Int>(found.left_over.size())});
+      row.exceptions.push_back(
+          {cause, static_cast<Int>(cases.size()), std::move(found.all), static_cast<Int>(found.left_over.size())});
     }
 }
 
@@ -308,12 +311,24 @@ std::string judgement_hash() {
   return sha256(all);
 }
 
+// Those that are not as by default; 0 where nothing was limited.
+static std::string limits_of(const Asked& asked) {
+  const suites::Limits standard;
+  std::ostringstream words;
+  if (asked.timeout_seconds > 0 && asked.timeout_seconds != standard.run_seconds())
+    words << "--timeout " << asked.timeout_seconds;
+  if (asked.memory_mib > 0 && static_cast<std::size_t>(asked.memory_mib) << 20 != standard.memory)
+    words << (words.str().empty() ? "" : " ") << "--memory " << asked.memory_mib;
+  return words.str();
+}
+
 suites::Provenance provenance_of(const Asked& asked, const suites::Description& backend) {
   suites::Provenance provenance{asked.tool_version, asked.backend, backend, {}};
   provenance.conduct.level = asked.level;
   provenance.conduct.settings.threads = asked.threads;
   provenance.conduct.settings.optimization = asked.optimization;
   provenance.conduct.options = asked.options;
+  provenance.limits = limits_of(asked);
   return provenance;
 }
 

@@ -46,7 +46,8 @@ Standing standing_of(const Json& verdict, const std::string& state, bool strict,
     if (breaches.is_agreed()) return Standing::expected;
     if (state == "error" && !breaches.agreed.contains(state)) return Standing::error;
     const auto of_class = verdict.find("class");
-    return of_class == verdict.end() || decides(of_class->get<std::string>(), counts_special) ? Standing::breaches : Standing::apart;
+    return of_class == verdict.end() || decides(of_class->get<std::string>(), counts_special) ? Standing::breaches
+                                                                                              : Standing::apart;
   }
   return state == "unsupported" || state == "unscored" || state == "not run" ? Standing::skipped : Standing::passes;
 }

@@ -15,8 +15,8 @@ using oracles::State;
 bool is_loud(State state) { return state == State::fail || state == State::below || state == State::error; }
 
 // Columns of the table, after the version and the share that was judged.
-constexpr std::array counted = {State::pass,    State::contested, State::fail,     State::error,       State::refused,
-                                State::below,   State::unscored,  State::accepted, State::unsupported, State::not_run};
+constexpr std::array counted = {State::pass,  State::contested, State::fail,     State::error,       State::refused,
+                                State::below, State::unscored,  State::accepted, State::unsupported, State::not_run};
 
 std::string number(Int count) { return count == 0 ? "" : std::to_string(count); }
 
@@ -40,7 +40,8 @@ std::string cut_by(const Report& report, const OpVersion& version) {
   for (const std::string& because : words) {
     all += (all.empty() ? "" : ", ") + because;
     for (std::size_t i = 0; i < report.sorted.causes.size(); ++i)
-      if (report.sorted.causes[i].state == State::error && report.sorted.causes[i].because.find(because) != because.npos)
+      if (report.sorted.causes[i].state == State::error &&
+          report.sorted.causes[i].because.find(because) != because.npos)
         all += ": cause " + std::to_string(i + 1);
   }
   return all;
@@ -91,11 +92,10 @@ void write_special(const Report& report, std::ostream& out) {
   std::string words;
   for (const State state : oracles::all_states)
     if (count(report.special, state) > 0)
-      words += (words.empty() ? "" : ", ") + std::to_string(count(report.special, state)) + " " +
-               std::string(name(state));
+      words +=
+          (words.empty() ? "" : ", ") + std::to_string(count(report.special, state)) + " " + std::string(name(state));
   if (!words.empty())
-    out << "  special values (NaN, infinities, integer overflow): " << words
-        << "; they count with --special-values\n";
+    out << "  special values (NaN, infinities, integer overflow): " << words << "; they count with --special-values\n";
 }
 
 // What one question showed beside its verdict.

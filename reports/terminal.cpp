@@ -103,7 +103,8 @@ void write_evidence(const suites::Finding& finding, std::ostream& out) {
   const bool is_kept = set < sets.size() && output < sets[set].size();
   const DType type = is_kept ? sets[set][output].dtype() : DType::f64;
   const auto number = [&](const std::string& written) { return oracles::readable(written, type); };
-  out << indent << " " << place(finding.c, evidence) << "  got " << number(evidence.got) << "  want " << number(evidence.want);
+  out << indent << " " << place(finding.c, evidence) << "  got " << number(evidence.got) << "  want "
+      << number(evidence.want);
   if (!evidence.arithmetic.empty()) out << "  (" << evidence.arithmetic << ")";
   out << "\n";
 }

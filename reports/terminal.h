@@ -16,8 +16,8 @@ std::string painted(const std::string& text, Colour colour);  // as what is wron
 std::string padded(std::string text, std::size_t width);      // to a width in letters
 std::string upper(std::string_view word);
 
-// Rows of cells in aligned columns, the first to the left, the others to the right; columns without a word but for their
-// head are left out.
+// Rows of cells in aligned columns, the first to the left, the others to the right; columns without a word but for
+// their head are left out.
 class Table {
  public:
   explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}

@@ -117,9 +117,9 @@ class Lot {
   }
 
   // While the backend works on one question the next is made, and the answer before it is judged.
-  void run(Backend& backend, Backend& second) {
+  void run(Backend& backend, Backend& second, Session& session) {
     Confirmation confirmation(second, shared_.conduct, shared_.campaign.backend);
-    Inquiry inquiry(shared_.suite, shared_.conduct, shared_.campaign.backend, experience_, confirmation);
+    Inquiry inquiry(shared_.suite, shared_.conduct, shared_.campaign.backend, experience_, confirmation, session);
     std::unique_ptr<Asked> under_way;
     bool is_first = backend.begins_afresh_quickly();
     while (!shared_.is_over()) {
@@ -151,7 +151,7 @@ class Lot {
       inquiry.note_asked(asked.question, backend.session());
       using Kind = oracles::Outcome::Kind;
       if (outcome.kind == Kind::outputs || outcome.kind == Kind::refused || outcome.kind == Kind::unsupported)
-        pace_.add({1, std::chrono::ceil<milliseconds>(Clock::now() - asked.at)});
+        pace_.note(std::chrono::ceil<milliseconds>(Clock::now() - asked.at));
       asked.ask.sets.clear();  // it is answered; of large tensors this is a copy
       return outcome;
     } catch (const std::logic_error& broken) {
@@ -236,6 +236,7 @@ class Epoch {
   }
 
   void run() {
+    progression_.sessions.resize(std::max(progression_.sessions.size(), crew_.size()));
     std::vector<std::thread> others;
     for (std::size_t job = 1; job < std::min(crew_.size(), lots_.size()); ++job)
       others.emplace_back([this, job] { labour(job); });
@@ -258,7 +259,7 @@ class Epoch {
   void labour(std::size_t job) {
     try {
       for (std::size_t at; !shared_.is_over() && (at = next_++) < lots_.size();)
-        lots_[at]->run(crew_.member(job), crew_.second(job));
+        lots_[at]->run(crew_.member(job), crew_.second(job), progression_.sessions[job]);
     } catch (...) {
       shared_.fail(std::current_exception());
     }

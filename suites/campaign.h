@@ -55,6 +55,7 @@ struct Progression {
   std::size_t epochs = 0;  // that are over
   CircuitBreaker breaker;
   Experience experience;
+  std::vector<Session> sessions = {};  // by job
 
   // Learns how the case of an index ended in an earlier run of the same campaign, told in the order of the indices.
   void note(const Planned& planned, std::size_t index, const oracles::Verdict& verdict);

@@ -4,6 +4,8 @@
 #include "reference/onnx_io.h"
 
 #include <algorithm>
+#include <bit>
+#include <numeric>
 
 namespace assay::suites {
 namespace {
@@ -18,7 +20,7 @@ constexpr int most_sessions = 48;         // that are run to find the shortest
 constexpr int most_hanging_sessions = 6;  // each costs the whole limit
 constexpr Int enough_answers = 200;       // to know how long they take
 constexpr auto least_patience = milliseconds(1000);
-constexpr int times_the_slowest = 10;
+constexpr int times_the_usual = 10;
 
 // The same end of the same case: what is confirmed is the kind of failure, of values their bits.
 bool ends_alike(const Answered& a, const Answered& b) {
@@ -99,9 +101,22 @@ Ask ask_of(const Step& step, const Conduct& conduct, bool is_first) {
   return ask;
 }
 
+void Pace::note(milliseconds time) {
+  const auto count = static_cast<std::uint64_t>(std::max<Int>(time.count(), 1));
+  ++answers_[std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(count - 1)), answers_.size() - 1)];
+}
+
 void Pace::add(const Pace& other) {
-  answers += other.answers;
-  slowest = std::max(slowest, other.slowest);
+  for (std::size_t i = 0; i < answers_.size(); ++i) answers_[i] += other.answers_[i];
+}
+
+Int Pace::answers() const { return std::accumulate(answers_.begin(), answers_.end(), Int{0}); }
+
+milliseconds Pace::usual() const {
+  Int slower = answers();
+  for (std::size_t i = 0; i < answers_.size(); ++i)
+    if ((slower -= answers_[i]) * 100 <= answers()) return milliseconds(Int{1} << i);
+  return milliseconds(0);
 }
 
 void Experience::add(const Experience& other) {
@@ -112,8 +127,8 @@ void Experience::add(const Experience& other) {
 }
 
 milliseconds Experience::patience() const {
-  if (pace.answers < enough_answers) return milliseconds(0);
-  return std::max(least_patience, times_the_slowest * pace.slowest);
+  if (pace.answers() < enough_answers) return milliseconds(0);
+  return std::max(least_patience, times_the_usual * pace.usual());
 }
 
 milliseconds Experience::limit_alone(const Case& c) const {

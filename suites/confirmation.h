@@ -9,7 +9,9 @@
 #include "suites/signature.h"
 #include "suites/suite.h"
 
+#include <array>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,18 +28,29 @@ struct Step {
 };
 using Steps = std::vector<Step>;
 
+// What ran in a process so far, for as long as it lives.
+struct Session {
+  int process = -1;
+  std::shared_ptr<Steps> steps = std::make_shared<Steps>();
+};
+
 // Steps as one line, "A ; [threads=2] B", and back.
 std::string session_text(const Steps& steps);
 Result<Steps> parse_session(std::string_view text);
 // Runs a step, the first of a session in a fresh process.
 Ask ask_of(const Step& step, const Conduct& conduct, bool is_first);
 
-// How long answers take.
-struct Pace {
-  Int answers = 0;
-  std::chrono::milliseconds slowest{0};
-
+// How long answers take, in classes of 1, 2, 4, … milliseconds.
+class Pace {
+ public:
+  void note(std::chrono::milliseconds time);
   void add(const Pace& other);
+  Int answers() const;
+  // A time within which 99 of 100 answers came.
+  std::chrono::milliseconds usual() const;
+
+ private:
+  std::array<Int, 24> answers_{};
 };
 
 // What a job knows of the backend: what earlier epochs showed, and what it saw since.

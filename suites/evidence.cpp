@@ -61,7 +61,7 @@ Evidence certified(const Json& report, const Baseline& known) {
       if (is_expected(verdict, breach)) continue;
       const std::size_t cause = verdict.value("cause", std::size_t{0});
       const bool is_sorted = cause > 0 && breach.word == verdict.at("state").get<std::string>();
-      const std::string said = is_sorted                    ? std::to_string(cause)
+      const std::string said = is_sorted                  ? std::to_string(cause)
                                : breach.word == "refused" ? letters(verdict.at("detail").get<std::string>())
                                                           : "";
       Breaking& group =

@@ -273,8 +273,7 @@ Harvest harvest(const Store& store, bool strict, bool counts_special) {
     const State state = each.told.verdict.state;
     const DType type = first_type(*parsed);
     const oracles::Nature nature = oracles::nature_of(*parsed);
-    const bool is_apart =
-        oracles::is_special(nature.case_class) && !strict && !counts_special && state != State::error;
+    const bool is_apart = oracles::is_special(nature.case_class) && !strict && !counts_special && state != State::error;
     auto& of_version = tally.states[parsed->version];
     auto& of_type = tally.types[parsed->version][type];
     if (is_apart)
@@ -288,8 +287,7 @@ Harvest harvest(const Store& store, bool strict, bool counts_special) {
       harvest.coverage.follow(parsed->version, ruling, reading);
     }
     for (const Mark& mark : each.told.marks) tally.marks[mark.name] += mark.breaches ? 1 : 0;
-    const bool fails =
-        !is_apart && !breaches(each.told.verdict, {}).empty() && (strict || state != State::contested);
+    const bool fails = !is_apart && !breaches(each.told.verdict, {}).empty() && (strict || state != State::contested);
     if (!fails && each.told.marks.empty()) return;
     Failure failure{index, {*std::move(parsed), each.line, origin_of(index), {}}, each.told, {}};
     if (!each.told.marks.empty()) harvest.marked.push_back(failure);

@@ -44,6 +44,10 @@ constexpr Word verdicts[] = {
 
 constexpr Word marks[] = {
     {"unstable", "mark: asked again, the same question ended in another way; does not conform"},
+    {"session",
+     "mark: alone the case ends as its verdict says, and after the cases that the replay line names first it ends "
+     "worse: "
+     "one of them damages the process; does not conform"},
     {"differs",
      "mark: the same question put in another way (constants, declared shapes, opset, optimisation, threads) ended in "
      "another way; breaks conformance where that other way does"},

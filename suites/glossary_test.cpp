@@ -39,8 +39,9 @@ TEST_CASE("Every word of a verdict, a mark, a level and a class has a meaning", 
   using oracles::Level;
   for (const Level level : {Level::L0, Level::L1, Level::L2, Level::L2t, Level::L3, Level::widest})
     CHECK_FALSE(meaning(oracles::name(level)).empty());
-  for (const char* word : {"unstable", "differs", "stale session", "breaks law", "inference differs", "xfail", "xpass",
-                           "known", "valid-core", "nonfinite", "invalid-static", "not run", "conforms", "Q1"})
+  for (const char* word :
+       {"unstable", "session", "differs", "stale session", "breaks law", "inference differs", "xfail", "xpass", "known",
+        "valid-core", "nonfinite", "invalid-static", "not run", "conforms", "Q1"})
     CHECK_FALSE(meaning(word).empty());
 }
 

@@ -113,15 +113,13 @@ Steps Inquiry::steps_of(const Question& question) const {
 }
 
 void Inquiry::note_asked(Question& question, int process) {
-  if (process != process_) {
-    session_ = std::make_shared<Steps>();
-    process_ = process;
-  } else if (question.session == session_) {
+  if (process != session_.process)
+    session_ = {process, std::make_shared<Steps>()};
+  else if (question.session == session_.steps)
     return;  // it was asked there already
-  }
-  question.session = session_;
-  question.before = session_->size();
-  for (Step& step : steps_of(question)) session_->push_back(std::move(step));
+  question.session = session_.steps;
+  question.before = session_.steps->size();
+  for (Step& step : steps_of(question)) session_.steps->push_back(std::move(step));
 }
 
 std::vector<Conclusion> Inquiry::conclude(Question question, Outcome outcome) {

@@ -44,9 +44,15 @@ struct Conclusion {
 
 class Inquiry {
  public:
+  // `session`: of the process that runs its cases.
   Inquiry(const Suite& suite, const Conduct& conduct, const Description& backend, Experience& experience,
-          Confirmation& confirmation)
-      : suite_(suite), conduct_(conduct), backend_(backend), experience_(experience), confirmation_(confirmation) {}
+          Confirmation& confirmation, Session& session)
+      : suite_(suite),
+        conduct_(conduct),
+        backend_(backend),
+        experience_(experience),
+        confirmation_(confirmation),
+        session_(session) {}
 
   void take(std::vector<std::size_t> cases);
   // What is owed before anything new is taken; nothing where all is concluded.
@@ -86,8 +92,7 @@ class Inquiry {
   Experience& experience_;
   Confirmation& confirmation_;
   std::deque<Question> questions_;
-  std::shared_ptr<Steps> session_ = std::make_shared<Steps>();
-  int process_ = -1;
+  Session& session_;
   std::map<std::size_t, Open> open_;
   std::map<std::size_t, std::string> in_pack_;  // how a case ended beside others, before it is asked alone
 };

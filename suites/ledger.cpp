@@ -21,8 +21,8 @@ using oracles::State;
 using oracles::Verdict;
 
 // The breaches an entry may expect: states, then marks.
-const std::vector<std::string> breach_words{"fail",     "below",   "refused",       "error",     "contested",
-                                            "unstable", "differs", "stale session", "breaks law"};
+const std::vector<std::string> breach_words{"fail",     "below",   "refused", "error",         "contested",
+                                            "unstable", "session", "differs", "stale session", "breaks law"};
 
 // Every operator version that a word of an entry may mean: "AveragePool-19", or "AveragePool" for all of its versions.
 std::map<std::string, std::vector<const Definition*>> versions_by_name() {

@@ -28,6 +28,7 @@ std::string replay_command(const Provenance& provenance, std::string_view what) 
   if (settings.threads != 1) command += " --threads " + std::to_string(settings.threads);
   if (settings.optimization != "all") command += " --optimization " + settings.optimization;
   for (const auto& [option, value] : conduct.options) command += " --set " + in_quotes(option + "=" + value);
+  if (!provenance.limits.empty()) command += " " + provenance.limits;
   return command + " " + shell_word(what);
 }
 

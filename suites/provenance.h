@@ -14,6 +14,7 @@ struct Provenance {
   std::string tool_version, backend;  // the backend as named on the command line
   Description description;
   Conduct conduct;
+  std::string limits = {};  // that were not as by default: "--timeout 2"
 };
 
 // Write a word for a POSIX shell: in quotes always, and where they are needed.

@@ -27,18 +27,24 @@ class Examiner {
 
   Finding finding_of(const Failure& failure) const {
     const Case& c = failure.planned.c;
-    if (is_late()) return kept(failure, {}, true);
-    Answered again = asking(backend_, conduct_)(c);
+    const int most = most_asks(failure);
+    // The campaign has confirmed a hang alone under the full limit; that is not done again where nothing comes of it.
+    if (is_late() || (hangs(failure) && most == 0)) return kept(failure, {}, true);
+    Answered again = asking(backend_, conduct_, hangs(failure) ? limit_of_hangs : milliseconds(0))(c);
     // What does not come again is explained by nothing.
     if (signature_of(c, again, judgement_) != failure.signature) return kept(failure, std::move(again.outcome), false);
-    if (most_asks(again.verdict.state) == 0) return unshrunk(failure, std::move(again));
-    Finding finding = shrunk(failure, again);
+    if (most == 0) return unshrunk(failure, std::move(again));
+    Finding finding = shrunk(failure, again, most);
     const bool is_other = finding.line != failure.planned.line;
     return is_other && !comes_alone(finding) ? unshrunk(failure, std::move(again)) : finding;
   }
 
  private:
-  int most_asks(State state) const {
+  static bool hangs(const Failure& failure) { return failure.signature.because == "timed out"; }
+
+  int most_asks(const Failure& failure) const {
+    if (hangs(failure)) return sorting_.most_asks_of_hangs;
+    const State state = failure.signature.state;
     if (state == State::error) return sorting_.most_asks_of_errors;
     return state == State::refused ? sorting_.most_asks_of_refusals : sorting_.most_asks;
   }
@@ -58,11 +64,10 @@ class Examiner {
                               {.judgement = judgement_});
   }
 
-  Finding shrunk(const Failure& failure, Answered again) const {
-    const bool hangs = again.verdict.because == "timed out";
-    Shrinking shrinking{.most_asks = most_asks(again.verdict.state), .judgement = judgement_, .is_late = [this] { return is_late(); }};
+  Finding shrunk(const Failure& failure, Answered again, int most) const {
+    Shrinking shrinking{.most_asks = most, .judgement = judgement_, .is_late = [this] { return is_late(); }};
     return suites::finding_of(failure.planned.c, failure.planned.origin, std::move(again), models_, shrinking,
-                              asking(backend_, conduct_, hangs ? limit_of_hangs : milliseconds(0)));
+                              asking(backend_, conduct_, hangs(failure) ? limit_of_hangs : milliseconds(0)));
   }
 
   bool comes_alone(const Finding& finding) const {

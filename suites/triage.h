@@ -31,7 +31,8 @@ struct Sorting {
   std::size_t examples = 3;  // of each signature, the first ones, are looked at again and shrunk
   // Runs for one failure; 0: it is not shrunk.
   int most_asks = 200;
-  int most_asks_of_errors = 30;  // where each may cost a process or a time limit
+  int most_asks_of_errors = 30;  // where each costs a process
+  int most_asks_of_hangs = 30;   // where each costs a second
   int most_asks_of_refusals = 200;
   std::optional<std::chrono::steady_clock::time_point> until;  // what is not looked at by then is kept as it was found
 };
@@ -50,9 +51,9 @@ std::vector<Finding> findings_of(std::span<const Failure> failures, Crew& crew, 
 
 // Failures sorted into causes.
 struct Sorted {
-  std::vector<Failure> failures;  // by index
-  std::vector<Finding> findings;  // those that were looked at again
-  std::vector<Cause> causes;      // of these, the gravest first
+  std::vector<Failure> failures;      // by index
+  std::vector<Finding> findings;      // those that were looked at again
+  std::vector<Cause> causes;          // of these, the gravest first
   std::vector<std::size_t> cause_of;  // by failure; `no_cause` where none like it was looked at again
 };
 inline constexpr std::size_t no_cause = static_cast<std::size_t>(-1);

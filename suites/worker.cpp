@@ -35,7 +35,8 @@ struct Worker::Exchange {
   bool was_read = true;      // any of the question
 
   std::chrono::milliseconds limit() const {
-    return !ask ? limits.describe : ask->limit.count() ? ask->limit : limits.run;
+    if (!ask) return limits.describe;
+    return ask->limit.count() ? std::min(ask->limit, limits.run) : limits.run;
   }
   // The same for every case, whatever was learnt about how long answers take.
   std::string limit_in_words() const;

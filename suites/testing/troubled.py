@@ -13,13 +13,12 @@ import os
 import sys
 import time
 
-import numpy
-import onnx
-from onnx.reference import ReferenceEvaluator
-
 sys.path.append(os.path.join(os.path.dirname(__file__), "../../tools/backends"))
-import assay_worker  # noqa: E402
-from assay_worker import array_of, proto_of  # noqa: E402
+import assay_worker  # before numpy, whose threads would keep it from forking
+from assay_worker import array_of, proto_of
+import numpy  # noqa: E402
+import onnx  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
 
 trouble = sys.argv[1]
 damaged = False

@@ -274,6 +274,8 @@ int replay(Options options, const std::function<bool(const std::string&)>& is_gi
   Listening backend(options.subject.opener()());
   const suites::Description& described = backend.describe();
   suites::expect_declared(described, conduct.options);
+  if (question.settings.binds_outputs && !described.binds_outputs)
+    throw InputError(described.backend + " does not declare binds_outputs, so outputs=bound asks nothing of it");
   const Outcome outcome = run(question, backend, conduct);
   const Verdict verdict = question.judged(outcome, described, conduct.level);
   const Replayed replayed{question, outcome, verdict, {conduct.level, described.arithmetic}, options.shows_all};
