@@ -4,6 +4,7 @@
 #include "reports/rows.h"
 #include "suites/markup.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -17,13 +18,17 @@ using suites::html_text;
 constexpr std::array states = {"pass",     "contested", "below",   "fail",        "error",
                                "unscored", "accepted",  "refused", "unsupported", "not run"};
 
-// Text of at most comment_limit bytes, hence characters; what does not fit is counted.
+constexpr std::ptrdiff_t most_lines = 95;  // of a comment that somebody reads
+
+// Text of at most comment_limit bytes, hence characters, and most_lines; what does not fit is counted.
 class Comment {
  public:
   // Room is kept for the words about what was left out.
   bool add(const std::string& block) {
     constexpr std::size_t reserve = 400;
     if (text_.size() + block.size() + reserve > comment_limit) return false;
+    lines_ += std::ranges::count(block, '\n');
+    if (lines_ > most_lines) return false;
     text_ += block;
     return true;
   }
@@ -32,6 +37,7 @@ class Comment {
 
  private:
   std::string text_;
+  std::ptrdiff_t lines_ = 0;
 };
 
 std::string cases(Int count) { return std::to_string(count) + (count == 1 ? " case" : " cases"); }
@@ -133,7 +139,7 @@ void add_causes(const std::vector<CauseRow>& causes, Comment& comment) {
   if (told == causes.size()) return;
   Int left = 0;
   for (std::size_t i = told; i < causes.size(); ++i) left += causes[i].count;
-  comment.close("\n**Cut here:** " + std::to_string(causes.size() - told) + " more findings (" + cases(left) +
+  comment.close("\n**Cut here:** " + std::to_string(causes.size() - told) + " more causes (" + cases(left) +
                 ") do not fit into a comment. The JSON report has them.\n");
 }
 

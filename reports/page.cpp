@@ -4,6 +4,7 @@
 #include "reports/page.h"
 
 #include "reference/case.h"
+#include "reference/operator.h"
 #include "reports/difference.h"
 #include "reports/render.h"
 #include "reports/rows.h"
@@ -34,7 +35,7 @@ class Dictionary {
 };
 
 constexpr std::array repeated = {"class",    "state", "because",  "detail",   "origin",  "level",
-                                 "readings", "also",  "followed", "violated", "pattern", "excused"};
+                                 "readings", "also",  "followed", "violated", "pattern", "excused", "cause"};
 constexpr std::array plain = {"id",    "line",    "index",     "elements",   "unscored",
                               "exact", "worst_q", "worst_ulp", "worst_share"};
 constexpr std::array rare = {"evidence", "marks"};
@@ -129,8 +130,20 @@ Json changes(const Rendering& rendering) {
   return changes;
 }
 
+// Where the texts of the operator versions stand: addresses of ours only, whatever the report says.
+Json addresses(const Json& report) {
+  std::map<std::string, std::string> known;
+  for (const Operator* op : operators())
+    for (const Definition& each : op->versions()) known.emplace(text(each.version), page_of(each.version));
+  Json all = Json::object();
+  for (const Json& row : report.at("operators"))
+    if (const auto found = known.find(row.at("op").get<std::string>()); found != known.end())
+      all[found->first] = found->second;
+  return all;
+}
+
 Json data_of(const Rendering& rendering) {
-  Json data = {{"file", rendering.file}, {"changes", changes(rendering)}};
+  Json data = {{"file", rendering.file}, {"changes", changes(rendering)}, {"pages", addresses(rendering.report)}};
   for (const auto& [name, value] : rendering.report.items())
     if (!is_in_table(name)) data["report"][name] = value;
   data["table"] = table_of(rendering);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/recount.h"
 
+#include "reference/case.h"
 #include "reference/operator.h"
+#include "suites/predicate.h"
 #include "suites/printable.h"
 
 #include <algorithm>
@@ -444,7 +446,54 @@ std::string shortened(const Json& json) {
   return suites::printable(json.dump(-1, ' ', false, Json::error_handler_t::replace), 80);
 }
 
+// As the report has them: `wrong_exception` holds them against the verdicts.
+Json exceptions_in(const Json& report, const std::string& op) {
+  for (const Json& row : report.at("operators"))
+    if (row.at("op") == op) return row.value("exceptions", Json::array());
+  return Json::array();
+}
+
+// What is wrong with one exception, of these verdicts of its operator version; empty where nothing is.
+std::string wrong_exception(const Json& exception, const std::vector<const Read*>& verdicts) {
+  std::vector<suites::Predicate> when;
+  for (const Json& each : exception.at("when")) {
+    const Result<suites::Predicate> read = suites::parse_predicate(each.get<std::string>());
+    if (!read) return read.error();
+    when.push_back(*read);
+  }
+  std::int64_t cases = 0, others = 0;
+  std::vector<std::int64_t> covered(when.size(), 0);
+  for (const Read* verdict : verdicts) {
+    const bool is_of_it = verdict->json->value("cause", 0) == exception.at("cause").get<int>();
+    const bool passes = !verdict->is_near_miss() && (verdict->word == "pass" || verdict->word == "contested") &&
+                        verdict->json->value("cause", 0) == 0;
+    if (!is_of_it && !passes) continue;
+    const Result<Case> c = parse_case(text_of(*verdict->json, "line"));
+    if (!c) return c.error();
+    bool is_covered = false;
+    for (std::size_t i = 0; i < when.size(); ++i)
+      if (when[i].holds(*c)) {
+        if (passes) return "'" + when[i].text() + "' holds for a case that passes";
+        ++covered[i];
+        is_covered = true;
+      }
+    cases += is_of_it;
+    others += is_of_it && !is_covered;
+  }
+  if (std::ranges::count(covered, 0) > 0) return "a predicate holds for no case";
+  if (cases != exception.at("cases")) return "there are " + std::to_string(cases) + " cases";
+  return others == exception.at("others") ? "" : "for " + std::to_string(others) + " of its cases no predicate holds";
+}
+
 }  // namespace
+
+std::string wrong_exception(const Json& report) {
+  const std::vector<Read> verdicts = verdicts_of(report);
+  for (const auto& [op, own] : by_operator(report, verdicts))
+    for (const Json& exception : exceptions_in(report, op))
+      if (const std::string wrong = wrong_exception(exception, own); !wrong.empty()) return op + ": " + wrong;
+  return "";
+}
 
 Json recounted_report(const Json& report) {
   const std::vector<Read> verdicts = verdicts_of(report);
@@ -452,6 +501,7 @@ Json recounted_report(const Json& report) {
   std::string certified = "not certified";
   for (const auto& [op, own] : by_operator(report, verdicts)) {
     rows.push_back(report_row(op, own, is_strict(report)));
+    rows.back()["exceptions"] = exceptions_in(report, op);
     certified = worse(certified, text_of(rows.back(), "certified"));
   }
   return {{"totals", totals_of(verdicts)},

@@ -19,6 +19,8 @@ nlohmann::json recounted_certificate(const nlohmann::json& report);
 // What is wrong with the findings of a report and with its ledger, held against its verdicts; empty where nothing is.
 std::string wrong_finding(const nlohmann::json& report);
 std::string wrong_ledger(const nlohmann::json& report);
+// The same of what a version conforms except for: "Conv-11: 'any(pads) > 0' holds for a case that passes".
+std::string wrong_exception(const nlohmann::json& report);
 
 // The first place, in the order of member names, where two documents say something else; empty where they are equal:
 // "/operators/3/level: L0 instead of L2".

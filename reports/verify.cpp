@@ -228,6 +228,7 @@ std::optional<Broken> Verification::broken_verdicts() const {
 std::optional<Broken> Verification::broken_totals() const {
   if (auto broken = different_members("report", report_, recounted_report(report_))) return broken;
   if (const std::string wrong = wrong_finding(report_); !wrong.empty()) return Broken{"report /findings", wrong};
+  if (const std::string wrong = wrong_exception(report_); !wrong.empty()) return Broken{"report /operators", wrong};
   if (const std::string wrong = wrong_ledger(report_); !wrong.empty()) return Broken{"report /ledger", wrong};
   if (report_.at("totals").at("error") != 0) return Broken{"report /totals/error", "a crash blocks a certificate"};
   if (!report_.at("baseline").is_null())

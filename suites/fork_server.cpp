@@ -153,10 +153,20 @@ void fork_when_asked() {
   const int socket = std::atoi(named);
   std::optional<Passed> passed;  // none for the first child
   do {
+    int told[2];  // closed once the host knows of the child: nothing that the child does may come before
+    if (::pipe(told) != 0) ::_exit(EXIT_FAILURE);
     const pid_t child = ::fork();
-    if (child == 0) return become_child(socket, passed);
+    if (child == 0) {
+      char nothing = 0;
+      ::close(told[1]);
+      while (::read(told[0], &nothing, 1) < 0 && errno == EINTR) continue;
+      ::close(told[0]);
+      return become_child(socket, passed);
+    }
     let_go_of(passed);
     tell(socket, "forked", child);
+    ::close(told[0]);
+    ::close(told[1]);
     int status = 0;
     while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
     tell(socket, "ended", status);

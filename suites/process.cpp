@@ -327,8 +327,12 @@ void Process::finish(std::chrono::milliseconds grace) {
   in_.close();
   is_listening_ = false;
   if (!is_over_) {
-    pollfd watched{news().number(), POLLIN, 0};
-    ::poll(&watched, 1, static_cast<int>(grace.count()));
+    if (forks()) {
+      note_ending(grace);
+    } else {
+      pollfd watched{news().number(), POLLIN, 0};
+      ::poll(&watched, 1, static_cast<int>(grace.count()));
+    }
     strays_ = cell_->strays(is_forked_ ? server_.child() : cell_->program());
   }
   kill();

@@ -288,13 +288,13 @@ class Answers(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             report = pathlib.Path(folder, "report.json")
             assay("certify", "--backend", "mutant:pool-divides-by-kernel", "--ops", "AveragePool-11", "--cases", 40, "--report", report)
-            finding = json.loads(report.read_text(encoding="utf-8"))["findings"][0]
+            cause = json.loads(report.read_text(encoding="utf-8"))["causes"][0]
             done = assay("replay", report, 1)
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-            self.assertIn(f"case      {finding['smallest']['line']}\n", done.stdout)
+            self.assertIn(f"case      {cause['smallest']}\n", done.stdout)
             self.assertIn("backend   mutant:pool-divides-by-kernel", done.stdout)
             self.assertEqual(assay("replay", report, 1, *REFERENCE).returncode, 0, "another backend is right")
-            self.assertIn("has findings 1 to ", assay("replay", report, 99).stderr)
+            self.assertIn("has causes 1 to ", assay("replay", report, 99).stderr)
             self.assertIn("which one?", assay("replay", report).stderr)
             spoilt = json.loads(report.read_text(encoding="utf-8"))
             spoilt["backend"]["spec"] = "exec:touch " + folder + "/run"

@@ -7,7 +7,17 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const report = data.report, table = data.table, isFuzz = report.kind === "fuzz";
 const STATES = ["fail", "below", "error", "refused", "contested", "unscored", "accepted", "unsupported", "not run", "pass"];
-const BREACHES = ["fail", "below", "error", "refused"].concat(report.mode === "strict" ? ["contested"] : []);
+const hasApart = !isFuzz && report.special_values === "apart";
+// What breaks is of three kinds. Each has a colour, a shape and words, the same everywhere on the page.
+const KINDS = {
+  wrong: {title: "wrong answers", words: ["fail", "below", "unstable", "differs", "stale session", "breaks law"].concat(report.mode === "strict" ? ["contested"] : [])},
+  crash: {title: "crashes and hangs", words: ["error", "session", "not run"]},
+  refused: {title: "refuses legal models", words: ["refused"]},
+};
+// What a link asks of the list for the numbers of the totals.
+const counted = hasApart ? "counted" : "";
+const BREAKING = Object.values(KINDS).flatMap((each) => each.words);
+const kindOf = (word) => Object.keys(KINDS).find((kind) => KINDS[kind].words.includes(word));
 const WORDS = {
   pass: "inside the interval of the level asked for; for a model that breaks a constraint: refused",
   contested: "wrong as an unclear clause is ruled here, right under another reading of it, which is named",
@@ -16,7 +26,7 @@ const WORDS = {
   unscored: "nothing may be claimed, and why",
   accepted: "a model that breaks a constraint was executed: undefined behaviour, never a fail",
   refused: "a legal model was turned away though nothing declared excludes it",
-  "not run": "not run, since a cause that is known would repeat itself",
+  "not run": "left out, since cases like it had crashed, hung or eaten memory",
   unsupported: "declared as not supported, or the runtime says that it has no implementation",
   error: "crashed, hung, ran out of memory or answered garbage",
 };
@@ -73,16 +83,18 @@ const SHAPES = {
   fail: "M2 2l8 8M10 2l-8 8", error: "M6 1v6.5M6 9.5V11", refused: "M6 1a5 5 0 1 0 .01 0M2.5 2.5l7 7",
   unsupported: "M2 6h8", unscored: "M3.5 4a2.5 2.5 0 1 1 3.2 2.4c-.5.2-.7.6-.7 1.2M6 10v1", accepted: "M6 1l5 9.5H1z",
 };
-SHAPES.conforms = SHAPES.pass;
-SHAPES["not conforming"] = SHAPES.fail;
-SHAPES["not certified"] = SHAPES.unsupported;
+Object.assign(SHAPES, {conforms: SHAPES.pass, "not conforming": SHAPES.fail, "not certified": SHAPES.unsupported, wrong: SHAPES.fail, crash: SHAPES.error,
+  session: "M7.5 1 3 7h6l-4.5 4", "not run": "M4 2v8M8 2v8"});
+// The word is that of a state, a mark, a kind or a conclusion.
 function sign(word, label) {
-  const shape = SHAPES[word] || SHAPES.unsupported;
-  return el("span", {class: "state s-" + word.replace(/ /g, "-")},
+  const kind = kindOf(word) || (KINDS[word] ? word : null);
+  return el("span", {class: "state " + (kind ? "k-" + kind : "s-" + word.replace(/ /g, "-"))},
     svg("svg", {viewBox: "0 0 12 12", "aria-hidden": "true"},
-      svg("path", {d: shape, fill: word === "below" ? "currentColor" : "none", stroke: "currentColor", "stroke-width": 1.9})),
+      svg("path", {d: SHAPES[word] || SHAPES[kind] || SHAPES.unsupported, fill: word === "below" ? "currentColor" : "none", stroke: "currentColor", "stroke-width": 1.9})),
     label === undefined ? word : label);
 }
+const legend = () => el("p", {class: "legend small"}, Object.entries(KINDS).map(([kind, {title, words}]) =>
+  el("span", {}, sign(kind, title), " ", el("span", {class: "soft"}, "(" + words.filter((word) => STATES.includes(word) || report.marks[word]).join(", ") + ")"))));
 
 // -- the rows: columns in the data, so that 100,000 of them are a few arrays
 
@@ -150,14 +162,38 @@ const scrolled = (label, child, role) => el("div", {class: "scroll", role: role 
 const head = (...names) => el("thead", {}, el("tr", {}, names.map((name) =>
   el("th", {scope: "col", class: name.startsWith("#") ? "num" : null}, name.replace("#", "")))));
 const link = (hash, ...children) => el("a", {href: "#" + hash}, children);
-const listHash = (filter) => "verdicts?" + new URLSearchParams(filter).toString();
+const listHash = (filter) => "verdicts?" + new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== "")).toString();
+const outside = (address, ...words) => el("a", {href: address, rel: "external", class: "outside"}, words);
+// Where the text of an operator version stands on the web; nothing where the page does not know.
+const textOf = (op, words) => (data.pages[op] ? outside(data.pages[op], words) : null);
+const nameOf = (op) => op.slice(op.indexOf(":") + 1, op.lastIndexOf("-"));
+// The texts that a ruling or a constraint is about, of each operator that of its newest version here.
+function textsOf(id) {
+  const dot = id.lastIndexOf("."), touch = (row) => row.rulings.touched.concat(row.rulings.untouched).includes(id);
+  const ops = dot < 0 ? (report.coverage || []).filter(touch).map((row) => row.op) : versions.filter((op) => nameOf(op) === id.slice(0, dot));
+  const newest = new Map(ops.map((op) => [op.slice(0, op.lastIndexOf("-")), op]));
+  return [...newest].map(([name, op]) => textOf(op, name)).filter(Boolean).map((each, i) => [i ? ", " : "", each]);
+}
+const texts = (id) => textsOf(id).length ? el("span", {class: "texts small soft"}, "Text: ", textsOf(id)) : null;
+
+// Opens and closes what a button stands for. `draw` fills `place` when it is opened first.
+function opener(button, body, place, draw, opened = () => {}) {
+  const open = (really) => {
+    if (really && !place.firstChild) fill(place, {}, [draw()]);
+    body.hidden = !really;
+    button.setAttribute("aria-expanded", String(really));
+    opened(really);
+  };
+  button.addEventListener("click", () => open(body.hidden));
+  return open;
+}
 
 function quotation(id) {
   const clause = clauses.get(id);
   if (!clause) return el("blockquote", {}, el("b", {}, id));
   return el("blockquote", {}, el("b", {}, id), clause.title ? [" ", el("span", {}, clause.title)] : null, el("br"), clause.text,
     clause.readings && clause.readings.length > 1
-      ? el("span", {class: "soft"}, " Readings: " + clause.readings.map((r, i) => r + (i ? "" : " (ruled)")).join(", ") + ".") : null);
+      ? el("span", {class: "soft"}, " Readings: " + clause.readings.map((r, i) => r + (i ? "" : " (ruled)")).join(", ") + ".") : null, " ", texts(id));
 }
 
 function evidence(proof) {
@@ -282,30 +318,34 @@ function figure(picture) {
 
 // -- first screen
 
-// Breaches by operator version, type and state: those that decide, and those that are judged and shown apart.
-const weighed = new Map();
-function weigh(key, word, decides) {
-  if (!weighed.has(key)) weighed.set(key, {deciding: {}, apart: 0});
-  const own = weighed.get(key);
-  if (decides) own.deciding[word] = (own.deciding[word] || 0) + 1;
-  else ++own.apart;
-}
-const isAgreed = (row) => dictionary("excused", row) === true ||
-  (table.marks[row] || []).some((each) => (each.mark === "xfail" || each.mark === "known") && each.detail === state(row));
-for (let row = 0; row < table.count; ++row) {
-  if (!BREACHES.includes(state(row)) || isAgreed(row)) continue;
-  const decides = isFuzz || state(row) === "error" || ((report.classes || {})[dictionary("class", row)] || {}).decides !== false;
-  for (const key of ["", version(row), version(row) + " " + type(row)]) weigh(key, state(row), decides);
-}
-// "3 fail", "2 refused", "1 apart".
-function breachesOf(key) {
-  const own = weighed.get(key);
-  return own ? listed(own.deciding, BREACHES).concat(own.apart ? [thousands(own.apart) + " apart"] : []) : [];
-}
-
 const sums = (counts, states) => states.reduce((sum, each) => sum + (counts[each] || 0), 0);
 const listed = (counts, states) => states.filter((each) => counts[each]).map((each) => thousands(counts[each]) + " " + each);
 const backendName = () => [report.backend.name, report.backend.version].filter(Boolean).join(" ");
+// What breaks, of any counts of the report: every number of breaches on this page comes from here.
+const breaking = (counts) => BREAKING.filter((word) => counts[word]).map((word) => ({word, kind: kindOf(word), count: counts[word]}));
+const gravest = (parts) => Object.keys(KINDS).find((kind) => parts.some((each) => each.kind === kind));
+
+// Special values are judged, and counted by themselves; a crash never is.
+const isSpecial = (row) => hasApart && !report.classes[dictionary("class", row)].decides && !dictionary("class", row).startsWith("invalid") && state(row) !== "error";
+const marksThatBreak = (row) => (table.marks[row] || []).filter((each) => each.breaches).map((each) => each.mark);
+const isAgreed = (row) => dictionary("excused", row) === true ||
+  (table.marks[row] || []).some((each) => (each.mark === "xfail" || each.mark === "known") && each.detail === state(row));
+
+// What the counts of an operator version and of its types leave out: marks, and how many of their breaches were agreed before the run.
+const besides = new Map();
+function note(row, word) {
+  for (const key of ["", version(row), version(row) + " " + type(row)]) {
+    if (!besides.has(key)) besides.set(key, {agreed: 0});
+    besides.get(key)[word] = (besides.get(key)[word] || 0) + 1;
+  }
+}
+for (let row = 0; row < table.count; ++row) {
+  for (const mark of marksThatBreak(row)) note(row, mark);
+  if (!isSpecial(row) && BREAKING.includes(state(row)) && isAgreed(row)) note(row, "agreed");
+}
+const breakingAt = (counts, key) => breaking({...counts, ...besides.get(key)});
+const agreedAt = (key) => (besides.has(key) && besides.get(key).agreed ? [thousands(besides.get(key).agreed) + " agreed"] : []);
+const tags = (parts) => parts.map(({word, count}) => sign(word, thousands(count) + " " + word));
 
 // What is said before and after the name.
 function conclusion() {
@@ -314,52 +354,107 @@ function conclusion() {
   return report.certified === "not conforming" ? ["No: ", " does not conform"] : ["Unknown: ", " gave nothing that could be judged"];
 }
 
+// Each word as something counted. What is left over is a case with a mark.
+const THINGS = {fail: ["wrong answer"], below: ["answer below the level asked for", "answers below the level asked for"],
+  contested: ["answer against an unclear clause", "answers against an unclear clause"], error: ["crash or hang", "crashes or hangs"],
+  session: ["session damaged by an earlier case", "sessions damaged by an earlier case"], "not run": ["case not run after these", "cases not run after these"],
+  unstable: ["answer that changes when asked again", "answers that change when asked again"], refused: ["legal model"],
+  "stale session": ["answer left over from an earlier question", "answers left over from an earlier question"]};
+
+function sentence(opening, kinds) {
+  const things = (counts) => breaking(counts).filter((each) => kinds.includes(each.kind)).map(({word, count}) => link(listHash({state: word, class: counted}),
+    sign(word, many(count, ...(THINGS[word] || ["case marked " + word, "cases marked " + word])))));
+  const states = things(report.totals), marks = things(report.marks), own = causes.filter((each) => each.number && kinds.includes(kindOf(each.word)));
+  const all = (parts) => parts.map((each, i) => [i ? i + 1 < parts.length ? ", " : " and " : "", each]);
+  return el("p", {class: "says"}, opening, states.length + marks.length ? all(states) : "nothing found",
+    own.length ? [" in ", link("cause-" + own[0].id, many(own.length, "cause"))] : null, marks.length && states.length ? ", besides " : null, all(marks), ".");
+}
+
+function specials() {
+  const parts = breaking(report.special || {});
+  if (!sums(report.special || {}, STATES)) return null;
+  return el("p", {class: "special soft"}, "Special values: ", parts.length ? isFuzz ? listed(report.special, BREAKING).join(", ")
+    : link(listHash({state: "breaches", class: "special"}), listed(report.special, BREAKING).join(", ")) : "nothing breaks", "; judged, they do not count.");
+}
+
 function lead() {
-  const found = (isFuzz ? listed(report.totals, BREACHES) : listed((weighed.get("") || {deciding: {}}).deciding, BREACHES)).concat(Object.entries(report.marks || {}).filter(([, n]) => n).map(([mark, n]) => n + " " + mark));
-  const what = found.length ? found.join(", ") + " in " + many(causes.length, "cause") + "." : "";
   if (isFuzz)
-    return thousands(report.plan.asked) + " generated cases, seed " + report.plan.seed + (report.plan.complete ? "" : ", interrupted") + ". " +
-      (what ? "Found: " + what : "") + " A campaign certifies nothing; it looks for what breaks.";
+    return thousands(report.plan.asked) + " generated cases, seed " + report.plan.seed + (report.plan.complete ? "" : ", interrupted") +
+      ". A campaign certifies nothing; it looks for what breaks.";
   const rows = report.operators, good = rows.filter((row) => row.certified === "conforms").length;
   const judged = rows.filter((row) => row.judged > 0).length;
   const partly = report.suite.complete ? "" : " This is no certificate: " + (report.suite.reached < report.suite.cases
     ? "the run was interrupted." : "only a part of the suite was asked.");
   return good + " of " + many(judged, "operator version") + " that could be judged conform" + (good === 1 ? "s" : "") +
-    (rows.length > judged ? "; " + (rows.length - judged) + " could not" : "") + ". " + (what ? "What breaks it: " + what : "") + partly;
+    (rows.length > judged ? "; " + (rows.length - judged) + " could not" : "") + "." + partly;
 }
+
+const dash = (words) => el("td", {class: "cell none"}, el("span", {class: "soft", "aria-hidden": "true"}, "—"), el("span", {class: "unseen"}, words));
+// The outcome as a sign, what breaks as signs of its own, then a line of details.
+const outcome = (first, parts, details) => [first, tags(parts), el("span", {class: "detail"}, details.filter(Boolean).join(" · "))];
 
 function cell(row, name) {
   const counts = (row.types || {})[name];
-  if (!counts) return el("td", {class: "cell"}, el("span", {class: "soft"}, "—"), el("span", {class: "unseen"}, "not asked"));
-  const standing = (row.standings || {})[name];
-  const all = sums(counts, STATES), breaches = isFuzz ? listed(counts, BREACHES) : breachesOf(row.op + " " + name);
-  if (standing && standing.legal === 0 && !breaches.length)
-    return el("td", {class: "cell"}, el("span", {class: "soft", "aria-hidden": "true"}, "—"), el("span", {class: "unseen"}, "no legal case"));
-  const turnedAway = !breaches.length && counts.unsupported && (!standing || standing.judged === 0);
-  const word = turnedAway || counts.unsupported === all ? "unsupported" : standing ? standing.certified : breaches.length ? "fail" : "pass";
-  const shown = {fail: "found", pass: "nothing found", "not conforming": "does not", "not certified": "not judged"}[word] || word;
-  const details = [standing && standing.level ? standing.level : null].concat(breaches.length ? breaches : word === "unsupported" ? [thousands(counts.unsupported) + " cases"] : counts.pass ? [thousands(counts.pass) + " pass"] : []);
-  return el("td", {class: "cell"}, link(listHash(breaches.length ? {op: row.op, type: name, state: "breaches"} : {op: row.op, type: name}),
-    sign(word, shown), el("span", {class: "detail"}, details.filter(Boolean).join(" · "))));
+  if (!counts) return dash("not asked");
+  const key = row.op + " " + name, standing = (row.standings || {})[name], parts = breakingAt(counts, key), all = sums(counts, STATES);
+  if (standing && standing.legal === 0 && !parts.length) return dash("no legal case");
+  const turnedAway = !parts.length && counts.unsupported && (!standing || standing.judged === 0);
+  const word = turnedAway || counts.unsupported === all ? "unsupported" : standing ? standing.certified : parts.length ? "not conforming" : "nothing found";
+  const first = word === "not conforming" && parts.length ? null : sign(word === "nothing found" ? "pass" : word, {"not certified": "not judged"}[word]);
+  const rest = word === "unsupported" ? [thousands(counts.unsupported) + " cases"] : !parts.length && counts.pass ? [thousands(counts.pass) + " pass"] : [];
+  return el("td", {class: "cell", "data-type": name}, link(listHash({op: row.op, type: name, ...(parts.length ? {state: "breaches", class: counted} : {})}),
+    outcome(first, parts, [standing && standing.level].concat(rest, agreedAt(key)))));
+}
+
+function wholeCell(row) {
+  const parts = breakingAt(row.counts, row.op);
+  const first = isFuzz ? (parts.length ? null : sign("pass", "nothing found")) : row.certified === "not conforming" ? sign(gravest(parts) || "wrong", "not conforming") : sign(row.certified);
+  return el("td", {class: "cell"}, outcome(first, parts, [row.level].concat(agreedAt(row.op))));
+}
+
+// Where it breaks: for one cause a predicate that no case that passes meets; an empty one is met by every case.
+const predicate = (when) => (when === "" ? "everywhere: no case passes" : el("code", {}, said(when)));
+function exception(row, {cause, cases, when, others}) {
+  const own = causes[cause - 1];
+  return el("li", {}, when.length ? when.map((each, i) => [i ? el("span", {class: "soft"}, " or ") : null, predicate(each)]) : "in cases that no condition tells from those that pass",
+    when.length && others ? el("span", {class: "soft"}, ", and in " + many(others, "case") + " that no condition tells from those that pass") : null,
+    el("span", {class: "why"}, link(listHash({op: row.op, cause: String(cause)}), sign(own.word, many(cases, "case") + " " + own.word)), " ", link("cause-" + own.id, "cause " + cause), " ",
+      el("span", {class: "soft"}, said(shortened(own.detail || own.says, 120)))));
+}
+
+function versionBody(row) {
+  const marks = causes.filter((each) => !each.number && each.versions.has(row.op));
+  const exceptions = (row.exceptions || []).map((each) => exception(row, each)).concat(marks.map((each) =>
+    el("li", {}, link("cause-" + each.id, sign(each.word, many(each.versions.get(row.op), "case") + " " + each.word)), " ", el("span", {class: "soft"}, said(shortened(each.detail, 120))))));
+  const judged = isFuzz ? null : thousands(row.judged) + " of " + many(row.legal, "legal case") + " could be judged.";
+  const title = row.judged && row.certified !== "not certified" ? "Conforms, except where" : "Breaks where";
+  return el("div", {class: "within"}, judged ? el("p", {class: "small"}, judged, exceptions.length || row.certified !== "conforms" ? null : " It conforms.") : null,
+    exceptions.length ? block(title, el("ul", {class: "plain where"}, exceptions)) : null,
+    el("p", {class: "small links"}, link(listHash({op: row.op}), "Its verdicts"), textOf(row.op, "Its text in the standard")));
+}
+
+const versionRows = new Map();
+function versionRow(row, cells) {
+  const place = el("td", {colspan: cells.length + 1}), body = el("tr", {class: "more", hidden: true}, place);
+  const button = el("button", {type: "button", class: "bare item toggle", "aria-expanded": "false"}, row.op);
+  versionRows.set(row.op, opener(button, body, place, () => versionBody(row)));
+  return [el("tr", {id: "version-" + row.op}, el("th", {scope: "row"}, button), cells), body];
 }
 
 function matrix() {
   const order = ["bf16", "f16", "f32", "f64", "u8", "i8", "i32", "i64"];
   // A type that only models that break a constraint have is no column.
   const isShown = (row, name) => row.types && row.types[name] && (isFuzz || !row.standings || !row.standings[name] ||
-    row.standings[name].legal > 0 || sums(row.types[name], BREACHES) > 0);
+    row.standings[name].legal > 0 || breaking(row.types[name]).length > 0);
   const types = order.filter((name) => report.operators.some((row) => isShown(row, name)));
   const judged = (row) => (row.legal ? Math.floor(100 * row.judged / row.legal) + " %" : "—");
-  const words = isFuzz ? "What was found, by operator version and type of the first input." :
-    "Verdict, level reached and what breaks it, by operator version and type of the first input; each cell leads to its verdicts. Apart: breaches in classes of cases that do not decide.";
-  return [el("p", {class: "small soft"}, words), scrolled("Verdict by operator version and type", el("table", {class: "matrix"},
+  const cells = (row) => [wholeCell(row), ...types.map((name) => cell(row, name)), ...(isFuzz ? [] : [el("td", {class: "num", "data-type": "judged"}, judged(row))])];
+  const words = (isFuzz ? "What was found, by operator version and type of the first input." : "Verdict, level reached and what breaks it, by operator version and type of the first input.") +
+    " A version opens on where it breaks; a cell leads to its verdicts.";
+  return [el("p", {class: "small soft"}, words), legend(), scrolled("Verdict by operator version and type", el("table", {class: "matrix versions"},
     el("caption", {class: "unseen"}, "Verdict by operator version and type"),
     head("Operator version", "All types", ...types, ...(isFuzz ? [] : ["#Judged"])),
-    el("tbody", {}, report.operators.map((row) => el("tr", {id: "version-" + row.op},
-      el("th", {scope: "row"}, link(listHash({op: row.op}), row.op)),
-      el("td", {class: "cell"}, isFuzz ? sign(sums(row.counts, BREACHES) ? "fail" : "pass", sums(row.counts, BREACHES) ? "found" : "nothing found")
-        : sign(row.certified), el("span", {class: "detail"}, [row.level].concat(isFuzz ? listed(row.counts, BREACHES) : breachesOf(row.op)).filter(Boolean).join(" · "))),
-      types.map((name) => cell(row, name)), isFuzz ? null : el("td", {class: "num"}, judged(row)))))))];
+    el("tbody", {}, report.operators.map((row) => versionRow(row, cells(row))))))];
 }
 
 function unsupportedReasons() {
@@ -374,7 +469,7 @@ function unsupportedReasons() {
 }
 
 // The kinds of change, as reports/README.md has them.
-const KINDS = {broken: "broken, now a breach", worse: "a graver breach", lost: "unsupported now", fixed: "fixed", better: "a milder breach", gained: "supported now",
+const CHANGES = {broken: "broken, now a breach", worse: "a graver breach", lost: "unsupported now", fixed: "fixed", better: "a milder breach", gained: "supported now",
   reading: "another reading", "level down": "a weaker level", "level up": "a stronger level", otherwise: "ends otherwise"};
 
 function changesColumn() {
@@ -385,7 +480,7 @@ function changesColumn() {
   const counted = (number, words, filter) => { if (number) items.push(el("li", {}, filter ? link(listHash(filter), el("b", {}, thousands(number)), " " + words) : [el("b", {}, thousands(number)), " " + words])); };
   if (changes) {
     for (const [kind, number] of Object.entries(changes.counts))
-      counted(number, isFuzz ? "kinds of failure that are " + (kind === "broken" ? "new" : "gone") : "cases: " + KINDS[kind], isFuzz ? null : {change: kind});
+      counted(number, isFuzz ? "kinds of failure that are " + (kind === "broken" ? "new" : "gone") : "cases: " + CHANGES[kind], isFuzz ? null : {change: kind});
     counted(changes.fresh, "cases that are new");
     counted(changes.gone, "cases that are gone");
     for (const each of changes.versions)
@@ -409,7 +504,7 @@ function firstScreen() {
     "ONNX " + report.standard.release, "assay " + report.tool.version,
     report.suite ? "suite " + report.suite.hash.slice(0, 8) + ", " + thousands(report.suite.reached) + " of " + thousands(report.suite.cases) + " cases" : null,
     report.run.started + ", " + Math.round(report.run.seconds) + " s"];
-  section.append(el("p", {class: "lead"}, lead()), el("ul", {class: "facts"}, facts.filter(Boolean).map((each) => el("li", {}, said(each)))), ...matrix());
+  section.append(...[sentence("What is wrong: ", ["wrong", "crash"]), sentence("What is only refused: ", ["refused"]), specials(), el("p", {class: "lead"}, lead())].filter(Boolean), el("ul", {class: "facts"}, facts.filter(Boolean).map((each) => el("li", {}, said(each)))), ...matrix());
   const followed = report.rulings.filter((row) => Object.keys(row.followed).length);
   const reasons = unsupportedReasons();
   section.append(el("div", {class: "columns"},
@@ -423,7 +518,7 @@ function firstScreen() {
     changesColumn()));
 }
 
-// -- causes: findings that say the same, whatever the operator version
+// -- causes
 
 const isWords = (text) => typeof text === "string" && text !== "";
 
@@ -433,17 +528,15 @@ function sorted() {
   return report.causes.map((cause, i) => {
     const smallest = isFuzz ? findings.get(cause.smallest) || {} : cause;
     const first = isFuzz ? null : report.findings.find((each) => each.cause === i + 1);
-    const row = first ? rowOf(first.first) : undefined;
-    const colon = cause.sentence.indexOf(": ");
-    return {state: cause.state, word: cause.state, because: cause.because, detail: smallest.detail || "", count: cause.count,
-      says: colon < 0 ? cause.sentence : cause.sentence.slice(colon + 2), versions: new Map(Object.entries(cause.versions)), smallest: cause.smallest, replay: cause.replay,
-      picture: smallest.picture, account: smallest.account, evidence: smallest.evidence, clauses: smallest.clauses || [], needs: cause.needs, row,
-      where: exceptions(i + 1), id: String(i + 1), found: cause.first, folder: smallest.folder};
+    return {number: i + 1, id: String(i + 1), word: cause.state, says: cause.sentence, detail: smallest.detail || "", count: cause.count,
+      versions: new Map(Object.entries(cause.versions)), needs: cause.needs, where: exceptionsOf(i + 1), smallest: cause.smallest, replay: cause.replay,
+      clauses: smallest.clauses || [], row: first ? rowOf(first.first) : undefined,
+      picture: smallest.picture, account: smallest.account, evidence: smallest.evidence};
   });
 }
 
-// "Conforms except where": predicates, with the operator versions that share one.
-function exceptions(number) {
+// Predicates, with the operator versions that share one.
+function exceptionsOf(number) {
   const all = new Map();
   for (const row of report.operators)
     for (const each of row.exceptions || [])
@@ -451,63 +544,51 @@ function exceptions(number) {
   return [...all];
 }
 
-// Marks, and what an interrupted run did not sort.
+// Marks that break conformance, and what an interrupted run did not sort.
 function unsorted() {
-  return (isFuzz ? [] : report.findings).filter((each) => !each.cause && (each.mark || each.deciding)).map((each) => {
-    const smallest = each.smallest || {id: each.first, replay: each.replay};
-    return {state: each.mark ? "error" : each.state, word: each.mark || each.state, because: each.because, says: "", detail: each.detail, count: each.count,
-      versions: new Map([[each.op, each.count]]), smallest: smallest.line || "", replay: smallest.replay || each.replay, row: rowOf(smallest.id),
-      where: [], clauses: each.clauses || [], needs: each.needs || [], evidence: null, id: each.first.slice(0, 12)};
-  });
+  const breaks = (each) => {
+    const mark = (table.marks[rowOf(each.first)] || []).find((own) => own.mark === each.mark && own.by === each.because);
+    return each.mark ? !mark || mark.breaches : each.deciding;
+  };
+  return (isFuzz ? [] : report.findings).filter((each) => !each.cause && breaks(each)).map((each, i) => ({
+    id: "mark-" + (i + 1), word: each.mark || each.state, says: each.op + ": " + each.count + " " + (each.mark || each.state) + " (" + each.because + ")",
+    detail: each.detail, count: each.count, versions: new Map([[each.op, each.count]]), needs: each.needs, where: [],
+    smallest: each.smallest.line, replay: each.smallest.replay || each.replay, clauses: each.clauses, row: rowOf(each.smallest.id)}));
 }
 
 const causes = sorted().concat(unsorted());
-// Two causes may begin with one case: an id leads to one of them.
-const taken = new Map();
-for (const cause of causes) {
-  const before = taken.get(cause.id) || 0;
-  taken.set(cause.id, before + 1);
-  if (before) cause.id += "-" + (before + 1);
-}
-
 function causeBody(cause) {
   return [
     el("div", {class: "pair"},
       el("div", {}, block("Smallest case", el("p", {class: "line"}, said(cause.smallest))), block("Ask it again", copied(cause.replay)), takeAway(cause.account),
-        isWords(cause.detail) ? block(cause.state === "refused" || cause.state === "error" ? "In its words" : "What was found", el("p", {class: "small"}, said(cause.detail))) : null,
-        cause.where.length ? block("Where it breaks, and nothing passes", cause.where.map(([when, ops]) => el("p", {class: "small"}, el("code", {}, when), el("span", {class: "soft"}, " " + ops.join(", "))))) : null,
+        isWords(cause.detail) ? block(cause.word === "refused" || cause.word === "error" ? "In its words" : "What was found", el("p", {class: "small"}, said(cause.detail))) : null,
+        cause.where.length ? block("Where it breaks, and nothing passes", cause.where.map(([when, ops]) => el("p", {class: "small"}, predicate(when), el("span", {class: "soft"}, " ", ops.join(", "))))) : null,
         cause.needs.length ? block("What the case has", el("p", {class: "small"}, cause.needs.join(", "))) : null),
       el("div", {}, block("Operator versions", el("p", {class: "small"}, [...cause.versions].map(([op, n], i) =>
-        [i ? ", " : "", isFuzz ? op : link(listHash({op, state: "breaches"}), op), " ", el("b", {}, thousands(n))]))),
+        [i ? ", " : "", isFuzz ? op : link("version-" + op, op), " ", isFuzz || !cause.number ? el("b", {}, thousands(n))
+          : link(listHash({op, cause: cause.id}), el("b", {}, thousands(n)))]))),
       cause.clauses.length ? block("The clauses this case rests on", cause.clauses.map(quotation)) : null,
-      cause.row !== undefined ? el("p", {class: "small"}, link("verdict-" + table.id[cause.row], "Its verdict")) : null)),
+      cause.row !== undefined ? el("p", {class: "small"}, link("verdict-" + table.id[cause.row], "Its first verdict")) : null)),
     cause.picture ? figure(cause.picture) : null,
     cause.evidence ? evidence(cause.evidence) : null,
   ];
 }
 
+// Long words of a runtime have their point at the end.
+const middleOut = (text) => (text.length > 240 ? text.slice(0, 90) + " … " + text.slice(-140) : text);
+
 function causeArticle(cause) {
   const body = el("div", {class: "body", hidden: true, id: "body-" + cause.id});
-  const button = el("button", {type: "button", class: "bare item", "aria-expanded": "false", "aria-controls": "body-" + cause.id, onclick: () => open(body.hidden)},
-    sign(cause.state, cause.word), el("span", {class: "count"}, thousands(cause.count) + "×"),
-    el("span", {class: "words"}, said(cause.says || shortened(cause.detail || cause.because, 220)),
-      el("span", {class: "soft"}, [...cause.versions.keys()].join(", ") + (cause.because ? " · " + cause.because : ""))),
-    el("span", {class: "sign", "aria-hidden": "true"}, "+"));
-  function open(really) {
-    if (really && !body.firstChild) fill(body, {}, [causeBody(cause)]);
-    body.hidden = !really;
-    button.setAttribute("aria-expanded", String(really));
-    button.lastChild.textContent = really ? "−" : "+";
-    if (really) history.replaceState(null, "", "#cause-" + cause.id);
-  }
-  cause.open = open;
-  return el("article", {class: "cause", id: "cause-" + cause.id}, el("h3", {}, button), body);
+  const button = el("button", {type: "button", class: "bare item", "aria-expanded": "false", "aria-controls": "body-" + cause.id},
+    el("span", {class: "number"}, cause.number || "–"), sign(cause.word), el("span", {class: "count"}, thousands(cause.count) + "×"),
+    el("span", {class: "words"}, said(cause.says), isWords(cause.detail) && !cause.says.includes(cause.detail) ? el("span", {class: "soft"}, said(middleOut(cause.detail))) : null));
+  cause.open = opener(button, body, body, () => causeBody(cause), (really) => { if (really) history.replaceState(null, "", "#cause-" + cause.id); });
+  return el("article", {class: "cause k-" + kindOf(cause.word), id: "cause-" + cause.id}, el("h3", {}, button), body);
 }
 
 function drawCauses() {
-  const section = byId("causes");
-  section.append(el("p", {class: "soft"}, causes.length ? "What breaks conformance, gathered by what it looks like; the gravest first. Every line can be asked again." : "Nothing breaks conformance."));
-  section.append(...causes.map(causeArticle));
+  byId("causes").append(el("p", {class: "soft"}, causes.length ? "What breaks conformance, the gravest first. Every line can be asked again." : "Nothing breaks conformance."),
+    ...(causes.length ? [legend()] : []), ...causes.map(causeArticle));
 }
 
 // -- errors
@@ -667,43 +748,59 @@ function drawReadings() {
     scrolled("Readings followed", el("table", {}, head("Clause", "How it is ruled", "Followed"), el("tbody", {}, report.rulings.map((row) => {
       const clause = clauses.get(row.id) || {};
       return el("tr", {id: "reading-" + row.id}, el("th", {scope: "row"}, row.id, " ", el("span", {class: "small"}, row.title || clause.title || "")),
-        el("td", {class: "small"}, clause.text || "", clause.readings && clause.readings.length > 1 ? el("span", {class: "soft"}, " Ruled: " + clause.readings[0] + "; else " + clause.readings.slice(1).join(", ") + ".") : null),
+        el("td", {class: "small"}, clause.text || "", clause.readings && clause.readings.length > 1 ? el("span", {class: "soft"}, " Ruled: " + clause.readings[0] + "; else " + clause.readings.slice(1).join(", ") + ".") : null, " ", texts(row.id)),
         el("td", {}, counts(row)));
     })))));
   if (!report.constraints || !report.constraints.length) return;
   section.append(el("h3", {}, "Models that break a constraint"), scrolled("Models that break a constraint", el("table", {},
     head("Constraint", "Says", "#refused", "#accepted", "#contested", "#unsupported", "#error"),
-    el("tbody", {}, report.constraints.map((row) => el("tr", {id: "constraint-" + row.id}, el("th", {scope: "row"}, link(listHash({q: row.id, class: "invalid-static"}), row.id)), el("td", {class: "small"}, row.text),
+    el("tbody", {}, report.constraints.map((row) => el("tr", {id: "constraint-" + row.id}, el("th", {scope: "row"}, link(listHash({q: row.id, class: "invalid-static"}), row.id)), el("td", {class: "small"}, row.text, " ", texts(row.id)),
       ["refused", "accepted", "contested", "unsupported", "error"].map((name) => el("td", {class: "num"}, row[name] ? thousands(row[name]) : "·"))))))));
 }
 
 // -- the list of verdicts
 
 const PAGE = 50;
-const filter = {q: "", op: "", state: "", type: "", class: "", change: "", page: 0};
+const EVERYTHING = {q: "", op: "", state: "", type: "", class: "", cause: "", change: "", page: 0};
+const filter = {...EVERYTHING};
 const changed = new Map(((data.changes || {}).cases || []).map((each) => [each.id, each]));
 let found = null, opened = -1;
 
+// Whether a word of a state or of a mark is what the filter asks for.
+const isAsked = (word) => (filter.state === "breaches" ? BREAKING.includes(word) : KINDS[filter.state] ? kindOf(word) === filter.state : word === filter.state);
+function hasState(row) {
+  if (filter.state === "") return true;
+  if (filter.state === "marked") return Boolean(table.marks[row]);
+  const marks = (table.marks[row] || []).filter((each) => each.breaches || each.mark === filter.state);
+  return marks.some((each) => isAsked(each.mark)) || (isAsked(state(row)) && !(filter.state === "breaches" && isAgreed(row)));
+}
+function hasClass(row) {
+  if (filter.class === "special") return isSpecial(row);
+  if (filter.class === "counted") return !isSpecial(row) || marksThatBreak(row).length > 0;
+  return filter.class === "" || dictionary("class", row) === filter.class;
+}
+
 function matches() {
-  const states = filter.state === "breaches" ? BREACHES : filter.state ? [filter.state] : null;
-  const stateOf = table.state.values.map((each) => !states || states.includes(each));
-  const classOf = table.class.values.map((each) => !filter.class || each === filter.class);
-  const marked = filter.state === "marked", words = filter.q.toLowerCase();
-  const has = (text) => String(text || "").toLowerCase().includes(words);
-  const inDetail = table.detail.values.map((each) => words !== "" && has(each)), inPattern = table.pattern.values.map((each) => words !== "" && has(each));
-  const inBecause = table.because.values.map((each) => words !== "" && has(each)), inViolated = table.violated.values.map((each) => words !== "" && has((each || []).join(" ")));
+  const words = filter.q.toLowerCase(), has = (text) => String(text || "").toLowerCase().includes(words);
+  const spoken = ["detail", "because", "pattern", "violated"].map((name) => [table[name].rows, table[name].values.map((each) => words !== "" && has(each))]);
   const start = filter.op + " ", rows = [];
   for (let row = 0; row < table.count; ++row) {
-    if (marked ? !table.marks[row] : !stateOf[table.state.rows[row]]) continue;
-    if (!classOf[table.class.rows[row]]) continue;
     if (filter.op && !line(row).startsWith(start)) continue;
+    if (!hasState(row) || !hasClass(row)) continue;
+    if (filter.cause && String(dictionary("cause", row)) !== filter.cause) continue;
     if (filter.type && type(row) !== filter.type) continue;
     if (filter.change && (changed.get(table.id[row]) || {}).kind !== filter.change) continue;
-    if (words && !inDetail[table.detail.rows[row]] && !inBecause[table.because.rows[row]] && !inPattern[table.pattern.rows[row]] &&
-        !inViolated[table.violated.rows[row]] && !table.id[row].startsWith(words) && !line(row).toLowerCase().includes(words)) continue;
+    if (words && !spoken.some(([at, fits]) => fits[at[row]]) && !table.id[row].startsWith(words) && !has(line(row))) continue;
     rows.push(row);
   }
   return rows;
+}
+
+// The list opens on what breaks, where anything does.
+function atFirst() {
+  Object.assign(filter, EVERYTHING, {state: "breaches", class: counted});
+  found = matches(), opened = -1;
+  if (!found.length) Object.assign(filter, EVERYTHING), found = null;
 }
 
 function marksOf(row) {
@@ -712,7 +809,7 @@ function marksOf(row) {
 
 function more(row) {
   const facts = [["id", table.id[row]], ["class", dictionary("class", row)], ["level", dictionary("level", row)], ["origin", dictionary("origin", row)],
-    ["index", table.index[row]], ["because", because(row)], ["detail", detail(row)],
+    ["index", table.index[row]], ["because", because(row)], ["detail", detail(row)], ["cause", dictionary("cause", row) ? link("cause-" + dictionary("cause", row), "cause " + dictionary("cause", row)) : null],
     ["reading", pairsOf(dictionary("readings", row))], ["follows", pairsOf(dictionary("followed", row))],
     ["elements", table.elements[row] === null ? null : table.elements[row] + ", of these " + table.exact[row] + " correctly rounded, " + table.unscored[row] + " unscored"],
     ["worst error", typeof table.worst_ulp[row] === "number" ? table.worst_ulp[row].toPrecision(3) + " ulp" +
@@ -721,7 +818,7 @@ function more(row) {
   if (change) facts.push(["before", change.before]);
   const violated = dictionary("violated", row) || [];
   return [block("Case", el("p", {class: "line"}, said(line(row)))),
-    el("dl", {}, facts.filter(([, value]) => value !== null && value !== undefined && value !== "").map(([name, value]) => [el("dt", {}, name), el("dd", {}, said(value))])),
+    el("dl", {}, facts.filter(([, value]) => value !== null && value !== undefined && value !== "").map(([name, value]) => [el("dt", {}, name), el("dd", {}, value instanceof Node ? value : said(value))])),
     el("p", {class: "small"}, link("verdict-" + table.id[row], "Link to this verdict")),
     violated.length ? block("The constraint this model breaks", violated.map(quotation)) : null,
     replay(row) ? block("Ask it again", copied(replay(row))) : null, marksOf(row),
@@ -730,18 +827,13 @@ function more(row) {
 const pairsOf = (object) => (object ? Object.entries(object).map(([name, value]) => name + "=" + value).join(" ") : "");
 
 function verdictRows(row) {
-  const body = el("tr", {class: "more", hidden: true}, el("td", {colspan: 4}));
-  const button = el("button", {type: "button", class: "bare item", "aria-expanded": "false", onclick: () => open(body.hidden)},
-    el("span", {class: "line"}, said(shortened(line(row), 400))));
-  const tr = el("tr", {class: "row", id: "verdict-" + table.id[row]}, el("td", {}, sign(state(row)), (table.marks[row] || []).map((mark) => el("span", {class: "small soft"}, " " + mark.mark))),
+  const place = el("td", {colspan: 4}), body = el("tr", {class: "more", hidden: true}, place);
+  const button = el("button", {type: "button", class: "bare item", "aria-expanded": "false"}, el("span", {class: "line"}, said(shortened(line(row), 400))));
+  const marks = (table.marks[row] || []).map((each) => (each.breaches ? sign(each.mark) : el("span", {class: "small soft"}, each.mark)));
+  const tr = el("tr", {class: "row", id: "verdict-" + table.id[row]}, el("td", {}, sign(state(row)), isSpecial(row) && BREAKING.includes(state(row)) ? el("span", {class: "small soft"}, "special") : null, marks),
     el("td", {}, button), el("td", {class: "wide small"}, said(shortened(because(row) + (detail(row) && detail(row) !== because(row) ? ": " + detail(row) : ""), 120))),
     el("td", {class: "wide num small"}, [dictionary("level", row), typeof table.worst_ulp[row] === "number" && table.worst_ulp[row] > 0 ? table.worst_ulp[row].toPrecision(2) + " ulp" : null].filter(Boolean).join(" · ")));
-  function open(really) {
-    if (really && !body.firstChild.firstChild) fill(body.firstChild, {}, [more(row)]);
-    body.hidden = !really;
-    tr.classList.toggle("open", really);
-    button.setAttribute("aria-expanded", String(really));
-  }
+  const open = opener(button, body, place, () => more(row), (really) => tr.classList.toggle("open", really));
   if (row === opened) open(true);
   return [tr, body];
 }
@@ -757,12 +849,12 @@ function drawList() {
   list.where.textContent = "page " + thousands(filter.page + 1) + " of " + thousands(pages);
   list.back.disabled = filter.page === 0;
   list.next.disabled = filter.page >= pages - 1;
-  for (const name of ["q", "op", "state", "type", "class", "change"]) if (list[name] && list[name] !== document.activeElement) list[name].value = filter[name];
+  for (const name of Object.keys(EVERYTHING)) if (list[name] && list[name] !== document.activeElement) list[name].value = filter[name];
 }
 
 function hashOfFilter() {
   const set = Object.entries(filter).filter(([, value]) => value !== "" && value !== 0);
-  return "#verdicts" + (set.length ? "?" + new URLSearchParams(set).toString() : "");
+  return "#verdicts?" + (set.length ? new URLSearchParams(set).toString() : "state=all");
 }
 
 function refilter(part) {
@@ -803,13 +895,17 @@ function drawVerdicts() {
     isFuzz ? el("p", {class: "soft"}, "A campaign keeps what failed and what was marked; it asked " + many(report.plan.asked, "case") + ".") : null,
     el("form", {class: "filters", role: "search", "aria-label": "Verdicts", onsubmit: (event) => event.preventDefault()},
       el("label", {class: "grow"}, "Search", list.q), choose("op", "Operator", same(versions)),
-      choose("state", "State", [["breaches", "what breaks it"], ["marked", "marked"]].concat(same(table.state.values))),
-      choose("type", "Type", same(types)), isFuzz ? null : choose("class", "Class", same(table.class.values)),
+      choose("state", "State", [["breaches", "what breaks"], ["wrong", "wrong answers"], ["crash", "crashes and hangs"], ["marked", "marked"]]
+        .concat(same(Object.keys(report.marks).filter((mark) => report.marks[mark] > 0)), same(table.state.values))),
+      choose("type", "Type", same(types)),
+      isFuzz ? null : choose("class", "Class", (hasApart ? [["counted", "all that count"], ["special", "special values"]] : []).concat(same(table.class.values))),
+      isFuzz || !report.causes.length ? null : choose("cause", "Cause", report.causes.map((cause, i) => [String(i + 1), i + 1 + ": " + cause.count + " " + cause.state])),
       data.changes && !isFuzz ? choose("change", "Change", same(Object.keys(data.changes.counts))) : null,
-      el("button", {type: "button", id: "reset", onclick: () => { list.q.value = ""; refilter({q: "", op: "", state: "", type: "", class: "", change: ""}); }}, "Reset")),
+      el("button", {type: "button", id: "reset", onclick: () => { list.q.value = ""; refilter(EVERYTHING); }}, "Show all")),
     el("div", {class: "pager"}, list.count, list.back, list.next, list.where),
     el("table", {class: "verdicts"}, el("caption", {class: "unseen"}, "Verdicts that match"),
       el("thead", {}, el("tr", {}, el("th", {scope: "col"}, "State"), el("th", {scope: "col"}, "Case"), el("th", {scope: "col", class: "wide"}, "Because"), el("th", {scope: "col", class: "wide num"}, "Level"))), list.body)].filter(Boolean));
+  atFirst();
   drawList();
 }
 
@@ -817,9 +913,14 @@ function drawVerdicts() {
 
 function route() {
   const hash = decodeURIComponent(location.hash.slice(1));
-  if (hash.startsWith("verdicts")) {
-    const wanted = new URLSearchParams(location.hash.slice(1).split("?")[1] || "");
+  if (hash === "verdicts") {
+    atFirst();
+    drawList();
+    byId("verdicts").scrollIntoView();
+  } else if (hash.startsWith("verdicts?")) {
+    const wanted = new URLSearchParams(location.hash.slice(1).split("?")[1]);
     for (const name of Object.keys(filter)) filter[name] = name === "page" ? Number(wanted.get(name)) || 0 : wanted.get(name) || "";
+    if (filter.state === "all") filter.state = "";
     found = null, opened = -1;
     drawList();
     byId("verdicts").scrollIntoView();
@@ -833,6 +934,7 @@ function route() {
       byId(hash).querySelector("button").focus({preventScroll: true});
     }
   } else if (hash && byId(hash)) {
+    if (versionRows.has(hash.slice(8))) versionRows.get(hash.slice(8))(true);
     byId(hash).scrollIntoView();
   }
 }
@@ -843,7 +945,7 @@ function showVerdict(id) {
     announce("This report has no verdict " + id);
     return;
   }
-  Object.assign(filter, {q: "", op: "", state: "", type: "", class: "", change: "", page: Math.floor(row / PAGE)});
+  Object.assign(filter, EVERYTHING, {page: Math.floor(row / PAGE)});
   found = null, opened = row;
   drawList();
   byId("verdict-" + id).scrollIntoView({block: "center"});
@@ -885,7 +987,7 @@ function drawFrame() {
   byId("sections").append(...Object.entries(names).map(([id, words]) => link(id, words)));
   byId("theme").addEventListener("click", toggleTheme);
   byId("help-button").addEventListener("click", () => byId("help").showModal());
-  const keys = [["/", "search the verdicts"], ["j k", "next and previous cause or verdict"], ["Enter", "open or close it"], ["n p", "next and previous page of verdicts"], ["t", "colours: system, light, dark"], ["?", "this"], ["Esc", "leave"]];
+  const keys = [["/", "search the verdicts"], ["j k", "next and previous operator version, cause or verdict"], ["Enter", "open or close it"], ["n p", "next and previous page of verdicts"], ["t", "colours: system, light, dark"], ["?", "this"], ["Esc", "leave"]];
   byId("help").append(el("dl", {}, keys.map(([key, words]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, words)])), el("h3", {}, "Words"),
     el("dl", {}, STATES.map((each) => [el("dt", {}, sign(each)), el("dd", {class: "small"}, WORDS[each])])),
     el("form", {method: "dialog"}, el("button", {}, "Close")));
@@ -912,7 +1014,7 @@ drawReadings();
 drawVerdicts();
 document.addEventListener("keydown", onKey);
 window.addEventListener("hashchange", route);
-window.addEventListener("beforeprint", () => causes.slice(0, 40).forEach((cause) => cause.open(true)));
+window.addEventListener("beforeprint", () => [...versionRows.values(), ...causes.slice(0, 40).map((cause) => cause.open)].forEach((open) => open(true)));
 if (location.hash) route();
 document.documentElement.dataset.ready = "true";
 

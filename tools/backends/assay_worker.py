@@ -109,8 +109,12 @@ def fork_when_asked():
     host = socket.socket(fileno=int(named))
     descriptors = []  # the first process has those of the program
     while True:
+        told, tell = os.pipe()  # closed once the host knows of the child: nothing that the child does may come before
         child = os.fork()
         if child == 0:
+            os.close(tell)
+            os.read(told, 1)
+            os.close(told)
             host.close()
             os.setpgid(0, 0)
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
@@ -121,6 +125,8 @@ def fork_when_asked():
         if not descriptors:
             let_go()
         host.send(b"forked %d" % child)
+        os.close(told)
+        os.close(tell)
         host.send(b"ended %d" % os.waitpid(child, 0)[1])
         request, descriptors, _, _ = socket.recv_fds(host, 64, 4)
         if not request:
