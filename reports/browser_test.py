@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page in a real browser: what a person sees, finds and types; strangers' words that stay words; how long 100,000 verdicts take.
+"""The page in a real browser: what a person sees, finds and types; numbers that are those of the report; colours for who sees
+few; strangers' words that stay words; how long 100,000 verdicts take.
 
 Needs Chromium (setup.sh --browser); without it the test says that it did not run, and fails under ASSAY_FULL=1.
 """
 import copy
+import itertools
 import json
+import math
 import os
 import pathlib
 import re
@@ -39,6 +42,65 @@ CONTRAST = r"""(() => {
 NAMELESS = r"""[...document.querySelectorAll("button, a[href], input, select, [role=img], [role=region]")].filter((e) => e.offsetParent !== null &&
   !(e.getAttribute("aria-label") || e.textContent.trim() || (e.labels && e.labels.length))).map((e) => e.outerHTML.slice(0, 80))"""
 HEADINGS = r"""[...document.querySelectorAll("h1,h2,h3,h4")].filter((e) => e.offsetParent !== null).map((e) => Number(e.tagName[1]))"""
+KINDS = {"wrong": ["fail", "below"], "crash": ["error", "session", "not run"], "refused": ["refused"]}
+BREAKING = sum(KINDS.values(), [])
+SPECIAL = ("nonfinite", "overflow-int")
+# A backend in every trouble: over a kernel of 3 it is wrong, and from then on over strides of 1 as well; over one of 2 with pads
+# it crashes; strides above 2 it turns away.
+TROUBLED = """
+import os, sys
+sys.path.append(sys.argv[1])
+import assay_worker
+import numpy, onnx
+from onnx.reference import ReferenceEvaluator
+damaged = False
+
+def run(model, sets, options):
+    global damaged
+    node = onnx.load_model_from_string(model).graph.node[0]
+    ints = {each.name: list(each.ints) for each in node.attribute}
+    kernel, strides, pads = (ints.get(name) or [1] for name in ("kernel_shape", "strides", "pads"))
+    if max(strides) > 2:
+        raise assay_worker.Refused("strides above 2")
+    if kernel[0] == 2 and "pads" in ints and max(pads) > 0:
+        os.abort()
+    evaluator = ReferenceEvaluator(onnx.load_model_from_string(model))
+    outputs = [evaluator.run(None, dict(zip(evaluator.input_names, map(assay_worker.array_of, parts)))) for parts in sets]
+    wrong = kernel[0] == 3 or (damaged and strides == [1])
+    damaged = damaged or kernel[0] == 3
+    return [[assay_worker.proto_of("Y", numpy.asarray(array + 1 if wrong else array, array.dtype)) for array in arrays] for arrays in outputs]
+
+assay_worker.serve({"backend": "troubled", "version": "1", "device": "cpu"}, run)
+"""
+# How those see colours who lack a kind of cone (Machado, Oliveira and Fernandes, 2009), in linear light.
+SIGHT = {"all cones": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+         "no red": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+         "no green": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+         "no blue": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]}
+
+
+def seen(colour, sight):
+    """CIELAB of "rgb(1, 2, 3)"."""
+    light = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in (int(each) / 255 for each in re.findall(r"\d+", colour)[:3])]
+    light = [min(1, max(0, sum(a * b for a, b in zip(row, light)))) for row in SIGHT[sight]]
+    white, rows = (0.9505, 1, 1.089), ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
+    x, y, z = (sum(a * b for a, b in zip(row, light)) / w for row, w in zip(rows, white))
+    x, y, z = (v ** (1 / 3) if v > 0.008856 else 7.787 * v + 16 / 116 for v in (x, y, z))
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def number(text):
+    """The number that a text begins with; the page puts narrow blanks between thousands."""
+    return int(re.match(r"[\d\u202f]+", text).group().replace("\u202f", ""))
+
+
+def counts(verdict):
+    """Whether a verdict is in the totals, or stands apart as one of special values."""
+    return verdict["class"] not in SPECIAL or verdict["state"] == "error"
+
+
+def breaks(verdict):
+    return {verdict["state"], *(mark["mark"] for mark in verdict.get("marks", []) if mark["breaches"])} & set(BREAKING)
 
 
 def assay(*arguments):
@@ -56,6 +118,12 @@ class InABrowser(unittest.TestCase):
         assert done.returncode == 1, done.stdout + done.stderr
         cls.report = json.loads((cls.path / "report.json").read_text(encoding="utf-8"))
         cls.page = cls.rendered(cls.report, "page")
+        (cls.path / "troubled.py").write_text(TROUBLED, encoding="utf-8")
+        worker = f"exec:'{sys.executable}' '{cls.path / 'troubled.py'}' '{pathlib.Path('tools/backends').resolve()}'"
+        done = assay("certify", "--backend", worker, "--ops", "AveragePool-22", "--types", "f32", "--cases", "800", "--report", cls.path / "broken.json")
+        assert done.returncode == 1, done.stdout + done.stderr
+        cls.broken = json.loads((cls.path / "broken.json").read_text(encoding="utf-8"))
+        cls.broken_page = cls.rendered(cls.broken, "broken")
         cls.browser = browser.Browser()
 
     @classmethod
@@ -102,8 +170,124 @@ class InABrowser(unittest.TestCase):
         self.assertEqual(rows, [row["op"] for row in self.report["operators"]])
         self.assertEqual(self.run_("document.querySelectorAll('.matrix tbody tr')[0].cells.length"),
                          self.run_("document.querySelectorAll('.matrix thead th').length"))
-        self.assertIn("does not", self.run_("document.querySelector('.matrix tbody').textContent"))
-        self.assertIn("fail", self.run_("document.querySelector('.lead').textContent"))
+        self.assertIn("not conforming", self.run_("document.querySelector('.matrix tbody').textContent"))
+
+    def listed(self):
+        return number(self.run_("document.getElementById('count').textContent"))
+
+    def test_the_first_screen_counts_as_the_report_does(self):
+        report = self.broken
+        totals, marks, special = report["totals"], report["marks"], report["special"]
+        self.assertTrue(totals["fail"] and totals["error"] and totals["refused"] and marks["session"] and special["fail"], "in every trouble")
+        self.open(self.broken_page)
+        wrong, refused = (text.replace("\u202f", "") for text in self.run_("[...document.querySelectorAll('.says')].map((e) => e.textContent)"))
+        of = {kind: sum(cause["state"] in KINDS[kind] for cause in report["causes"]) for kind in KINDS}
+        for words in (f"{totals['fail']} wrong answer", f"{totals['error']} crash", f"{marks['session']} session", f"in {of['wrong'] + of['crash']} cause"):
+            self.assertIn(words, wrong)
+        self.assertRegex(refused, rf"^What is only refused: {totals['refused']} legal models in {of['refused']} causes?\.$")
+        broken = ", ".join(f"{special[word]} {word}" for word in BREAKING if special.get(word))
+        self.assertEqual(self.run_("document.querySelector('.special').textContent"), f"Special values: {broken}; judged, they do not count.")
+        # Every number leads to as many verdicts, and so does every cell.
+        links = self.run_("[...document.querySelectorAll('.says a[href^=\"#verdicts\"]')].map((e) => [e.textContent, e.hash])")
+        self.assertEqual(len(links), sum(totals[word] > 0 for word in BREAKING if word in totals) + sum(n > 0 for n in marks.values()))
+        for text, hash in links:
+            self.open(self.broken_page, hash)
+            self.assertEqual(self.listed(), number(text), text)
+        self.open(self.broken_page, self.run_("document.querySelector('.special a').hash"))
+        self.assertEqual(self.listed(), sum(special.get(word, 0) for word in BREAKING))
+        hash, told = self.run_("(() => { const cell = [...document.querySelectorAll('.matrix .cell a')].find((e) => e.querySelector('.k-refused')); "
+                               "return [cell.hash, [...cell.querySelectorAll('.state')].map((e) => e.textContent)]; })()")
+        self.open(self.broken_page, hash)
+        self.assertEqual(self.listed(), sum(map(number, told)))
+
+    def test_what_breaks_has_three_colours(self):
+        for scheme in ("light", "dark"):
+            self.browser.colours(scheme)
+            self.open(self.broken_page, "#verdicts?state=all")
+            signs = self.run_("[...document.querySelectorAll('.state[class*=k-]')].map((e) => [e.className.match(/k-(\\w+)/)[1], e.closest('.says') ? 'sentence' : "
+                              "e.closest('.legend') ? 'legend' : e.closest('.cell') ? 'cell' : e.closest('.cause') ? 'cause' : e.closest('.row') ? 'verdict' : '', "
+                              "getComputedStyle(e).color, e.querySelector('path').getAttribute('d'), e.textContent.trim()])")
+            colours, shapes = ({kind: {sign[part] for sign in signs if sign[0] == kind} for kind in KINDS} for part in (2, 3))
+            for kind in KINDS:
+                self.assertEqual(len(colours[kind]), 1, (scheme, kind))
+                self.assertEqual({sign[1] for sign in signs if sign[0] == kind} - {""}, {"sentence", "legend", "cell", "cause", "verdict"}, kind)
+            self.assertTrue(all(sign[4] for sign in signs), "no sign is without words")
+            for one, other in itertools.combinations(KINDS, 2):
+                self.assertFalse(shapes[one] & shapes[other], "kinds differ in shape")
+                for sight in SIGHT:
+                    apart = math.dist(*(seen(*colours[kind], sight) for kind in (one, other)))
+                    self.assertGreater(apart, 12, f"{scheme}: {one} and {other} with {sight}")
+            edges = self.run_("[...document.querySelectorAll('.cause')].map((e) => [e.className.match(/k-(\\w+)/)[1], getComputedStyle(e).borderLeftColor])")
+            self.assertTrue(all({edge} == colours[kind] for kind, edge in edges), edges)
+
+    def test_where_a_version_does_not_conform(self):
+        self.open(self.broken_page, "#version-AveragePool-22")
+        row, = self.broken["operators"]
+        self.assertEqual(self.run_("document.querySelector('.toggle').getAttribute('aria-expanded')"), "true", "its link opens it")
+        self.assertIn("Conforms, except where", self.run_("document.querySelector('.within').textContent"))
+        told = self.run_("[...document.querySelectorAll('.where > li')].filter((e) => e.querySelector('.why')).map((e) => [[...e.querySelectorAll('code')].map((c) => c.textContent), "
+                         "[...e.querySelectorAll('a')].map((a) => a.hash), e.querySelector('.state').textContent])")
+        self.assertEqual(len(told), len(row["exceptions"]))
+        for (codes, (cases, cause), sign), each in zip(told, row["exceptions"]):
+            self.assertEqual(codes, [when for when in each["when"] if when])
+            self.assertEqual(cause, f"#cause-{each['cause']}")
+            self.assertEqual(sign, f"{each['cases']} {self.broken['causes'][each['cause'] - 1]['state']}")
+            self.open(self.broken_page, cases)
+            self.assertEqual(self.listed(), each["cases"])
+            self.open(self.broken_page, cause)
+            self.assertFalse(self.run_(f"document.getElementById('body-{each['cause']}').hidden"))
+        self.open(hash="#version-AveragePool-22")
+        self.assertEqual(self.run_("document.querySelector('#version-AveragePool-22 + .more .links .outside').href"),
+                         "https://onnx.ai/onnx/operators/onnx__AveragePool.html#l-onnx-op-averagepool-22")
+
+    def test_clauses_lead_to_the_standard(self):
+        self.open(self.broken_page)
+        self.run_("document.querySelectorAll('.cause h3 button').forEach((e) => e.click())")
+        for place in ("#readings tr[id^=reading]", "#readings tr[id^=constraint]", ".cause blockquote"):
+            links = self.run_(f"[...document.querySelectorAll('{place}')].map((e) => [...e.querySelectorAll('a.outside')].map((a) => a.href))")
+            self.assertGreater(len(links), 0, place)
+            for each in links:
+                self.assertEqual(each, ["https://onnx.ai/onnx/operators/onnx__AveragePool.html#l-onnx-op-averagepool-22"], place)
+
+    def test_the_list_opens_on_what_breaks_and_shows_every_state(self):
+        self.open(self.broken_page)
+        verdicts = self.broken["verdicts"]
+        self.assertEqual(self.run_("document.getElementById('filter-state').value"), "breaches")
+        self.assertEqual(self.listed(), sum(bool(breaks(each)) and (counts(each) or "session" in breaks(each)) for each in verdicts))
+        self.open(self.broken_page, "#verdicts?state=breaches")
+        self.assertEqual(self.listed(), sum(bool(breaks(each)) for each in verdicts))
+        choose = "((value) => {{ const e = document.getElementById('filter-state'); e.value = value; e.dispatchEvent(new Event('change')); return e.value; }})('{}')"
+        for state in sorted({each["state"] for each in verdicts}):
+            self.assertEqual(self.run_(choose.format(state)), state)
+            self.assertEqual(self.listed(), sum(each["state"] == state for each in verdicts), state)
+        for kind in ("wrong", "crash"):
+            self.run_(choose.format(kind))
+            self.assertEqual(self.listed(), sum(bool(breaks(each) & set(KINDS[kind])) for each in verdicts), kind)
+        self.run_("document.getElementById('reset').click()")
+        self.assertEqual(self.listed(), len(verdicts))
+        self.run_("location.hash = '#verdicts'")
+        self.until("document.getElementById('filter-state').value", "breaches")
+        sound = copy.deepcopy(self.broken)
+        sound.update(causes=[], findings=[], verdicts=[{**each, "state": "pass", "cause": None, "marks": []} for each in verdicts],
+                     totals={**dict.fromkeys(sound["totals"], 0), "pass": len(verdicts)}, marks={})
+        for row in sound["operators"]:
+            row.update(exceptions=[], certified="conforms")
+        self.open(self.rendered(sound, "sound"))
+        self.assertEqual((self.run_("document.getElementById('filter-state').value"), self.listed()), ("", len(verdicts)), "nothing breaks")
+
+    def test_what_was_agreed_is_told(self):
+        ledger = self.path / "ledger.json"
+        self.assertEqual(assay("waive", "--from", self.path / "page.json", "--reason", "r", "--owner", "o", "--link", "https://x.example/1", "--out", ledger).returncode, 0)
+        done = assay("certify", "--backend", "mutant:pool-divides-by-kernel", "--ops", "AveragePool-19,AveragePool-22", "--cases", "1200",
+                     "--expectations", ledger, "--report", self.path / "agreed.json")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        report = json.loads((self.path / "agreed.json").read_text(encoding="utf-8"))
+        self.open(self.rendered(report, "agreed"))
+        agreed = sum(report["totals"][word] for word in BREAKING if word in report["totals"])
+        self.assertIn(f"{agreed} of these were agreed before the run", self.run_("document.getElementById('ship').textContent"))
+        self.assertEqual(self.listed(), len(report["verdicts"]), "nothing breaks that was not agreed")
+        self.open(self.path / "agreed.html", self.run_("document.querySelector('.matrix .cell a').hash"))
+        self.assertGreater(self.listed(), 0, "a cell leads to what it counts")
 
     def test_a_cause_shows_its_picture_its_clause_and_its_replay_line(self):
         self.open()
@@ -112,8 +296,9 @@ class InABrowser(unittest.TestCase):
         self.assertTrue(any(" wrong" in label for label in labels), labels)
         self.assertGreaterEqual(self.run_("document.querySelectorAll('.figure rect.h-wrong').length"), 1)
         text = self.run_("document.getElementById('causes').textContent")
-        shown = [each for each in self.report["findings"] if each["smallest"]["replay"] in text]
+        shown = [each for each in self.report["causes"] if each["replay"] in text and each["sentence"] in text]
         self.assertEqual(len(shown), self.run_("document.querySelectorAll('.cause').length"))
+        self.assertEqual([str(i + 1) for i in range(len(shown))], self.run_("[...document.querySelectorAll('.cause .number')].map((e) => e.textContent)"))
         for id in {id for each in shown for id in each["clauses"]}:
             self.assertIn(id, self.run_("[...document.querySelectorAll('blockquote b')].map((e) => e.textContent)"))
         self.assertIn("every window divides by the whole kernel", self.run_("document.getElementById('causes').textContent"))
@@ -126,16 +311,16 @@ class InABrowser(unittest.TestCase):
         buttons = "[...document.querySelectorAll('.take button')].map((e) => e.textContent)"
         script = "print('`````')\n"
         report = copy.deepcopy(self.report)
-        for finding in report["findings"]:
-            self.assertIsNone(finding["account"]["python"], "a planted bug of ours has no Python package")
-            finding["account"]["python"] = script
+        for cause in report["causes"]:
+            self.assertIsNone(cause["account"]["python"], "a planted bug of ours has no Python package")
+            cause["account"]["python"] = script
         for page, words in ((self.page, ["Copy as issue"]), (self.rendered(report, "accounts"), ["Copy as Python", "Copy as issue"])):
             self.open(page)
             self.run_("document.querySelector('.cause h3 button').click()")
             self.assertEqual(self.run_(buttons), words)
         self.run_(keep)
         shown = self.run_("document.querySelector('.cause .copy .line').textContent")
-        account = next(each for each in report["findings"] if each["smallest"]["replay"] == shown)["account"]
+        account = next(each for each in report["causes"] if each["replay"] == shown)["account"]
         self.run_("document.querySelectorAll('.take button')[0].click()")
         self.until("window.kept", script)
         self.run_("document.querySelectorAll('.take button')[1].click()")
@@ -144,7 +329,7 @@ class InABrowser(unittest.TestCase):
         self.assertEqual(self.run_("document.querySelectorAll('.take button')[1].textContent"), "Copied")
 
     def test_filters_and_search(self):
-        self.open()
+        self.open(hash="#verdicts?state=all")
         count = "document.getElementById('count').textContent"
         choose = "((id, value) => {{ const e = document.getElementById('filter-' + id); e.value = value; e.dispatchEvent(new Event('change')); }})('{}', '{}')"
         failing = [verdict for verdict in self.report["verdicts"] if verdict["state"] == "fail"]
@@ -180,11 +365,13 @@ class InABrowser(unittest.TestCase):
 
     def test_keys(self):
         self.open()
-        self.run_("document.querySelector('.cause button').scrollIntoView()")
-        self.run_("document.querySelector('.cause button').focus()")
+        self.run_("document.querySelector('.toggle').focus()")
         self.browser.key("j")
         self.assertTrue(self.run_("document.activeElement === document.querySelectorAll('.item')[1]"))
         self.browser.key("k")
+        self.browser.key("Enter")
+        self.assertTrue(self.run_("!document.querySelector('.matrix .more').hidden"))
+        self.run_("document.querySelector('.cause button').focus()")
         self.browser.key("Enter")
         self.assertTrue(self.run_("!document.querySelector('.cause .body').hidden"))
         self.browser.key("?")
@@ -196,7 +383,7 @@ class InABrowser(unittest.TestCase):
     def test_strangers_words_are_words(self):
         report = spoiled(copy.deepcopy(self.report))
         self.open(self.rendered(report, "hostile"))
-        self.run_("document.querySelectorAll('.cause h3 button, .verdicts .item').forEach((e) => e.click())")
+        self.run_("document.querySelectorAll('.toggle, .cause h3 button, .verdicts .item').forEach((e) => e.click())")
         self.assertTrue(self.run_("window.owned === undefined"))
         self.assertEqual(self.run_("document.querySelectorAll('img, iframe, main script').length"), 0)
         text = self.run_("document.body.innerText")
@@ -210,7 +397,7 @@ class InABrowser(unittest.TestCase):
         for scheme in ("light", "dark"):
             self.browser.colours(scheme)
             self.open()
-            self.run_("document.querySelectorAll('.cause h3 button').forEach((e) => e.click())")
+            self.run_("document.querySelectorAll('.toggle, .cause h3 button').forEach((e) => e.click())")
             self.assertEqual(self.run_(CONTRAST), [], scheme)
         self.assertEqual(self.run_(NAMELESS), [])
         levels = self.run_(HEADINGS)
@@ -230,7 +417,7 @@ class InABrowser(unittest.TestCase):
         for scheme in ("light", "dark"):
             self.browser.colours(scheme)
             self.open()
-            self.run_("document.querySelectorAll('.cause h3 button, .verdicts tr:nth-child(-n+6) .item').forEach((e) => e.click())")
+            self.run_("document.querySelectorAll('.toggle, .cause h3 button, .verdicts tr:nth-child(-n+6) .item').forEach((e) => e.click())")
             self.assertEqual(examiners.accessibility(self.browser), [], scheme)
             self.browser.open_still(matrix)
             self.assertEqual(examiners.accessibility(self.browser), [], scheme)
@@ -240,7 +427,7 @@ class InABrowser(unittest.TestCase):
     @unittest.skipUnless(examiners.VNU or FULL, "no HTML validator here; setup.sh --browser installs it")
     def test_what_the_script_draws_is_valid(self):
         self.open()
-        self.run_("document.querySelectorAll('.cause h3 button, .verdicts tr:nth-child(-n+6) .item').forEach((e) => e.click())")
+        self.run_("document.querySelectorAll('.toggle, .cause h3 button, .verdicts tr:nth-child(-n+6) .item').forEach((e) => e.click())")
         drawn = self.path / "drawn.html"
         drawn.write_text("<!DOCTYPE html>" + self.run_("document.documentElement.outerHTML"), encoding="utf-8")
         self.assertEqual(examiners.validity(drawn), [])
@@ -282,10 +469,27 @@ class InABrowser(unittest.TestCase):
 
     def test_it_fits_a_telephone_and_paper(self):
         self.browser.size(360, 740)
-        self.open()
-        self.run_("document.querySelectorAll('.cause h3 button').forEach((e) => e.click())")
-        self.assertLessEqual(self.run_("document.documentElement.scrollWidth"), 360)
-        self.assertTrue(self.browser.pdf().startswith(b"%PDF"))
+        for page in (self.page, self.broken_page):
+            self.open(page)
+            self.run_("document.querySelectorAll('.toggle, .cause h3 button, .verdicts .item, summary').forEach((e) => e.click())")
+            self.assertLessEqual(self.run_("document.documentElement.scrollWidth"), 360)
+            # What is wider scrolls in a box of its own, and what can be read from above to below does not.
+            self.assertEqual(self.run_("[...document.querySelectorAll('table')].filter((e) => e.getBoundingClientRect().width > 360 && !e.closest('.scroll')).length"), 0)
+            self.assertEqual(self.run_("[...document.querySelectorAll('.scroll:has(.stacks)')].filter((e) => e.scrollWidth > e.clientWidth).length"), 0)
+            low = self.run_("[...document.querySelectorAll('button, select, input, nav a, .matrix .cell a, main summary')].filter((e) => e.offsetParent !== null)"
+                            ".map((e) => [e.getBoundingClientRect().height, e.outerHTML.slice(0, 90)]).filter(([height, text]) => height < (text.includes('verdicts?') ? 24 : 44))")
+            self.assertEqual(low, [], "large enough for a thumb")
+            self.assertTrue(self.browser.pdf().startswith(b"%PDF"))
+
+    @unittest.skipUnless(examiners.AXE or FULL, "no axe-core here; setup.sh --browser installs it")
+    def test_a_thumb_hits_what_it_aims_at(self):
+        self.browser.size(360, 740)
+        self.open(self.broken_page)
+        self.run_("document.querySelectorAll('.toggle, .cause:nth-of-type(-n+3) h3 button').forEach((e) => e.click())")
+        self.run_(examiners.AXE.read_text(encoding="utf-8") + ";0")
+        found = self.run_("axe.run(document, {runOnly: ['target-size'], rules: {'target-size': {enabled: true}}}).then((all) => [all.passes.length, "
+                          "all.violations.flatMap((rule) => rule.nodes.map((each) => each.html.slice(0, 150) + ' in ' + each.target))])")
+        self.assertEqual(found, [1, []])
 
     def test_what_changed_is_told(self):
         older = copy.deepcopy(self.report)
@@ -304,6 +508,11 @@ class InABrowser(unittest.TestCase):
         self.assertTrue(self.run_("document.querySelector('h1').textContent").startswith("Found something"))
         self.run_("document.querySelectorAll('.cause h3 button').forEach((e) => e.click())")
         self.assertGreater(self.run_("document.querySelectorAll('.figure rect').length"), 0)
+        links = self.run_("[...document.querySelectorAll('.says a[href^=\"#verdicts\"]')].map((e) => [e.textContent, e.hash])")
+        self.assertGreater(len(links), 0)
+        for text, hash in links:
+            self.open(self.path / "fuzz.html", hash)
+            self.assertEqual(self.listed(), number(text), text)
 
     def test_the_report_of_a_real_runtime(self):
         done = assay("certify", "--backend", "onnxruntime", "--ops", "AveragePool-19,Conv-11", "--cases", "2000", "--report", self.path / "real.json")
@@ -316,10 +525,10 @@ class InABrowser(unittest.TestCase):
         self.assertTrue(self.run_("document.querySelector('h1').textContent").startswith("No: "))
         self.assertEqual(self.run_("[...document.querySelectorAll('.matrix tbody th')].map((e) => e.textContent)"), ["AveragePool-19", "Conv-11"])
         self.run_("document.querySelectorAll('.cause h3 button').forEach((e) => e.click())")
-        self.assertEqual(self.run_("document.querySelectorAll('.cause').length"), len(report["findings"]))
         text = self.run_("document.getElementById('causes').textContent")
-        for each in report["findings"]:
-            self.assertIn(each["smallest"]["replay"], text)
+        for each in report["causes"]:
+            self.assertIn(each["replay"], text)
+            self.assertIn(each["sentence"], text)
         self.assertIn("pads for the undilated kernel", text)
         self.open(page, "#verdicts?state=fail")
         self.assertTrue(self.run_("document.getElementById('count').textContent").startswith(f"{len(failing)} of "))

@@ -89,11 +89,22 @@ class Page(unittest.TestCase):
 
     def test_it_names_no_other_place(self):
         page = self.page(self.report)
-        self.assertEqual(re.findall(r"https?://(?!www\.w3\.org/2000/svg)[^\s\"']*", page), [])
+        # The texts of the standard are led to, and nothing is asked of them.
+        told = {"https://onnx.ai/onnx/operators/onnx__Conv.html#l-onnx-op-conv-11"}
+        self.assertEqual(set(re.findall(r"https?://(?!www\.w3\.org/2000/svg)[^\s\"']*", page)), told)
+        self.assertEqual(set(json.loads(Structure(page).scripts[1][2])["pages"].values()), told)
         for tag, attrs in Structure(page).tags:
             self.assertNotIn("src", attrs)
             self.assertTrue(tag != "link" or attrs["href"] == "data:,")
             self.assertEqual([name for name in attrs if name.startswith("on") or name == "style"], [])
+
+    def test_it_leads_to_texts_it_knows_and_to_no_others(self):
+        report = json.loads(json.dumps(self.report))
+        for op in ("com.microsoft:NhwcConv-1", "Conv-1000", "javascript:alert(1)-1"):
+            report["operators"].append({**report["operators"][0], "op": op})
+        pages = json.loads(Structure(self.page(report)).scripts[1][2])["pages"]
+        self.assertEqual(sorted(pages), ["Conv-11", "com.microsoft:NhwcConv-1"])
+        self.assertTrue(all(page.startswith("https://") for page in pages.values()))
 
     def test_it_carries_every_verdict(self):
         data = json.loads(Structure(self.page(self.report)).scripts[1][2])
@@ -101,7 +112,7 @@ class Page(unittest.TestCase):
         self.assertEqual(table["count"], len(self.report["verdicts"]))
         for row, verdict in enumerate(self.report["verdicts"]):
             self.assertEqual(table["line"][row], verdict["line"])
-            for name in ("state", "because", "detail", "level", "followed"):
+            for name in ("state", "because", "detail", "level", "followed", "cause"):
                 self.assertEqual(table[name]["values"][table[name]["rows"][row]], verdict.get(name), name)
         self.assertEqual(data["report"]["operators"], self.report["operators"])
 

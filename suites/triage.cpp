@@ -35,8 +35,10 @@ class Examiner {
     if (signature_of(c, again, judgement_) != failure.signature) return kept(failure, std::move(again.outcome), false);
     if (most == 0) return unshrunk(failure, std::move(again));
     Finding finding = shrunk(failure, again, most);
-    const bool is_other = finding.line != failure.planned.line;
-    return is_other && !comes_alone(finding) ? unshrunk(failure, std::move(again)) : finding;
+    if (finding.line == failure.planned.line) return finding;
+    // A hang that is shrunk has to last for the full limit, which there has to be time for.
+    const bool is_shown = !is_late(hangs(failure) ? sorting_.limit : milliseconds(0)) && comes_alone(finding);
+    return is_shown ? finding : unshrunk(failure, std::move(again));
   }
 
  private:
@@ -49,7 +51,10 @@ class Examiner {
     return state == State::refused ? sorting_.most_asks_of_refusals : sorting_.most_asks;
   }
 
-  bool is_late() const { return sorting_.until && std::chrono::steady_clock::now() >= *sorting_.until; }
+  // Whether what takes so long would end too late.
+  bool is_late(milliseconds needed = {}) const {
+    return sorting_.until && std::chrono::steady_clock::now() + needed >= *sorting_.until;
+  }
 
   Finding kept(const Failure& failure, oracles::Outcome outcome, bool comes_again) const {
     Finding finding = suites::finding_of(failure.planned.c, failure.planned.origin,

@@ -34,7 +34,9 @@ struct Sorting {
   int most_asks_of_errors = 30;  // where each costs a process
   int most_asks_of_hangs = 30;   // where each costs a second
   int most_asks_of_refusals = 200;
-  std::optional<std::chrono::steady_clock::time_point> until;  // what is not looked at by then is kept as it was found
+  std::chrono::milliseconds limit{10'000};  // for an answer, under which a hang that was shrunk is confirmed
+  // What is not looked at by then is kept as it was found.
+  std::optional<std::chrono::steady_clock::time_point> until = {};
 };
 
 // A failure that is looked at again, and how many failures it stands for.

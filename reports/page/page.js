@@ -74,6 +74,8 @@ const said = (text, attributes) => el("bdi", attributes, text);
 const thousands = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 const many = (n, one, more) => thousands(n) + " " + (n === 1 ? one : more || one + "s");
 const shortened = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+// Long words of a runtime have their point at the end.
+const middleOut = (text) => (text.length > 240 ? text.slice(0, 90) + " … " + text.slice(-140) : text);
 const announce = (words) => { byId("status").textContent = words; };
 
 // -- signs: a shape and a word each, so that no colour has to be told from another
@@ -167,14 +169,15 @@ const outside = (address, ...words) => el("a", {href: address, rel: "external", 
 // Where the text of an operator version stands on the web; nothing where the page does not know.
 const textOf = (op, words) => (data.pages[op] ? outside(data.pages[op], words) : null);
 const nameOf = (op) => op.slice(op.indexOf(":") + 1, op.lastIndexOf("-"));
-// The texts that a ruling or a constraint is about, of each operator that of its newest version here.
-function textsOf(id) {
+// The texts that a ruling or a constraint is about: of these operator versions, else of all here that it speaks of; of each
+// operator the newest.
+function texts(id, ops) {
   const dot = id.lastIndexOf("."), touch = (row) => row.rulings.touched.concat(row.rulings.untouched).includes(id);
-  const ops = dot < 0 ? (report.coverage || []).filter(touch).map((row) => row.op) : versions.filter((op) => nameOf(op) === id.slice(0, dot));
-  const newest = new Map(ops.map((op) => [op.slice(0, op.lastIndexOf("-")), op]));
-  return [...newest].map(([name, op]) => textOf(op, name)).filter(Boolean).map((each, i) => [i ? ", " : "", each]);
+  const about = ops || (dot < 0 ? (report.coverage || []).filter(touch).map((row) => row.op) : versions.filter((op) => nameOf(op) === id.slice(0, dot)));
+  const newest = new Map(about.map((op) => [op.slice(0, op.lastIndexOf("-")), op]));
+  const links = [...newest.values()].map((op) => textOf(op, ops ? op : nameOf(op))).filter(Boolean);
+  return links.length ? el("span", {class: "texts small soft"}, "Text: ", links.map((each, i) => [i ? ", " : "", each])) : null;
 }
-const texts = (id) => textsOf(id).length ? el("span", {class: "texts small soft"}, "Text: ", textsOf(id)) : null;
 
 // Opens and closes what a button stands for. `draw` fills `place` when it is opened first.
 function opener(button, body, place, draw, opened = () => {}) {
@@ -188,12 +191,12 @@ function opener(button, body, place, draw, opened = () => {}) {
   return open;
 }
 
-function quotation(id) {
+function quotation(id, ops) {
   const clause = clauses.get(id);
   if (!clause) return el("blockquote", {}, el("b", {}, id));
   return el("blockquote", {}, el("b", {}, id), clause.title ? [" ", el("span", {}, clause.title)] : null, el("br"), clause.text,
     clause.readings && clause.readings.length > 1
-      ? el("span", {class: "soft"}, " Readings: " + clause.readings.map((r, i) => r + (i ? "" : " (ruled)")).join(", ") + ".") : null, " ", texts(id));
+      ? el("span", {class: "soft"}, " Readings: " + clause.readings.map((r, i) => r + (i ? "" : " (ruled)")).join(", ") + ".") : null, " ", texts(id, ops));
 }
 
 function evidence(proof) {
@@ -327,9 +330,10 @@ const gravest = (parts) => Object.keys(KINDS).find((kind) => parts.some((each) =
 
 // Special values are judged, and counted by themselves; a crash never is.
 const isSpecial = (row) => hasApart && !report.classes[dictionary("class", row)].decides && !dictionary("class", row).startsWith("invalid") && state(row) !== "error";
-const marksThatBreak = (row) => (table.marks[row] || []).filter((each) => each.breaches).map((each) => each.mark);
-const isAgreed = (row) => dictionary("excused", row) === true ||
-  (table.marks[row] || []).some((each) => (each.mark === "xfail" || each.mark === "known") && each.detail === state(row));
+// The words that a ledger or a baseline agreed to: of a state, or of a mark.
+const agreedWords = (row) => (table.marks[row] || []).filter((each) => each.mark === "xfail" || each.mark === "known").map((each) => each.detail);
+const isAgreed = (row) => dictionary("excused", row) === true || agreedWords(row).includes(state(row));
+const marksThatBreak = (row) => (table.marks[row] || []).filter((each) => each.breaches && !agreedWords(row).includes(each.mark)).map((each) => each.mark);
 
 // What the counts of an operator version and of its types leave out: marks, and how many of their breaches were agreed before the run.
 const besides = new Map();
@@ -344,7 +348,8 @@ for (let row = 0; row < table.count; ++row) {
   if (!isSpecial(row) && BREAKING.includes(state(row)) && isAgreed(row)) note(row, "agreed");
 }
 const breakingAt = (counts, key) => breaking({...counts, ...besides.get(key)});
-const agreedAt = (key) => (besides.has(key) && besides.get(key).agreed ? [thousands(besides.get(key).agreed) + " agreed"] : []);
+const agreedIn = (key) => (besides.get(key) || {agreed: 0}).agreed;
+const agreedAt = (key) => (agreedIn(key) ? [thousands(agreedIn(key)) + " agreed"] : []);
 const tags = (parts) => parts.map(({word, count}) => sign(word, thousands(count) + " " + word));
 
 // What is said before and after the name.
@@ -362,20 +367,23 @@ const THINGS = {fail: ["wrong answer"], below: ["answer below the level asked fo
   "stale session": ["answer left over from an earlier question", "answers left over from an earlier question"]};
 
 function sentence(opening, kinds) {
-  const things = (counts) => breaking(counts).filter((each) => kinds.includes(each.kind)).map(({word, count}) => link(listHash({state: word, class: counted}),
-    sign(word, many(count, ...(THINGS[word] || ["case marked " + word, "cases marked " + word])))));
+  const thing = ({word, count}) => link(listHash({state: word, class: counted}), sign(word, many(count, ...(THINGS[word] || ["case marked " + word, "cases marked " + word]))));
+  const things = (counts) => breaking(counts).filter((each) => kinds.includes(each.kind)).map(thing);
   const states = things(report.totals), marks = things(report.marks), own = causes.filter((each) => each.number && kinds.includes(kindOf(each.word)));
   const all = (parts) => parts.map((each, i) => [i ? i + 1 < parts.length ? ", " : " and " : "", each]);
   return el("p", {class: "says"}, opening, states.length + marks.length ? all(states) : "nothing found",
-    own.length ? [" in ", link("cause-" + own[0].id, many(own.length, "cause"))] : null, marks.length && states.length ? ", besides " : null, all(marks), ".");
+    own.length ? [" in ", link("cause-" + own[0].id, many(own.length, "cause"))] : null,
+    marks.length && states.length ? "; besides, " : null, all(marks), ".");
 }
 
 function specials() {
-  const parts = breaking(report.special || {});
-  if (!sums(report.special || {}, STATES)) return null;
-  return el("p", {class: "special soft"}, "Special values: ", parts.length ? isFuzz ? listed(report.special, BREAKING).join(", ")
-    : link(listHash({state: "breaches", class: "special"}), listed(report.special, BREAKING).join(", ")) : "nothing breaks", "; judged, they do not count.");
+  if (!report.special || !sums(report.special, STATES)) return null;
+  const words = listed(report.special, breaking(report.special).map((each) => each.word)).join(", ");
+  return el("p", {class: "special soft"}, "Special values: ", words && hasApart ? link(listHash({state: "breaches", class: "special"}), words) : words || "nothing breaks",
+    "; judged, they do not count.");
 }
+
+const agreement = () => (agreedIn("") ? el("p", {class: "soft"}, link(listHash({state: "marked"}), thousands(agreedIn("")) + " of these"), " were agreed before the run; they do not count.") : null);
 
 function lead() {
   if (isFuzz)
@@ -400,9 +408,9 @@ function cell(row, name) {
   if (standing && standing.legal === 0 && !parts.length) return dash("no legal case");
   const turnedAway = !parts.length && counts.unsupported && (!standing || standing.judged === 0);
   const word = turnedAway || counts.unsupported === all ? "unsupported" : standing ? standing.certified : parts.length ? "not conforming" : "nothing found";
-  const first = word === "not conforming" && parts.length ? null : sign(word === "nothing found" ? "pass" : word, {"not certified": "not judged"}[word]);
+  const first = word === "not conforming" && parts.length ? null : word === "nothing found" ? sign("pass", word) : sign(word, {"not certified": "not judged"}[word]);
   const rest = word === "unsupported" ? [thousands(counts.unsupported) + " cases"] : !parts.length && counts.pass ? [thousands(counts.pass) + " pass"] : [];
-  return el("td", {class: "cell", "data-type": name}, link(listHash({op: row.op, type: name, ...(parts.length ? {state: "breaches", class: counted} : {})}),
+  return el("td", {class: "cell", "data-label": name}, link(listHash({op: row.op, type: name, ...(parts.length ? {state: "breaches", class: counted} : {})}),
     outcome(first, parts, [standing && standing.level].concat(rest, agreedAt(key)))));
 }
 
@@ -413,24 +421,23 @@ function wholeCell(row) {
 }
 
 // Where it breaks: for one cause a predicate that no case that passes meets; an empty one is met by every case.
-const predicate = (when) => (when === "" ? "everywhere: no case passes" : el("code", {}, said(when)));
+const predicate = (when) => (when === "" ? "everywhere: no legal case passes" : el("code", {}, said(when)));
 function exception(row, {cause, cases, when, others}) {
   const own = causes[cause - 1];
-  return el("li", {}, when.length ? when.map((each, i) => [i ? el("span", {class: "soft"}, " or ") : null, predicate(each)]) : "in cases that no condition tells from those that pass",
+  return el("li", {}, when.length ? when.map((each, i) => [i ? el("span", {class: "soft"}, " or ") : null, predicate(each)]) : "no condition tells these cases from those that pass",
     when.length && others ? el("span", {class: "soft"}, ", and in " + many(others, "case") + " that no condition tells from those that pass") : null,
-    el("span", {class: "why"}, link(listHash({op: row.op, cause: String(cause)}), sign(own.word, many(cases, "case") + " " + own.word)), " ", link("cause-" + own.id, "cause " + cause), " ",
-      el("span", {class: "soft"}, said(shortened(own.detail || own.says, 120)))));
+    el("span", {class: "why"}, link(listHash({op: row.op, cause: String(cause)}), tags([{word: own.word, count: cases}])), " ", link("cause-" + own.id, "cause " + cause), " ",
+      el("span", {class: "soft"}, said(middleOut(own.detail || own.says)))));
 }
 
 function versionBody(row) {
-  const marks = causes.filter((each) => !each.number && each.versions.has(row.op));
-  const exceptions = (row.exceptions || []).map((each) => exception(row, each)).concat(marks.map((each) =>
-    el("li", {}, link("cause-" + each.id, sign(each.word, many(each.versions.get(row.op), "case") + " " + each.word)), " ", el("span", {class: "soft"}, said(shortened(each.detail, 120))))));
-  const judged = isFuzz ? null : thousands(row.judged) + " of " + many(row.legal, "legal case") + " could be judged.";
-  const title = row.judged && row.certified !== "not certified" ? "Conforms, except where" : "Breaks where";
-  return el("div", {class: "within"}, judged ? el("p", {class: "small"}, judged, exceptions.length || row.certified !== "conforms" ? null : " It conforms.") : null,
-    exceptions.length ? block(title, el("ul", {class: "plain where"}, exceptions)) : null,
-    el("p", {class: "small links"}, link(listHash({op: row.op}), "Its verdicts"), textOf(row.op, "Its text in the standard")));
+  const others = causes.filter((each) => (isFuzz || !each.number) && each.versions.has(row.op)).map((each) =>
+    el("li", {}, link("cause-" + each.id, tags([{word: each.word, count: each.versions.get(row.op)}])), " ", el("span", {class: "soft"}, said(middleOut(each.detail || each.says)))));
+  const where = (row.exceptions || []).map((each) => exception(row, each)).concat(others);
+  const title = isFuzz ? "What was found" : row.judged ? "Conforms, except where" : "Breaks where";
+  return el("div", {class: "within"}, isFuzz ? null : el("p", {class: "small"}, thousands(row.judged) + " of " + many(row.legal, "legal case") + " could be judged.",
+    row.certified === "conforms" && !where.length ? " It conforms." : null), where.length ? block(title, el("ul", {class: "plain where"}, where)) : null,
+  el("p", {class: "small links"}, link(listHash({op: row.op}), "Its verdicts"), textOf(row.op, "Its text in the standard")));
 }
 
 const versionRows = new Map();
@@ -448,10 +455,10 @@ function matrix() {
     row.standings[name].legal > 0 || breaking(row.types[name]).length > 0);
   const types = order.filter((name) => report.operators.some((row) => isShown(row, name)));
   const judged = (row) => (row.legal ? Math.floor(100 * row.judged / row.legal) + " %" : "—");
-  const cells = (row) => [wholeCell(row), ...types.map((name) => cell(row, name)), ...(isFuzz ? [] : [el("td", {class: "num", "data-type": "judged"}, judged(row))])];
+  const cells = (row) => [wholeCell(row), ...types.map((name) => cell(row, name)), ...(isFuzz ? [] : [el("td", {class: "num", "data-label": "judged"}, judged(row))])];
   const words = (isFuzz ? "What was found, by operator version and type of the first input." : "Verdict, level reached and what breaks it, by operator version and type of the first input.") +
     " A version opens on where it breaks; a cell leads to its verdicts.";
-  return [el("p", {class: "small soft"}, words), legend(), scrolled("Verdict by operator version and type", el("table", {class: "matrix versions"},
+  return [el("p", {class: "small soft"}, words), legend(), scrolled("Verdict by operator version and type", el("table", {class: "matrix versions stacks"},
     el("caption", {class: "unseen"}, "Verdict by operator version and type"),
     head("Operator version", "All types", ...types, ...(isFuzz ? [] : ["#Judged"])),
     el("tbody", {}, report.operators.map((row) => versionRow(row, cells(row))))))];
@@ -504,7 +511,7 @@ function firstScreen() {
     "ONNX " + report.standard.release, "assay " + report.tool.version,
     report.suite ? "suite " + report.suite.hash.slice(0, 8) + ", " + thousands(report.suite.reached) + " of " + thousands(report.suite.cases) + " cases" : null,
     report.run.started + ", " + Math.round(report.run.seconds) + " s"];
-  section.append(...[sentence("What is wrong: ", ["wrong", "crash"]), sentence("What is only refused: ", ["refused"]), specials(), el("p", {class: "lead"}, lead())].filter(Boolean), el("ul", {class: "facts"}, facts.filter(Boolean).map((each) => el("li", {}, said(each)))), ...matrix());
+  section.append(...[sentence("What is wrong: ", ["wrong", "crash"]), sentence("What is only refused: ", ["refused"]), agreement(), specials(), el("p", {class: "lead"}, lead())].filter(Boolean), el("ul", {class: "facts"}, facts.filter(Boolean).map((each) => el("li", {}, said(each)))), ...matrix());
   const followed = report.rulings.filter((row) => Object.keys(row.followed).length);
   const reasons = unsupportedReasons();
   section.append(el("div", {class: "columns"},
@@ -565,17 +572,13 @@ function causeBody(cause) {
         cause.where.length ? block("Where it breaks, and nothing passes", cause.where.map(([when, ops]) => el("p", {class: "small"}, predicate(when), el("span", {class: "soft"}, " ", ops.join(", "))))) : null,
         cause.needs.length ? block("What the case has", el("p", {class: "small"}, cause.needs.join(", "))) : null),
       el("div", {}, block("Operator versions", el("p", {class: "small"}, [...cause.versions].map(([op, n], i) =>
-        [i ? ", " : "", isFuzz ? op : link("version-" + op, op), " ", isFuzz || !cause.number ? el("b", {}, thousands(n))
-          : link(listHash({op, cause: cause.id}), el("b", {}, thousands(n)))]))),
-      cause.clauses.length ? block("The clauses this case rests on", cause.clauses.map(quotation)) : null,
+        [i ? ", " : "", link("version-" + op, op), " ", isFuzz || !cause.number ? el("b", {}, thousands(n)) : link(listHash({op, cause: cause.id}), many(n, "case"))]))),
+      cause.clauses.length ? block("The clauses this case rests on", cause.clauses.map((id) => quotation(id, [...cause.versions.keys()]))) : null,
       cause.row !== undefined ? el("p", {class: "small"}, link("verdict-" + table.id[cause.row], "Its first verdict")) : null)),
     cause.picture ? figure(cause.picture) : null,
     cause.evidence ? evidence(cause.evidence) : null,
   ];
 }
-
-// Long words of a runtime have their point at the end.
-const middleOut = (text) => (text.length > 240 ? text.slice(0, 90) + " … " + text.slice(-140) : text);
 
 function causeArticle(cause) {
   const body = el("div", {class: "body", hidden: true, id: "body-" + cause.id});
@@ -745,11 +748,11 @@ function drawReadings() {
   const section = byId("readings");
   const counts = (row) => Object.entries(row.followed).sort((a, b) => b[1] - a[1]).map(([name, n], i) => [i ? " · " : "", said(name), " ", el("b", {}, thousands(n))]);
   section.append(el("p", {class: "soft"}, "Where the standard is silent or contradicts itself: how it is ruled here, and which reading the backend showed in how many cases."),
-    scrolled("Readings followed", el("table", {}, head("Clause", "How it is ruled", "Followed"), el("tbody", {}, report.rulings.map((row) => {
+    scrolled("Readings followed", el("table", {class: "stacks"}, head("Clause", "How it is ruled", "Followed"), el("tbody", {}, report.rulings.map((row) => {
       const clause = clauses.get(row.id) || {};
       return el("tr", {id: "reading-" + row.id}, el("th", {scope: "row"}, row.id, " ", el("span", {class: "small"}, row.title || clause.title || "")),
         el("td", {class: "small"}, clause.text || "", clause.readings && clause.readings.length > 1 ? el("span", {class: "soft"}, " Ruled: " + clause.readings[0] + "; else " + clause.readings.slice(1).join(", ") + ".") : null, " ", texts(row.id)),
-        el("td", {}, counts(row)));
+        el("td", {"data-label": "followed"}, counts(row)));
     })))));
   if (!report.constraints || !report.constraints.length) return;
   section.append(el("h3", {}, "Models that break a constraint"), scrolled("Models that break a constraint", el("table", {},
@@ -768,17 +771,14 @@ let found = null, opened = -1;
 
 // Whether a word of a state or of a mark is what the filter asks for.
 const isAsked = (word) => (filter.state === "breaches" ? BREAKING.includes(word) : KINDS[filter.state] ? kindOf(word) === filter.state : word === filter.state);
+// Marks count whatever the values; a state is on one side or the other.
 function hasState(row) {
-  if (filter.state === "") return true;
-  if (filter.state === "marked") return Boolean(table.marks[row]);
+  const isHere = filter.class === "special" ? isSpecial(row) : filter.class !== "counted" || !isSpecial(row);
+  if (filter.state === "" || filter.state === "marked") return isHere && (filter.state === "" || Boolean(table.marks[row]));
   const marks = (table.marks[row] || []).filter((each) => each.breaches || each.mark === filter.state);
-  return marks.some((each) => isAsked(each.mark)) || (isAsked(state(row)) && !(filter.state === "breaches" && isAgreed(row)));
+  return (isHere && isAsked(state(row))) || (filter.class !== "special" && marks.some((each) => isAsked(each.mark)));
 }
-function hasClass(row) {
-  if (filter.class === "special") return isSpecial(row);
-  if (filter.class === "counted") return !isSpecial(row) || marksThatBreak(row).length > 0;
-  return filter.class === "" || dictionary("class", row) === filter.class;
-}
+const hasClass = (row) => ["", "special", "counted"].includes(filter.class) || dictionary("class", row) === filter.class;
 
 function matches() {
   const words = filter.q.toLowerCase(), has = (text) => String(text || "").toLowerCase().includes(words);
@@ -796,11 +796,11 @@ function matches() {
   return rows;
 }
 
-// The list opens on what breaks, where anything does.
+// The list opens on what breaks, where anything does that was not agreed.
 function atFirst() {
-  Object.assign(filter, EVERYTHING, {state: "breaches", class: counted});
-  found = matches(), opened = -1;
-  if (!found.length) Object.assign(filter, EVERYTHING), found = null;
+  const all = breakingAt(report.totals, "").reduce((sum, each) => sum + each.count, 0);
+  Object.assign(filter, EVERYTHING, all > agreedIn("") ? {state: "breaches", class: counted} : {});
+  found = null, opened = -1;
 }
 
 function marksOf(row) {
@@ -820,7 +820,7 @@ function more(row) {
   return [block("Case", el("p", {class: "line"}, said(line(row)))),
     el("dl", {}, facts.filter(([, value]) => value !== null && value !== undefined && value !== "").map(([name, value]) => [el("dt", {}, name), el("dd", {}, value instanceof Node ? value : said(value))])),
     el("p", {class: "small"}, link("verdict-" + table.id[row], "Link to this verdict")),
-    violated.length ? block("The constraint this model breaks", violated.map(quotation)) : null,
+    violated.length ? block("The constraint this model breaks", violated.map((id) => quotation(id, [version(row)]))) : null,
     replay(row) ? block("Ask it again", copied(replay(row))) : null, marksOf(row),
     table.evidence[row] ? evidence(table.evidence[row]) : null];
 }

@@ -39,7 +39,7 @@
 namespace assay::crosscheck {
 namespace {
 
-const suites::Sorting few{.examples = 2, .most_asks = 30, .until = {}};
+const suites::Sorting few{.examples = 2, .most_asks = 30};
 
 namespace fs = std::filesystem;
 using suites::Planned;

@@ -71,7 +71,7 @@ suites::Campaign campaign(const suites::Suite& suite, const Options& options, su
 }
 
 // Refusals say themselves what they are about, and hangs take too long to be shrunk before the first screen.
-constexpr suites::Sorting sorting{.most_asks = 100, .most_asks_of_hangs = 0, .most_asks_of_refusals = 0, .until = {}};
+constexpr suites::Sorting sorting{.most_asks = 100, .most_asks_of_hangs = 0, .most_asks_of_refusals = 0};
 
 // Read before the work, so that a mistake in them is told before it.
 reports::Agreed agreed_in(const Options& options) {

@@ -149,6 +149,7 @@ int fuzz(const Options& options) {
   }
   report.excused = excused(options, report.harvest);
   suites::Sorting sorting;
+  sorting.limit = options.subject.limits().run;
   if (report.plan.budget) sorting.until = started + *report.plan.budget;
   report.findings = suites::findings_of(report.harvest.failures, crew, conduct, crosscheck::wrong_models(), sorting);
   report.causes = suites::causes_of(report.findings, crosscheck::wrong_models());

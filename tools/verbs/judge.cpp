@@ -107,7 +107,7 @@ int judge(const Options& options) {
   run.isolation = campaign.isolation;
   settle(agreed, suite, campaign, options.strict);
   constexpr suites::Sorting as_saved{
-      .most_asks = 0, .most_asks_of_errors = 0, .most_asks_of_hangs = 0, .most_asks_of_refusals = 0, .until = {}};
+      .most_asks = 0, .most_asks_of_errors = 0, .most_asks_of_hangs = 0, .most_asks_of_refusals = 0};
   suites::Sorted sorted = failing.sorted(agreed, crew, conduct, as_saved);
   reports::Report report = reports::report(suite, std::move(campaign), std::move(asked), std::move(run),
                                            std::move(agreed), std::move(sorted));
