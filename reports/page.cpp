@@ -34,8 +34,8 @@ class Dictionary {
   Json values_ = Json::array(), rows_ = Json::array();
 };
 
-constexpr std::array repeated = {"class",    "state", "because",  "detail",   "origin",  "level",
-                                 "readings", "also",  "followed", "violated", "pattern", "excused", "cause"};
+constexpr std::array repeated = {"class", "state",    "because",  "detail",  "origin",  "level", "readings",
+                                 "also",  "followed", "violated", "pattern", "excused", "cause"};
 constexpr std::array plain = {"id",    "line",    "index",     "elements",   "unscored",
                               "exact", "worst_q", "worst_ulp", "worst_share"};
 constexpr std::array rare = {"evidence", "marks"};
