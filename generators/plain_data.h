@@ -12,7 +12,7 @@ namespace assay::generators {
 // few values written out, each of those replaced by 1, by 0 where nothing is weighed with it, by a rounder number.
 std::vector<Case> plainer_data(const Case& c, int part);
 
-// Whether what the case computes with does not become a constant or all zeros where it was not before.
+// Tells whether what the case computes with does not become a constant or all zeros where it was not before.
 bool says_as_much(const Case& before, const Case& after);
 
 }  // namespace assay::generators

@@ -93,8 +93,8 @@ bool is_asked(const Case& c) {
   for (const auto& [name, input] : c.node.inputs)
     if (std::ranges::any_of(input.type.shape, [](Int extent) { return extent < 0; })) return false;
   const Questions& questions = questions_about(c.version);
-  return c.definition().violated(c.call()).empty() &&
-         volume(c.definition().shape(c.call())) <= questions.most_outputs && questions.cost(c) <= questions.most_cost;
+  return c.is_legal() && volume(c.definition().shape(c.call())) <= questions.most_outputs &&
+         questions.cost(c) <= questions.most_cost;
 }
 
 Case refitted(Case c) {

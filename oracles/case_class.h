@@ -28,7 +28,7 @@ Nature nature_of(const Case& c);
 std::string_view class_of(const Case& c);
 // The class of a legal case that touches these; saves working them out again.
 std::string_view class_of(const Case& c, const std::vector<std::string>& touched);
-// Whether a class is one of special values: NaN, infinities, integer overflow.
+// Tells whether a class is one of special values: NaN, infinities, integer overflow.
 bool is_special(std::string_view case_class);
 
 }  // namespace assay::oracles

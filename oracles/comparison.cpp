@@ -43,16 +43,16 @@ void Comparison::measure(const Element& element, const Scalar& got, DType dtype)
   widen(deviation(element, got, dtype));
 }
 
-void Comparison::count(const Finding& finding) {
+void Comparison::count(const ElementRating& finding) {
   ++out_.elements;
   out_.exact += finding.is_nearest ? 1 : 0;
-  out_.unscored += finding.kind == Finding::Kind::unscored ? 1 : 0;
+  out_.unscored += finding.kind == ElementRating::Kind::unscored ? 1 : 0;
   widen(finding.off);
   if (!finding.followed.first.empty()) {
     std::string& seen = out_.followed[finding.followed.first];
     seen = seen.empty() || seen == finding.followed.second ? finding.followed.second : "both";
   }
-  if (finding.kind != Finding::Kind::unscored && finding.kind != Finding::Kind::wrong)
+  if (finding.kind != ElementRating::Kind::unscored && finding.kind != ElementRating::Kind::wrong)
     weakest_ = std::max(weakest_.value_or(Level::L0), finding.level);
 }
 
@@ -63,18 +63,18 @@ void Comparison::keep_common(const std::vector<std::string>& arithmetics) {
 }
 
 void Comparison::add(const Answer& answer, Int index, const Element& element, const Scalar& got, int set) {
-  const Finding finding = examine(answer, index, element, got);
+  const ElementRating finding = examine(answer, index, element, got);
   count(finding);
-  if (finding.kind == Finding::Kind::unscored && unscored_reason_.empty()) unscored_reason_ = finding.because;
-  const bool notable = finding.kind == Finding::Kind::below || finding.kind == Finding::Kind::wrong;
-  const bool too_weak = finding.kind == Finding::Kind::right && finding.level > asked_;
+  if (finding.kind == ElementRating::Kind::unscored && unscored_reason_.empty()) unscored_reason_ = finding.because;
+  const bool notable = finding.kind == ElementRating::Kind::below || finding.kind == ElementRating::Kind::wrong;
+  const bool too_weak = finding.kind == ElementRating::Kind::right && finding.level > asked_;
   if ((notable && finding.kind > worst_) || (too_weak && !out_.evidence)) {
     out_.evidence = evidence_of(answer, index, element, got, set);
     out_.because = finding.because.empty() ? "value" : finding.because;
   }
-  if (finding.kind == Finding::Kind::below) keep_common(finding.arithmetics);
+  if (finding.kind == ElementRating::Kind::below) keep_common(finding.arithmetics);
   worst_ = std::max(worst_, finding.kind);
-  wrong_ += finding.kind == Finding::Kind::wrong ? 1 : 0;
+  wrong_ += finding.kind == ElementRating::Kind::wrong ? 1 : 0;
   if (element.kind != Kind::finite)
     variety_.special = true;
   else if (!variety_.special)
@@ -83,8 +83,8 @@ void Comparison::add(const Answer& answer, Int index, const Element& element, co
 
 Verdict Comparison::verdict() const {
   Verdict out = out_;
-  out.level = worst_ == Finding::Kind::wrong ? std::nullopt : weakest_;
-  if (worst_ == Finding::Kind::wrong) {
+  out.level = worst_ == ElementRating::Kind::wrong ? std::nullopt : weakest_;
+  if (worst_ == ElementRating::Kind::wrong) {
     out.state = State::fail;
   } else if (weakest_ && *weakest_ > asked_) {
     out.state = State::below;

@@ -43,14 +43,14 @@ class Comparison {
   Verdict verdict() const;
 
  private:
-  void count(const Finding& finding);
+  void count(const ElementRating& finding);
   void widen(const Deviation& off);
   void keep_common(const std::vector<std::string>& arithmetics);
 
   Level asked_;
   Verdict out_;
   std::optional<Level> weakest_;
-  Finding::Kind worst_ = Finding::Kind::right;
+  ElementRating::Kind worst_ = ElementRating::Kind::right;
   Int wrong_ = 0, below_ = 0;
   std::vector<std::string> arithmetics_;
   std::string unscored_reason_;

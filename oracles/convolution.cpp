@@ -31,7 +31,7 @@ Gathering::Output Gathering::output(Int index) const {
 Int Gathering::inside(const std::vector<Int>& at) const {
   Int flat = 0;
   for (std::size_t i = 0; i < at.size(); ++i) {
-    if (tracks_[i].kind(at[i]) != Cell::in) return -1;
+    if (tracks_[i].kind(at[i]) != CellKind::in) return -1;
     flat = flat * tracks_[i].in + at[i];
   }
   return flat;

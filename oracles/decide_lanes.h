@@ -140,7 +140,7 @@ ASSAY_INLINE Tally nearest_of(Chunk& c, const Margins& m) {
 }
 
 // What the rule needs to know of one output.
-struct Errors {
+struct ErrorBounds {
   Real bound, least, budget;  // A' >= A, A" <= A; of L2, at most, 0 where nothing may round
   Real most, fewest;          // |got - y|, at most and at least
   Real magnitude, around;     // |y|, and how far it may be from there
@@ -151,8 +151,8 @@ struct Errors {
 // The lowest bit of some product is at most `finest` times the coarsest of a weight; where the divisor is no power of
 // two, that does not matter.
 template <bool in_pairs, bool deforms>
-ASSAY_INLINE Errors errors_of(const Chunk& c, const Margins& m, std::size_t i) {
-  Errors e;
+ASSAY_INLINE ErrorBounds errors_of(const Chunk& c, const Margins& m, std::size_t i) {
+  ErrorBounds e;
   const Real nothing{}, size = magnitude(of(c.got, i)), n = of(c.terms, i) + m.extra_terms;
   const Real divisor = of(c.divisor, i), finest = of(c.finest, i);
   e.bound = of(c.size, i) * m.size_up + m.size_least;
@@ -177,7 +177,7 @@ ASSAY_INLINE Errors errors_of(const Chunk& c, const Margins& m, std::size_t i) {
 
 // The power of two below |y|, at most, but not below λ; times the divisor.
 template <bool in_pairs>
-ASSAY_INLINE Real binade_below(const Errors& e, const Margins& m, Real divisor) {
+ASSAY_INLINE Real binade_below(const ErrorBounds& e, const Margins& m, Real divisor) {
   Real near = larger(e.magnitude - e.around, Real{});
   near = m.extra_terms > 0 ? near / divisor * (1 - 0x1p-50) : near * (in_pairs ? 0.5 : 1);
   return larger(power_below(near), Real{} + m.smallest_normal) * divisor;
@@ -189,7 +189,7 @@ ASSAY_INLINE Rest right_of(Chunk& c, const Margins& m, const Worst& worst) {
                share = worst.share * (1 - 0x1p-40);
   Mask rights{}, unfaithfuls{}, maybe_zeros{}, notables{};
   for (std::size_t i = 0; i < static_cast<std::size_t>(c.count); i += width) {
-    const Errors e = errors_of<in_pairs, deforms>(c, m, i);
+    const ErrorBounds e = errors_of<in_pairs, deforms>(c, m, i);
     const Enclosed& y = e.y;
     const Real low = y.value - e.half.down, high = y.value + e.half.up, divisor = of(c.divisor, i);
     const Real two_down = y.value - 2 * e.half.down, two_up = y.value + 2 * e.half.up;
@@ -216,7 +216,7 @@ ASSAY_INLINE Rest right_of(Chunk& c, const Margins& m, const Worst& worst) {
 template <bool in_pairs, bool deforms>
 ASSAY_INLINE Measures measures_of(const Chunk& c, const Margins& m, std::size_t i) {
   const std::size_t lane = i % width, first = i - lane;
-  const Errors e = errors_of<in_pairs, deforms>(c, m, first);
+  const ErrorBounds e = errors_of<in_pairs, deforms>(c, m, first);
   const Real divisor = of(c.divisor, first), n = of(c.terms, first) + m.extra_terms, nothing{};
   const Real growth = n * m.unit * (1 + 2 * n * m.unit);
   const Real far = larger(power_below((e.magnitude + e.around) / divisor * (1 + 0x1p-50)), nothing + m.smallest_normal);

@@ -49,15 +49,15 @@ double share_of_budget(const Element& element, const Scalar& got, double error, 
 }
 
 // Notes one arithmetic that may give what came back; the first decides the level.
-void explain(Finding& finding, const Allowance& wider, std::string arithmetic) {
-  if (finding.kind != Finding::Kind::below) finding.level = wider.level;
-  finding.kind = Finding::Kind::below;
+void explain(ElementRating& finding, const Allowance& wider, std::string arithmetic) {
+  if (finding.kind != ElementRating::Kind::below) finding.level = wider.level;
+  finding.kind = ElementRating::Kind::below;
   finding.arithmetics.push_back(std::move(arithmetic));
 }
 
 // Names every arithmetic beyond L2 that may give what came back; none explains a wrong element.
-void explain(Finding& finding, const Answer& answer, Int index, const Element& element, const Scalar& got) {
-  finding.kind = Finding::Kind::wrong;
+void explain(ElementRating& finding, const Answer& answer, Int index, const Element& element, const Scalar& got) {
+  finding.kind = ElementRating::Kind::wrong;
   finding.because = "value";
   for (const Allowance& wider : answer.wider(index)) {
     if (wider.vacuous)
@@ -67,8 +67,8 @@ void explain(Finding& finding, const Answer& answer, Int index, const Element& e
   }
 }
 
-Finding examine_finite(const Answer& answer, Int index, const Element& element, const Scalar& got) {
-  Finding finding;
+ElementRating examine_finite(const Answer& answer, Int index, const Element& element, const Scalar& got) {
+  ElementRating finding;
   const DType dtype = answer.dtype();
   if (!element.nan_admitted.empty()) finding.followed = {element.nan_admitted, is_nan(got) ? "multiply" : "skip"};
   if (!element.nan_admitted.empty() && is_nan(got)) return finding;
@@ -87,8 +87,8 @@ Finding examine_finite(const Answer& answer, Int index, const Element& element, 
 }
 
 // NaN or an infinity that every order of evaluation gives.
-Finding examine_special(const Answer& answer, Int index, const Element& element, const Scalar& got) {
-  Finding finding;
+ElementRating examine_special(const Answer& answer, Int index, const Element& element, const Scalar& got) {
+  ElementRating finding;
   const bool want_nan = element.kind == Kind::nan;
   const bool right =
       want_nan ? is_nan(got)
@@ -99,7 +99,7 @@ Finding examine_special(const Answer& answer, Int index, const Element& element,
     finding.is_nearest = right;
     return finding;
   }
-  finding.kind = Finding::Kind::wrong;
+  finding.kind = ElementRating::Kind::wrong;
   finding.because = "special";
   if (got.is_finite()) return finding;  // what spreads an infinity never makes it finite
   for (const Allowance& wider : answer.wider(index))
@@ -166,12 +166,12 @@ Interval interval(const Element& element, const Allowance& allowance, DType dtyp
   return {rounded(element.value - allowance.budget, format), rounded(element.value + allowance.budget, format)};
 }
 
-Finding examine(const Answer& answer, Int index, const Element& element, const Scalar& got) {
-  Finding finding;
+ElementRating examine(const Answer& answer, Int index, const Element& element, const Scalar& got) {
+  ElementRating finding;
   switch (element.kind) {
     case Kind::finite: return examine_finite(answer, index, element, got);
     case Kind::unscored:
-      finding.kind = Finding::Kind::unscored;
+      finding.kind = ElementRating::Kind::unscored;
       finding.because = element.reason;
       return finding;
     case Kind::nan_or_zero:
@@ -179,7 +179,7 @@ Finding examine(const Answer& answer, Int index, const Element& element, const S
         finding.followed = {"A9", is_nan(got) ? "nan" : "zero"};
         return finding;
       }
-      finding.kind = Finding::Kind::wrong;
+      finding.kind = ElementRating::Kind::wrong;
       finding.because = "special";
       return finding;
     default: return examine_special(answer, index, element, got);

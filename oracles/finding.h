@@ -17,7 +17,7 @@ struct Deviation {
   double share = 0;  // of the budget asked for, what no rounding to T explains
 };
 
-struct Finding {
+struct ElementRating {
   enum class Kind { right, unscored, below, wrong };
   Kind kind = Kind::right;
   Level level = Level::L0;
@@ -28,11 +28,11 @@ struct Finding {
   Deviation off;
 };
 // `element` is that of `answer` at `index`.
-Finding examine(const Answer& answer, Int index, const Element& element, const Scalar& got);
+ElementRating examine(const Answer& answer, Int index, const Element& element, const Scalar& got);
 // The proof of it; BrokenPromise where the element and its definition disagree.
 Evidence evidence_of(const Answer& answer, Int index, const Element& element, const Scalar& got, int set);
 
-// Whether `got` lies where an arithmetic may land.
+// Tells whether `got` lies where an arithmetic may land.
 bool admits(const Allowance& allowance, const Element& element, const Scalar& got, DType dtype);
 
 // Equal as values: zeros of either sign are (A29), and so are NaN.

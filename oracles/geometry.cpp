@@ -76,9 +76,9 @@ void count(Track& t, const Plan& p, const Readings& readings) {
 
 }  // namespace
 
-Cell Track::kind(Int cell) const {
-  if (cell >= 0 && cell < in) return Cell::in;
-  return cell < in + after ? Cell::pad : Cell::overhang;
+CellKind Track::kind(Int cell) const {
+  if (cell >= 0 && cell < in) return CellKind::in;
+  return cell < in + after ? CellKind::pad : CellKind::overhang;
 }
 
 Counts counts_of(const Track& track) {
@@ -86,9 +86,9 @@ Counts counts_of(const Track& track) {
   for (Int window = 0; window < track.windows; ++window) {
     Int inside = 0, padded = 0;
     for (Int tap = 0; tap < track.taps; ++tap) {
-      const Cell kind = track.kind(track.at(window, tap));
-      inside += kind == Cell::in ? 1 : 0;
-      padded += kind != Cell::overhang ? 1 : 0;
+      const CellKind kind = track.kind(track.at(window, tap));
+      inside += kind == CellKind::in ? 1 : 0;
+      padded += kind != CellKind::overhang ? 1 : 0;
     }
     out.inside.push_back(static_cast<double>(inside));
     out.padded.push_back(static_cast<double>(padded));

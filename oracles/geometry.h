@@ -12,14 +12,14 @@
 
 namespace assay::oracles {
 
-enum class Cell { in, pad, overhang };
+enum class CellKind { in, pad, overhang };
 
 // One spatial axis after padding is resolved. `before` and `after` are negative under the signed readings of A3.
 struct Track {
   Int in = 0, taps = 1, stride = 1, dilation = 1, before = 0, after = 0, windows = 0;
 
   Int at(Int window, Int tap) const { return window * stride - before + tap * dilation; }
-  Cell kind(Int cell) const;
+  CellKind kind(Int cell) const;
   bool operator==(const Track&) const = default;
 };
 

@@ -209,8 +209,8 @@ void Bench::State::confirm(const Sheet& sheet, std::size_t set, const Tensor& go
     if (terms >= most_confirmed_terms) break;
     const Element element = terms < most_defined_terms ? answer.defined(sampled.index) : answer.element(sampled.index);
     terms += element.terms;
-    const Finding finding = examine(answer, sampled.index, element, scalar(got, sampled.index));
-    expects(element.kind == Kind::finite && finding.kind == Finding::Kind::right &&
+    const ElementRating finding = examine(answer, sampled.index, element, scalar(got, sampled.index));
+    expects(element.kind == Kind::finite && finding.kind == ElementRating::Kind::right &&
                 finding.is_nearest == sampled.is_nearest && finding.level == sampled.level,
             "the filter and the definition disagree on an element");
   }
@@ -439,10 +439,10 @@ std::vector<Offender> Bench::offenders(const Outcome& outcome, const Verdict& ve
       const Int i = screening ? screening->undecided[static_cast<std::size_t>(suspect)] : suspect;
       const Element& element = answers.element(set, i);
       const Scalar got = scalar(outcome.sets[set][0], i);
-      const Finding finding = examine(*answers.answers[set], i, element, got);
-      const bool weak = finding.kind == Finding::Kind::below ||
-                        (finding.kind == Finding::Kind::right && finding.level > state_->judgement.level);
-      if (finding.kind != Finding::Kind::wrong && (only_wrong || !weak)) continue;
+      const ElementRating finding = examine(*answers.answers[set], i, element, got);
+      const bool weak = finding.kind == ElementRating::Kind::below ||
+                        (finding.kind == ElementRating::Kind::right && finding.level > state_->judgement.level);
+      if (finding.kind != ElementRating::Kind::wrong && (only_wrong || !weak)) continue;
       const bool is_number = element.kind == Kind::finite;
       list.push_back({static_cast<int>(set), i, got,
                       is_number ? std::optional(nearest(element, answers.answers[set]->dtype())) : std::nullopt,

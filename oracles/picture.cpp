@@ -105,7 +105,7 @@ bool has_values(const Outcome& outcome) {
 
 std::optional<Picture> picture(const Case& c, const Outcome& outcome, const Verdict& verdict,
                                const Judgement& judgement, Int most_elements, std::size_t most_worst) {
-  if (!has_values(outcome) || !c.definition().violated(c.call()).empty()) return std::nullopt;
+  if (!has_values(outcome) || !c.is_legal()) return std::nullopt;
   const Readings readings = verdict.state == State::contested ? Readings() : verdict.readings;
   const std::optional<Shape> shape = oracle_of(c.version).shape(c.call(), readings);
   if (!shape) return std::nullopt;

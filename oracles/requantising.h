@@ -26,8 +26,8 @@ struct Requantising {
 // Right means RN here: every other answer stays undecided.
 Screening screen(const Requantising& sums, const Tensor& got, const Screen& how);
 
-// Whether some sum is beyond 32 bits; whether some a M is within `share` (|a M| + |zero|) of a tie, given to `at_tie`
-// by its row-major index until it says true.
+// Tells whether some sum is beyond 32 bits; whether some a M is within `share` (|a M| + |zero|) of a tie, given to
+// `at_tie` by its row-major index until it says true.
 bool leaves_32_bits(const Requantising& sums, double share, const std::function<bool(Int)>& at_tie);
 
 }  // namespace assay::oracles

@@ -70,7 +70,7 @@ ASSAY_WIDE void widen_sizes(const float* from, Int count, double* to) {
 }
 
 // One spatial axis of a piece: how windows and taps map to phases.
-struct Axis {
+struct PhasedAxis {
   Int first = 0, windows = 1, extent = 1, pitch = 1;  // extent: cells of one phase
   std::vector<Int> phases;                            // remainders in use
   std::vector<Int> phase_of, shift_of;                // per tap
@@ -82,7 +82,7 @@ class Sweeping final : public Piece {
     for (const Track& t : what.tracks) {
       taps_ *= t.taps;
       plane_ *= t.windows;
-      Axis& axis = axes_.emplace_back();
+      PhasedAxis& axis = axes_.emplace_back();
       axis.windows = t.windows;
       for (Int tap = 0; tap < t.taps; ++tap) {
         const Int phase = tap * t.dilation % t.stride;
@@ -179,7 +179,7 @@ class Sweeping final : public Piece {
 
   // A piece is one window on the leading axes, a range on axis `cut_`, and everything behind it.
   void divide() {
-    for (Axis& axis : axes_)
+    for (PhasedAxis& axis : axes_)
       axis.extent = axis.windows + (axis.shift_of.empty() ? 0 : *std::ranges::max_element(axis.shift_of));
     const std::size_t rank = axes_.size();
     cut_ = 0;
@@ -334,7 +334,7 @@ class Sweeping final : public Piece {
   void lay_out(Int row, Int rows, Int left) {
     const std::size_t rank = axes_.size();
     for (std::size_t i = rank; i-- > 0;) {
-      Axis& axis = axes_[i];
+      PhasedAxis& axis = axes_[i];
       const Int reach = axis.shift_of.empty() ? 0 : *std::ranges::max_element(axis.shift_of);
       axis.first = i == cut_ ? row : 0;
       axis.windows = i == cut_ ? rows : what_.tracks[i].windows;
@@ -400,7 +400,7 @@ class Sweeping final : public Piece {
   void fill_typed(Int n, Int g) {
     const T* x = what_.x->as<T>().data();
     std::vector<Int> phase_counts;
-    for (const Axis& axis : axes_) phase_counts.push_back(static_cast<Int>(axis.phases.size()));
+    for (const PhasedAxis& axis : axes_) phase_counts.push_back(static_cast<Int>(axis.phases.size()));
     for (Int c = 0; c < what_.depth; ++c) {
       const T* plane = x + n * what_.from.batch + (g * what_.depth + c) * what_.from.channel;
       Int slab = c * phases_ * slab_;
@@ -415,7 +415,7 @@ class Sweeping final : public Piece {
   template <class T>
   void fill_axis(const T* from, const std::vector<Int>& phase, std::size_t i, Int to) {
     if (i == axes_.size()) return put(from, 1, 1, to);
-    const Axis& axis = axes_[i];
+    const PhasedAxis& axis = axes_[i];
     const Track& t = what_.tracks[i];
     const Int start = axis.first * t.stride - t.before + axis.phases[static_cast<std::size_t>(phase[i])];
     // Cells start + j * stride lie in the input for low <= j < high.
@@ -466,7 +466,7 @@ class Sweeping final : public Piece {
 
   const Sweep& what_;
   const std::function<void(const Patch&, Piece&)>& use_;
-  std::vector<Axis> axes_;
+  std::vector<PhasedAxis> axes_;
   Int taps_ = 1, phases_ = 1, plane_ = 1, terms_ = 1;
   std::size_t cut_ = 0;
   Int range_ = 1, inner_ = 1, count_ = 1, rows_ = 1;

@@ -31,13 +31,13 @@ std::uint64_t flushed(std::uint64_t bits, const Format& format, int width) {
 
 std::uint64_t kept(std::uint64_t bits, const Format&, int) { return bits; }
 
-// Of f32: drops `Dropped` bits of the significand.
+// Drops `Dropped` bits of the significand of an f32.
 template <int Dropped>
 std::uint64_t truncated(std::uint64_t bits, const Format& format, int width) {
   return is_finite(bits, format, width) ? bits & ~low_bits(Dropped) : bits;
 }
 
-// Of f32: rounds `Dropped` bits of the significand off, to nearest, ties to even.
+// Rounds an f32 to nearest, ties to even, with `Dropped` bits of the significand fewer.
 template <int Dropped>
 std::uint64_t rounded_off(std::uint64_t bits, const Format& format, int width) {
   if (!is_finite(bits, format, width)) return bits;
@@ -83,7 +83,7 @@ struct Hypothesis {
 
 bool is_flush(std::string_view arithmetic) { return arithmetic.starts_with("subnormals flushed"); }
 
-// What hardware of that name is known to do; empty where the name says nothing about inputs.
+// Returns what hardware of that name is known to do with inputs; nothing where the name does not say.
 std::vector<Hypothesis> hypotheses(std::string_view arithmetic) {
   if (arithmetic == "TF32 inputs") return {{rounded_off<13>}, {truncated<13>}};
   if (arithmetic == "bf16 inputs") return {{rounded_off<16>}, {truncated<16>}};

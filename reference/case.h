@@ -39,6 +39,8 @@ struct Case {
 
   const Definition& definition() const;
   Call call() const { return Call(definition(), node); }
+  // Tells whether the model is legal: a near miss breaks a constraint of its version.
+  bool is_legal() const { return definition().violated(call()).empty(); }
 };
 
 // The canonical line; two cases are the same exactly when their lines are.

@@ -73,7 +73,7 @@ struct Plan {
 // columns: asked for by an operator that samples.
 Plan plan(const Window& window, const Extent& extent, bool columns = false);
 
-// Whether the engine costs less than the naive loop: it does but for a handful of products.
+// Tells whether the engine costs less than the naive loop: it does but for a handful of products.
 bool pays(const Window& window, const Extent& extent);
 
 // Positions that are worked on at once, and how far beyond the last one lanes are read and sums written.
@@ -166,11 +166,11 @@ void sample(const Sampling<double>& samples);
 struct Requantization {
   double bias, factor, zero, lowest, highest;
 };
-// Whether no value lies so near to a tie, a billionth, that a few roundings more or less would decide; else, and where
-// there are but a few, y is not to be used. factor is finite.
+// Tells whether no value lies so near to a tie, a billionth, that a few roundings more or less would decide; else, and
+// where there are but a few, y is not to be used. factor is finite.
 bool requantize(std::span<const std::int32_t> sums, const Requantization& by, std::uint8_t* y);
 
-// Whether none is infinite or not a number.
+// Tells whether none is infinite or not a number.
 bool is_finite(std::span<const float> all);
 bool is_finite(std::span<const double> all);
 

@@ -91,7 +91,7 @@ struct Definition {
   //   G1 every required input and attribute is there      G2 no input or attribute this version does not have
   //   G3 every attribute is of its kind                    G4 types are admitted, and equal where the variable is
   std::vector<std::string> violated(const Call& call, const Readings& readings = {}) const;
-  // Whether `violated` is that one constraint; asked of it first, so that most calls are told apart at once.
+  // Tells whether `violated` is that one constraint; asked of it first, so that most calls are told apart at once.
   bool breaks_only(const Call& call, std::string_view constraint) const;
 };
 

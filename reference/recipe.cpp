@@ -26,12 +26,12 @@ double scaled(Int mantissa, int exponent) {
 }
 
 // What a family needs to know of an element type: precision, and the exponents of 1 ulp at the bottom and of the top.
-struct Format {
+struct ElementFormat {
   int precision, smallest, largest;  // p, log2 η, log2 of the largest binade
   double lowest = -128;              // of an 8-bit integer type
 };
 
-Format format_of(DType dtype) {
+ElementFormat format_of(DType dtype) {
   switch (dtype) {
     case DType::f16: return {11, -24, 15};
     case DType::bf16: return {8, -133, 127};
@@ -43,42 +43,44 @@ Format format_of(DType dtype) {
 
 double signed_by(Generator& generator, double value) { return generator.next() & 1 ? value : -value; }
 
-double small(Generator& g, const Format&, int) { return signed_by(g, static_cast<double>(1 + g.below(8))); }
-double sign(Generator& g, const Format&, int) { return signed_by(g, 1); }
+double small(Generator& g, const ElementFormat&, int) { return signed_by(g, static_cast<double>(1 + g.below(8))); }
+double sign(Generator& g, const ElementFormat&, int) { return signed_by(g, 1); }
 
-double odd(Generator& g, const Format&, int bits) {
+double odd(Generator& g, const ElementFormat&, int bits) {
   return signed_by(g, static_cast<double>(2 * g.below(std::uint64_t{1} << (bits - 1)) + 1));
 }
 
-double pow2(Generator& g, const Format&, int) { return signed_by(g, power_of_two(static_cast<int>(g.below(7)) - 3)); }
+double pow2(Generator& g, const ElementFormat&, int) {
+  return signed_by(g, power_of_two(static_cast<int>(g.below(7)) - 3));
+}
 
 // Irwin-Hall: twelve uniform 16-bit integers have variance 2^32; 35 more bits fill the significand.
-double normal(Generator& g, const Format&, int) {
+double normal(Generator& g, const ElementFormat&, int) {
   Int sum = Int{-6} * 65535;
   for (int word = 0; word < 3; ++word)
     for (std::uint64_t bits = g.next(), i = 0; i < 4; ++i, bits >>= 16) sum += static_cast<Int>(bits & 0xffff);
   return scaled(sum * (Int{1} << 35) + static_cast<Int>(g.below(std::uint64_t{1} << 35)), -51);
 }
 
-double uniform(Generator& g, const Format&, int) { return scaled(static_cast<Int>(g.next() >> 11), -53); }
+double uniform(Generator& g, const ElementFormat&, int) { return scaled(static_cast<Int>(g.next() >> 11), -53); }
 
-double cancel(Generator& g, const Format& f, int) {
+double cancel(Generator& g, const ElementFormat& f, int) {
   return 1 + normal(g, f, 0) * power_of_two(-std::min(8, f.precision - 4));
 }
 
-double logu(Generator& g, const Format& f, int) {
+double logu(Generator& g, const ElementFormat& f, int) {
   const int range = f.precision == 11 ? 6 : 12;
   const int exponent = static_cast<int>(g.below(2 * static_cast<std::uint64_t>(range) + 1)) - range;
   const Int significand = static_cast<Int>((g.next() >> 12) | (std::uint64_t{1} << 52));
   return signed_by(g, scaled(significand, exponent - 52));
 }
 
-double subnormal(Generator& g, const Format& f, int) {
+double subnormal(Generator& g, const ElementFormat& f, int) {
   const std::uint64_t count = (std::uint64_t{1} << (f.precision - 1)) - 1;
   return signed_by(g, scaled(static_cast<Int>(1 + g.below(count)), f.smallest));
 }
 
-double huge(Generator& g, const Format& f, int) {
+double huge(Generator& g, const ElementFormat& f, int) {
   const int exponent = f.largest - static_cast<int>(g.below(3));
   const Int significand =
       static_cast<Int>((std::uint64_t{1} << (f.precision - 1)) | g.below(std::uint64_t{1} << (f.precision - 1)));
@@ -86,7 +88,7 @@ double huge(Generator& g, const Format& f, int) {
 }
 
 // Three-tap ties and near ties (numerics 3.3): 1, half an ulp of 1, and what tips the balance.
-double probe(Generator& g, const Format& f, int) {
+double probe(Generator& g, const ElementFormat& f, int) {
   const int p = f.precision;
   const std::array<double, 6> values{
       1, power_of_two(-p), 3 * power_of_two(-p), power_of_two(1 - p), 1 + power_of_two(1 - p), power_of_two(-p - 4)};
@@ -94,32 +96,32 @@ double probe(Generator& g, const Format& f, int) {
 }
 
 // Integer types only; floats take the range of i8.
-double byte_of(Generator& g, const Format& f, int) { return static_cast<double>(g.below(256)) + f.lowest; }
+double byte_of(Generator& g, const ElementFormat& f, int) { return static_cast<double>(g.below(256)) + f.lowest; }
 
-double edge(Generator& g, const Format& f, int) {
+double edge(Generator& g, const ElementFormat& f, int) {
   const std::uint64_t draw = g.below(4);
   return f.lowest + static_cast<double>(draw < 2 ? draw : 252 + draw);
 }
 
-double around(Generator& g, const Format&, int centre) {
+double around(Generator& g, const ElementFormat&, int centre) {
   return static_cast<double>(centre) + static_cast<double>(g.below(17)) - 8;
 }
 
 // Displacements of samples. A coordinate is a cell's integer plus one of these.
-double quarter(Generator& g, const Format&, int) { return (static_cast<double>(g.below(25)) - 12) / 4; }
+double quarter(Generator& g, const ElementFormat&, int) { return (static_cast<double>(g.below(25)) - 12) / 4; }
 
 // An integer, or the representable neighbour of one: 2^(2-p) is an ulp of the widest, 3.
-double brink(Generator& g, const Format& f, int) {
+double brink(Generator& g, const ElementFormat& f, int) {
   const double whole = static_cast<double>(g.below(7)) - 3;
   return whole + (static_cast<double>(g.below(3)) - 1) * power_of_two(2 - f.precision);
 }
 
-double astray(Generator& g, const Format& f, int) {
+double astray(Generator& g, const ElementFormat& f, int) {
   if (g.below(4) != 0) return quarter(g, f, 0);
   return signed_by(g, power_of_two(static_cast<int>(g.below(12)) + 3));
 }
 
-double special(Generator& g, const Format& f, int) {
+double special(Generator& g, const ElementFormat& f, int) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const std::array<double, 6> values{std::numeric_limits<double>::quiet_NaN(),
                                      infinity,
@@ -133,7 +135,7 @@ double special(Generator& g, const Format& f, int) {
 
 struct Family {
   std::string_view name;
-  double (*draw)(Generator&, const Format&, int bits);
+  double (*draw)(Generator&, const ElementFormat&, int bits);
   std::string_view words;  // # is its parameter
 };
 
@@ -235,7 +237,7 @@ T saturated(double value) {
     const double rest = value - static_cast<double>(below);
     return static_cast<T>(below + (rest > 0.5 || (rest == 0.5 && (below & 1)) ? 1 : 0));
   } else {
-    const Format f = format_of(dtype_of<T>());
+    const ElementFormat f = format_of(dtype_of<T>());
     const double most = scaled((Int{1} << f.precision) - 1, f.largest - f.precision + 1);
     return T(std::isinf(value) ? value : std::clamp(value, -most, most));
   }
@@ -274,7 +276,7 @@ void store(Tensor& tensor, F&& next) {
 void draw(const Recipe& recipe, Tensor& tensor, int set) {
   const auto [name, parameter] = split(recipe.family);
   const Family* family = find_family(name);
-  const Format format = format_of(tensor.dtype());
+  const ElementFormat format = format_of(tensor.dtype());
   Generator generator(*whole<std::uint64_t>(recipe.argument) + static_cast<std::uint64_t>(set));
   store(tensor, [&, sums_to_zero = name == "zerosum", bits = parameter](std::span<double> values) {
     for (double& value : values) value = family->draw(generator, format, bits);

@@ -47,8 +47,8 @@ Remark remark(const Report& report, const suites::Cause& cause, std::string_view
   return out;
 }
 
-// Of marks, and of what was not sorted into causes: what is wrong, with which case, how often, how to see it again.
-Remark remark(const Report& report, const Finding& finding, std::string_view file) {
+// Says of a mark, or of a finding without a cause, what is wrong, with which case, how often, and how to see it again.
+Remark remark(const Report& report, const ReportedFinding& finding, std::string_view file) {
   const std::string& line = report.suite.cases[finding.first].line;
   const bool is_mark = !finding.mark.empty();
   Remark out;
@@ -69,7 +69,7 @@ std::vector<Remark> remarks(const Report& report, std::string_view file) {
     all.push_back({report.agreed.ledger ? report.agreed.ledger->file : std::string(file),
                    upper(suites::name(each.kind)) + " entry of the ledger", each.entry + ": " + each.detail});
   for (const suites::Cause& cause : report.sorted.causes) all.push_back(remark(report, cause, file));
-  for (const Finding& finding : report.findings) {
+  for (const ReportedFinding& finding : report.findings) {
     if (finding.cause != suites::no_cause) continue;
     if (!finding.mark.empty() && !mark_of(report, finding).breaches) continue;  // information
     all.push_back(remark(report, finding, file));

@@ -46,6 +46,7 @@ struct Row {
 struct VersionRows {
   std::map<DType, Row> types;
   Counts near_misses;
+  std::vector<Exception> exceptions;
 };
 
 bool is_judged(State state) {
@@ -93,6 +94,7 @@ std::map<OpVersion, VersionRows> rows_of(const Report& report) {
     const auto first = c.node.inputs.find(c.definition().inputs.front().name);
     tell(version.types[first->second.type.dtype], report, i);
   }
+  for (const OperatorRow& row : report.operators) rows[row.version].exceptions = row.exceptions;
   return rows;
 }
 
@@ -150,7 +152,14 @@ Json near_misses_json(const Counts& counts) {
           {"unsupported", count(counts, State::unsupported)}};
 }
 
-Json version_json(const std::pair<const OpVersion, VersionRows>& entry) {
+// Writes an exception as the report has it, with the sentence of its cause.
+Json exception_json(const Report& report, const Exception& exception) {
+  Json json = exception_json(exception);
+  json["sentence"] = report.sorted.causes[exception.cause].sentence;
+  return json;
+}
+
+Json version_json(const Report& report, const std::pair<const OpVersion, VersionRows>& entry) {
   const auto& [op, version] = entry;
   Int legal = 0, judged = 0;
   Json types = Json::array();
@@ -159,9 +168,11 @@ Json version_json(const std::pair<const OpVersion, VersionRows>& entry) {
     judged += row.judged;
     types.push_back(type_json(type, row));
   }
+  Json exceptions = Json::array();
+  for (const Exception& each : version.exceptions) exceptions.push_back(exception_json(report, each));
   return {{"op", text(op)}, {"state", state_of(version)}, {"level", level_json(level_of(version))},
           {"legal", legal}, {"judged", judged},           {"near_misses", near_misses_json(version.near_misses)},
-          {"types", types}};
+          {"types", types}, {"exceptions", exceptions}};
 }
 
 Json suite_json(const Report& report, const Sealing& sealing) {
@@ -213,7 +224,7 @@ void write_body(const Report& report, const Sealing& sealing, std::ostream& out)
   document.member("report", {{"schema", schema_version}, {"sha256", sealing.report_sha256}});
   document.member("command", certify_line(report.asked, sealing.generated, sealing.ledger));
   document.member("totals", counts_json(report.totals));
-  document.list("operators", rows_of(report), version_json);
+  document.list("operators", rows_of(report), [&](const auto& entry) { return version_json(report, entry); });
   document.list("rulings", report.rulings, ruling_json);
 }
 

@@ -35,6 +35,29 @@ while line := stdin.readline():
     reply.flush()
 """
 
+# The reference worker, spoilt where the model does not say that assay made it: certify cannot see that without names.
+KNOWS_US = r"""
+import json, os, subprocess, sys
+stdin, reply = sys.stdin.buffer, os.fdopen(int(os.environ.get("ASSAY_REPLY_FD", "1")), "wb")
+answers, theirs = os.pipe()
+os.set_inheritable(theirs, True)
+settings = {**os.environ, "ASSAY_REPLY_FD": str(theirs)}
+settings.pop("ASSAY_FORK_FD", None)
+worker = subprocess.Popen([sys.argv[1]], stdin=subprocess.PIPE, pass_fds=[theirs], env=settings)
+answers = os.fdopen(answers, "rb")
+while line := stdin.readline():
+    ask = json.loads(line)
+    body = stdin.read(ask["model"] + sum(map(sum, ask["sets"]))) if ask["ask"] == "run" else b""
+    worker.stdin.write(line + body)
+    worker.stdin.flush()
+    answer = json.loads(answers.readline())
+    outputs = answers.read(sum(map(sum, answer.get("sets", []))))
+    if outputs and b"\x12\x05assay" not in body[:64]:
+        outputs = outputs[:-1] + bytes([outputs[-1] ^ 64])
+    reply.write(json.dumps(answer).encode() + b"\n" + outputs)
+    reply.flush()
+"""
+
 
 def assay(*words, **settings):
     return subprocess.run([ASSAY, *map(str, words)], capture_output=True, text=True, timeout=300, check=False, **settings)
@@ -114,6 +137,35 @@ class Certificates(unittest.TestCase):
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertEqual(pathlib.Path(folder, "certificate.json").read_text(encoding="utf-8"), certificate)
             self.assertNotEqual(pathlib.Path(folder, "report.json").read_text(encoding="utf-8"), report, "other times")
+
+    def test_cases_of_the_verifiers_own_are_held_against_it(self):
+        done = assay("verify", self.certificate, "--report", self.report, *BROKEN, "--fresh", 400, "--seed", 7)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"\d{2,} cases of seed 7, which the certificate is not about, end as what is certified")
+        self.assertIn("not the one certified, 1", self.refused(
+            "verify", self.certificate, "--report", self.report, *BROKEN, "--fresh", 9, "--seed", 1))
+        with tempfile.TemporaryDirectory() as folder:
+            worker = pathlib.Path(folder, "knows_us.py")
+            worker.write_text(KNOWS_US, encoding="utf-8")
+            backend = ["--backend", f"exec:python3 {worker} {ASSAY.with_name('assay-worker-reference').resolve()}"]
+            report, certificate = pathlib.Path(folder, "r.json"), pathlib.Path(folder, "c.json")
+            done = assay("certify", *backend, "--presentations", "none", "--report", report, "--certificate", certificate)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            why = self.broken(certificate.read_text(encoding="utf-8"), report.read_text(encoding="utf-8"), *backend,
+                              "--fresh", 100, "--seed", 7)
+        self.assertRegex(why, r"certificate /operators: \S+ \S+ is certified, and ends as fail \(value\) where it is")
+        self.assertIn("[names=", why)
+
+    def test_an_exception_is_that_of_the_report(self):
+        certificate, report = self.read()
+        document = json.loads(certificate)
+        told = [each for row in document["operators"] for each in row["exceptions"]]
+        self.assertTrue(told)
+        causes = json.loads(report)["causes"]
+        for each in told:
+            self.assertEqual(each["sentence"], causes[each["cause"] - 1]["sentence"])
+        next(row for row in document["operators"] if row["exceptions"])["exceptions"][0]["when"] = []
+        self.assertIn("certificate /operators/", self.broken(self.sealed(document), report))
 
     def test_tampering_is_named(self):
         certificate, report = self.read()
@@ -200,7 +252,7 @@ class Certificates(unittest.TestCase):
     def test_bad_input_is_one_line(self):
         self.assertIn("no/such", self.refused("verify", "no/such"))
         self.assertIn("no/such", self.refused("verify", self.certificate, "--report", "no/such"))
-        self.assertIn("--replay needs --backend", self.refused("verify", self.certificate, "--replay", 1))
+        self.assertIn("--replay and --fresh need --backend", self.refused("verify", self.certificate, "--replay", 1))
         self.assertIn("neither minisign nor ssh-keygen",
                       self.refused("verify", self.certificate, "--signature", self.report.with_name("c.json")))
         armour = self.folder / "empty.minisig"

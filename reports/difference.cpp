@@ -64,7 +64,7 @@ std::string side(const Json& report) {
   return backend_text(report) + ", " + configuration_text(report) + ", assay " + words(report.at("tool"), "version");
 }
 
-// Whether the same backend ran in the same way: then it is not the backend that changed. A backend that gives no
+// Tells whether the same backend ran in the same way: then it is not the backend that changed. A backend that gives no
 // version may have changed all the same.
 bool is_same_backend(const Json& a, const Json& b) {
   const auto of = [](const Json& report) {

@@ -45,7 +45,7 @@ std::string stands(const VersionChange& version) {
          (version.after.empty() ? "not there" : version.after) + (version.is_worse ? " WORSE" : "");
 }
 
-// What two releases agree in is left out of the story of a change, not of its numbers.
+// Leaves what two releases agree in out of the story of a change, not out of its numbers.
 bool has_story(Kind kind) { return kind != Kind::level_up && kind != Kind::level_down; }
 
 std::string conclusion(const Difference& difference) {

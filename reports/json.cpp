@@ -45,12 +45,6 @@ Json standing_json(const Certification& standing) {
           {"level", standing.level ? Json(oracles::name(*standing.level)) : Json(nullptr)}};
 }
 
-Json exception_json(const Exception& exception) {
-  Json when = Json::array();
-  for (const suites::Predicate& each : exception.when) when.push_back(each.text());
-  return {{"cause", exception.cause + 1}, {"cases", exception.cases}, {"when", when}, {"others", exception.others}};
-}
-
 Json operator_json(const OperatorRow& row) {
   Json json = {{"op", text(row.version)},
                {"certified", name(row.certified)},
@@ -80,7 +74,7 @@ Json constraint_json(const ConstraintRow& row) {
           {"error", row.error}};
 }
 
-Json finding_json(const Report& report, const Finding& finding) {
+Json finding_json(const Report& report, const ReportedFinding& finding) {
   const suites::Planned& first = report.suite.cases[finding.first];
   Json json = {{"op", text(finding.version)}, {"state", oracles::name(finding.state)},
                {"because", finding.because},  {"detail", finding.detail},
@@ -118,7 +112,7 @@ std::set<std::string> clauses_in(const Report& report) {
   std::set<std::string> ids;
   for (const RulingRow& row : report.rulings) ids.insert(row.id);
   for (const ConstraintRow& row : report.constraints) ids.insert(row.id);
-  for (const Finding& finding : report.findings) ids.insert(finding.clauses.begin(), finding.clauses.end());
+  for (const ReportedFinding& finding : report.findings) ids.insert(finding.clauses.begin(), finding.clauses.end());
   for (const suites::Finding& finding : report.sorted.findings)
     for (const std::string& id : suites::clauses_of(finding.c)) ids.insert(id);
   return ids;
@@ -200,7 +194,7 @@ Json ledger_json(const Agreed& agreed) {
 
 Json baseline_json(const Report& report) {
   if (!report.agreed.baseline) return nullptr;
-  const suites::Comparison& comparison = report.agreed.comparison;
+  const suites::BaselineComparison& comparison = report.agreed.comparison;
   Json fixed = Json::array();
   for (const std::size_t index : comparison.fixed) fixed.push_back(case_id(report.suite.cases[index].line));
   return {{"hash", report.agreed.baseline->hash},
@@ -238,7 +232,7 @@ void write_json(const Report& report, std::ostream& out) {
   document.list("clauses", clauses_json(clauses_in(report)), [](const Json& each) { return each; });
   document.list("coverage", report.coverage.table().rows, coverage_json);
   document.list("causes", report.sorted.causes, [&](const suites::Cause& each) { return told_cause(report, each); });
-  document.list("findings", report.findings, [&](const Finding& each) { return finding_json(report, each); });
+  document.list("findings", report.findings, [&](const ReportedFinding& each) { return finding_json(report, each); });
   std::vector<std::size_t> reached;
   for (std::size_t i = 0; i < report.campaign.verdicts.size(); ++i)
     if (report.campaign.verdicts[i]) reached.push_back(i);

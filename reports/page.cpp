@@ -104,7 +104,7 @@ bool is_in_table(const std::string& member) {
   return member == "verdicts" || member == "failures" || member == "marked" || member == "signatures";
 }
 
-// What became of the baseline, as assay diff tells it; null where there is none.
+// Compares with the baseline as `assay diff` does; null where there is none.
 Json changes(const Rendering& rendering) {
   if (!rendering.baseline) return nullptr;
   const Difference told = difference(rendering);
@@ -130,7 +130,7 @@ Json changes(const Rendering& rendering) {
   return changes;
 }
 
-// Where the texts of the operator versions stand: addresses of ours only, whatever the report says.
+// Lists the web pages of the operator versions: addresses of ours only, whatever the report says.
 Json addresses(const Json& report) {
   std::map<std::string, std::string> known;
   for (const Operator* op : operators())

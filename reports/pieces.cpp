@@ -133,6 +133,12 @@ Json cause_json(const suites::Cause& cause, std::span<const suites::Finding> fin
           {"examples", examples}};
 }
 
+Json exception_json(const Exception& exception) {
+  Json when = Json::array();
+  for (const suites::Predicate& each : exception.when) when.push_back(each.text());
+  return {{"cause", exception.cause + 1}, {"cases", exception.cases}, {"when", when}, {"others", exception.others}};
+}
+
 namespace {
 
 Json bins_json(const std::map<int, suites::Errors::Bin>& bins) {

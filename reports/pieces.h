@@ -36,6 +36,8 @@ Json run_json(const Run& run, std::size_t reached);
 Json mark_json(const Asked& asked, std::string_view line, const suites::Mark& mark);
 // `replay`: of its smallest finding.
 Json cause_json(const suites::Cause& cause, std::span<const suites::Finding> findings, std::string_view replay);
+// "Conforms except where", of one operator version and one cause.
+Json exception_json(const Exception& exception);
 Json errors_json(const std::map<DType, suites::Errors>& errors);
 std::map<DType, suites::Errors> errors_of(const Json& errors);
 Json types_json(const std::map<DType, Counts>& types);

@@ -116,7 +116,7 @@ bool breaks(const std::string& word, bool strict) {
   return word == "fail" || word == "below" || word == "refused" || word == "error" || (strict && word == "contested");
 }
 
-// Whether a breach of this word is expected by the ledger or known by the baseline, as a mark says.
+// Tells whether a breach of this word is expected by the ledger or known by the baseline, as a mark says.
 bool is_excused(const Read& verdict, const std::string& word) {
   for (const Json& mark : verdict.member("marks"))
     if ((mark.at("mark") == "xfail" || mark.at("mark") == "known") && mark.at("detail") == word) return true;
@@ -489,9 +489,13 @@ std::string wrong_exception(const Json& exception, const std::vector<const Read*
 
 std::string wrong_exception(const Json& report) {
   const std::vector<Read> verdicts = verdicts_of(report);
+  const std::size_t causes = report.value("causes", Json::array()).size();
   for (const auto& [op, own] : by_operator(report, verdicts))
-    for (const Json& exception : exceptions_in(report, op))
+    for (const Json& exception : exceptions_in(report, op)) {
+      if (exception.at("cause").get<std::size_t>() > causes)
+        return op + ": there is no cause " + exception.at("cause").dump();
       if (const std::string wrong = wrong_exception(exception, own); !wrong.empty()) return op + ": " + wrong;
+    }
   return "";
 }
 
@@ -517,8 +521,12 @@ Json recounted_report(const Json& report) {
 Json recounted_certificate(const Json& report) {
   const std::vector<Read> verdicts = verdicts_of(report);
   Json rows = Json::array();
-  for (const auto& [op, own] : by_operator(report, verdicts))
+  for (const auto& [op, own] : by_operator(report, verdicts)) {
     rows.push_back(certificate_row(op, own, is_strict(report)));
+    rows.back()["exceptions"] = exceptions_in(report, op);
+    for (Json& each : rows.back()["exceptions"])
+      each["sentence"] = report.at("causes").at(each.at("cause").get<std::size_t>() - 1).at("sentence");
+  }
   return {{"conclusion", recounted_report(report).at("certified")},
           {"totals", totals_of(verdicts)},
           {"operators", rows},

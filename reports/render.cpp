@@ -15,11 +15,11 @@ namespace {
 
 // Every format of --format, in the order of --help.
 constexpr std::array all_formats = {
-    Format{"html", "one page for a browser, without network", write_page},
-    Format{"markdown", "a comment for a pull request", write_markdown},
-    Format{"junit", "JUnit XML for the test view of a CI service", write_junit},
-    Format{"sarif", "SARIF 2.1.0 for code scanning", write_sarif},
-    Format{"csv", "one row per case, for a spreadsheet", write_csv},
+    OutputFormat{"html", "one page for a browser, without network", write_page},
+    OutputFormat{"markdown", "a comment for a pull request", write_markdown},
+    OutputFormat{"junit", "JUnit XML for the test view of a CI service", write_junit},
+    OutputFormat{"sarif", "SARIF 2.1.0 for code scanning", write_sarif},
+    OutputFormat{"csv", "one row per case, for a spreadsheet", write_csv},
 };
 
 [[noreturn]] void refuse(const std::string& file) {
@@ -28,10 +28,10 @@ constexpr std::array all_formats = {
 
 }  // namespace
 
-std::span<const Format> formats() { return all_formats; }
+std::span<const OutputFormat> formats() { return all_formats; }
 
-const Format* find_format(std::string_view name) {
-  const auto found = std::ranges::find(all_formats, name, &Format::name);
+const OutputFormat* find_format(std::string_view name) {
+  const auto found = std::ranges::find(all_formats, name, &OutputFormat::name);
   return found == all_formats.end() ? nullptr : &*found;
 }
 
@@ -51,7 +51,7 @@ Json report_of(Json report, const std::filesystem::path& file) {
   return report;
 }
 
-void render(const Format& format, const Rendering& rendering, std::ostream& out) {
+void render(const OutputFormat& format, const Rendering& rendering, std::ostream& out) {
   try {
     format.write(rendering, out);
   } catch (const Json::exception&) {

@@ -28,18 +28,18 @@ struct Rendering {
 };
 
 // One value of --format.
-struct Format {
+struct OutputFormat {
   std::string_view name, says;  // `says`: for --help, in a few words
   void (*write)(const Rendering& rendering, std::ostream& out);
 };
-std::span<const Format> formats();
-const Format* find_format(std::string_view name);
+std::span<const OutputFormat> formats();
+const OutputFormat* find_format(std::string_view name);
 
 // Throws InputError where the file is no report of this schema version.
 Json read_report(const std::filesystem::path& file);
 Json report_of(Json parsed, const std::filesystem::path& file);  // of a file that is read already
 // Throws InputError where the report lacks what the schema demands.
-void render(const Format& format, const Rendering& rendering, std::ostream& out);
+void render(const OutputFormat& format, const Rendering& rendering, std::ostream& out);
 // Throws InputError where the two are of different kinds.
 Rendering rendering(const std::filesystem::path& report, const std::string& baseline);
 

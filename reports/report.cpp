@@ -170,11 +170,11 @@ std::string gist(const std::string& detail) {
 
 // Marks come after what breaks the text, and are grouped by what showed them.
 void group_marks(Report& report) {
-  std::map<std::tuple<std::string, OpVersion, std::string>, Finding> groups;
+  std::map<std::tuple<std::string, OpVersion, std::string>, ReportedFinding> groups;
   for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
     for (const suites::Mark& mark : report.campaign.marks[i]) {
       if (report.agreed.excuses(i, mark.name)) continue;
-      Finding& finding = groups[{mark.name, p.c.version, mark.by}];
+      ReportedFinding& finding = groups[{mark.name, p.c.version, mark.by}];
       if (finding.count++ == 0) finding = {verdict.state, p.c.version, mark.by, mark.detail, i, 1, mark.name};
       finding.deciding += decides(report.classes[i], report.asked.counts_special()) ? 1 : 0;
       finding.cases.push_back(i);
@@ -185,7 +185,7 @@ void group_marks(Report& report) {
 
 // By cause; what has none, since the run was interrupted, by what it says.
 void group_findings(Report& report) {
-  std::map<std::tuple<int, OpVersion, std::size_t, std::string, std::string>, Finding> groups;
+  std::map<std::tuple<int, OpVersion, std::size_t, std::string, std::string>, ReportedFinding> groups;
   for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
     if (!breaks_conformance(verdict.state, report.asked.strict) || is_excused(report, i, verdict)) return;
     const std::size_t cause = report.cause_of[i];
@@ -193,7 +193,7 @@ void group_findings(Report& report) {
     const std::string says = has_cause                         ? ""
                              : verdict.state == State::refused ? gist(verdict.detail)
                                                                : text(verdict.readings);
-    Finding& finding =
+    ReportedFinding& finding =
         groups[{suites::gravity(verdict.state), p.c.version, cause, has_cause ? "" : verdict.because, says}];
     if (finding.count++ == 0) finding = {verdict.state, p.c.version, verdict.because, verdict.detail, i, 1, "", cause};
     finding.deciding +=
@@ -247,7 +247,7 @@ bool has_empty_input(const Case& c) {
 }
 
 void choose_smallest(Report& report) {
-  for (Finding& finding : report.findings) {
+  for (ReportedFinding& finding : report.findings) {
     const auto size = [&](std::size_t i) {
       const suites::Planned& planned = report.suite.cases[i];
       return std::tuple(has_empty_input(planned.c), generators::size_of(planned.c), planned.line.size(), i);
@@ -374,7 +374,7 @@ std::string replay_line(const Asked& asked, std::string_view line, const suites:
   return replay_line(other, is_setting && !beside.empty() ? "[" + beside + "] " + asked_again : asked_again);
 }
 
-const suites::Mark& mark_of(const Report& report, const Finding& finding) {
+const suites::Mark& mark_of(const Report& report, const ReportedFinding& finding) {
   const auto& marks = report.campaign.marks[finding.first];
   const auto found = std::ranges::find_if(
       marks, [&](const suites::Mark& mark) { return mark.name == finding.mark && mark.by == finding.because; });

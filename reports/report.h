@@ -76,7 +76,7 @@ struct Agreed {
   std::optional<suites::Ledger> ledger;
   suites::Settlement settlement;  // of the ledger
   std::optional<suites::Baseline> baseline;
-  suites::Comparison comparison;  // with the baseline
+  suites::BaselineComparison comparison;  // with the baseline
 
   bool excuses(std::size_t index, std::string_view word) const;
 };
@@ -120,7 +120,7 @@ struct ConstraintRow {
 
 // Verdicts of one operator version that break conformance for one cause, or marks that say the same: then `mark` is
 // their name and `because` what showed them.
-struct Finding {
+struct ReportedFinding {
   oracles::State state = oracles::State::fail;
   OpVersion version;
   std::string because, detail;  // of the first case
@@ -151,8 +151,8 @@ struct Report {
   std::vector<RulingRow> rulings;
   std::vector<ConstraintRow> constraints;
   suites::Coverage coverage;
-  std::vector<Finding> findings;      // the gravest first
-  std::vector<std::size_t> cause_of;  // by index of the suite; `no_cause` of what does not break conformance
+  std::vector<ReportedFinding> findings;  // the gravest first
+  std::vector<std::size_t> cause_of;      // by index of the suite; `no_cause` of what does not break conformance
   Certified certified = Certified::not_certified;
 
   bool is_complete() const { return suite.complete && campaign.is_complete(); }
@@ -163,17 +163,17 @@ struct Report {
 Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run, Agreed agreed = {},
               suites::Sorted sorted = {});
 
-// Whether a verdict does not conform. A contested one does not under `strict`.
+// Tells whether a verdict does not conform. A contested one does not under `strict`.
 bool breaks_conformance(oracles::State state, bool strict);
-// Whether a class of cases decides on conformance (spec B.1); special values are judged and shown apart, unless they
-// were asked to count.
+// Tells whether a class of cases decides on conformance (spec B.1); special values are judged and shown apart, unless
+// they were asked to count.
 bool decides(std::string_view case_class, bool counts_special = false);
 
 // SHA-256 over the text of constraints, rulings, readings and levels, and the version of the bounds.
 std::string judgement_hash();
 
 // The mark a finding about marks was made from.
-const suites::Mark& mark_of(const Report& report, const Finding& finding);
+const suites::Mark& mark_of(const Report& report, const ReportedFinding& finding);
 
 // The command that asks the same question again, and the one that asks what a mark speaks of.
 std::string replay_line(const Asked& asked, std::string_view line);

@@ -99,7 +99,7 @@ void write_special(const Report& report, std::ostream& out) {
 }
 
 // What one question showed beside its verdict.
-void write_mark(const Report& report, const Finding& finding, Colour colour, std::ostream& out) {
+void write_mark(const Report& report, const ReportedFinding& finding, Colour colour, std::ostream& out) {
   const suites::Planned& planned = report.suite.cases[finding.first];
   const suites::Mark& mark = mark_of(report, finding);
   out << painted(padded(upper(mark.name), 13), colour) << " " << text(finding.version) << ": " << finding.count
@@ -120,7 +120,7 @@ std::vector<std::string> where(const Report& report, std::size_t cause) {
 }
 
 // Of an interrupted run, whose failures were not sorted.
-void write_unsorted(const Report& report, const Finding& finding, Colour colour, std::ostream& out) {
+void write_unsorted(const Report& report, const ReportedFinding& finding, Colour colour, std::ostream& out) {
   const suites::Planned& planned = report.suite.cases[finding.first];
   out << painted(padded(upper(name(finding.state)), 13), colour) << " " << text(finding.version) << ": "
       << finding.count << " " << finding.because << "\n";
@@ -130,8 +130,8 @@ void write_unsorted(const Report& report, const Finding& finding, Colour colour,
 
 void write_causes(const Report& report, Colour colour, std::size_t most, std::ostream& out) {
   const std::vector<suites::Cause>& causes = report.sorted.causes;
-  std::vector<const Finding*> others;  // marks, and what decides and was not sorted
-  for (const Finding& finding : report.findings) {
+  std::vector<const ReportedFinding*> others;  // marks, and what decides and was not sorted
+  for (const ReportedFinding& finding : report.findings) {
     const bool is_told = finding.cause != suites::no_cause || finding.deciding == 0;
     if (!finding.mark.empty() ? mark_of(report, finding).breaches : !is_told) others.push_back(&finding);
   }
@@ -214,7 +214,7 @@ void write_agreed(const Report& report, Colour colour, std::ostream& out) {
         << agreed.ledger->entries.size() << (agreed.ledger->entries.size() == 1 ? " entry\n" : " entries\n");
   }
   if (agreed.baseline) {
-    const suites::Comparison& comparison = agreed.comparison;
+    const suites::BaselineComparison& comparison = agreed.comparison;
     out << "  against " << agreed.baseline->file << ": " << comparison.fresh << " new, " << comparison.repeated
         << " known, " << comparison.fixed.size() << " fixed";
     if (comparison.unasked > 0)

@@ -53,8 +53,6 @@ std::string backend_words(const Description& backend) {
   return backend.version.empty() ? backend.backend : backend.backend + " " + backend.version;
 }
 
-bool is_legal(const Case& c) { return c.definition().violated(c.call()).empty(); }
-
 // The words of the line behind the inputs: attributes and presentation.
 std::vector<std::string> attribute_words(const Case& c) {
   std::vector<std::string> words;
@@ -121,7 +119,7 @@ struct Teller {
       case State::refused: return "a legal model is refused: " + quote(words);
       case State::error:
         return (v.because == words ? v.because : v.because + ", " + quote(words)) +
-               (is_legal(c()) ? "" : ", on a model that is not valid");
+               (c().is_legal() ? "" : ", on a model that is not valid");
       case State::below:
         if (v.evidence)
           return "less accurate than it need be: " + number(v.evidence->got) + " instead of " +
@@ -158,7 +156,8 @@ struct Teller {
                 : v.because == "out of memory" ? "takes more and more memory over"
                                                : "crashes on") +
                std::string(" a model of ") + op +
-               (is_legal(c()) ? "" : " that is not valid; it may be turned away, but must not end the process") + words;
+               (c().is_legal() ? "" : " that is not valid; it may be turned away, but must not end the process") +
+               words;
       case State::below:
         return "is less accurate for " + op +
                " than its arithmetic need be. ONNX promises no accuracy: this is no "
@@ -189,7 +188,7 @@ struct Teller {
   }
 
   std::string expected() const {
-    if (!is_legal(c())) return "The model breaks a constraint: any answer but the end of the process.";
+    if (!c().is_legal()) return "The model breaks a constraint: any answer but the end of the process.";
     const auto shape = oracles::oracle_of(c().version).shape(c().call(), {});
     if (!shape) return "an output";
     const auto right = volume(*shape) <= most_listed ? oracles::expected(c(), set) : std::nullopt;

@@ -62,7 +62,7 @@ class Backend {
   virtual Upkeep upkeep() const { return {}; }
   // The number of the process that takes the questions, which rises whenever another one takes over.
   virtual int session() const { return 0; }
-  // Whether another process costs milliseconds.
+  // Tells whether another process costs milliseconds.
   virtual bool begins_afresh_quickly() const { return false; }
   // Asks one question, which has to live until its answer. Returns when it is sent or the backend takes no more of it
   // for now, so that the host works while the backend does. No second question before the answer to the first.

@@ -71,12 +71,12 @@ bool Baseline::knows(std::string_view line, const std::string& signature, const 
   return found != breaches.end() && found->second.contains(breach);
 }
 
-bool Comparison::excuses(std::size_t index, std::string_view word) const {
+bool BaselineComparison::excuses(std::size_t index, std::string_view word) const {
   return std::ranges::any_of(known[index], [&](const Breach& each) { return each.word == word; });
 }
 
-Comparison compare(const Baseline& baseline, const Suite& suite, const Campaign& campaign, Measure measure) {
-  Comparison comparison;
+BaselineComparison compare(const Baseline& baseline, const Suite& suite, const Campaign& campaign, Measure measure) {
+  BaselineComparison comparison;
   comparison.known.resize(suite.cases.size());
   for (std::size_t i = 0; i < suite.cases.size(); ++i) {
     if (!campaign.verdicts[i]) continue;

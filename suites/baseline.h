@@ -18,7 +18,7 @@ struct Baseline {
   std::map<std::string, std::set<Breach>> breaches;  // by the id of the case; empty where the case did not breach
   std::set<std::string> signatures;                  // of a fuzz report: what its failures looked like
 
-  // Whether a failure of a fuzz campaign is one of these, or looks like one.
+  // Tells whether a failure of a fuzz campaign is one of these, or looks like one.
   bool knows(std::string_view line, const std::string& signature, const Breach& breach) const;
 };
 
@@ -26,7 +26,7 @@ struct Baseline {
 Baseline parse_baseline(std::string_view json, std::string_view name);
 Baseline read_baseline(const std::filesystem::path& file);
 
-struct Comparison {
+struct BaselineComparison {
   std::vector<std::set<Breach>> known;  // by index of the suite: breaches of now that the baseline has as well
   Int fresh = 0, repeated = 0;          // breaches that are new, and that are known
   Int unasked = 0;                      // cases of now that the baseline did not reach
@@ -37,6 +37,6 @@ struct Comparison {
 
 // A breach is known where the same case had the same state for the same cause. Contested counts under `strict` only.
 enum class Measure { lenient, strict };
-Comparison compare(const Baseline& baseline, const Suite& suite, const Campaign& campaign, Measure measure);
+BaselineComparison compare(const Baseline& baseline, const Suite& suite, const Campaign& campaign, Measure measure);
 
 }  // namespace assay::suites

@@ -32,7 +32,7 @@ struct Is {
   std::vector<Mark> marks = {};
 };
 
-Comparison compared(const Baseline& then, const std::vector<Is>& now, Measure measure = Measure::lenient) {
+BaselineComparison compared(const Baseline& then, const std::vector<Is>& now, Measure measure = Measure::lenient) {
   Suite suite;
   Campaign campaign;
   for (std::size_t i = 0; i < now.size(); ++i) {
@@ -47,7 +47,8 @@ Comparison compared(const Baseline& then, const std::vector<Is>& now, Measure me
 
 TEST_CASE("a breach the baseline has is known; another state or cause of the same case is new", "[baseline]") {
   const Baseline old = baseline({{State::fail, "value"}, {State::fail, "value"}, {State::below, "value"}});
-  const Comparison comparison = compared(old, {{State::fail, "value"}, {State::fail, "shape"}, {State::fail, "value"}});
+  const BaselineComparison comparison =
+      compared(old, {{State::fail, "value"}, {State::fail, "shape"}, {State::fail, "value"}});
   CHECK(comparison.excuses(0, "fail"));
   CHECK_FALSE(comparison.excuses(1, "fail"));
   CHECK_FALSE(comparison.excuses(2, "fail"));
@@ -58,7 +59,8 @@ TEST_CASE("a breach the baseline has is known; another state or cause of the sam
 
 TEST_CASE("what no longer breaks is fixed, and a case the baseline never asked is new", "[baseline]") {
   const Baseline old = baseline({{State::error, "crashed"}, {State::pass, ""}});
-  const Comparison comparison = compared(old, {{State::pass, ""}, {State::refused, "refused"}, {State::fail, "value"}});
+  const BaselineComparison comparison =
+      compared(old, {{State::pass, ""}, {State::refused, "refused"}, {State::fail, "value"}});
   CHECK(comparison.fixed == std::vector<std::size_t>{0});
   CHECK(comparison.fresh == 2);
   CHECK(comparison.unasked == 1);

@@ -46,7 +46,9 @@ bool costs_a_process(const oracles::Verdict& verdict) {
          (verdict.because == "timed out" || verdict.because == "crashed" || verdict.because == "out of memory");
 }
 
-bool Breaker::covers(const Case& c) const { return operators.contains(operator_of(c)) && when.holds(c); }
+bool Breaker::covers(const Case& c) const {
+  return operators.contains(operator_of(c)) && when.holds(c) && c.is_legal() == is_legal;
+}
 
 const Breaker* CircuitBreaker::covering(const Case& c) const {
   const auto found = std::ranges::find_if(breakers_, [&](const Breaker& each) { return each.covers(c); });
@@ -54,9 +56,7 @@ const Breaker* CircuitBreaker::covering(const Case& c) const {
 }
 
 bool CircuitBreaker::is_covered(const Kind& kind, const Case& c) const {
-  return std::ranges::any_of(breakers_, [&](const Breaker& each) {
-    return Kind{each.because, each.pattern} == kind && each.covers(c);
-  });
+  return std::ranges::any_of(breakers_, [&](const Breaker& each) { return kind_of(each) == kind && each.covers(c); });
 }
 
 void CircuitBreaker::note(const Planned& planned, const oracles::Verdict& verdict) {
@@ -64,17 +64,17 @@ void CircuitBreaker::note(const Planned& planned, const oracles::Verdict& verdic
     if (verdict.state == oracles::State::unsupported) return;  // it was not run
     const auto refuted = std::erase_if(breakers_, [&](const Breaker& each) { return each.covers(planned.c); });
     is_due_ |= refuted > 0;
-    others_.push_back(planned.line);
-    if (others_.size() > most_others) others_.pop_front();
+    std::deque<std::string>& others = others_[planned.c.is_legal()];
+    others.push_back(planned.line);
+    if (others.size() > most_others) others.pop_front();
     return;
   }
-  const Kind kind{verdict.because, reason_pattern(verdict.detail)};
+  const Kind kind{verdict.because, reason_pattern(verdict.detail), planned.c.is_legal()};
   if (is_covered(kind, planned.c)) return;
   std::vector<Case>& failures = failures_[kind];
   if (failures.size() < most_failures) failures.push_back(planned.c);
   for (Breaker& each : breakers_)
-    if (Kind{each.because, each.pattern} == kind && each.when.holds(planned.c))
-      each.operators.insert(operator_of(planned.c));
+    if (kind_of(each) == kind && each.when.holds(planned.c)) each.operators.insert(operator_of(planned.c));
   is_due_ = true;
 }
 
@@ -89,8 +89,8 @@ void CircuitBreaker::decide() {
 }
 
 void CircuitBreaker::look_for(const Kind& kind, const std::vector<Case>& failures) {
-  for (const Predicate& when : telling_apart(failures, parsed(others_))) {
-    Breaker breaker{kind.first, kind.second, when, {}, {}};
+  for (const Predicate& when : telling_apart(failures, parsed(others_[kind.is_legal]))) {
+    Breaker breaker{kind.because, kind.pattern, when, kind.is_legal, {}, {}};
     for (const Case& c : failures) {
       if (!when.holds(c)) continue;
       breaker.operators.insert(operator_of(c));

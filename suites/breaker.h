@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Circuit breaker: cases that hang, crash or eat memory alike are not run for ever. Once three of them have shown one
 // signature, and a short predicate holds for them and for no case that ended otherwise, the cases it holds for are put
-// last; what it still holds for at the end is not run. A function of the outcomes it was told of, in their order.
+// last; what it still holds for at the end is not run. A function of the outcomes it was told of, in their order. Legal
+// models and those that break a constraint are told apart by themselves: the latter end otherwise, where they are
+// refused, before they reach what hangs.
 #pragma once
 
 #include "oracles/verdict.h"
@@ -20,6 +22,7 @@ namespace assay::suites {
 struct Breaker {
   std::string because, pattern;       // of the failures: "timed out", and what they look like
   Predicate when;                     // holds for the cases that are not run
+  bool is_legal = true;               // these are legal models, or else they break a constraint
   std::set<std::string> operators;    // that showed it: "AveragePool"; no case of another is kept from running
   std::vector<std::string> examples;  // the lines of its first cases
 
@@ -36,17 +39,22 @@ class CircuitBreaker {
   const Breaker* covering(const Case& c) const;
 
  private:
-  using Kind = std::pair<std::string, std::string>;  // because, pattern
+  struct Kind {
+    std::string because, pattern;
+    bool is_legal;
+    auto operator<=>(const Kind&) const = default;
+  };
+  static Kind kind_of(const Breaker& breaker) { return {breaker.because, breaker.pattern, breaker.is_legal}; }
   bool is_covered(const Kind& kind, const Case& c) const;
   void look_for(const Kind& kind, const std::vector<Case>& failures);
 
   std::map<Kind, std::vector<Case>> failures_;
-  std::deque<std::string> others_;  // lines of cases that ended otherwise, the latest
+  std::map<bool, std::deque<std::string>> others_;  // lines of cases that ended otherwise, the latest; by legality
   std::vector<Breaker> breakers_;
   bool is_due_ = false;
 };
 
-// Whether a verdict is one that a breaker counts.
+// Tells whether a verdict is one that a breaker counts.
 bool costs_a_process(const oracles::Verdict& verdict);
 
 }  // namespace assay::suites

@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 using Batch = std::vector<std::size_t>;
 
 bool can_be_packed(const Planned& planned, const Description& backend) {
-  return planned.c.definition().violated(planned.c.call()).empty() && excluded_by(backend, planned.c).empty();
+  return planned.c.is_legal() && excluded_by(backend, planned.c).empty();
 }
 
 // Which cases are asked in one model: a function of the suite, the capabilities and the size of a pack alone.
@@ -136,7 +136,7 @@ class Lot {
         under_way->at = Clock::now();
         inquiry.note_asked(under_way->question, backend.session());
       }
-      if (answered) conclude(inquiry, std::move(answered->question), *std::move(outcome));
+      if (answered) conclude(inquiry, confirmation, std::move(answered->question), *std::move(outcome));
     }
   }
 
@@ -180,9 +180,10 @@ class Lot {
     return true;
   }
 
-  void conclude(Inquiry& inquiry, Question question, oracles::Outcome outcome) {
+  // What was answered before an interrupt counts, unless it had to be confirmed and that was cut short.
+  void conclude(Inquiry& inquiry, const Confirmation& confirmation, Question question, oracles::Outcome outcome) {
     for (Conclusion& each : inquiry.conclude(std::move(question), std::move(outcome))) {
-      if (shared_.is_over()) return;
+      if (confirmation.was_interrupted()) return;
       const std::size_t index = each.index;
       shared_.record(std::move(each));
       learn(index);

@@ -58,7 +58,7 @@ class Cell {
   void note_fork_server() { is_fork_server_ = true; }
   // Ends everything inside but a program that forks. Another thread may call it, as it may kill() and census().
   void clear() const;
-  // Whether nothing but a program that forks is left.
+  // Tells whether nothing but a program that forks is left.
   bool is_clear() const;
   // Ends everything inside.
   void kill() const;

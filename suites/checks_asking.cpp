@@ -12,7 +12,7 @@ namespace assay::suites::doctor {
 namespace {
 
 using Json = nlohmann::json;
-using Mark = Finding::Mark;
+using Mark = Observation::Mark;
 
 std::string kib(std::size_t bytes) { return std::to_string(bytes >> 10) + " KiB"; }
 

@@ -14,7 +14,7 @@ namespace assay::suites::doctor {
 namespace {
 
 using namespace std::chrono_literals;
-using Mark = Finding::Mark;
+using Mark = Observation::Mark;
 using State = Reply::State;
 
 constexpr auto reading = 2s;

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
-using Mark = Finding::Mark;
+using Mark = Observation::Mark;
 
 struct Begun {
   std::unique_ptr<Interview> interview;

@@ -141,12 +141,21 @@ bool needs_confirmation(const OpVersion& version, const Verdict& verdict, const 
          (verdict.state == State::refused && !experience.refusals.contains({version, reason_of(verdict)}));
 }
 
-Answered Confirmation::run_alone(const Planned& planned, milliseconds limit, bool is_fresh) {
+Outcome Confirmation::run(const Ask& ask) {
+  Outcome outcome = backend_.run(ask);
+  was_interrupted_ = was_interrupted_ || (conduct_.stop && *conduct_.stop);
+  return outcome;
+}
+
+// Runs a case and judges it, unless its answer is one whose verdict is known.
+Answered Confirmation::run_alone(const Planned& planned, const Answered& known, milliseconds limit, bool is_fresh) {
   std::vector<Operands> data = all_operands(planned.c);
   Ask ask = suites::ask_of(planned, data, conduct_);
   ask.fresh = is_fresh;
   ask.limit = limit;
-  Outcome outcome = backend_.run(ask);
+  Outcome outcome = run(ask);
+  if (outcome.kind == Outcome::Kind::outputs && same_bits(outcome, known.outcome))
+    return {std::move(outcome), known.verdict};
   Verdict verdict = judged(planned, std::move(data), outcome, description_, conduct_.level);
   return {std::move(outcome), std::move(verdict)};
 }
@@ -156,13 +165,14 @@ Confirmed Confirmation::confirm(const Planned& planned, Answered first, const St
   // Cut off by our patience in a session, it may still answer within the limit it has alone.
   const bool was_cut_off = first.outcome.kind == Outcome::Kind::timed_out && experience.patience() != limit;
   Confirmed confirmed{{}, {}};
-  confirmed.answered = before.empty() && !was_cut_off ? first : run_alone(planned, limit);
+  confirmed.answered = before.empty() && !was_cut_off ? first : run_alone(planned, first, limit);
   const bool comes_alone = ends_alike(first, confirmed.answered);
   if (confirmed.answered.verdict.state == State::refused)
     experience.refusals.insert({planned.c.version, reason_of(confirmed.answered.verdict)});
   if (confirmed.answered.outcome.kind == Outcome::Kind::timed_out && limit.count() == 0)
     experience.hangs.insert(operator_name(planned.c.version));
-  if (is_breach(confirmed.answered.verdict.state)) repeat(planned, first, confirmed);
+  if (is_breach(confirmed.answered.verdict.state))
+    repeat(planned, first, comes_alone && !before.empty() && !was_cut_off, confirmed);
   const bool both_wrong = first.verdict.state == confirmed.answered.verdict.state;  // of values that drift
   if (comes_alone || !confirmed.marks.empty() || was_cut_off) return confirmed;
   const std::string ends = "first " + in_words(first.verdict) + ", alone " + in_words(confirmed.answered.verdict);
@@ -180,22 +190,23 @@ Confirmed Confirmation::confirm(const Planned& planned, Answered first, const St
 Outcome Confirmation::run_alone(Ask ask) {
   ask.fresh = true;
   ask.limit = milliseconds(0);
-  return backend_.run(ask);
+  return run(ask);
 }
 
-// What comes alone comes again: a crash twice more, in processes of its own; a value in another process, and in that
-// one once more. A hang or a memory limit has cost enough.
-void Confirmation::repeat(const Planned& planned, const Answered& first, Confirmed& confirmed) {
+// What comes alone comes again: a crash twice more, in processes of its own; a value in another process, the session's
+// where it came there, and in the last one once more. A hang or a memory limit has cost enough.
+void Confirmation::repeat(const Planned& planned, const Answered& first, bool came_in_session, Confirmed& confirmed) {
   const Answered& alone = confirmed.answered;
   if (alone.outcome.kind == Outcome::Kind::timed_out || alone.outcome.kind == Outcome::Kind::out_of_memory) return;
   std::string ends = "first " + in_words(first.verdict) + ", then";
   const auto ends_so_again = [&](bool is_fresh) {
-    const Answered again = run_alone(planned, milliseconds(0), is_fresh);
+    const Answered again = run_alone(planned, alone, milliseconds(0), is_fresh);
     ends += (ends.ends_with("then") ? " " : ", ") + in_words(again.verdict);
     return std::pair(ends_alike(alone, again), again.verdict);
   };
-  bool is_steady = ends_so_again(true).first;
-  if (alone.verdict.state == State::error) {
+  const bool is_error = alone.verdict.state == State::error;
+  bool is_steady = (came_in_session && !is_error) || ends_so_again(true).first;
+  if (is_error) {
     is_steady = is_steady && ends_so_again(true).first;
   } else if (is_steady) {
     const auto [again_alike, second] = ends_so_again(false);
@@ -218,12 +229,12 @@ bool Confirmation::brings(const Steps& before, const Planned& planned, const Ans
   --sessions_left_;
   bool is_first = true;
   for (const Step& step : before) {
-    const Outcome outcome = backend_.run(ask_of(step, conduct_, std::exchange(is_first, false)));
+    const Outcome outcome = run(ask_of(step, conduct_, std::exchange(is_first, false)));
     const bool ended = outcome.kind == Outcome::Kind::crashed || outcome.kind == Outcome::Kind::timed_out ||
                        outcome.kind == Outcome::Kind::out_of_memory || outcome.kind == Outcome::Kind::garbled;
-    if (ended || (conduct_.stop && *conduct_.stop)) return false;
+    if (ended || was_interrupted_) return false;
   }
-  const Answered last = run_alone(planned, milliseconds(0), false);
+  const Answered last = run_alone(planned, first, milliseconds(0), false);
   return last.verdict.state == first.verdict.state && last.verdict.because == first.verdict.because;
 }
 

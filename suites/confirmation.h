@@ -84,20 +84,26 @@ class Confirmation {
   Confirmed confirm(const Planned& planned, Answered first, const Steps& before, Experience& experience);
   // What comes back for one question alone, first in a fresh process.
   oracles::Outcome run_alone(Ask ask);
+  // Tells whether an interrupt came before the end of a run: it reaches the worker as well, and what that did is no
+  // finding.
+  bool was_interrupted() const { return was_interrupted_; }
 
  private:
-  Answered run_alone(const Planned& planned, std::chrono::milliseconds limit, bool is_fresh = true);
+  oracles::Outcome run(const Ask& ask);
+  Answered run_alone(const Planned& planned, const Answered& known, std::chrono::milliseconds limit,
+                     bool is_fresh = true);
   Steps shortest(const Planned& planned, const Answered& first, const Steps& before, Experience& experience);
   bool brings(const Steps& before, const Planned& planned, const Answered& first);
-  void repeat(const Planned& planned, const Answered& first, Confirmed& confirmed);
+  void repeat(const Planned& planned, const Answered& first, bool came_in_session, Confirmed& confirmed);
 
   Backend& backend_;
   const Conduct& conduct_;
   const Description& description_;
   int sessions_left_ = 0;
+  bool was_interrupted_ = false;
 };
 
-// Whether a verdict has to be confirmed: a breach, or a refusal whose reason was not given alone yet.
+// Tells whether a verdict has to be confirmed: a breach, or a refusal whose reason was not given alone yet.
 bool needs_confirmation(const OpVersion& version, const oracles::Verdict& verdict, const Experience& experience);
 
 // "fail (value)".

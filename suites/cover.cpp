@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string>
 
@@ -195,24 +196,52 @@ Mask holding(const Predicate& claim, const std::vector<Case>& cases) {
 
 struct Claimed {
   std::string text;
+  Predicate claim;
   Mask inside, outside;
 };
 
-// Claims that hold for `seed`, in the words that it and the cases like it show.
-std::vector<Claimed> claims_for(const Case& seed, const std::vector<Case>& inside, const std::vector<Case>& outside) {
-  std::vector<Case> alike;
-  for (const Case& c : inside)
-    if (c.version == seed.version) alike.push_back(c);
-  std::vector<std::string> texts = claims_about({seed});
-  std::ranges::move(claims_about(alike), std::back_inserter(texts));
-  const Definition* const definition = &seed.definition();
+// What claims hold for, each worked out once: one case after the other is told from the same others.
+class ClaimTable {
+ public:
+  ClaimTable(const std::vector<Case>& inside, const std::vector<Case>& outside) : inside_(inside), outside_(outside) {}
+
+  const Claimed& claimed(const std::string& text) {
+    const auto [at, is_new] = claimed_.try_emplace(text);
+    if (is_new) {
+      const Predicate claim = parsed(text);
+      at->second = {text, claim, holding(claim, inside_), holding(claim, outside_)};
+    }
+    return at->second;
+  }
+  // In the words that the cases of one version show.
+  const std::vector<std::string>& texts_for(const OpVersion& version) {
+    const auto [at, is_new] = texts_.try_emplace(version);
+    if (!is_new) return at->second;
+    std::vector<Case> alike;
+    std::ranges::copy_if(inside_, std::back_inserter(alike), [&](const Case& c) { return c.version == version; });
+    return at->second = claims_about(alike);
+  }
+  const std::vector<Case>& inside() const { return inside_; }
+
+ private:
+  const std::vector<Case>& inside_;
+  const std::vector<Case>& outside_;
+  std::map<std::string, Claimed> claimed_;
+  std::map<OpVersion, std::vector<std::string>> texts_;
+};
+
+// Claims that hold for one case inside, in the words that it and the cases like it show.
+std::vector<const Claimed*> claims_for(std::size_t seed, ClaimTable& table) {
+  const Case& c = table.inside()[seed];
+  std::vector<std::string> texts = claims_about({c});
+  std::ranges::copy(table.texts_for(c.version), std::back_inserter(texts));
+  const Definition* const definition = &c.definition();
   std::set<std::string> seen;
-  std::vector<Claimed> all;
+  std::vector<const Claimed*> all;
   for (const std::string& text : texts) {
     if (!seen.insert(text).second) continue;
-    const Predicate claim = parsed(text);
-    if (claim.mistake({&definition, 1}) || !claim.holds(seed)) continue;
-    all.push_back({text, holding(claim, inside), holding(claim, outside)});
+    const Claimed& each = table.claimed(text);
+    if (each.inside[seed] && !each.claim.mistake({&definition, 1})) all.push_back(&each);
   }
   return all;
 }
@@ -229,19 +258,19 @@ double log_purity(const Mask& inside, const Mask& outside) {
 }
 
 // The claims of one piece; empty where no short conjunction tells the seed from the cases outside.
-std::vector<const Claimed*> grown(const std::vector<Claimed>& claims, const Mask& all_inside, const Mask& all_outside,
-                                  std::size_t most_per_piece) {
+std::vector<const Claimed*> grown(const std::vector<const Claimed*>& claims, const Mask& all_inside,
+                                  const Mask& all_outside, std::size_t most_per_piece) {
   std::vector<const Claimed*> chosen;
   Mask inside = all_inside, outside = all_outside;
   while (count(outside) > 0) {
     const Claimed* best = nullptr;
     double most = 0;
     const double before = log_purity(inside, outside);
-    for (const Claimed& each : claims)
-      if (const double with = gain(count(both(inside, each.inside)), count(both(outside, each.outside)), before);
+    for (const Claimed* each : claims)
+      if (const double with = gain(count(both(inside, each->inside)), count(both(outside, each->outside)), before);
           with > most) {
         most = with;
-        best = &each;
+        best = each;
       }
     if (!best || chosen.size() == most_per_piece) return {};
     chosen.push_back(best);
@@ -263,10 +292,11 @@ Pieces pieces(const std::vector<Case>& inside, const std::vector<Case>& outside,
               std::size_t most_per_piece) {
   Pieces out;
   Mask left(inside.size(), true);
+  ClaimTable table(inside, outside);
   for (std::size_t seed = 0; seed < inside.size(); ++seed) {
     if (!left[seed]) continue;
-    const std::vector<Claimed> claims = claims_for(inside[seed], inside, outside);
-    const auto chosen = grown(claims, Mask(inside.size(), true), Mask(outside.size(), true), most_per_piece);
+    const auto chosen =
+        grown(claims_for(seed, table), Mask(inside.size(), true), Mask(outside.size(), true), most_per_piece);
     const Predicate when = chosen.empty() ? Predicate() : parsed(conjunction(chosen));
     const Mask held = holding(when, inside);
     const bool is_told_apart = !chosen.empty() || outside.empty();

@@ -26,8 +26,8 @@ struct SignatureCheck {
   std::string said;
 };
 
-// Whether `signature`, a file of either kind, is one of `message`. Throws InputError where the file is of neither kind,
-// the key is not given or not there, or the tool is not installed.
+// Tells whether `signature`, a file of either kind, is one of `message`. Throws InputError where the file is of neither
+// kind, the key is not given or not there, or the tool is not installed.
 SignatureCheck check_signature(std::string_view message, const std::filesystem::path& signature, const Trust& trust);
 
 }  // namespace assay::suites

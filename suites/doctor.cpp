@@ -33,24 +33,24 @@ Seen look(const Check& check, Patient& patient, Ground ground) {
   }
 }
 
-Finding finding_of(const Check& check, const Seen& seen) {
+Observation finding_of(const Check& check, const Seen& seen) {
   return {seen.mark,  std::string(check.name), std::string(check.section), printable(seen.sent, 600), seen.got,
           seen.advice};
 }
 
-Ground after(const Check& check, Finding::Mark mark, Ground ground) {
+Ground after(const Check& check, Observation::Mark mark, Ground ground) {
   if (check.gives == Ground::none) return ground;
-  if (mark == Finding::Mark::ok) return std::max(ground, check.gives);
+  if (mark == Observation::Mark::ok) return std::max(ground, check.gives);
   return std::min(ground, static_cast<Ground>(static_cast<int>(check.gives) - 1));
 }
 
 }  // namespace
 
-std::string_view name(Finding::Mark mark) {
+std::string_view name(Observation::Mark mark) {
   switch (mark) {
-    case Finding::Mark::ok: return "ok";
-    case Finding::Mark::note: return "note";
-    case Finding::Mark::wrong: return "WRONG";
+    case Observation::Mark::ok: return "ok";
+    case Observation::Mark::note: return "note";
+    case Observation::Mark::wrong: return "WRONG";
     default: return "skipped";
   }
 }
@@ -61,15 +61,15 @@ std::vector<CheckName> check_names() {
   return names;
 }
 
-std::vector<Finding> examine(const std::vector<std::string>& command, const Limits& limits,
-                             const std::function<void(const Finding&)>& tell) {
+std::vector<Observation> examine(const std::vector<std::string>& command, const Limits& limits,
+                                 const std::function<void(const Observation&)>& tell) {
   Patient patient(command, limits);
-  std::vector<Finding> findings;
+  std::vector<Observation> findings;
   Ground ground = Ground::none;
   for (const Check& check : checks()) {
     const Seen seen = look(check, patient, ground);
     // What a check has found wrong shall not be found again by the next.
-    if (seen.mark == Finding::Mark::wrong) patient.dismiss();
+    if (seen.mark == Observation::Mark::wrong) patient.dismiss();
     ground = after(check, seen.mark, ground);
     findings.push_back(finding_of(check, seen));
     if (tell) tell(findings.back());

@@ -12,14 +12,14 @@
 
 namespace assay::suites::doctor {
 
-struct Finding {
+struct Observation {
   // note: assay copes with it, and yet it is better otherwise. skipped: it could not be seen, and why.
   enum class Mark { ok, note, wrong, skipped };
   Mark mark = Mark::ok;
   std::string check, section;  // the section of tools/backends/README.md that has the rule
   std::string sent, got, advice;
 };
-std::string_view name(Finding::Mark mark);  // "WRONG"
+std::string_view name(Observation::Mark mark);  // "WRONG"
 
 struct CheckName {
   std::string_view check, section;
@@ -28,7 +28,7 @@ std::vector<CheckName> check_names();  // in the order of asking
 
 // `tell` hears each finding as it is made. Throws InputError only where no process can be started for reasons that are
 // not the worker's.
-std::vector<Finding> examine(const std::vector<std::string>& command, const Limits& limits,
-                             const std::function<void(const Finding&)>& tell = {});
+std::vector<Observation> examine(const std::vector<std::string>& command, const Limits& limits,
+                                 const std::function<void(const Observation&)>& tell = {});
 
 }  // namespace assay::suites::doctor

@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
-using Mark = Finding::Mark;
+using Mark = Observation::Mark;
 
 const char* python() {
   const char* given = std::getenv("ASSAY_PYTHON");
@@ -57,21 +57,22 @@ bool hangs(const std::string& lapse) {
   return std::ranges::count(hanging, lapse) > 0;
 }
 
-std::vector<Finding> marked(const std::vector<Finding>& findings, Mark mark) {
-  std::vector<Finding> all;
-  std::ranges::copy_if(findings, std::back_inserter(all), [&](const Finding& finding) { return finding.mark == mark; });
+std::vector<Observation> marked(const std::vector<Observation>& findings, Mark mark) {
+  std::vector<Observation> all;
+  std::ranges::copy_if(findings, std::back_inserter(all),
+                       [&](const Observation& finding) { return finding.mark == mark; });
   return all;
 }
 
-std::string listed(const std::vector<Finding>& findings) {
+std::string listed(const std::vector<Observation>& findings) {
   std::string text;
-  for (const Finding& finding : findings)
+  for (const Observation& finding : findings)
     text += finding.check + ": sent " + finding.sent + "; got " + finding.got + "; do " + finding.advice + "\n";
   return text;
 }
 
-const Finding& finding_of(const std::vector<Finding>& findings, const std::string& check) {
-  const auto found = std::ranges::find(findings, check, &Finding::check);
+const Observation& finding_of(const std::vector<Observation>& findings, const std::string& check) {
+  const auto found = std::ranges::find(findings, check, &Observation::check);
   REQUIRE(found != findings.end());
   return *found;
 }
@@ -130,8 +131,8 @@ const std::vector<Lapse> lapses = {
     {"leaves a daemon", "leaves nothing behind", "had left its process group"},
 };
 
-void check(const Lapse& lapse, const std::vector<Finding>& findings) {
-  const std::vector<Finding> wrong = marked(findings, Mark::wrong);
+void check(const Lapse& lapse, const std::vector<Observation>& findings) {
+  const std::vector<Observation> wrong = marked(findings, Mark::wrong);
   INFO(lapse.name << "\n" << listed(wrong));
   CHECK(wrong.size() == 1);
   if (wrong.size() != 1) return;
@@ -145,7 +146,7 @@ void check(const Lapse& lapse, const std::vector<Finding>& findings) {
 }  // namespace
 
 TEST_CASE("doctor: every lapse is found by its own check and by no other", "[doctor]") {
-  std::vector<std::vector<Finding>> seen(lapses.size());
+  std::vector<std::vector<Observation>> seen(lapses.size());
   std::atomic<std::size_t> next = 0;
   const auto examine_some = [&] {  // most of it is waiting
     for (std::size_t i; (i = next++) < lapses.size();)
@@ -185,7 +186,7 @@ TEST_CASE("doctor: a worker written from the protocol document alone keeps it", 
 TEST_CASE("doctor: a crash over bytes that are no model is worth a note", "[doctor]") {
   const auto findings = examine(lame("crashes on no model"), patient_limits());
   CHECK(marked(findings, Mark::wrong).empty());
-  const Finding& finding = finding_of(findings, "bytes that are no model");
+  const Observation& finding = finding_of(findings, "bytes that are no model");
   CHECK(finding.mark == Mark::note);
   CHECK_THAT(finding.got, Contains("SIGSEGV"));
 }
@@ -193,7 +194,7 @@ TEST_CASE("doctor: a crash over bytes that are no model is worth a note", "[doct
 TEST_CASE("doctor: of a worker that answers no model only the frames are seen, and it says so", "[doctor]") {
   const auto findings = examine(lame("refuses everything"), patient_limits());
   CHECK(marked(findings, Mark::wrong).empty());
-  const Finding& finding = finding_of(findings, "answers a model");
+  const Observation& finding = finding_of(findings, "answers a model");
   CHECK(finding.mark == Mark::skipped);
   CHECK_THAT(finding.got, Contains("turned away all") && Contains("AveragePool-22"));
   CHECK(finding_of(findings, "several data sets").mark == Mark::skipped);
@@ -202,7 +203,7 @@ TEST_CASE("doctor: of a worker that answers no model only the frames are seen, a
 
 TEST_CASE("doctor: a value that an option declares is asked", "[doctor]") {
   const auto findings = examine(lame("options of its own"), patient_limits());
-  const Finding& finding = finding_of(findings, "each option it declares");
+  const Observation& finding = finding_of(findings, "each option it declares");
   INFO(finding.got);
   CHECK(finding.mark == Mark::ok);
   CHECK_THAT(finding.got, Contains("1 asked"));

@@ -26,10 +26,8 @@ Case case_of(const Json& line) {
   return *std::move(read);
 }
 
-bool is_near_miss(const Case& c) { return !c.definition().violated(c.call()).empty(); }
-
-void keep_passing(Case c, Evidence& evidence) {
-  auto& cases = is_near_miss(c) ? evidence.refused : evidence.passing;
+void keep_passing(Case c, CaseEvidence& evidence) {
+  auto& cases = c.is_legal() ? evidence.passing : evidence.refused;
   cases[c.version].push_back(std::move(c));
 }
 
@@ -49,10 +47,10 @@ bool is_expected(const Json& verdict, const Breach& breach) {
       marks, [&](const Json& mark) { return mark.at("mark") == "xfail" && mark.at("detail") == breach.word; });
 }
 
-Evidence certified(const Json& report, const Baseline& known) {
+CaseEvidence certified(const Json& report, const Baseline& known) {
   using Key = std::tuple<OpVersion, Breach, std::string>;  // and what a refusal said
   std::map<Key, Breaking> groups;
-  Evidence evidence;
+  CaseEvidence evidence;
   for (const Json& verdict : report.at("verdicts")) {
     Case c = case_of(verdict.at("line"));
     std::set<Breach> breaches = known.breaches.at(verdict.at("id").get<std::string>());
@@ -149,7 +147,7 @@ class Sorter {
 };
 
 // One group per cause, breach and operator; what no cause claims is grouped by what it looks like.
-void group_failures(const Json& report, Evidence& evidence) {
+void group_failures(const Json& report, CaseEvidence& evidence) {
   const Sorter sorter(report);
   std::map<std::tuple<std::size_t, std::string, std::string, std::string>, Breaking> groups;
   for (const Json& failure : report.at("failures")) {
@@ -176,7 +174,7 @@ void group_failures(const Json& report, Evidence& evidence) {
 }
 
 // Marks that break conformance, by operator version, name and what showed them.
-void group_marks(const Json& report, Evidence& evidence) {
+void group_marks(const Json& report, CaseEvidence& evidence) {
   std::map<std::tuple<OpVersion, std::string, std::string>, Breaking> groups;
   for (const Json& marked : report.at("marked"))
     for (const Json& mark : marked.at("marks")) {
@@ -239,7 +237,7 @@ struct Kept {
 };
 
 // What did not fail, drawn again. The lines that the report keeps say whether these are the cases that were run.
-void draw_passing(const Plan& plan, const Kept& kept, Evidence& evidence) {
+void draw_passing(const Plan& plan, const Kept& kept, CaseEvidence& evidence) {
   std::map<std::uint64_t, Planned> cases = drawn_again(plan);
   const bool are_same = std::ranges::all_of(kept.lines, [&](const auto& each) {
     const auto found = cases.find(each.first);
@@ -265,11 +263,11 @@ void draw_passing(const Plan& plan, const Kept& kept, Evidence& evidence) {
 
 }  // namespace
 
-Evidence read_evidence(std::string_view text, std::string_view name) {
+CaseEvidence read_evidence(std::string_view text, std::string_view name) {
   const Baseline known = parse_baseline(text, name);  // says what is wrong with what is no report
   std::optional<Plan> plan;
   std::optional<Kept> kept;
-  Evidence evidence;
+  CaseEvidence evidence;
   try {
     const Json report = Json::parse(text);
     if (report.value("kind", "") != "fuzz") return certified(report, known);

@@ -21,7 +21,7 @@ struct Breaking {
   std::vector<Case> simplest = {};  // to which some of them were shrunk
 };
 
-struct Evidence {
+struct CaseEvidence {
   std::vector<Breaking> groups;
   std::map<OpVersion, std::vector<Case>> passing;  // legal models
   std::map<OpVersion, std::vector<Case>> refused;  // near misses
@@ -31,6 +31,6 @@ struct Evidence {
 // Reads a report of certify, which groups by operator version, breach and what a refusal said, or of fuzz, which groups
 // by cause. A fuzz report keeps no case that passed: they are drawn again from its seed. Breaches that the report marks
 // as expected are left out. Throws InputError where it is no report.
-Evidence read_evidence(std::string_view report, std::string_view name);
+CaseEvidence read_evidence(std::string_view report, std::string_view name);
 
 }  // namespace assay::suites

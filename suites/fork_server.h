@@ -22,7 +22,7 @@ class ForkServer {
   // Closes the program's end here: with it the socket ends when the program does.
   void has_started() { sockets_.theirs.close(); }
 
-  // Whether the program said that it forks, which it does before it describes itself.
+  // Tells whether the program said that it forks, which it does before it describes itself.
   bool is_there();
   // The process that answers, by its number inside the cell.
   pid_t child() const { return child_; }

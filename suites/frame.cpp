@@ -246,8 +246,8 @@ Incoming request_of(const Json& json) {
   return request;
 }
 
-Answer answer_of(const Json& json) {
-  Answer answer;
+AnswerHeader answer_of(const Json& json) {
+  AnswerHeader answer;
   if (!find(json, "id")) throw Malformed{"\"id\" is missing"};
   answer.id = text_of(json, "id");
   const std::string outcome = text_of(json, "outcome");
@@ -334,8 +334,8 @@ Result<Introduction> parse_introduction(std::string_view line) {
   });
 }
 
-Result<Answer> parse_answer(std::string_view line) {
-  return caught<Answer>([&] { return answer_of(parse_line(line)); });
+Result<AnswerHeader> parse_answer(std::string_view line) {
+  return caught<AnswerHeader>([&] { return answer_of(parse_line(line)); });
 }
 
 }  // namespace assay::suites

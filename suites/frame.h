@@ -41,12 +41,12 @@ struct Introduction {
 };
 Result<Introduction> parse_introduction(std::string_view line);
 
-struct Answer {
+struct AnswerHeader {
   std::string id;
   oracles::Outcome::Kind kind = oracles::Outcome::Kind::outputs;  // outputs, refused or unsupported
   std::string because;
   Sizes sets;
 };
-Result<Answer> parse_answer(std::string_view line);
+Result<AnswerHeader> parse_answer(std::string_view line);
 
 }  // namespace assay::suites

@@ -40,12 +40,12 @@ TEST_CASE("frame: a worker reads back what the host wrote", "[frame]") {
 }
 
 TEST_CASE("frame: the host reads back what a worker wrote", "[frame]") {
-  const Result<Answer> outputs = parse_answer(answer_line("id", Kind::outputs, "", {{7}, {8, 0}}));
+  const Result<AnswerHeader> outputs = parse_answer(answer_line("id", Kind::outputs, "", {{7}, {8, 0}}));
   REQUIRE(outputs);
   CHECK(outputs->id == "id");
   CHECK(outputs->sets == Sizes{{7}, {8, 0}});
   CHECK(total(outputs->sets) == 15);
-  const Result<Answer> refusal = parse_answer(answer_line("id", Kind::refused, "because \xff", {}));
+  const Result<AnswerHeader> refusal = parse_answer(answer_line("id", Kind::refused, "because \xff", {}));
   REQUIRE(refusal);
   CHECK(refusal->kind == Kind::refused);
   CHECK(refusal->because == "because \xef\xbf\xbd");  // invalid UTF-8 is replaced
@@ -127,7 +127,7 @@ TEST_CASE("frame: no byte of a header can do more than make it malformed", "[fra
     for (int byte = 0; byte < 256; ++byte) {
       std::string line = good;
       line[at] = static_cast<char>(byte);
-      const Result<Answer> answer = parse_answer(line);
+      const Result<AnswerHeader> answer = parse_answer(line);
       if (!answer) CHECK_FALSE(answer.error().empty());
     }
 }

@@ -138,7 +138,7 @@ Reply Interview::answer() {
     return silence(limits_.run, begun);
   }
   std::string line = take_line();
-  Result<Answer> parsed = parse_answer(line);
+  Result<AnswerHeader> parsed = parse_answer(line);
   if (!parsed) return failure(Reply::State::garbled, parsed.error(), std::move(line));
   const std::size_t expected = total(parsed->sets);
   while (incoming_.size() < expected && !is_over_ && Clock::now() < deadline) step(deadline);

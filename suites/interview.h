@@ -20,7 +20,7 @@ struct Reply {
   State state = State::complete;
   std::string problem;  // of a reply that is not complete, in words
   std::string line;     // the header without its newline, as far as it came
-  Answer answer;
+  AnswerHeader answer;
   std::vector<std::vector<std::string>> sets;  // per data set, the parts
 
   bool is_complete() const { return state == State::complete; }

@@ -9,7 +9,7 @@ namespace assay::suites {
 
 inline constexpr int deepest_json = 64;  // what assay writes nests a tenth of it
 
-// Whether what is read as JSON nests deeper than that.
+// Tells whether what is read as JSON nests deeper than that.
 bool nests_too_deep(std::string_view json);
 // The same of CBOR, which recurses while it is read. What cannot be read to its end nests as deep as it got.
 bool cbor_nests_too_deep(std::string_view cbor);

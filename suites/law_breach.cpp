@@ -34,7 +34,7 @@ struct Room {
   }
 };
 
-// Whether some result is small enough to be flushed to zero.
+// Tells whether some result is small enough to be flushed to zero.
 bool meets_subnormals(const oracles::Interval& range, const oracles::Format& format) {
   const Dyadic smallest = Dyadic::power_of_two(format.min_exponent);
   return range.lower.value() < smallest && range.upper.value() > -smallest;

@@ -432,9 +432,8 @@ bool is_small(const Case& c) {
 }
 
 bool is_askable(const Case& c) {
-  const bool is_legal = c.definition().violated(c.call()).empty();
   const auto is_finite = [](const auto& source) { return !is_nonfinite(source.second.recipe); };
-  return is_legal && std::ranges::all_of(c.sources, is_finite) && is_small(c) && is_untouched(c);
+  return c.is_legal() && std::ranges::all_of(c.sources, is_finite) && is_small(c) && is_untouched(c);
 }
 
 std::optional<LawAsked> asked_of(const Law& law, const Case& c) {

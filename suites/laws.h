@@ -49,7 +49,7 @@ struct Law {
 std::span<const Law> laws();
 const Law& law(std::string_view id);
 
-// Whether a case is among those looked at; `sample` picks by its id.
+// Tells whether a case is among those looked at; `sample` picks by its id.
 bool is_picked(std::string_view case_id, Lawfulness lawfulness);
 // What to ask of a legal case.
 std::vector<LawAsked> lawful_questions(const Case& c, std::string_view case_id, Lawfulness lawfulness);

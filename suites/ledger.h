@@ -84,7 +84,7 @@ struct Settlement {
   std::vector<Complaint> complaints;                   // in the order of the ledger
   std::vector<Use> uses;                               // in the order of the ledger
 
-  // Whether a breach of this word is expected there, and does not count.
+  // Tells whether a breach of this word is expected there, and does not count.
   bool excuses(std::size_t index, std::string_view word) const;
 };
 

@@ -219,7 +219,7 @@ void Patient::must_answer(const Echo& echo) { check_outputs(echo, worker().ask(e
 
 bool has_outputs(const Reply& reply) { return reply.is_complete() && reply.answer.kind == Kind::outputs; }
 
-std::string in_words(const Answer& answer) {
+std::string in_words(const AnswerHeader& answer) {
   return std::string(oracles::name(answer.kind)) +
          (answer.because.empty() ? "" : ": " + printable(answer.because, 160));
 }

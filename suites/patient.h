@@ -15,16 +15,16 @@ namespace assay::suites::doctor {
 
 // What a check has seen. Thrown where it sees enough early, and caught by the doctor.
 struct Seen {
-  Finding::Mark mark = Finding::Mark::ok;
+  Observation::Mark mark = Observation::Mark::ok;
   std::string sent, got, advice;
 };
-inline Seen ok(std::string remark = "") { return {Finding::Mark::ok, "", std::move(remark), ""}; }
-inline Seen skipped(std::string why) { return {Finding::Mark::skipped, "", std::move(why), ""}; }
+inline Seen ok(std::string remark = "") { return {Observation::Mark::ok, "", std::move(remark), ""}; }
+inline Seen skipped(std::string why) { return {Observation::Mark::skipped, "", std::move(why), ""}; }
 inline Seen note(std::string sent, std::string got, std::string advice) {
-  return {Finding::Mark::note, std::move(sent), std::move(got), std::move(advice)};
+  return {Observation::Mark::note, std::move(sent), std::move(got), std::move(advice)};
 }
 inline Seen wrong(std::string sent, std::string got, std::string advice) {
-  return {Finding::Mark::wrong, std::move(sent), std::move(got), std::move(advice)};
+  return {Observation::Mark::wrong, std::move(sent), std::move(got), std::move(advice)};
 }
 
 // A question whose answer is its first input.
@@ -96,7 +96,7 @@ class Patient {
 
 bool has_outputs(const Reply& reply);
 // "refused: no kernel", for a remark.
-std::string in_words(const Answer& answer);
+std::string in_words(const AnswerHeader& answer);
 // What to do about a reply that is not complete.
 std::string advice_for(const Reply& reply, bool on_stdout);
 

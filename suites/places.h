@@ -22,7 +22,7 @@ std::filesystem::path programs_folder();
 // ASSAY_PYTHON, or the .deps/venv of the project, or python3.
 std::string python();
 
-// Whether that interpreter finds all of these; the one of the project has what setup.sh put there. Asked once.
+// Tells whether that interpreter finds all of these; the one of the project has what setup.sh put there. Asked once.
 bool python_has(const std::vector<std::string>& modules);
 
 // ASSAY_CACHE, or assay/ in XDG_CACHE_HOME, or ~/.cache/assay. It need not exist.

@@ -118,24 +118,21 @@ Value nth(const Value& value, std::size_t i) {
   return list->empty() ? Value() : Value((*list)[i % list->size()]);
 }
 
-bool meets(const Value& left, const Claim& claim, const Case& c, std::size_t i) {
-  return std::ranges::any_of(claim.right,
-                             [&](const Side& side) { return related(left, claim.relation, nth(value(side, c), i)); });
-}
-
 bool compares(const Claim& claim, const Case& c) {
   const Value left = value(claim.left, c);
-  if (claim.quantifier == Quantifier::none) return meets(left, claim, c, 0);
+  std::vector<Value> right;
+  for (const Side& side : claim.right) right.push_back(value(side, c));
+  const auto meets = [&](const Value& one, std::size_t i) {
+    return std::ranges::any_of(right, [&](const Value& each) { return related(one, claim.relation, nth(each, i)); });
+  };
+  if (claim.quantifier == Quantifier::none) return meets(left, 0);
   const auto* list = std::get_if<Ints>(&left);
   if (!list) return false;
   std::size_t length = list->size();
-  for (const Side& side : claim.right) {
-    const Value right = value(side, c);
-    if (const auto* other = std::get_if<Ints>(&right); other && !list->empty())
-      length = std::max(length, other->size());
-  }
+  for (const Value& each : right)
+    if (const auto* other = std::get_if<Ints>(&each); other && !list->empty()) length = std::max(length, other->size());
   std::size_t met = 0;
-  for (std::size_t i = 0; i < length; ++i) met += meets(nth(left, i), claim, c, i);
+  for (std::size_t i = 0; i < length; ++i) met += meets(nth(left, i), i);
   return claim.quantifier == Quantifier::any ? met > 0 : met == length;
 }
 

@@ -34,7 +34,7 @@ class Others {
 
  private:
   void add(Axis axis, std::string name, Case c) {
-    if (!c.definition().violated(c.call()).empty() || !excluded_by(backend_, c).empty() || c == c_) return;
+    if (!c.is_legal() || !excluded_by(backend_, c).empty() || c == c_) return;
     found_.push_back({axis, std::move(name), std::move(c), asked_});
   }
 
@@ -121,7 +121,7 @@ std::vector<Presentation> presentations(const Planned& planned, const Settings& 
   constexpr std::size_t one_in = 8, most_names = 1000;
   const std::size_t draw = std::stoul(case_id(planned.line).substr(0, 8), nullptr, 16);
   if (presenting == Presenting::sample && draw % one_in != 0) return {};
-  if (!planned.c.definition().violated(planned.c.call()).empty()) return {};
+  if (!planned.c.is_legal()) return {};
   const int names = 1 + static_cast<int>(draw % most_names);
   std::vector<Presentation> all = Others(planned.c, asked, backend, names).all();
   if (presenting == Presenting::all) return all;

@@ -73,7 +73,8 @@ class Process {
   ~Process();
   Process(Process&&) = delete;
 
-  // Whether the program forks, once it has described itself: then this is its child, and fork() begins the next one.
+  // Tells whether the program forks, once it has described itself: then this is its child, and fork() begins the next
+  // one.
   bool forks();
   // Ends the child and begins another, with an empty temporary directory. False where that fails: then it takes a new
   // Process.

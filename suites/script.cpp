@@ -38,8 +38,6 @@ bool has_bfloat16(const Case& c) {
   return std::ranges::any_of(c.node.inputs, [](const auto& input) { return input.second.type.dtype == DType::bf16; });
 }
 
-bool is_legal(const Case& c) { return c.definition().violated(c.call()).empty(); }
-
 // The graph inputs that are no initializers, by name, in their order.
 std::vector<std::pair<std::string, Tensor>> graph_input_tensors(const Case& c, int set) {
   std::vector<std::pair<std::string, Tensor>> out;
@@ -119,7 +117,7 @@ class Writer {
     write_inputs("inputs", set);
     second_ = dies || verdict_.state == State::refused || set > 0;
     if (second_) write_inputs("others", set > 0 ? 0 : 1);
-    if (is_legal(c_)) write_answers(set);
+    if (c_.is_legal()) write_answers(set);
     if (dies)
       write_death();
     else if (verdict_.state == State::refused)
@@ -335,7 +333,7 @@ class Writer {
     add("    sys.exit(0 if \"the answer is right\" in child.stdout else 1)");
     if (is_memory)
       add("resource.setrlimit(resource.RLIMIT_DATA, (" + std::to_string(2 * most_memory()) + " << 20,) * 2)");
-    is_legal(c_) ? write_living() : write_turning_away();
+    c_.is_legal() ? write_living() : write_turning_away();
   }
 
   void write_living() {
@@ -434,7 +432,7 @@ class Writer {
 }  // namespace
 
 int telling_set(const Case& c, const Verdict& verdict, const Outcome* outcome, const Provenance& provenance) {
-  if ((verdict.state != State::fail && verdict.state != State::below) || !is_legal(c)) return 0;
+  if ((verdict.state != State::fail && verdict.state != State::below) || !c.is_legal()) return 0;
   if (is_large(c)) return verdict.evidence ? verdict.evidence->set : 0;
   const oracles::Level level = level_of(verdict, provenance.conduct);
   for (int set = 0; set < data_sets; ++set)

@@ -16,7 +16,7 @@ struct Shrinking {
   oracles::Judgement judgement = {};
   // What a simpler case must show besides the signature; empty: nothing.
   std::function<bool(const Case&, const oracles::Outcome&)> keeps = {};
-  // Whether there is no time for another question; empty: there always is.
+  // Tells whether there is no time for another question; empty: there always is.
   std::function<bool()> is_late = {};
 };
 

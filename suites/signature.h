@@ -37,7 +37,7 @@ std::string reason_pattern(std::string_view reason);
 // The order in which failures are told: wrong answers, crashes and hangs, wrong refusals, precision, the rest.
 int gravity(oracles::State state);
 
-// Whether a verdict is worth shrinking and keeping: it breaks conformance.
+// Tells whether a verdict is worth shrinking and keeping: it breaks conformance.
 bool is_finding(oracles::State state);
 
 // What is special about a case, "SAME_UPPER", "dilated", "type f16", in a fixed order. Of a shrunk case it is what the

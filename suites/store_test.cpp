@@ -121,7 +121,7 @@ struct Child {
   static void tell(int descriptor, std::string_view words) {
     if (::write(descriptor, words.data(), words.size()) < 0) ::_exit(1);
   }
-  // Whether another byte came before the child ended.
+  // Tells whether another byte came before the child ended.
   bool heard() const {
     char byte;
     return ::read(reading, &byte, 1) == 1;

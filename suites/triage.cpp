@@ -51,7 +51,7 @@ class Examiner {
     return state == State::refused ? sorting_.most_asks_of_refusals : sorting_.most_asks;
   }
 
-  // Whether what takes so long would end too late.
+  // Tells whether what takes so long would end too late.
   bool is_late(milliseconds needed = {}) const {
     return sorting_.until && std::chrono::steady_clock::now() + needed >= *sorting_.until;
   }

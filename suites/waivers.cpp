@@ -24,7 +24,7 @@ std::vector<std::string> versions_of(const std::vector<Case>& cases) {
 }
 
 // Near misses that are refused pass, but only a crash can be of their kind.
-std::vector<Case> outside_of(const Breaking& group, const Evidence& evidence) {
+std::vector<Case> outside_of(const Breaking& group, const CaseEvidence& evidence) {
   std::set<OpVersion> versions;
   for (const Case& c : group.cases) versions.insert(c.version);
   std::vector<Case> outside;
@@ -39,7 +39,7 @@ std::vector<Case> outside_of(const Breaking& group, const Evidence& evidence) {
 }
 
 // What holds for the simplest cases as well is what the breach needs.
-Waiver drafted(const Breaking& group, const Evidence& evidence) {
+Waiver drafted(const Breaking& group, const CaseEvidence& evidence) {
   std::vector<Case> inside = group.cases;
   inside.insert(inside.end(), group.simplest.begin(), group.simplest.end());
   const Cover found = cover(inside, outside_of(group, evidence));
@@ -108,9 +108,9 @@ std::string entry_text(const Waiver& waiver, const Stand& stand) {
 
 }  // namespace
 
-Draft draft_waivers(std::string_view report, std::string_view name) {
-  const Evidence evidence = read_evidence(report, name);
-  Draft draft{{}, evidence.about_passing};
+WaiverDraft draft_waivers(std::string_view report, std::string_view name) {
+  const CaseEvidence evidence = read_evidence(report, name);
+  WaiverDraft draft{{}, evidence.about_passing};
   for (const Breaking& group : evidence.groups) join(draft.waivers, drafted(group, evidence));
   name_each(draft.waivers);
   return draft;

@@ -22,7 +22,7 @@ struct Waiver {
   Int also = 0;                        // cases that pass, and that it meets as well
 };
 
-struct Draft {
+struct WaiverDraft {
   std::vector<Waiver> waivers;
   std::string about_passing;  // how the passing cases are known, where the report does not keep them
 };
@@ -35,7 +35,7 @@ struct Stand {
 
 // Drafts one waiver per cause where the report has causes; else one per operator version and breach (refusals: per
 // reason they gave), joined across versions where they say the same. Throws InputError where it is no report.
-Draft draft_waivers(std::string_view report, std::string_view name);
+WaiverDraft draft_waivers(std::string_view report, std::string_view name);
 
 // The ledger, an entry a line.
 std::string ledger_text(const std::vector<Waiver>& waivers, const Stand& stand);

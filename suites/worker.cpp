@@ -30,7 +30,7 @@ struct Worker::Exchange {
   std::string incoming = {};
   std::size_t header = std::string::npos;  // its length with the newline, once it is there
   Introduction introduction = {};
-  Answer answer = {};
+  AnswerHeader answer = {};
   std::string problem = {};  // of a garbled answer
   bool was_read = true;      // any of the question
 
@@ -120,7 +120,7 @@ std::string Worker::Exchange::read_header(std::string_view line) {
     introduction = *std::move(parsed);
     return introduction.replies_on_stdout ? "it wants to reply on stdout, and says so elsewhere" : "";
   }
-  Result<Answer> parsed = parse_answer(line);
+  Result<AnswerHeader> parsed = parse_answer(line);
   if (!parsed) return parsed.error();
   answer = *std::move(parsed);
   if (answer.id != ask->id) return "it answers " + printable(answer.id, 40) + ", asked was " + printable(ask->id, 40);
@@ -209,7 +209,7 @@ void Worker::pose(const Ask& question) {
 }
 
 Outcome Worker::outcome_of(const Exchange& exchange) {
-  const Answer& answer = exchange.answer;
+  const AnswerHeader& answer = exchange.answer;
   if (answer.kind != Kind::outputs) return Outcome::failure(answer.kind, printable(answer.because));
   const std::string_view body = std::string_view(exchange.incoming).substr(exchange.header);
   Outcome outcome = description_->answers_shapes ? types_of(answer.sets, body) : outputs_of(answer.sets, body);

@@ -22,6 +22,22 @@ foreach(folder IN LISTS folders)
       list(APPEND complaints "${source}: no SPDX line at the top")
     endif()
 
+    # Two types of one name in one namespace, each in a header of its own, are one type to the linker.
+    if(source MATCHES "\\.h$")
+      file(STRINGS "${ROOT}/${source}" definitions REGEX "^(namespace [a-z:]+ {|(struct|class|enum class) [A-Z].*{)")
+      foreach(definition IN LISTS definitions)
+        if(definition MATCHES "^namespace ([a-z:]+)")
+          set(namespace "${CMAKE_MATCH_1}")
+        elseif(definition MATCHES "^(struct|class|enum class) ([A-Za-z0-9]+)")
+          set(type "${namespace}::${CMAKE_MATCH_2}")
+          if(DEFINED "header_of_${type}" AND NOT "${header_of_${type}}" STREQUAL source)
+            list(APPEND complaints "${source}: ${type} is also in ${header_of_${type}}")
+          endif()
+          set("header_of_${type}" "${source}")
+        endif()
+      endforeach()
+    endif()
+
     # Tests across folders live in suites/crosscheck: they may look at reports and at ONNX itself.
     set(refused "${${folder}_refuses}")
     if(source MATCHES "^suites/crosscheck/.*_test\\.cpp$")

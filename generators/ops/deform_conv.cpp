@@ -196,7 +196,7 @@ bool offset_of_another_type(Case& c) {
 void refit(Case& c) {
   Case conv = conv_of(c);
   for (auto& [name, input] : conv.node.inputs) input.type.dtype = DType::f32;  // Conv-11 does not have them all
-  if (!conv.definition().violated(conv.call()).empty()) return;
+  if (!conv.is_legal()) return;
   const Window window = Window::of(conv.call());
   const Shape out = window.output();
   const Int rows = c.call().integer("offset_group") * window.taps();

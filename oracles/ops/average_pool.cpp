@@ -71,9 +71,9 @@ class AveragePoolAnswer final : public Answer {
     Line out;
     for (Int tap = 0; tap < t.taps; ++tap) {
       const Int cell = t.at(window, tap);
-      const Cell kind = t.kind(cell);
-      if (kind == Cell::in) out.in.push_back(cell);
-      if (kind != Cell::overhang) ++out.padded;
+      const CellKind kind = t.kind(cell);
+      if (kind == CellKind::in) out.in.push_back(cell);
+      if (kind != CellKind::overhang) ++out.padded;
     }
     return out;
   }

@@ -47,7 +47,7 @@ Layout layout(const Call& call, const Readings& readings) {
   return {{{x.begin() + 1, x.end() - 1}, {first, end}}, last ? w.back() : w.at(1)};
 }
 
-// Whether W fits X, group and kernel_shape in the layout of these readings.
+// Tells whether W fits X, group and kernel_shape in the layout of these readings.
 bool fits(const Call& call, const Layout& layout) {
   const bool stated = call.states("kernel_shape") && !call.ints("kernel_shape").empty();
   return call.shape("X").back() == layout.depth * call.integer("group") &&

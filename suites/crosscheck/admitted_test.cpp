@@ -31,15 +31,15 @@ bool is_admitted(const Case& c, const oracles::Outcome& outcome, Level level) {
   return true;
 }
 
-struct Answer {
+struct AnsweredCase {
   Case c;
   oracles::Outcome outcome;
   State state;
 };
 
 template <class Kernels, class MakeKernel>
-std::vector<Answer> answers(const Kernels& kernels, std::size_t each, MakeKernel&& make) {
-  std::vector<Answer> all;
+std::vector<AnsweredCase> answers(const Kernels& kernels, std::size_t each, MakeKernel&& make) {
+  std::vector<AnsweredCase> all;
   for (const auto& kernel : kernels)
     for (const auto& [subject, index] : syllabus("", each)) {
       const auto made = make(kernel, subject.definition->version);
@@ -57,7 +57,7 @@ std::vector<Answer> answers(const Kernels& kernels, std::size_t each, MakeKernel
 
 TEST_CASE("A right answer is admitted at the level asked for, a weaker one by what is no breach", "[admitted]") {
   std::map<State, std::size_t> seen;
-  for (const Answer& each : answers(variants(), count(60, 600), [](const Variant&v, const OpVersion&version) {
+  for (const AnsweredCase& each : answers(variants(), count(60, 600), [](const Variant&v, const OpVersion&version) {
          return variant(v.name, version);
        })) {
     INFO(line(each.c) << " " << oracles::name(each.state));
@@ -75,8 +75,8 @@ TEST_CASE("A right answer is admitted at the level asked for, a weaker one by wh
 
 TEST_CASE("A breach is not admitted, but for numbers between zero and the smallest normal one", "[admitted]") {
   std::size_t fails = 0, hidden = 0, others = 0;
-  for (const Answer& each : answers(mutants(), count(20, 200),
-                                    [](const Mutant&m, const OpVersion&version) { return mutant(m.id, version); })) {
+  for (const AnsweredCase& each : answers(
+           mutants(), count(20, 200), [](const Mutant&m, const OpVersion&version) { return mutant(m.id, version); })) {
     const bool admitted = is_admitted(each.c, each.outcome, Level::widest);
     INFO(line(each.c) << " " << oracles::name(each.state));
     if (each.state != State::fail) {

@@ -70,8 +70,10 @@ json report_on(const std::string& pupil, const std::string& op) {
   return report_on(pupil, op, " --cases " + cases_of(op));
 }
 
+// Of all cases, those on special values among them.
 std::size_t total(const json& report, oracles::State state) {
-  return report.at("totals").value(std::string(name(state)), std::size_t{0});
+  const std::string word(name(state));
+  return report.at("totals").value(word, std::size_t{0}) + report.at("special").value(word, std::size_t{0});
 }
 
 // How many verdicts are as bad as `least` or worse.
@@ -88,7 +90,9 @@ TEST_CASE("certify catches every planted bug with a few hundred generated cases 
   std::size_t index = 0;
   for (const Mutant& m : mutants()) {
     if (m.expected == oracles::State::pass || !is_asked(index++)) continue;
-    const json report = report_on("--mutant " + m.id, m.op);
+    // A few failures show that it is caught; of an arithmetic every case has to be weighed.
+    const std::string enough = m.is_named_arithmetic ? "" : " --max-failures 20";
+    const json report = report_on("--mutant " + m.id, m.op, " --cases " + cases_of(m.op) + enough);
     INFO(m.id << ": " << m.description << "\n" << report.at("totals"));
     CHECK(caught(report, m.expected) > 0);
     if (m.is_named_arithmetic) CHECK(total(report, oracles::State::fail) == 0);

@@ -104,7 +104,7 @@ TEST_CASE("Both tiers say the same of the pinned cases", "[tiers]") {
   Share share;
   std::uint64_t turn = 0;
   for (const suites::Planned& planned : suites::pinned_cases("suites"))
-    if (planned.c.definition().violated(planned.c.call()).empty()) put(planned.c, ++turn, share);
+    if (planned.c.is_legal()) put(planned.c, ++turn, share);
   CHECK(share.right > 1'000);
 }
 

@@ -110,8 +110,7 @@ struct Documents {
     suite = suites::plan("suites", request);
     std::map<OpVersion, int> taken;
     std::erase_if(suite.cases, [&](const Planned& planned) {
-      return planned.c.definition().violated(planned.c.call()).empty() ? ++taken[planned.c.version] % 20 != 3
-                                                                       : ++taken[planned.c.version] % 20 != 9;
+      return planned.c.is_legal() ? ++taken[planned.c.version] % 20 != 3 : ++taken[planned.c.version] % 20 != 9;
     });
     suite.complete = true;  // a certificate takes no less
     suite.hash = suites::suite_hash(suite.cases);
@@ -228,7 +227,7 @@ void use(const std::string& text) { (void)suites::printable(text); }
 
 constexpr Int most_work = 10'000'000;
 
-// Whether a machine under the sanitizers computes it in no time: few elements, and few terms in each.
+// Tells whether a machine under the sanitizers computes it in no time: few elements, and few terms in each.
 bool is_small(const Case& c) {
   Int work = volume(c.definition().shape(c.call())) + 1;
   for (const auto& [name, input] : c.node.inputs)

@@ -278,7 +278,7 @@ int list(const Options& options) {
   return conforms;
 }
 
-// Whether there is nothing to run because nothing failed.
+// Tells whether there is nothing to run because nothing failed.
 bool is_mended(const Options& options) {
   return !options.only_failed.empty() && suites::failed_lines(options.only_failed, options.subject.strict).empty();
 }

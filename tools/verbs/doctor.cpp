@@ -17,8 +17,8 @@
 namespace assay::tools {
 namespace {
 
-using suites::doctor::Finding;
-using Mark = Finding::Mark;
+using suites::doctor::Observation;
+using Mark = Observation::Mark;
 
 struct Settings {
   std::string backend;
@@ -32,7 +32,7 @@ int widest_name() {
   return static_cast<int>(width);
 }
 
-void print(const Finding& finding) {
+void print(const Observation& finding) {
   std::cout << "  " << std::left << std::setw(8) << name(finding.mark);
   if (finding.mark == Mark::ok || finding.mark == Mark::skipped) {
     if (finding.got.empty())
@@ -49,7 +49,7 @@ void print(const Finding& finding) {
 // Prints each finding as it is made; checks in a row that are skipped for one reason become one line.
 class Telling {
  public:
-  void tell(const Finding& finding) {
+  void tell(const Observation& finding) {
     if (!skipped_.empty() && (finding.mark != Mark::skipped || finding.got != skipped_.back().got)) flush();
     if (finding.mark == Mark::skipped)
       skipped_.push_back(finding);
@@ -65,20 +65,20 @@ class Telling {
   }
 
  private:
-  std::vector<Finding> skipped_;
+  std::vector<Observation> skipped_;
 };
 
-std::string summary(const std::vector<Finding>& findings) {
-  const auto count = [&](Mark mark) { return std::to_string(std::ranges::count(findings, mark, &Finding::mark)); };
+std::string summary(const std::vector<Observation>& findings) {
+  const auto count = [&](Mark mark) { return std::to_string(std::ranges::count(findings, mark, &Observation::mark)); };
   return count(Mark::ok) + " ok, " + count(Mark::wrong) + " wrong, " + count(Mark::note) + " to note, " +
          count(Mark::skipped) + " skipped";
 }
 
-std::string conclusion(const std::vector<Finding>& findings) {
+std::string conclusion(const std::vector<Observation>& findings) {
   const auto is = [](const char* check, Mark mark) {
-    return [=](const Finding& finding) { return finding.check == check && finding.mark == mark; };
+    return [=](const Observation& finding) { return finding.check == check && finding.mark == mark; };
   };
-  if (std::ranges::count(findings, Mark::wrong, &Finding::mark) > 0) return "the worker does not keep the protocol";
+  if (std::ranges::count(findings, Mark::wrong, &Observation::mark) > 0) return "the worker does not keep the protocol";
   if (std::ranges::any_of(findings, is("answers a model", Mark::skipped)))
     return "nothing wrong with its frames; it answered no model";
   return "the worker keeps the protocol";
@@ -92,11 +92,11 @@ int doctor(const Settings& settings) {
   const std::vector<std::string> command = suites::command_of(settings.backend);
   std::cout << "assay doctor  " << settings.backend << std::endl;
   Telling telling;
-  const std::vector<Finding> findings =
-      suites::doctor::examine(command, limits, [&](const Finding& finding) { telling.tell(finding); });
+  const std::vector<Observation> findings =
+      suites::doctor::examine(command, limits, [&](const Observation& finding) { telling.tell(finding); });
   telling.flush();
   std::cout << summary(findings) << ": " << conclusion(findings) << std::endl;
-  return std::ranges::count(findings, Mark::wrong, &Finding::mark) == 0 ? conforms : not_conforming;
+  return std::ranges::count(findings, Mark::wrong, &Observation::mark) == 0 ? conforms : not_conforming;
 }
 
 }  // namespace

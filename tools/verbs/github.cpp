@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t largest_summary = std::size_t{1} << 20;  // a step may not say more
 
 std::string markdown_of(const reports::Report& report, const std::string& file) {
-  const reports::Format* format = reports::find_format("markdown");
+  const reports::OutputFormat* format = reports::find_format("markdown");
   if (!format) return "";
   std::stringstream json;
   reports::write_json(report, json);

@@ -23,19 +23,19 @@ struct Options {
 
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
-  for (const reports::Format& each : reports::formats()) names.emplace_back(each.name);
+  for (const reports::OutputFormat& each : reports::formats()) names.emplace_back(each.name);
   return names;
 }
 
 std::string formats_in_words() {
   std::string words;
-  for (const reports::Format& each : reports::formats())
+  for (const reports::OutputFormat& each : reports::formats())
     words += (words.empty() ? "" : "; ") + std::string(each.name) + ": " + std::string(each.says);
   return words;
 }
 
-const reports::Format& format_named(const std::string& name) {
-  if (const reports::Format* format = reports::find_format(name)) return *format;
+const reports::OutputFormat& format_named(const std::string& name) {
+  if (const reports::OutputFormat* format = reports::find_format(name)) return *format;
   throw InputError("there is no format '" + name + "'" + suggestion(name, format_names()));
 }
 
@@ -46,7 +46,7 @@ reports::Grain grain_of(const std::string& word) {
 }
 
 int report(const Options& options) {
-  const reports::Format& format = format_named(options.format);
+  const reports::OutputFormat& format = format_named(options.format);
   const reports::Grain grain = grain_of(options.per);
   std::optional<reports::Draft> draft;
   reports::Rendering rendering = reports::rendering(options.report, options.baseline);

@@ -2,6 +2,8 @@
 // assay verify: whether a certificate holds: by itself, by its report, by its signature, and by asking again.
 #include "reports/verify.h"
 
+#include "oracles/case_class.h"
+#include "reports/report.h"
 #include "suites/artefacts.h"
 #include "suites/campaign.h"
 #include "suites/detached_signature.h"
@@ -16,6 +18,8 @@
 
 #include <iostream>
 #include <memory>
+#include <set>
+#include <string>
 
 namespace assay::tools {
 namespace {
@@ -27,7 +31,7 @@ constexpr std::uintmax_t longest_file = std::uintmax_t{1} << 30;
 struct Options {
   std::string certificate, report, signature, suites, backend;
   suites::Trust trust;
-  Int replay = 0;
+  Int replay = 0, fresh = 0;
   std::uint64_t seed = 1;
 };
 
@@ -72,7 +76,7 @@ suites::Limits limits_of(const Json& certificate) {
   return limits;
 }
 
-// Whether what would be asked here is what was certified.
+// Tells whether what would be asked here is what was certified.
 std::optional<reports::Broken> other_backend(const Json& certificate, const suites::Description& here,
                                              const std::string& spec) {
   const Json& backend = certificate.at("backend");
@@ -113,17 +117,13 @@ std::optional<reports::Broken> other_verdict(const Json& told, const oracles::Ve
   return std::nullopt;
 }
 
-std::optional<reports::Broken> broken_by_asking(const reports::Verification& verification, const Options& options) {
-  const Json& certificate = verification.certificate();
-  const auto backend = suites::open_backend(options.backend, limits_of(certificate));
-  if (auto broken = other_backend(certificate, backend->describe(), options.backend)) return broken;
-  say("the backend here has the name, the version and the files that were certified");
-  const suites::Conduct conduct = conduct_of(certificate);
+std::optional<reports::Broken> broken_by_replay(const reports::Verification& verification, const Options& options,
+                                                suites::Backend& backend, const suites::Conduct& conduct) {
   Int asked = 0, unstable = 0;
   for (std::size_t index :
        reports::sample(verification.suite(), static_cast<std::size_t>(options.replay), options.seed)) {
     const Json& told = verification.report().at("verdicts").at(index);
-    const oracles::Verdict verdict = suites::certify(verification.suite().cases[index], *backend, conduct);
+    const oracles::Verdict verdict = suites::certify(verification.suite().cases[index], backend, conduct);
     ++asked;
     if (is_marked_unstable(told)) {
       ++unstable;
@@ -135,6 +135,62 @@ std::optional<reports::Broken> broken_by_asking(const reports::Verification& ver
     say(std::to_string(asked) + " cases asked again end as in the report" +
         (unstable > 0 ? ", " + std::to_string(unstable) + " unstable ones aside" : ""));
   return std::nullopt;
+}
+
+// The operator versions with the types that the certificate calls certified, and a ledger excuses nothing of:
+// "Conv-11 f32".
+std::set<std::string> certified_types(const Json& certificate) {
+  std::set<std::string> all;
+  for (const Json& row : certificate.at("operators"))
+    for (const Json& type : row.at("types"))
+      if (type.at("state") == "certified" && type.at("excused").empty())
+        all.insert(row.at("op").get<std::string>() + " " + type.at("type").get<std::string>());
+  return all;
+}
+
+std::string version_and_type(const Case& c) {
+  const std::string& first = c.definition().inputs.front().name;
+  return text(c.version) + " " + std::string(name(c.node.inputs.find(first)->second.type.dtype));
+}
+
+// Runs cases that whoever was certified could not know, under names that are not ours: what is certified must pass.
+std::optional<reports::Broken> broken_by_fresh_cases(const Json& certificate, const Options& options,
+                                                     suites::Backend& backend, suites::Conduct conduct) {
+  const std::set<std::string> certified = certified_types(certificate);
+  suites::Request request;
+  request.seed = options.seed;
+  request.generated = options.fresh;
+  if (certificate.at("suite").contains("profile"))
+    request.profile = find_profile(certificate.at("suite").at("profile").at("name").get<std::string>());
+  Int passed = 0, turn = 0;
+  for (const suites::Planned& planned : suites::generated_cases(request)) {
+    if (!reports::decides(oracles::nature_of(planned.c).case_class, false)) continue;
+    if (!certified.contains(version_and_type(planned.c))) continue;
+    conduct.settings.names = static_cast<int>(turn++ % 8);
+    const oracles::Verdict verdict = suites::certify(planned, backend, conduct);
+    if (reports::breaks_conformance(verdict.state, certificate.at("mode") == "strict"))
+      return reports::Broken{"certificate /operators",
+                             version_and_type(planned.c) + " is certified, and ends as " +
+                                 std::string(name(verdict.state)) + " (" + verdict.because + ") where it is asked " +
+                                 (conduct.settings.names ? "[" + text(conduct.settings) + "] " : "") + planned.line};
+    ++passed;
+  }
+  say(std::to_string(passed) + " cases of seed " + std::to_string(options.seed) +
+      ", which the certificate is not about, end as what is certified must");
+  return std::nullopt;
+}
+
+std::optional<reports::Broken> broken_by_asking(const reports::Verification& verification, const Options& options) {
+  const Json& certificate = verification.certificate();
+  if (options.fresh > 0 && certificate.at("suite").at("seed") == options.seed)
+    throw InputError("--fresh needs a --seed that is not the one certified, " + std::to_string(options.seed));
+  const auto backend = suites::open_backend(options.backend, limits_of(certificate));
+  if (auto broken = other_backend(certificate, backend->describe(), options.backend)) return broken;
+  say("the backend here has the name, the version and the files that were certified");
+  const suites::Conduct conduct = conduct_of(certificate);
+  if (auto broken = broken_by_replay(verification, options, *backend, conduct)) return broken;
+  if (options.fresh == 0) return std::nullopt;
+  return broken_by_fresh_cases(certificate, options, *backend, conduct);
 }
 
 // Each step is told when it held.
@@ -166,7 +222,8 @@ std::optional<reports::Broken> first_broken(reports::Verification& verification,
 }
 
 void check(const Options& options) {
-  if (options.replay > 0 && options.backend.empty()) throw InputError("--replay needs --backend, whom to ask");
+  if (options.replay + options.fresh > 0 && options.backend.empty())
+    throw InputError("--replay and --fresh need --backend, whom to ask");
   if (!options.backend.empty() && options.report.empty())
     throw InputError("--backend needs --report, whose verdicts are compared");
   const suites::Trust& trust = options.trust;
@@ -206,7 +263,11 @@ Verb verify_verb(CLI::App& app) {
                       "hold the files and packages of this backend against those certified (see certify --backend)");
   command->add_option("--replay", options->replay, "ask the backend so many cases again")
       ->check(CLI::Range(Int{0}, Int{100'000'000}));
-  command->add_option("--seed", options->seed, "which cases --replay takes")->capture_default_str();
+  command
+      ->add_option("--fresh", options->fresh,
+                   "run so many cases that the certificate is not about, of what it calls certified")
+      ->check(CLI::Range(Int{0}, Int{100'000'000}));
+  command->add_option("--seed", options->seed, "which cases --replay takes and --fresh draws")->capture_default_str();
   command->add_option("--suites", options->suites,
                       "the folder with conformance/*.cases (default: the project's suites/)");
   return {command, [options] { return verify(*options); }};

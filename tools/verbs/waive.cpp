@@ -71,7 +71,7 @@ int waive(const Options& options) {
     throw InputError("name a report with --from, or a ledger with --check");
   if (!options.check.empty()) return check(options.check);
   const suites::Stand stand = stand_of(options);
-  const suites::Draft draft = suites::draft_waivers(contents_of(options.from), options.from);
+  const suites::WaiverDraft draft = suites::draft_waivers(contents_of(options.from), options.from);
   write(suites::ledger_text(draft.waivers, stand), options.out);
   for (const suites::Waiver& each : draft.waivers) print(each, std::cerr);
   if (!draft.about_passing.empty()) std::cerr << "note: " << draft.about_passing << "\n";

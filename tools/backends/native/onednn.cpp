@@ -86,18 +86,18 @@ dnnl::memory memory_of(const assay_tensor& tensor, const Dims& dims) {
 }
 
 // One spatial axis.
-struct Axis {
+struct SpatialAxis {
   std::int64_t in = 0, kernel = 1, stride = 1, dilation = 1, begin = 0, end = 0, out = 0;
   std::int64_t span() const { return (kernel - 1) * dilation + 1; }
 };
 
 struct Window {
-  std::vector<Axis> axes;
+  std::vector<SpatialAxis> axes;
   bool ceil = false;
 
-  Dims each(std::int64_t Axis::*member, std::int64_t less = 0) const {
+  Dims each(std::int64_t SpatialAxis::*member, std::int64_t less = 0) const {
     Dims all;
-    for (const Axis& axis : axes) all.push_back(axis.*member - less);
+    for (const SpatialAxis& axis : axes) all.push_back(axis.*member - less);
     return all;
   }
 };
@@ -123,7 +123,7 @@ std::string auto_pad_of(const assay_node& node) {
   return text;
 }
 
-void place_same(Axis& axis, bool is_upper) {
+void place_same(SpatialAxis& axis, bool is_upper) {
   axis.out = (axis.in + axis.stride - 1) / axis.stride;
   const std::int64_t padding = std::max<std::int64_t>(0, (axis.out - 1) * axis.stride + axis.span() - axis.in);
   axis.begin = is_upper ? padding / 2 : padding - padding / 2;
@@ -137,7 +137,7 @@ std::int64_t quotient(std::int64_t a, std::int64_t b, bool up) {
 }
 
 // A last window that ceil_mode would start in the end padding is dropped.
-void place(Axis& axis, bool ceil) {
+void place(SpatialAxis& axis, bool ceil) {
   axis.out = quotient(axis.in + axis.begin + axis.end - axis.span(), axis.stride, ceil) + 1;
   if (ceil && axis.out > 1 && (axis.out - 1) * axis.stride >= axis.in + axis.begin) --axis.out;
   if (axis.out < 1) refuse("X is smaller than the kernel");
@@ -154,8 +154,8 @@ Window window_of(const assay_node& node, const Dims& x, const Dims& kernel) {
   Window window;
   window.ceil = assay_int_of(&node, "ceil_mode", 0) != 0;
   for (std::size_t i = 0; i < count; ++i) {
-    Axis& axis =
-        window.axes.emplace_back(Axis{x[i + 2], kernel[i], strides[i], dilations[i], pads[i], pads[i + count], 0});
+    SpatialAxis& axis = window.axes.emplace_back(
+        SpatialAxis{x[i + 2], kernel[i], strides[i], dilations[i], pads[i], pads[i + count], 0});
     if (auto_pad.starts_with("SAME"))
       place_same(axis, auto_pad == "SAME_UPPER");
     else
@@ -166,14 +166,14 @@ Window window_of(const assay_node& node, const Dims& x, const Dims& kernel) {
 
 Dims output_dims(const Window& window, std::int64_t n, std::int64_t maps) {
   Dims y{n, maps};
-  for (const Axis& axis : window.axes) y.push_back(axis.out);
+  for (const SpatialAxis& axis : window.axes) y.push_back(axis.out);
   return y;
 }
 
 // Padding at the end such that oneDNN, which rounds down, counts the same windows.
 Dims end_padding(const Window& window) {
   Dims all;
-  for (const Axis& axis : window.axes)
+  for (const SpatialAxis& axis : window.axes)
     all.push_back(std::max(axis.end, (axis.out - 1) * axis.stride + axis.span() - axis.in - axis.begin));
   return all;
 }
@@ -243,19 +243,20 @@ class AveragePool : public Kernel {
     const bool counts_padding = assay_int_of(&node(), "count_include_pad", 0) != 0;
     const Dims end = end_padding(window);
     for (std::size_t i = 0; i < end.size(); ++i) {
-      const Axis& axis = window.axes[i];
+      const SpatialAxis& axis = window.axes[i];
       if (std::max(axis.begin, end[i]) >= axis.span() || axis.dilation > axis.in)
         lack("oneDNN has no pooling with a padding as large as the window, or a dilation larger than X");
     }
-    if (counts_padding && end != window.each(&Axis::end))
+    if (counts_padding && end != window.each(&SpatialAxis::end))
       lack("oneDNN would count taps behind the padding, where ceil_mode lets the last window end");
     const Dims y = output_dims(window, x.dims[0], x.dims[1]);
     const Type& type = type_of(x);
     const dnnl::pooling_v2_forward::primitive_desc pool(
         {dnnl::prop_kind::forward_inference,
          counts_padding ? dnnl::algorithm::pooling_avg_include_padding : dnnl::algorithm::pooling_avg_exclude_padding,
-         plain(dims_of(x), type.kind), wanted(y, type.kind, is_plain()), window.each(&Axis::stride),
-         window.each(&Axis::kernel), window.each(&Axis::dilation, 1), window.each(&Axis::begin), end},
+         plain(dims_of(x), type.kind), wanted(y, type.kind, is_plain()), window.each(&SpatialAxis::stride),
+         window.each(&SpatialAxis::kernel), window.each(&SpatialAxis::dilation, 1), window.each(&SpatialAxis::begin),
+         end},
         engine());
     const dnnl::memory source = reordered(memory_of(x, dims_of(x)), pool.src_desc());
     finish(dnnl::pooling_v2_forward(pool), {{DNNL_ARG_SRC, source}}, pool.dst_desc(), y, type, host);
@@ -299,8 +300,9 @@ class Convolution : public Kernel {
     const dnnl::memory::desc bias = in.bias ? plain({in.maps}, type_of(*in.bias).kind) : dnnl::memory::desc();
     const Forward::primitive_desc forward(
         Forward::desc(dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, source, weights, bias,
-                      wanted(y, type.kind, is_plain()), in.window.each(&Axis::stride),
-                      in.window.each(&Axis::dilation, 1), in.window.each(&Axis::begin), in.window.each(&Axis::end)),
+                      wanted(y, type.kind, is_plain()), in.window.each(&SpatialAxis::stride),
+                      in.window.each(&SpatialAxis::dilation, 1), in.window.each(&SpatialAxis::begin),
+                      in.window.each(&SpatialAxis::end)),
         attributes, engine());
     std::unordered_map<int, dnnl::memory> arguments{
         {DNNL_ARG_SRC, reordered(memory_of(in.x, dims_of(in.x)), forward.src_desc())},
