@@ -61,7 +61,8 @@ bool CircuitBreaker::is_covered(const Kind& kind, const Case& c) const {
 
 void CircuitBreaker::note(const Planned& planned, const oracles::Verdict& verdict) {
   if (!costs_a_process(verdict)) {
-    if (verdict.state == oracles::State::unsupported) return;  // it was not run
+    // A legal model that was turned away never came to where it might have hung.
+    if (verdict.state == oracles::State::unsupported || verdict.state == oracles::State::refused) return;
     const auto refuted = std::erase_if(breakers_, [&](const Breaker& each) { return each.covers(planned.c); });
     is_due_ |= refuted > 0;
     std::deque<std::string>& others = others_[planned.c.is_legal()];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Circuit breaker: cases that hang, crash or eat memory alike are not run for ever. Once three of them have shown one
-// signature, and a short predicate holds for them and for no case that ended otherwise, the cases it holds for are put
+// signature, and a short predicate holds for them and for no case that was answered, the cases it holds for are put
 // last; what it still holds for at the end is not run. A function of the outcomes it was told of, in their order. Legal
 // models and those that break a constraint are told apart by themselves: the latter end otherwise, where they are
 // refused, before they reach what hangs.
@@ -31,7 +31,8 @@ struct Breaker {
 
 class CircuitBreaker {
  public:
-  // Notes how a case ended. One that a breaker covers and that ended otherwise refutes it.
+  // Notes how a case ended. One that a breaker covers and that was answered refutes it; of a near miss a refusal is the
+  // answer, of a legal model it says nothing.
   void note(const Planned& planned, const oracles::Verdict& verdict);
   // Looks for predicates over what was noted since. Costs nothing where nothing new hung, crashed or ate memory.
   void decide();
