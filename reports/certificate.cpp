@@ -2,6 +2,7 @@
 #include "reports/certificate.h"
 
 #include "reports/pieces.h"
+#include "suites/errors.h"
 
 #include <algorithm>
 #include <ostream>
@@ -91,8 +92,7 @@ std::map<OpVersion, VersionRows> rows_of(const Report& report) {
       ++version.near_misses[report.campaign.verdicts[i]->state];
       continue;
     }
-    const auto first = c.node.inputs.find(c.definition().inputs.front().name);
-    tell(version.types[first->second.type.dtype], report, i);
+    tell(version.types[suites::first_type(c)], report, i);
   }
   for (const OperatorRow& row : report.operators) rows[row.version].exceptions = row.exceptions;
   return rows;

@@ -60,17 +60,18 @@ bool CircuitBreaker::is_covered(const Kind& kind, const Case& c) const {
 }
 
 void CircuitBreaker::note(const Planned& planned, const oracles::Verdict& verdict) {
+  const bool is_legal = planned.c.is_legal();
   if (!costs_a_process(verdict)) {
     // A legal model that was turned away never came to where it might have hung.
     if (verdict.state == oracles::State::unsupported || verdict.state == oracles::State::refused) return;
     const auto refuted = std::erase_if(breakers_, [&](const Breaker& each) { return each.covers(planned.c); });
     is_due_ |= refuted > 0;
-    std::deque<std::string>& others = others_[planned.c.is_legal()];
+    std::deque<std::string>& others = others_[is_legal];
     others.push_back(planned.line);
     if (others.size() > most_others) others.pop_front();
     return;
   }
-  const Kind kind{verdict.because, reason_pattern(verdict.detail), planned.c.is_legal()};
+  const Kind kind{verdict.because, reason_pattern(verdict.detail), is_legal};
   if (is_covered(kind, planned.c)) return;
   std::vector<Case>& failures = failures_[kind];
   if (failures.size() < most_failures) failures.push_back(planned.c);

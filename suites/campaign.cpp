@@ -180,7 +180,7 @@ class Lot {
     return true;
   }
 
-  // What was answered before an interrupt counts, unless it had to be confirmed and that was cut short.
+  // Records what was answered before an interrupt, unless it had to be confirmed and that was cut short.
   void conclude(Inquiry& inquiry, const Confirmation& confirmation, Question question, oracles::Outcome outcome) {
     for (Conclusion& each : inquiry.conclude(std::move(question), std::move(outcome))) {
       if (confirmation.was_interrupted()) return;

@@ -171,8 +171,7 @@ Confirmed Confirmation::confirm(const Planned& planned, Answered first, const St
     experience.refusals.insert({planned.c.version, reason_of(confirmed.answered.verdict)});
   if (confirmed.answered.outcome.kind == Outcome::Kind::timed_out && limit.count() == 0)
     experience.hangs.insert(operator_name(planned.c.version));
-  if (is_breach(confirmed.answered.verdict.state))
-    repeat(planned, first, comes_alone && !before.empty() && !was_cut_off, confirmed);
+  if (is_breach(confirmed.answered.verdict.state)) repeat(planned, first, comes_alone && !before.empty(), confirmed);
   const bool both_wrong = first.verdict.state == confirmed.answered.verdict.state;  // of values that drift
   if (comes_alone || !confirmed.marks.empty() || was_cut_off) return confirmed;
   const std::string ends = "first " + in_words(first.verdict) + ", alone " + in_words(confirmed.answered.verdict);
@@ -193,8 +192,9 @@ Outcome Confirmation::run_alone(Ask ask) {
   return run(ask);
 }
 
-// What comes alone comes again: a crash twice more, in processes of its own; a value in another process, the session's
-// where it came there, and in the last one once more. A hang or a memory limit has cost enough.
+// Runs a case that breaks conformance alone again, to see that it stays so: a crash twice more, in processes of its
+// own; a value in a second process, which may be the session's, and in the last one once more. A hang or a memory limit
+// has cost enough.
 void Confirmation::repeat(const Planned& planned, const Answered& first, bool came_in_session, Confirmed& confirmed) {
   const Answered& alone = confirmed.answered;
   if (alone.outcome.kind == Outcome::Kind::timed_out || alone.outcome.kind == Outcome::Kind::out_of_memory) return;

@@ -200,7 +200,7 @@ struct Claimed {
   Mask inside, outside;
 };
 
-// What claims hold for, each worked out once: one case after the other is told from the same others.
+// Works out once what a claim holds for: one case after the other is told from the same others.
 class ClaimTable {
  public:
   ClaimTable(const std::vector<Case>& inside, const std::vector<Case>& outside) : inside_(inside), outside_(outside) {}
@@ -213,7 +213,7 @@ class ClaimTable {
     }
     return at->second;
   }
-  // In the words that the cases of one version show.
+  // Writes claims in the words that the cases of one version show.
   const std::vector<std::string>& texts_for(const OpVersion& version) {
     const auto [at, is_new] = texts_.try_emplace(version);
     if (!is_new) return at->second;
@@ -230,7 +230,7 @@ class ClaimTable {
   std::map<OpVersion, std::vector<std::string>> texts_;
 };
 
-// Claims that hold for one case inside, in the words that it and the cases like it show.
+// Lists the claims that hold for one case inside, in the words that it and the cases like it show.
 std::vector<const Claimed*> claims_for(std::size_t seed, ClaimTable& table) {
   const Case& c = table.inside()[seed];
   std::vector<std::string> texts = claims_about({c});

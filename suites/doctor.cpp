@@ -33,7 +33,7 @@ Seen look(const Check& check, Patient& patient, Ground ground) {
   }
 }
 
-Observation finding_of(const Check& check, const Seen& seen) {
+Observation observation_of(const Check& check, const Seen& seen) {
   return {seen.mark,  std::string(check.name), std::string(check.section), printable(seen.sent, 600), seen.got,
           seen.advice};
 }
@@ -71,7 +71,7 @@ std::vector<Observation> examine(const std::vector<std::string>& command, const 
     // What a check has found wrong shall not be found again by the next.
     if (seen.mark == Observation::Mark::wrong) patient.dismiss();
     ground = after(check, seen.mark, ground);
-    findings.push_back(finding_of(check, seen));
+    findings.push_back(observation_of(check, seen));
     if (tell) tell(findings.back());
   }
   return findings;

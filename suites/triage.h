@@ -35,7 +35,7 @@ struct Sorting {
   int most_asks_of_hangs = 30;   // where each costs a second
   int most_asks_of_refusals = 200;
   std::chrono::milliseconds limit{10'000};  // for an answer, under which a hang that was shrunk is confirmed
-  // What is not looked at by then is kept as it was found.
+  // Keeps what is not looked at by then as it was found.
   std::optional<std::chrono::steady_clock::time_point> until = {};
 };
 

@@ -70,7 +70,7 @@ json report_on(const std::string& pupil, const std::string& op) {
   return report_on(pupil, op, " --cases " + cases_of(op));
 }
 
-// Of all cases, those on special values among them.
+// Counts the cases in a state, those on special values among them.
 std::size_t total(const json& report, oracles::State state) {
   const std::string word(name(state));
   return report.at("totals").value(word, std::size_t{0}) + report.at("special").value(word, std::size_t{0});

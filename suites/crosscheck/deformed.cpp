@@ -51,7 +51,7 @@ struct Lens {
 };
 
 struct Slip {
-  PlantedBug window = {};
+  GatherDeviation window = {};
   std::function<void(const Field&, const Place&, Sample&)> sample = {};
   Lens lens = {};
 };
@@ -68,7 +68,7 @@ struct Style {
 };
 
 // A deviation may move the windows, but their number stays that of `offset`: a bug does not read past its inputs.
-Field field_of(const Call& call, const PlantedBug& window) {
+Field field_of(const Call& call, const GatherDeviation& window) {
   const Call conv = standing_for(call, call.type("X"), call.type("W"));
   const Plan right = plan_of(conv);
   Field field{.plan = plan_of(conv, window)};

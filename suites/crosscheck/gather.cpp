@@ -243,7 +243,8 @@ Values values_of(const Plan& plan, const Gathered& gathered, const Manner& manne
 }
 
 template <class T>
-void compute(const PlantedBug& deviation, const Plan& plan, std::span<const Tensor* const> inputs, std::span<T> y) {
+void compute(const GatherDeviation& deviation, const Plan& plan, std::span<const Tensor* const> inputs,
+             std::span<T> y) {
   for (std::size_t flat = 0; flat < y.size(); ++flat) {
     const Place place = place_of(plan, static_cast<Int>(flat));
     std::vector<Row> rows = rows_of(plan, place);
@@ -301,7 +302,7 @@ Shape Plan::output() const {
   return shape;
 }
 
-Plan plan_of(const Call& call, const PlantedBug& deviation) {
+Plan plan_of(const Call& call, const GatherDeviation& deviation) {
   Request request = request_of(call);
   if (deviation.request) deviation.request(request);
   Plan plan = resolve(request);
@@ -368,7 +369,7 @@ Gathered gather(const Plan& plan, const Place& place, const std::vector<Row>& ro
   return gathered;
 }
 
-Kernel gathering(PlantedBug deviation) {
+Kernel gathering(GatherDeviation deviation) {
   return [deviation = std::move(deviation)](const Call& call, std::span<const Tensor* const> inputs) {
     const Plan plan = plan_of(call, deviation);
     Tensor y({call.type("X").dtype, plan.output()});

@@ -87,7 +87,7 @@ struct Manner {
 };
 
 // The steps at which a planted bug may deviate; an empty step is done right.
-struct PlantedBug {
+struct GatherDeviation {
   std::function<void(Request&)> request = {};
   std::function<void(const Request&, Plan&)> plan = {};
   std::function<void(const Plan&, const Place&, std::vector<Row>&)> rows = {};
@@ -95,11 +95,11 @@ struct PlantedBug {
   Manner manner = {};
 };
 
-Plan plan_of(const Call& call, const PlantedBug& deviation = {});
+Plan plan_of(const Call& call, const GatherDeviation& deviation = {});
 // The taps of one output, per axis: all of them, padding and overhang included.
 std::vector<Row> rows_of(const Plan& plan, const Place& place);
 Gathered gather(const Plan& plan, const Place& place, const std::vector<Row>& rows);
 
-Kernel gathering(PlantedBug deviation);
+Kernel gathering(GatherDeviation deviation);
 
 }  // namespace assay::crosscheck

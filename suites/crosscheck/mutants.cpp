@@ -23,7 +23,7 @@ using Width = Manner::Width;
 // `stale`: the last element of the output is left from the session's previous run.
 struct Entry {
   std::string name, description;
-  PlantedBug deviation = {};
+  GatherDeviation deviation = {};
   State expected = State::fail;
   enum class Sort { bug, named_arithmetic, stale } sort = Sort::bug;
 };
@@ -248,7 +248,7 @@ double without_subnormals(DType dtype, double value) {
   return std::abs(value) < normal ? 0 : value;
 }
 
-PlantedBug divides_by(std::function<Int(const Plan&, const Place&, const Rows&, Int)> divisor) {
+GatherDeviation divides_by(std::function<Int(const Plan&, const Place&, const Rows&, Int)> divisor) {
   return {.terms = [divisor = std::move(divisor)](const Plan& plan, const Place& place, const Rows& rows, Gathered& g) {
     g.divisor = divisor(plan, place, rows, g.divisor);
   }};
@@ -500,7 +500,7 @@ Severity Mutant::severity_of(State expected) {
 }
 
 const Mutant& gathered_mutant(std::string_view id) { return named(id).mutant; }
-const PlantedBug& gathered_deviation(std::string_view id) { return named(id).entry.deviation; }
+const GatherDeviation& gathered_deviation(std::string_view id) { return named(id).entry.deviation; }
 
 std::span<const Mutant> mutants() {
   static const std::vector<Mutant> all = [] {

@@ -36,7 +36,7 @@ struct Mutant {
 std::span<const Mutant> mutants();
 // Of these, one of the gather engine's, of Conv or AveragePool, and how it deviates.
 const Mutant& gathered_mutant(std::string_view id);
-const PlantedBug& gathered_deviation(std::string_view id);
+const GatherDeviation& gathered_deviation(std::string_view id);
 // One session of the mutant: some bugs show only in what a second run finds left over from the first.
 std::optional<Kernel> mutant(std::string_view id, const OpVersion& version);
 

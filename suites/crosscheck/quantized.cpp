@@ -46,7 +46,7 @@ struct Making {
 
 // The steps at which a planted bug may deviate; an empty step is done right.
 struct Slip {
-  PlantedBug window = {};
+  GatherDeviation window = {};
   std::function<Int(Operand, DType, Int)> read = {};       // a stored value
   std::function<void(Making&)> change = {};                // what meets what
   std::function<Int(const Making&)> sum = {};              // a

@@ -85,7 +85,7 @@ void ignore_strides(Request& request) { std::ranges::fill(request.strides, 1); }
 
 struct Slip {
   std::string name, sentence;
-  PlantedBug deviation;
+  GatherDeviation deviation;
 };
 
 // Seen in backends, or one slip away; besides the planted bugs.
@@ -117,7 +117,7 @@ bool is_gathered(const OpVersion& version) {
 }
 
 // The shape alone, of an operator that is a convolution underneath.
-Kernel shape_of(const PlantedBug& deviation) {
+Kernel shape_of(const GatherDeviation& deviation) {
   return [deviation](const Call& call, std::span<const Tensor* const>) {
     const bool last = call.definition().version.name == "NhwcConv", quantised = call.definition().input("x");
     TensorType x = call.type(quantised ? "x" : "X"), w = call.type(quantised ? "w" : "W");

@@ -7,6 +7,7 @@
 #include "suites/artefacts.h"
 #include "suites/campaign.h"
 #include "suites/detached_signature.h"
+#include "suites/errors.h"
 #include "suites/printable.h"
 #include "suites/vector_folder.h"
 #include "suites/worker.h"
@@ -137,8 +138,7 @@ std::optional<reports::Broken> broken_by_replay(const reports::Verification& ver
   return std::nullopt;
 }
 
-// The operator versions with the types that the certificate calls certified, and a ledger excuses nothing of:
-// "Conv-11 f32".
+// Lists the operator versions with the types that are certified and of which a ledger excuses nothing: "Conv-11 f32".
 std::set<std::string> certified_types(const Json& certificate) {
   std::set<std::string> all;
   for (const Json& row : certificate.at("operators"))
@@ -148,10 +148,7 @@ std::set<std::string> certified_types(const Json& certificate) {
   return all;
 }
 
-std::string version_and_type(const Case& c) {
-  const std::string& first = c.definition().inputs.front().name;
-  return text(c.version) + " " + std::string(name(c.node.inputs.find(first)->second.type.dtype));
-}
+std::string version_and_type(const Case& c) { return text(c.version) + " " + std::string(name(suites::first_type(c))); }
 
 // Runs cases that whoever was certified could not know, under names that are not ours: what is certified must pass.
 std::optional<reports::Broken> broken_by_fresh_cases(const Json& certificate, const Options& options,
@@ -164,7 +161,7 @@ std::optional<reports::Broken> broken_by_fresh_cases(const Json& certificate, co
     request.profile = find_profile(certificate.at("suite").at("profile").at("name").get<std::string>());
   Int passed = 0, turn = 0;
   for (const suites::Planned& planned : suites::generated_cases(request)) {
-    if (!reports::decides(oracles::nature_of(planned.c).case_class, false)) continue;
+    if (!reports::decides(oracles::class_of(planned.c))) continue;
     if (!certified.contains(version_and_type(planned.c))) continue;
     conduct.settings.names = static_cast<int>(turn++ % 8);
     const oracles::Verdict verdict = suites::certify(planned, backend, conduct);
