@@ -46,12 +46,17 @@ bool costs_a_process(const oracles::Verdict& verdict) {
          (verdict.because == "timed out" || verdict.because == "crashed" || verdict.because == "out of memory");
 }
 
-bool Breaker::covers(const Case& c) const {
-  return operators.contains(operator_of(c)) && when.holds(c) && c.is_legal() == is_legal;
-}
+bool Breaker::resembles(const Case& c) const { return operators.contains(operator_of(c)) && when.holds(c); }
+
+bool Breaker::covers(const Case& c) const { return resembles(c) && c.is_legal() == is_legal; }
 
 const Breaker* CircuitBreaker::covering(const Case& c) const {
   const auto found = std::ranges::find_if(breakers_, [&](const Breaker& each) { return each.covers(c); });
+  return found == breakers_.end() ? nullptr : &*found;
+}
+
+const Breaker* CircuitBreaker::resembled(const Case& c) const {
+  const auto found = std::ranges::find_if(breakers_, [&](const Breaker& each) { return each.resembles(c); });
   return found == breakers_.end() ? nullptr : &*found;
 }
 

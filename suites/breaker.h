@@ -26,7 +26,8 @@ struct Breaker {
   std::set<std::string> operators;    // that showed it: "AveragePool"; no case of another is kept from running
   std::vector<std::string> examples;  // the lines of its first cases
 
-  bool covers(const Case& c) const;
+  bool resembles(const Case& c) const;  // `when` holds, and it is of one of these operators
+  bool covers(const Case& c) const;     // and as legal as these are
 };
 
 class CircuitBreaker {
@@ -38,6 +39,8 @@ class CircuitBreaker {
   void decide();
   const std::vector<Breaker>& breakers() const { return breakers_; }
   const Breaker* covering(const Case& c) const;
+  // A breaker that a case resembles: it may end like those, whether it is as legal as they are or not. Null if none.
+  const Breaker* resembled(const Case& c) const;
 
  private:
   struct Kind {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <exception>
 #include <map>
@@ -121,7 +122,8 @@ class Lot {
     Confirmation confirmation(second, shared_.conduct, shared_.campaign.backend);
     Inquiry inquiry(shared_.suite, shared_.conduct, shared_.campaign.backend, experience_, confirmation, session);
     std::unique_ptr<Asked> under_way;
-    bool is_first = backend.begins_afresh_quickly();
+    const bool is_quick = backend.begins_afresh_quickly();
+    bool is_first = true;
     while (!shared_.is_over()) {
       std::unique_ptr<Asked> next = prepared(inquiry);
       if (!next && !under_way) return;
@@ -130,8 +132,12 @@ class Lot {
       if (shared_.is_over()) return;  // an interrupt reaches the worker as well: what it did then is no finding
       const std::unique_ptr<Asked> answered = std::exchange(under_way, std::move(next));
       if (under_way) {
-        under_way->ask.fresh = std::exchange(is_first, false);
-        under_way->ask.limit = experience_.patience();
+        const bool is_alone = is_quick && is_suspect(under_way->question);
+        under_way->ask.fresh = is_alone || (is_quick && is_first);
+        under_way->ask.limit =
+            is_alone ? experience_.limit_alone(case_of(under_way->question)) : experience_.patience();
+        under_way->question.limit = under_way->ask.limit;
+        is_first = false;
         backend.ask(under_way->ask);
         under_way->at = Clock::now();
         inquiry.note_asked(under_way->question, backend.session());
@@ -150,14 +156,24 @@ class Lot {
       oracles::Outcome outcome = backend.answer();
       inquiry.note_asked(asked.question, backend.session());
       using Kind = oracles::Outcome::Kind;
-      if (outcome.kind == Kind::outputs || outcome.kind == Kind::refused || outcome.kind == Kind::unsupported)
-        pace_.note(std::chrono::ceil<milliseconds>(Clock::now() - asked.at));
+      if (outcome.kind == Kind::outputs || outcome.kind == Kind::refused || outcome.kind == Kind::unsupported) {
+        const auto time = std::chrono::ceil<milliseconds>(Clock::now() - asked.at);
+        pace_.note(time);
+        experience_.pace.note(time);
+      }
       asked.ask.sets.clear();  // it is answered; of large tensors this is a copy
       return outcome;
     } catch (const std::logic_error& broken) {
       throw BrokenPromise("case " + shared_.suite.cases[asked.question.cases.front()].line + ": " + broken.what());
     }
   }
+
+  // Tells whether a case may well end like those of a breaker. It is run alone at once: to be sure that it hangs costs
+  // one wait then, not two.
+  bool is_suspect(const Question& question) const {
+    return question.cases.size() == 1 && experience_.breaker->resembled(case_of(question));
+  }
+  const Case& case_of(const Question& question) const { return shared_.suite.cases[question.cases.front()].c; }
 
   // What is owed comes before what is new.
   std::unique_ptr<Asked> prepared(Inquiry& inquiry) {
@@ -220,9 +236,10 @@ class Epoch {
       : shared_(shared), crew_(crew), indices_(indices), progression_(progression) {
     std::vector<std::size_t> runnable;
     std::set<const Breaker*> probed;
+    const bool has_probes = std::has_single_bit(progression.epochs);  // ever more rarely
     for (const std::size_t i : indices) {
       const Breaker* breaker = progression.breaker.covering(shared.suite.cases[i].c);
-      if (breaker && !probed.insert(breaker).second) {
+      if (breaker && !(has_probes && probed.insert(breaker).second)) {
         put_last_.push_back(i);
         continue;
       }

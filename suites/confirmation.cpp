@@ -18,8 +18,9 @@ using std::chrono::milliseconds;
 constexpr std::string_view between_steps = " ; ";
 constexpr int most_sessions = 48;         // that are run to find the shortest
 constexpr int most_hanging_sessions = 6;  // each costs the whole limit
-constexpr Int enough_answers = 200;       // to know how long they take
-constexpr auto least_patience = milliseconds(1000);
+constexpr Int enough_answers = 50;        // to know how long they take
+constexpr Int few_answers = 5;            // to guess it
+constexpr auto least_patience = milliseconds(1000), least_guess = milliseconds(2000);
 constexpr int times_the_usual = 10;
 
 // The same end of the same case: what is confirmed is the kind of failure, of values their bits.
@@ -122,17 +123,21 @@ milliseconds Pace::usual() const {
 void Experience::add(const Experience& other) {
   refusals.insert(other.refusals.begin(), other.refusals.end());
   hangs.insert(other.hangs.begin(), other.hangs.end());
+  eaters.insert(other.eaters.begin(), other.eaters.end());
   for (const Steps& each : other.culprits)
     if (std::ranges::find(culprits, each) == culprits.end()) culprits.push_back(each);
 }
 
 milliseconds Experience::patience() const {
-  if (pace.answers() < enough_answers) return milliseconds(0);
-  return std::max(least_patience, times_the_usual * pace.usual());
+  if (pace.answers() >= enough_answers) return std::max(least_patience, times_the_usual * pace.usual());
+  if (pace.answers() < few_answers || hangs.empty()) return milliseconds(0);
+  return std::max(least_guess, times_the_usual * pace.usual());
 }
 
 milliseconds Experience::limit_alone(const Case& c) const {
-  const bool is_known = (breaker && breaker->covering(c)) || hangs.contains(operator_name(c.version));
+  if (eaters.contains(operator_name(c.version))) return milliseconds(0);
+  const Breaker* like = breaker ? breaker->resembled(c) : nullptr;
+  const bool is_known = like ? like->because == "timed out" : hangs.contains(operator_name(c.version));
   return is_known ? patience() : milliseconds(0);
 }
 
@@ -160,10 +165,11 @@ Answered Confirmation::run_alone(const Planned& planned, const Answered& known, 
   return {std::move(outcome), std::move(verdict)};
 }
 
-Confirmed Confirmation::confirm(const Planned& planned, Answered first, const Steps& before, Experience& experience) {
+Confirmed Confirmation::confirm(const Planned& planned, Answered first, const Steps& before, milliseconds waited,
+                                Experience& experience) {
   const milliseconds limit = experience.limit_alone(planned.c);
-  // Cut off by our patience in a session, it may still answer within the limit it has alone.
-  const bool was_cut_off = first.outcome.kind == Outcome::Kind::timed_out && experience.patience() != limit;
+  // Cut off by our patience, it may still answer within the limit it has alone.
+  const bool was_cut_off = first.outcome.kind == Outcome::Kind::timed_out && waited.count() > 0 && waited != limit;
   Confirmed confirmed{{}, {}};
   confirmed.answered = before.empty() && !was_cut_off ? first : run_alone(planned, first, limit);
   const bool comes_alone = ends_alike(first, confirmed.answered);
@@ -171,6 +177,8 @@ Confirmed Confirmation::confirm(const Planned& planned, Answered first, const St
     experience.refusals.insert({planned.c.version, reason_of(confirmed.answered.verdict)});
   if (confirmed.answered.outcome.kind == Outcome::Kind::timed_out && limit.count() == 0)
     experience.hangs.insert(operator_name(planned.c.version));
+  if (confirmed.answered.outcome.kind == Outcome::Kind::out_of_memory)
+    experience.eaters.insert(operator_name(planned.c.version));
   if (is_breach(confirmed.answered.verdict.state)) repeat(planned, first, comes_alone && !before.empty(), confirmed);
   const bool both_wrong = first.verdict.state == confirmed.answered.verdict.state;  // of values that drift
   if (comes_alone || !confirmed.marks.empty() || was_cut_off) return confirmed;

@@ -58,14 +58,16 @@ struct Experience {
   const CircuitBreaker* breaker = nullptr;               // may be none
   std::set<std::pair<OpVersion, std::string>> refusals;  // reasons that were given alone too
   std::set<std::string> hangs;                           // operators of which one hung for the full limit, alone
-  std::vector<Steps> culprits;                           // what sessions held before the case they broke
-  Pace pace;                                             // of earlier epochs
+  std::set<std::string> eaters;  // operators of which one ate all the memory it could get, alone
+  std::vector<Steps> culprits;   // what sessions held before the case they broke
+  Pace pace;                     // of earlier epochs, and of what this job ran since
 
   void add(const Experience& other);  // but the pace
   // How long a case may take in a session, after which it is run alone: a multiple of what answers take, at least a
-  // second; 0, the full limit, until enough of them are known.
+  // second; 0, the full limit, until enough of them are known. Fewer are enough where something hung already.
   std::chrono::milliseconds patience() const;
-  // How long it may take alone: the full limit, unless the cause of its hanging was confirmed under that.
+  // How long it may take alone: the full limit, unless the cause of its hanging was confirmed under that. What crashes
+  // or eats memory gets the time to do so.
   std::chrono::milliseconds limit_alone(const Case& c) const;
 };
 
@@ -80,8 +82,10 @@ class Confirmation {
   Confirmation(Backend& backend, const Conduct& conduct, const Description& description)
       : backend_(backend), conduct_(conduct), description_(description) {}
 
-  // `before` is what ran in the same process first; empty where the case was alone already.
-  Confirmed confirm(const Planned& planned, Answered first, const Steps& before, Experience& experience);
+  // `before` is what ran in the same process first; empty where the case was alone already. `waited`: the limit it had
+  // there, 0 for the full one.
+  Confirmed confirm(const Planned& planned, Answered first, const Steps& before, std::chrono::milliseconds waited,
+                    Experience& experience);
   // What comes back for one question alone, first in a fresh process.
   oracles::Outcome run_alone(Ask ask);
   // Tells whether an interrupt came before the end of a run: it reaches the worker as well, and what that did is no

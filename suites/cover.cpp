@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -81,6 +82,19 @@ void about_input(const Parameter& input, const std::vector<Case>& inside, Claims
   claims.words("recipe(" + input.name + ")", recipes);
 }
 
+// "any(strides) > 2", where the largest is above 2 in every case inside: a threshold that the cases show.
+void about_thresholds(const AttributeSpec& attribute, const std::vector<Case>& inside, Claims& claims) {
+  constexpr Int least = 3;  // smaller ones are claims about any list
+  std::optional<Int> common;
+  for (const Case& c : inside) {
+    const auto written = c.node.attributes.find(attribute.name);
+    const auto* list = written == c.node.attributes.end() ? nullptr : std::get_if<Ints>(&written->second);
+    if (!list || list->empty()) return;
+    common = std::min(common.value_or(std::ranges::max(*list)), std::ranges::max(*list));
+  }
+  if (common && *common >= least) claims.add("any(" + attribute.name + ") > " + std::to_string(*common - 1));
+}
+
 // Lists of one operator against each other: padding as large as the kernel, steps longer than it.
 void about_pairs(const Definition& definition, Claims& claims) {
   std::vector<std::string> lists;
@@ -102,6 +116,7 @@ std::vector<std::string> claims_about(const std::vector<Case>& inside) {
   claims.words("shapes", {inside.front().declared == DeclaredShapes::symbolic ? "symbolic" : "fixed"});
   for (const Constraint& each : definition.constraints) claims.add("breaks(" + each.id + ")");
   for (const Constraint& each : general_constraints()) claims.add("breaks(" + each.id + ")");
+  for (const AttributeSpec& each : definition.attributes) about_thresholds(each, inside, claims);
   return claims.all();
 }
 

@@ -197,7 +197,7 @@ void Inquiry::settle(const Question& question, Answered&& answered, std::vector<
     if (question.session)
       before.assign(question.session->begin(),
                     question.session->begin() + static_cast<std::ptrdiff_t>(question.before));
-    Confirmed confirmed = confirmation_.confirm(planned, std::move(answered), before, experience_);
+    Confirmed confirmed = confirmation_.confirm(planned, std::move(answered), before, question.limit, experience_);
     answered = std::move(confirmed.answered);
     marks = std::move(confirmed.marks);
   }
