@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The README cannot lie: its table is what `assay list --markdown` prints, and its commands run.
+"""The documents cannot lie: their tables are what commands print, their commands run, their links lead somewhere.
 
 Commands stand in ```sh blocks, one a line. ```sh cases=58 has the test run `assay certify` of that block with --cases 58.
 Set-up, builds and whole test runs take minutes: they run only with --full or ASSAY_FULL=1. A ```text run block is a command
@@ -15,8 +15,10 @@ import tempfile
 import unittest
 
 BUILD = pathlib.Path(os.environ["ASSAY_BUILD"]).resolve()
-README = pathlib.Path("README.md").read_text(encoding="utf-8")
-RESULTS = pathlib.Path("tools/lab/RESULTS.md").read_text(encoding="utf-8")
+DOCUMENTS = {name: pathlib.Path(name).read_text(encoding="utf-8")
+             for name in ("README.md", "CONTRIBUTING.md", "suites/README.md", "suites/crosscheck/STRENGTH.md", "reports/README.md",
+                          "tools/README.md", "tools/bench/README.md", "tools/lab/AUDIT.md", "tools/lab/RESULTS.md")}
+README, RESULTS = DOCUMENTS["README.md"], DOCUMENTS["tools/lab/RESULTS.md"]
 FULL = "--full" in sys.argv or os.environ.get("ASSAY_FULL") == "1"
 SLOW = ("./certify.sh", "./setup.sh", "cmake ", ".deps/venv/bin/cmake ", "build/release/tools/assay mutate")
 # What needs the network or an afternoon.
@@ -26,7 +28,7 @@ NEVER = ("./test.sh", "git clone ", "cd ")
 
 
 def blocks():
-    for options, body in re.findall(r"^```sh([^\n]*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL):
+    for options, body in re.findall(r"^```sh([^\n]*)\n(.*?)^```$", "\n".join(DOCUMENTS.values()), re.MULTILINE | re.DOTALL):
         cases = re.search(r"cases=(\d+)", options)
         yield body.replace("\\\n", " "), cases.group(1) if cases else None
 
@@ -41,7 +43,7 @@ def built_by(target):
 def programs():
     """Those of ours that a command names, each with what the commands before it have built."""
     built = set()
-    for body in re.findall(r"^```\w*[^\n]*\n(.*?)^```$", README, re.MULTILINE | re.DOTALL):
+    for body in re.findall(r"^```\w*[^\n]*\n(.*?)^```$", "\n".join(DOCUMENTS.values()), re.MULTILINE | re.DOTALL):
         for line in body.splitlines():
             if line.startswith("./certify.sh"):
                 built |= built_by("certify")
@@ -73,22 +75,28 @@ class Readme(unittest.TestCase):
         self.assertEqual(table.group(1), printed.stdout)
 
     def test_the_table_of_results_is_made_from_the_kept_results(self):
-        for text, arguments in ((README, ["--format", "summary"]), (RESULTS, [])):
-            table = re.search(r"<!-- assay matrix tools/lab/results.json.*? -->\n(.*?)<!-- end -->", text, re.DOTALL)
-            self.assertIsNotNone(table, "the table stands between its markers")
-            command = [BUILD / "tools" / "assay", "matrix", "tools/lab/results.json", *arguments]
-            printed = subprocess.run(command, capture_output=True, text=True, check=True)
-            self.assertEqual(table.group(1), printed.stdout)
+        tables = re.findall(r"<!-- assay (matrix tools/lab/results.json.*?) -->\n(.*?)<!-- end -->", RESULTS, re.DOTALL)
+        self.assertEqual(len(tables), 2)
+        for command, table in tables:
+            printed = subprocess.run([BUILD / "tools" / "assay", *command.split()], capture_output=True, text=True, check=True)
+            self.assertEqual(table, printed.stdout)
 
     def test_the_table_of_audits_is_made_from_the_kept_ones(self):
-        table = re.search(r"<!-- tools/lab/audit.py table -->\n(.*?)<!-- end -->", README, re.DOTALL)
+        table = re.search(r"<!-- tools/lab/audit.py table -->\n(.*?)<!-- end -->", DOCUMENTS["tools/lab/AUDIT.md"], re.DOTALL)
         self.assertIsNotNone(table, "the table stands between its markers")
         printed = subprocess.run([sys.executable, "tools/lab/audit.py", "table"], capture_output=True, text=True, check=True)
         self.assertEqual(table.group(1), printed.stdout)
 
     def test_links_lead_somewhere(self):
-        for target in re.findall(r"\]\(([^)#:]+)\)", README):
-            self.assertTrue(pathlib.Path(target).exists(), target)
+        for name, text in DOCUMENTS.items():
+            for target, part in re.findall(r"\]\(([^)#:\s]*)(?:#([\w-]+))?\)", text):
+                with self.subTest(f"{name}: {target}#{part}"):
+                    file = pathlib.Path(name).parent / target if target else pathlib.Path(name)
+                    self.assertTrue(file.exists())
+                    headings = [re.sub(r"[^\w -]", "", line.lstrip("# ")).lower().replace(" ", "-")
+                                for line in (file.read_text(encoding="utf-8").splitlines() if part else ()) if line.startswith("#")]
+                    anchors = re.findall(r'(?:id|name)="([\w-]+)"', file.read_text(encoding="utf-8")) if part else ()
+                    self.assertTrue(not part or part in headings or part in anchors)
 
     def test_every_program_is_built_by_the_commands_before_it(self):
         named = list(programs())

@@ -2,7 +2,7 @@
 """What audits of stored vectors said, kept and shown.
 
     audit.py keep 'RELEASE=REPORT.json' ...    into audit.json; a release may have several reports
-    audit.py table                             the table of the README
+    audit.py table                             the table of AUDIT.md
 """
 import collections
 import json

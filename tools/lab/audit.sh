@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # tools/lab/audit.sh: the stored vectors of three ONNX releases held against the oracle; writes tools/lab/audit.json and
-# prints the table of the README. Needs the network. Exit code 1 of an audit is a finding about the vectors.
+# prints the table of AUDIT.md. Needs the network. Exit code 1 of an audit is a finding about the vectors.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 assay=build/release/tools/assay

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The figures of the README in one go, on a machine that does nothing else: builds the benchmarks, installs the peers
+# The figures of tools/bench/README.md in one go, on a machine that does nothing else: builds the benchmarks, installs the peers
 # once (PyTorch is 2.6 GB) and measures. Writes results.json, results.md and results.svg into tools/bench, and says how
 # the medians lie in the spread of the results that were there. With --build it also times a build from clean on two
 # cores without ccache, of what certify.sh takes and then of the rest with all tests, and deletes it.

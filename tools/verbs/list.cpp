@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay list: operators, versions, types and what there is for each. The README carries the Markdown of it.
+// assay list: operators, versions, types and what there is for each. The README carries the Markdown of it, a row an
+// operator.
 #include "oracles/enclosure.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <span>
 
 namespace assay::tools {
 namespace {
@@ -23,15 +25,17 @@ std::string opsets(const Definition& definition) {
   return first == last ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(last);
 }
 
-std::string types(const Definition& definition) {
+// Of some versions, the newest first.
+std::string types(std::span<const Definition> versions) {
   std::string all;
   std::vector<DType> seen;
-  for (const TypeVariable& variable : definition.types)
-    for (const DType type : variable.types) {
-      if (std::ranges::find(seen, type) != seen.end()) continue;
-      seen.push_back(type);
-      all += (all.empty() ? "" : " ") + std::string(name(type));
-    }
+  for (auto version = versions.rbegin(); version != versions.rend(); ++version)
+    for (const TypeVariable& variable : version->types)
+      for (const DType type : variable.types) {
+        if (std::ranges::find(seen, type) != seen.end()) continue;
+        seen.push_back(type);
+        all += (all.empty() ? "" : " ") + std::string(name(type));
+      }
   return all;
 }
 
@@ -59,9 +63,25 @@ std::vector<Row> table() {
       {"operator version", "opsets", "types", "constraints", "clauses with several readings", "state"}};
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions())
-      rows.push_back({text(definition.version), opsets(definition), types(definition),
+      rows.push_back({text(definition.version), opsets(definition), types({&definition, 1}),
                       std::to_string(definition.constraints.size() + general_constraints().size()),
                       std::to_string(contested(definition)), state(definition)});
+  return rows;
+}
+
+// A row an operator, with the versions that are certified.
+std::vector<Row> summary() {
+  std::vector<Row> rows{{"operator", "versions", "types", "constraints", "clauses with several readings"}};
+  for (const Operator* op : operators()) {
+    const Definition& newest = op->versions().back();
+    std::string versions;
+    for (const Definition& each : op->versions())
+      if (state(each) == "certified")
+        versions += (versions.empty() ? "" : ", ") + std::to_string(each.version.since_version);
+    rows.push_back({operator_name(newest.version), versions, types(op->versions()),
+                    std::to_string(newest.constraints.size() + general_constraints().size()),
+                    std::to_string(contested(newest))});
+  }
   return rows;
 }
 
@@ -130,7 +150,10 @@ Verb list_verb(CLI::App& app) {
   CLI::Option* whole = command->add_flag("--all", *all, "every operator version of the ONNX registry with its state");
   command->add_option("--profile", *profile, "what a profile demands of each: sonnx")->excludes(whole);
   return {command, [markdown, all, profile] {
-            const std::vector<Row> rows = !profile->empty() ? table(profile_of(*profile)) : *all ? ledger() : table();
+            const std::vector<Row> rows = !profile->empty() ? table(profile_of(*profile))
+                                          : *all            ? ledger()
+                                          : *markdown       ? summary()
+                                                            : table();
             *markdown ? write_markdown(rows) : write_columns(rows);
             return conforms;
           }};

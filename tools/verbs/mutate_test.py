@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""assay mutate counts what it prints, says what survives, and the README shows what it prints (ASSAY_FULL=1: all of it)."""
+"""assay mutate counts what it prints, says what survives, and STRENGTH.md shows what it prints (ASSAY_FULL=1: all of it)."""
 import json
 import os
 import pathlib
@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
-README = pathlib.Path("README.md").read_text(encoding="utf-8")
+STRENGTH = pathlib.Path("suites/crosscheck/STRENGTH.md").read_text(encoding="utf-8")
 
 
 def mutate(*arguments):
@@ -54,7 +54,7 @@ class Mutate(unittest.TestCase):
         self.assertEqual(done.returncode, 2, done.stdout)
 
     def test_the_readme_shows_what_is_printed(self):
-        table = re.search(r"<!-- assay mutate --markdown -->\n(.*?)<!-- end -->", README, re.DOTALL)
+        table = re.search(r"<!-- assay mutate --markdown -->\n(.*?)<!-- end -->", STRENGTH, re.DOTALL)
         self.assertIsNotNone(table, "the tables stand between their markers")
         if os.environ.get("ASSAY_FULL") == "1":
             self.assertEqual(table.group(1), mutate("--markdown").stdout)
