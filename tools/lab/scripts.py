@@ -2,10 +2,12 @@
 """Runs the script of every case in tools/backends/FINDINGS.md on the runtime it is about, where that is installed.
 
     python3 tools/lab/scripts.py [NAME...]
+    python3 tools/lab/scripts.py --reports FOLDER NAME...     # of every cause in FOLDER/NAME.json instead
 
 A script that ends with 1 shows the defect. A table is printed: cases, those that are findings today, scripts, and of these
 what ended otherwise; then each of those by its line.
 """
+import argparse
 import collections
 import json
 import os
@@ -27,6 +29,13 @@ def sections():
         names = [name for name in re.findall(r"`([^`]+)`", heading) if "script" in CATALOGUE.get(name, {})]
         if names:
             yield from ((names[0], line) for line in re.findall(r"`([A-Za-z.:]+-\d+ opset=[^`]*)`", body))
+
+
+def causes(folder, names):
+    """(backend, case line) of each cause of the reports."""
+    for name in names:
+        report = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        yield from ((name, cause["smallest"]) for cause in report["causes"])
 
 
 def python_of(name):
@@ -55,9 +64,13 @@ def tried(name, line, folder):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--reports", type=pathlib.Path, metavar="FOLDER", help="reports whose causes are tried")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="backends; left out: all of FINDINGS.md")
+    options = parser.parse_args()
     table, odd = collections.defaultdict(collections.Counter), []
-    for name, line in sections():
-        if (sys.argv[1:] and name not in sys.argv[1:]) or not python_of(name):
+    for name, line in causes(options.reports, options.names) if options.reports else sections():
+        if (options.names and name not in options.names) or not python_of(name):
             continue
         with tempfile.TemporaryDirectory() as folder:
             word = tried(name, line, pathlib.Path(folder, "finding"))
