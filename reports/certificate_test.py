@@ -121,7 +121,7 @@ class Certificates(unittest.TestCase):
     def test_it_holds_and_verify_says_how_to_do_it_again(self):
         done = assay("verify", self.certificate, "--report", self.report, *BROKEN, "--replay", 20, "--seed", 7)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        for words in ("4790 verdicts of the report", "20 cases asked again end as in the report", "not conforming",
+        for words in ("4790 verdicts of the report", "20 cases run again end as in the report", "not conforming",
                       "to do it again: assay certify --backend mutant:pool-never-counts-padding", "this very program"):
             self.assertIn(words, done.stdout)
         self.assertTrue(done.stdout.splitlines()[-1].startswith("holds: certificate "), done.stdout)
@@ -199,7 +199,7 @@ class Certificates(unittest.TestCase):
         rows = [f'  "{name}": {json.dumps(value, separators=(",", ":"))}' for name, value in told.items()]
         forged = "{\n" + ",\n".join(rows) + "\n}\n"
         document["report"]["sha256"] = hashlib.sha256(before(forged, "run").encode()).hexdigest()
-        self.assertIn("/level: \"L1\", and asked again \"L0\"",
+        self.assertIn("/level: \"L1\", and run again \"L0\"",
                       self.broken(self.sealed(document), forged, *BROKEN, "--replay", 200))
 
     def test_another_backend_is_not_the_one_certified(self):

@@ -87,7 +87,7 @@ void remark_on(const Json& a, const Json& b, Difference& difference) {
             ? "the judgement changed and the backend did not: what ends otherwise is judged otherwise, or the backend "
               "does not answer alike twice"
             : "the judgement changed as well: what ends otherwise may be judged otherwise and not be the backend's "
-              "doing; for that, ask both with one assay");
+              "doing; for that, run both with one assay");
   else if (is_same_backend(a, b))
     difference.remarks.push_back(
         "backend and judgement are the same: the backend does not answer alike twice where "
@@ -182,7 +182,7 @@ std::string cases(Int count) { return std::to_string(count) + (count == 1 ? " ca
 // The questions of two campaigns need not be the same, so only what failures look like can be compared.
 void compare_signatures(const Rendering& reports, Difference& difference) {
   difference.remarks.emplace_back(
-      "these are campaigns: compared is what failures look like, and what was not met again may not have been asked");
+      "these are campaigns: compared is what failures look like, and what was not met again may not have been run");
   const auto before = signatures(*reports.baseline), after = signatures(reports.report);
   std::set<std::string> versions;
   const auto add = [&](Kind kind, const std::string& signature, Int then, Int now) {

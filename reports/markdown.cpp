@@ -49,7 +49,7 @@ std::string heading(const Rendering& rendering) {
           code_span("ONNX " + words(report.at("standard"), "release")) + ", " + code_span(configuration_text(report));
   if (rendering.is_fuzz()) {
     const Json& plan = report.at("plan");
-    text += "; seed " + plan.at("seed").dump() + ", " + cases(plan.at("asked").get<Int>()) + " asked" +
+    text += "; seed " + plan.at("seed").dump() + ", " + cases(plan.at("asked").get<Int>()) + " run" +
             (plan.at("complete").get<bool>() ? "" : ", **interrupted**");
   } else {
     const Json& suite = report.at("suite");

@@ -77,7 +77,7 @@ void add(const std::string& file, std::vector<Json>& reports) {
   }
   const Json report = report_of(json, file);
   if (report.contains("kind"))
-    throw InputError(file + " is a report of a campaign, whose questions are its own; name reports of assay certify");
+    throw InputError(file + " is a report of a campaign, whose cases are its own; name reports of assay certify");
   reports.push_back(kept(report, std::filesystem::path(file).filename().string(), sha256(content)));
 }
 

@@ -74,7 +74,7 @@ bool is_mixed(const Matrix& matrix) {
 }
 
 constexpr std::string_view mixed =
-    "A row with a note under its name was asked otherwise, or by another measure, and does not compare with the rest.";
+    "A row with a note under its name was run otherwise, or by another measure, and does not compare with the rest.";
 constexpr std::string_view cells_say =
     "A cell says whether the version conforms, what breaks conformance, the level that every passing case meets, and "
     "how "
@@ -171,7 +171,7 @@ std::string row_head(const MatrixRow& row, bool whole) {
 std::string cell_text(const MatrixCell* cell) {
   if (cell == nullptr)
     return "<td class=\"cell\"><span class=\"soft\" aria-hidden=\"true\">·</span><span class=\"unseen\">not "
-           "asked</span></td>";
+           "tested</span></td>";
   std::string kind = cell->certified;
   std::ranges::replace(kind, ' ', '-');
   std::string text = "<td class=\"cell\"><span class=\"state s-" + kind +
@@ -245,7 +245,7 @@ std::string lead_part(const Matrix& matrix) {
 }  // namespace
 
 void write_matrix_markdown(const Matrix& matrix, std::ostream& out) {
-  out << "Asked: " << code_span(joined(matrix.measure, "; ")) << ". " << cells_say
+  out << "Run: " << code_span(joined(matrix.measure, "; ")) << ". " << cells_say
       << (is_mixed(matrix) ? " " + std::string(mixed) : "") << "\n\n";
   write_versions(matrix, out);
   write_counts(matrix, out << "\n");
@@ -253,21 +253,21 @@ void write_matrix_markdown(const Matrix& matrix, std::ostream& out) {
 }
 
 void write_matrix_summary(const Matrix& matrix, std::ostream& out) {
-  out << "Asked: " << code_span(joined(matrix.measure, "; ")) << "."
-      << (is_mixed(matrix) ? " " + std::string(mixed) : "") << "\n\n";
+  out << "Run: " << code_span(joined(matrix.measure, "; ")) << "." << (is_mixed(matrix) ? " " + std::string(mixed) : "")
+      << "\n\n";
   write_counts(matrix, out);
   write_readings(matrix, out);
 }
 
 void write_matrix_page(const Matrix& matrix, std::ostream& out) {
-  const std::string
-      title = heading(matrix),
-      lead = lead_part(matrix), versions = versions_part(matrix), counts = counts_part(matrix),
-      readings = readings_part(matrix), css_hash = page::source_hash(page::css),
-      foot = "Made from " + many(matrix.rows.size(), "report") +
-             " of assay certify; the JSON is the report, "
-             "this page says it again. What breaks conformance: fail, below, refused, error, and marks such as "
-             "unstable.";
+  const std::string title = heading(matrix), lead = lead_part(matrix), versions = versions_part(matrix),
+                    counts = counts_part(matrix), readings = readings_part(matrix),
+                    css_hash = page::source_hash(page::css),
+                    foot =
+                        "Made from " + many(matrix.rows.size(), "report") +
+                        " of assay certify; the JSON is the report, "
+                        "this page shows it. What breaks conformance: fail, below, refused, error, and marks such as "
+                        "unstable.";
   page::write(page::matrix,
               {{"css", page::css},
                {"css-hash", css_hash},

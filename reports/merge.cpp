@@ -341,7 +341,7 @@ ShardReport read_shard_report(const fs::path& file) {
   const Json& report = shard.report;
   if (report.is_object() && report.contains("verdicts") && report.contains("suite"))
     throw InputError(file.string() +
-                     " is a report of certify, which asks the whole suite on one machine and needs no "
+                     " is a report of certify, which runs the whole suite on one machine and needs no "
                      "merge; merge takes what the shards of fuzz wrote");
   if (!report.is_object() || report.value("kind", Json()) != "fuzz" || report.value("schema", Json()) != schema_version)
     refuse(file.string());

@@ -51,7 +51,7 @@ struct Rule {
 
 // What a shape, a value, a refusal is a breach of, in words.
 std::string_view duty(const CauseRow& cause) {
-  if (!cause.mark.empty()) return "The same question is answered alike however and whenever it is put.";
+  if (!cause.mark.empty()) return "The same case ends alike however and whenever it is run.";
   if (cause.state == "refused") return "A legal model that nothing declared excludes is accepted.";
   if (cause.state == "error") return "Every model is answered, by outputs or by a refusal.";
   if (cause.state == "below")

@@ -133,7 +133,7 @@ std::optional<Broken> broken_command(const Json& certificate, const Json& report
           ? command.starts_with(plain.substr(0, files) + " --expectations ") && command.ends_with(plain.substr(files))
           : command == plain)
     return std::nullopt;
-  return Broken{"certificate /command", "what the report says was asked is asked by " + plain};
+  return Broken{"certificate /command", "what the report says was run is run by " + plain};
 }
 
 }  // namespace

@@ -316,9 +316,9 @@ std::string readme_text(const Account& account, std::string_view line, const Pro
   else
     out += "- There is no script, because " + code_span(account.no_script) + ".\n";
   out += "- `ISSUE.md` is a text for an issue tracker; its first line is the title.\n";
-  out +=
-      "- To ask again, and to see why it is judged so, in this folder: " + code_span(replay_command(provenance, ".")) +
-      "\n- The same from the line alone: " + code_span(replay_command(provenance, line)) + "\n\n";
+  out += "- To run it again, and to see why it is judged so, in this folder: " +
+         code_span(replay_command(provenance, ".")) +
+         "\n- The same from the line alone: " + code_span(replay_command(provenance, line)) + "\n\n";
   return out + account.closing +
          "\n### Files\n\n`model.onnx` and `test_data_set_N/` are in the layout of ONNX's backend tests: inputs and the "
          "right outputs. `finding.json` has the verdict with its proof.\n";

@@ -48,7 +48,7 @@ Seen nothing_but_frames(Patient& patient) {
   const std::string surplus(worker.untaken());
   patient.dismiss();
   return wrong(
-      "a question, and after its answer nothing",
+      "a request, and after its answer nothing",
       std::to_string(surplus.size()) + " bytes more: " + printable(surplus, 80),
       "after the header come exactly the bytes its sizes state: no newline behind them, no log, no second answer");
 }

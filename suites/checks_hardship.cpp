@@ -43,7 +43,7 @@ Seen reads_before_it_answers(Patient& patient) {
   if (is_early)
     return patient.dismiss(),
            wrong(echo.what + ", without its last byte", "the beginning of an answer",
-                 "read the whole question first: where both sides write and nobody reads, both wait for ever");
+                 "read the whole request first: where both sides write and nobody reads, both wait for ever");
   patient.check_complete(echo, reply);
   return ok();
 }
@@ -77,15 +77,15 @@ Seen takes_a_queue(Patient& patient) {
   worker.send(first.ask);
   worker.send(describe_line());
   worker.send(second.ask);
-  const std::string what = "a question, `describe` and a question at once";
+  const std::string what = "a request, `describe` and a request at once";
   patient.check_outputs(first, worker.answer());
   const Reply description = worker.introduction();
   const Reply last = description.is_complete() ? worker.answer() : description;
   if (!last.is_complete())
-    return wrong(what, last.problem, "keep what was read beyond one question: it is the beginning of the next");
+    return wrong(what, last.problem, "keep what was read beyond one request: it is the beginning of the next");
   if (parse_answer(description.line))
     return wrong(what, printable(description.line, 120) + " in the second place",
-                 "answer in the order of the questions");
+                 "answer in the order of the requests");
   patient.check_outputs(second, last);
   return ok();
 }
@@ -212,10 +212,10 @@ Seen turns_away(Patient& patient, const std::string& line) {
   if (reply.state == State::ended) return ok("it ends");
   if (!reply.is_complete())
     return wrong(line + " and then " + describe_line(), reply.problem,
-                 "a line that is no question: say so on stderr and end with an exit code that is not 0");
+                 "a line that is no request: say so on stderr and end with an exit code that is not 0");
   if (is_one) return ok("it ignores it");
   return note(line, printable(reply.line, 120),
-              "an answer to what was not asked is taken for the next one: end with an exit code that is not 0");
+              "an answer to no request is taken for the next one: end with an exit code that is not 0");
 }
 
 Seen line_that_is_no_json(Patient& patient) { return turns_away(patient, "hello {"); }
@@ -234,7 +234,7 @@ Seen says_farewell(const Farewell& farewell, const std::string& sent) {
 
 Seen ends_with_stdin(Patient& patient) {
   Interview& worker = patient.worker();
-  const std::string sent = "the end of stdin, after a question was answered";
+  const std::string sent = "the end of stdin, after a request was answered";
   const Farewell farewell = worker.close(to_end);
   Seen seen = says_farewell(farewell, sent);
   if (seen.mark == Mark::ok && farewell.failed)
@@ -284,7 +284,7 @@ Seen leaves_nothing_behind(Patient& patient) {
   for (const std::string& name : names_here())
     if (!before.contains(name)) left += " " + printable(name, 60);
   if (!left.empty())
-    return note("a question and the end of stdin", "new in the current folder:" + left,
+    return note("a request and the end of stdin", "new in the current folder:" + left,
                 "write into the folder TMPDIR names: it is the worker's own, and removed behind it");
   return ok();
 }
@@ -294,8 +294,8 @@ Seen leaves_nothing_behind(Patient& patient) {
 std::vector<Check> checks_of_hardship() {
   using enum Ground;
   return {{"reads before it answers", "Run", reads_before_it_answers},
-          {"questions in pieces", "Frames", takes_pieces},
-          {"questions in a queue", "Frames", takes_a_queue},
+          {"requests in pieces", "Frames", takes_pieces},
+          {"requests in a queue", "Frames", takes_a_queue},
           {"an unknown operator", "Outcomes", unknown_operator},
           {"a long reason", "Outcomes", long_reason},
           {"bytes that are no model", "Outcomes", no_model},
@@ -309,7 +309,7 @@ std::vector<Check> checks_of_hardship() {
           {"a line that is no JSON", "End", line_that_is_no_json, description},
           {"an unknown ask", "End", unknown_ask, description},
           {"stdin ends", "End", ends_with_stdin, description},
-          {"stdin ends within a question", "End", ends_within_a_question},
+          {"stdin ends within a request", "End", ends_within_a_question},
           {"two side by side", "End", two_side_by_side},
           {"leaves nothing behind", "End", leaves_nothing_behind, description}};
 }

@@ -123,10 +123,10 @@ Seen capabilities(Patient& patient) {
   std::string strange;
   for (const std::string& name : description.types)
     if (!dtype_named(name)) strange += " " + printable(name, 40);
-  const std::string advice = "types are f16 bf16 f32 f64 u8 i8 i32 i64; others exclude nothing that is asked";
+  const std::string advice = "types are f16 bf16 f32 f64 u8 i8 i32 i64; others exclude nothing that is run";
   if (!strange.empty() &&
       std::ranges::none_of(description.types, [](const auto& t) { return dtype_named(t).has_value(); }))
-    return wrong(describe_line(), "no type that is ever asked, but" + strange, advice);
+    return wrong(describe_line(), "no type that is ever used, but" + strange, advice);
   if (!strange.empty()) return note(describe_line(), "the types" + strange, advice);
   return seen;
 }

@@ -111,8 +111,8 @@ const std::vector<Lapse> lapses = {
     {"makes inputs up", "an absent input", "outputs"},
     {"small buffers", "megabytes both ways", "exit code 9"},
     {"answers early", "reads before it answers", "the beginning of an answer"},
-    {"headers in one read", "questions in pieces", "no newline"},
-    {"forgets what it has read", "questions in a queue", "no complete reply"},
+    {"headers in one read", "requests in pieces", "no newline"},
+    {"forgets what it has read", "requests in a queue", "no complete reply"},
     {"answers for any operator", "an unknown operator", "outputs"},
     {"long reasons", "a long reason", "more than 1 MiB"},
     {"raw reasons", "a long reason", "not JSON"},
@@ -126,7 +126,7 @@ const std::vector<Lapse> lapses = {
     {"waits after nonsense", "a line that is no JSON", "no complete reply"},
     {"dances", "an unknown ask", "no complete reply"},
     {"outlives stdin", "stdin ends", "lives on"},
-    {"outlives half a question", "stdin ends within a question", "lives on"},
+    {"outlives half a question", "stdin ends within a request", "lives on"},
     {"holds a lock", "two side by side", "somebody holds the lock"},
     {"leaves a daemon", "leaves nothing behind", "had left its process group"},
 };
@@ -163,7 +163,7 @@ TEST_CASE("doctor: who keeps the protocol hears nothing, replies on stdout or no
   INFO(listed(marked(findings, Mark::wrong)));
   CHECK(marked(findings, Mark::wrong).empty());
   CHECK(findings.size() == check_names().size());
-  CHECK(finding_of(findings, "questions in a queue").mark == Mark::ok);
+  CHECK(finding_of(findings, "requests in a queue").mark == Mark::ok);
 }
 
 TEST_CASE("doctor: our own workers and the example keep the protocol", "[doctor]") {

@@ -43,18 +43,18 @@ constexpr Word verdicts[] = {
 };
 
 constexpr Word marks[] = {
-    {"unstable", "mark: asked again, the same question ended in another way; does not conform"},
+    {"unstable", "mark: run again, the same case ended in another way; does not conform"},
     {"session",
      "mark: alone the case ends as its verdict says, and after the cases that the replay line names first it ends "
      "worse: "
      "one of them damages the process; does not conform"},
     {"differs",
-     "mark: the same question put in another way (constants, declared shapes, opset, optimisation, threads) ended in "
+     "mark: the same case run in another way (constants, declared shapes, opset, optimisation, threads) ended in "
      "another way; breaks conformance where that other way does"},
     {"stale session",
      "mark: the second data set got the answer to the first: the session kept something; does not conform"},
     {"breaks law",
-     "mark: the answers to related questions do not fit together, so one of them is wrong (assay explain 'doubling')"},
+     "mark: the answers to related cases do not fit together, so one of them is wrong (assay explain 'doubling')"},
     {"inference differs", "mark: ONNX's own shape inference contradicts the text for this case; breaks nothing"},
     {"xfail", "mark: this breach is expected by an entry of the ledger and does not count"},
     {"xpass", "mark: an entry of the ledger expects a breach, and the case passes: remove the entry; does not conform"},
@@ -126,16 +126,16 @@ constexpr Word line_words[] = {
     {"ulp", "the distance of neighbouring numbers of the output type at the exact result"},
     {"data set", "every model is run on two sets of data in one session; the second shows what a session keeps"},
     {"presentation",
-     "the same question put another way: constants, declared shapes, opset, IR version, optimisation, threads"},
+     "the same case run in another way: constants, declared shapes, opset, IR version, optimisation, threads"},
     {"near miss", "a model that breaks exactly one constraint"},
 };
 
 constexpr Word ways[] = {
-    {"repeated", "what showed a mark: the same question asked again"},
-    {"twice in one session", "what showed a mark: the same question and data run twice in one session"},
+    {"repeated", "what showed a mark: the same case run again"},
+    {"twice in one session", "what showed a mark: the same case and data run twice in one session"},
     {"pack", "what showed a mark: the node beside others in one model"},
-    {"weights=inputs", "the same question with its constants as inputs"},
-    {"weights=constant", "the same question with its weights and parameters as constants"},
+    {"weights=inputs", "the same case with its constants as inputs"},
+    {"weights=constant", "the same case with its weights and parameters as constants"},
     {"SAME_UPPER", "value of auto_pad: ceil(in / stride) windows, the odd cell of padding at the end"},
     {"SAME_LOWER", "value of auto_pad: ceil(in / stride) windows, the odd cell of padding at the beginning"},
     {"VALID", "value of auto_pad: no padding"},
@@ -284,7 +284,7 @@ std::optional<std::string> recipe(std::string_view word) {
 std::optional<std::string> law_word(std::string_view word) {
   const auto found = std::ranges::find(laws(), word, &Law::id);
   if (found == laws().end()) return std::nullopt;
-  return std::string(word) + ": law between the answers to related questions: " + std::string(found->formula) + "\n";
+  return std::string(word) + ": law between the answers to related cases: " + std::string(found->formula) + "\n";
 }
 
 std::optional<std::string> trait(std::string_view word) {

@@ -292,7 +292,7 @@ void Inquiry::note_law(Open& open, const Planned& planned, Question& question, O
   std::string breach;
   if (outcome.kind == Outcome::Kind::crashed) {
     const Outcome alone = confirmation_.run_alone(ask_of(question));
-    if (alone.kind == Outcome::Kind::crashed) breach = "a related question: crashed: " + alone.because;
+    if (alone.kind == Outcome::Kind::crashed) breach = "a related case: crashed: " + alone.because;
   }
   if (is_answered && open.lawful.size() == law.related.size() + 1 &&
       !breach_of_law(planned.c, law, open.lawful, backend_.arithmetic).empty())

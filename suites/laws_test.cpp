@@ -92,7 +92,7 @@ TEST_CASE("a law whose related question is refused says nothing; one that crashe
   const Campaign campaign = asked(exact_conv, crashing);
   CHECK(laws_in(campaign.marks[0]).contains("additivity"));
   CHECK(campaign.marks[0].size() == laws_in(campaign.marks[0]).size());
-  CHECK(campaign.marks[0].front().detail == "a related question: crashed: gone");
+  CHECK(campaign.marks[0].front().detail == "a related case: crashed: gone");
 }
 
 TEST_CASE("another shape of the related answer breaks the law", "[laws]") {

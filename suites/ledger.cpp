@@ -225,7 +225,7 @@ class Account {
            entry_.owner + ") or remove it";
   }
   std::string unused() const {
-    if (use.met == 0) return "no case that was asked meets it; remove it or mend its predicate";
+    if (use.met == 0) return "no case that was run meets it; remove it or mend its predicate";
     std::string states;
     for (const auto& [state, count] : otherwise_)
       states += (states.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(oracles::name(state));

@@ -134,7 +134,7 @@ TEST_CASE("one breach among the cases of an entry keeps it", "[ledger]") {
 TEST_CASE("an entry that meets no case, or only cases that end otherwise, is unused", "[ledger]") {
   const Ledger known = ledger({entry("a", "\"AveragePool-19\"", same_dilated)});
   CHECK(complaints(settled(known, {{same, State::pass, ""}})) ==
-        "a unused: no case that was asked meets it; remove it or mend its predicate");
+        "a unused: no case that was run meets it; remove it or mend its predicate");
   CHECK(complaints(settled(known, {{dilated, State::unsupported, "declared"}})) ==
         "a unused: 1 case it meets end otherwise (1 unsupported); remove it or mend it");
 }

@@ -178,17 +178,17 @@ void Patient::check_complete(const Echo& echo, const Reply& reply) const {
   if (!reply.is_complete()) throw wrong(echo.what, reply.problem, advice_for(reply, on_stdout));
   if (reply.answer.id != echo.ask.id)
     throw wrong(echo.what + ", id " + printable(echo.ask.id), "an answer with the id " + printable(reply.answer.id, 80),
-                "repeat the \"id\" of the question, as the JSON string it was");
+                "repeat the \"id\" of the request, as the JSON string it was");
   if (has_outputs(reply) && reply.sets.size() != echo.ask.sets.size())
     throw wrong(echo.what + " with " + std::to_string(echo.ask.sets.size()) + " data sets",
                 "\"sets\" with " + std::to_string(reply.sets.size()),
-                "\"sets\" of an answer holds one list for each list in \"sets\" of the question");
+                "\"sets\" of an answer holds one list for each list in \"sets\" of the request");
 }
 
 void Patient::check_outputs(const Echo& echo, const Reply& reply) const {
   check_complete(echo, reply);
   if (!has_outputs(reply))
-    throw wrong(echo.what, in_words(reply.answer), "it has answered the same kind of question before; why not now?");
+    throw wrong(echo.what, in_words(reply.answer), "it has answered the same kind of request before; why not now?");
   for (std::size_t set = 0; set < reply.sets.size(); ++set) {
     const std::string what = echo.what + ", data set " + std::to_string(set);
     if (reply.sets[set].size() != 1)
@@ -228,7 +228,7 @@ std::string advice_for(const Reply& reply, bool on_stdout) {
   using State = Reply::State;
   switch (reply.state) {
     case State::silent:
-      return "answer every question, with one frame, and flush it; read exactly the bytes whose sizes the header "
+      return "answer every request, with one frame, and flush it; read exactly the bytes whose sizes the header "
              "states, no more and no fewer";
     case State::ended: return "catch what the runtime throws and answer `refused` with its words";
     default: break;

@@ -315,9 +315,9 @@ class Writer {
     needs_.insert("subprocess");
     if (is_memory) needs_.insert("resource");
     add("");
-    add("if sys.argv[1:] != [\"ask\"]:  # it is asked in a process of its own, which ends with it");
+    add("if sys.argv[1:] != [\"run\"]:  # it runs in a process of its own, which ends with it");
     add("    try:");
-    add("        command = [sys.executable, __file__, \"ask\"]");
+    add("        command = [sys.executable, __file__, \"run\"]");
     add(std::string("        child = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=") + patience +
         ")");
     add("    except subprocess.TimeoutExpired:");

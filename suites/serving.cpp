@@ -13,7 +13,7 @@ namespace {
 std::string read_part(std::size_t size) {
   std::string part(size, '\0');
   if (!std::cin.read(part.data(), static_cast<std::streamsize>(size)))
-    throw InputError("assay stopped in the middle of a question");
+    throw InputError("assay stopped in the middle of a request");
   return part;
 }
 

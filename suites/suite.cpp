@@ -110,7 +110,7 @@ class Gate {
     std::vector<std::string> reasons = outside(*profile_, full);
     // A near miss may break by what it leaves out.
     if (reasons.empty() && c.definition().violated(c.call()) != full.definition().violated(full.call()))
-      reasons.push_back("is another question spelt out");
+      reasons.push_back("is another case spelt out");
     if (reasons.empty()) return full;
     for (const std::string& reason : left_out_ ? reasons : std::vector<std::string>{}) ++(*left_out_)[reason];
     return std::nullopt;

@@ -34,11 +34,17 @@ class Examiner {
     // What does not come again is explained by nothing.
     if (signature_of(c, again, judgement_) != failure.signature) return kept(failure, std::move(again.outcome), false);
     if (most == 0) return unshrunk(failure, std::move(again));
-    Finding finding = shrunk(failure, again, most);
-    if (finding.line == failure.planned.line) return finding;
-    // A hang that is shrunk has to last for the full limit, which there has to be time for.
-    const bool is_shown = !is_late(hangs(failure) ? sorting_.limit : milliseconds(0)) && comes_alone(finding);
-    return is_shown ? finding : unshrunk(failure, std::move(again));
+    // One process serves where the failure leaves it alive: what is left at the end has to come alone anyway.
+    const bool is_harmless = failure.signature.state != State::error;
+    for (const bool is_fresh : {false, true}) {
+      if (!is_fresh && !is_harmless) continue;
+      Finding finding = shrunk(failure, again, most, is_fresh);
+      if (finding.line == failure.planned.line) return finding;
+      // A hang that is shrunk has to last for the full limit, which there has to be time for.
+      if (is_late(hangs(failure) ? sorting_.limit : milliseconds(0))) break;
+      if (comes_alone(finding)) return finding;
+    }
+    return unshrunk(failure, std::move(again));
   }
 
  private:
@@ -69,10 +75,10 @@ class Examiner {
                               {.judgement = judgement_});
   }
 
-  Finding shrunk(const Failure& failure, Answered again, int most) const {
+  Finding shrunk(const Failure& failure, Answered again, int most, bool is_fresh) const {
     Shrinking shrinking{.most_asks = most, .judgement = judgement_, .is_late = [this] { return is_late(); }};
     return suites::finding_of(failure.planned.c, failure.planned.origin, std::move(again), models_, shrinking,
-                              asking(backend_, conduct_, hangs(failure) ? limit_of_hangs : milliseconds(0)));
+                              asking(backend_, conduct_, hangs(failure) ? limit_of_hangs : milliseconds(0), is_fresh));
   }
 
   bool comes_alone(const Finding& finding) const {
@@ -93,11 +99,11 @@ Failure failure_of(std::uint64_t index, const Planned& planned, const oracles::O
   return {index, planned, {verdict, {}}, signature_of(planned.c, {outcome, verdict}, judgement)};
 }
 
-AskCase asking(Backend& backend, const Conduct& conduct, milliseconds limit) {
-  return [&backend, &conduct, limit](const Case& c) {
+AskCase asking(Backend& backend, const Conduct& conduct, milliseconds limit, bool is_fresh) {
+  return [&backend, &conduct, limit, is_fresh](const Case& c) {
     const Planned planned{c, line(c), "", {}};
     Ask ask = ask_of(planned, conduct);
-    ask.fresh = backend.begins_afresh_quickly();
+    ask.fresh = is_fresh && backend.begins_afresh_quickly();
     ask.limit = limit;
     oracles::Outcome outcome = backend.run(ask);
     oracles::Verdict verdict = judged(planned, outcome, backend.describe(), conduct.level);

@@ -61,9 +61,9 @@ struct Sorted {
 inline constexpr std::size_t no_cause = static_cast<std::size_t>(-1);
 Sorted sorted(std::vector<Failure> failures, std::vector<Finding> findings, std::span<const WrongModel> models);
 
-// Runs a case, alone in a fresh process where that costs milliseconds, and judges what comes back. `limit`: for the
-// answer; 0: the backend's own.
-AskCase asking(Backend& backend, const Conduct& conduct, std::chrono::milliseconds limit = {});
+// Runs a case, alone in a fresh process where `is_fresh` asks for one and that costs milliseconds, and judges what
+// comes back. `limit`: for the answer; 0: the backend's own.
+AskCase asking(Backend& backend, const Conduct& conduct, std::chrono::milliseconds limit = {}, bool is_fresh = true);
 
 // Calls work(0) … work(count - 1) with the sessions of the crew, side by side, until `conduct.stop`.
 void side_by_side(Crew& crew, const Conduct& conduct, std::string_view stage, std::size_t count,

@@ -355,7 +355,7 @@ const tags = (parts) => parts.map(({word, count}) => sign(word, thousands(count)
 // What is said before and after the name.
 function conclusion() {
   if (isFuzz) return report.conforms ? ["Nothing found in ", ""] : ["Found something in ", ""];
-  if (report.certified === "conforms") return report.suite.complete ? ["Yes: ", " conforms"] : ["Perhaps: ", " conforms as far as it was asked"];
+  if (report.certified === "conforms") return report.suite.complete ? ["Yes: ", " conforms"] : ["Perhaps: ", " conforms as far as it was tested"];
   return report.certified === "not conforming" ? ["No: ", " does not conform"] : ["Unknown: ", " gave nothing that could be judged"];
 }
 
@@ -363,8 +363,8 @@ function conclusion() {
 const THINGS = {fail: ["wrong answer"], below: ["answer below the level asked for", "answers below the level asked for"],
   contested: ["answer against an unclear clause", "answers against an unclear clause"], error: ["crash or hang", "crashes or hangs"],
   session: ["session damaged by an earlier case", "sessions damaged by an earlier case"], "not run": ["case not run after these", "cases not run after these"],
-  unstable: ["answer that changes when asked again", "answers that change when asked again"], refused: ["legal model"],
-  "stale session": ["answer left over from an earlier question", "answers left over from an earlier question"]};
+  unstable: ["answer that changes when run again", "answers that change when run again"], refused: ["legal model"],
+  "stale session": ["answer left over from an earlier case", "answers left over from an earlier case"]};
 
 function sentence(opening, kinds) {
   const thing = ({word, count}) => link(listHash({state: word, class: counted}), sign(word, many(count, ...(THINGS[word] || ["case marked " + word, "cases marked " + word]))));
@@ -392,7 +392,7 @@ function lead() {
   const rows = report.operators, good = rows.filter((row) => row.certified === "conforms").length;
   const judged = rows.filter((row) => row.judged > 0).length;
   const partly = report.suite.complete ? "" : " This is no certificate: " + (report.suite.reached < report.suite.cases
-    ? "the run was interrupted." : "only a part of the suite was asked.");
+    ? "the run was interrupted." : "only a part of the suite was run.");
   return good + " of " + many(judged, "operator version") + " that could be judged conform" + (good === 1 ? "s" : "") +
     (rows.length > judged ? "; " + (rows.length - judged) + " could not" : "") + "." + partly;
 }
@@ -403,7 +403,7 @@ const outcome = (first, parts, details) => [first, tags(parts), el("span", {clas
 
 function cell(row, name) {
   const counts = (row.types || {})[name];
-  if (!counts) return dash("not asked");
+  if (!counts) return dash("not run");
   const key = row.op + " " + name, standing = (row.standings || {})[name], parts = breakingAt(counts, key), all = sums(counts, STATES);
   if (standing && standing.legal === 0 && !parts.length) return dash("no legal case");
   const turnedAway = !parts.length && counts.unsupported && (!standing || standing.judged === 0);
@@ -590,7 +590,7 @@ function causeArticle(cause) {
 }
 
 function drawCauses() {
-  byId("causes").append(el("p", {class: "soft"}, causes.length ? "What breaks conformance, the gravest first. Every line can be asked again." : "Nothing breaks conformance."),
+  byId("causes").append(el("p", {class: "soft"}, causes.length ? "What breaks conformance, the gravest first. Every line can be replayed." : "Nothing breaks conformance."),
     ...(causes.length ? [legend()] : []), ...causes.map(causeArticle));
 }
 
@@ -708,7 +708,7 @@ function coverageOf(row) {
   const cells = dimensions.map(() => []);
   for (let a = 0; a < dimensions.length; ++a) for (let b = a + 1; b < dimensions.length; ++b) cells[b][a] = pairs[at++];
   const shade = ([seen, possible]) => (!seen ? 0 : seen === possible ? 4 : seen >= 0.9 * possible ? 3 : seen >= 0.6 * possible ? 2 : 1);
-  const grid = dimensions.length ? scrolled("Pairs of values that were asked", el("table", {class: "grid-coverage"},
+  const grid = dimensions.length ? scrolled("Pairs of values that were covered", el("table", {class: "grid-coverage"},
     el("caption", {class: "unseen"}, "Share of the possible pairs of values, in percent"),
     el("thead", {}, el("tr", {}, el("td"), dimensions.slice(0, -1).map((each) => el("th", {scope: "col"}, el("span", {}, each.name))))),
     el("tbody", {}, dimensions.map((each, b) => (b ? el("tr", {}, el("th", {scope: "row"}, each.name), cells[b].map((pair, a) =>
@@ -719,8 +719,8 @@ function coverageOf(row) {
     grid ? el("p", {class: "small soft"}, "Share of the possible pairs of values that some case has, in percent, dimension by dimension.") : null, grid, el("div", {class: "columns"}, [
       block("Constraints broken alone", el("p", {class: "small"}, ids(row.constraints.broken)), row.constraints.unbroken.length ? el("p", {class: "small"}, "Not broken: " + ids(row.constraints.unbroken)) : null),
       block("Unclear clauses touched", el("p", {class: "small"}, ids(row.rulings.touched)), row.rulings.untouched.length ? el("p", {class: "small"}, "Not touched: " + ids(row.rulings.untouched)) : null),
-      row.unseen_values.length ? block("Values nobody asked", el("p", {class: "small"}, row.unseen_values.join("; "))) : null,
-      row.unseen_pairs.length ? block("Pairs nobody asked", el("p", {class: "small"}, row.unseen_pairs.join("; ") + (row.unseen_left_out ? "; and " + thousands(row.unseen_left_out) + " more" : ""))) : null,
+      row.unseen_values.length ? block("Values not covered", el("p", {class: "small"}, row.unseen_values.join("; "))) : null,
+      row.unseen_pairs.length ? block("Pairs not covered", el("p", {class: "small"}, row.unseen_pairs.join("; ") + (row.unseen_left_out ? "; and " + thousands(row.unseen_left_out) + " more" : ""))) : null,
       dimensions.length ? el("details", {class: "small"}, el("summary", {}, "Cases with each value"), el("dl", {}, valuesOf(row, dimensions))) : null])];
 }
 
@@ -892,7 +892,7 @@ function drawVerdicts() {
   list.back = el("button", {type: "button", onclick: () => turn(-1)}, "Back");
   list.next = el("button", {type: "button", onclick: () => turn(1)}, "Next");
   section.append(...[
-    isFuzz ? el("p", {class: "soft"}, "A campaign keeps what failed and what was marked; it asked " + many(report.plan.asked, "case") + ".") : null,
+    isFuzz ? el("p", {class: "soft"}, "A campaign keeps what failed and what was marked; it ran " + many(report.plan.asked, "case") + ".") : null,
     el("form", {class: "filters", role: "search", "aria-label": "Verdicts", onsubmit: (event) => event.preventDefault()},
       el("label", {class: "grow"}, "Search", list.q), choose("op", "Operator", same(versions)),
       choose("state", "State", [["breaches", "what breaks"], ["wrong", "wrong answers"], ["crash", "crashes and hangs"], ["marked", "marked"]]
@@ -992,7 +992,7 @@ function drawFrame() {
     el("dl", {}, STATES.map((each) => [el("dt", {}, sign(each)), el("dd", {class: "small"}, WORDS[each])])),
     el("form", {method: "dialog"}, el("button", {}, "Close")));
   const run = report.run;
-  byId("foot").append(el("p", {}, "Made from ", said(data.file), ", report schema " + report.schema + ", by assay. The JSON is the report; this page says it again. ",
+  byId("foot").append(el("p", {}, "Made from ", said(data.file), ", report schema " + report.schema + ", by assay. The JSON is the report; this page shows it. ",
     "Run: " + run.started + ", " + Math.round(run.seconds) + " s, " + many(run.jobs, "job") + ", ", said(run.cpu || "unknown processor"), ", ", said(run.isolation || ""), "."),
   el("p", {}, "Judgement " + report.judgement.hash.slice(0, 12) + (report.suite ? ", suite " + report.suite.hash.slice(0, 12) : "") + ". Two reports compare only where these are equal."));
   if ("IntersectionObserver" in window) {

@@ -317,7 +317,8 @@ int certify(const Options& options) {
 Verb certify_verb(CLI::App& app) {
   auto options = std::make_shared<Options>();
   options->subject.backend = "onnxruntime";
-  CLI::App* command = app.add_subcommand("certify", "ask a backend the suite and report what it honours and breaks");
+  CLI::App* command =
+      app.add_subcommand("certify", "run the suite on a backend and report what it gets right and wrong");
   options->subject.add_options(*command);
   options->subject.add_campaign_options(*command);
   options->subject.add_backend_word(*command);

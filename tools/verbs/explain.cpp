@@ -101,7 +101,7 @@ void explain_accuracy(const Definition& definition) {
 }
 
 void explain_profiles(const Definition& definition) {
-  std::cout << "\nProfiles: parts of ONNX that others admit; `assay certify --profile NAME` asks only such cases\n";
+  std::cout << "\nProfiles: parts of ONNX that others admit; `assay certify --profile NAME` runs only such cases\n";
   for (const Profile& profile : profiles()) {
     const Profile::Part* part = profile.part(definition.version);
     std::cout << "  " << profile.name << "  " << profile.title

@@ -168,7 +168,7 @@ int fuzz(const Options& options) {
 Verb fuzz_verb(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
-      app.add_subcommand("fuzz", "ask a backend new questions for a while; shrink and sort what is found");
+      app.add_subcommand("fuzz", "run new cases on a backend for a while; shrink and sort what is found");
   options->subject.laws = "sample";
   options->subject.add_options(*command);
   options->subject.add_campaign_options(*command);
@@ -179,10 +179,10 @@ Verb fuzz_verb(CLI::App& app) {
   command->add_option("--types", options->types, "only these element types: f16,bf16,f32,f64")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--seed", options->seed, "which questions")->capture_default_str();
+  command->add_option("--seed", options->seed, "which cases")->capture_default_str();
   command->add_option("--budget", options->budget,
                       "time for all of it: 90s, 10m, 8h; a quarter is kept for shrinking what fails");
-  command->add_option("--cases", options->cases, "how many questions, of all shards together")
+  command->add_option("--cases", options->cases, "how many cases, of all shards together")
       ->check(CLI::Range(Int{1}, Int{1} << 40));
   command
       ->add_option("--seek", options->islands,
@@ -193,7 +193,7 @@ Verb fuzz_verb(CLI::App& app) {
   command->add_flag("--resume", options->resume, "go on with the store of the same campaign");
   command
       ->add_option("--shard", options->shard,
-                   "which part of the questions: 2/8, or auto (SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX with "
+                   "which part of the cases: 2/8, or auto (SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX with "
                    "ASSAY_SHARDS, CI_NODE_INDEX with CI_NODE_TOTAL)")
       ->capture_default_str();
   command->add_option("--jobs", options->jobs, "sessions side by side; 0: one per processor")
@@ -205,7 +205,7 @@ Verb fuzz_verb(CLI::App& app) {
                    "folder for what is found, each in the layout of ONNX's backend tests; \"\" for none")
       ->capture_default_str();
   command->add_option("--show", options->show, "so many causes are printed; all: every one")->capture_default_str();
-  command->add_option("--regressions", options->regressions, "folder of kept findings and *.cases files, asked first");
+  command->add_option("--regressions", options->regressions, "folder of kept findings and *.cases files, run first");
   command->add_option("--expectations", options->expectations, "a ledger: failures it expects do not count");
   command->add_option("--baseline", options->baseline, "an earlier report: failures it knows do not count");
   return {command, [options] { return fuzz(*options); }};

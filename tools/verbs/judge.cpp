@@ -125,7 +125,7 @@ Verb judge_verb(CLI::App& app) {
       ->required();
   command->add_option("--report", options->report, "write the JSON report (reports/report.schema.json) to this file");
   command->add_option("--backend", options->backend,
-                      "how the report calls what was asked (default: the name in backend.json)");
+                      "how the report calls the backend (default: the name in backend.json)");
   command->add_option("--level", options->level, "accuracy asked for: L0, L1, L2, L2t or L3")->capture_default_str();
   command->add_flag("--strict", options->strict, "a contested reading does not conform");
   command->add_option("--expectations", options->expectations, "a ledger, as for certify");

@@ -277,7 +277,7 @@ Verb completion_verb(CLI::App& app) {
 
 Verb complete_verb(CLI::App& app) {
   auto line = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("complete", "what the scripts of `assay completion` ask");
+  CLI::App* command = app.add_subcommand("complete", "what the scripts of `assay completion` call");
   command->group("");
   command->add_option("line", *line, "the command line as far as the cursor")->required();
   return {command, [&app, line] {

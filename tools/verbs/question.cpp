@@ -88,7 +88,7 @@ using IsGiven = std::function<bool(const std::string&)>;
 void take_over(const Asked& asked, Subject& subject, const IsGiven& is_given) {
   if (subject.backend.empty()) {
     if (!is_safe(asked.backend))
-      throw InputError("it was asked of " + suites::printable(asked.backend, 80) +
+      throw InputError("it was run on " + suites::printable(asked.backend, 80) +
                        ", which a file does not start: name it with --backend");
     subject.backend = asked.backend;
   }

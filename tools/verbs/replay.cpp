@@ -275,7 +275,7 @@ int replay(Options options, const std::function<bool(const std::string&)>& is_gi
   const suites::Description& described = backend.describe();
   suites::expect_declared(described, conduct.options);
   if (question.settings.binds_outputs && !described.binds_outputs)
-    throw InputError(described.backend + " does not declare binds_outputs, so outputs=bound asks nothing of it");
+    throw InputError(described.backend + " does not declare binds_outputs, so outputs=bound means nothing to it");
   const Outcome outcome = run(question, backend, conduct);
   const Verdict verdict = question.judged(outcome, described, conduct.level);
   const Replayed replayed{question, outcome, verdict, {conduct.level, described.arithmetic}, options.shows_all};
@@ -299,7 +299,7 @@ int replay(Options options, const std::function<bool(const std::string&)>& is_gi
 
 Verb replay_verb(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("replay", "ask one question again and show why it is judged so");
+  CLI::App* command = app.add_subcommand("replay", "run one case again and show why it is judged so");
   command
       ->add_option(
           "case", options->said.words,

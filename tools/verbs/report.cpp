@@ -61,7 +61,7 @@ int report(const Options& options) {
 
 Verb report_verb(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("report", "say a JSON report of certify or fuzz again in another format");
+  CLI::App* command = app.add_subcommand("report", "write a JSON report of certify or fuzz in another format");
   command->add_option("report", options->report, "written with certify --report or fuzz --report")->required();
   command->add_option("--format", options->format, formats_in_words())->capture_default_str();
   command->add_option("--out", options->out, "write to this file instead of printing");

@@ -72,14 +72,15 @@ void Subject::add_campaign_options(CLI::App& command) {
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   command
-      .add_option("--presentations", presentations,
-                  "ask cases in another way as well (constants, shapes, opset, IR version, optimisation, threads): "
-                  "none, sample (an eighth, one way each) or all")
+      .add_option(
+          "--presentations", presentations,
+          "run some cases in another way as well (constants, shapes, opset, IR version, optimisation, threads): "
+          "none, sample (an eighth, one way each) or all")
       ->check(CLI::IsMember({"none", "sample", "all"}))
       ->capture_default_str();
   command
       .add_option("--laws", laws,
-                  "ask related questions as well whose answers must fit together (a stride by subsampling, images and "
+                  "run related cases as well, whose answers must fit together (a stride by subsampling, images and "
                   "channels in another order, sums): none, sample (an eighth, one law each) or all")
       ->check(CLI::IsMember({"none", "sample", "all"}))
       ->capture_default_str();

@@ -114,7 +114,7 @@ std::optional<reports::Broken> other_verdict(const Json& told, const oracles::Ve
   for (const auto& [member, value] : here.items())
     if (told.at(member) != value)
       return reports::Broken{"report /verdicts/" + std::to_string(index) + "/" + member,
-                             told.at(member).dump() + ", and asked again " + value.dump()};
+                             told.at(member).dump() + ", and run again " + value.dump()};
   return std::nullopt;
 }
 
@@ -133,7 +133,7 @@ std::optional<reports::Broken> broken_by_replay(const reports::Verification& ver
     if (auto broken = other_verdict(told, verdict, index)) return broken;
   }
   if (asked > 0)
-    say(std::to_string(asked) + " cases asked again end as in the report" +
+    say(std::to_string(asked) + " cases run again end as in the report" +
         (unstable > 0 ? ", " + std::to_string(unstable) + " unstable ones aside" : ""));
   return std::nullopt;
 }
@@ -168,7 +168,7 @@ std::optional<reports::Broken> broken_by_fresh_cases(const Json& certificate, co
     if (reports::breaks_conformance(verdict.state, certificate.at("mode") == "strict"))
       return reports::Broken{"certificate /operators",
                              version_and_type(planned.c) + " is certified, and ends as " +
-                                 std::string(name(verdict.state)) + " (" + verdict.because + ") where it is asked " +
+                                 std::string(name(verdict.state)) + " (" + verdict.because + ") where it is run " +
                                  (conduct.settings.names ? "[" + text(conduct.settings) + "] " : "") + planned.line};
     ++passed;
   }
@@ -220,7 +220,7 @@ std::optional<reports::Broken> first_broken(reports::Verification& verification,
 
 void check(const Options& options) {
   if (options.replay + options.fresh > 0 && options.backend.empty())
-    throw InputError("--replay and --fresh need --backend, whom to ask");
+    throw InputError("--replay and --fresh need --backend");
   if (!options.backend.empty() && options.report.empty())
     throw InputError("--backend needs --report, whose verdicts are compared");
   const suites::Trust& trust = options.trust;
@@ -258,7 +258,7 @@ Verb verify_verb(CLI::App& app) {
   command->add_option("--signer", options->trust.signer, "ssh-keygen: which of them should have signed");
   command->add_option("--backend", options->backend,
                       "hold the files and packages of this backend against those certified (see certify --backend)");
-  command->add_option("--replay", options->replay, "ask the backend so many cases again")
+  command->add_option("--replay", options->replay, "run so many cases on the backend again")
       ->check(CLI::Range(Int{0}, Int{100'000'000}));
   command
       ->add_option("--fresh", options->fresh,
