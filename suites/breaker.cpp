@@ -39,6 +39,11 @@ std::vector<Predicate> telling_apart(const std::vector<Case>& failures, const st
   return {};
 }
 
+const Breaker* first_of(const std::vector<Breaker>& all, bool (Breaker::*matches)(const Case&) const, const Case& c) {
+  const auto found = std::ranges::find_if(all, [&](const Breaker& each) { return (each.*matches)(c); });
+  return found == all.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 bool costs_a_process(const oracles::Verdict& verdict) {
@@ -50,15 +55,9 @@ bool Breaker::resembles(const Case& c) const { return operators.contains(operato
 
 bool Breaker::covers(const Case& c) const { return resembles(c) && c.is_legal() == is_legal; }
 
-const Breaker* CircuitBreaker::covering(const Case& c) const {
-  const auto found = std::ranges::find_if(breakers_, [&](const Breaker& each) { return each.covers(c); });
-  return found == breakers_.end() ? nullptr : &*found;
-}
+const Breaker* CircuitBreaker::covering(const Case& c) const { return first_of(breakers_, &Breaker::covers, c); }
 
-const Breaker* CircuitBreaker::resembled(const Case& c) const {
-  const auto found = std::ranges::find_if(breakers_, [&](const Breaker& each) { return each.resembles(c); });
-  return found == breakers_.end() ? nullptr : &*found;
-}
+const Breaker* CircuitBreaker::resembled(const Case& c) const { return first_of(breakers_, &Breaker::resembles, c); }
 
 bool CircuitBreaker::is_covered(const Kind& kind, const Case& c) const {
   return std::ranges::any_of(breakers_, [&](const Breaker& each) { return kind_of(each) == kind && each.covers(c); });

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace assay::suites {
 namespace {
@@ -34,16 +35,16 @@ class Examiner {
     // What does not come again is explained by nothing.
     if (signature_of(c, again, judgement_) != failure.signature) return kept(failure, std::move(again.outcome), false);
     if (most == 0) return unshrunk(failure, std::move(again));
-    // One process serves where the failure leaves it alive: what is left at the end has to come alone anyway.
-    const bool is_harmless = failure.signature.state != State::error;
-    for (const bool is_fresh : {false, true}) {
-      if (!is_fresh && !is_harmless) continue;
+    // One process serves where the failure leaves it alive: what is left at the end has to come alone anyway. Where it
+    // does not, every step is taken in a process of its own.
+    bool is_fresh = failure.signature.state == State::error || !backend_.begins_afresh_quickly();
+    do {
       Finding finding = shrunk(failure, again, most, is_fresh);
       if (finding.line == failure.planned.line) return finding;
       // A hang that is shrunk has to last for the full limit, which there has to be time for.
       if (is_late(hangs(failure) ? sorting_.limit : milliseconds(0))) break;
       if (comes_alone(finding)) return finding;
-    }
+    } while (!std::exchange(is_fresh, true));
     return unshrunk(failure, std::move(again));
   }
 

@@ -403,7 +403,7 @@ const outcome = (first, parts, details) => [first, tags(parts), el("span", {clas
 
 function cell(row, name) {
   const counts = (row.types || {})[name];
-  if (!counts) return dash("not run");
+  if (!counts) return dash("not tested");
   const key = row.op + " " + name, standing = (row.standings || {})[name], parts = breakingAt(counts, key), all = sums(counts, STATES);
   if (standing && standing.legal === 0 && !parts.length) return dash("no legal case");
   const turnedAway = !parts.length && counts.unsupported && (!standing || standing.judged === 0);

@@ -25,7 +25,7 @@ std::string opsets(const Definition& definition) {
   return first == last ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(last);
 }
 
-// Of some versions, the newest first.
+// Lists the types that some versions take, those of the newest first.
 std::string types(std::span<const Definition> versions) {
   std::string all;
   std::vector<DType> seen;
@@ -69,7 +69,7 @@ std::vector<Row> table() {
   return rows;
 }
 
-// A row an operator, with the versions that are certified.
+// Gives each operator a row, with the versions that are certified.
 std::vector<Row> summary() {
   std::vector<Row> rows{{"operator", "versions", "types", "constraints", "clauses with several readings"}};
   for (const Operator* op : operators()) {

@@ -53,7 +53,7 @@ class Mutate(unittest.TestCase):
         done = mutate("--mutant", "conv-flips-kernel", "--ops", "AveragePool")
         self.assertEqual(done.returncode, 2, done.stdout)
 
-    def test_the_readme_shows_what_is_printed(self):
+    def test_the_document_shows_what_is_printed(self):
         table = re.search(r"<!-- assay mutate --markdown -->\n(.*?)<!-- end -->", STRENGTH, re.DOTALL)
         self.assertIsNotNone(table, "the tables stand between their markers")
         if os.environ.get("ASSAY_FULL") == "1":
