@@ -4,25 +4,18 @@
 // 2-way table. Worked out from the case alone and without its data.
 #pragma once
 
-#include "reference/case.h"
+#include "generators/family.h"
 
 #include <string>
 #include <vector>
 
 namespace assay::generators {
 
-struct Dimension {
-  std::string name;                 // "strides", "rank", "W"
-  std::vector<std::string> values;  // those a legal case of this version can have
-};
 const std::vector<Dimension>& dimensions(const Definition& definition);
 
 // Of a legal case: per dimension the index of its value; -1 for one the table does not have.
 std::vector<int> features(const Case& c);
 
-struct Feature {
-  std::string dimension, value;
-};
 // False where no legal case can have both.
 bool is_possible(const Definition& definition, const Feature& a, const Feature& b);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generators/plain_data.h"
 
-#include "generators/questions.h"
+#include "generators/family.h"
 #include "reference/operator.h"
 
 #include <algorithm>
@@ -24,13 +24,7 @@ Values values_of(const Tensor& tensor) {
   const auto widen = [&]<class T>() {
     for (const T value : tensor.as<T>()) values.push_back(static_cast<double>(value));
   };
-  switch (tensor.dtype()) {
-    case DType::u8: widen.operator()<std::uint8_t>(); break;
-    case DType::i8: widen.operator()<std::int8_t>(); break;
-    case DType::i32: widen.operator()<std::int32_t>(); break;
-    case DType::i64: widen.operator()<std::int64_t>(); break;
-    default: for_float(tensor.dtype(), widen); break;
-  }
+  for_type(tensor.dtype(), widen);
   return values;
 }
 
@@ -62,14 +56,7 @@ Recipe written(const std::string& family, const Values& values) {
   return recipe;
 }
 
-enum class Role { data, weights, other };
-
-Role role_of(const Case& c, const std::string& input) {
-  if (input == c.definition().inputs.front().name) return Role::data;
-  const std::optional<Layout>& layout = questions_about(c.version).layout;
-  const bool weighs = (layout && input == layout->w) || input == "mask";
-  return weighs ? Role::weights : Role::other;
-}
+Role role_of(const Case& c, const std::string& input) { return family_of(c.definition()).role(c, input); }
 
 // The plainest first. Weights may all be 1; displacements and biases may be 0.
 Recipes plain_recipes(Role role, DType type) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the generators know of one operator; written per operator in generators/ops and listed by operators.def.
+// What the generators know of one operator: its family's, or written in generators/ops where it shapes its inputs in a
+// way of its own (questions.def).
 #pragma once
 
 #include "reference/case.h"
@@ -54,8 +55,5 @@ Case blank(const Definition& definition);
 
 // Attributes whose default is sometimes left out and sometimes written out.
 void write_default(Node& node, const Definition& definition, const char* attribute, Int value, Int default_value);
-
-// Damages any sliding-window operator admits: those of window_constraints.
-const std::vector<Damage>& window_damages();
 
 }  // namespace assay::generators

@@ -4,7 +4,7 @@
 // there was none, never all zeros. Which candidate still fails is for the asker to find out.
 #pragma once
 
-#include "reference/case.h"
+#include "generators/family.h"
 
 #include <rapidcheck.h>
 
@@ -24,6 +24,13 @@ struct Simpler {
 
 // In the order of their positions, the boldest first at each. Lazy: a candidate is made when it is looked at.
 rc::Seq<Simpler> simpler(const Case& c);
+
+// Appends the case made consistent where its operator knows how, then the case as it is: a near miss may be one because
+// something does not fit.
+void push_refitted(Cases& into, Case c);
+
+// Returns every value on the way from `value` to `target`, the target first, then ever closer to the value.
+Ints towards(Int value, Int target);
 
 // How much there is to read: the elements of all inputs, and the attributes that are written and not the default.
 struct CaseSize {

@@ -129,19 +129,21 @@ bool has_offenders(State state) { return state == State::fail || state == State:
 Examined examined(const Claim& claim, const Judgement& judgement) {
   const Served model = served(claim.model);
   const Bound call = bound(model, by_name(claim.inputs, model.graph_inputs, "inputs"));
-  const Outcome outcome{
-      Outcome::Kind::outputs, "", {{*by_name(claim.outputs, {model.output_name}, "outputs").begin()->second}}};
+  const auto named = by_name(claim.outputs, model.output_names, "outputs");
+  Outcome outcome{Outcome::Kind::outputs, "", {{}}};
+  for (const std::string& name : model.output_names) outcome.sets.front().push_back(*named.at(name));
   const Definition& definition = *find_definition(model.version);
   const Bench bench(Call(definition, call.node), {call.operands}, judgement);
   Examined out;
   out.version = model.version;
-  out.output = model.output_name;
   out.verdict = bench.judge(outcome);
   for (const std::string& id : out.verdict.violated) out.violated.push_back(id + ": " + text_of(definition, id));
+  out.output = model.output_names.front();
   if (!out.violated.empty()) return out;
   for (const std::string& id : oracle_of(model.version).touched(Call(definition, call.node), &call.operands))
     out.rulings.push_back({id, std::string(out.verdict.readings.of(id)), std::string(find_ruling(id)->title)});
   if (has_offenders(out.verdict.state)) add_worst(out, bench, outcome);
+  out.output = model.output_names.at(out.worst ? static_cast<std::size_t>(out.worst->output) : 0);
   return out;
 }
 

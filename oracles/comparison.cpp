@@ -62,7 +62,7 @@ void Comparison::keep_common(const std::vector<std::string>& arithmetics) {
                 [&](const std::string& each) { return std::ranges::find(arithmetics, each) == arithmetics.end(); });
 }
 
-void Comparison::add(const Answer& answer, Int index, const Element& element, const Scalar& got, int set) {
+void Comparison::add(const Answer& answer, Int index, const Element& element, const Scalar& got, int set, int output) {
   const ElementRating finding = examine(answer, index, element, got);
   count(finding);
   if (finding.kind == ElementRating::Kind::unscored && unscored_reason_.empty()) unscored_reason_ = finding.because;
@@ -70,6 +70,7 @@ void Comparison::add(const Answer& answer, Int index, const Element& element, co
   const bool too_weak = finding.kind == ElementRating::Kind::right && finding.level > asked_;
   if ((notable && finding.kind > worst_) || (too_weak && !out_.evidence)) {
     out_.evidence = evidence_of(answer, index, element, got, set);
+    out_.evidence->output = output;
     out_.because = finding.because.empty() ? "value" : finding.because;
   }
   if (finding.kind == ElementRating::Kind::below) keep_common(finding.arithmetics);

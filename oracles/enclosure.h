@@ -63,7 +63,7 @@ struct Tap {
 struct Screen;
 struct Screening;
 
-// The answer of one operator for one call; written per operator in oracles/ops, in another hand than the kernel.
+// One output of one operator for one call; written per operator in oracles/ops, in another hand than the kernel.
 class Answer {
  public:
   virtual ~Answer() = default;
@@ -79,20 +79,30 @@ class Answer {
   virtual std::optional<Screening> screen(const Tensor& got, const Screen& how) const;
 };
 
+// Of every output that is asked for, in schema order.
+struct Answers : std::vector<std::unique_ptr<Answer>> {
+  using vector::vector;
+  template <class One>
+  Answers(std::unique_ptr<One> only) {
+    push_back(std::move(only));
+  }
+};
+
 using assay::Operands;  // they must match the call
 
 struct Oracle {
   // The answer under `readings`; never asked of a call that is illegal under them. Shares nothing with the kernels.
-  std::unique_ptr<Answer> (*answer)(const Call&, const Operands&, const Readings&, const Arithmetic&);
-  // The output shape alone; none where no window fits under these readings.
-  std::optional<Shape> (*shape)(const Call&, const Readings&);
+  std::function<Answers(const Call&, const Operands&, const Readings&, const Arithmetic&)> answer;
+  // The shape of the first output alone; none where no window fits under these readings.
+  std::function<std::optional<Shape>(const Call&, const Readings&)> shape;
   // Rulings with more than one admissible reading that influence this call, in id order. Where the data decide too,
   // `operands` is read; it may be null, and then only the call is asked.
-  std::vector<std::string> (*touched)(const Call&, const Operands* operands);
+  std::function<std::vector<std::string>(const Call&, const Operands* operands)> touched;
   bool touched_reads_data = false;
   // The inputs that are multiplied, averaged or interpolated: what TF32, bf16 and flushing hardware changes on the way
   // in.
   std::vector<std::string> factors = {};
+  bool rounds = true;  // false where answers are copies, comparisons or exact integers
 };
 // The oracle of an operator; throws BrokenPromise where there is none.
 const Oracle& oracle_of(const OpVersion& version);

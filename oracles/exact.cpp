@@ -239,14 +239,14 @@ Scalar scalar_of(double value) { return from_double(value); }
 
 Scalar scalar(const Tensor& tensor, Int index) {
   const auto at = static_cast<std::size_t>(index);
-  switch (tensor.dtype()) {
-    case DType::u8: return scalar(Int{tensor.as<std::uint8_t>()[at]});
-    case DType::i8: return scalar(Int{tensor.as<std::int8_t>()[at]});
-    case DType::i32: return scalar(Int{tensor.as<std::int32_t>()[at]});
-    case DType::i64: return scalar(tensor.as<std::int64_t>()[at]);
-    default: break;
-  }
-  return for_float(tensor.dtype(), [&]<class T>() { return from_double(static_cast<double>(tensor.as<T>()[at])); });
+  return for_type(tensor.dtype(), [&]<class T>() {
+    if constexpr (std::is_integral_v<T>)
+      return scalar(Int{tensor.as<T>()[at]});
+    else if constexpr (std::is_same_v<T, Bool>)
+      return scalar(Int{tensor.as<T>()[at].byte});
+    else
+      return from_double(static_cast<double>(tensor.as<T>()[at]));
+  });
 }
 
 Scalar rounded(const Ratio& value, const Format& format, Rounding rounding) {

@@ -13,12 +13,12 @@
 
 namespace assay::oracles {
 
-// The output of a legal case for one data set under the rulings, each element rounded once: exact zero is +0, NaN the
+// The outputs of a legal case for one data set under the rulings, each element rounded once: exact zero is +0, NaN the
 // positive quiet one, and an average over no cell NaN (decisions 5). None where an element is unscored, or the case is
 // not legal.
-std::optional<Tensor> expected(const Case& c, int set);
+std::optional<std::vector<Tensor>> expected(const Case& c, int set);
 
-// That output with the intervals around it, all of its type and shape. An element of an answer is as asked for (L2)
+// One output with the intervals around it, all of its type and shape. An element of an answer is as asked for (L2)
 // where lower <= it <= upper, or where one of the lists admits it; else it is `below` in the same way by the widest
 // interval; else it is wrong. NaN or an infinity in `lower` and `upper` is the only right answer.
 struct Admissible {
@@ -31,10 +31,11 @@ struct Admissible {
   std::set<std::string> arithmetic, widest_arithmetic;  // in words, of all elements
 };
 
-// Of a legal case; the error is why an element is unscored.
-Result<Admissible> admissible(const Case& c, int set);
+// Of every output of a legal case; the error is why an element is unscored.
+Result<std::vector<Admissible>> admissible(const Case& c, int set);
 
-// One answer that is no defect, with what is admitted around it. NaN in `lower` and `upper`: the only right value.
+// One output of an answer that is no defect, with what is admitted around it. NaN in `lower` and `upper`: the only
+// right value.
 struct Admitted {
   Readings readings;  // that it follows
   Tensor output, lower, upper;
@@ -42,11 +43,16 @@ struct Admitted {
   Int unscored = 0;  // elements of which nothing may be claimed: anything is admitted, and NaN (0) stands in `output`
 };
 
-// Works out every such answer to a legal case for one data set: that of the rulings first, then what other readings of
-// the clauses it touches give, where that is another. `level`: the accuracy asked for; widest: what is no breach.
-std::vector<Admitted> admitted(const Case& c, int set, Level level, const Arithmetic& arithmetic);
+// Works out every such answer to a legal case for one data set, output by output: that of the rulings first, then what
+// other readings of the clauses it touches give, where that is another. `level`: the accuracy asked for; widest: what
+// is no breach.
+std::vector<std::vector<Admitted>> admitted(const Case& c, int set, Level level, const Arithmetic& arithmetic);
 
-// Says whether an output is one of them.
+// The n-th output of each of them, and whether a tensor is one of these.
+std::vector<Admitted> of_output(std::vector<std::vector<Admitted>> answers, std::size_t n);
 bool is_among(const Tensor& output, const std::vector<Admitted>& answers);
+
+// Says whether these outputs are one of them.
+bool is_among(const std::vector<Tensor>& outputs, const std::vector<std::vector<Admitted>>& answers);
 
 }  // namespace assay::oracles

@@ -11,7 +11,8 @@ namespace {
 std::optional<Tensor> expected_of(const std::string& line, int set = 0) {
   const Result<Case> c = parse_case(line);
   if (!c) throw InputError(c.error());
-  return expected(*c, set);
+  const std::optional<std::vector<Tensor>> outputs = expected(*c, set);
+  return outputs ? std::optional(outputs->front()) : std::nullopt;
 }
 
 template <class T>

@@ -116,6 +116,8 @@ bool admits(const Allowance& allowance, const Element& element, const Scalar& go
          (allowance.flushes_output && is_float(dtype) && flushed_to_zero(got, range, format_of(dtype)));
 }
 
+bool is_less(const Scalar& a, const Scalar& b) { return compare(a, b) < 0; }
+
 bool same(const Scalar& a, const Scalar& b) {
   if (a.is == Scalar::Class::nan || b.is == Scalar::Class::nan) return a.is == b.is;
   return compare(a, b) == 0;

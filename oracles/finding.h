@@ -35,6 +35,9 @@ Evidence evidence_of(const Answer& answer, Int index, const Element& element, co
 // Tells whether `got` lies where an arithmetic may land.
 bool admits(const Allowance& allowance, const Element& element, const Scalar& got, DType dtype);
 
+// Tells whether a lies below b; neither is NaN.
+bool is_less(const Scalar& a, const Scalar& b);
+
 // Equal as values: zeros of either sign are (A29), and so are NaN.
 bool same(const Scalar& a, const Scalar& b);
 

@@ -136,7 +136,7 @@ std::optional<Shape> windowed(const Call& call, Int batch, Int maps, const Readi
 }
 
 void in_order(std::vector<std::string>& ruling_ids) {
-  std::ranges::sort(ruling_ids, {}, [](const std::string& id) { return std::stoi(id.substr(1)); });
+  std::ranges::sort(ruling_ids, {}, [](const std::string& id) { return std::pair(id[0], std::stoi(id.substr(1))); });
 }
 
 std::vector<std::string> touched_by_geometry(const Call& call, const Sliding& sliding) {

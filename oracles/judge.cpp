@@ -19,26 +19,25 @@ namespace {
 struct Sheet {
   static constexpr Int small = 1 << 16;
 
-  std::vector<std::unique_ptr<Answer>> answers;  // per data set
-  std::vector<Int> sizes;
-  std::vector<std::unordered_map<Int, Element>> elements;
+  // One output of one data set.
+  struct Slot {
+    std::unique_ptr<Answer> answer;
+    Int size = 0;
+    std::unordered_map<Int, Element> elements;
+  };
+  std::vector<std::vector<Slot>> slots;  // per data set, per output
   Element latest;
 
-  const Element& element(std::size_t set, Int index) {
-    if (sizes[set] > small) return latest = answers[set]->element(index);
-    const auto [at, fresh] = elements[set].try_emplace(index);
-    if (fresh) at->second = answers[set]->element(index);
+  const Answer& answer(std::size_t set, std::size_t output) const { return *slots[set][output].answer; }
+
+  const Element& element(std::size_t set, std::size_t output, Int index) {
+    Slot& slot = slots[set][output];
+    if (slot.size > small) return latest = slot.answer->element(index);
+    const auto [at, fresh] = slot.elements.try_emplace(index);
+    if (fresh) at->second = slot.answer->element(index);
     return at->second;
   }
 };
-
-// The type of the output: that of the inputs that share its type variable.
-DType output_type(const Call& call) {
-  const std::string& variable = call.definition().outputs.front().type;
-  for (const Parameter& input : call.definition().inputs)
-    if (input.type == variable && call.has(input.name)) return call.type(input.name).dtype;
-  return call.definition().types_of(variable).front();
-}
 
 // FNV-1a of how the operands begin: the same case has the same samples.
 std::uint64_t seed_of(const std::vector<Operands>& sets) {
@@ -116,19 +115,22 @@ struct Bench::State {
     const auto [at, fresh] = sheets.try_emplace(readings);
     if (!fresh) return at->second;
     for (const Operands& operands : sets) {
-      at->second.answers.push_back(oracle().answer(call, operands, readings, judgement.arithmetic));
-      at->second.sizes.push_back(volume(at->second.answers.back()->shape()));
+      auto& slots = at->second.slots.emplace_back();
+      for (std::unique_ptr<Answer>& answer : oracle().answer(call, operands, readings, judgement.arithmetic)) {
+        const Int size = volume(answer->shape());
+        slots.push_back({std::move(answer), size, {}});
+      }
     }
-    at->second.elements.resize(sets.size());
     return at->second;
   }
 
   std::string explanation(const Comparison& all, const Outcome& outcome, const Readings& readings) const;
-  std::optional<Verdict> malformed(const Outcome& outcome, const Shape& shape) const;
+  std::vector<TensorType> wanted_types(const Shape& first, const Readings& readings) const;
+  std::optional<Verdict> malformed(const Outcome& outcome, const std::vector<TensorType>& wanted) const;
   Verdict compare_values(const Outcome& outcome, const Readings& readings, Variety* variety) const;
   Verdict judge_under(const Outcome& outcome, const Readings& readings, Variety* variety = nullptr) const;
-  std::optional<Screening> screen(const Sheet& sheet, std::size_t set, const Tensor& got) const;
-  void confirm(const Sheet& sheet, std::size_t set, const Tensor& got, const Screening& screening) const;
+  std::optional<Screening> screen(const Answer& answer, std::size_t set, const Tensor& got) const;
+  void confirm(const Answer& answer, const Tensor& got, const Screening& screening) const;
   Verdict judge_legal(const Outcome& outcome) const;
   Verdict judge_near_miss(const Outcome& outcome) const;
   Verdict judge_refusal(const Outcome& outcome) const;
@@ -172,38 +174,48 @@ Verdict judge_shapes(const Outcome& outcome) {
 
 }  // namespace
 
+// The types of the outputs asked for, the first of which has that shape.
+std::vector<TensorType> Bench::State::wanted_types(const Shape& first, const Readings& readings) const {
+  std::vector<TensorType> types{{call.definition().type_of(call, call.definition().outputs.front()), first}};
+  if (call.definition().outputs.size() == 1) return types;
+  const std::vector<Sheet::Slot>& slots = sheet(readings).slots.front();
+  for (std::size_t i = 1; i < slots.size(); ++i) types.push_back({slots[i].answer->dtype(), slots[i].answer->shape()});
+  return types;
+}
+
 // Wrong count, type or shape; nothing can be compared then.
-std::optional<Verdict> Bench::State::malformed(const Outcome& outcome, const Shape& shape) const {
+std::optional<Verdict> Bench::State::malformed(const Outcome& outcome, const std::vector<TensorType>& wanted) const {
   const std::vector<std::vector<TensorType>> answered = types_of(outcome);
   if (answered.size() != sets.size())
     return verdict(oracles::State::fail, "count",
                    "answered " + std::to_string(answered.size()) + " data sets of " + std::to_string(sets.size()));
-  const std::size_t outputs = call.definition().outputs.size();
-  const DType dtype = output_type(call);
   for (const std::vector<TensorType>& set : answered) {
-    if (set.size() != outputs)
+    if (set.size() != wanted.size())
       return verdict(oracles::State::fail, "count",
-                     std::to_string(set.size()) + " outputs instead of " + std::to_string(outputs));
-    if (set[0].dtype != dtype)
-      return verdict(oracles::State::fail, "type",
-                     "type " + std::string(name(set[0].dtype)) + " instead of " + std::string(name(dtype)));
-    if (!agrees(set[0].shape, shape))
-      return verdict(oracles::State::fail, "shape",
-                     "shape " + assay::text(set[0].shape) + " instead of " + assay::text(shape));
+                     std::to_string(set.size()) + " outputs instead of " + std::to_string(wanted.size()));
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      const std::string which = i == 0 ? "" : call.asked_outputs().at(i) + ": ";
+      if (set[i].dtype != wanted[i].dtype)
+        return verdict(
+            oracles::State::fail, "type",
+            which + "type " + std::string(name(set[i].dtype)) + " instead of " + std::string(name(wanted[i].dtype)));
+      if (!agrees(set[i].shape, wanted[i].shape))
+        return verdict(oracles::State::fail, "shape",
+                       which + "shape " + assay::text(set[i].shape) + " instead of " + assay::text(wanted[i].shape));
+    }
   }
   return std::nullopt;
 }
 
-std::optional<Screening> Bench::State::screen(const Sheet& sheet, std::size_t set, const Tensor& got) const {
+std::optional<Screening> Bench::State::screen(const Answer& answer, std::size_t set, const Tensor& got) const {
   if (judgement.tier == Tier::exact) return std::nullopt;
-  return sheet.answers[set]->screen(got, {.only_nearest = judgement.level < Level::L2, .seed = seed + set});
+  return answer.screen(got, {.only_nearest = judgement.level < Level::L2, .seed = seed + set});
 }
 
 // A sample of what the filter decided, against the definition; where sums are long, the later ones against bins, and
 // fewer of them.
 constexpr Int most_defined_terms = 2048, most_confirmed_terms = 8192;
-void Bench::State::confirm(const Sheet& sheet, std::size_t set, const Tensor& got, const Screening& screening) const {
-  const Answer& answer = *sheet.answers[set];
+void Bench::State::confirm(const Answer& answer, const Tensor& got, const Screening& screening) const {
   Int terms = 0;
   for (const Sampled& sampled : screening.sampled) {
     if (terms >= most_confirmed_terms) break;
@@ -216,11 +228,12 @@ void Bench::State::confirm(const Sheet& sheet, std::size_t set, const Tensor& go
   }
 }
 
-// Names the arithmetic that gives the whole output. Where none does, says how much of the output is off.
+// Names the arithmetic that gives every output as a whole. Where none does, says how much of the output is off.
 std::string Bench::State::explanation(const Comparison& all, const Outcome& outcome, const Readings& readings) const {
   std::vector<Computed> computed;
   for (std::size_t set = 0; set < sets.size(); ++set)
-    computed.push_back({call, sets[set], readings, judgement.arithmetic, outcome.sets[set][0]});
+    for (std::size_t output = 0; output < outcome.sets[set].size(); ++output)
+      computed.push_back({call, sets[set], readings, judgement.arithmetic, output, outcome.sets[set][output]});
   const std::vector<std::string>& named = all.arithmetics();
   const auto fitting = std::ranges::find_if(named, [&](const std::string& each) { return fits_whole(each, computed); });
   if (fitting != named.end()) return "explained by: " + *fitting;
@@ -236,24 +249,27 @@ Verdict Bench::State::compare_values(const Outcome& outcome, const Readings& rea
   Sheet& answers = sheet(readings);
   Comparison all(judgement.level);
   const auto is_over = [&] { return all.wrong() >= judgement.most_wrong; };
-  for (std::size_t set = 0; set < sets.size() && !is_over(); ++set) {
-    const Tensor& got = outcome.sets[set][0];
-    const Answer& answer = *answers.answers[set];
+  const auto compare = [&](std::size_t set, std::size_t output) {
+    const Tensor& got = outcome.sets[set][output];
+    const Answer& answer = answers.answer(set, output);
     const auto examine_at = [&](Int i) {
-      all.add(answer, i, answers.element(set, i), scalar(got, i), static_cast<int>(set));
+      all.add(answer, i, answers.element(set, output, i), scalar(got, i), static_cast<int>(set),
+              static_cast<int>(output));
     };
-    const std::optional<Screening> screening = screen(answers, set, got);
+    const std::optional<Screening> screening = screen(answer, set, got);
     if (!screening) {
       for (Int i = 0; i < got.elements() && !is_over(); ++i) examine_at(i);
-      continue;
+      return;
     }
     expects(screening->right + static_cast<Int>(screening->undecided.size()) == got.elements(),
             "the filter lost an element");
-    confirm(answers, set, got, *screening);
+    confirm(answer, got, *screening);
     all.add(*screening);
     for (std::size_t i = 0; i < screening->undecided.size() && !is_over(); ++i) examine_at(screening->undecided[i]);
-    for (const Int i : screening->worst) all.measure(answers.element(set, i), scalar(got, i), answer.dtype());
-  }
+    for (const Int i : screening->worst) all.measure(answers.element(set, output, i), scalar(got, i), answer.dtype());
+  };
+  for (std::size_t set = 0; set < sets.size(); ++set)
+    for (std::size_t output = 0; output < outcome.sets[set].size() && !is_over(); ++output) compare(set, output);
   if (variety) *variety = all.variety();
   Verdict out = all.verdict();
   if (out.state == oracles::State::below && all.below() > 0) out.detail = explanation(all, outcome, readings);
@@ -265,7 +281,7 @@ Verdict Bench::State::compare_values(const Outcome& outcome, const Readings& rea
 Verdict Bench::State::judge_under(const Outcome& outcome, const Readings& readings, Variety* variety) const {
   const std::optional<Shape> shape = oracle().shape(call, readings);
   expects(shape.has_value(), "a legal call without a window");
-  if (auto bad = malformed(outcome, *shape)) return *bad;
+  if (auto bad = malformed(outcome, wanted_types(*shape, readings))) return *bad;
   if (outcome.kind == Outcome::Kind::shapes) return judge_shapes(outcome);
   return compare_values(outcome, readings, variety);
 }
@@ -281,8 +297,8 @@ bool Bench::State::is_vacuous(Sheet& answers, const Variety& variety) const {
   bool varies = variety.varies;
   std::optional<Scalar> first;
   for (std::size_t set = 0; set < sets.size(); ++set)
-    for (Int i = 0; i < answers.sizes[set] && !(is_told && varies); ++i) {
-      const Scalar value = nearest(answers.element(set, i), answers.answers[set]->dtype());
+    for (Int i = 0; i < answers.slots[set][0].size && !(is_told && varies); ++i) {
+      const Scalar value = nearest(answers.element(set, 0, i), answers.answer(set, 0).dtype());
       if (!first) first = value;
       varies |= !same(*first, value);
       zeros += value.is_zero() ? 1 : 0;
@@ -428,35 +444,40 @@ std::vector<Offender> Bench::offenders(const Outcome& outcome, const Verdict& ve
   if (outcome.kind != Outcome::Kind::outputs || !state_->is_legal()) return list;
   const Readings readings = measured_by(verdict);
   const std::optional<Shape> shape = state_->oracle().shape(state_->call, readings);
-  if (!shape || state_->malformed(outcome, *shape)) return list;
+  if (!shape || state_->malformed(outcome, state_->wanted_types(*shape, readings))) return list;
   const bool only_wrong = verdict.state == oracles::State::fail;
   Sheet& answers = state_->sheet(readings);
-  for (std::size_t set = 0; set < outcome.sets.size(); ++set) {
-    const std::optional<Screening> screening = state_->screen(answers, set, outcome.sets[set][0]);
-    const Int suspects = screening ? static_cast<Int>(screening->undecided.size()) : outcome.sets[set][0].elements();
+  const auto add_offenders = [&](std::size_t set, std::size_t output) {
+    const Tensor& tensor = outcome.sets[set][output];
+    const Answer& answer = answers.answer(set, output);
+    const std::optional<Screening> screening = state_->screen(answer, set, tensor);
+    const Int suspects = screening ? static_cast<Int>(screening->undecided.size()) : tensor.elements();
     for (Int suspect = 0; suspect < suspects; ++suspect) {
-      if (static_cast<Int>(list.size()) >= state_->judgement.most_wrong) return list;
+      if (static_cast<Int>(list.size()) >= state_->judgement.most_wrong) return;
       const Int i = screening ? screening->undecided[static_cast<std::size_t>(suspect)] : suspect;
-      const Element& element = answers.element(set, i);
-      const Scalar got = scalar(outcome.sets[set][0], i);
-      const ElementRating finding = examine(*answers.answers[set], i, element, got);
+      const Element& element = answers.element(set, output, i);
+      const Scalar got = scalar(tensor, i);
+      const ElementRating finding = examine(answer, i, element, got);
       const bool weak = finding.kind == ElementRating::Kind::below ||
                         (finding.kind == ElementRating::Kind::right && finding.level > state_->judgement.level);
       if (finding.kind != ElementRating::Kind::wrong && (only_wrong || !weak)) continue;
       const bool is_number = element.kind == Kind::finite;
-      list.push_back({static_cast<int>(set), i, got,
-                      is_number ? std::optional(nearest(element, answers.answers[set]->dtype())) : std::nullopt,
-                      finding.off.ulp});
+      list.push_back({static_cast<int>(set), static_cast<int>(output), i, got,
+                      is_number ? std::optional(nearest(element, answer.dtype())) : std::nullopt, finding.off.ulp});
     }
-  }
+  };
+  for (std::size_t set = 0; set < outcome.sets.size(); ++set)
+    for (std::size_t output = 0; output < outcome.sets[set].size(); ++output) add_offenders(set, output);
   return list;
 }
 
 Evidence Bench::evidence(const Offender& offender, const Verdict& verdict) const {
   Sheet& answers = state_->sheet(measured_by(verdict));
-  const auto set = static_cast<std::size_t>(offender.set);
-  return evidence_of(*answers.answers.at(set), offender.index, answers.element(set, offender.index), offender.got,
-                     offender.set);
+  const auto set = static_cast<std::size_t>(offender.set), output = static_cast<std::size_t>(offender.output);
+  Evidence out = evidence_of(answers.answer(set, output), offender.index, answers.element(set, output, offender.index),
+                             offender.got, offender.set);
+  out.output = offender.output;
+  return out;
 }
 
 Verdict judge(const Case& c, const Outcome& outcome, const Judgement& judgement) {

@@ -30,7 +30,8 @@ std::vector<Readings> departures(const Definition& definition, const std::vector
 // One element of an output that is not as asked for.
 struct Offender {
   int set = 0;
-  Int index = 0;  // row-major
+  int output = 0;  // of those asked for
+  Int index = 0;   // row-major
   Scalar got;
   std::optional<Scalar> want;  // the right answer rounded once, where it is a number
   double ulp = 0;              // their distance, where both are numbers

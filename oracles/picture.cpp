@@ -13,6 +13,11 @@ namespace assay::oracles {
 namespace {
 
 std::vector<std::string> axes_of(const OpVersion& version, std::size_t rank) {
+  if (find_definition(version)->shaping != Shaping::window) {
+    std::vector<std::string> numbered;
+    for (std::size_t axis = 0; axis < rank; ++axis) numbered.push_back("axis " + std::to_string(axis));
+    return numbered;
+  }
   std::vector<std::string> axes{"N"};
   for (std::size_t axis = 1; axis + 1 < rank; ++axis) axes.push_back("D" + std::to_string(axis));
   if (rank > 1) axes.insert(version.name.starts_with("Nhwc") ? axes.end() : axes.begin() + 1, "C");
@@ -101,40 +106,56 @@ bool has_values(const Outcome& outcome) {
          std::ranges::none_of(outcome.sets, &std::vector<Tensor>::empty);
 }
 
+void describe(Picture& picture, const Case& c, int output, const Answer& answer) {
+  picture.output = output;
+  picture.shape = answer.shape();
+  picture.dtype = answer.dtype();
+  picture.axes = axes_of(c.version, picture.shape.size());
+}
+
 }  // namespace
 
 std::optional<Picture> picture(const Case& c, const Outcome& outcome, const Verdict& verdict,
                                const Judgement& judgement, Int most_elements, std::size_t most_worst) {
   if (!has_values(outcome) || !c.is_legal()) return std::nullopt;
   const Readings readings = verdict.state == State::contested ? Readings() : verdict.readings;
-  const std::optional<Shape> shape = oracle_of(c.version).shape(c.call(), readings);
-  if (!shape) return std::nullopt;
+  if (!oracle_of(c.version).shape(c.call(), readings)) return std::nullopt;
+  const auto answers_to = [&](int set) {
+    return oracle_of(c.version).answer(c.call(), operands(c, set), readings, judgement.arithmetic);
+  };
   Picture picture;
-  picture.shape = *shape;
-  picture.dtype = outcome.sets.front().front().dtype();
-  picture.axes = axes_of(c.version, shape->size());
+  // A shape that is another one is all there is to see.
+  const Answers first = answers_to(0);
   for (const std::vector<Tensor>& set : outcome.sets)
-    if (set.front().shape() != *shape) {
-      picture.answered = set.front().shape();
-      return picture;
-    }
+    for (std::size_t output = 0; output < std::min(set.size(), first.size()); ++output)
+      if (!picture.answered && set[output].shape() != first[output]->shape()) {
+        describe(picture, c, static_cast<int>(output), *first[output]);
+        picture.dtype = set[output].dtype();
+        picture.answered = set[output].shape();
+      }
+  if (picture.answered) return picture;
   const Bench bench(c, judgement);
   const std::vector<Offender> wrong = bench.offenders(outcome, read_as(State::fail, readings));
   const std::vector<Offender> weak = bench.offenders(outcome, read_as(State::below, readings));
   if (weak.empty()) return std::nullopt;
-  picture.set = wrong.empty() ? weak.front().set : wrong.front().set;
-  const auto answer = oracle_of(c.version).answer(c.call(), operands(c, picture.set), readings, judgement.arithmetic);
-  Sight sight{*answer, outcome.sets[static_cast<std::size_t>(picture.set)].front(), {}, {}};
+  const Offender& shown = wrong.empty() ? weak.front() : wrong.front();
+  picture.set = shown.set;
+  const Answers answers = answers_to(shown.set);
+  const Answer& answer = *answers.at(static_cast<std::size_t>(shown.output));
+  describe(picture, c, shown.output, answer);
+  const auto is_shown = [&](const Offender& each) { return each.set == shown.set && each.output == shown.output; };
+  Sight sight{
+      answer, outcome.sets[static_cast<std::size_t>(shown.set)][static_cast<std::size_t>(shown.output)], {}, {}};
   for (const Offender& each : wrong)
-    if (each.set == picture.set) sight.wrong.insert(each.index);
+    if (is_shown(each)) sight.wrong.insert(each.index);
   for (const Offender& each : weak)
-    if (each.set == picture.set && !sight.wrong.contains(each.index)) sight.weak.insert(each.index);
+    if (is_shown(each) && !sight.wrong.contains(each.index)) sight.weak.insert(each.index);
   const std::vector<std::pair<double, Int>> worst = by_distance(sight);
-  choose_window(picture, position(*shape, worst.front().second), most_elements);
+  choose_window(picture, position(picture.shape, worst.front().second), most_elements);
   for (Int i = 0; i < volume(picture.extent); ++i) {
     Shape index = position(picture.extent, i);
     for (std::size_t axis = 0; axis < index.size(); ++axis) index[axis] += picture.begin[axis];
-    const Int flat = flat_index(*shape, index);
+    const Int flat = flat_index(picture.shape, index);
     picture.ulp.push_back(sight.ulp(flat));
     picture.cells += sight.cell(flat, picture.ulp.back());
   }

@@ -23,6 +23,7 @@ struct Picture {
   std::optional<Shape> answered;  // another one that came back: then nothing below is set
   std::vector<std::string> axes;  // "N", "C", "D1", "D2", as the operator lays them out
   int set = 0;                    // of the data sets
+  int output = 0;                 // of those asked for
   Shape begin, extent;            // the part that is drawn: all of it, or a window around the worst element
   // One letter per element drawn, row-major: '.' right and correctly rounded, 'i' off and as asked for, 'b' below the
   // level, 'w' wrong, 's' wrong where one side is no number, 'u' unscored.

@@ -14,7 +14,7 @@ Case read(const std::string& line) { return *parse_case(line); }
 Outcome right(const Case& c) {
   Outcome outcome;
   for (int set = 0; set < data_sets; ++set) {
-    const auto answer = oracle_of(c.version).answer(c.call(), operands(c, set), {}, {});
+    const auto answer = std::move(oracle_of(c.version).answer(c.call(), operands(c, set), {}, {}).front());
     Tensor tensor({answer->dtype(), answer->shape()});
     for (Int i = 0; i < tensor.elements(); ++i)
       tensor.as<float>()[static_cast<std::size_t>(i)] = static_cast<float>(approximate(answer->element(i).value));

@@ -38,7 +38,7 @@ std::optional<State> state_named(std::string_view name);
 // hexadecimal floats; `exact` is numerator/denominator in hexadecimal integers.
 struct Evidence {
   int set = 0;
-  Int output = 0;
+  Int output = 0;  // of those asked for
   Shape index;
   std::string got, want;     // want: RN_T(y)
   std::string lower, upper;  // the interval that was missed

@@ -112,11 +112,11 @@ bool admits_one(const Answer& answer, Int index, const Scalar& got, std::string_
 }
 
 bool fits(std::string_view arithmetic, const Hypothesis& hypothesis, const Computed& one) {
-  const auto answer = oracle_of(one.call.definition().version)
-                          .answer(one.call, with_factors_changed(one.call, one.operands, hypothesis.inputs),
-                                  one.readings, one.declared);
+  const Answers answers = oracle_of(one.call.definition().version)
+                              .answer(one.call, with_factors_changed(one.call, one.operands, hypothesis.inputs),
+                                      one.readings, one.declared);
   for (Int i = 0; i < std::min(one.got.elements(), most_elements); ++i)
-    if (!admits_one(*answer, i, scalar(one.got, i), arithmetic, hypothesis)) return false;
+    if (!admits_one(*answers.at(one.output), i, scalar(one.got, i), arithmetic, hypothesis)) return false;
   return true;
 }
 

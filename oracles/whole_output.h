@@ -16,6 +16,7 @@ struct Computed {
   const Operands& operands;
   const Readings& readings;
   const Arithmetic& declared;
+  std::size_t output;  // of those asked for
   const Tensor& got;
 };
 

@@ -32,6 +32,11 @@ Node& Node::empty_input(std::string name) {
   return *this;
 }
 
+Node& Node::output(std::string name) {
+  outputs.insert(std::move(name));
+  return *this;
+}
+
 Node& Node::attribute(std::string name, Attribute value) {
   attributes[std::move(name)] = std::move(value);
   return *this;
@@ -51,6 +56,18 @@ const TensorType& Call::type(std::string_view input) const {
   return found->second.type;
 }
 
+bool Call::asks(std::string_view output) const {
+  const Parameter* parameter = definition_->output(output);
+  return node_.outputs.contains(output) || (parameter && parameter->arity == Arity::required);
+}
+
+std::vector<std::string> Call::asked_outputs() const {
+  std::vector<std::string> names;
+  for (const Parameter& output : definition_->outputs)
+    if (asks(output.name)) names.push_back(output.name);
+  return names;
+}
+
 const Attribute* Call::stated(std::string_view attribute) const {
   const auto found = node_.attributes.find(attribute);
   return found == node_.attributes.end() ? nullptr : &found->second;
@@ -63,6 +80,13 @@ Int Call::integer(std::string_view attribute) const {
   const AttributeSpec* spec = definition_->attribute(attribute);
   expects(spec && spec->value, "an integer attribute without a default");
   return get<Int>(*spec->value);
+}
+
+float Call::real(std::string_view attribute) const {
+  if (const Attribute* written = stated(attribute)) return get<float>(*written);
+  const AttributeSpec* spec = definition_->attribute(attribute);
+  expects(spec && spec->value, "a real attribute without a default");
+  return get<float>(*spec->value);
 }
 
 std::string Call::text(std::string_view attribute) const {

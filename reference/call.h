@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -41,11 +42,13 @@ struct Input {
 struct Node {
   std::map<std::string, Input, std::less<>> inputs;
   std::map<std::string, Attribute, std::less<>> attributes;
+  std::set<std::string, std::less<>> outputs;  // the optional ones that are asked for
   bool operator==(const Node&) const = default;
 
   Node& input(std::string name, TensorType type);
   Node& input(std::string name, Shape shape) { return input(std::move(name), {DType::f32, std::move(shape)}); }
   Node& empty_input(std::string name);
+  Node& output(std::string name);
   Node& attribute(std::string name, Attribute value);
   Node& attribute(std::string name, const char* value) { return attribute(std::move(name), std::string(value)); }
   Node& attribute(std::string name, Int value) { return attribute(std::move(name), Attribute(value)); }
@@ -67,9 +70,13 @@ class Call {
   Int rank(std::string_view input) const { return static_cast<Int>(shape(input).size()); }
   Int dim(std::string_view input, Int axis) const { return shape(input).at(static_cast<std::size_t>(axis)); }
 
+  bool asks(std::string_view output) const;  // required, or asked for
+  std::vector<std::string> asked_outputs() const;
+
   bool states(std::string_view attribute) const;  // written on the node
   // The attribute as written, or this version's default. A default that depends on other inputs is worked out here.
   Int integer(std::string_view attribute) const;
+  float real(std::string_view attribute) const;
   std::string text(std::string_view attribute) const;
   Ints ints(std::string_view attribute) const;
 

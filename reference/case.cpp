@@ -113,12 +113,24 @@ std::optional<Attribute> attribute_value(AttributeSpec::Kind kind, std::string_v
   return Attribute(value);
 }
 
-// The inputs and attributes of every version of an operator, newest spelling: a near miss may write one that its own
-// version does not have.
-const AttributeSpec* any_attribute(const Operator& op, std::string_view name) {
-  for (const Definition& version : op.versions())
+// The attribute of this version, else of any other: a near miss may write one that its own version does not have.
+const AttributeSpec* any_attribute(const Definition& own, std::string_view name) {
+  if (const AttributeSpec* spec = own.attribute(name)) return spec;
+  for (const Definition& version : find_operator(own.version.domain, own.version.name)->versions())
     if (const AttributeSpec* spec = version.attribute(name)) return spec;
   return nullptr;
+}
+
+// The names of inputs or outputs, those of this version first.
+std::vector<std::string> parameter_order(const Definition& own, std::vector<Parameter> Definition::*list) {
+  std::vector<std::string> names;
+  const auto add = [&](const Definition& version) {
+    for (const Parameter& parameter : version.*list)
+      if (std::ranges::find(names, parameter.name) == names.end()) names.push_back(parameter.name);
+  };
+  add(own);
+  for (const Definition& version : find_operator(own.version.domain, own.version.name)->versions()) add(version);
+  return names;
 }
 
 std::vector<std::string> attribute_order(const Operator& op) {
@@ -131,8 +143,9 @@ std::vector<std::string> attribute_order(const Operator& op) {
 
 std::vector<std::string> known_keys(const Operator& op) {
   std::vector<std::string> names = attribute_order(op);
-  for (const Parameter& input : op.versions().back().inputs) names.push_back(input.name);
-  for (const char* key : {"opset", "ir", "shapes"}) names.emplace_back(key);
+  for (const Definition& version : op.versions())
+    for (const Parameter& input : version.inputs) names.push_back(input.name);
+  for (const char* key : {"opset", "ir", "outputs", "shapes"}) names.emplace_back(key);
   return names;
 }
 
@@ -188,11 +201,30 @@ std::optional<Error> read_input(Case& c, const std::string& name, std::string_vi
   return std::nullopt;
 }
 
-std::optional<Error> read_attribute(Case& c, const Operator& op, const std::string& name, std::string_view value) {
+std::optional<Error> read_attribute(Case& c, const AttributeSpec& spec, std::string_view value) {
+  const std::string& name = spec.name;
   if (c.node.attributes.contains(name)) return Error{"attribute " + name + ": given twice"};
-  auto attribute = attribute_value(any_attribute(op, name)->kind, value);
+  auto attribute = attribute_value(spec.kind, value);
   if (!attribute) return Error{"attribute " + name + ": cannot read '" + shown(value) + "'"};
   c.node.attribute(name, std::move(*attribute));
+  return std::nullopt;
+}
+
+// NAME,NAME: optional outputs.
+std::optional<Error> read_outputs(Case& c, std::string_view value) {
+  if (!c.node.outputs.empty()) return Error{"outputs: given twice"};
+  const std::vector<std::string> known = parameter_order(c.definition(), &Definition::outputs);
+  for (std::size_t at = 0; at <= value.size();) {
+    const std::size_t comma = std::min(value.find(',', at), value.size());
+    const std::string name(value.substr(at, comma - at));
+    const Parameter* own = c.definition().output(name);
+    if (std::ranges::find(known, name) == known.end())
+      return Error{c.version.name + " has no output '" + shown(name) + "'" + suggestion(name, known)};
+    if (own && own->arity == Arity::required)
+      return Error{"output " + name + " is always there; outputs= names others"};
+    if (!c.node.outputs.insert(name).second) return Error{"output " + name + ": given twice"};
+    at = comma + 1;
+  }
   return std::nullopt;
 }
 
@@ -216,8 +248,13 @@ std::optional<Error> read_token(Case& c, const Operator& op, std::string_view to
     c.declared = value == "symbolic" ? DeclaredShapes::symbolic : DeclaredShapes::absent;
     return std::nullopt;
   }
-  if (op.versions().back().input(key)) return read_input(c, key, value);
-  if (any_attribute(op, key)) return read_attribute(c, op, key, value);
+  if (key == "outputs") return read_outputs(c, value);
+  // A name may be an attribute in one version and an input in another: this version's own comes first.
+  const AttributeSpec* const attribute = any_attribute(c.definition(), key);
+  if (c.definition().input(key)) return read_input(c, key, value);
+  if (attribute) return read_attribute(c, *attribute, value);
+  const std::vector<std::string> inputs = parameter_order(c.definition(), &Definition::inputs);
+  if (std::ranges::find(inputs, key) != inputs.end()) return read_input(c, key, value);
   return Error{op.name() + " has no input or attribute '" + shown(key) + "'" + suggestion(key, known_keys(op))};
 }
 
@@ -228,7 +265,8 @@ std::optional<Error> check_sense(const Case& c) {
   try {
     const Call call = c.call();
     if (!c.definition().violated(call).empty()) return std::nullopt;  // nothing is computed
-    if (volume(c.definition().shape(call)) > most_elements) return Error{"an output of more than 2^28 elements"};
+    for (const TensorType& type : c.definition().asked_types(call))
+      if (volume(type.shape) > most_elements) return Error{"an output of more than 2^28 elements"};
   } catch (const InputError& error) {
     return Error{error.what()};
   }
@@ -265,21 +303,25 @@ const Definition& Case::definition() const {
 std::string line(const Case& c) {
   const Operator& op = *find_operator(c.version.domain, c.version.name);
   std::string out = text(c.version) + " opset=" + std::to_string(c.opset) + " ir=" + std::to_string(c.ir_version);
-  for (const Parameter& parameter : op.versions().back().inputs) {
-    const auto found = c.node.inputs.find(parameter.name);
+  for (const std::string& input : parameter_order(c.definition(), &Definition::inputs)) {
+    const auto found = c.node.inputs.find(input);
     if (found == c.node.inputs.end()) continue;
-    out += " " + parameter.name + "=";
+    out += " " + input + "=";
     if (found->second.presence == Input::Presence::empty_name) {
       out += "\"\"";
       continue;
     }
-    const Source& source = c.sources.at(parameter.name);
+    const Source& source = c.sources.at(input);
     out += std::string(name(found->second.type.dtype)) + text(found->second.type.shape) + "~" + text(source.recipe);
     if (source.initializer) out += "@init";
   }
   for (const std::string& attribute : attribute_order(op))
     if (const auto found = c.node.attributes.find(attribute); found != c.node.attributes.end())
       out += " " + attribute + "=" + attribute_text(found->second);
+  std::string outputs;
+  for (const std::string& output : parameter_order(c.definition(), &Definition::outputs))
+    if (c.node.outputs.contains(output)) outputs += (outputs.empty() ? " outputs=" : ",") + output;
+  out += outputs;
   if (c.declared == DeclaredShapes::symbolic) out += " shapes=symbolic";
   if (c.declared == DeclaredShapes::absent) out += " shapes=absent";
   return out;

@@ -5,7 +5,8 @@
 //   Conv-22 opset=22 ir=10 X=bf16[1,2,5]~odd5:1 W=bf16[2,2,3]~sign:2@init B="" auto_pad=SAME_UPPER shapes=symbolic
 //
 // Tokens are separated by one space: the operator version, the model's opset and IR version, the inputs in schema
-// order, the attributes written on the node in schema order, the presentation.
+// order, the attributes written on the node in schema order, the optional outputs asked for (outputs=Indices), the
+// presentation.
 #pragma once
 
 #include "reference/call.h"

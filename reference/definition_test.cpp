@@ -21,7 +21,7 @@ std::vector<float> averaged(Node node, std::vector<float> x, int version) {
   Tensor in({DType::f32, {1, 1, static_cast<Int>(x.size())}});
   std::ranges::copy(x, in.as<float>().begin());
   const Tensor* const inputs[] = {&in};
-  const Tensor y = pool().at(version)->kernel(pool().call(version, node), inputs);
+  const Tensor y = pool().at(version)->kernel(pool().call(version, node), inputs).only();
   return {y.as<float>().begin(), y.as<float>().end()};
 }
 

@@ -63,7 +63,7 @@ struct Question {
     const Call call(*definition, node);
     std::vector<const Tensor*> in;
     for (const auto& tensor : data) in.push_back(tensor ? &*tensor : nullptr);
-    return threads ? definition->fast(call, in, threads) : definition->kernel(call, in);
+    return (threads ? definition->fast(call, in, threads) : definition->kernel(call, in)).only();
   }
 };
 

@@ -80,6 +80,15 @@ struct BFloat16 {
   constexpr operator double() const { return Format::widen(bits); }
 };
 
+// A truth value: one byte, 0 or 1. A backend may hand out other bytes, which are true as well.
+struct Bool {
+  std::uint8_t byte = 0;
+
+  Bool() = default;
+  explicit constexpr Bool(double value) : byte(value != 0) {}
+  constexpr operator bool() const { return byte != 0; }
+};
+
 // What the reference kernels add up in: the level asked by default, L2 (numerics 2.7).
 template <class T>
 using accumulator_t = std::conditional_t<std::is_same_v<T, double>, double, float>;

@@ -55,10 +55,8 @@ std::string quoted(const std::string& text) {
 
 std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
-DType dtype_numbered(std::int32_t number) {
-  for (const DType dtype :
-       {DType::f32, DType::u8, DType::i8, DType::i32, DType::i64, DType::f16, DType::f64, DType::bf16})
-    if (static_cast<std::int32_t>(dtype) == number) return dtype;
+DType admitted_dtype(std::int32_t number) {
+  if (const auto dtype = dtype_numbered(number)) return *dtype;
   const std::string name = onnx::TensorProto_DataType_IsValid(number)
                                ? onnx::TensorProto_DataType_Name(static_cast<onnx::TensorProto_DataType>(number))
                                : "unknown";
@@ -77,7 +75,7 @@ void swap_where_big_endian(Bytes&& elements, std::size_t size) {
 }
 
 TensorType type_of(const onnx::TensorProto& proto) {
-  TensorType type{dtype_numbered(proto.data_type()), {}};
+  TensorType type{admitted_dtype(proto.data_type()), {}};
   if (proto.dims_size() > most_dimensions) reject("a tensor of " + std::to_string(proto.dims_size()) + " dimensions");
   type.shape.assign(proto.dims().begin(), proto.dims().end());
   Int bytes;
@@ -94,7 +92,8 @@ const char* typed_field(DType dtype) {
     case DType::f32: return "float_data";
     case DType::f64: return "double_data";
     case DType::i64: return "int64_data";
-    default: return "int32_data";  // the bits of f16 and bf16, the value of i32, i8 and u8
+    case DType::u32: return "uint64_data";
+    default: return "int32_data";  // the bits of f16 and bf16, the value of bool and the smaller integers
   }
 }
 
@@ -127,17 +126,22 @@ Tensor from_field(TensorType type, const Field& field) {
 }
 
 Tensor from_typed_field(const onnx::TensorProto& proto, TensorType type) {
-  switch (type.dtype) {
-    case DType::f32: return from_field<float>(std::move(type), proto.float_data());
-    case DType::f64: return from_field<double>(std::move(type), proto.double_data());
-    case DType::i64: return from_field<std::int64_t>(std::move(type), proto.int64_data());
-    case DType::i32: return from_field<std::int32_t>(std::move(type), proto.int32_data());
-    case DType::i8: return from_field<std::int8_t>(std::move(type), proto.int32_data());
-    case DType::u8: return from_field<std::uint8_t>(std::move(type), proto.int32_data());
-    case DType::f16:
-    case DType::bf16: return from_field<std::uint16_t>(std::move(type), proto.int32_data());
-  }
-  throw BrokenPromise("a data type without a typed field");
+  return for_type(type.dtype, [&]<class T>() {
+    // The bits of what is no integer of C++ (f16, bf16, bool).
+    using Bits = std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>;
+    if constexpr (std::is_same_v<T, float>)
+      return from_field<float>(std::move(type), proto.float_data());
+    else if constexpr (std::is_same_v<T, double>)
+      return from_field<double>(std::move(type), proto.double_data());
+    else if constexpr (std::is_same_v<T, std::int64_t>)
+      return from_field<T>(std::move(type), proto.int64_data());
+    else if constexpr (std::is_same_v<T, std::uint32_t>)
+      return from_field<T>(std::move(type), proto.uint64_data());
+    else if constexpr (std::is_integral_v<T>)
+      return from_field<T>(std::move(type), proto.int32_data());
+    else
+      return from_field<Bits>(std::move(type), proto.int32_data());
+  });
 }
 
 Tensor from_raw_data(const std::string& raw, TensorType type) {
@@ -203,7 +207,7 @@ std::string encode_tensor(const Tensor& tensor, std::string_view name) { return 
 Result<TensorType> decode_type(std::string_view bytes) {
   return messages::as_result([&] {
     const auto proto = messages::message_of<onnx::TensorProto>(bytes, "TensorProto");
-    return TensorType{messages::dtype_numbered(proto.data_type()), {proto.dims().begin(), proto.dims().end()}};
+    return TensorType{messages::admitted_dtype(proto.data_type()), {proto.dims().begin(), proto.dims().end()}};
   });
 }
 

@@ -51,7 +51,7 @@ struct Served {
   std::vector<std::string> graph_inputs;
   std::map<std::string, Tensor> initializers;
   std::vector<std::string> schema_names;  // of the node's inputs, in order
-  std::string output_name;
+  std::vector<std::string> output_names;  // those that are asked for, in schema order
 };
 Result<Served> parse_model(std::string_view bytes);               // of a single node
 Result<std::vector<Served>> parse_nodes(std::string_view bytes);  // of independent nodes, in graph order

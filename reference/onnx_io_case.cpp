@@ -135,13 +135,35 @@ const TensorType& type_of_variable(const Case& c, const std::string& type) {
   return *first;
 }
 
-// Nothing is promised of the output but its rank, so a backend works its extents out; a near miss may have no shape at
-// all. Every operator admitted so far keeps the rank of its first input.
+// The rank and type of every output in schema order; nothing is promised of them but that, so that a backend works the
+// extents out. A near miss may have no shape at all: its outputs are declared of the rank of the first input.
+TensorType declared_output(const Case& c, const Types& types, std::size_t i) {
+  if (i < types.size() && types[i]) return *types[i];
+  const Definition& definition = c.definition();
+  const Shape& first = type_of_variable(c, definition.inputs.front().type).shape;
+  const bool is_known = i < definition.outputs.size();
+  return {is_known && dtype_named(definition.outputs[i].type)
+              ? *dtype_named(definition.outputs[i].type)
+              : type_of_variable(c, definition.outputs[is_known ? i : 0].type).dtype,
+          first};
+}
+
+// The outputs asked for; one that its version does not have (a near miss) comes last.
 void add_outputs(onnx::GraphProto& graph, onnx::NodeProto& node, const Case& c, const std::string& prefix) {
-  const std::size_t rank = type_of_variable(c, c.definition().inputs.front().type).shape.size();
-  for (const Parameter& output : c.definition().outputs) {
-    node.add_output(prefix + output.name);
-    declare_symbolic(*graph.add_output(), prefix + output.name, type_of_variable(c, output.type).dtype, rank);
+  const Definition& definition = c.definition();
+  const Call call = c.call();
+  Types types;
+  if (!definition.keeps_rank && definition.violated(call).empty()) types = definition.infer(call);
+  std::vector<std::string> asked;
+  for (const Parameter& output : definition.outputs) asked.push_back(call.asks(output.name) ? output.name : "");
+  for (const std::string& output : c.node.outputs)
+    if (!definition.output(output)) asked.push_back(output);
+  while (!asked.empty() && asked.back().empty()) asked.pop_back();
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    node.add_output(asked[i].empty() ? "" : prefix + asked[i]);
+    if (asked[i].empty()) continue;
+    const TensorType type = declared_output(c, types, i);
+    declare_symbolic(*graph.add_output(), prefix + asked[i], type.dtype, type.shape.size());
   }
 }
 

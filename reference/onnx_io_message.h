@@ -55,7 +55,7 @@ std::string quoted(const std::string& text);
 // "ai.onnx" and "" are the same domain.
 std::string domain_of(const std::string& domain);
 
-DType dtype_numbered(std::int32_t number);
+DType admitted_dtype(std::int32_t number);
 onnx::TensorProto proto_of(const Tensor& tensor, std::string_view name);
 Tensor tensor_of(const onnx::TensorProto& proto);
 

@@ -70,7 +70,7 @@ void read_attributes(const onnx::NodeProto& proto, const Definition& definition,
 TensorType declared_type(const onnx::ValueInfoProto& info) {
   if (!info.type().has_tensor_type()) reject("graph input " + quoted(info.name()) + " is no tensor");
   const onnx::TypeProto_Tensor& tensor = info.type().tensor_type();
-  TensorType type{dtype_numbered(tensor.elem_type()), {}};
+  TensorType type{admitted_dtype(tensor.elem_type()), {}};
   if (tensor.shape().dim_size() > most_dimensions)
     reject("graph input " + quoted(info.name()) + " has too many dimensions");
   for (const onnx::TensorShapeProto_Dimension& dim : tensor.shape().dim())
@@ -127,13 +127,33 @@ void expect_nodes_with_outputs(const onnx::ModelProto& model) {
   const onnx::GraphProto& graph = model.graph();
   if (graph.node_size() == 0) reject("a model of 0 nodes");
   if (model.functions_size() > 0) reject("a model with functions of its own");
-  if (graph.output_size() != graph.node_size())
-    reject("a model of " + std::to_string(graph.node_size()) + " nodes and " + std::to_string(graph.output_size()) +
-           " outputs, expected one of each node");
-  for (int i = 0; i < graph.node_size(); ++i)
-    if (graph.node(i).output_size() < 1 || graph.output(i).name().empty() ||
-        graph.output(i).name() != graph.node(i).output(0))
-      reject("output " + std::to_string(i) + " of the graph is not the first output of its node");
+  // Every output of every node, in their order.
+  std::vector<std::string> names;
+  for (const onnx::NodeProto& node : graph.node())
+    for (const std::string& name : node.output())
+      if (!name.empty()) names.push_back(name);
+  if (names.size() != static_cast<std::size_t>(graph.output_size()))
+    reject("a model whose nodes have " + std::to_string(names.size()) + " outputs, of which the graph has " +
+           std::to_string(graph.output_size()));
+  for (int i = 0; i < graph.output_size(); ++i)
+    if (graph.output(i).name() != names[static_cast<std::size_t>(i)])
+      reject("output " + std::to_string(i) + " of the graph is not that of its node");
+}
+
+void read_outputs(const onnx::NodeProto& proto, const Definition& definition, Served& served) {
+  const std::string owner = text(definition.version);
+  if (static_cast<std::size_t>(proto.output_size()) > definition.outputs.size())
+    reject(owner + " has " + std::to_string(definition.outputs.size()) + " outputs, asked for " +
+           std::to_string(proto.output_size()));
+  for (std::size_t i = 0; i < definition.outputs.size(); ++i) {
+    const Parameter& output = definition.outputs[i];
+    const std::string name = i < static_cast<std::size_t>(proto.output_size()) ? proto.output(static_cast<int>(i)) : "";
+    if (name.empty() && output.arity == Arity::required)
+      reject("output " + output.name + " of " + owner + " is required");
+    if (name.empty()) continue;
+    served.output_names.push_back(name);
+    if (output.arity == Arity::optional) served.node.output(output.name);
+  }
 }
 
 Served serve(const onnx::ModelProto& model, int at) {
@@ -142,8 +162,8 @@ Served serve(const onnx::ModelProto& model, int at) {
   served.opset = opset_of(model, domain_of(node.domain()));
   const Definition& definition = definition_of(node, served.opset);
   served.version = definition.version;
-  served.output_name = model.graph().output(at).name();
   read_attributes(node, definition, served.node);
+  read_outputs(node, definition, served);
   read_initializers(model.graph(), served);
   read_operands(node, definition, read_graph_inputs(model.graph(), served), served);
   return served;

@@ -19,7 +19,7 @@ Inferred from_output(const onnx::TypeProto& type) {
   Inferred inferred;
   if (!type.has_tensor_type()) return inferred;
   if (type.tensor_type().elem_type() != onnx::TensorProto::UNDEFINED)
-    inferred.dtype = dtype_numbered(type.tensor_type().elem_type());
+    inferred.dtype = admitted_dtype(type.tensor_type().elem_type());
   if (!type.tensor_type().has_shape()) return inferred;
   std::vector<std::optional<Int>>& shape = inferred.shape.emplace();
   for (const onnx::TensorShapeProto_Dimension& dim : type.tensor_type().shape().dim())

@@ -214,7 +214,7 @@ TEST_CASE("onnx_io: a worker reads back from a model what the case says", "[onnx
   CHECK(served->node == c.node);
   CHECK(served->operand_names == std::vector<std::string>{"X", "W", "B"});
   CHECK(served->schema_names == served->operand_names);
-  CHECK(served->output_name == "Y");
+  CHECK(served->output_names == std::vector<std::string>{"Y"});
   CHECK(served->initializers.at("W") == operands(c, 0).at(1));
   for (int set = 0; set < data_sets; ++set) {
     const std::vector<std::string> inputs = graph_inputs(c, set);

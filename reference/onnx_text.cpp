@@ -78,6 +78,8 @@ std::string values_of(const Tensor& tensor) {
   return listed(tensor.as<T>(), [](const T& value) {
     if constexpr (std::is_integral_v<T>)
       return std::to_string(value);
+    else if constexpr (std::is_same_v<T, Bool>)
+      return std::string(value ? "1" : "0");
     else if constexpr (sizeof(T) == 2)
       return std::to_string(value.bits);
     else
@@ -86,17 +88,7 @@ std::string values_of(const Tensor& tensor) {
 }
 
 std::string values_of(const Tensor& tensor) {
-  switch (tensor.dtype()) {
-    case DType::f32: return values_of<float>(tensor);
-    case DType::f64: return values_of<double>(tensor);
-    case DType::f16: return values_of<Float16>(tensor);
-    case DType::bf16: return values_of<BFloat16>(tensor);
-    case DType::i8: return values_of<std::int8_t>(tensor);
-    case DType::u8: return values_of<std::uint8_t>(tensor);
-    case DType::i32: return values_of<std::int32_t>(tensor);
-    case DType::i64: return values_of<std::int64_t>(tensor);
-  }
-  throw BrokenPromise("an element type without values");
+  return for_type(tensor.dtype(), [&]<class T>() { return values_of<T>(tensor); });
 }
 
 // What a person sees of values that stand there as bits: " # 1, 0.5" to the end of the line.

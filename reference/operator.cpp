@@ -37,6 +37,7 @@ bool is_complete(const Call& call) {
 bool has_no_strangers(const Call& call) {
   const Definition& definition = call.definition();
   return std::ranges::all_of(call.node().inputs, [&](const auto& in) { return definition.input(in.first); }) &&
+         std::ranges::all_of(call.node().outputs, [&](const auto& out) { return definition.output(out); }) &&
          std::ranges::all_of(call.node().attributes, [&](const auto& a) { return definition.attribute(a.first); });
 }
 
@@ -61,10 +62,22 @@ bool types_are_admitted(const Call& call) {
 
 }  // namespace
 
+std::vector<Tensor> Values::asked() && {
+  std::vector<Tensor> tensors;
+  for (std::optional<Tensor>& each : *this)
+    if (each) tensors.push_back(*std::move(each));
+  return tensors;
+}
+
+Tensor Values::only() && {
+  expects(size() == 1 && front(), "one output");
+  return *std::move(front());
+}
+
 const std::vector<Constraint>& general_constraints() {
   static const std::vector<Constraint> all{
       {"G1", "every required input and attribute is there", is_complete, ""},
-      {"G2", "no input or attribute that this version does not have", has_no_strangers, ""},
+      {"G2", "no input, output or attribute that this version does not have", has_no_strangers, ""},
       {"G3", "every attribute is of its kind", attributes_are_of_their_kind, ""},
       {"G4", "types are admitted, and equal where the type variable is", types_are_admitted, ""},
   };
@@ -74,15 +87,38 @@ const std::vector<Constraint>& general_constraints() {
 const AttributeSpec* Definition::attribute(std::string_view name) const { return named(attributes, name); }
 const Parameter* Definition::input(std::string_view name) const { return named(inputs, name); }
 
+const Parameter* Definition::output(std::string_view name) const { return named(outputs, name); }
+
+Shape Definition::shape(const Call& legal) const { return infer(legal).front().value().shape; }
+
+std::vector<TensorType> Definition::asked_types(const Call& legal) const {
+  std::vector<TensorType> asked;
+  for (std::optional<TensorType>& type : infer(legal))
+    if (type) asked.push_back(*std::move(type));
+  return asked;
+}
+
+DType Definition::type_of(const Call& call, const Parameter& output) const {
+  for (const Parameter& each : inputs)
+    if (each.type == output.type && call.has(each.name)) return call.type(each.name).dtype;
+  return types_of(output.type).front();
+}
+
 const RulingUse* Definition::ruling(std::string_view id) const {
   const auto found = std::ranges::find(rulings, id, &RulingUse::id);
   return found == rulings.end() ? nullptr : &*found;
 }
 
 const std::vector<DType>& Definition::types_of(std::string_view variable) const {
-  const TypeVariable* found = named(types, variable);
-  expects(found, "a type variable the definition does not have");
-  return found->types;
+  static const std::map<DType, std::vector<DType>> alone = [] {
+    std::map<DType, std::vector<DType>> all;
+    for (const DType type : all_dtypes) all[type] = {type};
+    return all;
+  }();
+  if (const TypeVariable* found = named(types, variable)) return found->types;
+  const std::optional<DType> type = dtype_named(variable);
+  expects(type.has_value(), "a type variable the definition does not have");
+  return alone.at(*type);
 }
 
 std::vector<std::string> Definition::type_names() const {
@@ -161,14 +197,19 @@ Operator& Operator::input(std::string name, std::string type, Arity arity) {
   return *this;
 }
 
-Operator& Operator::output(std::string name, std::string type) {
-  current().outputs.push_back({std::move(name), std::move(type)});
+Operator& Operator::output(std::string name, std::string type, Arity arity) {
+  current().outputs.push_back({std::move(name), std::move(type), arity});
   return *this;
 }
 
 Operator& Operator::attribute(std::string name, int value) {
   replace_named(current().attributes,
                 {std::move(name), AttributeSpec::Kind::integer, false, Attribute(Int{value}), {}});
+  return *this;
+}
+
+Operator& Operator::attribute(std::string name, float value) {
+  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::real, false, Attribute(value), {}});
   return *this;
 }
 
@@ -185,6 +226,11 @@ Operator& Operator::attribute(std::string name, Derived derived) {
 
 Operator& Operator::required_ints(std::string name) {
   replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::ints, true, {}, {}});
+  return *this;
+}
+
+Operator& Operator::optional_ints(std::string name) {
+  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::ints, false, {}, {}});
   return *this;
 }
 
@@ -242,12 +288,34 @@ Operator& Operator::since(int version, std::string change) {
   return *this;
 }
 
+Operator& Operator::without(std::string_view name) {
+  const auto is_named = [&](const auto& each) { return each.name == name; };
+  const auto dropped = std::erase_if(current().attributes, is_named) + std::erase_if(current().inputs, is_named);
+  expects(dropped == 1, "nothing of that name to take back");
+  return *this;
+}
+
+Operator& Operator::shaping(Shaping shaping) {
+  return everywhere([&](Definition& definition) { definition.shaping = shaping; });
+}
+
+Operator& Operator::infer(Inference infer) {
+  return everywhere([&](Definition& definition) { definition.infer = infer; });
+}
+
 Operator& Operator::shape(ShapeFunction shape) {
-  return everywhere([&](Definition& definition) { definition.shape = shape; });
+  infer([shape = std::move(shape)](const Call& call) {
+    const Definition& definition = call.definition();
+    return Types{TensorType{definition.type_of(call, definition.outputs.front()), shape(call)}};
+  });
+  return everywhere([](Definition& definition) { definition.keeps_rank = true; });
 }
 
 Operator& Operator::kernel(Kernel kernel) {
-  return everywhere([&](Definition& definition) { definition.kernel = kernel; });
+  return everywhere([&](Definition& definition) {
+    definition.kernel = kernel;
+    if (!definition.fast) definition.fast = [kernel](const Call& call, Inputs in, int) { return kernel(call, in); };
+  });
 }
 
 Operator& Operator::fast(FastKernel kernel) {

@@ -24,7 +24,7 @@ namespace assay {
 enum class Arity { required, optional };
 
 struct Parameter {
-  std::string name, type;  // type: the variable of the type constraint, "T"
+  std::string name, type;  // type: the variable of the type constraint, "T", or a type itself, "i64"
   Arity arity = Arity::required;
 };
 
@@ -61,11 +61,30 @@ struct TypeVariable {
   std::vector<DType> types;
 };
 
+// How the shapes of an operator's inputs belong together; what generic services know of it is a family
+// (generators/family.h).
+enum class Shaping {
+  one,     // an element of the one input makes an element of the output
+  window,  // windows slide over the spatial axes of N x C x D1 … Dr
+};
+
+// Of every output in schema order; empty where it is not asked for.
+using Types = std::vector<std::optional<TensorType>>;
+struct Values : std::vector<std::optional<Tensor>> {
+  using vector::vector;
+  Values(Tensor only) { emplace_back(std::move(only)); }
+  std::vector<Tensor> asked() &&;  // those that are there
+  Tensor only() &&;                // of an operator with one output
+};
+
+// Works out the types of the outputs of a legal call.
+using Inference = std::function<Types(const Call&)>;
 using ShapeFunction = std::function<Shape(const Call&)>;
 // Inputs in schema order, null where absent. Reads the call's rulings as ruled.
-using Kernel = std::function<Tensor(const Call&, std::span<const Tensor* const>)>;
+using Inputs = std::span<const Tensor* const>;
+using Kernel = std::function<Values(const Call&, Inputs)>;
 // The same to the bit, faster, on so many threads at most.
-using FastKernel = std::function<Tensor(const Call&, std::span<const Tensor* const>, int threads)>;
+using FastKernel = std::function<Values(const Call&, Inputs, int threads)>;
 
 // One version of one operator, everything inherited.
 struct Definition {
@@ -76,12 +95,18 @@ struct Definition {
   std::vector<Constraint> constraints;
   std::vector<RulingUse> rulings;
   std::vector<TypeVariable> types;
-  ShapeFunction shape;
-  Kernel kernel;    // the naive loop: the specification
-  FastKernel fast;  // through the engine (engine.h)
+  Shaping shaping = Shaping::one;
+  Inference infer;
+  bool keeps_rank = false;  // every output has the rank of the first input
+  Kernel kernel;            // the naive loop: the specification
+  FastKernel fast;          // through the engine (engine.h)
 
+  Shape shape(const Call& legal) const;  // of the first output
+  std::vector<TensorType> asked_types(const Call& legal) const;
+  DType type_of(const Call& call, const Parameter& output) const;  // that of the inputs that share its variable
   const AttributeSpec* attribute(std::string_view name) const;
   const Parameter* input(std::string_view name) const;
+  const Parameter* output(std::string_view name) const;
   const RulingUse* ruling(std::string_view id) const;
   const std::vector<DType>& types_of(std::string_view variable) const;
   std::vector<std::string> type_names() const;  // of every variable
@@ -103,11 +128,13 @@ class Operator {
   explicit Operator(std::string name, std::string domain = "");
 
   Operator& input(std::string name, std::string type, Arity arity = Arity::required);
-  Operator& output(std::string name, std::string type);
+  Operator& output(std::string name, std::string type, Arity arity = Arity::required);
   Operator& attribute(std::string name, int value);
+  Operator& attribute(std::string name, float value);
   Operator& attribute(std::string name, const char* value);
   Operator& attribute(std::string name, Derived derived);  // ints, no default in the schema
   Operator& required_ints(std::string name);
+  Operator& optional_ints(std::string name);  // without a default
   Operator& require(std::string id, std::string text, std::function<bool(const Call&)> holds, std::string ruling = "");
   Operator& require(Constraint constraint);
   // Other readings of the ruling lift the constraint.
@@ -121,7 +148,11 @@ class Operator {
   Operator& settled(std::string id);  // this version's text answers the question
   Operator& type(std::string variable, std::vector<DType> types);
   Operator& since(int version, std::string change = "");
-  Operator& shape(ShapeFunction shape);
+  // Takes back what the version before has: an attribute or an input.
+  Operator& without(std::string_view name);
+  Operator& shaping(Shaping shaping);
+  Operator& infer(Inference infer);
+  Operator& shape(ShapeFunction shape);  // of the one output, of as many axes as the first input
   Operator& kernel(Kernel kernel);
   Operator& fast(FastKernel kernel);
 

@@ -93,7 +93,7 @@ Case spelt_out(Case c) {
   if (broken_general(c)) return c;
   const Call call = c.call();
   for (const AttributeSpec& spec : c.definition().attributes) {
-    if (spec.required || has_value(call, spec.name)) continue;
+    if (spec.required || has_value(call, spec.name) || (!spec.value && !spec.derived)) continue;
     c.node.attribute(spec.name, spec.value ? *spec.value : Attribute(spec.derived(call)));
   }
   return c;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -133,6 +134,62 @@ double special(Generator& g, const ElementFormat& f, int) {
   return draw < values.size() ? values[draw] : small(g, f, 0);
 }
 
+// -- drawn as bits, exact in every type
+
+// Calls for the low bits of a word in the type of an element; a float type takes the range of i8.
+template <class T>
+T from_bits(std::uint64_t bits) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(bits);
+  else
+    return T(static_cast<double>(static_cast<std::int8_t>(bits & (std::is_same_v<T, Bool> ? 1 : 0xff))));
+}
+
+template <class T>
+T full(Generator& g) {
+  return from_bits<T>(g.next());
+}
+
+// min, min + 1, -1, 0, 1, max - 1, max, 2^k - 1, 2^k, 2^k + 1.
+template <class T>
+T ends(Generator& g) {
+  constexpr int bits = std::is_integral_v<T> ? 8 * static_cast<int>(sizeof(T)) : 8;
+  const std::uint64_t least = std::is_unsigned_v<T> ? 0 : ~std::uint64_t{0} << (bits - 1);
+  const std::uint64_t draw = g.below(10), power = std::uint64_t{1} << g.below(static_cast<std::uint64_t>(bits) - 1);
+  const std::uint64_t values[] = {least,     least + 1, ~std::uint64_t{0}, 0,     1,
+                                  least - 2, least - 1, power - 1,         power, power + 1};
+  return from_bits<T>(values[draw]);
+}
+
+// A float whose exponent is all ones is no number: the lowest bit of the exponent is cleared then.
+template <class T>
+T pattern(Generator& g) {
+  if constexpr (std::is_same_v<T, Bool> || std::is_integral_v<T>) {
+    return full<T>(g);
+  } else {
+    using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+    const int fraction = format_of(dtype_of<T>()).precision - 1;
+    auto bits = static_cast<Bits>(g.next());
+    const auto exponent = static_cast<Bits>((static_cast<Bits>(~Bits{0}) >> 1) >> fraction << fraction);
+    if ((bits & exponent) == exponent) bits = static_cast<Bits>(bits & ~(Bits{1} << fraction));
+    return std::bit_cast<T>(bits);
+  }
+}
+
+struct BitFamily {
+  std::string_view name, words;
+};
+constexpr std::array<BitFamily, 3> drawn_as_bits{
+    {{"full", "integers of the whole range of the type"},
+     {"ends", "the ends of the range of the type, powers of two and their neighbours, -1, 0 and 1"},
+     {"pattern", "finite numbers of any bit pattern"}}};
+
+const BitFamily* find_bit_family(std::string_view name) {
+  const auto found = std::ranges::find(drawn_as_bits, name, &BitFamily::name);
+  return found == drawn_as_bits.end() ? nullptr : &*found;
+}
+
 struct Family {
   std::string_view name;
   double (*draw)(Generator&, const ElementFormat&, int bits);
@@ -188,6 +245,7 @@ std::vector<std::string> family_names() {
   std::vector<std::string> names;
   for (const Family& family : seeded)
     names.push_back(std::string(family.name) + (family.name == "odd" ? "12" : family.name == "around" ? "0" : ""));
+  for (const BitFamily& family : drawn_as_bits) names.emplace_back(family.name);
   for (const char* stated : {"onehot", "iota", "const", "lit", "hold"}) names.emplace_back(stated);
   return names;
 }
@@ -261,16 +319,7 @@ void write(Tensor& tensor, F&& next) {
 
 template <class F>
 void store(Tensor& tensor, F&& next) {
-  switch (tensor.dtype()) {
-    case DType::f32: return write<float>(tensor, next);
-    case DType::f64: return write<double>(tensor, next);
-    case DType::f16: return write<Float16>(tensor, next);
-    case DType::bf16: return write<BFloat16>(tensor, next);
-    case DType::i8: return write<std::int8_t>(tensor, next);
-    case DType::u8: return write<std::uint8_t>(tensor, next);
-    case DType::i32: return write<std::int32_t>(tensor, next);
-    case DType::i64: return write<std::int64_t>(tensor, next);
-  }
+  for_type(tensor.dtype(), [&]<class T>() { write<T>(tensor, next); });
 }
 
 void draw(const Recipe& recipe, Tensor& tensor, int set) {
@@ -281,6 +330,14 @@ void draw(const Recipe& recipe, Tensor& tensor, int set) {
   store(tensor, [&, sums_to_zero = name == "zerosum", bits = parameter](std::span<double> values) {
     for (double& value : values) value = family->draw(generator, format, bits);
     for (std::size_t i = 1; sums_to_zero && i < values.size(); i += 2) values[i] = -values[i - 1];
+  });
+}
+
+void draw_bits(const Recipe& recipe, Tensor& tensor, int set) {
+  Generator generator(*whole<std::uint64_t>(recipe.argument) + static_cast<std::uint64_t>(set));
+  for_type(tensor.dtype(), [&]<class T>() {
+    T (*const next)(Generator&) = recipe.family == "full" ? full<T> : recipe.family == "ends" ? ends<T> : pattern<T>;
+    for (T& value : tensor.as<T>()) value = next(generator);
   });
 }
 
@@ -320,7 +377,7 @@ Result<Recipe> parse_recipe(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == text.npos) return Error{"recipe '" + std::string(text) + "' has no ':'; write for example small:7"};
   Recipe recipe{std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
-  const bool is_seeded = find_family(split(recipe.family).name) != nullptr;
+  const bool is_seeded = find_family(split(recipe.family).name) != nullptr || find_bit_family(recipe.family);
   if (is_seeded || recipe.family == "onehot") {
     if (!whole<std::uint64_t>(recipe.argument))
       return Error{"recipe '" + std::string(text) + "' needs a seed, as in small:7"};
@@ -355,10 +412,12 @@ std::string words_of(const Family& family, int parameter) {
 
 std::string in_words(const Recipe& recipe) {
   const auto [name, parameter] = split(recipe.family);
-  if (const Family* family = find_family(name)) {
+  const Family* const family = find_family(name);
+  const BitFamily* const of_bits = find_bit_family(recipe.family);
+  if (family || of_bits) {
     const std::uint64_t seed = whole<std::uint64_t>(recipe.argument).value_or(0);
-    return words_of(*family, parameter) + ", seed " + std::to_string(seed) + " (" + std::to_string(seed + 1) +
-           " in the second data set)";
+    return (family ? words_of(*family, parameter) : std::string(of_bits->words)) + ", seed " + std::to_string(seed) +
+           " (" + std::to_string(seed + 1) + " in the second data set)";
   }
   const std::string negated = ", negated in the second data set";
   if (recipe.family == "onehot")
@@ -375,6 +434,8 @@ Tensor fill(const Recipe& recipe, const TensorType& type, int set) {
   Tensor tensor(type);
   if (find_family(split(recipe.family).name))
     draw(recipe, tensor, set);
+  else if (find_bit_family(recipe.family))
+    draw_bits(recipe, tensor, set);
   else if (recipe.family == "onehot")
     mark_one(recipe, tensor, set);
   else

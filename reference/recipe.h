@@ -16,6 +16,10 @@
 //   byte:S      integers of an 8-bit type, whole range      edge:S     its two smallest and two largest
 //   aroundZ:S   Z plus -8..8, saturated
 //
+//   full:S      integers of the whole range of an integer type, of bool 0 and 1; floats take the range of i8
+//   ends:S      its smallest and largest integers, powers of two and their neighbours, -1, 0, 1
+//   pattern:S   finite numbers of a float type, each bit pattern as likely as the other; of integers like full
+//
 //   quarter:S   multiples of 1/4 in [-3,3]      brink:S    -3..3 and their neighbours, 2^(2-p) away
 //   astray:S    quarter, one in four +-2^3..2^14
 //

@@ -116,6 +116,15 @@ const std::vector<Ruling>& table() {
       {"A30", "the divisor of AveragePool with dilation", "Taps are counted, not the cells they span.", {}},
       {"A31", "SAME_* over an empty axis", "ceil(0 / stride) = 0 windows.", {}},
       {"A32", "'FILTER_IN_CHANNEL equals DATA_CHANNEL' with group > 1", "dim(X,1) = dim(W,1) * group.", {}},
+      {"E1", "payload, sign and quieting of NaN in a copy", "NaN is NaN; which bits it has is recorded.", {}},
+      {"E2", "subnormals in copies and selections", "Preserved; flushed is below the level, not wrong.", {}},
+      {"E12",
+       "Relu of NaN",
+       "max(0, NaN) is NaN, as onnx.reference and onnxruntime have it (tvm #19572, mxnet #11115).",
+       {"nan", "zero"},
+       false,
+       true},
+      {"E48", "consumed_inputs", "A hint of the first opsets; any value is ignored.", {}},
   };
   return all;
 }

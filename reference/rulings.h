@@ -18,6 +18,8 @@ struct Ruling {
   std::vector<std::string_view> readings;  // the ruling first; empty where nothing else is admissible
   // A set: each reading passes by itself, no vote is needed, and the report names the member followed.
   bool is_set = false;
+  // Only NaN and infinities in the data bring it up.
+  bool is_nonfinite = false;
 };
 
 std::span<const Ruling> rulings();

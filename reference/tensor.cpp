@@ -9,21 +9,25 @@ namespace {
 
 struct Row {
   DType dtype;
-  std::string_view name, onnx_name;
+  std::string_view name, onnx_name, numpy_name;
   std::size_t size;
-  bool is_float;
+  bool is_float, is_integer;
 };
 
-constexpr std::array<Row, 8> table{{
-    {DType::f32, "f32", "tensor(float)", 4, true},
-    {DType::u8, "u8", "tensor(uint8)", 1, false},
-    {DType::i8, "i8", "tensor(int8)", 1, false},
-    {DType::i32, "i32", "tensor(int32)", 4, false},
-    {DType::i64, "i64", "tensor(int64)", 8, false},
-    {DType::f16, "f16", "tensor(float16)", 2, true},
-    {DType::f64, "f64", "tensor(double)", 8, true},
-    {DType::bf16, "bf16", "tensor(bfloat16)", 2, true},
-}};
+template <class T>
+constexpr Row row_of(std::string_view name, std::string_view onnx_name, std::string_view numpy_name) {
+  constexpr bool is_integer = std::is_integral_v<T>;
+  return {dtype_of<T>(), name, onnx_name, numpy_name, sizeof(T), !is_integer && !std::is_same_v<T, Bool>, is_integer};
+}
+
+// Written as in ONNX where that is a keyword of C++.
+constexpr std::string_view written(std::string_view name) { return name == "boolean" ? "bool" : name; }
+
+constexpr std::array table{
+#define DTYPE(name, number, type, onnx, numpy) row_of<type>(written(#name), "tensor(" onnx ")", numpy),
+#include "reference/dtypes.def"
+#undef DTYPE
+};
 
 const Row& row(DType dtype) {
   const auto found = std::ranges::find(table, dtype, &Row::dtype);
@@ -35,13 +39,21 @@ const Row& row(DType dtype) {
 
 std::string_view name(DType dtype) { return row(dtype).name; }
 std::string_view onnx_name(DType dtype) { return row(dtype).onnx_name; }
+std::string_view numpy_name(DType dtype) { return row(dtype).numpy_name; }
 std::size_t size_of(DType dtype) { return row(dtype).size; }
 bool is_float(DType dtype) { return row(dtype).is_float; }
+bool is_integer(DType dtype) { return row(dtype).is_integer; }
 
 std::optional<DType> dtype_named(std::string_view name) {
   const auto found = std::ranges::find(table, name, &Row::name);
   if (found == table.end()) return std::nullopt;
   return found->dtype;
+}
+
+std::optional<DType> dtype_numbered(std::int32_t number) {
+  for (const DType dtype : all_dtypes)
+    if (static_cast<std::int32_t>(dtype) == number) return dtype;
+  return std::nullopt;
 }
 
 Int volume(std::span<const Int> shape) {

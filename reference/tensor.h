@@ -17,23 +17,26 @@
 
 namespace assay {
 
-// Numbered as TensorProto.DataType (onnx.proto). Types that are not listed are not yet admitted.
+// Numbered as TensorProto.DataType (onnx.proto). Types that dtypes.def does not list are not yet admitted.
 enum class DType : std::uint8_t {
-  f32 = 1,
-  u8 = 2,
-  i8 = 3,
-  i32 = 6,
-  i64 = 7,
-  f16 = 10,
-  f64 = 11,
-  bf16 = 16,
+#define DTYPE(name, number, type, onnx, numpy) name = number,
+#include "reference/dtypes.def"
+#undef DTYPE
+};
+inline constexpr DType all_dtypes[] = {
+#define DTYPE(name, number, type, onnx, numpy) DType::name,
+#include "reference/dtypes.def"
+#undef DTYPE
 };
 
-std::string_view name(DType dtype);       // "f32"
-std::string_view onnx_name(DType dtype);  // "tensor(float)"
+std::string_view name(DType dtype);        // "f32", "bool"
+std::string_view onnx_name(DType dtype);   // "tensor(float)"
+std::string_view numpy_name(DType dtype);  // "np.float32"
 std::optional<DType> dtype_named(std::string_view name);
+std::optional<DType> dtype_numbered(std::int32_t number);
 std::size_t size_of(DType dtype);  // bytes per element
 bool is_float(DType dtype);
+bool is_integer(DType dtype);  // of the eight, signed or not; bool is none
 
 using Shape = std::vector<Int>;
 
@@ -43,14 +46,10 @@ std::string text(std::span<const Int> shape);  // "[1,3,5]"
 
 template <class T>
 constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, float>) return DType::f32;
-  if constexpr (std::is_same_v<T, double>) return DType::f64;
-  if constexpr (std::is_same_v<T, Float16>) return DType::f16;
-  if constexpr (std::is_same_v<T, BFloat16>) return DType::bf16;
-  if constexpr (std::is_same_v<T, std::int8_t>) return DType::i8;
-  if constexpr (std::is_same_v<T, std::uint8_t>) return DType::u8;
-  if constexpr (std::is_same_v<T, std::int32_t>) return DType::i32;
-  if constexpr (std::is_same_v<T, std::int64_t>) return DType::i64;
+#define DTYPE(name, number, type, onnx, numpy) \
+  if constexpr (std::is_same_v<T, type>) return DType::name;
+#include "reference/dtypes.def"
+#undef DTYPE
 }
 
 struct TensorType {
@@ -114,6 +113,19 @@ class Tensor {
 
 // The inputs of a call in schema order, absent ones empty.
 using Operands = std::vector<std::optional<Tensor>>;
+
+// Calls f.template operator()<T>() with the element type of any dtype.
+template <class F>
+decltype(auto) for_type(DType dtype, F&& f) {
+  switch (dtype) {
+#define DTYPE(name, number, type, onnx, numpy) \
+  case DType::name:                            \
+    return f.template operator()<type>();
+#include "reference/dtypes.def"
+#undef DTYPE
+  }
+  throw BrokenPromise("a data type outside the table");
+}
 
 // Calls f.template operator()<T>() with the element type of a float dtype.
 template <class F>

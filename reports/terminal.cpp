@@ -115,7 +115,7 @@ void write_cause(const Told& told, std::size_t number, const Asked& asked, Colou
       << " " << told.cause.sentence << "\n";
   if (!verdict.detail.empty() && !verdict.evidence) write_wrapped(verdict.detail, out);
   for (std::size_t i = 0; i < std::min(told.where.size(), most_predicates); ++i)
-    out << indent << " where " << told.where[i] << "\n";
+    out << indent << (told.where[i].empty() ? " in every case" : " where " + told.where[i]) << "\n";
   if (told.where.size() > most_predicates)
     out << indent << " and " << told.where.size() - most_predicates << " more such predicates, in the report\n";
   if (verdict.evidence) write_evidence(told.smallest, out);

@@ -30,7 +30,7 @@ constexpr std::size_t most_shown = 3, most_suspicions = 2;
 
 // "float32", "bfloat16": as numpy calls it.
 std::string type_word(DType type) {
-  const std::string name = numpy_type(type);
+  const std::string name(numpy_name(type));
   return name.substr(name.find('.') + 1);
 }
 
@@ -103,8 +103,8 @@ struct Teller {
   const Case& c() const { return told.c; }
   const Verdict& verdict() const { return told.verdict; }
   DType output_type() const {
-    return told.outcome && !told.outcome->sets.empty() && !told.outcome->sets[0].empty()
-               ? told.outcome->sets[0][0].dtype()
+    return told.outcome && !told.outcome->sets.empty() && telling_output() < told.outcome->sets[0].size()
+               ? told.outcome->sets[0][telling_output()].dtype()
                : c().node.inputs.at(c().definition().inputs.front().name).type.dtype;
   }
   std::string number(const std::string& written) const { return oracles::decimal(written, output_type()); }
@@ -172,10 +172,14 @@ struct Teller {
 
   // -- expected and got
 
+  std::size_t telling_output() const {
+    return verdict().evidence ? static_cast<std::size_t>(verdict().evidence->output) : 0;
+  }
   const Tensor* output() const {
     const auto at = static_cast<std::size_t>(set);
-    const bool is_there = told.outcome && at < told.outcome->sets.size() && !told.outcome->sets[at].empty();
-    return is_there ? &told.outcome->sets[at].front() : nullptr;
+    const bool is_there =
+        told.outcome && at < told.outcome->sets.size() && telling_output() < told.outcome->sets[at].size();
+    return is_there ? &told.outcome->sets[at][telling_output()] : nullptr;
   }
 
   static std::string listing(const Tensor& tensor) {
@@ -192,7 +196,8 @@ struct Teller {
     const auto shape = oracles::oracle_of(c().version).shape(c().call(), {});
     if (!shape) return "an output";
     const auto right = volume(*shape) <= most_listed ? oracles::expected(c(), set) : std::nullopt;
-    return (right ? listing(*right) : "an output of shape " + assay::text(*shape)) + wrong_elements(true);
+    return (right ? listing(right->at(telling_output())) : "an output of shape " + assay::text(*shape)) +
+           wrong_elements(true);
   }
 
   std::string got() const {

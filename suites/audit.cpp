@@ -87,7 +87,8 @@ Rated rated(const Served& served, const VectorSet& set, const Operands& operands
     return {std::move(file), served.version, Rating::illegal, "the model breaks " + ids};
   }
   oracles::Outcome outcome;
-  outcome.sets.push_back({*set.outputs.front()});
+  outcome.sets.emplace_back();
+  for (const std::optional<Tensor>& output : set.outputs) outcome.sets.back().push_back(*output);
   const Verdict verdict = oracles::judge(call, {operands}, outcome);
   return {std::move(file), served.version, rating_of(verdict), because_of(verdict)};
 }
@@ -114,11 +115,17 @@ void audit_vector(const Vector& vector, Audit& into) {
     const std::string folder = vector.name + "/" + data_set_name(set.number) + "/";
     const std::optional<Operands> operands = operands_of(*served, set);
     if (!operands) continue;  // a flaw says why
-    if (set.outputs.empty()) flawed({{Flaw::Kind::missing, folder + tensor_name("output", 0), ""}});
-    for (std::size_t i = 1; i < set.outputs.size(); ++i)
-      flawed({{Flaw::Kind::extra, folder + tensor_name("output", static_cast<int>(i)), "the operator has one output"}});
-    if (!set.outputs.empty() && set.outputs.front())
-      into.outputs.push_back(rated(*served, set, *operands, folder + tensor_name("output", 0)));
+    const std::size_t wanted = served->output_names.size();
+    for (std::size_t i = set.outputs.size(); i < wanted; ++i)
+      flawed({{Flaw::Kind::missing, folder + tensor_name("output", static_cast<int>(i)), ""}});
+    for (std::size_t i = wanted; i < set.outputs.size(); ++i)
+      flawed({{Flaw::Kind::extra, folder + tensor_name("output", static_cast<int>(i)),
+               "the model has " + std::to_string(wanted) + (wanted == 1 ? " output" : " outputs")}});
+    VectorSet asked = set;
+    if (asked.outputs.size() > wanted) asked.outputs.resize(wanted);
+    const auto is_read = [](const std::optional<Tensor>& output) { return output.has_value(); };
+    if (asked.outputs.size() == wanted && std::ranges::all_of(asked.outputs, is_read))
+      into.outputs.push_back(rated(*served, asked, *operands, folder + tensor_name("output", 0)));
   }
 }
 

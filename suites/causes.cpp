@@ -71,17 +71,17 @@ struct Session {
   OpVersion version;
   Call call;
   std::vector<std::vector<std::optional<Tensor>>> sets;
-  std::vector<const Tensor*> outputs;
+  std::vector<const std::vector<Tensor>*> outputs;
 };
 
 // None where there is nothing to compare.
 std::optional<Session> session_of(const Case& c, const oracles::Outcome& outcome) {
   const bool is_whole = outcome.kind == oracles::Outcome::Kind::outputs && outcome.sets.size() == data_sets &&
-                        std::ranges::all_of(outcome.sets, [](const auto& set) { return set.size() == 1; });
+                        std::ranges::none_of(outcome.sets, &std::vector<Tensor>::empty);
   Session session{c.version, c.call(), {}, {}};
   if (!is_whole || !c.definition().violated(session.call).empty()) return std::nullopt;
   for (int set = 0; set < data_sets; ++set) session.sets.push_back(operands(c, set));
-  for (const auto& set : outcome.sets) session.outputs.push_back(&set.front());
+  for (const auto& set : outcome.sets) session.outputs.push_back(&set);
   return session;
 }
 
@@ -90,10 +90,14 @@ Fit fit_of(const Session& session, const Kernel& kernel) {
   for (std::size_t set = 0; set < session.sets.size(); ++set) {
     std::vector<const Tensor*> inputs;
     for (const std::optional<Tensor>& operand : session.sets[set]) inputs.push_back(operand ? &*operand : nullptr);
-    const Tensor given = kernel(session.call, inputs);
-    const Tensor& got = *session.outputs[set];
-    if (given.type() != got.type()) return Fit::none;
-    if (!same_values(given, got)) fit = std::min(fit, close_values(given, got) ? Fit::close : Fit::shape);
+    const std::vector<Tensor> given = kernel(session.call, inputs).asked();
+    if (given.size() != session.outputs[set]->size()) return Fit::none;
+    for (std::size_t output = 0; output < given.size(); ++output) {
+      const Tensor& got = (*session.outputs[set])[output];
+      if (given[output].type() != got.type()) return Fit::none;
+      if (!same_values(given[output], got))
+        fit = std::min(fit, close_values(given[output], got) ? Fit::close : Fit::shape);
+    }
   }
   return fit;
 }

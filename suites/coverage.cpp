@@ -16,20 +16,37 @@ using generators::Feature;
 
 constexpr std::string_view class_name = "class";
 
-bool is_float_version(const Definition& definition) {
-  return is_float(definition.types_of(definition.inputs.front().type).front());
+bool has_float(const Definition& definition) {
+  return std::ranges::any_of(definition.types_of(definition.inputs.front().type), is_float);
+}
+
+// The rulings with several readings that legal cases of ordinary data may differ in.
+std::vector<std::string_view> contested(const Definition& definition) {
+  std::vector<std::string_view> ids;
+  const auto lifts = [&](const std::string& id) {
+    return std::ranges::find(definition.constraints, id, &Constraint::ruling) != definition.constraints.end();
+  };
+  for (const RulingUse& use : definition.rulings) {
+    const Ruling& ruling = *find_ruling(use.id);
+    if (use.readings.size() > 1 && !ruling.is_set && !ruling.is_nonfinite && !lifts(use.id)) ids.push_back(use.id);
+  }
+  return ids;
 }
 
 Dimension classes_of(const Definition& definition) {
   Dimension classes{std::string(class_name), {"valid-core", "valid-contested", "valid-degenerate"}};
-  classes.values.emplace_back(is_float_version(definition) ? "nonfinite" : "overflow-int");
+  if (contested(definition).empty()) std::erase(classes.values, "valid-contested");
+  classes.values.emplace_back(has_float(definition) ? "nonfinite" : "overflow-int");
   return classes;
 }
 
-// Where neither the data nor the layout are read in several ways (A20, A16, A24), only windows are (A1, A3, A7, A8,
-// A10).
+// Where neither the data nor the layout are read in several ways (A20, A16, A24), only windows and constraints are.
 bool contests_only_windows(const Definition& definition) {
-  return definition.version.name == "Conv" || definition.version.name == "AveragePool";
+  constexpr std::string_view about_windows[] = {"A1", "A3", "A4", "A6", "A7", "A8", "A10", "A13"};
+  return std::ranges::all_of(definition.rulings, [&](const RulingUse& use) {
+    return use.readings.size() < 2 || find_ruling(use.id)->is_set ||
+           std::ranges::find(about_windows, use.id) != std::end(about_windows);
+  });
 }
 
 // Without ceil_mode and floor formulas (A10), windows are read in several ways where SAME_* meets a stride: pads are
@@ -43,10 +60,9 @@ bool is_contested_window(const Feature& b) {
 
 // `a` is a class.
 bool is_class_possible(const Definition& definition, const std::string& a, const Feature& b) {
-  const bool is_extent = b.dimension == "batch" || b.dimension == "channels" || b.dimension == "maps";
-  const bool is_degenerate =
-      (b.dimension == "rank" && b.value == "4") || b.value == "an empty axis" || (is_extent && b.value == "0");
-  if (is_degenerate) return a == "valid-degenerate" || a == "nonfinite";
+  if (generators::family_of(definition).is_degenerate(b)) return a == "valid-degenerate" || a == "nonfinite";
+  if (a == "nonfinite" && b.dimension.starts_with("type ") && b.dimension == "type " + definition.inputs.front().type)
+    return is_float(*dtype_named(b.value));
   if (a == "valid-contested" && b.value == "within the kernel" && contests_only_windows(definition) &&
       !definition.ruling("A1") && definition.attribute("ceil_mode") == nullptr)
     return false;  // A3 is left, which is about strides beyond the kernel
@@ -55,7 +71,7 @@ bool is_class_possible(const Definition& definition, const std::string& a, const
 }
 
 bool go_together(const Definition& definition, const Feature& a, const Feature& b) {
-  if (b.dimension == class_name) return is_class_possible(definition, b.value, a);
+  if (b.dimension == class_name && !is_class_possible(definition, b.value, a)) return false;
   return generators::is_possible(definition, a, b);
 }
 

@@ -23,8 +23,10 @@ void write_data_set(const fs::path& folder, const Case& c, int set) {
   const std::vector<std::string> inputs = graph_inputs(c, set);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     write_file(folder / tensor_name("input", static_cast<int>(i)), inputs[i]);
-  if (const std::optional<Tensor> output = oracles::expected(c, set))
-    write_file(folder / tensor_name("output", 0), encode_tensor(*output, c.definition().outputs.front().name));
+  const std::optional<std::vector<Tensor>> outputs = oracles::expected(c, set);
+  const std::vector<std::string> names = c.call().asked_outputs();
+  for (std::size_t i = 0; outputs && i < outputs->size(); ++i)
+    write_file(folder / tensor_name("output", static_cast<int>(i)), encode_tensor((*outputs)[i], names[i]));
 }
 
 Json evidence_json(const oracles::Evidence& e) {

@@ -60,14 +60,13 @@ struct Folding {
     }
   }
 
-  void add_answer(int set, const oracles::Admissible& admissible) {
-    const std::string& output = c().definition().outputs.front().name;
+  void add_answer(int set, int output, const std::string& name, const oracles::Admissible& admissible) {
     const std::string bounds = "bounds_" + std::to_string(set) + "/";
-    add(data_set_name(set) + "/" + tensor_name("output", 0), encode_tensor(admissible.output, output));
-    add(bounds + tensor_name("lower", 0), encode_tensor(admissible.lower, output));
-    add(bounds + tensor_name("upper", 0), encode_tensor(admissible.upper, output));
-    add(bounds + tensor_name("widest_lower", 0), encode_tensor(admissible.widest_lower, output));
-    add(bounds + tensor_name("widest_upper", 0), encode_tensor(admissible.widest_upper, output));
+    add(data_set_name(set) + "/" + tensor_name("output", output), encode_tensor(admissible.output, name));
+    add(bounds + tensor_name("lower", output), encode_tensor(admissible.lower, name));
+    add(bounds + tensor_name("upper", output), encode_tensor(admissible.upper, name));
+    add(bounds + tensor_name("widest_lower", output), encode_tensor(admissible.widest_lower, name));
+    add(bounds + tensor_name("widest_upper", output), encode_tensor(admissible.widest_upper, name));
   }
 
   Json head() const {
@@ -105,23 +104,35 @@ struct Folding {
     add_json(json);
   }
 
-  void accept(const std::vector<oracles::Admissible>& sets) {
+  // Per data set, per output.
+  void accept(const std::vector<std::vector<oracles::Admissible>>& sets) {
     add_question();
     std::set<std::string> arithmetic, widest;
     Json exceptions = Json::array();
+    const std::vector<std::string> names = c().call().asked_outputs();
     for (std::size_t set = 0; set < sets.size(); ++set) {
-      add_answer(static_cast<int>(set), sets[set]);
-      arithmetic.insert(sets[set].arithmetic.begin(), sets[set].arithmetic.end());
-      widest.insert(sets[set].widest_arithmetic.begin(), sets[set].widest_arithmetic.end());
-      exceptions.push_back(exceptions_json(sets[set]));
+      Json of_outputs = Json::array();
+      for (std::size_t output = 0; output < sets[set].size(); ++output) {
+        const oracles::Admissible& one = sets[set][output];
+        add_answer(static_cast<int>(set), static_cast<int>(output), names[output], one);
+        arithmetic.insert(one.arithmetic.begin(), one.arithmetic.end());
+        widest.insert(one.widest_arithmetic.begin(), one.widest_arithmetic.end());
+        of_outputs.push_back(exceptions_json(one));
+      }
+      exceptions.push_back(names.size() == 1 ? of_outputs.front() : of_outputs);
     }
     Json json = head();
     json["rulings"] = oracles::touched(c());
-    json["level"] = is_float(sets.front().output.dtype()) ? oracles::name(oracles::Level::L2) : "Q1";
+    json["level"] = level_of(sets.front().front().output.dtype());
     json["arithmetic"] = arithmetic;
     json["widest_arithmetic"] = widest;
     json["sets"] = exceptions;
     add_json(json);
+  }
+
+  std::string_view level_of(DType type) const {
+    if (!oracles::oracle_of(c().version).rounds) return oracles::name(oracles::Level::L0);
+    return is_float(type) ? oracles::name(oracles::Level::L2) : "Q1";
   }
 };
 
@@ -172,9 +183,9 @@ GoldenCase golden_case(const Planned& planned) {
     folding.reject(violated);
     return std::move(folding.golden);
   }
-  std::vector<oracles::Admissible> sets;
+  std::vector<std::vector<oracles::Admissible>> sets;
   for (int set = 0; set < data_sets; ++set) {
-    Result<oracles::Admissible> admissible = oracles::admissible(planned.c, set);
+    Result<std::vector<oracles::Admissible>> admissible = oracles::admissible(planned.c, set);
     if (!admissible) {
       folding.leave_unscored(admissible.error());
       return std::move(folding.golden);

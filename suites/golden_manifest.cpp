@@ -110,6 +110,21 @@ std::string golden_digest(const Seals& files) {
   return sha256(all);
 }
 
+std::map<OpVersion, std::string> version_digests(const Manifest& manifest) {
+  std::map<std::string, OpVersion, std::less<>> version_of;  // by the name of the case's folder
+  for (const Listed& listed : manifest.cases)
+    if (const Result<Case> c = parse_case(listed.line)) version_of[listed.name] = c->version;
+  std::map<OpVersion, Seals> files;
+  for (const auto& [path, seal] : manifest.files) {
+    const std::size_t begin = path.find('/') + 1;
+    const auto found = version_of.find(std::string_view(path).substr(begin, path.find('/', begin) - begin));
+    if (found != version_of.end()) files[found->second][path] = seal;
+  }
+  std::map<OpVersion, std::string> digests;
+  for (const auto& [version, seals] : files) digests[version] = golden_digest(seals);
+  return digests;
+}
+
 std::string text(const Manifest& manifest) {
   const Json suite{{"name", manifest.suite_name},
                    {"version", manifest.suite_version},

@@ -54,6 +54,9 @@ Result<Manifest> parse_manifest(std::string_view text);
 // The suite that was written. Error where a line is no case, or the suite hash is another.
 Result<Suite> suite_of(const Manifest& manifest);
 
+// The same digest of the files of each operator version.
+std::map<OpVersion, std::string> version_digests(const Manifest& manifest);
+
 // Tells whether a path may stand in a manifest: relative, plain letters, no folder that begins with a dot.
 bool is_plain_path(std::string_view path);
 

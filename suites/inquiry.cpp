@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 namespace assay::suites {
 namespace {
@@ -33,12 +34,17 @@ bool is_stale(const Planned& planned, const Outcome& outcome, const Verdict& ver
          outcome.sets[0] == outcome.sets[1] && operands(planned.c, 0) != operands(planned.c, 1);
 }
 
-// The answers of one model of several nodes, each with one output; nothing where they are not that.
-std::optional<std::vector<Outcome>> taken_apart(const Outcome& packed, std::size_t cases) {
-  std::vector<Outcome> apart(cases);
+// The answers of one model of several nodes, each with so many outputs; nothing where they are not that.
+std::optional<std::vector<Outcome>> taken_apart(const Outcome& packed, const std::vector<std::size_t>& outputs) {
+  std::vector<Outcome> apart(outputs.size());
   for (const std::vector<Tensor>& set : packed.sets) {
-    if (set.size() != cases) return std::nullopt;
-    for (std::size_t i = 0; i < cases; ++i) apart[i].sets.push_back({set[i]});
+    if (set.size() != std::accumulate(outputs.begin(), outputs.end(), std::size_t{0})) return std::nullopt;
+    auto next = set.begin();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const auto end = next + static_cast<std::ptrdiff_t>(outputs[i]);
+      apart[i].sets.emplace_back(next, end);
+      next = end;
+    }
   }
   return apart;
 }
@@ -157,7 +163,11 @@ std::vector<Conclusion> Inquiry::conclude(Question question, Outcome outcome) {
 void Inquiry::settle_pack(const Question& question, const Outcome& outcome, std::vector<Conclusion>& done) {
   const std::vector<std::size_t>& cases = question.cases;
   std::optional<std::vector<Outcome>> apart;
-  if (outcome.kind == Outcome::Kind::outputs) apart = taken_apart(outcome, cases.size());
+  if (outcome.kind == Outcome::Kind::outputs) {
+    std::vector<std::size_t> outputs;
+    for (const std::size_t each : cases) outputs.push_back(suite_.cases[each].c.call().asked_outputs().size());
+    apart = taken_apart(outcome, outputs);
+  }
   if (!apart) {
     const auto middle = cases.begin() + static_cast<std::ptrdiff_t>(cases.size() / 2);
     questions_.push_front({question.purpose, {middle, cases.end()}, {}});

@@ -64,7 +64,8 @@ class Side {
 
  private:
   std::optional<Room> room(Int index, bool with_wider) {
-    if (!answer_) answer_ = oracles::oracle_of(c_.version).answer(c_.call(), operands(c_, 0), {}, declared_);
+    if (!answer_)
+      answer_ = std::move(oracles::oracle_of(c_.version).answer(c_.call(), operands(c_, 0), {}, declared_).front());
     const Element element = answer_->element(index);
     if (element.kind != oracles::Kind::finite || !element.nan_admitted.empty()) return std::nullopt;
     std::optional<Room> all = room_of(element, element.asked, answer_->dtype());

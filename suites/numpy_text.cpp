@@ -37,17 +37,7 @@ std::string number(const T& value) {
 
 template <class F>
 auto with_elements(const Tensor& tensor, F&& f) {
-  switch (tensor.dtype()) {
-    case DType::u8: return f(tensor.as<std::uint8_t>());
-    case DType::i8: return f(tensor.as<std::int8_t>());
-    case DType::i32: return f(tensor.as<std::int32_t>());
-    case DType::i64: return f(tensor.as<std::int64_t>());
-    case DType::f16: return f(tensor.as<Float16>());
-    case DType::bf16: return f(tensor.as<BFloat16>());
-    case DType::f64: return f(tensor.as<double>());
-    case DType::f32: break;
-  }
-  return f(tensor.as<float>());
+  return for_type(tensor.dtype(), [&]<class T>() { return f(tensor.as<T>()); });
 }
 
 template <class T>
@@ -81,7 +71,7 @@ std::string counted(std::span<const T> values, int step, const TensorType& type)
   const auto first = static_cast<Int>(static_cast<double>(values[0]));
   const Int end = first + step * static_cast<Int>(values.size());
   return "np.arange(" + std::to_string(first) + ", " + std::to_string(end) + (step < 0 ? ", -1" : "") + ").astype(" +
-         numpy_type(type.dtype) + ")" + reshaped(type.shape);
+         std::string(numpy_name(type.dtype)) + ")" + reshaped(type.shape);
 }
 
 template <class T>
@@ -94,7 +84,7 @@ std::string written_out(std::span<const T> values, const TensorType& type) {
     line = is_full ? next : line + before + next;
     out += before + next;
   }
-  return out + "], " + numpy_type(type.dtype) + ")" + reshaped(type.shape);
+  return out + "], " + std::string(numpy_name(type.dtype)) + ")" + reshaped(type.shape);
 }
 
 bool is_printable(char c) { return c >= ' ' && c <= '~'; }
@@ -111,20 +101,6 @@ std::string escaped(char c) {
 
 }  // namespace
 
-std::string numpy_type(DType type) {
-  switch (type) {
-    case DType::f32: return "np.float32";
-    case DType::f64: return "np.float64";
-    case DType::f16: return "np.float16";
-    case DType::bf16: return "ml_dtypes.bfloat16";
-    case DType::i8: return "np.int8";
-    case DType::u8: return "np.uint8";
-    case DType::i32: return "np.int32";
-    case DType::i64: return "np.int64";
-  }
-  throw BrokenPromise("an element type that numpy has no name for");
-}
-
 std::string python_shape(const Shape& shape) {
   std::string out;
   for (const Int extent : shape) out += (out.empty() ? "" : ", ") + std::to_string(extent);
@@ -133,7 +109,7 @@ std::string python_shape(const Shape& shape) {
 
 std::optional<std::string> numpy_text(const Tensor& tensor, std::size_t most_letters) {
   return with_elements(tensor, [&](const auto& values) -> std::optional<std::string> {
-    const std::string type = numpy_type(tensor.dtype());
+    const std::string type(numpy_name(tensor.dtype()));
     if (values.empty()) return "np.zeros(" + python_shape(tensor.shape()) + ", " + type + ")";
     if (tensor.shape().empty()) return "np.array(" + number(values[0]) + ", " + type + ")";
     if (values.size() > 1 && is_constant(values))

@@ -14,7 +14,6 @@ namespace assay::suites {
 // values one by one, a constant or a count of any length. None where that takes more than so many letters.
 std::optional<std::string> numpy_text(const Tensor& tensor, std::size_t most_letters = 1000);
 
-std::string numpy_type(DType type);            // "np.float32", "ml_dtypes.bfloat16"
 std::string python_shape(const Shape& shape);  // "(1, 1, 4)", "(4,)", "()"
 
 // Writes text as a literal, whatever is in it: printable ASCII, the rest escaped.

@@ -79,11 +79,11 @@ class Session {
   Session(const Served& node, const OpenKernel& open, int threads)
       : served_(node), definition_(*find_definition(node.version)), kernel_(open(definition_)), threads_(threads) {}
 
-  Tensor output(const std::map<std::string, Tensor>& inputs) {
+  std::vector<Tensor> outputs(const std::map<std::string, Tensor>& inputs) {
     Bound bound = bind(served_, inputs);
     const Call call(definition_, std::move(bound.node));
     expect_legal(call);
-    return kernel_(call, bound.operands, threads_);
+    return kernel_(call, bound.operands, threads_).asked();
   }
 
  private:
@@ -110,12 +110,12 @@ KernelAnswer computed(const Ask& ask, const OpenKernel& open) {
   sessions.reserve(nodes.size());
   for (const Served& node : nodes) {
     sessions.emplace_back(node, open, ask.threads);
-    answer.names.push_back(node.output_name);
+    std::ranges::copy(node.output_names, std::back_inserter(answer.names));
   }
   for (const auto& parts : ask.sets) {
     const std::map<std::string, Tensor> inputs = named_inputs(nodes.front(), parts);
     auto& outputs = answer.outcome.sets.emplace_back();
-    for (Session& session : sessions) outputs.push_back(session.output(inputs));
+    for (Session& session : sessions) std::ranges::move(session.outputs(inputs), std::back_inserter(outputs));
   }
   return answer;
 }

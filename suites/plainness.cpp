@@ -25,12 +25,13 @@ bool has_nonfinite_data(const Case& c) {
 constexpr Int most_outputs = 4096;
 
 bool has_nonfinite_output(const Case& c) {
-  const auto answer = oracles::oracle_of(c.version).answer(c.call(), operands(c, 0), {}, {});
-  const Int count = volume(answer->shape());
-  for (Int i = 0; i < count && count <= most_outputs; ++i)
-    if (const oracles::Kind kind = answer->element(i).kind;
-        kind != oracles::Kind::finite && kind != oracles::Kind::unscored)
-      return true;
+  for (const auto& answer : oracles::oracle_of(c.version).answer(c.call(), operands(c, 0), {}, {})) {
+    const Int count = volume(answer->shape());
+    for (Int i = 0; i < count && count <= most_outputs; ++i)
+      if (const oracles::Kind kind = answer->element(i).kind;
+          kind != oracles::Kind::finite && kind != oracles::Kind::unscored)
+        return true;
+  }
   return false;
 }
 

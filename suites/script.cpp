@@ -55,15 +55,20 @@ bool is_large(const Case& c) {
 }
 
 // Type and shape of the right output, under the rulings.
-TensorType right_type(const Case& c, int set) {
-  const auto answer = oracles::oracle_of(c.version).answer(c.call(), operands(c, set), {}, {});
-  return {answer->dtype(), answer->shape()};
+TensorType right_type(const Case& c, int set, std::size_t output) {
+  const oracles::Answers answers = oracles::oracle_of(c.version).answer(c.call(), operands(c, set), {}, {});
+  return {answers.at(output)->dtype(), answers.at(output)->shape()};
 }
 
-const Tensor* output_of(const Outcome* outcome, int set) {
+const Tensor* output_of(const Outcome* outcome, int set, std::size_t output) {
   const auto at = static_cast<std::size_t>(set);
-  if (!outcome || at >= outcome->sets.size() || outcome->sets[at].empty()) return nullptr;
-  return &outcome->sets[at].front();
+  if (!outcome || at >= outcome->sets.size() || output >= outcome->sets[at].size()) return nullptr;
+  return &outcome->sets[at][output];
+}
+
+// The output that the script compares, of those asked for: the one that offends, else the first.
+std::size_t telling_output(const Verdict& verdict) {
+  return verdict.evidence ? static_cast<std::size_t>(verdict.evidence->output) : 0;
 }
 
 oracles::Level level_of(const Verdict& verdict, const Conduct& conduct) {
@@ -172,13 +177,14 @@ class Writer {
 
   void write_answers(int set) {
     if (is_large(c_) && (verdict_.state == State::error || verdict_.state == State::refused))
-      return write_types({right_type(c_, set)});
+      return write_types({right_type(c_, set, output_)});
     if (is_large(c_)) throw Unwritable{"its output is too large to be compared in a script"};
     const oracles::Arithmetic& arithmetic = provenance_.description.arithmetic;
-    answers_ = oracles::admitted(c_, set, level_of(verdict_, provenance_.conduct), arithmetic);
-    const Tensor* got = output_of(outcome_, set);
+    answers_ = of_output(oracles::admitted(c_, set, level_of(verdict_, provenance_.conduct), arithmetic), output_);
+    const Tensor* got = output_of(outcome_, set, output_);
     // The hull of all arithmetics may hold a number that none of them gives: then the level decides.
-    if (got && oracles::is_among(*got, answers_)) answers_ = oracles::admitted(c_, set, oracles::Level::L2, arithmetic);
+    if (got && oracles::is_among(*got, answers_))
+      answers_ = of_output(oracles::admitted(c_, set, oracles::Level::L2, arithmetic), output_);
     if (got && oracles::is_among(*got, answers_)) throw Unwritable{"its answer is wrong in a way that no script shows"};
     if (provenance_.description.answers_shapes || are_unscored(answers_)) {
       std::vector<TensorType> types;
@@ -200,7 +206,7 @@ class Writer {
     for (const TensorType& each : admitted)
       types += (types.empty() ? "" : ", ") + std::string("(") +
                (provenance_.description.answers_shapes ? std::to_string(static_cast<int>(each.dtype)) + ", "
-                                                       : "np.dtype(" + numpy_type(each.dtype) + "), ") +
+                                                       : "np.dtype(" + std::string(numpy_name(each.dtype)) + "), ") +
                python_shape(each.shape) + ")";
     add("want = [" + types + "]  # type and shape");
   }
@@ -213,7 +219,7 @@ class Writer {
 
   void write_answer(const Admitted& answer, std::size_t number, int set, const std::string& folder) {
     const std::string suffix = number == 0 ? "" : "_" + std::to_string(number);
-    const std::string output = data_set_name(set) + "/" + tensor_name("output", 0);
+    const std::string output = data_set_name(set) + "/" + tensor_name("output", static_cast<int>(output_));
     add("want" + suffix + " = " +
         (number == 0 && answer.unscored == 0  // else no file of the folder holds it
              ? expression(answer.output, output)
@@ -286,10 +292,18 @@ class Writer {
 
   // -- the end of the script
 
+  // "got", or "_, got" where the second of two outputs tells.
+  std::string list_with_got() const {
+    std::string list;
+    for (std::size_t i = 0; i < c_.call().asked_outputs().size(); ++i)
+      list += std::string(i == 0 ? "" : ", ") + (i == output_ ? "got" : "_");
+    return list;
+  }
+
   std::string asking(int set) const {
-    if (provenance_.description.answers_shapes) return "[[got]] = run(model, inputs)";
-    if (!second_) return "[[got]] = run(model, inputs)";
-    return set > 0 ? "_, [got] = run(model, others, inputs)" : "[got], _ = run(model, inputs, others)";
+    const std::string got = "[" + list_with_got() + "]";
+    if (provenance_.description.answers_shapes || !second_) return "[" + got + "] = run(model, inputs)";
+    return set > 0 ? "_, " + got + " = run(model, others, inputs)" : got + ", _ = run(model, inputs, others)";
   }
 
   void write_answering(int set) {
@@ -420,6 +434,7 @@ class Writer {
   const Verdict& verdict_;
   const Outcome* outcome_;
   const Provenance& provenance_;
+  std::size_t output_ = telling_output(verdict_);
   Snippet snippet_;
   Lines body_, fitting_;
   std::vector<Admitted> answers_;
@@ -436,8 +451,10 @@ int telling_set(const Case& c, const Verdict& verdict, const Outcome* outcome, c
   if (is_large(c)) return verdict.evidence ? verdict.evidence->set : 0;
   const oracles::Level level = level_of(verdict, provenance.conduct);
   for (int set = 0; set < data_sets; ++set)
-    if (const Tensor* got = output_of(outcome, set))
-      if (!oracles::is_among(*got, oracles::admitted(c, set, level, provenance.description.arithmetic))) return set;
+    if (const Tensor* got = output_of(outcome, set, telling_output(verdict)))
+      if (!oracles::is_among(*got, of_output(oracles::admitted(c, set, level, provenance.description.arithmetic),
+                                             telling_output(verdict))))
+        return set;
   return verdict.evidence ? verdict.evidence->set : 0;
 }
 

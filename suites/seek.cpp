@@ -19,7 +19,8 @@ std::vector<std::vector<Ground>> grounds(const Selection& selection) {
     std::vector<Ground> own;
     for (const Definition& definition : op->versions())
       for (const DType type : definition.types_of(definition.inputs.front().type))
-        if (is_float(type) && selection.admits(definition, type)) own.push_back({&definition, type});
+        if (is_float(type) && oracles::oracle_of(definition.version).rounds && selection.admits(definition, type))
+          own.push_back({&definition, type});
     if (!own.empty()) all.push_back(std::move(own));
   }
   return all;
@@ -27,7 +28,8 @@ std::vector<std::vector<Ground>> grounds(const Selection& selection) {
 
 Ground ground_of(const Selection& selection, std::uint64_t island) {
   const std::vector<std::vector<Ground>> all = grounds(selection);
-  if (all.empty()) throw InputError("--seek: nothing that is selected is rounded; --ops QLinearConv has no budget");
+  if (all.empty())
+    throw InputError("--seek: nothing that is selected is rounded; --ops QLinearConv and --ops Relu have no budget");
   const std::vector<Ground>& own = all[island % all.size()];
   return own[island / all.size() % own.size()];
 }

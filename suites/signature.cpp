@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/signature.h"
 
-#include "generators/questions.h"
+#include "generators/family.h"
 #include "generators/traits.h"
 #include "oracles/operands.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 namespace assay::suites {
@@ -17,100 +16,13 @@ using oracles::State;
 
 // -- where
 
-// One element of an output, channels second.
-struct Place {
-  int set = 0;
-  Int n = 0, m = 0;
-  Shape window;
-};
-
-struct Output {
-  Int batch = 0, maps = 0, group = 1;
-  Shape windows;
-
-  Int elements() const { return batch * maps * volume(windows); }
-};
-
-bool has_channels_last(const Case& c) {
-  const auto& layout = generators::questions_about(c.version).layout;
-  return layout && layout->channels_last;
-}
-
-// Channels second, whatever the operator has.
-Shape channels_second(Shape shape, bool channels_last) {
-  if (channels_last && shape.size() > 2) std::rotate(shape.begin() + 1, shape.end() - 1, shape.end());
-  return shape;
-}
-
-Output output_of(const Case& c, const Shape& shape) {
-  const Shape second = channels_second(shape, has_channels_last(c));
-  Output output{second.at(0), second.at(1), 1, {second.begin() + 2, second.end()}};
-  if (c.definition().attribute("group")) output.group = c.call().integer("group");
-  return output;
-}
-
-Place place_of(const Case& c, const Shape& shape, const Offender& offender) {
-  const Shape at = channels_second(oracles::position(shape, offender.index), has_channels_last(c));
-  return {offender.set, at.at(0), at.at(1), {at.begin() + 2, at.end()}};
-}
-
-// A part of the output that errors may be confined to. It says something only where the output has other parts as well.
-struct Region {
-  const char* name;
-  bool (*exists)(const Output&);
-  bool (*holds)(const Output&, const Place&);
-};
-
-Int last(const Output& o, std::size_t axis) { return o.windows[axis] - 1; }
-bool is_many(Int extent) { return extent > 1; }
-bool has_windows(const Output& o) { return std::ranges::any_of(o.windows, is_many); }
-bool has_columns(const Output& o) { return o.windows.back() > 1; }
-bool has_rows(const Output& o) { return o.windows.size() > 1 && o.windows.front() > 1; }
-bool has_interior(const Output& o) {
-  return std::ranges::all_of(o.windows, [](Int extent) { return extent > 2; });
-}
-bool is_at_border(const Output& o, const Place& p) {
-  for (std::size_t axis = 0; axis < o.windows.size(); ++axis)
-    if (p.window[axis] == 0 || p.window[axis] == last(o, axis)) return true;
-  return false;
-}
-bool is_last_window(const Output& o, const Place& p) {
-  for (std::size_t axis = 0; axis < o.windows.size(); ++axis)
-    if (p.window[axis] != last(o, axis)) return false;
-  return true;
-}
-
-// The narrowest first.
-const Region regions[] = {
-    {"in the second data set", [](const Output&) { return true; },
-     [](const Output&, const Place& p) { return p.set > 0; }},
-    {"in the last window", has_windows, is_last_window},
-    {"in the first window", has_windows,
-     [](const Output&, const Place& p) { return std::ranges::all_of(p.window, [](Int at) { return at == 0; }); }},
-    {"in the last column", has_columns,
-     [](const Output& o, const Place& p) { return p.window.back() == o.windows.back() - 1; }},
-    {"in the first column", has_columns, [](const Output&, const Place& p) { return p.window.back() == 0; }},
-    {"in the last row", has_rows, [](const Output& o, const Place& p) { return p.window.front() == last(o, 0); }},
-    {"in the first row", has_rows, [](const Output&, const Place& p) { return p.window.front() == 0; }},
-    {"past the last four columns", [](const Output& o) { return o.windows.back() > 4 && o.windows.back() % 4 != 0; },
-     [](const Output& o, const Place& p) { return p.window.back() >= o.windows.back() / 4 * 4; }},
-    {"in the last map", [](const Output& o) { return is_many(o.maps); },
-     [](const Output& o, const Place& p) { return p.m == o.maps - 1; }},
-    {"in the channel tail", [](const Output& o) { return o.maps > 4 && o.maps % 4 != 0; },
-     [](const Output& o, const Place& p) { return p.m >= o.maps / 4 * 4; }},
-    {"after the first group", [](const Output& o) { return is_many(o.group) && o.maps >= o.group; },
-     [](const Output& o, const Place& p) { return p.m >= o.maps / o.group; }},
-    {"after the first item of the batch", [](const Output& o) { return is_many(o.batch); },
-     [](const Output&, const Place& p) { return p.n > 0; }},
-    {"at the border", has_interior, is_at_border},
-    {"in the interior", has_interior, [](const Output& o, const Place& p) { return !is_at_border(o, p); }},
-};
-
-std::string region_of(const Output& output, const std::vector<Place>& places) {
-  for (const Region& region : regions)
-    if (region.exists(output) &&
-        std::ranges::all_of(places, [&](const Place& place) { return region.holds(output, place); }))
-      return region.name;
+// Names the narrowest part of the output that holds every offender, "anywhere" where none does; they are of one output.
+std::string region_of(const Case& c, const Shape& shape, const std::vector<Offender>& offenders) {
+  if (std::ranges::all_of(offenders, [](const Offender& o) { return o.set > 0; })) return "in the second data set";
+  std::vector<Shape> places;
+  for (const Offender& offender : offenders) places.push_back(oracles::position(shape, offender.index));
+  for (const generators::Region& region : generators::family_of(c.definition()).regions(c, shape))
+    if (std::ranges::all_of(places, region.holds)) return std::string(region.name);
   return "anywhere";
 }
 
@@ -141,14 +53,16 @@ std::string likeness(const std::vector<Offender>& offenders, DType type) {
 }
 
 std::string value_pattern(const Case& c, const Answered& answered, const oracles::Judgement& judgement) {
-  const std::vector<Offender> offenders = oracles::Bench(c, judgement).offenders(answered.outcome, answered.verdict);
+  std::vector<Offender> offenders = oracles::Bench(c, judgement).offenders(answered.outcome, answered.verdict);
   if (offenders.empty()) return "";
-  const Tensor& first = answered.outcome.sets.front().front();
-  std::vector<Place> places;
-  for (const Offender& offender : offenders) places.push_back(place_of(c, first.shape(), offender));
+  // The first output that has any tells; of another one than the first by its name.
+  const int output = std::ranges::min(offenders, {}, &Offender::output).output;
+  std::erase_if(offenders, [&](const Offender& each) { return each.output != output; });
+  const std::string of = output == 0 ? "" : c.call().asked_outputs().at(static_cast<std::size_t>(output)) + " ";
+  const Tensor& first = answered.outcome.sets.front().at(static_cast<std::size_t>(output));
   // Where not all were looked at, the others may be anywhere.
   const bool is_all = static_cast<Int>(offenders.size()) < judgement.most_wrong;
-  return likeness(offenders, first.dtype()) + (is_all ? region_of(output_of(c, first.shape()), places) : "anywhere");
+  return of + likeness(offenders, first.dtype()) + (is_all ? region_of(c, first.shape(), offenders) : "anywhere");
 }
 
 // -- shapes and reasons

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <span>
 
 namespace assay::suites {
 namespace {
@@ -76,13 +77,48 @@ struct Share {
   DType type;
   std::vector<std::string> breakable;
   Int cases = 0;
-  Int turn = 0;  // its place among the shares: lets near misses of small runs still reach different constraints
+  Int turn = 0;   // its place among the shares: lets near misses of small runs still reach different constraints
+  Int first = 0;  // index of its first legal case
 
   std::string origin(std::uint64_t seed, std::string_view what, Int index) const {
     return "seed " + std::to_string(seed) + ": " + text(definition->version) + " " + std::string(name(type)) + " " +
            std::string(what) + std::to_string(index);
   }
 };
+
+// The first operators share the number asked for evenly.
+constexpr std::size_t first_operators = 5;
+
+bool is_first(const Definition& definition) {
+  const std::span<const Operator* const> first(operators().data(), first_operators);
+  return std::ranges::any_of(first, [&](const Operator* op) {
+    return op->domain() == definition.version.domain && op->name() == definition.version.name;
+  });
+}
+
+// Returns how many cases a later operator's version gets in a suite of `generated`: of the default number 40 to 160, by
+// what its definition has to be asked about.
+Int cases_of(const Definition& definition, Int generated) {
+  const std::size_t space = 16 * types_of(definition).size() + 8 * definition.attributes.size() +
+                            8 * definition.constraints.size() + 8 * definition.inputs.size();
+  return std::clamp<Int>(static_cast<Int>(space), 40, 160) * generated / default_generated;
+}
+
+void spread(std::vector<Share>& shares, const Request& request) {
+  const auto first = std::ranges::count_if(shares, [](const Share& share) { return is_first(*share.definition); });
+  for (Share& share : shares) {
+    if (is_first(*share.definition)) {
+      share.cases = request.generated / first + (share.turn < request.generated % first ? 1 : 0);
+      continue;
+    }
+    // The types of a version take its strata in turn.
+    const std::vector<DType>& types = types_of(*share.definition);
+    const Int all = cases_of(*share.definition, request.generated), count = static_cast<Int>(types.size());
+    const Int sibling = std::ranges::find(types, share.type) - types.begin();
+    share.cases = all / count + (sibling < all % count ? 1 : 0);
+    share.first = sibling * (all / count + 1);
+  }
+}
 
 // Those of the selected operator versions, each as large as in the whole suite. All types of a version are drawn: a
 // near miss of one type may have a first input of another.
@@ -92,8 +128,7 @@ std::vector<Share> shares(const Request& request) {
     for (const Definition& definition : op->versions())
       if (!request.profile || request.profile->part(definition.version))
         for (DType type : types_of(definition)) all.push_back({&definition, type, {}, 0, static_cast<Int>(all.size())});
-  const Int count = static_cast<Int>(all.size());
-  for (Share& share : all) share.cases = request.generated / count + (share.turn < request.generated % count ? 1 : 0);
+  spread(all, request);
   std::erase_if(all, [&](const Share& share) { return !request.selection.admits(*share.definition); });
   for (Share& share : all) share.breakable = generators::breakable(*share.definition);
   return all;
@@ -148,7 +183,7 @@ class Gathering {
 };
 
 void gather_legal(const Share& share, Int wanted, std::uint64_t seed, Gathering& into) {
-  for (Int index = 0, taken = 0; taken < wanted && index < into.attempts(wanted); ++index)
+  for (Int index = share.first, taken = 0; taken < wanted && index - share.first < into.attempts(wanted); ++index)
     taken += into.take(generators::legal(*share.definition, share.type, seed, static_cast<std::uint64_t>(index)),
                        share.origin(seed, "#", index));
 }
@@ -212,16 +247,33 @@ std::vector<Planned> within(const Profile* profile, const std::vector<Planned>& 
   return kept;
 }
 
-// Generated cases are spread over the shares again, so the last are left out evenly.
-std::vector<Planned> abridged(const std::vector<Planned>& pinned) {
+// Keeps every fourth generated case of a version: all of its types and constraints stay.
+void thin_out(std::vector<Planned>& cases) {
+  std::map<OpVersion, Int> seen;
+  std::erase_if(
+      cases, [&](const Planned& each) { return each.origin.starts_with("seed ") && seen[each.c.version]++ % 4 != 0; });
+}
+
+// Of the first operators as many generated cases as make the number; they are spread over the shares again, so the last
+// are left out evenly. Of every other version its pinned cases and the first quarter of its generated ones.
+std::vector<Planned> abridged(const std::vector<Planned>& every_pinned) {
+  const auto is_later = [](const Planned& each) { return !is_first(each.c.definition()); };
+  std::vector<Planned> pinned = every_pinned, later;
+  std::ranges::copy_if(every_pinned, std::back_inserter(later), is_later);
+  std::erase_if(pinned, is_later);
   Request request;
+  for (const Planned& each : generated_cases(request))
+    if (is_later(each)) later.push_back(each);
+  thin_out(later);
   request.generated = short_cases;
   std::vector<Planned> all = with_generated(pinned, request);
+  std::erase_if(all, is_later);
   const std::size_t kept = each_once(pinned).size(), drawn = all.size() - kept;
   expects(kept < short_cases && all.size() >= short_cases, "the short suite holds all pinned cases and some more");
   const std::size_t wanted = short_cases - kept;
   std::vector<Planned> cases(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept));
   for (std::size_t i = 0; i < wanted; ++i) cases.push_back(std::move(all[kept + i * drawn / wanted]));
+  std::ranges::move(each_once(std::move(later)), std::back_inserter(cases));
   return cases;
 }
 
@@ -301,12 +353,22 @@ Suite plan(const std::filesystem::path& suites, const Request& request) {
   return suite;
 }
 
+std::map<OpVersion, std::string> version_hashes(const std::vector<Planned>& cases) {
+  std::map<OpVersion, std::vector<std::string>> lines;
+  for (const Planned& p : cases) lines[p.c.version].push_back(p.expected ? p.line + " => " + *p.expected : p.line);
+  std::map<OpVersion, std::string> hashes;
+  for (auto& [version, own] : lines) {
+    std::ranges::sort(own);
+    std::string all;
+    for (const std::string& each : own) all += each + "\n";
+    hashes[version] = sha256(all);
+  }
+  return hashes;
+}
+
 std::string suite_hash(const std::vector<Planned>& cases) {
-  std::vector<std::string> lines;
-  for (const Planned& p : cases) lines.push_back(p.expected ? p.line + " => " + *p.expected : p.line);
-  std::ranges::sort(lines);
   std::string all;
-  for (const std::string& each : lines) all += each + "\n";
+  for (const auto& [version, hash] : version_hashes(cases)) all += hash + "  " + text(version) + "\n";
   return sha256(all);
 }
 

@@ -29,15 +29,15 @@ struct Suite {
   std::string name = "assay", version;
   std::vector<Planned> cases;
   bool complete = true;                      // nothing filtered away, nothing shortened
-  std::string hash;                          // SHA-256 over the sorted lines with their expectations
+  std::string hash;                          // suite_hash of the cases
   const Profile* profile = nullptr;          // every case lies within it
   std::map<std::string, Int> left_out = {};  // what kept a case outside the profile -> how many
 };
 
 inline constexpr std::string_view suite_version = "0.1";
 inline constexpr Int default_generated = 4000;
-// `short`, for backends that take seconds where others take milliseconds: the pinned cases and as many generated ones
-// of seed 1 as make this number. No certificate.
+// `short`, for backends that take seconds where others take milliseconds: of the first operators the pinned cases and
+// as many generated ones of seed 1 as make this number, of the later ones a quarter. No certificate.
 inline constexpr Int short_cases = 1500;
 
 // What to take. Empty sets take everything.
@@ -55,7 +55,7 @@ struct Request {
   Selection selection;
   Length length = Length::full;
   std::uint64_t seed = 1;
-  Int generated = default_generated;  // of the whole suite
+  Int generated = default_generated;  // of the first operators; of the later ones in proportion
   const Profile* profile = nullptr;
 };
 
@@ -69,9 +69,9 @@ std::vector<Planned> read_case_file(const std::filesystem::path& file);
 // Every *.cases under conformance/ and regressions/ of the `suites` folder, in the order of their names.
 std::vector<Planned> pinned_cases(const std::filesystem::path& suites);
 
-// Spreads them evenly over all operator versions and types, whatever is selected, and keeps the selected ones: a part
-// is what the whole suite of that seed and number asks of it. About an eighth are near misses, taking turns through
-// every constraint that can be broken alone. `left_out`: gains what kept drawn cases outside the profile of the
+// Spreads them over all operator versions and types, whatever is selected, and keeps the selected ones: a part is what
+// the whole suite of that seed and number asks of it. About an eighth are near misses, taking turns through every
+// constraint that can be broken alone. `left_out`: gains what kept drawn cases outside the profile of the
 // request.
 std::vector<Planned> generated_cases(const Request& request, std::map<std::string, Int>* left_out = nullptr);
 
@@ -80,6 +80,9 @@ std::vector<Planned> generated_cases(const Request& request, std::map<std::strin
 // Throws InputError where nothing is left.
 Suite plan(const std::filesystem::path& suites, const Request& request);
 
+// SHA-256 over the sorted lines of each version, with their expectations.
+std::map<OpVersion, std::string> version_hashes(const std::vector<Planned>& cases);
+// SHA-256 over those: a version that is added or changed leaves the others' alone.
 std::string suite_hash(const std::vector<Planned>& cases);
 
 }  // namespace assay::suites

@@ -249,6 +249,7 @@ const Operator& average_pool() {
           .type("T", {bf16, f16, f32, f64})
           .ruling("A8", {"drop-one", "drop-all"}, "'Ignored' excludes keeping one; drop-all is the plural's letter.")
 
+      .shaping(Shaping::window)
       .shape(output_shape)
       .kernel(compute)
       .fast(compute_fast);

@@ -317,6 +317,7 @@ const Operator& deform_conv() {
       .since(22, "T admits bfloat16")
           .type("T", {bf16, f16, f32, f64})
 
+      .shaping(Shaping::window)
       .shape(output_shape)
       .kernel(compute)
       .fast(compute_fast);

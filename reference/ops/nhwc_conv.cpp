@@ -74,13 +74,14 @@ Tensor between_transpositions(std::span<const Tensor* const> in, Conv&& conv) {
 }
 
 Tensor compute(const Call& call, std::span<const Tensor* const> in) {
-  return between_transpositions(
-      in, [&](std::span<const Tensor* const> inputs) { return conv_definition().kernel(conv_of(call), inputs); });
+  return between_transpositions(in, [&](std::span<const Tensor* const> inputs) {
+    return conv_definition().kernel(conv_of(call), inputs).only();
+  });
 }
 
 Tensor compute_fast(const Call& call, std::span<const Tensor* const> in, int threads) {
   return between_transpositions(in, [&](std::span<const Tensor* const> inputs) {
-    return conv_definition().fast(conv_of(call), inputs, threads);
+    return conv_definition().fast(conv_of(call), inputs, threads).only();
   });
 }
 
@@ -104,6 +105,7 @@ const Operator& nhwc_conv() {
           .type("T", {f16, f32, f64})
           .rulings({"A2", "A3", "A4", "A5", "A6", "A12", "A13", "A14", "A15", "A24", "A25", "A26", "A29", "A31"})
 
+      .shaping(Shaping::window)
       .shape(output_shape)
       .kernel(compute)
       .fast(compute_fast);

@@ -270,6 +270,7 @@ const Operator& qlinear_conv() {
           .type("tensor(float)", {f32})
           .rulings({"A2", "A3", "A4", "A5", "A6", "A12", "A13", "A15", "A16", "A17", "A18", "A31", "A32"})
 
+      .shaping(Shaping::window)
       .shape(output_shape)
       .kernel(compute)
       .fast(compute_fast);

@@ -104,7 +104,7 @@ const dictionary = (name, row) => { const column = table[name]; return column.va
 const line = (row) => table.line[row];
 const state = (row) => dictionary("state", row);
 const version = (row) => line(row).slice(0, line(row).indexOf(" "));
-const type = (row) => { const found = /=(b?f16|f32|f64|[ui]8|i32|i64)\[/.exec(line(row)); return found ? found[1] : ""; };
+const type = (row) => { const found = /=(b?f16|f32|f64|[ui](?:8|16|32)|i64|bool)\[/.exec(line(row)); return found ? found[1] : ""; };
 const quoted = (text) => "'" + text.replaceAll("'", "'\\''") + "'";
 function replay(row) {
   const start = dictionary("replay", row);
@@ -449,7 +449,7 @@ function versionRow(row, cells) {
 }
 
 function matrix() {
-  const order = ["bf16", "f16", "f32", "f64", "u8", "i8", "i32", "i64"];
+  const order = ["bf16", "f16", "f32", "f64", "u8", "i8", "u16", "i16", "u32", "i32", "i64", "bool"];
   // A type that only models that break a constraint have is no column.
   const isShown = (row, name) => row.types && row.types[name] && (isFuzz || !row.standings || !row.standings[name] ||
     row.standings[name].legal > 0 || breaking(row.types[name]).length > 0);

@@ -97,7 +97,7 @@ Kernel through(Kernel conv, Layouts layouts = {}) {
   return [conv = std::move(conv), layouts](const Call& call, std::span<const Tensor* const> in) {
     const Tensor x = layouts.x(*in[0]), w = layouts.w(*in[1]);
     const Tensor* const operands[] = {&x, &w, in.size() > 2 ? in[2] : nullptr};
-    return layouts.y(conv(standing_for(call, x.type(), w.type()), operands));
+    return layouts.y(conv(standing_for(call, x.type(), w.type()), operands).only());
   };
 }
 

@@ -15,7 +15,8 @@ struct Equivalent {
 constexpr std::string_view no_bf16 = "T does not admit bfloat16",
                            no_dilations = "there is no dilations, every tap is adjacent",
                            no_ceil = "there is no ceil_mode, windows are counted as floor and none overhangs",
-                           no_count = "there is no count_include_pad, padding never counts";
+                           no_count = "there is no count_include_pad, padding never counts",
+                           no_integers = "T admits no integers";
 
 constexpr auto all = std::to_array<Equivalent>({
     {"conv-reads-bf16-as-f16", "Conv", 22, no_bf16},
@@ -32,6 +33,10 @@ constexpr auto all = std::to_array<Equivalent>({
     {"pool-never-counts-padding", "AveragePool", 7, no_count},
     {"pool-ignores-padding-at-corner", "AveragePool", 7, no_count},
     {"pool-forgets-same-padding", "AveragePool", 7, no_count},
+    {"relu-reads-i64-as-i32", "Relu", 14, no_integers},
+    {"relu-reads-integers-as-f32", "Relu", 14, no_integers},
+    {"relu-reads-integers-as-f64", "Relu", 14, no_integers},
+    {"relu-reads-integers-as-i8", "Relu", 14, no_integers},
 });
 
 }  // namespace

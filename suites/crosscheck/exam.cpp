@@ -46,7 +46,7 @@ oracles::Outcome Exam::answer(const Kernel& kernel) const {
     for (const oracles::Operands& set : sets_) {
       std::vector<const Tensor*> inputs;
       for (const std::optional<Tensor>& operand : set) inputs.push_back(operand ? &*operand : nullptr);
-      outcome.sets.push_back({kernel(call_, inputs)});
+      outcome.sets.push_back(kernel(call_, inputs).asked());
     }
   } catch (const std::exception& crash) {
     return oracles::Outcome::failure(oracles::Outcome::Kind::crashed, crash.what());

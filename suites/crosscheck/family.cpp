@@ -26,18 +26,22 @@ const Member* member(const OpVersion& version) {
 }  // namespace
 
 std::span<const Way> ways_of(const OpVersion& version) {
-  const Member* const found = member(version);
-  return found ? found->ways() : std::span<const Way>{};
+  if (const Member* const found = member(version)) return found->ways();
+  const Operator* const op = find_operator(version.domain, version.name);
+  return op ? later_ways(*op) : std::span<const Way>{};
 }
 
 std::span<const Bug> bugs_of(const OpVersion& version) {
-  const Member* const found = member(version);
-  return found ? found->bugs() : std::span<const Bug>{};
+  if (const Member* const found = member(version)) return found->bugs();
+  const Operator* const op = find_operator(version.domain, version.name);
+  return op ? derived_bugs(*op) : std::span<const Bug>{};
 }
 
 std::vector<OpVersion> family() {
   std::vector<OpVersion> versions;
   for (const Member& m : members()) versions.push_back(m.version);
+  for (const Operator* op : operators())
+    if (!derived_bugs(*op).empty()) versions.push_back(op->versions().back().version);
   return versions;
 }
 

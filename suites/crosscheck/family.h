@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators that are a convolution underneath: QLinearConv, DeformConv and NhwcConv, each with its correct ways and
-// its planted bugs. They borrow the windows of the gather engine, and nothing from the kernels or the oracles.
+// The operators besides Conv and AveragePool, each with its correct ways and its planted bugs. QLinearConv, DeformConv
+// and NhwcConv, a convolution underneath, borrow the windows of the gather engine, and nothing from the kernels or the
+// oracles. Those of the others are derived from their definitions.
 #pragma once
 
 #include "suites/crosscheck/mutants.h"
@@ -18,6 +19,7 @@ struct Way {
 struct Bug {
   Mutant mutant;
   Kernel kernel;
+  bool keeps_last = false;  // from the run before
 };
 
 // What variants.cpp and mutants.cpp list.
@@ -29,6 +31,8 @@ std::span<const Way> quantized_ways();
 std::span<const Bug> quantized_bugs();
 std::span<const Way> deformed_ways();
 std::span<const Bug> deformed_bugs();
+std::span<const Way> later_ways(const Operator& op);    // of such an operator
+std::span<const Bug> derived_bugs(const Operator& op);  // of an operator outside the family of sliding windows
 std::span<const Way> channels_last_ways();
 std::span<const Bug> channels_last_bugs();
 

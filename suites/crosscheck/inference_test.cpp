@@ -145,6 +145,9 @@ DType output_type(const Case& c) {
   throw BrokenPromise("an output whose type no input gives");
 }
 
+// The schemas of the first opsets that say nothing of their outputs.
+bool has_no_inference(const OpVersion& version) { return version == OpVersion{"", "Relu", 1}; }
+
 // Where inference differs from `ruled`, a listed defect must say so and say by how much.
 void compare(const Case& c, const Shape& ruled, Tally& tally) {
   Case fixed = c;
@@ -152,9 +155,18 @@ void compare(const Case& c, const Shape& ruled, Tally& tally) {
   const Inferred inferred = infer(model_of(fixed));
   INFO("ONNX infers " << printed(inferred) << ", ruled " << text(ruled));
   REQUIRE(inferred.error.empty());
+  if (has_no_inference(c.version)) {
+    CHECK(!inferred.shape);
+    return;
+  }
   CHECK(inferred.dtype == output_type(c));
   REQUIRE(inferred.shape);
   REQUIRE(inferred.shape->size() == ruled.size());
+  if (c.definition().shaping != Shaping::window) {
+    for (std::size_t i = 0; i < ruled.size(); ++i) CHECK((*inferred.shape)[i] == ruled[i]);
+    ++tally.cases;
+    return;
+  }
   const std::size_t first = has_channels_last(c) ? 1 : 2, maps = has_channels_last(c) ? ruled.size() - 1 : 1;
   CHECK((*inferred.shape)[0] == ruled[0]);
   CHECK((*inferred.shape)[maps] == ruled[maps]);
@@ -216,6 +228,7 @@ TEST_CASE("Inference: where no window fits, ONNX declares phantom windows or neg
           "[inference]") {
   Tally tally;
   for_each_question(questions() / 2, [&](const Definition& definition, DType type, std::uint64_t index) {
+    if (!definition.constraint("W8")) return;
     const std::optional<Case> c = generators::near_miss(definition, type, "W8", seed, index);
     if (!c) return;
     INFO(line(*c));
@@ -234,6 +247,7 @@ TEST_CASE("Inference: of auto_pad and pads together ONNX follows pads, and lets 
   const Readings pads_win = Readings().with("A4", "pads-win");
   Int seen = 0;
   for_each_question(questions() / 4, [&](const Definition& definition, DType type, std::uint64_t index) {
+    if (!definition.constraint("W2")) return;
     std::optional<Case> c = generators::near_miss(definition, type, "W2", seed, index);
     if (!c) return;
     INFO(line(*c));

@@ -47,7 +47,7 @@ std::optional<Tensor> asked_of(const Kernel& kernel, const Case& c) {
   std::vector<const Tensor*> inputs;
   for (const auto& operand : data) inputs.push_back(operand ? &*operand : nullptr);
   try {
-    return kernel(c.call(), inputs);
+    return kernel(c.call(), inputs).only();
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -88,8 +88,9 @@ std::optional<oracles::Ratio> rest(const std::vector<std::unique_ptr<oracles::An
 std::vector<std::unique_ptr<oracles::Answer>> exact_answers(const Case& c, const LawAsked& asked) {
   std::vector<std::unique_ptr<oracles::Answer>> answers;
   const auto add = [&](const Case& question) {
-    answers.push_back(
-        oracles::oracle_of(question.version).answer(question.call(), operands(question, 0), Readings(), {}));
+    oracles::Answers outputs =
+        oracles::oracle_of(question.version).answer(question.call(), operands(question, 0), Readings(), {});
+    answers.push_back(std::move(outputs.front()));
   };
   add(c);
   for (const Case& related : asked.related) add(related);

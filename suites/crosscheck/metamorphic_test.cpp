@@ -25,7 +25,7 @@ Tensor ask(const OpVersion& version, Node node, const Operands& operands) {
   REQUIRE(definition.violated(call).empty());
   std::vector<const Tensor*> pointers;
   for (const auto& operand : operands) pointers.push_back(operand ? &*operand : nullptr);
-  return definition.kernel(call, pointers);
+  return definition.kernel(call, pointers).only();
 }
 
 // The attributes of a node without its inputs.

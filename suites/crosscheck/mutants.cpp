@@ -468,16 +468,18 @@ const Planted& named(std::string_view id) {
   throw BrokenPromise("no planted bug " + std::string(id));
 }
 
-// A session that reuses its output buffer and does not write the last element again.
+// A session that reuses its output buffers and does not write the last element again.
 Kernel keeping_last(Kernel right) {
-  auto buffer = std::make_shared<Tensor>();
-  return [right = std::move(right), buffer](const Call& call, std::span<const Tensor* const> inputs) {
-    Tensor y = right(call, inputs);
-    if (buffer->type() == y.type() && y.elements() > 0) {
-      const std::size_t size = size_of(y.dtype());
-      std::ranges::copy(buffer->bytes().last(size), y.bytes().last(size).begin());
+  auto buffers = std::make_shared<Values>();
+  return [right = std::move(right), buffers](const Call& call, Inputs inputs) {
+    Values y = right(call, inputs);
+    for (std::size_t i = 0; i < std::min(y.size(), buffers->size()); ++i) {
+      const std::optional<Tensor>& before = (*buffers)[i];
+      if (!y[i] || !before || before->type() != y[i]->type() || y[i]->elements() == 0) continue;
+      const std::size_t size = size_of(y[i]->dtype());
+      std::ranges::copy(before->bytes().last(size), y[i]->bytes().last(size).begin());
     }
-    *buffer = y;
+    *buffers = y;
     return y;
   };
 }
@@ -515,7 +517,7 @@ std::span<const Mutant> mutants() {
 
 std::optional<Kernel> mutant(std::string_view id, const OpVersion& version) {
   for (const Bug& bug : bugs_of(version))
-    if (bug.mutant.id == id) return bug.kernel;
+    if (bug.mutant.id == id) return bug.keeps_last ? keeping_last(bug.kernel) : bug.kernel;
   for (const Planted& p : planted())
     if (p.mutant.id == id && version.domain.empty() && p.mutant.op == version.name) {
       Kernel kernel = gathering(p.entry.deviation);

@@ -77,6 +77,7 @@ void put(const Case& c, std::uint64_t turn, Share& share) {
     const oracles::Operands in = operands(c, set);
     const auto screening = oracles::oracle_of(c.version)
                                .answer(c.call(), in, {}, {})
+                               .front()
                                ->screen(right.sets[static_cast<std::size_t>(set)][0], {});
     if (!screening || screening->has_empty) continue;  // an average over no cell is not the filter's to decide
     share.right += screening->right;

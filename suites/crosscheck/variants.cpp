@@ -151,7 +151,7 @@ bool fits_winograd(const Plan& plan) {
 }
 
 Kernel winograd(Int outputs) {
-  return [outputs](const Call& call, std::span<const Tensor* const> inputs) {
+  return [outputs](const Call& call, Inputs inputs) -> Values {
     const Plan plan = plan_of(call);
     if (!fits_winograd(plan)) return gathering({})(call, inputs);
     Tensor y({call.type("X").dtype, plan.output()});

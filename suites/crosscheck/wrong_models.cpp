@@ -131,8 +131,10 @@ Kernel shape_of(const GatherDeviation& deviation) {
 
 Kernel zeros() {
   return [](const Call& call, std::span<const Tensor* const> in) {
-    const Tensor right = call.definition().kernel(call, in);
-    return Tensor(right.type());
+    Values zeros = call.definition().kernel(call, in);
+    for (std::optional<Tensor>& each : zeros)
+      if (each) each = Tensor(each->type());
+    return zeros;
   };
 }
 

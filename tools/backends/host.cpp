@@ -53,11 +53,7 @@ std::string text_of(const assay_tensor& tensor) {
   return "type " + std::to_string(tensor.type) + text(dims);
 }
 
-bool is_known(std::int32_t type) {
-  static constexpr DType known[] = {DType::f32, DType::u8,  DType::i8,  DType::i32,
-                                    DType::i64, DType::f16, DType::f64, DType::bf16};
-  return std::ranges::any_of(known, [&](DType dtype) { return static_cast<std::int32_t>(dtype) == type; });
-}
+bool is_known(std::int32_t type) { return dtype_numbered(type).has_value(); }
 
 // Holds the size of a tensor against its type and extents, before anything is allocated.
 void expect_sound(const assay_tensor& given) {

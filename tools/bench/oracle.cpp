@@ -64,7 +64,7 @@ struct Layered {
     if (!c) throw InputError(line + ": " + c.error());
     return *std::move(c);
   }
-  Tensor answer() const { return c.definition().fast(c.call(), in, 1); }
+  Tensor answer() const { return c.definition().fast(c.call(), in, 1).only(); }
   oracles::Verdict verdict() const {
     return oracles::judge(c.call(), {data}, outcome, {oracles::Level::L2, {}, oracles::Tier::fast});
   }
@@ -78,7 +78,7 @@ struct Layered {
   }
   double undecided() const {
     const Tensor& got = outcome.sets[0][0];
-    const auto answering = oracles::oracle_of(c.version).answer(c.call(), data, {}, {});
+    const auto answering = std::move(oracles::oracle_of(c.version).answer(c.call(), data, {}, {}).front());
     const std::optional<oracles::Screening> screening = answering->screen(got, {});
     return screening ? static_cast<double>(screening->undecided.size()) / static_cast<double>(got.elements()) : 1;
   }

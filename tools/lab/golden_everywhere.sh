@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The digest of the golden vectors of the seed suite from every compiler, level and architecture there is here: one line
-# each, and exit code 1 where one differs from suites/golden/seed.digest. Other architectures run under qemu-user against
+# each, and exit code 1 where one differs from suites/golden/suite.digest. Other architectures run under qemu-user against
 # Debian's own libraries in a folder of their own; their packages are only downloaded and unpacked.
 #
 #   apt-get install clang-16 g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user    what the lines need that are skipped
@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 work=build/golden_everywhere
 mkdir -p "$work"
-pinned=$(sed -n 's/^digest //p' suites/golden/seed.digest)
+pinned=$(sed -n 's/^digest //p' suites/golden/suite.digest)
 failed=0
 
 sources() {

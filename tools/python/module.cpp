@@ -21,10 +21,16 @@ using Given = std::tuple<std::string, std::string, std::vector<Int>, nb::bytes>;
 
 constexpr std::size_t most_dimensions = 64;
 
+std::string covered_types() {
+  std::string list;
+  for (const DType each : all_dtypes) list += (list.empty() ? "" : ", ") + std::string(name(each));
+  return list;
+}
+
 oracles::NamedTensor tensor_of(const Given& given) {
   const auto& [name, type, shape, bytes] = given;
   const std::optional<DType> dtype = dtype_named(type);
-  if (!dtype) throw InputError("element type " + type + " is not covered; f16, bf16, f32, f64, u8, i8, i32, i64 are");
+  if (!dtype) throw InputError("element type " + type + " is not covered; " + covered_types() + " are");
   if (shape.size() > most_dimensions) throw InputError("a tensor of " + std::to_string(shape.size()) + " dimensions");
   Int size = 0;
   if (std::ranges::any_of(shape, [](Int extent) { return extent < 0; }) ||

@@ -134,6 +134,9 @@ int digest(const Choice& choice) {
   const suites::Manifest manifest = suites::golden_manifest(suite, choice.golden());
   std::cout << "digest " << manifest.digest << "\nsuite " << manifest.suite_hash << "\n"
             << contents_of(manifest) << "\n";
+  const std::map<OpVersion, std::string> hashes = suites::version_hashes(suite.cases);
+  for (const auto& [version, own] : suites::version_digests(manifest))
+    std::cout << own << "  " << hashes.at(version) << "  " << text(version) << "\n";
   return conforms;
 }
 

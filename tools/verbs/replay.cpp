@@ -117,13 +117,19 @@ void show_readings(const Verdict& verdict) {
 
 // -- elements
 
-const Tensor* first_output(const Outcome& outcome, std::size_t set) {
-  return set < outcome.sets.size() && !outcome.sets[set].empty() ? &outcome.sets[set].front() : nullptr;
+const Tensor* output_of(const Outcome& outcome, std::size_t set, std::size_t output) {
+  return set < outcome.sets.size() && output < outcome.sets[set].size() ? &outcome.sets[set][output] : nullptr;
 }
 
-std::unique_ptr<oracles::Answer> answer_of(const Replayed& r, std::size_t set) {
+oracles::Answers answers_to(const Replayed& r, std::size_t set) {
   return oracles::oracle_of(r.question.call.definition().version)
       .answer(r.question.call, r.question.sets[set], r.verdict.readings, r.judgement.arithmetic);
+}
+
+// "data 0", and where there are several outputs which one.
+std::ostream& data_row(const Replayed& r, std::size_t set, std::size_t output) {
+  const std::vector<std::string> names = r.question.call.asked_outputs();
+  return row("data " + std::to_string(set)) << (names.size() == 1 ? "" : names.at(output) + ", ");
 }
 
 // "2.5 (0x1.4p+1)", and around it what is admitted where that is more than a point.
@@ -156,26 +162,29 @@ void show_element(const oracles::Answer& answer, const Element& element, const T
 
 void show_all_elements(const Replayed& r) {
   for (std::size_t set = 0; set < r.question.sets.size(); ++set) {
-    const Tensor* got = first_output(r.outcome, set);
-    const auto answer = answer_of(r, set);
-    if (!got || got->shape() != answer->shape() || got->dtype() != answer->dtype()) continue;
-    row("data " + std::to_string(set)) << name(got->dtype()) << text(got->shape()) << "\n";
-    for (Int i = 0; i < got->elements(); ++i) show_element(*answer, answer->element(i), *got, i);
+    const oracles::Answers answers = answers_to(r, set);
+    for (std::size_t output = 0; output < answers.size(); ++output) {
+      const Tensor* got = output_of(r.outcome, set, output);
+      const oracles::Answer& answer = *answers[output];
+      if (!got || got->shape() != answer.shape() || got->dtype() != answer.dtype()) continue;
+      data_row(r, set, output) << name(got->dtype()) << text(got->shape()) << "\n";
+      for (Int i = 0; i < got->elements(); ++i) show_element(answer, answer.element(i), *got, i);
+    }
   }
 }
 
 void show_wrong_elements(const Replayed& r) {
   const oracles::Bench bench(r.question.call, r.question.sets, r.judgement);
   const std::vector<oracles::Offender> wrong = bench.offenders(r.outcome, r.verdict);
-  std::map<int, std::unique_ptr<oracles::Answer>> answers;
+  std::map<int, oracles::Answers> answers;
+  std::set<std::pair<int, int>> headed;
   for (std::size_t i = 0; i < std::min(wrong.size(), most_shown); ++i) {
-    auto& answer = answers[wrong[i].set];
-    const auto set = static_cast<std::size_t>(wrong[i].set);
-    if (!answer) {
-      answer = answer_of(r, set);
-      row("data " + std::to_string(set)) << "expected " << name(answer->dtype()) << text(answer->shape()) << "\n";
-    }
-    show_element(*answer, answer->element(wrong[i].index), *first_output(r.outcome, set), wrong[i].index);
+    const auto set = static_cast<std::size_t>(wrong[i].set), output = static_cast<std::size_t>(wrong[i].output);
+    if (!answers.contains(wrong[i].set)) answers[wrong[i].set] = answers_to(r, set);
+    const oracles::Answer& answer = *answers[wrong[i].set].at(output);
+    if (headed.emplace(wrong[i].set, wrong[i].output).second)
+      data_row(r, set, output) << "expected " << name(answer.dtype()) << text(answer.shape()) << "\n";
+    show_element(answer, answer.element(wrong[i].index), *output_of(r.outcome, set, output), wrong[i].index);
   }
   if (wrong.size() > most_shown)
     std::cout << "  … and " << wrong.size() - most_shown << " more wrong elements; --all shows every element\n";
@@ -191,7 +200,10 @@ std::string rounded_proof(const std::string& proof) {
 
 void show_proof(const Replayed& r) {
   const Evidence& evidence = *r.verdict.evidence;
-  row("proof") << "element " << text(evidence.index) << " of data set " << evidence.set << "\n";
+  const std::vector<std::string> outputs = r.question.call.asked_outputs();
+  row("proof") << "element " << text(evidence.index)
+               << (outputs.size() == 1 ? "" : " of " + outputs.at(static_cast<std::size_t>(evidence.output)))
+               << " of data set " << evidence.set << "\n";
   if (!evidence.exact.empty()) {  // an infinity or NaN is wanted by itself
     row("exact") << rounded_proof(evidence.exact) << "\n";
     row("budget") << rounded_proof(evidence.budget) << ", " << evidence.arithmetic << "\n";

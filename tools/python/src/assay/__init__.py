@@ -28,7 +28,7 @@ the output. widest: TF32 or bf16 inputs, subnormals flushed, Winograd, f64 compu
 an accumulator of that type."""
 
 _PLAIN = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "uint8": "u8", "int8": "i8",
-          "int32": "i32", "int64": "i64"}
+          "uint16": "u16", "int16": "i16", "uint32": "u32", "int32": "i32", "int64": "i64", "bool": "bool"}
 
 
 class WeakEvidence(UserWarning):
@@ -42,7 +42,7 @@ class _Serializable(Protocol):
 @dataclass(frozen=True)
 class Tensor:
     """A tensor as bytes in C order, little-endian, for who has no array type with that element type. `dtype` is f16,
-    bf16, f32, f64, u8, i8, i32 or i64."""
+    bf16, f32, f64, u8, i8, u16, i16, u32, i32, i64 or bool."""
 
     dtype: str
     shape: tuple[int, ...]

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the family of sliding windows, convolutions and pools, each worked out on the Conv a case stands for.
+#pragma once
+
+#include "generators/family.h"
+
+namespace assay::generators {
+
+// Damages that any sliding-window operator admits: those of window_constraints (reference/window.h).
+const std::vector<Damage>& window_damages();
+
+std::optional<AttributeDimension> window_attribute(const AttributeSpec& spec);
+std::vector<Dimension> window_dimensions(const Definition& definition);
+std::vector<int> window_features(const Case& c);
+std::span<const Exclusion> window_exclusions();
+Names window_cells(const Definition& definition);
+Names window_traits(const Case& c);
+
+std::span<const Step> coarse_window_steps();  // channels, then axes
+std::span<const Step> fine_window_steps();    // the sizes of one axis after the other
+
+}  // namespace assay::generators

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generators/family.h"
+
+#include "reference/operator.h"
+
+namespace assay::generators {
+
+#define QUESTIONS(domain, name, function) const Questions& function();
+#include "generators/questions.def"
+#undef QUESTIONS
+
+bool Family::is_breakable(const Definition&, std::string_view) const { return true; }
+
+Role Family::role(const Case&, const std::string&) const { return Role::data; }
+
+Names Family::summed(const Case& c) const {
+  Names names;
+  for (const auto& [name, source] : c.sources)
+    if (is_float(c.node.inputs.at(name).type.dtype)) names.push_back(name);
+  return names;
+}
+
+const Family& family_of(const Definition& definition) {
+  switch (definition.shaping) {
+    case Shaping::one: return one_family();
+    case Shaping::window: return window_family();
+  }
+  throw BrokenPromise("an operator without a family");
+}
+
+const Questions& questions_about(const OpVersion& version) {
+#define QUESTIONS(of_domain, of_name, function) \
+  if (version.domain == of_domain && version.name == #of_name) return function();
+#include "generators/questions.def"
+#undef QUESTIONS
+  const Operator* const op = find_operator(version.domain, version.name);
+  expects(op, "questions about an operator outside operators.def");
+  const Questions* const shared = family_of(op->versions().front()).questions();
+  expects(shared, "an operator whose family draws no cases, and without a generator of its own");
+  return *shared;
+}
+
+}  // namespace assay::generators

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planted bugs and correct ways that follow from a definition alone: of every operator whose family is not that of
+// sliding windows, which have their own.
+#include "suites/crosscheck/family.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+
+namespace assay::crosscheck {
+namespace {
+
+using oracles::Level;
+using oracles::State;
+Values right(const Call& call, Inputs in) { return call.definition().kernel(call, in); }
+
+// Calls f(value) for every element and writes what it returns.
+template <class F>
+Tensor with_each(Tensor tensor, F&& f) {
+  for_type(tensor.dtype(), [&]<class T>() {
+    for (T& value : tensor.as<T>()) value = f(value);
+  });
+  return tensor;
+}
+
+// The right answer to other data.
+template <class F>
+Kernel reading(F change) {
+  return [change](const Call& call, Inputs in) {
+    std::vector<Tensor> changed;
+    for (const Tensor* each : in) changed.push_back(each ? change(*each) : Tensor());
+    std::vector<const Tensor*> inputs;
+    for (std::size_t i = 0; i < in.size(); ++i) inputs.push_back(in[i] ? &changed[i] : nullptr);
+    return right(call, inputs);
+  };
+}
+
+// The right answer, every output changed.
+template <class F>
+Kernel writing(F change) {
+  return [change](const Call& call, Inputs in) {
+    Values y = right(call, in);
+    for (std::optional<Tensor>& each : y)
+      if (each) each = change(*std::move(each));
+    return y;
+  };
+}
+
+void copy_element(Tensor& tensor, Int from, Int to) {
+  const std::size_t size = size_of(tensor.dtype());
+  const std::span<std::byte> bytes = tensor.bytes();
+  std::ranges::copy(bytes.subspan(static_cast<std::size_t>(from) * size, size),
+                    bytes.subspan(static_cast<std::size_t>(to) * size).begin());
+}
+
+Tensor zeroed_from(Tensor tensor, Int first) {
+  const std::size_t size = size_of(tensor.dtype());
+  std::ranges::fill(tensor.bytes().subspan(static_cast<std::size_t>(first) * size), std::byte{});
+  return tensor;
+}
+
+// -- what is written elsewhere, not at all, or twice
+
+Tensor last_unwritten(Tensor y) { return y.elements() < 2 ? y : zeroed_from(std::move(y), y.elements() - 1); }
+
+Tensor tail_unwritten(Tensor y) {
+  const Int body = y.elements() / 8 * 8;
+  return body == 0 ? y : zeroed_from(std::move(y), body);
+}
+
+Tensor first_everywhere(Tensor y) {
+  for (Int i = 1; i < y.elements(); ++i) copy_element(y, 0, i);
+  return y;
+}
+
+Tensor shifted_by_one(Tensor y) {
+  for (Int i = y.elements(); i-- > 1;) copy_element(y, i - 1, i);
+  return y;
+}
+
+Tensor backwards(Tensor y) {
+  for_type(y.dtype(), [&]<class T>() { std::ranges::reverse(y.as<T>()); });
+  return y;
+}
+
+// The last two axes of the output exchanged in memory.
+Tensor column_major(Tensor y) {
+  const Shape& shape = y.shape();
+  if (shape.size() < 2) return y;
+  const Int rows = shape[shape.size() - 2], columns = shape.back();
+  for_type(y.dtype(), [&]<class T>() {
+    const std::vector<T> before(y.as<T>().begin(), y.as<T>().end());
+    const std::span<T> to = y.as<T>();
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const Int plane = rows * columns, at = static_cast<Int>(i) % plane, row = at / columns, column = at % columns;
+      to[i] = before[i - static_cast<std::size_t>(at) + static_cast<std::size_t>(column * rows + row)];
+    }
+  });
+  return y;
+}
+
+// -- numbers read or written as what they are not
+
+template <class T>
+T negated(T value) {
+  if constexpr (std::is_same_v<T, Bool>)
+    return T(value ? 0.0 : 1.0);
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(0 - static_cast<std::uint64_t>(value));
+  else
+    return T(-static_cast<double>(value));
+}
+
+Tensor negated_data(const Tensor& x) {
+  return with_each(x, [](auto value) { return negated(value); });
+}
+Tensor ignored(const Tensor& x) { return Tensor(x.type()); }
+
+// The neighbour towards zero or, of zero, the smallest number.
+template <class T>
+T one_ulp_off(T value) {
+  if constexpr (std::is_integral_v<T> || std::is_same_v<T, Bool>) {
+    return T(value ^ 1);
+  } else if constexpr (sizeof(T) == 2) {
+    if (std::isfinite(static_cast<double>(value))) value.bits = static_cast<std::uint16_t>(value.bits ^ 1);
+    return value;
+  } else {
+    return std::isfinite(value) ? std::nextafter(value, T(value < 1 ? 2 : 0)) : value;
+  }
+}
+
+Tensor one_off(Tensor y) {
+  return with_each(std::move(y), [](auto value) { return one_ulp_off(value); });
+}
+
+// An integer by way of another type; what does not fit on the way back is the largest.
+template <class Through>
+Tensor integers_through(Tensor x) {
+  return with_each(std::move(x), []<class T>(T value) {
+    if constexpr (std::is_integral_v<T> && std::is_integral_v<Through>) {
+      return static_cast<T>(static_cast<Through>(value));
+    } else if constexpr (std::is_integral_v<T>) {
+      const auto there = static_cast<double>(static_cast<Through>(static_cast<double>(value)));
+      const bool is_too_large = there >= std::ldexp(1.0, std::numeric_limits<T>::digits);
+      return is_too_large ? std::numeric_limits<T>::max() : static_cast<T>(there);
+    } else {
+      return value;
+    }
+  });
+}
+
+// A float by way of another one.
+template <class Through>
+Tensor floats_through(Tensor x) {
+  return with_each(std::move(x), []<class T>(T value) {
+    if constexpr (std::is_integral_v<T> || std::is_same_v<T, Bool>)
+      return value;
+    else
+      return T(static_cast<double>(static_cast<Through>(static_cast<double>(value))));
+  });
+}
+
+Tensor flushed(Tensor x) {
+  return with_each(std::move(x), []<class T>(T value) {
+    if constexpr (std::is_integral_v<T> || std::is_same_v<T, Bool>)
+      return value;
+    else {
+      const int least = sizeof(T) == 8 ? -1022 : std::is_same_v<T, Float16> ? -14 : -126;
+      return std::abs(static_cast<double>(value)) < std::ldexp(1.0, least) ? T(0.0) : value;
+    }
+  });
+}
+
+Tensor infinities_as_largest(Tensor x) {
+  return with_each(std::move(x), []<class T>(T value) {
+    if constexpr (std::is_integral_v<T> || std::is_same_v<T, Bool>)
+      return value;
+    else
+      return std::isinf(static_cast<double>(value)) ? T(value < 0 ? -60000.0 : 60000.0) : value;
+  });
+}
+
+// -- the list
+
+struct Derivation {
+  const char *name, *description;
+  Kernel kernel;
+  State expected = State::fail;
+  bool is_named_arithmetic = false;
+  bool is_stale = false;
+  std::function<bool(const Definition&)> applies = [](const Definition&) { return true; };
+};
+
+bool admits(const Definition& definition, std::initializer_list<DType> types) {
+  const std::vector<DType>& admitted = definition.types_of(definition.inputs.front().type);
+  return std::ranges::any_of(types, [&](DType type) { return std::ranges::find(admitted, type) != admitted.end(); });
+}
+
+const std::vector<Derivation>& derivations() {
+  using enum DType;
+  const auto of = [](std::initializer_list<DType> types) {
+    return [list = std::vector<DType>(types)](const Definition& definition) {
+      return std::ranges::any_of(list, [&](DType type) { return admits(definition, {type}); });
+    };
+  };
+  static const std::vector<Derivation> all{
+      {"leaves-last", "the last element of the output is not written", writing(last_unwritten)},
+      {"leaves-tail", "elements past the last multiple of eight are not written", writing(tail_unwritten)},
+      {"keeps-last", "the last element is that of the run before", right, State::fail, false, true},
+      {"repeats-first", "every element of the output is the first", writing(first_everywhere)},
+      {"shifts-by-one", "every element of the output stands one place further on", writing(shifted_by_one)},
+      {"runs-backwards", "the elements of the output stand in reverse", writing(backwards)},
+      {"writes-columns", "the last two axes of the output are exchanged in memory", writing(column_major)},
+      {"ignores-data", "the data are read as zeros", reading(ignored)},
+      {"negates-data", "the data are read with the opposite sign", reading(negated_data)},
+      {"ends-one-off", "every output is a neighbour of the right number", writing(one_off)},
+      {"reads-i64-as-i32", "64-bit integers are read as 32-bit ones", reading(integers_through<std::int32_t>),
+       State::fail, false, false, of({i64})},
+      {"reads-integers-as-f32", "integers are computed in f32", reading(integers_through<float>), State::fail, false,
+       false, of({i32, u32, i64})},
+      {"reads-integers-as-f64", "64-bit integers are computed in f64", reading(integers_through<double>), State::fail,
+       false, false, of({i64})},
+      {"reads-integers-as-i8", "integers are read as 8-bit ones", reading(integers_through<std::int8_t>), State::fail,
+       false, false, of({i16, u16, i32, u32, i64})},
+      {"rounds-data-to-f16", "data are rounded to f16", reading(floats_through<Float16>), State::fail, false, false,
+       of({f32})},
+      {"rounds-data-to-bf16", "data are rounded to bf16", reading(floats_through<BFloat16>), State::fail, false, false,
+       of({f16, f32})},
+      {"computes-f64-in-f32", "f64 is computed in f32",
+       [](const Call& call, Inputs in) {
+         return in[0]->dtype() == f64 ? reading(floats_through<float>)(call, in) : right(call, in);
+       },
+       State::below, true, false, of({f64})},
+      {"flushes-subnormals", "subnormal data are read as zeros", reading(flushed), State::below, true, false,
+       of({f16, bf16, f32, f64})},
+      {"reads-infinity-as-number", "infinities are read as large numbers", reading(infinities_as_largest), State::fail,
+       false, false, of({f16, bf16, f32, f64})},
+  };
+  return all;
+}
+
+// -- correct ways of single operators, written a third time
+
+// Y[i] = f(X[i]).
+template <class F>
+Kernel mapping(F f) {
+  return [f](const Call&, Inputs in) { return with_each(*in[0], f); };
+}
+
+template <class T>
+bool is_nan(T value) {
+  return value != value;
+}
+
+std::vector<Way> relu_ways() {
+  return {{{"sequential", Level::L2, "one element after the other"},
+           mapping([](auto x) { return x < 0 ? decltype(x)(0) : x; })},
+          {{"positive-zeros", Level::L2, "every zero is +0"},
+           mapping([](auto x) { return x > 0 || is_nan(x) ? x : decltype(x)(0); })},
+          {{"in-double", Level::L2, "every float is computed in double"}, mapping([]<class T>(T x) {
+             if constexpr (std::is_integral_v<T>)
+               return std::max<T>(x, 0);
+             else
+               return T(std::fmax(static_cast<double>(x), 0.0) + (is_nan(x) ? static_cast<double>(x) : 0.0));
+           })},
+          {{"masks-bits", Level::L2, "the sign decides by a mask"}, mapping([]<class T>(T x) {
+             if constexpr (std::is_integral_v<T>)
+               return static_cast<T>(x & ~(x >> (8 * sizeof(T) - 1)));
+             else
+               return std::signbit(static_cast<double>(x)) && !is_nan(x) ? T(0.0) : x;
+           })},
+          {{"maximum-drops-nan", Level::L2, "a maximum that returns the other operand of NaN", "E12", "zero"},
+           mapping([](auto x) { return x > 0 ? x : decltype(x)(0); })}};
+}
+
+std::vector<Way> ways_by_name(const std::string& name) {
+  if (name == "Relu") return relu_ways();
+  return {};
+}
+
+std::string lower(std::string text) {
+  for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return text;
+}
+
+std::vector<Bug> made_bugs(const Operator& op) {
+  std::vector<Bug> bugs;
+  for (const Derivation& each : derivations()) {
+    if (!each.applies(op.versions().back())) continue;
+    Mutant mutant{lower(op.name()) + "-" + each.name, op.name(), each.description, each.expected,
+                  each.is_named_arithmetic};
+    if (each.is_stale) mutant.severity = Severity::state;
+    bugs.push_back({std::move(mutant), each.kernel, each.is_stale});
+  }
+  return bugs;
+}
+
+}  // namespace
+
+std::span<const Way> later_ways(const Operator& op) {
+  static const std::map<std::string, std::vector<Way>> all = [] {
+    std::map<std::string, std::vector<Way>> made;
+    for (const Operator* each : operators()) made.emplace(each->name(), ways_by_name(each->name()));
+    return made;
+  }();
+  return all.at(op.name());
+}
+
+std::span<const Bug> derived_bugs(const Operator& op) {
+  static const std::map<std::string, std::vector<Bug>> all = [] {
+    std::map<std::string, std::vector<Bug>> made;
+    for (const Operator* each : operators())
+      if (each->versions().front().shaping != Shaping::window) made.emplace(each->name(), made_bugs(*each));
+    return made;
+  }();
+  const auto found = all.find(op.name());
+  return found == all.end() ? std::span<const Bug>{} : std::span<const Bug>(found->second);
+}
+
+}  // namespace assay::crosscheck

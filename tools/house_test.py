@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an operator costs in lines, and that nothing generic knows an operator by name."""
+import collections
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+HANDS = ("reference", "oracles", "generators")
+# Lines of one operator in all hands together: what its text says, pinned cases aside.
+BUDGETS = {"one": 40}
+# Strings that name an operator, an input or an attribute where nothing may. The list may only shrink.
+NAMING = {
+    "generators/convolution.cpp": 50,
+    "generators/features.cpp": 2,
+    "generators/questions.h": 3,
+    "generators/shapes.cpp": 9,
+    "oracles/convolution.cpp": 3,
+    "oracles/geometry.cpp": 11,
+    "oracles/sampling.cpp": 3,
+    "reference/convolution.cpp": 8,
+    "reference/onnx_contrib.cpp": 17,
+    "reference/onnx_io_case.cpp": 1,
+    "reference/profiles.cpp": 9,
+    "reference/rulings.cpp": 1,
+    "reference/window.cpp": 29,
+    "suites/case_words.cpp": 1,
+    "suites/cell.cpp": 1,
+    "suites/checks_asking.cpp": 1,
+    "suites/checks_hardship.cpp": 1,
+    "suites/checks_starting.cpp": 1,
+    "suites/coverage.cpp": 5,
+    "suites/law_breach.cpp": 2,
+    "suites/laws.cpp": 37,
+    "suites/patient.cpp": 20,
+    "suites/signature.cpp": 6,
+}
+
+
+def functions():
+    """The operators as operators.def lists them: (name, function)."""
+    text = (ROOT / "reference/operators.def").read_text()
+    return re.findall(r'^OPERATOR\("[^"]*", (\w+), (\w+)\)', text, re.M)
+
+
+def counted(path):
+    lines = [line.strip() for line in path.read_text().splitlines()]
+    return sum(1 for line in lines if line and not line.startswith(("// SPDX", "#include")))
+
+
+def file_of(folder, function):
+    """The file of that hand that defines the function, and how many operators it defines; None where there is none."""
+    for path in sorted((ROOT / folder / "ops").glob("*.cpp")):
+        if path.stem.endswith("_test"):
+            continue
+        defined = re.findall(r"^const (?:Operator|Oracle|Questions)& (\w+)\(\) \{", path.read_text(), re.M)
+        if function in defined:
+            return path, len(defined)
+    return None
+
+
+class House(unittest.TestCase):
+    def test_an_operator_costs_no_more_lines_than_its_family_allows(self):
+        checked = 0
+        for name, function in functions():
+            hands = [found for folder in HANDS if (found := file_of(folder, function))]
+            shaping = re.search(r"Shaping::(\w+)", hands[0][0].read_text())[1]
+            if shaping not in BUDGETS:
+                continue
+            lines = sum(counted(path) / operators for path, operators in hands)
+            with self.subTest(name):
+                self.assertLessEqual(lines, BUDGETS[shaping])
+            checked += 1
+        self.assertGreaterEqual(checked, 1)
+
+    def test_nothing_generic_names_an_operator_an_input_or_an_attribute(self):
+        definitions = "".join(path.read_text() for path in (ROOT / "reference/ops").glob("*.cpp"))
+        definitions += (ROOT / "reference/window.cpp").read_text() + (ROOT / "reference/convolution.cpp").read_text()
+        parameters = re.findall(
+            r'\.(?:input|output|attribute|required_ints|optional_ints)\("(\w+)"', definitions)
+        words = {name for name, _ in functions()} | set(parameters)
+        self.assertLessEqual({"Conv", "Relu", "X", "kernel_shape", "y_scale"}, words)
+        string = re.compile(r'"((?:[^"\\]|\\.)*)"')
+        found = collections.Counter()
+        for folder in ("reference", "oracles", "generators", "suites", "reports", "tools"):
+            for path in sorted((ROOT / folder).rglob("*")):
+                at = path.relative_to(ROOT)
+                if path.suffix not in (".cpp", ".h") or path.stem.endswith("_test") or {
+                        "ops", "families", "crosscheck", "backends", "bench", "lab", "testing"} & set(at.parts):
+                    continue
+                code = "\n".join(line.split("//")[0] for line in path.read_text().splitlines())
+                count = sum(1 for text in string.findall(code) if text in words)
+                if count:
+                    found[str(at)] = count
+        self.assertEqual(NAMING, dict(found), "names crept in, or NAMING can be made smaller")
+
+
+if __name__ == "__main__":
+    unittest.main()
