@@ -72,6 +72,10 @@ std::vector<Row> rows_of(const Definition& definition) {
     if (variable.types.size() > 1) rows.push_back(type_row(definition, variable));
   // The first input is always a graph input: a model of constants alone is no question to a runtime.
   for (std::size_t i = 1; i < definition.inputs.size(); ++i) rows.push_back(input_row(definition.inputs[i]));
+  for (const Parameter& output : definition.outputs)
+    if (output.arity == Arity::optional)
+      rows.push_back({{output.name, {"left out", "asked"}},
+                      [name = output.name](const Case&, const Call& call) { return call.asks(name) ? 1 : 0; }});
   // Shapes that are not declared are asked as presentations, not as cases.
   rows.push_back({{"shapes", {"fixed", "symbolic"}}, [](const Case& c, const Call&) {
                     return c.declared == DeclaredShapes::absent ? -1 : static_cast<int>(c.declared);

@@ -96,8 +96,15 @@ Cases fewer_attributes(const Case& c, int part) {
   return out;
 }
 
-Cases fewer_inputs(const Case& c, int part) {
+// Optional inputs, then optional outputs.
+Cases fewer_parameters(const Case& c, int part) {
   Cases out;
+  if (at(part) >= c.definition().inputs.size()) {
+    Case without = c;
+    if (without.node.outputs.erase(c.definition().outputs[at(part) - c.definition().inputs.size()].name) > 0)
+      out.push_back(std::move(without));
+    return out;
+  }
   const std::string& input = c.definition().inputs[at(part)].name;
   if (!c.node.inputs.contains(input) || !is_optional(c, input)) return out;
   Case without = c;
@@ -117,7 +124,9 @@ std::vector<Step> steps_of(const Case& c) {
   std::ranges::copy(family.coarse_steps(), std::back_inserter(all));
   all.push_back({input_count, plainer_data});
   all.push_back({[](const Case& of) { return static_cast<int>(of.node.attributes.size()); }, fewer_attributes});
-  all.push_back({input_count, fewer_inputs});
+  all.push_back(
+      {[](const Case& of) { return static_cast<int>(of.definition().inputs.size() + of.definition().outputs.size()); },
+       fewer_parameters});
   std::ranges::copy(family.fine_steps(), std::back_inserter(all));
   all.push_back({[](const Case&) { return presentations - 1; },
                  [](const Case& of, int part) { return plainly_presented(of, part + 1); }});

@@ -188,6 +188,14 @@ Recipe draw_average_fill(const Sum& sum) {
   throw BrokenPromise("a fill without recipes");
 }
 
+Recipe draw_selection_fill(DType type) {
+  if (type == DType::boolean) return seeded("full");
+  if (chance(15)) return {"lit", pick({"0,1,2,1,0,2,2", "1,1,2,3,3", "5,4,3,2,1,0"})};
+  if (!is_float(type)) return seeded(pick({"small", "full", "full", "ends"}));
+  return seeded(weighted<const char*>(
+      {{20, "small"}, {20, "normal"}, {15, "pattern"}, {12, "subnormal"}, {8, "huge"}, {8, "logu"}, {17, "special"}}));
+}
+
 void refuse_constant_data(Case& c) {
   std::set<std::uint64_t> taken;
   for (auto& [name, source] : c.sources) {

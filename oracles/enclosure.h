@@ -23,6 +23,7 @@ enum class Kind {
   positive_infinity,  // infinities of one sign only
   negative_infinity,
   nan_or_zero,  // A9: the average over no cell at all
+  one_of,       // any of the options
   unscored,     // nothing may be claimed; `reason` says why
 };
 
@@ -51,6 +52,8 @@ struct Element {
   Int terms = 0;                  // n: in-bounds taps, and the bias
   Allowance asked;                // L2
   std::string nan_admitted;       // id of the set ruling that also admits NaN here: A14, A21
+  std::vector<Scalar> options;    // of one_of
+  std::string chosen_by;          // of one_of: the ruling that admits them; a set names them in this order
   std::string reason;             // why unscored
 };
 

@@ -39,7 +39,8 @@ void store(Tensor& tensor, Int index, const Scalar& value) {
 }
 
 Scalar right_of(const Element& element, DType dtype) {
-  return element.kind == Kind::finite ? nearest(element, dtype) : special(element.kind);
+  const bool is_number = element.kind == Kind::finite || element.kind == Kind::one_of;
+  return is_number ? nearest(element, dtype) : special(element.kind);
 }
 
 // Ends that are values of the output type.
@@ -52,7 +53,18 @@ struct Range {
   }
 };
 
+bool is_nan(const Scalar& value) { return value.is == Scalar::Class::nan; }
+
+// From the least to the largest number among the options.
+Range range_of_options(const Element& element) {
+  std::vector<Scalar> numbers = element.options;
+  std::erase_if(numbers, is_nan);
+  const auto [least, most] = std::ranges::minmax_element(numbers, is_less);
+  return {*least, *most};
+}
+
 Range range_of(const Element& element, const Allowance& allowance, DType dtype) {
+  if (element.kind == Kind::one_of) return range_of_options(element);
   if (element.kind != Kind::finite) return {special(element.kind), special(element.kind)};
   const Interval admitted = interval(element, allowance, dtype);
   Range range{admitted.lower, admitted.upper};
@@ -78,6 +90,7 @@ struct Filler {
     store(all.upper, index, asked.upper);
     if (element.kind == Kind::nan_or_zero) all.or_zero.push_back(index);
     if (!element.nan_admitted.empty()) all.or_nan[element.nan_admitted].push_back(index);
+    if (std::ranges::any_of(element.options, is_nan)) all.or_nan[element.chosen_by].push_back(index);
     if (element.kind == Kind::finite) all.arithmetic.insert(element.asked.arithmetic);
     widen(index, element, asked);
   }
@@ -116,6 +129,7 @@ Range whole_range(DType dtype) {
 // The levels that are stronger than the default one are about the exact value alone.
 Range strong_range(const Element& element, Level level, DType dtype) {
   const Scalar right = right_of(element, dtype);
+  if (element.kind == Kind::one_of) return range_of_options(element);
   if (level == Level::L0 || element.nearest || element.kind != Kind::finite) return {right, right};
   const Format& format = format_of(dtype);
   return {rounded(element.value, format, Rounding::down), rounded(element.value, format, Rounding::up)};
@@ -135,7 +149,7 @@ struct Admitting {
       all.or_zero.push_back(index);
     else if (level > Level::L2)
       widen(index, element, range);
-    if (!element.nan_admitted.empty()) all.or_nan.push_back(index);
+    if (!element.nan_admitted.empty() || std::ranges::any_of(element.options, is_nan)) all.or_nan.push_back(index);
     store(all.output, index, right_of(element, dtype));
     store(all.lower, index, range.lower);
     store(all.upper, index, range.upper);
@@ -225,6 +239,9 @@ Result<std::vector<Admissible>> admissible(const Case& c, int set) {
     for (Int i = 0; i < zeros.elements(); ++i) {
       const Element element = answer->element(i);
       if (element.kind == Kind::unscored) return Error{element.reason};
+      // Between the ends of floats lies nothing else that a rule admits; integers apart have others between them.
+      if (element.kind == Kind::one_of && !is_float(zeros.dtype()) && element.options.size() > 1)
+        return Error{"several answers are right"};
       filler.fill(i, element);
     }
   }

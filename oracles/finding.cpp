@@ -2,6 +2,7 @@
 #include "oracles/finding.h"
 
 #include "oracles/operands.h"
+#include "reference/rulings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -86,6 +87,23 @@ ElementRating examine_finite(const Answer& answer, Int index, const Element& ele
   return finding;
 }
 
+// One of several that the text leaves open. A set ruling says by which of its readings.
+ElementRating examine_options(const Element& element, const Scalar& got) {
+  ElementRating finding;
+  const auto found = std::ranges::find_if(element.options, [&](const Scalar& each) { return same(each, got); });
+  if (found == element.options.end()) {
+    finding.kind = ElementRating::Kind::wrong;
+    finding.because = "value";
+    return finding;
+  }
+  finding.is_nearest = true;
+  const Ruling& ruling = *find_ruling(element.chosen_by);
+  if (ruling.is_set && ruling.readings.size() == element.options.size() + 1)
+    finding.followed = {element.chosen_by,
+                        std::string(ruling.readings[static_cast<std::size_t>(found - element.options.begin()) + 1])};
+  return finding;
+}
+
 // NaN or an infinity that every order of evaluation gives.
 ElementRating examine_special(const Answer& answer, Int index, const Element& element, const Scalar& got) {
   ElementRating finding;
@@ -124,7 +142,14 @@ bool same(const Scalar& a, const Scalar& b) {
 }
 
 Scalar nearest(const Element& element, DType dtype) {
+  if (element.kind == Kind::one_of) return element.options.front();
   return element.nearest ? *element.nearest : rounded(element.value, format_of(dtype));
+}
+
+static std::string any_of(const std::vector<Scalar>& options, DType dtype) {
+  std::string words;
+  for (const Scalar& each : options) words += (words.empty() ? "" : " or ") + written(each, dtype);
+  return words;
 }
 
 std::string wanted(const Element& element, DType dtype) {
@@ -134,6 +159,7 @@ std::string wanted(const Element& element, DType dtype) {
     case Kind::positive_infinity: return "inf";
     case Kind::negative_infinity: return "-inf";
     case Kind::nan_or_zero: return "nan or 0";
+    case Kind::one_of: return any_of(element.options, dtype);
     case Kind::unscored: break;
   }
   return "unscored";
@@ -184,6 +210,7 @@ ElementRating examine(const Answer& answer, Int index, const Element& element, c
       finding.kind = ElementRating::Kind::wrong;
       finding.because = "special";
       return finding;
+    case Kind::one_of: return examine_options(element, got);
     default: return examine_special(answer, index, element, got);
   }
 }

@@ -2,11 +2,14 @@
 #include "oracles/rules.h"
 
 #include "oracles/finding.h"
+#include "oracles/geometry.h"
 #include "oracles/judge.h"
 #include "oracles/operands.h"
 #include "reference/operator.h"
 
 #include <algorithm>
+#include <limits>
+#include <memory>
 
 namespace assay::oracles {
 namespace {
@@ -33,6 +36,12 @@ bool is_near_overflow(const Scalar& value, const Format& format) {
 
 Ratio exact(const Scalar& value) { return {value.value(), 1}; }
 
+Allowance flushing() {
+  Allowance flushed = beyond("subnormals flushed");
+  flushed.flushes_output = true;
+  return flushed;
+}
+
 class PointwiseAnswer final : public Answer {
  public:
   PointwiseAnswer(Rule rule, const Call& call, const Operands& in, const Readings& readings)
@@ -43,27 +52,11 @@ class PointwiseAnswer final : public Answer {
   Shape shape() const override { return shape_; }
   DType dtype() const override { return inputs_.front().tensor().dtype(); }
 
-  Element element(Int index) const override {
-    const Scalar value = at(index);
-    Element out;
-    out.kind = kind_of(value);
-    out.terms = 1;
-    out.asked.arithmetic = "no rounding";
-    if (out.kind != Kind::finite) return out;
-    out.value = exact(value);
-    out.magnitude = abs(out.value);
-    if (!is_float(dtype())) {
-      out.nearest = value;
-      out.asked.range = Interval{value, value};
-    }
-    return out;
-  }
+  Element element(Int index) const override { return exactly(at(index), dtype()); }
 
   std::vector<Allowance> wider(Int index) const override {
     if (!is_float(dtype())) return {};
-    Allowance flushed = beyond("subnormals flushed");
-    flushed.flushes_output = true;
-    std::vector<Allowance> all{std::move(flushed)};
+    std::vector<Allowance> all{flushing()};
     if (dtype() == DType::f64) all.push_back(in_single(index));
     return all;
   }
@@ -108,41 +101,176 @@ class PointwiseAnswer final : public Answer {
   std::vector<Cells> inputs_;
 };
 
-// The rulings of which another reading changes an element.
-std::vector<std::string> touched_by(Rule rule, const Call& call, const Operands& in) {
-  std::vector<std::string> ids;
-  const PointwiseAnswer ruled(rule, call, in, {});
-  for (const RulingUse& use : call.definition().rulings) {
-    if (use.readings.size() < 2) continue;
-    const bool differs = std::ranges::any_of(departures(call.definition(), {use.id}), [&](const Readings& readings) {
-      const PointwiseAnswer other(rule, call, in, readings);
-      for (Int i = 0, count = volume(ruled.shape()); i < count; ++i) {
-        const Element a = ruled.element(i), b = other.element(i);
-        if (a.kind != b.kind || (a.kind == Kind::finite && a.value != b.value)) return true;
-      }
-      return false;
-    });
-    if (differs) ids.push_back(use.id);
+bool are_alike(const Element& a, const Element& b) {
+  if (a.kind != b.kind || a.options.size() != b.options.size()) return false;
+  return a.kind == Kind::finite ? a.value == b.value : std::ranges::equal(a.options, b.options, same);
+}
+
+bool are_alike(const Answers& a, const Answers& b) {
+  for (std::size_t output = 0; output < a.size(); ++output)
+    for (Int i = 0, count = volume(a[output]->shape()); i < count; ++i)
+      if (!are_alike(a[output]->element(i), b[output]->element(i))) return false;
+  return true;
+}
+
+// Finishes an oracle whose rulings are touched where another reading gives another answer.
+Oracle with_touched(Oracle oracle) {
+  oracle.touched_reads_data = true;
+  oracle.rounds = false;
+  oracle.touched = [answer = oracle.answer, shape = oracle.shape](const Call& call, const Operands* in) {
+    std::vector<std::string> ids;
+    if (!in) return ids;
+    const Answers ruled = answer(call, *in, {}, {});
+    for (const RulingUse& use : call.definition().rulings) {
+      if (use.readings.size() < 2 || find_ruling(use.id)->is_set) continue;
+      const bool differs = std::ranges::any_of(departures(call.definition(), {use.id}), [&](const Readings& readings) {
+        return shape(call, readings) != shape(call, {}) || !are_alike(ruled, answer(call, *in, readings, {}));
+      });
+      if (differs) ids.push_back(use.id);
+    }
+    in_order(ids);
+    return ids;
+  };
+  return oracle;
+}
+
+// -- windows
+
+using WindowRule = Element (*)(const WindowPoint&);
+
+// What every output of a pool is read from.
+struct Pool {
+  Call call;
+  Readings readings;
+  std::vector<Track> tracks;
+  Cells x;
+  Shape shape;
+
+  std::vector<Tapped> taps(Int index) const {
+    const Shape y = position(shape, index);
+    std::vector<Int> cells{y[0] * x.extent(1) + y[1]};
+    for (std::size_t axis = 0; axis < tracks.size(); ++axis) {
+      std::vector<Int> longer;
+      for (const Int before : cells)
+        for (Int tap = 0; tap < tracks[axis].taps; ++tap)
+          if (const Int cell = tracks[axis].at(y[axis + 2], tap); tracks[axis].kind(cell) == CellKind::in)
+            longer.push_back(before * tracks[axis].in + cell);
+      cells = std::move(longer);
+    }
+    std::vector<Tapped> all;
+    for (const Int cell : cells) all.push_back({x.at(cell), cell});
+    return all;
   }
-  return ids;
+};
+
+class WindowsAnswer final : public Answer {
+ public:
+  WindowsAnswer(std::shared_ptr<const Pool> pool, WindowRule rule, DType dtype)
+      : pool_(std::move(pool)), rule_(rule), dtype_(dtype) {}
+
+  Shape shape() const override { return pool_->shape; }
+  DType dtype() const override { return dtype_; }
+  Element element(Int index) const override {
+    const std::vector<Tapped> taps = pool_->taps(index);
+    Element out = rule_({pool_->call, pool_->readings, dtype_, pool_->x.shape(), taps});
+    out.terms = static_cast<Int>(taps.size());
+    return out;
+  }
+  std::vector<Allowance> wider(Int) const override {
+    return is_float(dtype_) ? std::vector{flushing()} : std::vector<Allowance>{};
+  }
+  std::vector<Tap> taps(Int index) const override {
+    std::vector<Tap> all;
+    for (const Tapped& tap : pool_->taps(index))
+      all.push_back(
+          {{hexadecimal(tap.value)}, place(pool_->call.definition().inputs.front().name, pool_->x.shape(), tap.at)});
+    return all;
+  }
+
+ private:
+  std::shared_ptr<const Pool> pool_;
+  WindowRule rule_;
+  DType dtype_;
+};
+
+std::optional<Shape> pooled_shape(const Call& call, const Readings& readings) {
+  const Shape& x = call.shape(call.definition().inputs.front().name);
+  return windowed(call, x.at(0), x.at(1), readings);
 }
 
 }  // namespace
 
+Element exactly(const Scalar& value, DType dtype) {
+  Element out;
+  out.kind = kind_of(value);
+  out.terms = 1;
+  out.asked.arithmetic = "no rounding";
+  if (out.kind != Kind::finite) return out;
+  out.value = exact(value);
+  out.magnitude = abs(out.value);
+  if (is_float(dtype)) return out;
+  out.nearest = value;
+  out.asked.range = Interval{value, value};
+  return out;
+}
+
+Element one_of(std::string ruling, std::vector<Scalar> options) {
+  Element out;
+  out.kind = Kind::one_of;
+  out.options = std::move(options);
+  out.chosen_by = std::move(ruling);
+  out.asked.arithmetic = "no rounding";
+  return out;
+}
+
+Element unscored(std::string why) {
+  Element out;
+  out.kind = Kind::unscored;
+  out.reason = std::move(why);
+  return out;
+}
+
+Scalar nan() { return {Scalar::Class::nan, false, 0, 0}; }
+Scalar minus_infinity() { return {Scalar::Class::infinite, true, 0, 0}; }
+
+Scalar lowest_of(DType dtype) {
+  return for_type(dtype, [&]<class T>() -> Scalar {
+    if constexpr (std::is_integral_v<T>) {
+      return scalar(Int{std::numeric_limits<T>::min()});
+    } else if constexpr (std::is_same_v<T, Bool>) {
+      return scalar(Int{0});
+    } else {
+      const Format& format = format_of(dtype);
+      const std::int64_t significand = (std::int64_t{1} << format.precision) - 1;
+      return {Scalar::Class::finite, true, -significand, format.max_exponent - format.precision + 1};
+    }
+  });
+}
+
 Oracle pointwise(Rule rule) {
   Oracle oracle;
   oracle.answer = [rule](const Call& call, const Operands& in, const Readings& readings, const Arithmetic&) {
-    return std::make_unique<PointwiseAnswer>(rule, call, in, readings);
+    return Answers(std::make_unique<PointwiseAnswer>(rule, call, in, readings));
   };
   oracle.shape = [](const Call& call, const Readings&) -> std::optional<Shape> {
     return call.definition().shape(call);
   };
-  oracle.touched = [rule](const Call& call, const Operands* in) {
-    return in ? touched_by(rule, call, *in) : std::vector<std::string>{};
+  return with_touched(std::move(oracle));
+}
+
+Oracle over_windows(std::vector<WindowRule> rules) {
+  Oracle oracle;
+  oracle.answer = [rules](const Call& call, const Operands& in, const Readings& readings, const Arithmetic&) {
+    const auto pool = std::make_shared<const Pool>(
+        Pool{call, readings, *tracks(call, sliding(call), readings), Cells(*in.at(0)), *pooled_shape(call, readings)});
+    Answers answers;
+    for (std::size_t i = 0; i < call.definition().outputs.size(); ++i)
+      if (const Parameter& output = call.definition().outputs[i]; call.asks(output.name))
+        answers.push_back(std::make_unique<WindowsAnswer>(pool, rules.at(i), call.definition().type_of(call, output)));
+    return answers;
   };
-  oracle.touched_reads_data = true;
-  oracle.rounds = false;
-  return oracle;
+  oracle.shape = pooled_shape;
+  return with_touched(std::move(oracle));
 }
 
 }  // namespace assay::oracles

@@ -5,7 +5,9 @@
 #include "oracles/enclosure.h"
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay::oracles {
 
@@ -22,5 +24,34 @@ struct Point {
 // is touched where another reading of it gives another element. Flushed subnormals and f64 computed in f32 are below
 // the level, not wrong (elementwise 5.3).
 Oracle pointwise(Scalar (*rule)(const Point&));
+
+// Elements: exactly one value, one of several that a ruling admits, and nothing claimed.
+Element exactly(const Scalar& value, DType dtype);
+Element one_of(std::string ruling, std::vector<Scalar> options);
+Element unscored(std::string why);
+Scalar nan();
+Scalar minus_infinity();
+Scalar lowest_of(DType dtype);  // the lowest number of the type
+
+// A tap of a window that falls inside X: its value, and where in X it stands.
+struct Tapped {
+  Scalar value;
+  Int at;
+};
+
+// One window of one channel, and how the clauses are read.
+struct WindowPoint {
+  const Call& call;
+  const Readings& readings;
+  DType dtype;
+  const Shape& x;                // the shape of X
+  std::span<const Tapped> taps;  // in the order of a scan
+
+  bool reads(std::string_view ruling, std::string_view reading) const { return readings.of(ruling) == reading; }
+};
+
+// Returns the oracle of an operator that selects under a sliding window, each channel by itself: one rule per output in
+// the order of the schema.
+Oracle over_windows(std::vector<Element (*)(const WindowPoint&)> rules);
 
 }  // namespace assay::oracles

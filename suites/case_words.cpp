@@ -86,6 +86,7 @@ std::string words_of(const Case& c, const std::string& word) {
     return "the model imports opset " + std::to_string(c.opset) + " of " +
            (c.version.domain.empty() ? "ai.onnx" : c.version.domain);
   if (key == "ir") return "the model has IR version " + std::to_string(c.ir_version);
+  if (key == "outputs") return "optional outputs that the node has besides the required ones";
   if (key == "shapes")
     return c.declared == DeclaredShapes::symbolic ? "the model declares extents by symbols, each its own"
                                                   : "the model declares ranks and no extents";

@@ -44,7 +44,7 @@ Dimension classes_of(const Definition& definition) {
 bool contests_only_windows(const Definition& definition) {
   constexpr std::string_view about_windows[] = {"A1", "A3", "A4", "A6", "A7", "A8", "A10", "A13"};
   return std::ranges::all_of(definition.rulings, [&](const RulingUse& use) {
-    return use.readings.size() < 2 || find_ruling(use.id)->is_set ||
+    return use.readings.size() < 2 || find_ruling(use.id)->is_set || find_ruling(use.id)->is_nonfinite ||
            std::ranges::find(about_windows, use.id) != std::end(about_windows);
   });
 }

@@ -118,6 +118,7 @@ constexpr Word line_words[] = {
     {"ir", "word of a case line: the IR version of the model"},
     {"@init", "word of a case line, behind a recipe: the input is a constant of the model, an initializer"},
     {"init", "word of a case line, behind a recipe as in small:7@init: the input is a constant, an initializer"},
+    {"outputs", "word of a case line: the optional outputs that the node has besides the required ones"},
     {"shapes", "word of a case line: how the model declares the extents of its inputs; left out, by numbers"},
     {"shapes=symbolic", "word of a case line: the model declares the extents of its inputs by symbols, each its own"},
     {"shapes=absent", "word of a case line: the model declares the rank of its inputs and no extent"},
@@ -154,9 +155,10 @@ constexpr std::string_view grammar =
   NAME=TYPE[EXTENTS]~RECIPE@init   the same as a constant of the model (an initializer)
   NAME=""                          an optional input left out by an empty name; else it has no word
   NAME=VALUE                       an attribute as the node states it: group=2 pads=1,0,1,0 auto_pad=VALID k=[]
+  outputs=NAME,NAME                the optional outputs that the node has besides the required ones: outputs=Indices
   shapes=symbolic, shapes=absent   extents of inputs are declared by symbols, or not at all; else by numbers
 
-TYPE is f32 f64 f16 bf16 i8 u8 i32 i64. Text other than letters, digits and _ is written %XX. A RECIPE fills a tensor, as
+TYPE is f32 f64 f16 bf16 i8 u8 i16 u16 i32 u32 i64 bool. Text other than letters, digits and _ is written %XX. A RECIPE fills a tensor, as
 FAMILY:ARGUMENT: small:7 (seed 7), iota:1 (1, 2, 3, ...), const:1, onehot:3, lit:1,-0x1.8p+3,nan (these values, repeated),
 hold:0.5 (the same in every data set). Each case has two data sets: the second takes the next seed, or the negated values.
 The id of a case is the first 128 bits of the SHA-256 of its line.

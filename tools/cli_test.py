@@ -134,7 +134,7 @@ class BadInput(unittest.TestCase):
         self.assertIn("'ort-full.json'", self.refused("replay", *REFERENCE, "ort-full.json X=f32[1]~iota:1"))
 
     def test_a_case_of_an_unknown_operator(self):
-        self.refused("replay", *REFERENCE, "MaxPool-12 opset=12 ir=8 X=f32[1,1,4]~iota:1")
+        self.refused("replay", *REFERENCE, "LpPool-18 opset=18 ir=8 X=f32[1,1,4]~iota:1")
 
     def test_an_unknown_backend(self):
         self.refused("certify", "--backend", "no-such-backend")

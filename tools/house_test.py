@@ -8,7 +8,9 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HANDS = ("reference", "oracles", "generators")
 # Lines of one operator in all hands together: what its text says, pinned cases aside.
-BUDGETS = {"one": 40}
+BUDGETS = {"one": 40, "window": 120}
+# The first operators, which carry fast halves and filters of their own.
+FIRST = {"Conv", "AveragePool", "DeformConv", "QLinearConv", "NhwcConv"}
 # Strings that name an operator, an input or an attribute where nothing may. The list may only shrink.
 NAMING = {
     "generators/convolution.cpp": 50,
@@ -65,13 +67,13 @@ class House(unittest.TestCase):
         for name, function in functions():
             hands = [found for folder in HANDS if (found := file_of(folder, function))]
             shaping = re.search(r"Shaping::(\w+)", hands[0][0].read_text())[1]
-            if shaping not in BUDGETS:
+            if shaping not in BUDGETS or name in FIRST:
                 continue
             lines = sum(counted(path) / operators for path, operators in hands)
             with self.subTest(name):
                 self.assertLessEqual(lines, BUDGETS[shaping])
             checked += 1
-        self.assertGreaterEqual(checked, 1)
+        self.assertGreaterEqual(checked, 2)
 
     def test_nothing_generic_names_an_operator_an_input_or_an_attribute(self):
         definitions = "".join(path.read_text() for path in (ROOT / "reference/ops").glob("*.cpp"))

@@ -43,13 +43,6 @@ Shape draw_shape(std::uint64_t stratum) {
   return shape;
 }
 
-Recipe draw_recipe(DType type) {
-  if (type == DType::boolean) return seeded("full");
-  if (!is_float(type)) return seeded(pick({"small", "full", "full", "ends"}));
-  return seeded(weighted<const char*>(
-      {{20, "small"}, {20, "normal"}, {15, "pattern"}, {12, "subnormal"}, {8, "huge"}, {8, "logu"}, {17, "special"}}));
-}
-
 void write_attribute(Node& node, const AttributeSpec& spec) {
   if (!spec.required && chance(50)) return;
   switch (spec.kind) {
@@ -67,7 +60,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   Case c = blank(definition);
   const std::string& input = definition.inputs.front().name;
   c.node.input(input, {type, draw_shape(stratum % shape_strata)});
-  c.sources[input] = {draw_recipe(type), false};
+  c.sources[input] = {draw_selection_fill(type), false};
   for (const AttributeSpec& spec : definition.attributes) write_attribute(c.node, spec);
   return c;
 }

@@ -4,6 +4,7 @@
 
 #include "generators/convolution.h"
 #include "generators/draw.h"
+#include "generators/families/pool.h"
 #include "reference/operator.h"
 
 #include <algorithm>
@@ -210,6 +211,7 @@ bool has_wide_pads(const Call& call) {
 
 class WindowFamily final : public Family {
  public:
+  const Questions* questions() const override { return &selecting_pool(); }
   std::vector<Damage> damages(const Questions& own) const override {
     if (!own.layout) return window_damages();
     std::vector<Damage> all;

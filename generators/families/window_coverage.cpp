@@ -32,6 +32,7 @@ bool has_group(const Definition& d) { return d.attribute("group"); }
 bool counts_padding_of_dilation(const Definition& d) {
   return has_dilations(d) && counts_padding(d) && has_ceil_mode(d);
 }
+bool counts_padding_of_ceil(const Definition& d) { return counts_padding(d) && has_ceil_mode(d); }
 bool has_ceil_and_dilations(const Definition& d) { return has_dilations(d) && has_ceil_mode(d); }
 bool has_same_and_dilations(const Definition& d) { return has_dilations(d) && has_auto_pad(d); }
 
@@ -248,7 +249,8 @@ const std::vector<TraitRow>& table() {
       {"cip x same", [](const Seen& s) { return counts_pads(s.c) && is_same(s.c) && any_axis(s.w, is_padded); },
        counts_padding},
       {"ceil x pads x cip",
-       [](const Seen& s) { return ceil_counts(s.c) && counts_pads(s.c) && any_axis(s.w, is_padded); }, has_ceil_mode},
+       [](const Seen& s) { return ceil_counts(s.c) && counts_pads(s.c) && any_axis(s.w, is_padded); },
+       counts_padding_of_ceil},
       {"ceil x pads x dilation",
        [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, is_padded) && any_axis(s.w, is_dilated); },
        has_ceil_and_dilations},
@@ -263,7 +265,7 @@ const std::vector<TraitRow>& table() {
       {"overhang >= 2", [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, overhangs_far); }, has_ceil_mode},
       {"overhang >= 2 x cip",
        [](const Seen& s) { return ceil_counts(s.c) && counts_pads(s.c) && any_axis(s.w, overhangs_far); },
-       has_ceil_mode},
+       counts_padding_of_ceil},
       {"trailing 1",
        [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, [](const Axis& a) { return trailing(a) == 1; }); },
        has_ceil_mode},

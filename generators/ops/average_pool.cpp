@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about AveragePool: every window theme, above all ceil_mode with padding, count_include_pad and dilation,
-// where the standard's own reference errs (spec 0.2).
-#include "generators/draw.h"
-#include "generators/questions.h"
-#include "generators/shapes.h"
-#include "generators/values.h"
-#include "reference/operator.h"
-
-#include <algorithm>
+// Questions about AveragePool: those about any pool, over data whose sums prove something.
+#include "generators/families/pool.h"
 
 namespace assay::generators {
 
@@ -15,87 +8,14 @@ const Questions& average_pool();
 
 namespace {
 
-using enum Theme;
-
-// One stratum each. A version without ceil_mode or dilations takes the neighbour before.
-const std::vector<Theme> themes{same_wide_stride, overhang,       distinct_pads,  trailing_many,
-                                same_odd,         short_input,    oversized_pads, trailing_one,
-                                same_wide_stride, overhang,       valid,          trailing_many,
-                                same_dilated,     short_input,    plain,          short_input,
-                                same_plain,       even_pads,      overhang,       same_strided,
-                                trailing_many,    dilated,        short_input,    valid,
-                                trailing_many,    oversized_pads, short_input};
-
-Theme theme_of(std::uint64_t stratum, const Definition& definition) {
-  const auto is_known = [&](Theme theme) {
-    if (theme >= overhang) return definition.attribute("ceil_mode") != nullptr;
-    return (theme != dilated && theme != same_dilated) || definition.attribute("dilations") != nullptr;
-  };
-  std::size_t at = stratum % themes.size();
-  while (!is_known(themes[at])) --at;
-  return themes[at];
-}
-
 Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
-  const bool has_empty = stratum % 13 == 6;
-  const int which = has_empty ? pick({0, 1, 2}) : -1;  // batch, channels, an axis of the input
-  const Theme theme = which == 2 ? empty_input : theme_of(stratum, definition);
-  const Int rank = weighted<Int>({{30, 1}, {42, 2}, {20, 3}, {8, 4}});
-  Limits limits = limits_of_rank(rank);
-  limits.ceil_mode = definition.attribute("ceil_mode") != nullptr;
-  limits.dilations = definition.attribute("dilations") != nullptr;
-  const Geometry geometry = draw_geometry(theme, rank, limits);
-
-  Case c = blank(definition);
-  write_window(c.node, definition, geometry);
-  if (definition.attribute("count_include_pad"))
-    write_default(c.node, definition, "count_include_pad", chance(50) ? 1 : 0, 0);
-
-  Shape shape{which == 0 ? 0 : weighted<Int>({{60, 1}, {28, 2}, {12, 3}}),
-              which == 1 ? 0 : (chance(12) ? between(8, 16) : between(1, 3))};
-  for (const Axis& axis : geometry.axes) shape.push_back(axis.in);
-  c.node.input("X", {type, std::move(shape)});
-  c.sources["X"] = {draw_average_fill({type, taps(geometry), false}), false};
-  return c;
-}
-
-Int cost(const Case& c) { return volume(c.definition().shape(c.call())) * volume(c.call().ints("kernel_shape")); }
-
-bool flatten(Case& c) {
-  c.node.inputs.at("X").type.shape.resize(2);
-  c.node.attribute("kernel_shape", Ints{});
-  for (const char* list : {"strides", "dilations", "pads"}) c.node.attributes.erase(list);
-  return true;
-}
-
-bool without_kernel_shape(Case& c) { return c.node.attributes.erase("kernel_shape") > 0; }
-
-bool empty_kernel(Case& c) {
-  std::get<Ints>(c.node.attributes.at("kernel_shape")).back() = -between(0, 1);
-  return true;
-}
-
-bool large_kernel(Case& c) {
-  std::get<Ints>(c.node.attributes.at("kernel_shape")).front() += between(1, 8);
-  return true;
-}
-
-bool longer_kernel_shape(Case& c) {
-  std::get<Ints>(c.node.attributes.at("kernel_shape")).push_back(1);
-  return true;
+  return draw_pool(definition, type, stratum, draw_average_fill);
 }
 
 }  // namespace
 
 const Questions& average_pool() {
-  static const Questions questions{draw,
-                                   351,  // every theme meets every empty axis: 27 * 13
-                                   cost,
-                                   {{"no spatial axis", flatten},
-                                    {"no kernel_shape", without_kernel_shape},
-                                    {"an empty kernel", empty_kernel},
-                                    {"a kernel too large", large_kernel},
-                                    {"kernel_shape too long", longer_kernel_shape}}};
+  static const Questions questions = pool_questions(draw);
   return questions;
 }
 

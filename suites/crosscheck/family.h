@@ -22,6 +22,11 @@ struct Bug {
   bool keeps_last = false;  // from the run before
 };
 
+// MaxPool by the windows of the gather engine.
+Kernel selecting(GatherDeviation deviation);
+Kernel padding_with_zeros();
+std::vector<Way> selecting_ways();
+
 // What variants.cpp and mutants.cpp list.
 std::span<const Way> ways_of(const OpVersion& version);
 std::span<const Bug> bugs_of(const OpVersion& version);

@@ -450,6 +450,11 @@ void plant(std::vector<Planted>& all, const std::string& prefix, const std::stri
   }
 }
 
+// Tells whether a deviation is one of windows and not of arithmetic, which a maximum has none of.
+bool deviates_in_windows(const GatherDeviation& deviation) {
+  return deviation.request || deviation.plan || deviation.rows || deviation.terms;
+}
+
 const std::vector<Planted>& planted() {
   static const std::vector<Planted> all = [] {
     std::vector<Planted> list;
@@ -457,6 +462,9 @@ const std::vector<Planted>& planted() {
     plant(list, "conv", "Conv", conv_bugs());
     plant(list, "pool", "AveragePool", window_bugs());
     plant(list, "pool", "AveragePool", pool_bugs());
+    std::vector<Entry> of_windows = window_bugs();
+    std::erase_if(of_windows, [](const Entry& entry) { return !deviates_in_windows(entry.deviation); });
+    plant(list, "max", "MaxPool", std::move(of_windows));
     return list;
   }();
   return all;
@@ -520,7 +528,7 @@ std::optional<Kernel> mutant(std::string_view id, const OpVersion& version) {
     if (bug.mutant.id == id) return bug.keeps_last ? keeping_last(bug.kernel) : bug.kernel;
   for (const Planted& p : planted())
     if (p.mutant.id == id && version.domain.empty() && p.mutant.op == version.name) {
-      Kernel kernel = gathering(p.entry.deviation);
+      Kernel kernel = version.name == "MaxPool" ? selecting(p.entry.deviation) : gathering(p.entry.deviation);
       return p.entry.sort == Entry::Sort::stale ? keeping_last(std::move(kernel)) : kernel;
     }
   return std::nullopt;

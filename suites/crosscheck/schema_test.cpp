@@ -77,7 +77,8 @@ Page page_of(const Definition& definition) {
     page["input " + std::to_string(i)] = definition.inputs[i].name + " " + definition.inputs[i].type +
                                          (definition.inputs[i].arity == Arity::optional ? " optional" : " required");
   for (std::size_t i = 0; i < definition.outputs.size(); ++i)
-    page["output " + std::to_string(i)] = definition.outputs[i].name + " " + definition.outputs[i].type + " required";
+    page["output " + std::to_string(i)] = definition.outputs[i].name + " " + definition.outputs[i].type +
+                                          (definition.outputs[i].arity == Arity::required ? " required" : " optional");
   for (const TypeVariable& variable : definition.types) {
     if (is_type(variable.name)) continue;
     std::set<std::string> allowed;

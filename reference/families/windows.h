@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of operators that read what lies under a sliding window, each channel by itself.
+#pragma once
+
+#include "reference/operator.h"
+#include "reference/window.h"
+
+#include <vector>
+
+namespace assay {
+
+// A tap that falls inside X: its value, and where in X it stands.
+template <class T>
+struct Tapped {
+  T value;
+  Int at;
+};
+
+// The outputs of a pool: one element per window, of the type of X or of their own.
+Types pooled(const Call& call);
+
+// Returns the kernel of Y[n,c,o] = f(call, taps of o inside X in the order of a scan, index): what f writes to `index`
+// is the element of a second output, if that is asked for.
+template <class F>
+Kernel over_windows(F f) {
+  return [f](const Call& call, Inputs in) {
+    Values out;
+    for (const std::optional<TensorType>& type : pooled(call))
+      out.push_back(type ? std::optional(Tensor(*type)) : std::nullopt);
+    const std::span<Int> indices = out.size() > 1 && out[1] ? out[1]->as<Int>() : std::span<Int>();
+    const Window window = Window::of(call);
+    const Shape kernel = window.kernel(), windows = window.output();
+    const Int plane = volume(window.input());
+    for_type(in[0]->dtype(), [&]<class T>() {
+      const std::span<const T> x = in[0]->as<T>();
+      const std::span<T> y = out[0]->as<T>();
+      std::vector<Tapped<T>> taps;
+      std::size_t at = 0;
+      for (Int first = 0; at < y.size(); first += plane)
+        for_each_position(windows, [&](const Shape& o, Int) {
+          taps.clear();
+          for_each_position(kernel, [&](const Shape& k, Int) {
+            if (const std::optional<Int> cell = window.cell(o, k))
+              taps.push_back({x[static_cast<std::size_t>(first + *cell)], first + *cell});
+          });
+          Int index = -1;
+          y[at] = f(call, std::span<const Tapped<T>>(taps), index);
+          if (!indices.empty()) indices[at] = index;
+          ++at;
+        });
+    });
+    return out;
+  };
+}
+
+}  // namespace assay
