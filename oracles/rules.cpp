@@ -36,9 +36,15 @@ bool is_near_overflow(const Scalar& value, const Format& format) {
 
 Ratio exact(const Scalar& value) { return {value.value(), 1}; }
 
-Allowance flushing() {
+// What hardware may select that reads subnormals as zeros: 0, and any operand that compares equal to it.
+Allowance flushing(const Element& element, const std::vector<Scalar>& operands, DType type) {
   Allowance flushed = beyond("subnormals flushed");
   flushed.flushes_output = true;
+  const auto vanishes = [&](const Scalar& value) { return value.is_zero() || value.is_subnormal(format_of(type)); };
+  if (element.kind != Kind::finite || !vanishes(nearest(element, type))) return flushed;
+  for (const Scalar& operand : operands)
+    if (operand.is_finite() && vanishes(operand))
+      flushed.budget = std::max(flushed.budget, abs(exact(operand)) + abs(element.value));
   return flushed;
 }
 
@@ -56,7 +62,7 @@ class PointwiseAnswer final : public Answer {
 
   std::vector<Allowance> wider(Int index) const override {
     if (!is_float(dtype())) return {};
-    std::vector<Allowance> all{flushing()};
+    std::vector<Allowance> all{flushing(element(index), operands_at(index), dtype())};
     if (dtype() == DType::f64) all.push_back(in_single(index));
     return all;
   }
@@ -70,9 +76,13 @@ class PointwiseAnswer final : public Answer {
   }
 
  private:
-  Scalar at(Int index) const {
+  std::vector<Scalar> operands_at(Int index) const {
     std::vector<Scalar> x;
     for (const Cells& input : inputs_) x.push_back(input.at(index));
+    return x;
+  }
+  Scalar at(Int index) const {
+    const std::vector<Scalar> x = operands_at(index);
     return rule_({call_, readings_, x});
   }
 
@@ -176,8 +186,11 @@ class WindowsAnswer final : public Answer {
     out.terms = static_cast<Int>(taps.size());
     return out;
   }
-  std::vector<Allowance> wider(Int) const override {
-    return is_float(dtype_) ? std::vector{flushing()} : std::vector<Allowance>{};
+  std::vector<Allowance> wider(Int index) const override {
+    if (!is_float(dtype_)) return {};
+    std::vector<Scalar> operands;
+    for (const Tapped& tap : pool_->taps(index)) operands.push_back(tap.value);
+    return {flushing(element(index), operands, dtype_)};
   }
   std::vector<Tap> taps(Int index) const override {
     std::vector<Tap> all;
