@@ -47,7 +47,7 @@ struct Step {
   Cases (*candidates)(const Case&, int part);
 };
 
-// What an input is for: data say something only where they vary, weights may all be 1, others may be 0.
+// Says what an input is for: data show something only where they vary, weights may all be 1, others may be 0.
 enum class Role { data, weights, other };
 
 // A part of an output that errors may be confined to.
@@ -63,7 +63,7 @@ class Family {
   Family(const Family&) = delete;
   Family& operator=(const Family&) = delete;
 
-  // What the generators know of an operator that has no file of its own; none where each needs one.
+  // Returns what the generators know of an operator that has no file of its own; none where each needs one.
   virtual const Questions* questions() const { return nullptr; }
 
   // Damages every operator of the family admits; `own` says what is known of this one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the generators know of one operator: its family's, or written in generators/ops where it shapes its inputs in a
-// way of its own (questions.def).
+// Holds what the generators know of one operator: its family's, or written in generators/ops where it shapes its inputs
+// in a way of its own (questions.def).
 #pragma once
 
 #include "reference/case.h"

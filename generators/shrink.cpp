@@ -133,9 +133,8 @@ std::vector<Step> steps_of(const Case& c) {
   return all;
 }
 
-std::vector<Position> positions_of(const Case& c) {
+std::vector<Position> positions_of(const Case& c, const std::vector<Step>& steps) {
   std::vector<Position> positions;
-  const std::vector<Step> steps = steps_of(c);
   for (std::size_t step = 0; step < steps.size(); ++step)
     for (int part = 0; part < steps[step].parts(c); ++part) positions.push_back({static_cast<int>(step), part});
   return positions;
@@ -143,9 +142,9 @@ std::vector<Position> positions_of(const Case& c) {
 
 using Violated = std::vector<std::string>;
 
-std::vector<Simpler> fair_candidates(const Case& c, const Violated& violated, Position position) {
+std::vector<Simpler> fair_candidates(const Case& c, const Violated& violated, const Step& step, Position position) {
   std::vector<Simpler> out;
-  for (Case& candidate : steps_of(c)[at(position.step)].candidates(c, position.part))
+  for (Case& candidate : step.candidates(c, position.part))
     if (candidate != c && candidate.definition().violated(candidate.call()) == violated && says_as_much(c, candidate))
       out.push_back({position, std::move(candidate)});
   return out;
@@ -170,9 +169,11 @@ Ints towards(Int value, Int target) {
 
 rc::Seq<Simpler> simpler(const Case& c) {
   const Violated violated = c.definition().violated(c.call());
-  return rc::seq::mapcat(rc::seq::fromContainer(positions_of(c)), [c, violated](const Position& position) {
-    return rc::seq::fromContainer(fair_candidates(c, violated, position));
-  });
+  const std::vector<Step> steps = steps_of(c);
+  return rc::seq::mapcat(
+      rc::seq::fromContainer(positions_of(c, steps)), [c, violated, steps](const Position& position) {
+        return rc::seq::fromContainer(fair_candidates(c, violated, steps[at(position.step)], position));
+      });
 }
 
 CaseSize size_of(const Case& c) {

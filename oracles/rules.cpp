@@ -14,7 +14,7 @@
 namespace assay::oracles {
 namespace {
 
-using Rule = Scalar (*)(const Point&);
+using Rule = Scalar (*)(const ElementPoint&);
 
 Kind kind_of(const Scalar& value) {
   if (value.is == Scalar::Class::nan) return Kind::nan;
@@ -36,7 +36,7 @@ bool is_near_overflow(const Scalar& value, const Format& format) {
 
 Ratio exact(const Scalar& value) { return {value.value(), 1}; }
 
-// What hardware may select that reads subnormals as zeros: 0, and any operand that compares equal to it.
+// Admits what hardware may select that reads subnormals as zeros: 0, and any operand that compares equal to it.
 Allowance flushing(const Element& element, const std::vector<Scalar>& operands, DType type) {
   Allowance flushed = beyond("subnormals flushed");
   flushed.flushes_output = true;
@@ -86,7 +86,7 @@ class PointwiseAnswer final : public Answer {
     return rule_({call_, readings_, x});
   }
 
-  // The rule of what each operand is in f32: infinite where it overflows, and zero is admitted where it is subnormal.
+  // Applies the rule to each operand rounded to f32: infinite where it overflows, with 0 where it is subnormal.
   Allowance in_single(Int index) const {
     const Format& single = format_of(DType::f32);
     std::vector<Scalar> x;
@@ -131,10 +131,11 @@ Oracle with_touched(Oracle oracle) {
     std::vector<std::string> ids;
     if (!in) return ids;
     const Answers ruled = answer(call, *in, {}, {});
+    const std::optional<Shape> ruled_shape = shape(call, {});
     for (const RulingUse& use : call.definition().rulings) {
       if (use.readings.size() < 2 || find_ruling(use.id)->is_set) continue;
       const bool differs = std::ranges::any_of(departures(call.definition(), {use.id}), [&](const Readings& readings) {
-        return shape(call, readings) != shape(call, {}) || !are_alike(ruled, answer(call, *in, readings, {}));
+        return shape(call, readings) != ruled_shape || !are_alike(ruled, answer(call, *in, readings, {}));
       });
       if (differs) ids.push_back(use.id);
     }
@@ -148,7 +149,7 @@ Oracle with_touched(Oracle oracle) {
 
 using WindowRule = Element (*)(const WindowPoint&);
 
-// What every output of a pool is read from.
+// Holds what every output of a pool is read from.
 struct Pool {
   Call call;
   Readings readings;
@@ -156,7 +157,7 @@ struct Pool {
   Cells x;
   Shape shape;
 
-  std::vector<Tapped> taps(Int index) const {
+  std::vector<ExactTap> taps(Int index) const {
     const Shape y = position(shape, index);
     std::vector<Int> cells{y[0] * x.extent(1) + y[1]};
     for (std::size_t axis = 0; axis < tracks.size(); ++axis) {
@@ -167,7 +168,7 @@ struct Pool {
             longer.push_back(before * tracks[axis].in + cell);
       cells = std::move(longer);
     }
-    std::vector<Tapped> all;
+    std::vector<ExactTap> all;
     for (const Int cell : cells) all.push_back({x.at(cell), cell});
     return all;
   }
@@ -181,7 +182,7 @@ class WindowsAnswer final : public Answer {
   Shape shape() const override { return pool_->shape; }
   DType dtype() const override { return dtype_; }
   Element element(Int index) const override {
-    const std::vector<Tapped> taps = pool_->taps(index);
+    const std::vector<ExactTap> taps = pool_->taps(index);
     Element out = rule_({pool_->call, pool_->readings, dtype_, pool_->x.shape(), taps});
     out.terms = static_cast<Int>(taps.size());
     return out;
@@ -189,12 +190,12 @@ class WindowsAnswer final : public Answer {
   std::vector<Allowance> wider(Int index) const override {
     if (!is_float(dtype_)) return {};
     std::vector<Scalar> operands;
-    for (const Tapped& tap : pool_->taps(index)) operands.push_back(tap.value);
+    for (const ExactTap& tap : pool_->taps(index)) operands.push_back(tap.value);
     return {flushing(element(index), operands, dtype_)};
   }
   std::vector<Tap> taps(Int index) const override {
     std::vector<Tap> all;
-    for (const Tapped& tap : pool_->taps(index))
+    for (const ExactTap& tap : pool_->taps(index))
       all.push_back(
           {{hexadecimal(tap.value)}, place(pool_->call.definition().inputs.front().name, pool_->x.shape(), tap.at)});
     return all;

@@ -12,7 +12,7 @@
 namespace assay::oracles {
 
 // The operands of one element of an output, and how the clauses are read.
-struct Point {
+struct ElementPoint {
   const Call& call;
   const Readings& readings;
   std::span<const Scalar> x;  // one per input
@@ -23,7 +23,7 @@ struct Point {
 // Returns the oracle of an operator that selects or copies: Y[i] is exactly rule({X[i]}), whatever the type. A ruling
 // is touched where another reading of it gives another element. Flushed subnormals and f64 computed in f32 are below
 // the level, not wrong (elementwise 5.3).
-Oracle pointwise(Scalar (*rule)(const Point&));
+Oracle pointwise(Scalar (*rule)(const ElementPoint&));
 
 // Elements: exactly one value, one of several that a ruling admits, and nothing claimed.
 Element exactly(const Scalar& value, DType dtype);
@@ -34,7 +34,7 @@ Scalar minus_infinity();
 Scalar lowest_of(DType dtype);  // the lowest number of the type
 
 // A tap of a window that falls inside X: its value, and where in X it stands.
-struct Tapped {
+struct ExactTap {
   Scalar value;
   Int at;
 };
@@ -44,8 +44,8 @@ struct WindowPoint {
   const Call& call;
   const Readings& readings;
   DType dtype;
-  const Shape& x;                // the shape of X
-  std::span<const Tapped> taps;  // in the order of a scan
+  const Shape& x;                  // the shape of X
+  std::span<const ExactTap> taps;  // in the order of a scan
 
   bool reads(std::string_view ruling, std::string_view reading) const { return readings.of(ruling) == reading; }
 };

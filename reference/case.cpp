@@ -292,6 +292,14 @@ std::optional<Error> parse_into(Case& c, std::string_view line) {
   return check_sense(c);
 }
 
+// The optional outputs that are asked for, in schema order.
+std::string asked_outputs(const Case& c) {
+  std::string names;
+  for (const std::string& output : parameter_order(c.definition(), &Definition::outputs))
+    if (c.node.outputs.contains(output)) names += (names.empty() ? "" : ",") + output;
+  return names;
+}
+
 }  // namespace
 
 const Definition& Case::definition() const {
@@ -318,10 +326,7 @@ std::string line(const Case& c) {
   for (const std::string& attribute : attribute_order(op))
     if (const auto found = c.node.attributes.find(attribute); found != c.node.attributes.end())
       out += " " + attribute + "=" + attribute_text(found->second);
-  std::string outputs;
-  for (const std::string& output : parameter_order(c.definition(), &Definition::outputs))
-    if (c.node.outputs.contains(output)) outputs += (outputs.empty() ? " outputs=" : ",") + output;
-  out += outputs;
+  if (!c.node.outputs.empty()) out += " outputs=" + asked_outputs(c);
   if (c.declared == DeclaredShapes::symbolic) out += " shapes=symbolic";
   if (c.declared == DeclaredShapes::absent) out += " shapes=absent";
   return out;

@@ -257,17 +257,17 @@ void thin_out(std::vector<Planned>& cases) {
 // Of the first operators as many generated cases as make the number; they are spread over the shares again, so the last
 // are left out evenly. Of every other version its pinned cases and the first quarter of its generated ones.
 std::vector<Planned> abridged(const std::vector<Planned>& every_pinned) {
-  const auto is_later = [](const Planned& each) { return !is_first(each.c.definition()); };
-  std::vector<Planned> pinned = every_pinned, later;
-  std::ranges::copy_if(every_pinned, std::back_inserter(later), is_later);
-  std::erase_if(pinned, is_later);
-  Request request;
-  for (const Planned& each : generated_cases(request))
-    if (is_later(each)) later.push_back(each);
+  std::vector<Planned> pinned, later;
+  for (const Planned& each : every_pinned) (is_first(each.c.definition()) ? pinned : later).push_back(each);
+  Request of_first, of_later;
+  for (const Operator* op : operators()) {
+    const Definition& any = op->versions().front();
+    (is_first(any) ? of_first : of_later).selection.operators.insert(operator_name(any.version));
+  }
+  std::ranges::move(generated_cases(of_later), std::back_inserter(later));
   thin_out(later);
-  request.generated = short_cases;
-  std::vector<Planned> all = with_generated(pinned, request);
-  std::erase_if(all, is_later);
+  of_first.generated = short_cases;
+  std::vector<Planned> all = with_generated(pinned, of_first);
   const std::size_t kept = each_once(pinned).size(), drawn = all.size() - kept;
   expects(kept < short_cases && all.size() >= short_cases, "the short suite holds all pinned cases and some more");
   const std::size_t wanted = short_cases - kept;

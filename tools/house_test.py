@@ -75,6 +75,21 @@ class House(unittest.TestCase):
             checked += 1
         self.assertGreaterEqual(checked, 2)
 
+    def test_the_table_of_element_types_is_that_of_every_file_that_lists_them(self):
+        rows = re.findall(r'^DTYPE\((\w+), (\d+), [\w:]+, "\w+", "\w+\.(\w+)"\)', (ROOT / "reference/dtypes.def").read_text(), re.M)
+        self.assertGreaterEqual(len(rows), 12)
+        files = {name: (ROOT / name).read_text() for name in (
+            "tools/backends/assay_backend.h", "tools/python/src/assay/__init__.py",
+            "tools/python/src/assay_pytest/certification.py", "reports/page/page.js", "reports/report.schema.json",
+            "reports/certificate.schema.json", "reports/fuzz.schema.json", "suites/glossary.cpp")}
+        for row, number, numpy in rows:
+            name = "bool" if row == "boolean" else row
+            for file, text in files.items():
+                with self.subTest(file=file, type=name):
+                    self.assertRegex(text, rf"\b{name}\b")
+            self.assertRegex(files["tools/backends/assay_backend.h"].replace("\n *", ""), rf"\b{number} {name}\b")
+            self.assertIn(f'"{numpy.rstrip("_")}": "{name}"', files["tools/python/src/assay/__init__.py"])
+
     def test_nothing_generic_names_an_operator_an_input_or_an_attribute(self):
         definitions = "".join(path.read_text() for path in (ROOT / "reference/ops").glob("*.cpp"))
         definitions += (ROOT / "reference/window.cpp").read_text() + (ROOT / "reference/convolution.cpp").read_text()

@@ -119,7 +119,7 @@ class OneFamily final : public Family {
  public:
   const Questions* questions() const override {
     static const Questions all{
-        .draw = draw, .strata = 2 * shape_strata, .cost = [](const Case&) { return Int{0}; }, .damages = {}};
+        .draw = draw, .strata = shape_strata, .cost = [](const Case&) { return Int{0}; }, .damages = {}};
     return &all;
   }
   std::vector<Damage> damages(const Questions&) const override { return {}; }

@@ -24,7 +24,7 @@ Damage done_to_conv(const Damage& damage) {
           }};
 }
 
-// Of the first input, which every sliding window slides over.
+// Returns the shape of the first input, which every sliding window slides over.
 const Shape& data_shape(const Case& c) { return c.node.inputs.at(c.definition().inputs.front().name).type.shape; }
 Int spatial_axes(const Case& c) { return static_cast<Int>(data_shape(c).size()) - 2; }
 

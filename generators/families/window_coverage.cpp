@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the coverage tables say of sliding windows (spec 4.4, B.2): dimensions with their values, and traits. Worked out
+// Names the cells of the coverage tables of sliding windows (spec 4.4, B.2), dimensions with their values and traits,
 // from the Conv a case stands for, with X, W, B and channels second.
 #include "generators/convolution.h"
 #include "generators/families/window.h"
@@ -150,7 +150,7 @@ int grouping(const Seen& s) {
 
 int count_of(Int extent) { return extent > 1 ? 2 : static_cast<int>(extent); }
 
-// What does not stand in the definition: the shapes.
+// Lists the dimensions of the shapes, which the definition does not.
 std::vector<ShapeRow> shape_rows(const Definition& definition) {
   std::vector<ShapeRow> rows;
   // DeformConv is asked on three axes at most: 2^r corners per tap.

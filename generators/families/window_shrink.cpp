@@ -11,7 +11,7 @@ namespace {
 
 std::size_t at(Int index) { return static_cast<std::size_t>(index); }
 
-// Of the Conv a case stands for; null where that input is not there.
+// Finds an input of the Conv a case stands for; null where it is not there.
 Shape* shape_of(Case& conv, const char* input) {
   const auto found = conv.node.inputs.find(input);
   const bool given = found != conv.node.inputs.end() && found->second.presence == Input::Presence::given;
@@ -179,8 +179,8 @@ class AxisView {
   Shape *x_, *w_;
 };
 
-// What an axis can be made smaller in. Where the windows get shorter or closer, the input may shrink with them, so that
-// as many windows remain.
+// Counts what an axis can be made smaller in. Where the windows get shorter or closer, the input may shrink with them,
+// so that as many windows remain.
 constexpr int sizes_per_axis = 6;
 
 Cases smaller_axis(const Case& c, std::size_t axis, std::size_t axes, int which) {

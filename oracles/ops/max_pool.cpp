@@ -10,12 +10,12 @@
 namespace assay::oracles {
 namespace {
 
-bool is_nan(const Tapped& tap) { return tap.value.is == Scalar::Class::nan; }
+bool is_nan(const ExactTap& tap) { return tap.value.is == Scalar::Class::nan; }
 
 // The largest number, none where there is no number.
 const Scalar* maximum(const WindowPoint& p) {
-  const Tapped* most = nullptr;
-  for (const Tapped& tap : p.taps)
+  const ExactTap* most = nullptr;
+  for (const ExactTap& tap : p.taps)
     if (!is_nan(tap) && (!most || is_less(most->value, tap.value))) most = &tap;
   return most ? &most->value : nullptr;
 }
@@ -45,7 +45,7 @@ bool ties_if_flushed(const WindowPoint& p, const Scalar& most) {
   const auto vanishes = [&](const Scalar& value) {
     return value.is_zero() || (is_float(type) && value.is_subnormal(format_of(type)));
   };
-  return vanishes(most) && std::ranges::any_of(p.taps, [&](const Tapped& tap) {
+  return vanishes(most) && std::ranges::any_of(p.taps, [&](const ExactTap& tap) {
            return vanishes(tap.value) && is_less(tap.value, most);
          });
 }
@@ -55,7 +55,7 @@ Element where(const WindowPoint& p) {
   if (p.taps.empty()) return unscored("no tap is inside X");
   if (most && ties_if_flushed(p, *most)) return unscored("flushed subnormals tie");
   std::vector<Scalar> places;
-  for (const Tapped& tap : p.taps)
+  for (const ExactTap& tap : p.taps)
     if (is_nan(tap) || !is_less(tap.value, *most)) places.push_back(named(p, tap.at));
   const bool has_nan = std::ranges::any_of(p.taps, is_nan);
   if (has_nan || p.reads("W11", "any")) return one_of(has_nan ? "W9" : "W11", places);

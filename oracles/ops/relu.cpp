@@ -5,7 +5,7 @@
 namespace assay::oracles {
 
 const Oracle& relu() {
-  static const Oracle oracle = pointwise([](const Point& p) {
+  static const Oracle oracle = pointwise([](const ElementPoint& p) {
     if (p.x[0].is == Scalar::Class::nan) return p.reads("E12", "zero") ? Scalar() : p.x[0];
     return p.x[0].negative ? Scalar() : p.x[0];
   });

@@ -3,9 +3,25 @@
 
 namespace assay {
 
-Types pooled(const Call& call) {
+void pool_parameters(Operator& op) {
+  op.input("X", "T")
+      .output("Y", "T")
+      .attribute("auto_pad", "NOTSET")
+      .required_ints("kernel_shape")
+      .attribute("pads", zeros)
+      .attribute("strides", ones)
+      .require("C1", "rank(X) >= 3: at least one spatial axis", [](const Call& c) { return c.rank("X") >= 3; })
+      .with(window_constraints);
+}
+
+Shape pooled_shape(const Call& call) {
   Shape shape = Window::of(call).output();
   shape.insert(shape.begin(), {call.dim("X", 0), call.dim("X", 1)});
+  return shape;
+}
+
+Types pooled(const Call& call) {
+  const Shape shape = pooled_shape(call);
   Types types;
   for (const Parameter& output : call.definition().outputs)
     types.push_back(call.asks(output.name) ? std::optional(TensorType{call.definition().type_of(call, output), shape})

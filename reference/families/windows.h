@@ -16,7 +16,12 @@ struct Tapped {
   Int at;
 };
 
-// The outputs of a pool: one element per window, of the type of X or of their own.
+// Gives an operator what every pool takes and demands: X, kernel_shape, strides, pads and auto_pad, and Y.
+void pool_parameters(Operator& op);
+
+// Returns the shape of Y, one element per window and channel.
+Shape pooled_shape(const Call& call);
+// Returns the types of a pool's outputs, all of that shape, of the type of X or of their own.
 Types pooled(const Call& call);
 
 // Returns the kernel of Y[n,c,o] = f(call, taps of o inside X in the order of a scan, index): what f writes to `index`

@@ -6,6 +6,7 @@
 // over the taps that fall inside X. count is the number of those taps, or with count_include_pad the number that fall
 // inside X or its padding. The overhang that ceil_mode reaches beyond the padding never counts.
 #include "reference/engine.h"
+#include "reference/families/windows.h"
 #include "reference/operator.h"
 #include "reference/window.h"
 
@@ -15,12 +16,6 @@
 
 namespace assay {
 namespace {
-
-Shape output_shape(const Call& call) {
-  Shape y = Window::of(call).output();
-  y.insert(y.begin(), {call.dim("X", 0), call.dim("X", 1)});
-  return y;
-}
 
 bool is_padded(const Window& window, const Shape& o, const Shape& k) {
   for (std::size_t i = 0; i < k.size(); ++i)
@@ -206,13 +201,13 @@ void average_fast(const Call& call, std::span<const T> x, std::span<T> y, int th
 }
 
 Tensor compute(const Call& call, std::span<const Tensor* const> in) {
-  Tensor y({call.type("X").dtype, output_shape(call)});
+  Tensor y({call.type("X").dtype, pooled_shape(call)});
   for_float(y.dtype(), [&]<class T>() { average<T>(call, in[0]->as<T>(), y.as<T>()); });
   return y;
 }
 
 Tensor compute_fast(const Call& call, std::span<const Tensor* const> in, int threads) {
-  Tensor y = Tensor::to_be_written({call.type("X").dtype, output_shape(call)});
+  Tensor y = Tensor::to_be_written({call.type("X").dtype, pooled_shape(call)});
   for_float(y.dtype(), [&]<class T>() { average_fast<T>(call, in[0]->as<T>(), y.as<T>(), threads); });
   return y;
 }
@@ -223,12 +218,7 @@ Tensor compute_fast(const Call& call, std::span<const Tensor* const> in, int thr
 const Operator& average_pool() {
   using enum DType;
   static const Operator op = Operator("AveragePool")
-      .input("X", "T").output("Y", "T")
-      .attribute("auto_pad", "NOTSET").required_ints("kernel_shape")
-      .attribute("pads", zeros).attribute("strides", ones)
-
-      .require("C1", "rank(X) >= 3: at least one spatial axis", [](auto& c) { return c.rank("X") >= 3; })
-      .with(window_constraints)
+      .with(pool_parameters)
 
       .since(1)
           .type("T", {f16, f32, f64})
@@ -250,7 +240,7 @@ const Operator& average_pool() {
           .ruling("A8", {"drop-one", "drop-all"}, "'Ignored' excludes keeping one; drop-all is the plural's letter.")
 
       .shaping(Shaping::window)
-      .shape(output_shape)
+      .shape(pooled_shape)
       .kernel(compute)
       .fast(compute_fast);
   return op;

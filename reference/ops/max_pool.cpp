@@ -41,11 +41,7 @@ const auto largest = []<class T>(const Call& call, std::span<const Tapped<T>> ta
 const Operator& max_pool() {
   using enum DType;
   static const Operator op = Operator("MaxPool")
-      .input("X", "T").output("Y", "T")
-      .attribute("auto_pad", "NOTSET").required_ints("kernel_shape")
-      .attribute("pads", zeros).attribute("strides", ones)
-      .require("C1", "rank(X) >= 3: at least one spatial axis", [](auto& c) { return c.rank("X") >= 3; })
-      .with(window_constraints)
+      .with(pool_parameters)
       .since(1)
           .type("T", {f16, f32, f64})
           .rulings({"A1", "A3", "A4", "A5", "A6", "A12", "A15", "A29", "A31", "W9", "W10"})

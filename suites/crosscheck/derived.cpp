@@ -193,17 +193,20 @@ struct Derivation {
   std::function<bool(const Definition&)> applies = [](const Definition&) { return true; };
 };
 
-bool admits(const Definition& definition, std::initializer_list<DType> types) {
-  const std::vector<DType>& admitted = definition.types_of(definition.inputs.front().type);
-  return std::ranges::any_of(types, [&](DType type) { return std::ranges::find(admitted, type) != admitted.end(); });
-}
-
 const std::vector<Derivation>& derivations() {
   using enum DType;
   const auto of = [](std::initializer_list<DType> types) {
     return [list = std::vector<DType>(types)](const Definition& definition) {
-      return std::ranges::any_of(list, [&](DType type) { return admits(definition, {type}); });
+      return std::ranges::find_first_of(definition.types_of(definition.inputs.front().type), list) !=
+             definition.types_of(definition.inputs.front().type).end();
     };
+  };
+  // What is chosen among is not computed with: of a maximum only flushed subnormals are below, not wrong.
+  const auto of_f64 = [is_f64 = of({f64})](bool chooses) {
+    return [=](const Definition& d) { return is_f64(d) && (d.shaping == Shaping::window) == chooses; };
+  };
+  const auto in_f32 = [](const Call& call, Inputs in) {
+    return in[0]->dtype() == f64 ? reading(floats_through<float>)(call, in) : right(call, in);
   };
   static const std::vector<Derivation> all{
       {"leaves-last", "the last element of the output is not written", writing(last_unwritten)},
@@ -228,11 +231,8 @@ const std::vector<Derivation>& derivations() {
        of({f32})},
       {"rounds-data-to-bf16", "data are rounded to bf16", reading(floats_through<BFloat16>), State::fail, false, false,
        of({f16, f32})},
-      {"computes-f64-in-f32", "f64 is computed in f32",
-       [](const Call& call, Inputs in) {
-         return in[0]->dtype() == f64 ? reading(floats_through<float>)(call, in) : right(call, in);
-       },
-       State::below, true, false, of({f64})},
+      {"computes-f64-in-f32", "f64 is computed in f32", in_f32, State::below, true, false, of_f64(false)},
+      {"computes-f64-in-f32", "f64 is computed in f32", in_f32, State::fail, false, false, of_f64(true)},
       {"flushes-subnormals", "subnormal data are read as zeros", reading(flushed), State::below, true, false,
        of({f16, bf16, f32, f64})},
       {"reads-infinity-as-number", "infinities are read as large numbers", reading(infinities_as_largest), State::fail,
@@ -281,6 +281,11 @@ std::vector<Way> ways_by_name(const std::string& name) {
   return {};
 }
 
+std::vector<Bug> bugs_by_name(const std::string& name) {
+  if (name == "MaxPool") return selecting_bugs();
+  return {};
+}
+
 std::string lower(std::string text) {
   for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   return text;
@@ -298,15 +303,10 @@ std::vector<Bug> made_bugs(const Operator& op) {
     if (!each.applies(op.versions().back())) continue;
     Mutant mutant{lower(op.name()) + "-" + each.name, op.name(), each.description, each.expected,
                   each.is_named_arithmetic};
-    // What is chosen among is not computed with: of a maximum only flushed subnormals are below, not wrong.
-    if (op.versions().back().shaping == Shaping::window && each.name == std::string_view("computes-f64-in-f32"))
-      mutant = {mutant.id, mutant.op, mutant.description};
     if (each.is_stale) mutant.severity = Severity::state;
     bugs.push_back({std::move(mutant), each.kernel, each.is_stale});
   }
-  if (op.name() == "MaxPool")
-    bugs.push_back(
-        {{"maxpool-pads-with-zeros", "MaxPool", "a zero in the padding may be the largest"}, padding_with_zeros()});
+  std::ranges::move(bugs_by_name(op.name()), std::back_inserter(bugs));
   return bugs;
 }
 

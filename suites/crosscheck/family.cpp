@@ -45,6 +45,13 @@ std::vector<OpVersion> family() {
   return versions;
 }
 
+std::optional<Kernel> windowed(const OpVersion& version, const GatherDeviation& deviation) {
+  if (!version.domain.empty()) return std::nullopt;
+  if (version.name == "MaxPool") return selecting(deviation);
+  if (version.name == "Conv" || version.name == "AveragePool") return gathering(deviation);
+  return std::nullopt;
+}
+
 Call standing_for(const Call& call, TensorType x, TensorType w) {
   const Definition& conv = *find_definition({"", "Conv", 11});
   Node node;

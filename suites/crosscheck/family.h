@@ -24,8 +24,11 @@ struct Bug {
 
 // MaxPool by the windows of the gather engine.
 Kernel selecting(GatherDeviation deviation);
-Kernel padding_with_zeros();
 std::vector<Way> selecting_ways();
+std::vector<Bug> selecting_bugs();
+
+// The kernel of an operator whose windows the gather engine lays out, with a deviation; none of any other.
+std::optional<Kernel> windowed(const OpVersion& version, const GatherDeviation& deviation);
 
 // What variants.cpp and mutants.cpp list.
 std::span<const Way> ways_of(const OpVersion& version);
@@ -36,8 +39,9 @@ std::span<const Way> quantized_ways();
 std::span<const Bug> quantized_bugs();
 std::span<const Way> deformed_ways();
 std::span<const Bug> deformed_bugs();
-std::span<const Way> later_ways(const Operator& op);    // of such an operator
-std::span<const Bug> derived_bugs(const Operator& op);  // of an operator outside the family of sliding windows
+// Of an operator that is none of these, nor Conv or AveragePool.
+std::span<const Way> later_ways(const Operator& op);
+std::span<const Bug> derived_bugs(const Operator& op);
 std::span<const Way> channels_last_ways();
 std::span<const Bug> channels_last_bugs();
 

@@ -246,11 +246,7 @@ template <class T>
 void compute(const GatherDeviation& deviation, const Plan& plan, std::span<const Tensor* const> inputs,
              std::span<T> y) {
   for (std::size_t flat = 0; flat < y.size(); ++flat) {
-    const Place place = place_of(plan, static_cast<Int>(flat));
-    std::vector<Row> rows = rows_of(plan, place);
-    if (deviation.rows) deviation.rows(plan, place, rows);
-    Gathered gathered = gather(plan, place, rows);
-    if (deviation.terms) deviation.terms(plan, place, rows, gathered);
+    const Gathered gathered = gathered_at(plan, flat, deviation);
     if (gathered.is_skipped) continue;
     y[flat] = combined<T>(deviation.manner, values_of<T>(plan, gathered, deviation.manner, inputs));
   }
@@ -366,6 +362,15 @@ Gathered gather(const Plan& plan, const Place& place, const std::vector<Row>& ro
     for (const Gathered::Term& spot : spots)
       gathered.terms.push_back(
           {(place.n * plan.channels + first + c) * cells + spot.x, (place.m * plan.depth + c) * taps + spot.w});
+  return gathered;
+}
+
+Gathered gathered_at(const Plan& plan, std::size_t flat, const GatherDeviation& deviation) {
+  const Place place = place_of(plan, static_cast<Int>(flat));
+  std::vector<Row> rows = rows_of(plan, place);
+  if (deviation.rows) deviation.rows(plan, place, rows);
+  Gathered gathered = gather(plan, place, rows);
+  if (deviation.terms) deviation.terms(plan, place, rows, gathered);
   return gathered;
 }
 

@@ -99,6 +99,8 @@ Plan plan_of(const Call& call, const GatherDeviation& deviation = {});
 // The taps of one output, per axis: all of them, padding and overhang included.
 std::vector<Row> rows_of(const Plan& plan, const Place& place);
 Gathered gather(const Plan& plan, const Place& place, const std::vector<Row>& rows);
+// Gathers the terms of output `flat`, deviating where a planted bug does.
+Gathered gathered_at(const Plan& plan, std::size_t flat, const GatherDeviation& deviation);
 
 Kernel gathering(GatherDeviation deviation);
 

@@ -528,7 +528,7 @@ std::optional<Kernel> mutant(std::string_view id, const OpVersion& version) {
     if (bug.mutant.id == id) return bug.keeps_last ? keeping_last(bug.kernel) : bug.kernel;
   for (const Planted& p : planted())
     if (p.mutant.id == id && version.domain.empty() && p.mutant.op == version.name) {
-      Kernel kernel = version.name == "MaxPool" ? selecting(p.entry.deviation) : gathering(p.entry.deviation);
+      Kernel kernel = windowed(version, p.entry.deviation).value();
       return p.entry.sort == Entry::Sort::stale ? keeping_last(std::move(kernel)) : kernel;
     }
   return std::nullopt;

@@ -48,11 +48,7 @@ void select(const GatherDeviation& deviation, const Selection& how, const Call& 
   const Shape& shape = call.shape("X");
   const bool is_column_major = call.definition().attribute("storage_order") && call.integer("storage_order") == 1;
   for (std::size_t flat = 0; flat < y.size(); ++flat) {
-    const Place place = place_of(plan, static_cast<Int>(flat));
-    std::vector<Row> rows = rows_of(plan, place);
-    if (deviation.rows) deviation.rows(plan, place, rows);
-    Gathered gathered = gather(plan, place, rows);
-    if (deviation.terms) deviation.terms(plan, place, rows, gathered);
+    const Gathered gathered = gathered_at(plan, flat, deviation);
     T best = lowest<T>(how.begins_at_lowest);
     Int where = how.begins_at_lowest && !gathered.terms.empty() ? gathered.terms.front().x : -1;
     for (const Gathered::Term& term : gathered.terms) {
@@ -90,7 +86,10 @@ static Kernel selecting(GatherDeviation deviation, Selection how) {
 
 Kernel selecting(GatherDeviation deviation) { return selecting(std::move(deviation), Selection{}); }
 
-Kernel padding_with_zeros() { return selecting({}, {.pads_with_zeros = true}); }
+std::vector<Bug> selecting_bugs() {
+  return {{{"maxpool-pads-with-zeros", "MaxPool", "a zero in the padding may be the largest"},
+           selecting({}, {.pads_with_zeros = true})}};
+}
 
 std::vector<Way> selecting_ways() {
   return {

@@ -112,10 +112,6 @@ const std::vector<Slip>& slips() {
   return all;
 }
 
-bool is_gathered(const OpVersion& version) {
-  return version.domain.empty() && (version.name == "Conv" || version.name == "AveragePool");
-}
-
 // The shape alone, of an operator that is a convolution underneath.
 Kernel shape_of(const GatherDeviation& deviation) {
   return [deviation](const Call& call, std::span<const Tensor* const>) {
@@ -146,14 +142,12 @@ std::span<const WrongModel> wrong_models() {
     for (const Mutant& m : mutants())
       list.push_back({m.id, m.description, [id = m.id](const OpVersion& version) { return mutant(id, version); }});
     for (const Slip& slip : slips()) {
-      list.push_back({slip.name, slip.sentence, [&slip](const OpVersion& version) {
-                        if (version.domain.empty() && version.name == "MaxPool")
-                          return std::optional(selecting(slip.deviation));
-                        return is_gathered(version) ? std::optional(gathering(slip.deviation)) : std::nullopt;
-                      }});
+      list.push_back(
+          {slip.name, slip.sentence, [&slip](const OpVersion& version) { return windowed(version, slip.deviation); }});
       list.push_back({slip.name + "-shape", slip.sentence,
                       [&slip](const OpVersion& version) {
-                        return is_gathered(version) ? std::nullopt : std::optional(shape_of(slip.deviation));
+                        return windowed(version, slip.deviation) ? std::nullopt
+                                                                 : std::optional(shape_of(slip.deviation));
                       },
                       true});
     }
