@@ -23,6 +23,7 @@ Names Family::summed(const Case& c) const {
 const Family& family_of(const Definition& definition) {
   switch (definition.shaping) {
     case Shaping::one: return one_family();
+    case Shaping::broadcast: return broadcast_family();
     case Shaping::window: return window_family();
   }
   throw BrokenPromise("an operator without a family");

@@ -105,6 +105,7 @@ const Family& family_of(const Definition& definition);
 
 // The families (generators/families).
 const Family& one_family();
+const Family& broadcast_family();
 const Family& window_family();
 
 }  // namespace assay::generators

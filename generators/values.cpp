@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <functional>
 #include <set>
 #include <sstream>
 
@@ -88,11 +89,13 @@ std::uint64_t seed_of(const Recipe& recipe) {
 }
 
 bool is_seeded(const Recipe& recipe) {
-  constexpr std::array<std::string_view, 5> stated{"iota", "lit", "hold", "const", "onehot"};
+  constexpr std::array<std::string_view, 6> stated{"iota", "lit", "hold", "const", "onehot", "text"};
   return std::ranges::find(stated, recipe.family) == stated.end();
 }
 
 bool is_constant(const Tensor& tensor) {
+  if (tensor.dtype() == DType::string)
+    return std::ranges::adjacent_find(tensor.as<std::string>(), std::not_equal_to()) == tensor.as<std::string>().end();
   const std::size_t size = size_of(tensor.dtype());
   const std::span<const std::byte> bytes = tensor.bytes();
   for (std::size_t at = size; at < bytes.size(); at += size)
@@ -189,7 +192,7 @@ Recipe draw_average_fill(const Sum& sum) {
 }
 
 Recipe draw_selection_fill(DType type) {
-  if (type == DType::boolean) return seeded("full");
+  if (type == DType::boolean || type == DType::string) return seeded("full");
   if (chance(15)) return {"lit", pick({"0,1,2,1,0,2,2", "1,1,2,3,3", "5,4,3,2,1,0"})};
   if (!is_float(type)) return seeded(pick({"small", "full", "full", "ends"}));
   return seeded(weighted<const char*>(

@@ -43,11 +43,8 @@ struct Product {
 };
 
 Product product_of(const Term& term) {
-  const auto whole = [](const Scalar& s) {
-    return static_cast<std::uint64_t>(s.mantissa < 0 ? -s.mantissa : s.mantissa);
-  };
-  if (!term.b) return {whole(term.a), term.a.exponent, term.a.negative};
-  return {static_cast<unsigned __int128>(whole(term.a)) * whole(*term.b), term.a.exponent + term.b->exponent,
+  if (!term.b) return {term.a.significand, term.a.exponent, term.a.negative};
+  return {static_cast<unsigned __int128>(term.a.significand) * term.b->significand, term.a.exponent + term.b->exponent,
           term.a.negative != term.b->negative};
 }
 
@@ -169,8 +166,7 @@ struct Change {
 
 Change change_of(const Scalar& value, const Format& format) {
   if (value.is_zero()) return {};
-  const auto magnitude = static_cast<std::uint64_t>(value.mantissa < 0 ? -value.mantissa : value.mantissa);
-  const int bits = static_cast<int>(std::bit_width(magnitude));
+  const int bits = static_cast<int>(std::bit_width(value.significand));
   const bool fits = bits <= format.precision && value.exponent >= format.smallest_exponent();
   if (fits) return {};
   if (value.exponent + bits - 1 < format.min_exponent) return {true, {}};

@@ -80,8 +80,7 @@ Scalar finite(bool negative, std::uint64_t significand, int exponent) {
   out.negative = negative;
   if (significand == 0) return out;
   const int zeros = std::countr_zero(significand);
-  const auto odd = static_cast<std::int64_t>(significand >> zeros);
-  out.mantissa = negative ? -odd : odd;
+  out.significand = significand >> zeros;
   out.exponent = exponent + zeros;
   return out;
 }
@@ -225,9 +224,18 @@ const Format& format_of(DType dtype) {
 }
 
 bool Scalar::is_subnormal(const Format& format) const {
-  if (!is_finite() || mantissa == 0) return false;
-  const auto magnitude = static_cast<std::uint64_t>(mantissa < 0 ? -mantissa : mantissa);
-  return exponent + static_cast<int>(std::bit_width(magnitude)) - 1 < format.min_exponent;
+  if (!is_finite() || significand == 0) return false;
+  return exponent + static_cast<int>(std::bit_width(significand)) - 1 < format.min_exponent;
+}
+
+double Scalar::as_double() const {
+  const double magnitude = std::ldexp(static_cast<double>(significand), exponent);
+  return negative ? -magnitude : magnitude;
+}
+
+Int Scalar::as_integer() const {
+  const std::uint64_t magnitude = significand << exponent;
+  return static_cast<Int>(negative ? 0 - magnitude : magnitude);
 }
 
 Scalar scalar(Int value) {
@@ -235,12 +243,16 @@ Scalar scalar(Int value) {
   return finite(negative, negative ? -static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value), 0);
 }
 
+Scalar scalar_of_unsigned(std::uint64_t value) { return finite(false, value, 0); }
+
 Scalar scalar_of(double value) { return from_double(value); }
 
 Scalar scalar(const Tensor& tensor, Int index) {
   const auto at = static_cast<std::size_t>(index);
-  return for_type(tensor.dtype(), [&]<class T>() {
-    if constexpr (std::is_integral_v<T>)
+  return for_number(tensor.dtype(), [&]<class T>() {
+    if constexpr (std::is_same_v<T, std::uint64_t>)
+      return scalar_of_unsigned(tensor.as<T>()[at]);
+    else if constexpr (std::is_integral_v<T>)
       return scalar(Int{tensor.as<T>()[at]});
     else if constexpr (std::is_same_v<T, Bool>)
       return scalar(Int{tensor.as<T>()[at].byte});
@@ -274,8 +286,8 @@ std::string hexadecimal(const Scalar& value) {
   const std::string sign = value.negative ? "-" : "";
   if (value.is == Scalar::Class::nan) return "nan";
   if (value.is == Scalar::Class::infinite) return sign + "inf";
-  if (value.mantissa == 0) return sign + "0x0p+0";
-  const auto magnitude = static_cast<std::uint64_t>(value.mantissa < 0 ? -value.mantissa : value.mantissa);
+  const std::uint64_t magnitude = value.significand;
+  if (magnitude == 0) return sign + "0x0p+0";
   const int bits = static_cast<int>(std::bit_width(magnitude)) - 1;
   std::string fraction;
   const std::uint64_t left = bits ? magnitude << (64 - bits) : 0;
@@ -288,7 +300,8 @@ std::string hexadecimal(const Scalar& value) {
 
 std::string written(const Scalar& value, DType dtype) {
   if (is_float(dtype)) return hexadecimal(value);
-  return Integer(Integer(value.mantissa) << static_cast<unsigned>(value.exponent)).str();
+  const Dyadic whole = value.value();
+  return Integer(whole.mantissa << static_cast<unsigned>(whole.exponent)).str();
 }
 
 std::string decimal(const std::string& written, DType dtype) {

@@ -70,21 +70,24 @@ struct Format {
 };
 const Format& format_of(DType dtype);  // f16, bf16, f32, f64
 
-// An element of a tensor, taken apart. mantissa * 2^exponent with the mantissa odd or zero where finite.
+// An element of a tensor, taken apart: ±significand * 2^exponent, the significand odd or zero, where finite.
 struct Scalar {
   enum class Class { finite, infinite, nan };
   Class is = Class::finite;
   bool negative = false;  // also of zeros and infinities
-  std::int64_t mantissa = 0;
+  std::uint64_t significand = 0;
   int exponent = 0;
 
   bool is_finite() const { return is == Class::finite; }
-  bool is_zero() const { return is == Class::finite && mantissa == 0; }
+  bool is_zero() const { return is == Class::finite && significand == 0; }
   bool is_subnormal(const Format& format) const;  // zero is not
-  Dyadic value() const { return {mantissa, exponent}; }
+  Dyadic value() const { return {negative ? -Integer(significand) : Integer(significand), exponent}; }
+  double as_double() const;  // of a finite value; exact where it has 53 bits at most
+  Int as_integer() const;    // of an integer of any type, wrapped where it does not fit
 };
-Scalar scalar(const Tensor& tensor, Int index);  // of any numeric type; integers too are mantissa * 2^exponent
+Scalar scalar(const Tensor& tensor, Int index);  // of any numeric type; integers too are taken apart
 Scalar scalar(Int value);
+Scalar scalar_of_unsigned(std::uint64_t value);
 Scalar scalar_of(double value);
 
 enum class Rounding { nearest_even, down, up };

@@ -24,7 +24,7 @@ double as_double(const Scalar& s) {
   if (s.is == Scalar::Class::nan) return std::numeric_limits<double>::quiet_NaN();
   if (s.is == Scalar::Class::infinite)
     return s.negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
-  return std::ldexp(static_cast<double>(s.mantissa), s.exponent);
+  return s.as_double();
 }
 
 double random_double(Generator& random, int range) {

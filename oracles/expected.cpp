@@ -25,16 +25,16 @@ Scalar special(Kind kind) {
 
 // Writes a value of the tensor's type: exact zero is +0 and NaN the positive quiet one.
 void store(Tensor& tensor, Int index, const Scalar& value) {
-  for_type(tensor.dtype(), [&]<class T>() {
+  for_number(tensor.dtype(), [&]<class T>() {
     T& element = tensor.as<T>()[static_cast<std::size_t>(index)];
     if constexpr (std::is_integral_v<T>)
-      element = static_cast<T>(value.mantissa * (Int{1} << value.exponent));
+      element = static_cast<T>(value.as_integer());
     else if (value.is == Scalar::Class::nan)
       element = T(std::numeric_limits<double>::quiet_NaN());
     else if (value.is == Scalar::Class::infinite)
       element = T(value.negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity());
     else
-      element = T(std::ldexp(static_cast<double>(value.mantissa), value.exponent));  // at most 53 bits: exact
+      element = T(value.as_double());  // at most 53 bits: exact
   });
 }
 
@@ -72,7 +72,6 @@ Range range_of(const Element& element, const Allowance& allowance, DType dtype) 
   const Scalar smallest = rounded({Dyadic::power_of_two(format_of(dtype).min_exponent), 1}, format_of(dtype));
   Scalar opposite = smallest;
   opposite.negative = true;
-  opposite.mantissa = -smallest.mantissa;
   if (is_less(range.lower, smallest) && is_less(opposite, range.upper)) range.include({Scalar(), Scalar()});
   return range;
 }
@@ -116,9 +115,10 @@ Answers answers_to(const Case& c, int set) { return oracle_of(c.version).answer(
 // -- what is admitted at a level
 
 Range whole_range(DType dtype) {
-  return for_type(dtype, []<class T>() -> Range {
+  return for_number(dtype, []<class T>() -> Range {
     if constexpr (std::is_integral_v<T>)
-      return {scalar(Int{std::numeric_limits<T>::min()}), scalar(Int{std::numeric_limits<T>::max()})};
+      return {scalar(static_cast<Int>(std::numeric_limits<T>::min())),
+              scalar_of_unsigned(static_cast<std::uint64_t>(std::numeric_limits<T>::max()))};
     else if constexpr (std::is_same_v<T, Bool>)
       return {scalar(Int{0}), scalar(Int{1})};
     else

@@ -133,8 +133,7 @@ Batch batch_of(std::mt19937_64& random, Int length) {
     // What f32 accumulation gives, the right answer, or a neighbour of one of them.
     const Scalar nearest = rounded(element.value, format_of(dtype));
     const bool right = random() % 2 && element.kind == Kind::finite && nearest.is_finite();
-    set<T>(out.got, at,
-           right ? std::ldexp(static_cast<double>(nearest.mantissa), nearest.exponent) : accumulated<T>(out, row, map));
+    set<T>(out.got, at, right ? nearest.as_double() : accumulated<T>(out, row, map));
     if (random() % 4 == 0) {
       std::byte& low = out.got.bytes()[static_cast<std::size_t>(at) * sizeof(T)];
       low = static_cast<std::byte>(std::to_integer<int>(low) + (random() % 2 ? 1 : -1));
@@ -296,7 +295,7 @@ void answer(Deformation& d, const Answer& answer, std::mt19937_64& random) {
     const Element& element = d.right.back();
     const double value = approximate(element.value), budget = approximate(element.asked.budget);
     const Scalar nearest = rounded(element.value, format_of(answer.dtype()));
-    const double right = nearest.is_finite() ? std::ldexp(static_cast<double>(nearest.mantissa), nearest.exponent) : 0;
+    const double right = nearest.is_finite() ? nearest.as_double() : 0;
     const double off = std::ldexp(static_cast<double>(random() >> 11), -53) * 2.2 - 1.1;
     set<T>(d.got, i, random() % 2 ? right : value + off * budget);
     if (random() % 4 == 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/rules.h"
 
+#include "oracles/families/broadcast.h"
 #include "oracles/finding.h"
 #include "oracles/geometry.h"
 #include "oracles/judge.h"
@@ -10,6 +11,8 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <set>
+#include <utility>
 
 namespace assay::oracles {
 namespace {
@@ -48,20 +51,47 @@ Allowance flushing(const Element& element, const std::vector<Scalar>& operands, 
   return flushed;
 }
 
+// Replaces strings by their ranks among all of them, which compare as the strings do, byte by byte.
+std::vector<Tensor> ranked(std::vector<Tensor> tensors) {
+  std::set<std::string> words;
+  const auto is_text = [](const Tensor& tensor) { return tensor.dtype() == DType::string; };
+  for (const Tensor& tensor : tensors)
+    if (is_text(tensor)) words.insert(tensor.as<std::string>().begin(), tensor.as<std::string>().end());
+  for (Tensor& tensor : tensors) {
+    if (!is_text(tensor)) continue;
+    Tensor ranks({DType::i64, tensor.shape()});
+    std::ranges::transform(std::as_const(tensor).as<std::string>(), ranks.as<Int>().begin(),
+                           [&](const std::string& each) { return std::distance(words.begin(), words.find(each)); });
+    tensor = std::move(ranks);
+  }
+  return tensors;
+}
+
+std::string stored(const Tensor& tensor, Int index) {
+  if (tensor.dtype() != DType::string) return written(scalar(tensor, index), tensor.dtype());
+  return '"' + tensor.as<std::string>()[static_cast<std::size_t>(index)] + '"';
+}
+
 class PointwiseAnswer final : public Answer {
  public:
   PointwiseAnswer(Rule rule, const Call& call, const Operands& in, const Readings& readings)
-      : rule_(rule), call_(call), readings_(readings), shape_(call.definition().shape(call)) {
-    for (const std::optional<Tensor>& operand : in) inputs_.emplace_back(*operand);
+      : rule_(rule),
+        call_(call),
+        readings_(readings),
+        meeting_(Meeting::of(call, readings).value()),
+        dtype_(call.definition().type_of(call, call.definition().outputs.front())) {
+    for (const std::optional<Tensor>& operand : in) originals_.push_back(*operand);
+    for (Tensor& operand : ranked(originals_)) inputs_.emplace_back(std::move(operand));
   }
 
-  Shape shape() const override { return shape_; }
-  DType dtype() const override { return inputs_.front().tensor().dtype(); }
+  Shape shape() const override { return meeting_.shape(); }
+  DType dtype() const override { return dtype_; }
 
   Element element(Int index) const override { return exactly(at(index), dtype()); }
 
   std::vector<Allowance> wider(Int index) const override {
-    if (!is_float(dtype())) return {};
+    if (!is_float(type_read())) return {};
+    if (!is_float(dtype())) return deciding_on_zeros(index);
     std::vector<Allowance> all{flushing(element(index), operands_at(index), dtype())};
     if (dtype() == DType::f64) all.push_back(in_single(index));
     return all;
@@ -70,15 +100,17 @@ class PointwiseAnswer final : public Answer {
   std::vector<Tap> taps(Int index) const override {
     std::vector<Tap> all;
     for (std::size_t i = 0; i < inputs_.size(); ++i)
-      all.push_back(
-          {{hexadecimal(inputs_[i].at(index))}, place(call_.definition().inputs[i].name, inputs_[i].shape(), index)});
+      all.push_back({{stored(originals_[i], meeting_.cell(i, index))},
+                     place(call_.definition().inputs[i].name, inputs_[i].shape(), meeting_.cell(i, index))});
     return all;
   }
 
  private:
+  DType type_read() const { return inputs_.front().tensor().dtype(); }
+  Scalar operand(std::size_t input, Int index) const { return inputs_[input].at(meeting_.cell(input, index)); }
   std::vector<Scalar> operands_at(Int index) const {
     std::vector<Scalar> x;
-    for (const Cells& input : inputs_) x.push_back(input.at(index));
+    for (std::size_t i = 0; i < inputs_.size(); ++i) x.push_back(operand(i, index));
     return x;
   }
   Scalar at(Int index) const {
@@ -86,14 +118,23 @@ class PointwiseAnswer final : public Answer {
     return rule_({call_, readings_, x});
   }
 
+  // Admits what hardware answers that reads subnormals as zeros, where that decides otherwise.
+  std::vector<Allowance> deciding_on_zeros(Int index) const {
+    std::vector<Scalar> x = operands_at(index);
+    for (Scalar& operand : x)
+      if (operand.is_subnormal(format_of(type_read()))) operand = Scalar();
+    const Scalar flushed = rule_({call_, readings_, x});
+    if (same(flushed, at(index))) return {};
+    Allowance out = beyond("subnormals flushed");
+    out.range = Interval{flushed, flushed};
+    return {out};
+  }
+
   // Applies the rule to each operand rounded to f32: infinite where it overflows, with 0 where it is subnormal.
   Allowance in_single(Int index) const {
     const Format& single = format_of(DType::f32);
     std::vector<Scalar> x;
-    for (const Cells& input : inputs_) {
-      const Scalar wide = input.at(index);
-      x.push_back(wide.is_finite() ? rounded(exact(wide), single) : wide);
-    }
+    for (const Scalar& wide : operands_at(index)) x.push_back(wide.is_finite() ? rounded(exact(wide), single) : wide);
     Allowance out = beyond("f64 computed in f32");
     const Scalar value = rule_({call_, readings_, x}), right = at(index);
     out.may_overflow = value.is == Scalar::Class::infinite || is_near_overflow(value, single);
@@ -107,8 +148,10 @@ class PointwiseAnswer final : public Answer {
   Rule rule_;
   Call call_;
   Readings readings_;
-  Shape shape_;
-  std::vector<Cells> inputs_;
+  Meeting meeting_;
+  DType dtype_;
+  std::vector<Tensor> originals_;
+  std::vector<Cells> inputs_;  // strings as their ranks
 };
 
 bool are_alike(const Element& a, const Element& b) {
@@ -244,19 +287,20 @@ Element unscored(std::string why) {
   return out;
 }
 
+Scalar truth(bool holds) { return scalar(Int{holds}); }
 Scalar nan() { return {Scalar::Class::nan, false, 0, 0}; }
 Scalar minus_infinity() { return {Scalar::Class::infinite, true, 0, 0}; }
 
 Scalar lowest_of(DType dtype) {
-  return for_type(dtype, [&]<class T>() -> Scalar {
+  return for_number(dtype, [&]<class T>() -> Scalar {
     if constexpr (std::is_integral_v<T>) {
-      return scalar(Int{std::numeric_limits<T>::min()});
+      return scalar(static_cast<Int>(std::numeric_limits<T>::min()));
     } else if constexpr (std::is_same_v<T, Bool>) {
       return scalar(Int{0});
     } else {
       const Format& format = format_of(dtype);
-      const std::int64_t significand = (std::int64_t{1} << format.precision) - 1;
-      return {Scalar::Class::finite, true, -significand, format.max_exponent - format.precision + 1};
+      const std::uint64_t significand = (std::uint64_t{1} << format.precision) - 1;
+      return {Scalar::Class::finite, true, significand, format.max_exponent - format.precision + 1};
     }
   });
 }
@@ -266,8 +310,9 @@ Oracle pointwise(Rule rule) {
   oracle.answer = [rule](const Call& call, const Operands& in, const Readings& readings, const Arithmetic&) {
     return Answers(std::make_unique<PointwiseAnswer>(rule, call, in, readings));
   };
-  oracle.shape = [](const Call& call, const Readings&) -> std::optional<Shape> {
-    return call.definition().shape(call);
+  oracle.shape = [](const Call& call, const Readings& readings) -> std::optional<Shape> {
+    const std::optional<Meeting> meeting = Meeting::of(call, readings);
+    return meeting ? std::optional(meeting->shape()) : std::nullopt;
   };
   return with_touched(std::move(oracle));
 }

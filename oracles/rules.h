@@ -20,15 +20,16 @@ struct ElementPoint {
   bool reads(std::string_view ruling, std::string_view reading) const { return readings.of(ruling) == reading; }
 };
 
-// Returns the oracle of an operator that selects or copies: Y[i] is exactly rule({X[i]}), whatever the type. A ruling
-// is touched where another reading of it gives another element. Flushed subnormals and f64 computed in f32 are below
-// the level, not wrong (elementwise 5.3).
+// Returns the oracle of an operator that selects, copies or compares: an element of the output is exactly the rule of
+// the elements of the inputs that meet there, which are broadcast. A ruling is touched where another reading of it
+// gives another element. Flushed subnormals and f64 computed in f32 are below the level, not wrong (elementwise 5.3).
 Oracle pointwise(Scalar (*rule)(const ElementPoint&));
 
 // Elements: exactly one value, one of several that a ruling admits, and nothing claimed.
 Element exactly(const Scalar& value, DType dtype);
 Element one_of(std::string ruling, std::vector<Scalar> options);
 Element unscored(std::string why);
+Scalar truth(bool holds);  // of a bool
 Scalar nan();
 Scalar minus_infinity();
 Scalar lowest_of(DType dtype);  // the lowest number of the type

@@ -92,7 +92,9 @@ const char* typed_field(DType dtype) {
     case DType::f32: return "float_data";
     case DType::f64: return "double_data";
     case DType::i64: return "int64_data";
-    case DType::u32: return "uint64_data";
+    case DType::u32:
+    case DType::u64: return "uint64_data";
+    case DType::string: return "string_data";
     default: return "int32_data";  // the bits of f16 and bf16, the value of bool and the smaller integers
   }
 }
@@ -108,10 +110,14 @@ void expect_no_other_field(const onnx::TensorProto& proto, const std::string& al
     if (size > 0 && name != allowed) reject(text(type) + " has its data in " + name + ", expected " + allowed);
 }
 
+void expect_count(const TensorType& type, int elements) {
+  if (elements != volume(type.shape))
+    reject(text(type) + " with " + std::to_string(elements) + " elements in " + typed_field(type.dtype));
+}
+
 template <class Carrier, class Field>
 Tensor from_field(TensorType type, const Field& field) {
-  if (field.size() != volume(type.shape))
-    reject(text(type) + " with " + std::to_string(field.size()) + " elements in " + typed_field(type.dtype));
+  expect_count(type, field.size());
   Tensor tensor(std::move(type));
   std::byte* out = tensor.bytes().data();
   for (const auto element : field) {
@@ -125,17 +131,27 @@ Tensor from_field(TensorType type, const Field& field) {
   return tensor;
 }
 
+template <class Field>
+Tensor from_strings(TensorType type, const Field& field) {
+  expect_count(type, field.size());
+  Tensor tensor(std::move(type));
+  std::ranges::copy(field, tensor.as<std::string>().begin());
+  return tensor;
+}
+
 Tensor from_typed_field(const onnx::TensorProto& proto, TensorType type) {
   return for_type(type.dtype, [&]<class T>() {
     // The bits of what is no integer of C++ (f16, bf16, bool).
     using Bits = std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>;
-    if constexpr (std::is_same_v<T, float>)
+    if constexpr (std::is_same_v<T, std::string>)
+      return from_strings(std::move(type), proto.string_data());
+    else if constexpr (std::is_same_v<T, float>)
       return from_field<float>(std::move(type), proto.float_data());
     else if constexpr (std::is_same_v<T, double>)
       return from_field<double>(std::move(type), proto.double_data());
     else if constexpr (std::is_same_v<T, std::int64_t>)
       return from_field<T>(std::move(type), proto.int64_data());
-    else if constexpr (std::is_same_v<T, std::uint32_t>)
+    else if constexpr (std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::uint64_t>)
       return from_field<T>(std::move(type), proto.uint64_data());
     else if constexpr (std::is_integral_v<T>)
       return from_field<T>(std::move(type), proto.int32_data());
@@ -166,6 +182,7 @@ onnx::TensorProto head_of(const Tensor& tensor, std::string_view name) {
 // raw_data is the last of the fields that are set, so it is appended: a message would hold a copy of all elements.
 std::string encoded(const Tensor& tensor, std::string_view name) {
   constexpr int length_delimited = 2;
+  if (tensor.dtype() == DType::string) return bytes_of(proto_of(tensor, name));
   const std::span<const std::byte> elements = tensor.bytes();
   std::string bytes = bytes_of(head_of(tensor, name));
   std::array<std::uint8_t, 6> prefix{onnx::TensorProto::kRawDataFieldNumber << 3 | length_delimited};
@@ -184,18 +201,25 @@ std::string encoded(const Tensor& tensor, std::string_view name) {
 
 onnx::TensorProto proto_of(const Tensor& tensor, std::string_view name) {
   onnx::TensorProto proto = head_of(tensor, name);
+  if (tensor.dtype() == DType::string) {
+    for (const std::string& each : tensor.as<std::string>()) proto.add_string_data(each);
+    return proto;
+  }
   proto.set_raw_data(tensor.bytes().data(), tensor.bytes().size());
   swap_where_big_endian(*proto.mutable_raw_data(), size_of(tensor.dtype()));
   return proto;
 }
 
-// Sizes are compared before anything is allocated, so a tensor takes at most eight times the memory of its message.
+// Sizes are compared before anything is allocated, so a tensor takes at most eight times the memory of its message, one
+// of strings sixteen.
 Tensor tensor_of(const onnx::TensorProto& proto) {
   if (proto.data_location() == onnx::TensorProto::EXTERNAL || proto.external_data_size() > 0)
     reject("a tensor whose data are in another file");
   if (proto.has_segment()) reject("a tensor in segments");
   TensorType type = type_of(proto);
-  const bool raw = proto.has_raw_data() && (!proto.raw_data().empty() || volume(type.shape) == 0);
+  if (type.dtype == DType::string && !proto.raw_data().empty()) reject("strings in raw_data");
+  const bool raw =
+      type.dtype != DType::string && proto.has_raw_data() && (!proto.raw_data().empty() || volume(type.shape) == 0);
   expect_no_other_field(proto, raw ? "raw_data" : typed_field(type.dtype), type);
   return raw ? from_raw_data(proto.raw_data(), std::move(type)) : from_typed_field(proto, std::move(type));
 }

@@ -76,7 +76,9 @@ std::string text_of(const onnx::ValueInfoProto& info) {
 template <class T>
 std::string values_of(const Tensor& tensor) {
   return listed(tensor.as<T>(), [](const T& value) {
-    if constexpr (std::is_integral_v<T>)
+    if constexpr (std::is_same_v<T, std::string>)
+      return quoted_text(value);
+    else if constexpr (std::is_integral_v<T>)
       return std::to_string(value);
     else if constexpr (std::is_same_v<T, Bool>)
       return std::string(value ? "1" : "0");

@@ -62,6 +62,18 @@ bool types_are_admitted(const Call& call) {
 
 }  // namespace
 
+namespace types {
+using enum DType;
+const std::vector<DType> floats{f16, f32, f64}, floats_ir4{bf16, f16, f32, f64},
+    integers{i8, i16, i32, i64, u8, u16, u32, u64}, numeric{f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64},
+    numeric_ir4{bf16, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64};
+}  // namespace types
+
+std::vector<DType> operator|(std::vector<DType> types, DType more) {
+  types.push_back(more);
+  return types;
+}
+
 std::vector<Tensor> Values::asked() && {
   std::vector<Tensor> tensors;
   for (std::optional<Tensor>& each : *this)
@@ -229,6 +241,11 @@ Operator& Operator::required_ints(std::string name) {
   return *this;
 }
 
+Operator& Operator::optional_int(std::string name) {
+  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::integer, false, {}, {}});
+  return *this;
+}
+
 Operator& Operator::optional_ints(std::string name) {
   replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::ints, false, {}, {}});
   return *this;
@@ -290,7 +307,8 @@ Operator& Operator::since(int version, std::string change) {
 
 Operator& Operator::without(std::string_view name) {
   const auto is_named = [&](const auto& each) { return each.name == name; };
-  const auto dropped = std::erase_if(current().attributes, is_named) + std::erase_if(current().inputs, is_named);
+  const auto dropped = std::erase_if(current().attributes, is_named) + std::erase_if(current().inputs, is_named) +
+                       std::erase_if(current().constraints, [&](const Constraint& each) { return each.id == name; });
   expects(dropped == 1, "nothing of that name to take back");
   return *this;
 }

@@ -61,11 +61,18 @@ struct TypeVariable {
   std::vector<DType> types;
 };
 
+// The sets of types that schemas share, under the names of ONNX's C++ schemas; `_ir4` takes bfloat16 in.
+namespace types {
+extern const std::vector<DType> floats, floats_ir4, integers, numeric, numeric_ir4;
+}
+std::vector<DType> operator|(std::vector<DType> types, DType more);
+
 // How the shapes of an operator's inputs belong together; what generic services know of it is a family
 // (generators/family.h).
 enum class Shaping {
-  one,     // an element of the one input makes an element of the output
-  window,  // windows slide over the spatial axes of N x C x D1 … Dr
+  one,        // an element of the one input makes an element of the output
+  broadcast,  // elements of several inputs make one of the output, repeated along axes where they are fewer
+  window,     // windows slide over the spatial axes of N x C x D1 … Dr
 };
 
 // Of every output in schema order; empty where it is not asked for.
@@ -134,7 +141,8 @@ class Operator {
   Operator& attribute(std::string name, const char* value);
   Operator& attribute(std::string name, Derived derived);  // ints, no default in the schema
   Operator& required_ints(std::string name);
-  Operator& optional_ints(std::string name);  // without a default
+  Operator& optional_int(std::string name);  // without a default
+  Operator& optional_ints(std::string name);
   Operator& require(std::string id, std::string text, std::function<bool(const Call&)> holds, std::string ruling = "");
   Operator& require(Constraint constraint);
   // Other readings of the ruling lift the constraint.
@@ -148,7 +156,7 @@ class Operator {
   Operator& settled(std::string id);  // this version's text answers the question
   Operator& type(std::string variable, std::vector<DType> types);
   Operator& since(int version, std::string change = "");
-  // Takes back what the version before has: an attribute or an input.
+  // Takes back what the version before has: an attribute, an input or a constraint.
   Operator& without(std::string_view name);
   Operator& shaping(Shaping shaping);
   Operator& infer(Inference infer);

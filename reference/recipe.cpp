@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -136,23 +137,30 @@ double special(Generator& g, const ElementFormat& f, int) {
 
 // -- drawn as bits, exact in every type
 
-// Calls for the low bits of a word in the type of an element; a float type takes the range of i8.
+// Words that are easily taken for each other: by case, accent, composition, length, or what follows a blank.
+constexpr std::array<std::string_view, 12> look_alikes{
+    "",         "a",         "A",  "b",   "ab",           "a b",
+    "\xc3\xa9", "e\xcc\x81", "10", "1e1", "\xe6\x97\xa5", "a longer word than fits a short string"};
+
+// Returns the low bits of a word in the type of an element; a float type takes the range of i8.
 template <class T>
 T from_bits(std::uint64_t bits) {
-  if constexpr (std::is_integral_v<T>)
+  if constexpr (std::is_same_v<T, std::string>)
+    return T(look_alikes[bits % look_alikes.size()]);
+  else if constexpr (std::is_integral_v<T>)
     return static_cast<T>(bits);
   else
     return T(static_cast<double>(static_cast<std::int8_t>(bits & (std::is_same_v<T, Bool> ? 1 : 0xff))));
 }
 
 template <class T>
-T full(Generator& g) {
+T full(Generator& g, int) {
   return from_bits<T>(g.next());
 }
 
 // min, min + 1, -1, 0, 1, max - 1, max, 2^k - 1, 2^k, 2^k + 1.
 template <class T>
-T ends(Generator& g) {
+T ends(Generator& g, int) {
   constexpr int bits = std::is_integral_v<T> ? 8 * static_cast<int>(sizeof(T)) : 8;
   const std::uint64_t least = std::is_unsigned_v<T> ? 0 : ~std::uint64_t{0} << (bits - 1);
   const std::uint64_t draw = g.below(10), power = std::uint64_t{1} << g.below(static_cast<std::uint64_t>(bits) - 1);
@@ -161,29 +169,53 @@ T ends(Generator& g) {
   return from_bits<T>(values[draw]);
 }
 
-// A float whose exponent is all ones is no number: the lowest bit of the exponent is cleared then.
+template <std::size_t bytes>
+using BitsOf =
+    std::conditional_t<bytes == 2, std::uint16_t, std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>;
+
+// Returns a finite number with that bit pattern. An exponent of all ones makes no number: its lowest bit is cleared.
 template <class T>
-T pattern(Generator& g) {
-  if constexpr (std::is_same_v<T, Bool> || std::is_integral_v<T>) {
-    return full<T>(g);
-  } else {
-    using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                                    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
-    const int fraction = format_of(dtype_of<T>()).precision - 1;
-    auto bits = static_cast<Bits>(g.next());
-    const auto exponent = static_cast<Bits>((static_cast<Bits>(~Bits{0}) >> 1) >> fraction << fraction);
-    if ((bits & exponent) == exponent) bits = static_cast<Bits>(bits & ~(Bits{1} << fraction));
-    return std::bit_cast<T>(bits);
-  }
+T finite_of(std::uint64_t pattern) {
+  using Bits = BitsOf<sizeof(T)>;
+  const int fraction = format_of(dtype_of<T>()).precision - 1;
+  auto bits = static_cast<Bits>(pattern);
+  const auto exponent = static_cast<Bits>((static_cast<Bits>(~Bits{0}) >> 1) >> fraction << fraction);
+  if ((bits & exponent) == exponent) bits = static_cast<Bits>(bits & ~(Bits{1} << fraction));
+  return std::bit_cast<T>(bits);
+}
+
+template <class T>
+constexpr bool is_a_float = !std::is_same_v<T, Bool> && !std::is_same_v<T, std::string> && !std::is_integral_v<T>;
+
+template <class T>
+T pattern(Generator& g, int) {
+  if constexpr (is_a_float<T>)
+    return finite_of<T>(g.next());
+  else
+    return full<T>(g, 0);
+}
+
+// One of pattern's numbers, two neighbours in units of the last place, or what differs from it in the upper half alone.
+template <class T>
+T near(Generator& g, int which) {
+  Generator chosen(static_cast<std::uint64_t>(which));
+  constexpr int upper = sizeof(T) > 8 ? 0 : 5 * static_cast<int>(sizeof(T));
+  const std::uint64_t centre = chosen.next() & ~std::uint64_t{2}, step = g.below(4);
+  const std::uint64_t bits = step < 3 ? centre + step : centre ^ std::uint64_t{1} << upper;
+  if constexpr (is_a_float<T>)
+    return finite_of<T>(bits);
+  else
+    return from_bits<T>(bits);
 }
 
 struct BitFamily {
-  std::string_view name, words;
+  std::string_view name, words;  // # is its parameter
 };
-constexpr std::array<BitFamily, 3> drawn_as_bits{
-    {{"full", "integers of the whole range of the type"},
+constexpr std::array<BitFamily, 4> drawn_as_bits{
+    {{"full", "integers of the whole range of the type, or short words"},
      {"ends", "the ends of the range of the type, powers of two and their neighbours, -1, 0 and 1"},
-     {"pattern", "finite numbers of any bit pattern"}}};
+     {"pattern", "finite numbers of any bit pattern"},
+     {"near", "a number of any bit pattern (number #), its neighbours and one that differs in the upper half"}}};
 
 const BitFamily* find_bit_family(std::string_view name) {
   const auto found = std::ranges::find(drawn_as_bits, name, &BitFamily::name);
@@ -224,7 +256,8 @@ struct Split {
 };
 
 Split split(std::string_view family) {
-  for (const auto& [name, least, most] : {std::tuple{"odd", 1, 52}, std::tuple{"around", -128, 255}}) {
+  for (const auto& [name, least, most] :
+       {std::tuple{"odd", 1, 52}, std::tuple{"around", -128, 255}, std::tuple{"near", 0, 255}}) {
     const std::size_t length = std::string_view(name).size();
     if (!family.starts_with(name)) continue;
     int parameter = 0;
@@ -245,8 +278,9 @@ std::vector<std::string> family_names() {
   std::vector<std::string> names;
   for (const Family& family : seeded)
     names.push_back(std::string(family.name) + (family.name == "odd" ? "12" : family.name == "around" ? "0" : ""));
-  for (const BitFamily& family : drawn_as_bits) names.emplace_back(family.name);
-  for (const char* stated : {"onehot", "iota", "const", "lit", "hold"}) names.emplace_back(stated);
+  for (const BitFamily& family : drawn_as_bits)
+    names.push_back(std::string(family.name) + (family.name == "near" ? "0" : ""));
+  for (const char* stated : {"onehot", "iota", "const", "lit", "hold", "text"}) names.emplace_back(stated);
   return names;
 }
 
@@ -285,14 +319,18 @@ std::optional<std::vector<double>> numbers(std::string_view list) {
 
 template <class T>
 T saturated(double value) {
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    std::array<char, 32> digits{};
+    return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
+  } else if constexpr (std::is_integral_v<T>) {
     if (std::isnan(value)) return 0;
     constexpr double low = static_cast<double>(std::numeric_limits<T>::min());
     constexpr double high = static_cast<double>(std::numeric_limits<T>::max());
     if (value <= low) return std::numeric_limits<T>::min();
     if (value >= high) return std::numeric_limits<T>::max();
-    const Int below = static_cast<Int>(value) - (value < static_cast<double>(static_cast<Int>(value)) ? 1 : 0);
-    const double rest = value - static_cast<double>(below);
+    using Whole = std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, Int>;
+    const double floor = std::floor(value), rest = value - floor;
+    const auto below = static_cast<Whole>(floor);
     return static_cast<T>(below + (rest > 0.5 || (rest == 0.5 && (below & 1)) ? 1 : 0));
   } else {
     const ElementFormat f = format_of(dtype_of<T>());
@@ -335,9 +373,11 @@ void draw(const Recipe& recipe, Tensor& tensor, int set) {
 
 void draw_bits(const Recipe& recipe, Tensor& tensor, int set) {
   Generator generator(*whole<std::uint64_t>(recipe.argument) + static_cast<std::uint64_t>(set));
-  for_type(tensor.dtype(), [&]<class T>() {
-    T (*const next)(Generator&) = recipe.family == "full" ? full<T> : recipe.family == "ends" ? ends<T> : pattern<T>;
-    for (T& value : tensor.as<T>()) value = next(generator);
+  const auto [name, parameter] = split(recipe.family);
+  for_type(tensor.dtype(), [&, name = name, which = parameter]<class T>() {
+    T(*const next)
+    (Generator&, int) = name == "full" ? full<T> : name == "ends" ? ends<T> : name == "near" ? near<T> : pattern<T>;
+    for (T& value : tensor.as<T>()) value = next(generator, which);
   });
 }
 
@@ -362,6 +402,43 @@ void state(const Recipe& recipe, Tensor& tensor, int set) {
   });
 }
 
+// "%C3%A9" is é.
+std::optional<std::string> unescaped(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_') {
+      out += text[i];
+      continue;
+    }
+    unsigned char byte = 0;
+    const char* const digits = text.data() + i + 1;
+    if (text[i] != '%' || i + 2 >= text.size() || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2)
+      return std::nullopt;
+    out += static_cast<char>(byte);
+    i += 2;
+  }
+  return out;
+}
+
+std::optional<std::vector<std::string>> stated_texts(std::string_view list) {
+  std::vector<std::string> all;
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', at), list.size());
+    std::optional<std::string> one = unescaped(list.substr(at, comma - at));
+    if (!one) return std::nullopt;
+    all.push_back(*std::move(one));
+    at = comma + 1;
+  }
+  return all;
+}
+
+void state_texts(const Recipe& recipe, Tensor& tensor) {
+  if (tensor.dtype() != DType::string)
+    throw InputError("recipe 'text:' fills strings alone, as in A=string[2]~text:a,b");
+  const std::vector<std::string> given = *stated_texts(recipe.argument);
+  for (std::size_t i = 0; std::string & each : tensor.as<std::string>()) each = given[i++ % given.size()];
+}
+
 }  // namespace
 
 std::uint64_t Generator::next() {
@@ -377,11 +454,16 @@ Result<Recipe> parse_recipe(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == text.npos) return Error{"recipe '" + std::string(text) + "' has no ':'; write for example small:7"};
   Recipe recipe{std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
-  const bool is_seeded = find_family(split(recipe.family).name) != nullptr || find_bit_family(recipe.family);
+  const bool is_seeded =
+      find_family(split(recipe.family).name) != nullptr || find_bit_family(split(recipe.family).name);
   if (is_seeded || recipe.family == "onehot") {
     if (!whole<std::uint64_t>(recipe.argument))
       return Error{"recipe '" + std::string(text) + "' needs a seed, as in small:7"};
     return recipe;
+  }
+  if (recipe.family == "text") {
+    if (stated_texts(recipe.argument)) return recipe;
+    return Error{"recipe '" + std::string(text) + "' needs letters, digits, _ and %XX, as in text:a,B,%C3%A9"};
   }
   const bool one = recipe.family == "const" || recipe.family == "iota";
   if (!one && recipe.family != "lit" && recipe.family != "hold")
@@ -402,8 +484,8 @@ bool is_nonfinite(const Recipe& recipe) {
 
 namespace {
 
-std::string words_of(const Family& family, int parameter) {
-  std::string words(family.words);
+std::string words_of(std::string_view with, int parameter) {
+  std::string words(with);
   for (std::size_t at; (at = words.find('#')) != std::string::npos;) words.replace(at, 1, std::to_string(parameter));
   return words;
 }
@@ -413,18 +495,19 @@ std::string words_of(const Family& family, int parameter) {
 std::string in_words(const Recipe& recipe) {
   const auto [name, parameter] = split(recipe.family);
   const Family* const family = find_family(name);
-  const BitFamily* const of_bits = find_bit_family(recipe.family);
+  const BitFamily* const of_bits = find_bit_family(split(recipe.family).name);
   if (family || of_bits) {
     const std::uint64_t seed = whole<std::uint64_t>(recipe.argument).value_or(0);
-    return (family ? words_of(*family, parameter) : std::string(of_bits->words)) + ", seed " + std::to_string(seed) +
-           " (" + std::to_string(seed + 1) + " in the second data set)";
+    return words_of(family ? family->words : of_bits->words, parameter) + ", seed " + std::to_string(seed) + " (" +
+           std::to_string(seed + 1) + " in the second data set)";
   }
   const std::string negated = ", negated in the second data set";
   if (recipe.family == "onehot")
     return "0 but for a 1 at element " + recipe.argument + ", counted row by row; one further in the second data set";
   if (recipe.family == "iota") return "a count from " + recipe.argument + " on" + negated;
   if (recipe.family == "const") return recipe.argument + " everywhere" + negated;
-  if (recipe.family == "hold") return recipe.argument + ", repeated to fill, the same in every data set";
+  if (recipe.family == "hold" || recipe.family == "text")
+    return recipe.argument + ", repeated to fill, the same in every data set";
   return recipe.argument + ", repeated to fill" + negated;
 }
 
@@ -434,10 +517,12 @@ Tensor fill(const Recipe& recipe, const TensorType& type, int set) {
   Tensor tensor(type);
   if (find_family(split(recipe.family).name))
     draw(recipe, tensor, set);
-  else if (find_bit_family(recipe.family))
+  else if (find_bit_family(split(recipe.family).name))
     draw_bits(recipe, tensor, set);
   else if (recipe.family == "onehot")
     mark_one(recipe, tensor, set);
+  else if (recipe.family == "text")
+    state_texts(recipe, tensor);
   else
     state(recipe, tensor, set);
   return tensor;

@@ -13,17 +13,20 @@
 //   const:V     V everywhere                    lit:V,V,…  these values, repeated to fill
 //
 //   hold:V,V,…  like lit, the same in every data set (scales, zero points)
+//   text:V,V,…  strings, repeated to fill, the same in every data set; all but letters, digits and _ as %XX
 //   byte:S      integers of an 8-bit type, whole range      edge:S     its two smallest and two largest
 //   aroundZ:S   Z plus -8..8, saturated
 //
 //   full:S      integers of the whole range of an integer type, of bool 0 and 1; floats take the range of i8
 //   ends:S      its smallest and largest integers, powers of two and their neighbours, -1, 0, 1
 //   pattern:S   finite numbers of a float type, each bit pattern as likely as the other; of integers like full
+//   nearN:S     three adjacent bit patterns, which N decides, and one that differs from them in the upper half alone
 //
 //   quarter:S   multiples of 1/4 in [-3,3]      brink:S    -3..3 and their neighbours, 2^(2-p) away
 //   astray:S    quarter, one in four +-2^3..2^14
 //
-// Values in const, lit and hold are decimal or hexadecimal floats, nan, inf or -inf.
+// Values in const, lit and hold are decimal or hexadecimal floats, nan, inf or -inf. Of strings full, ends, pattern and
+// near draw short words that differ by case, accent or length; the others write their numbers in decimal.
 #pragma once
 
 #include "reference/tensor.h"

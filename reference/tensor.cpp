@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -17,7 +18,8 @@ struct Row {
 template <class T>
 constexpr Row row_of(std::string_view name, std::string_view onnx_name, std::string_view numpy_name) {
   constexpr bool is_integer = std::is_integral_v<T>;
-  return {dtype_of<T>(), name, onnx_name, numpy_name, sizeof(T), !is_integer && !std::is_same_v<T, Bool>, is_integer};
+  constexpr bool is_number = !std::is_same_v<T, Bool> && !std::is_same_v<T, std::string>;
+  return {dtype_of<T>(), name, onnx_name, numpy_name, sizeof(T), !is_integer && is_number, is_integer};
 }
 
 // Written as in ONNX where that is a keyword of C++.
@@ -92,15 +94,53 @@ Tensor::Tensor(TensorType type) : Tensor(to_be_written(std::move(type))) {
 
 Tensor Tensor::to_be_written(TensorType type) {
   Tensor out;
-  out.size_ = static_cast<std::size_t>(volume(type.shape)) * size_of(type.dtype);
+  const auto count = static_cast<std::size_t>(volume(type.shape));
   out.type_ = std::move(type);
+  if (out.dtype() == DType::string) {
+    out.strings_ = std::make_shared<std::vector<std::string>>(count);
+    return out;
+  }
+  out.size_ = count * size_of(out.dtype());
   if (out.size_ != 0) out.blocks_ = room<Block>(out.size_);
   return out;
 }
 
 bool Tensor::operator==(const Tensor& other) const {
+  if (strings_ && other.strings_) return type_ == other.type_ && *strings_ == *other.strings_;
   return type_ == other.type_ && size() == other.size() &&
          (blocks_ == other.blocks_ || std::memcmp(shared(), other.shared(), size_) == 0);
+}
+
+std::span<std::string> Tensor::own_strings() {
+  if (!strings_) return {};
+  if (strings_.use_count() > 1) strings_ = std::make_shared<std::vector<std::string>>(*strings_);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return *strings_;
+}
+
+std::string packed(const Tensor& strings) {
+  std::string out;
+  for (const std::string& each : strings.as<std::string>()) {
+    for (int byte = 0; byte < 4; ++byte) out += static_cast<char>(each.size() >> (8 * byte) & 0xff);
+    out += each;
+  }
+  return out;
+}
+
+std::optional<Tensor> unpacked(const Shape& shape, std::string_view bytes) {
+  if (std::cmp_greater(volume(shape), bytes.size() / 4)) return std::nullopt;
+  Tensor out({DType::string, shape});
+  for (std::string& each : out.as<std::string>()) {
+    if (bytes.size() < 4) return std::nullopt;
+    std::size_t length = 0;
+    for (std::size_t byte = 0; byte < 4; ++byte)
+      length |= std::size_t{static_cast<unsigned char>(bytes[byte])} << (8 * byte);
+    bytes.remove_prefix(4);
+    if (bytes.size() < length) return std::nullopt;
+    each = bytes.substr(0, length);
+    bytes.remove_prefix(length);
+  }
+  return bytes.empty() ? std::optional(std::move(out)) : std::nullopt;
 }
 
 void Tensor::unshare() {

@@ -34,7 +34,7 @@ std::string_view onnx_name(DType dtype);   // "tensor(float)"
 std::string_view numpy_name(DType dtype);  // "np.float32"
 std::optional<DType> dtype_named(std::string_view name);
 std::optional<DType> dtype_numbered(std::int32_t number);
-std::size_t size_of(DType dtype);  // bytes per element
+std::size_t size_of(DType dtype);  // bytes per element in memory
 bool is_float(DType dtype);
 bool is_integer(DType dtype);  // of the eight, signed or not; bool is none
 
@@ -71,21 +71,34 @@ class Tensor {
   const TensorType& type() const { return type_; }
   DType dtype() const { return type_.dtype; }
   const Shape& shape() const { return type_.shape; }
-  Int elements() const { return static_cast<Int>(size() / size_of(type_.dtype)); }
+  Int elements() const { return strings_ ? std::ssize(*strings_) : static_cast<Int>(size() / size_of(type_.dtype)); }
 
-  std::span<std::byte> bytes() { return {own(), size()}; }
-  std::span<const std::byte> bytes() const { return {shared(), size()}; }
+  // Of numbers; strings have no bytes that lie side by side.
+  std::span<std::byte> bytes() {
+    expects(!strings_, "the bytes of strings");
+    return {own(), size()};
+  }
+  std::span<const std::byte> bytes() const {
+    expects(!strings_, "the bytes of strings");
+    return {shared(), size()};
+  }
 
   // Typed view; T must be the element type.
   template <class T>
   std::span<T> as() {
     expects(dtype_of<T>() == type_.dtype, "typed view of another element type");
-    return {reinterpret_cast<T*>(own()), size() / sizeof(T)};
+    if constexpr (std::is_same_v<T, std::string>)
+      return own_strings();
+    else
+      return {reinterpret_cast<T*>(own()), size() / sizeof(T)};
   }
   template <class T>
   std::span<const T> as() const {
     expects(dtype_of<T>() == type_.dtype, "typed view of another element type");
-    return {reinterpret_cast<const T*>(shared()), size() / sizeof(T)};
+    if constexpr (std::is_same_v<T, std::string>)
+      return strings_ ? std::span<const T>(*strings_) : std::span<const T>();
+    else
+      return {reinterpret_cast<const T*>(shared()), size() / sizeof(T)};
   }
 
   // Same type and same bits.
@@ -105,11 +118,18 @@ class Tensor {
     return reinterpret_cast<std::byte*>(blocks_.get());
   }
   void unshare();
+  std::span<std::string> own_strings();
 
   TensorType type_;
   std::size_t size_ = 0;  // in bytes, while there are any
   std::shared_ptr<Block[]> blocks_;
+  std::shared_ptr<std::vector<std::string>> strings_;  // of strings, instead
 };
+
+// Strings one after the other: of each its length in four bytes, little-endian, then its bytes.
+std::string packed(const Tensor& strings);
+// Returns what was packed; none where the bytes do not add up to so many strings.
+std::optional<Tensor> unpacked(const Shape& shape, std::string_view bytes);
 
 // The inputs of a call in schema order, absent ones empty.
 using Operands = std::vector<std::optional<Tensor>>;
@@ -125,6 +145,22 @@ decltype(auto) for_type(DType dtype, F&& f) {
 #undef DTYPE
   }
   throw BrokenPromise("a data type outside the table");
+}
+
+// The same for types of numbers and bool; strings are our own bug.
+template <class F>
+decltype(auto) for_number(DType dtype, F&& f) {
+  switch (dtype) {
+#define DTYPE(name, number, type, onnx, numpy)       \
+  case DType::name:                                  \
+    if constexpr (std::is_same_v<type, std::string>) \
+      break;                                         \
+    else                                             \
+      return f.template operator()<type>();
+#include "reference/dtypes.def"
+#undef DTYPE
+  }
+  throw BrokenPromise("strings where numbers are wanted");
 }
 
 // Calls f.template operator()<T>() with the element type of a float dtype.

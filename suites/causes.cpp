@@ -34,9 +34,7 @@ bool same_values(const Tensor& a, const Tensor& b) {
 // Each fit implies those before it. `close`: as far as orders of rounding may lie apart.
 enum class Fit { none, shape, close, values };
 
-double approximately(const oracles::Scalar& value) {
-  return std::ldexp(static_cast<double>(value.mantissa), value.exponent);
-}
+double approximately(const oracles::Scalar& value) { return value.as_double(); }
 
 // How far apart two ways to add up may lie, relative to the largest output.
 double looseness(DType type) {

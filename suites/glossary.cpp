@@ -158,7 +158,7 @@ constexpr std::string_view grammar =
   outputs=NAME,NAME                the optional outputs that the node has besides the required ones: outputs=Indices
   shapes=symbolic, shapes=absent   extents of inputs are declared by symbols, or not at all; else by numbers
 
-TYPE is f32 f64 f16 bf16 i8 u8 i16 u16 i32 u32 i64 bool. Text other than letters, digits and _ is written %XX. A RECIPE fills a tensor, as
+TYPE is f32 f64 f16 bf16 i8 u8 i16 u16 i32 u32 i64 u64 bool string. Text other than letters, digits and _ is written %XX. A RECIPE fills a tensor, as
 FAMILY:ARGUMENT: small:7 (seed 7), iota:1 (1, 2, 3, ...), const:1, onehot:3, lit:1,-0x1.8p+3,nan (these values, repeated),
 hold:0.5 (the same in every data set). Each case has two data sets: the second takes the next seed, or the negated values.
 The id of a case is the first 128 bits of the SHA-256 of its line.

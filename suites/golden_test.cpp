@@ -89,7 +89,7 @@ void step(Tensor& tensor, Int index, int by) {
 }
 
 void step(Tensor& tensor, Int index, int by) {
-  for_type(tensor.dtype(), [&]<class T>() {
+  for_number(tensor.dtype(), [&]<class T>() {
     if constexpr (!std::is_same_v<T, Bool>) step<T>(tensor, index, by);
   });
 }
@@ -114,8 +114,8 @@ bool is_end_of_type(const Tensor& tensor, Int index) {
   const oracles::Scalar value = oracles::scalar(tensor, index);
   if (!value.is_finite()) return true;
   if (is_float(tensor.dtype())) return false;
-  const std::int64_t whole = value.mantissa << value.exponent;
-  return for_type(tensor.dtype(), [&]<class T>() {
+  const std::int64_t whole = value.as_integer();
+  return for_number(tensor.dtype(), [&]<class T>() {
     using Limits = std::numeric_limits<T>;
     if constexpr (std::is_integral_v<T>)
       return whole == static_cast<std::int64_t>(Limits::min()) || whole == static_cast<std::int64_t>(Limits::max());

@@ -125,6 +125,10 @@ std::optional<DType> dtype_of_descr(std::string_view descr) {
   if (kind == "f8") return DType::f64;
   if (kind == "i1") return DType::i8;
   if (kind == "u1") return DType::u8;
+  if (kind == "b1") return DType::boolean;
+  if (kind == "i2") return DType::i16;
+  if (kind == "u4") return DType::u32;
+  if (kind == "u8") return DType::u64;
   if (kind == "i4") return DType::i32;
   if (kind == "i8") return DType::i64;
   if (kind == "V2" || kind == "u2") return DType::bf16;

@@ -14,10 +14,13 @@ namespace {
 // Longer lines are broken.
 constexpr std::size_t widest_line = 100;
 
-// The fewest digits of which Python, which reads doubles, makes this value again.
+// A number in the fewest digits of which Python, which reads doubles, makes this value again.
 template <class T>
 std::string number(const T& value) {
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    const bool is_ascii = std::ranges::all_of(value, [](char c) { return c > 0; });
+    return is_ascii ? python_string(value) : "b" + python_string(value) + ".decode()";
+  } else if constexpr (std::is_integral_v<T>) {
     return std::to_string(value);
   } else {
     const auto exact = static_cast<double>(value);
@@ -42,7 +45,10 @@ auto with_elements(const Tensor& tensor, F&& f) {
 
 template <class T>
 bool is_constant(std::span<const T> values) {
-  return std::ranges::all_of(values, [&](const T& each) { return std::memcmp(&each, &values[0], sizeof each) == 0; });
+  if constexpr (std::is_same_v<T, std::string>)
+    return std::ranges::all_of(values, [&](const T& each) { return each == values[0]; });
+  else
+    return std::ranges::all_of(values, [&](const T& each) { return std::memcmp(&each, &values[0], sizeof each) == 0; });
 }
 
 // The step of a count, 1 or -1, of numbers that integers of any kind hold; 0 where it is none.
@@ -114,7 +120,8 @@ std::optional<std::string> numpy_text(const Tensor& tensor, std::size_t most_let
     if (tensor.shape().empty()) return "np.array(" + number(values[0]) + ", " + type + ")";
     if (values.size() > 1 && is_constant(values))
       return "np.full(" + python_shape(tensor.shape()) + ", " + number(values[0]) + ", " + type + ")";
-    if (const int step = step_of(values)) return counted(values, step, tensor.type());
+    if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(values[0])>, std::string>)
+      if (const int step = step_of(values)) return counted(values, step, tensor.type());
     if (values.size() > most_letters) return std::nullopt;
     std::string text = written_out(values, tensor.type());
     return text.size() <= most_letters ? std::optional(std::move(text)) : std::nullopt;

@@ -214,7 +214,7 @@ class QLinearConvAnswer final : public Answer {
     return {scales.as<float>().begin(), scales.as<float>().end()};
   }
 
-  static Int whole(const Scalar& s) { return s.mantissa << s.exponent; }
+  static Int whole(const Scalar& s) { return s.as_integer(); }
   static const Scalar& of_map(const Scalars& list, Int m) { return list.at(list.values.size() == 1 ? 0 : m); }
 
   // From 2^-30 to 2^30 no intermediate of any order of |a| <= 2^31 leaves the normal range of f32.
@@ -239,11 +239,9 @@ class QLinearConvAnswer final : public Answer {
                  .weights = {},
                  .bias = {},
                  .sizes = false};
-    const auto bits = [](const Scalar& s) {
-      return std::bit_width(static_cast<std::uint64_t>(s.mantissa < 0 ? -s.mantissa : s.mantissa));
-    };
+    const auto bits = [](const Scalar& s) { return std::bit_width(s.significand); };
     const Scalar &sx = x_scale_.at(0), &sy = y_scale_.at(0);
-    const auto plain = [](const Scalar& s) { return std::ldexp(static_cast<double>(s.mantissa), s.exponent); };
+    const auto plain = [](const Scalar& s) { return s.as_double(); };
     std::vector<double> weights;
     for (Int m = 0; m < maps; ++m) {
       const Int zero = whole(of_map(w_zero_, m));
@@ -287,9 +285,8 @@ class QLinearConvAnswer final : public Answer {
 
   static Ratio requantised(Int a, const Scalar& sx, const Scalar& sw, const Scalar& sy) {
     const Dyadic numerator = Dyadic{a, 0} * sx.value() * sw.value();
-    const Integer divisor = sy.mantissa < 0 ? Integer(-sy.mantissa) : Integer(sy.mantissa);
-    return {{sy.mantissa < 0 ? Integer(-numerator.mantissa) : numerator.mantissa, numerator.exponent - sy.exponent},
-            divisor};
+    return {{sy.negative ? Integer(-numerator.mantissa) : numerator.mantissa, numerator.exponent - sy.exponent},
+            sy.significand};
   }
 
   // sat(rne(v) + zy) or sat(rne(v + zy)), of a Ratio or a double.
@@ -312,13 +309,9 @@ class QLinearConvAnswer final : public Answer {
 
   static bool is_exact(Int a, const Scalar& sx, const Scalar& sw, const Scalar& sy) {
     if (a == 0) return true;
-    const auto bits = [](Int value) {
-      return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value < 0 ? -value : value)));
-    };
-    const Scalar odd = scalar(a);
-    const Integer product = Integer(odd.mantissa) * sx.mantissa * sw.mantissa;
+    const Integer product = Integer(scalar(a).significand) * sx.significand * sw.significand;
     const bool in_range = std::abs(sx.exponent) < 60 && std::abs(sw.exponent) < 60 && std::abs(sy.exponent) < 60;
-    return in_range && bits(sy.mantissa) == 1 && abs(product) < (Integer(1) << 24U);
+    return in_range && sy.significand == 1 && product < (Integer(1) << 24U);
   }
 
   Ratio slack_of(const Ratio& v, Int zero) const {
@@ -370,7 +363,7 @@ bool differ(const Element& a, const Element& b) {
   if (a.kind != b.kind) return true;
   if (a.kind != Kind::finite) return false;
   const auto unlike = [](const Scalar& p, const Scalar& q) {
-    return p.mantissa != q.mantissa || p.exponent != q.exponent;
+    return p.negative != q.negative || p.significand != q.significand || p.exponent != q.exponent;
   };
   return unlike(*a.nearest, *b.nearest) || unlike(a.asked.range->lower, b.asked.range->lower) ||
          unlike(a.asked.range->upper, b.asked.range->upper);

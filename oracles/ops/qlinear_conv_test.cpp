@@ -47,7 +47,7 @@ struct Requantised {
   Element element(const Readings& readings = {}) const { return answer(readings)->element(0); }
 };
 
-Int whole(const Scalar& s) { return s.mantissa << s.exponent; }
+Int whole(const Scalar& s) { return s.as_integer(); }
 Int low(const Element& e) { return whole(e.asked.range->lower); }
 Int high(const Element& e) { return whole(e.asked.range->upper); }
 Readings adding_first() { return Readings().with("A16", "add-then-round"); }

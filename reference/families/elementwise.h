@@ -15,7 +15,7 @@ template <class F>
 Kernel each(F f) {
   return [f](const Call&, std::span<const Tensor* const> in) {
     Tensor y = Tensor::to_be_written(in[0]->type());
-    for_type(y.dtype(), [&]<class T>() { std::ranges::transform(in[0]->as<T>(), y.as<T>().begin(), f); });
+    for_number(y.dtype(), [&]<class T>() { std::ranges::transform(in[0]->as<T>(), y.as<T>().begin(), f); });
     return y;
   };
 }

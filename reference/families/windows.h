@@ -36,7 +36,7 @@ Kernel over_windows(F f) {
     const Window window = Window::of(call);
     const Shape kernel = window.kernel(), windows = window.output();
     const Int plane = volume(window.input());
-    for_type(in[0]->dtype(), [&]<class T>() {
+    for_number(in[0]->dtype(), [&]<class T>() {
       const std::span<const T> x = in[0]->as<T>();
       const std::span<T> y = out[0]->as<T>();
       std::vector<Tapped<T>> taps;

@@ -449,7 +449,7 @@ function versionRow(row, cells) {
 }
 
 function matrix() {
-  const order = ["bf16", "f16", "f32", "f64", "u8", "i8", "u16", "i16", "u32", "i32", "i64", "bool"];
+  const order = ["bf16", "f16", "f32", "f64", "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "bool", "string"];
   // A type that only models that break a constraint have is no column.
   const isShown = (row, name) => row.types && row.types[name] && (isFuzz || !row.standings || !row.standings[name] ||
     row.standings[name].legal > 0 || breaking(row.types[name]).length > 0);

@@ -180,7 +180,7 @@ struct Interval {
 
 double as_double(const oracles::Scalar& scalar) {
   if (scalar.is == oracles::Scalar::Class::infinite) return scalar.negative ? -infinity : infinity;
-  return std::ldexp(static_cast<double>(scalar.mantissa), scalar.exponent);
+  return scalar.as_double();
 }
 
 Interval interval_of(const oracles::Element& element, DType type) {

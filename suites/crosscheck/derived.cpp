@@ -19,18 +19,24 @@ Values right(const Call& call, Inputs in) { return call.definition().kernel(call
 // Calls f(value) for every element and writes what it returns.
 template <class F>
 Tensor with_each(Tensor tensor, F&& f) {
-  for_type(tensor.dtype(), [&]<class T>() {
+  if (tensor.dtype() == DType::string) return tensor;
+  for_number(tensor.dtype(), [&]<class T>() {
     for (T& value : tensor.as<T>()) value = f(value);
   });
   return tensor;
 }
 
+enum class Which { all, first };
+
 // The right answer to other data.
 template <class F>
-Kernel reading(F change) {
-  return [change](const Call& call, Inputs in) {
+Kernel reading(F change, Which which = Which::all) {
+  return [=](const Call& call, Inputs in) {
     std::vector<Tensor> changed;
-    for (const Tensor* each : in) changed.push_back(each ? change(*each) : Tensor());
+    for (const Tensor* each : in) {
+      const bool is_changed = which == Which::all || changed.empty();
+      changed.push_back(!each ? Tensor() : is_changed ? change(*each) : *each);
+    }
     std::vector<const Tensor*> inputs;
     for (std::size_t i = 0; i < in.size(); ++i) inputs.push_back(in[i] ? &changed[i] : nullptr);
     return right(call, inputs);
@@ -81,7 +87,7 @@ Tensor shifted_by_one(Tensor y) {
 }
 
 Tensor backwards(Tensor y) {
-  for_type(y.dtype(), [&]<class T>() { std::ranges::reverse(y.as<T>()); });
+  for_number(y.dtype(), [&]<class T>() { std::ranges::reverse(y.as<T>()); });
   return y;
 }
 
@@ -90,7 +96,7 @@ Tensor column_major(Tensor y) {
   const Shape& shape = y.shape();
   if (shape.size() < 2) return y;
   const Int rows = shape[shape.size() - 2], columns = shape.back();
-  for_type(y.dtype(), [&]<class T>() {
+  for_number(y.dtype(), [&]<class T>() {
     const std::vector<T> before(y.as<T>().begin(), y.as<T>().end());
     const std::span<T> to = y.as<T>();
     for (std::size_t i = 0; i < to.size(); ++i) {
@@ -190,21 +196,17 @@ struct Derivation {
   State expected = State::fail;
   bool is_named_arithmetic = false;
   bool is_stale = false;
-  std::function<bool(const Definition&)> applies = [](const Definition&) { return true; };
+  std::vector<DType> types = {};  // the data that show it; empty: any
+  bool (*applies)(const Definition&) = [](const Definition&) { return true; };
 };
+
+// What is chosen among or compared is not computed with: only flushed subnormals are below then, not wrong.
+bool computes(const Definition& d) {
+  return d.shaping != Shaping::window && std::ranges::any_of(d.types_of(d.outputs.front().type), is_float);
+}
 
 const std::vector<Derivation>& derivations() {
   using enum DType;
-  const auto of = [](std::initializer_list<DType> types) {
-    return [list = std::vector<DType>(types)](const Definition& definition) {
-      return std::ranges::find_first_of(definition.types_of(definition.inputs.front().type), list) !=
-             definition.types_of(definition.inputs.front().type).end();
-    };
-  };
-  // What is chosen among is not computed with: of a maximum only flushed subnormals are below, not wrong.
-  const auto of_f64 = [is_f64 = of({f64})](bool chooses) {
-    return [=](const Definition& d) { return is_f64(d) && (d.shaping == Shaping::window) == chooses; };
-  };
   const auto in_f32 = [](const Call& call, Inputs in) {
     return in[0]->dtype() == f64 ? reading(floats_through<float>)(call, in) : right(call, in);
   };
@@ -216,27 +218,74 @@ const std::vector<Derivation>& derivations() {
       {"shifts-by-one", "every element of the output stands one place further on", writing(shifted_by_one)},
       {"runs-backwards", "the elements of the output stand in reverse", writing(backwards)},
       {"writes-columns", "the last two axes of the output are exchanged in memory", writing(column_major)},
-      {"ignores-data", "the data are read as zeros", reading(ignored)},
-      {"negates-data", "the data are read with the opposite sign", reading(negated_data)},
+      {"ignores-data", "the data are read as zeros", reading(ignored, Which::first)},
+      {"negates-data", "the data are read with the opposite sign", reading(negated_data, Which::first)},
       {"ends-one-off", "every output is a neighbour of the right number", writing(one_off)},
-      {"reads-i64-as-i32", "64-bit integers are read as 32-bit ones", reading(integers_through<std::int32_t>),
-       State::fail, false, false, of({i64})},
-      {"reads-integers-as-f32", "integers are computed in f32", reading(integers_through<float>), State::fail, false,
-       false, of({i32, u32, i64})},
-      {"reads-integers-as-f64", "64-bit integers are computed in f64", reading(integers_through<double>), State::fail,
-       false, false, of({i64})},
-      {"reads-integers-as-i8", "integers are read as 8-bit ones", reading(integers_through<std::int8_t>), State::fail,
-       false, false, of({i16, u16, i32, u32, i64})},
-      {"rounds-data-to-f16", "data are rounded to f16", reading(floats_through<Float16>), State::fail, false, false,
-       of({f32})},
-      {"rounds-data-to-bf16", "data are rounded to bf16", reading(floats_through<BFloat16>), State::fail, false, false,
-       of({f16, f32})},
-      {"computes-f64-in-f32", "f64 is computed in f32", in_f32, State::below, true, false, of_f64(false)},
-      {"computes-f64-in-f32", "f64 is computed in f32", in_f32, State::fail, false, false, of_f64(true)},
-      {"flushes-subnormals", "subnormal data are read as zeros", reading(flushed), State::below, true, false,
-       of({f16, bf16, f32, f64})},
-      {"reads-infinity-as-number", "infinities are read as large numbers", reading(infinities_as_largest), State::fail,
-       false, false, of({f16, bf16, f32, f64})},
+      {"reads-i64-as-i32",
+       "64-bit integers are read as 32-bit ones",
+       reading(integers_through<std::int32_t>),
+       State::fail,
+       false,
+       false,
+       {i64, u64}},
+      {"reads-integers-as-f32",
+       "integers are computed in f32",
+       reading(integers_through<float>),
+       State::fail,
+       false,
+       false,
+       {i32, u32, i64, u64}},
+      {"reads-integers-as-f64",
+       "64-bit integers are computed in f64",
+       reading(integers_through<double>),
+       State::fail,
+       false,
+       false,
+       {i64, u64}},
+      {"reads-integers-as-i8",
+       "integers are read as 8-bit ones",
+       reading(integers_through<std::int8_t>),
+       State::fail,
+       false,
+       false,
+       {i16, u16, i32, u32, i64, u64}},
+      {"rounds-data-to-f16",
+       "data are rounded to f16",
+       reading(floats_through<Float16>),
+       State::fail,
+       false,
+       false,
+       {f32}},
+      {"rounds-data-to-bf16",
+       "data are rounded to bf16",
+       reading(floats_through<BFloat16>),
+       State::fail,
+       false,
+       false,
+       {f16, f32}},
+      {"computes-f64-in-f32", "f64 is computed in f32", in_f32, State::below, true, false, {f64}, computes},
+      {"computes-f64-in-f32",
+       "f64 is computed in f32",
+       in_f32,
+       State::fail,
+       false,
+       false,
+       {f64},
+       [](const Definition& d) { return !computes(d); }},
+      {"flushes-subnormals",
+       "subnormal data are read as zeros",
+       reading(flushed),
+       State::below,
+       true,
+       false,
+       {f16, bf16, f32, f64}},
+      {"reads-infinity-as-number",
+       "infinities are read as large numbers",
+       reading(infinities_as_largest, Which::first),
+       State::fail,
+       false,
+       false,
+       {f16, bf16, f32, f64}},
   };
   return all;
 }
@@ -278,17 +327,12 @@ std::vector<Way> relu_ways() {
 std::vector<Way> ways_by_name(const std::string& name) {
   if (name == "Relu") return relu_ways();
   if (name == "MaxPool") return selecting_ways();
-  return {};
+  return broadcast_ways(name);
 }
 
 std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "MaxPool") return selecting_bugs();
   return {};
-}
-
-std::string lower(std::string text) {
-  for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return text;
 }
 
 // Not one of those that have bugs of their own.
@@ -300,17 +344,31 @@ bool is_later(const Operator& op) {
 std::vector<Bug> made_bugs(const Operator& op) {
   std::vector<Bug> bugs;
   for (const Derivation& each : derivations()) {
-    if (!each.applies(op.versions().back())) continue;
+    const Definition& newest = op.versions().back();
+    if (!each.applies(newest) || !shows(newest, each.types)) continue;
     Mutant mutant{lower(op.name()) + "-" + each.name, op.name(), each.description, each.expected,
                   each.is_named_arithmetic};
+    mutant.types = each.types;
     if (each.is_stale) mutant.severity = Severity::state;
     bugs.push_back({std::move(mutant), each.kernel, each.is_stale});
   }
   std::ranges::move(bugs_by_name(op.name()), std::back_inserter(bugs));
+  if (op.versions().back().shaping == Shaping::broadcast)
+    std::ranges::move(broadcast_bugs(op), std::back_inserter(bugs));
   return bugs;
 }
 
 }  // namespace
+
+std::string lower(std::string text) {
+  for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return text;
+}
+
+bool shows(const Definition& definition, std::span<const DType> types) {
+  const std::vector<DType>& admitted = definition.types_of(definition.inputs.front().type);
+  return types.empty() || std::ranges::find_first_of(admitted, types) != admitted.end();
+}
 
 std::span<const Way> later_ways(const Operator& op) {
   static const std::map<std::string, std::vector<Way>> all = [] {

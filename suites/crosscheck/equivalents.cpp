@@ -15,8 +15,7 @@ struct Equivalent {
 constexpr std::string_view no_bf16 = "T does not admit bfloat16",
                            no_dilations = "there is no dilations, every tap is adjacent",
                            no_ceil = "there is no ceil_mode, windows are counted as floor and none overhangs",
-                           no_count = "there is no count_include_pad, padding never counts",
-                           no_integers = "T admits no integers";
+                           no_count = "there is no count_include_pad, padding never counts";
 
 constexpr auto all = std::to_array<Equivalent>({
     {"conv-reads-bf16-as-f16", "Conv", 22, no_bf16},
@@ -36,10 +35,6 @@ constexpr auto all = std::to_array<Equivalent>({
     {"max-pads-same-undilated", "MaxPool", 10, no_dilations},
     {"max-swaps-dilations", "MaxPool", 10, no_dilations},
     {"max-ignores-dilations", "MaxPool", 10, no_dilations},
-    {"relu-reads-i64-as-i32", "Relu", 14, no_integers},
-    {"relu-reads-integers-as-f32", "Relu", 14, no_integers},
-    {"relu-reads-integers-as-f64", "Relu", 14, no_integers},
-    {"relu-reads-integers-as-i8", "Relu", 14, no_integers},
 });
 
 }  // namespace
@@ -47,7 +42,7 @@ constexpr auto all = std::to_array<Equivalent>({
 std::string_view equivalence(const Mutant& mutant, const OpVersion& version) {
   for (const Equivalent& e : all)
     if (e.mutant == mutant.id && e.op == version.name && version.since_version < e.below) return e.argument;
-  return {};
+  return shows(*find_definition(version), mutant.types) ? std::string_view{} : "no type that it shows with is admitted";
 }
 
 }  // namespace assay::crosscheck

@@ -27,6 +27,13 @@ Kernel selecting(GatherDeviation deviation);
 std::vector<Way> selecting_ways();
 std::vector<Bug> selecting_bugs();
 
+// Operators whose inputs are broadcast: the bugs of any, and the correct ways of single ones.
+std::vector<Bug> broadcast_bugs(const Operator& op);
+std::vector<Way> broadcast_ways(const std::string& op);
+
+// "maxpool".
+std::string lower(std::string text);
+
 // The kernel of an operator whose windows the gather engine lays out, with a deviation; none of any other.
 std::optional<Kernel> windowed(const OpVersion& version, const GatherDeviation& deviation);
 

@@ -137,14 +137,6 @@ Shape at_least_zero(Shape shape) {
   return shape;
 }
 
-// Of an input with the type variable of the output.
-DType output_type(const Case& c) {
-  const std::string& variable = c.definition().outputs.front().type;
-  for (const Parameter& input : c.definition().inputs)
-    if (input.type == variable && c.call().has(input.name)) return c.call().type(input.name).dtype;
-  throw BrokenPromise("an output whose type no input gives");
-}
-
 // The schemas of the first opsets that say nothing of their outputs.
 bool has_no_inference(const OpVersion& version) { return version == OpVersion{"", "Relu", 1}; }
 
@@ -159,7 +151,7 @@ void compare(const Case& c, const Shape& ruled, Tally& tally) {
     CHECK(!inferred.shape);
     return;
   }
-  CHECK(inferred.dtype == output_type(c));
+  CHECK(inferred.dtype == c.definition().type_of(c.call(), c.definition().outputs.front()));
   REQUIRE(inferred.shape);
   REQUIRE(inferred.shape->size() == ruled.size());
   if (c.definition().shaping != Shaping::window) {

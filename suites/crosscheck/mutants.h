@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay::crosscheck {
 
@@ -28,10 +29,14 @@ struct Mutant {
   // truncation): certify may never call it `fail`.
   bool is_named_arithmetic = false;
   Severity severity = severity_of(expected);
+  std::vector<DType> types = {};  // the data that show it; empty: any
 
   // Where nothing else is said.
   static Severity severity_of(oracles::State expected);
 };
+
+// Tells whether a version admits any of the types; true of none.
+bool shows(const Definition& definition, std::span<const DType> types);
 
 std::span<const Mutant> mutants();
 // Of these, one of the gather engine's, of Conv or AveragePool, and how it deviates.

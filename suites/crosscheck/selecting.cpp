@@ -78,8 +78,8 @@ static Kernel selecting(GatherDeviation deviation, Selection how) {
     out.emplace_back(TensorType{call.type("X").dtype, shape});
     if (call.asks("Indices")) out.emplace_back(TensorType{DType::i64, shape});
     const std::span<Int> indices = out.size() > 1 ? out[1]->as<Int>() : std::span<Int>();
-    for_type(call.type("X").dtype,
-             [&]<class T>() { select<T>(deviation, how, call, in[0]->as<T>(), out[0]->as<T>(), indices); });
+    for_number(call.type("X").dtype,
+               [&]<class T>() { select<T>(deviation, how, call, in[0]->as<T>(), out[0]->as<T>(), indices); });
     return out;
   };
 }

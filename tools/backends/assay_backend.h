@@ -34,8 +34,9 @@ enum {
 };
 
 /* Dense, row-major, little-endian; data from the host are aligned to 16 bytes. `type` is TensorProto.DataType:
- * 1 f32, 2 u8, 3 i8, 4 u16, 5 i16, 6 i32, 7 i64, 9 bool, 10 f16, 11 f64, 12 u32, 16 bf16; 0 stands for an optional
- * tensor that is absent. `data` may be NULL where `bytes` is 0. */
+ * 1 f32, 2 u8, 3 i8, 4 u16, 5 i16, 6 i32, 7 i64, 8 string, 9 bool, 10 f16, 11 f64, 12 u32, 13 u64, 16 bf16; 0 stands
+ * for an optional tensor that is absent. Strings stand one after the other, of each its length in four bytes, then its
+ * bytes. `data` may be NULL where `bytes` is 0. */
 typedef struct assay_tensor {
   int32_t type;
   int32_t rank;

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <dlfcn.h>
 #include <iostream>
 #include <map>
@@ -64,6 +65,10 @@ void expect_sound(const assay_tensor& given) {
     throw Breach{"a tensor with a negative extent: " + text_of(given)};
   if (!is_known(given.type))
     throw Breach{"a tensor of element type " + std::to_string(given.type) + ", which assay does not know"};
+  if (static_cast<DType>(given.type) == DType::string) {
+    if (given.bytes > 0 && !given.data) throw Breach{"no data for " + text_of(given)};
+    return;
+  }
   Int bytes;
   if (__builtin_mul_overflow(volume(dims), static_cast<Int>(size_of(static_cast<DType>(given.type))), &bytes) ||
       std::cmp_not_equal(bytes, given.bytes))
@@ -75,7 +80,9 @@ void expect_sound(const assay_tensor& given) {
 class Emitted {
  public:
   Emitted(const assay_tensor& given, bool is_kept)
-      : type_{static_cast<DType>(given.type), Shape(given.dims, given.dims + given.rank)}, stays_(given.data) {
+      : type_{static_cast<DType>(given.type), Shape(given.dims, given.dims + given.rank)},
+        stays_(given.data),
+        bytes_(given.bytes) {
     if (!is_kept) copy_.emplace(tensor());
   }
 
@@ -85,6 +92,11 @@ class Emitted {
 
  private:
   Tensor tensor() const {
+    if (type_.dtype == DType::string) {
+      std::optional<Tensor> strings = unpacked(type_.shape, {static_cast<const char*>(stays_), bytes_});
+      if (!strings) throw Breach{std::to_string(bytes_) + " bytes that do not make string" + text(type_.shape)};
+      return *std::move(strings);
+    }
     Tensor out(type_);
     if (!out.bytes().empty()) std::memcpy(out.bytes().data(), stays_, out.bytes().size());
     return out;
@@ -92,6 +104,7 @@ class Emitted {
 
   TensorType type_;
   const void* stays_;
+  std::size_t bytes_;
   std::optional<Tensor> copy_;
 };
 
@@ -161,10 +174,18 @@ T accepted(Result<T> result) {
   return *std::move(result);
 }
 
-assay_tensor view(const Tensor& tensor) {
-  return {static_cast<std::int32_t>(tensor.dtype()), static_cast<std::int32_t>(tensor.shape().size()),
-          tensor.shape().data(), tensor.bytes().data(), tensor.bytes().size()};
-}
+// What the library sees of a tensor, which keeps strings the way the header packs them.
+struct Viewed {
+  Tensor tensor;
+  std::string strings = tensor.dtype() == DType::string ? packed(tensor) : std::string();
+
+  assay_tensor view() const {
+    const bool is_text = tensor.dtype() == DType::string;
+    return {static_cast<std::int32_t>(tensor.dtype()), static_cast<std::int32_t>(tensor.shape().size()),
+            tensor.shape().data(), is_text ? static_cast<const void*>(strings.data()) : tensor.bytes().data(),
+            is_text ? strings.size() : tensor.bytes().size()};
+  }
+};
 
 assay_attribute view(const StatedAttribute& attribute) {
   assay_attribute seen{attribute.name.c_str(), ASSAY_OTHER, 0, nullptr, nullptr, nullptr};
@@ -191,8 +212,9 @@ assay_attribute view(const StatedAttribute& attribute) {
   return seen;
 }
 
-assay_operand view(const StatedOperand& operand) {
-  if (operand.constant) return {operand.name.c_str(), -1, view(*operand.constant)};
+// `constant` is the operand's, if it is one.
+assay_operand view(const StatedOperand& operand, const Viewed* constant) {
+  if (constant) return {operand.name.c_str(), -1, constant->view()};
   const assay_tensor declared{operand.data_type, operand.shape ? static_cast<std::int32_t>(operand.shape->size()) : -1,
                               operand.shape ? operand.shape->data() : nullptr, nullptr, 0};
   return {operand.name.c_str(), operand.graph_input, declared};
@@ -222,7 +244,9 @@ class Question {
     if (!stated_.node) throw Refusal{Outcome::Kind::unsupported, "a library for single nodes: " + stated_.because};
     const StatedNode& stated = *stated_.node;
     for (const StatedAttribute& attribute : stated.attributes) attributes_.push_back(view(attribute));
-    for (const StatedOperand& operand : stated.operands) operands_.push_back(view(operand));
+    for (const StatedOperand& operand : stated.operands)
+      operands_.push_back(
+          view(operand, operand.constant ? &constants_.emplace_back(Viewed{*operand.constant}) : nullptr));
     node_ = {sizeof(assay_node),
              stated.domain.c_str(),
              stated.op.c_str(),
@@ -239,6 +263,7 @@ class Question {
   std::vector<assay_option> options_;
   StatedModel stated_;
   std::vector<assay_attribute> attributes_;
+  std::deque<Viewed> constants_;
   std::vector<assay_operand> operands_;
   assay_node node_{};
   assay_model model_{};
@@ -294,11 +319,11 @@ std::vector<std::string> encoded(const std::vector<Emitted>& outputs) {
 // Calls f with the data of one set, as the library gets them.
 template <class F>
 auto with_inputs(const std::vector<std::string>& parts, F&& f) {
-  std::vector<Tensor> tensors;
+  std::deque<Viewed> tensors;
   std::vector<assay_tensor> inputs;
-  tensors.reserve(parts.size());
   for (const std::string& part : parts)
-    inputs.push_back(part.empty() ? assay_tensor{} : view(tensors.emplace_back(accepted(decode_tensor(part)))));
+    inputs.push_back(part.empty() ? assay_tensor{}
+                                  : tensors.emplace_back(Viewed{accepted(decode_tensor(part))}).view());
   return f(inputs.data(), static_cast<std::int32_t>(inputs.size()));
 }
 
@@ -323,7 +348,10 @@ class Session {
   // Runs once to learn types and extents, then into buffers that are there before.
   std::vector<Guarded> run_into(const std::vector<std::string>& parts) {
     std::vector<Guarded> buffers;
-    for (const Emitted& each : run(parts)) buffers.emplace_back(each.type());
+    for (const Emitted& each : run(parts)) {
+      if (each.type().dtype == DType::string) throw Refusal{Outcome::Kind::unsupported, "strings cannot be bound"};
+      buffers.emplace_back(each.type());
+    }
     std::vector<assay_buffer> views;
     for (Guarded& each : buffers) views.push_back(each.view());
     return with_inputs(parts, [&](const assay_tensor* inputs, std::int32_t count) {

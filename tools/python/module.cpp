@@ -32,6 +32,11 @@ oracles::NamedTensor tensor_of(const Given& given) {
   const std::optional<DType> dtype = dtype_named(type);
   if (!dtype) throw InputError("element type " + type + " is not covered; " + covered_types() + " are");
   if (shape.size() > most_dimensions) throw InputError("a tensor of " + std::to_string(shape.size()) + " dimensions");
+  if (*dtype == DType::string && std::ranges::none_of(shape, [](Int extent) { return extent < 0; })) {
+    std::optional<Tensor> strings = unpacked(shape, {bytes.c_str(), bytes.size()});
+    if (!strings) throw InputError(std::to_string(bytes.size()) + " bytes do not make " + type + text(shape));
+    return {name, *std::move(strings)};
+  }
   Int size = 0;
   if (std::ranges::any_of(shape, [](Int extent) { return extent < 0; }) ||
       __builtin_mul_overflow(volume(shape), static_cast<Int>(size_of(*dtype)), &size) ||

@@ -28,7 +28,8 @@ the output. widest: TF32 or bf16 inputs, subnormals flushed, Winograd, f64 compu
 an accumulator of that type."""
 
 _PLAIN = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "uint8": "u8", "int8": "i8",
-          "uint16": "u16", "int16": "i16", "uint32": "u32", "int32": "i32", "int64": "i64", "bool": "bool"}
+          "uint16": "u16", "int16": "i16", "uint32": "u32", "int32": "i32", "uint64": "u64", "int64": "i64", "bool": "bool",
+          "object": "string"}
 
 
 class WeakEvidence(UserWarning):
@@ -42,7 +43,8 @@ class _Serializable(Protocol):
 @dataclass(frozen=True)
 class Tensor:
     """A tensor as bytes in C order, little-endian, for who has no array type with that element type. `dtype` is f16,
-    bf16, f32, f64, u8, i8, u16, i16, u32, i32, i64 or bool."""
+    bf16, f32, f64, u8, i8, u16, i16, u32, i32, u64, i64, bool or string: of each string its length in four bytes,
+    little-endian, then its bytes."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -160,10 +162,17 @@ def _plain(name: str, array: Array) -> tuple[str, str, list[int], bytes]:
     dtype = array.dtype
     if getattr(dtype, "byteorder", "=") == ">":
         array = array.astype(dtype.newbyteorder("<"))
+    if getattr(dtype, "kind", "") in ("O", "U", "S"):
+        return name, "string", [int(extent) for extent in array.shape], _packed(array.ravel().tolist())
     plain = _PLAIN.get(str(getattr(dtype, "name", dtype)))
     if plain is None:
         raise ValueError(f"element type {dtype} is not covered; {', '.join(_PLAIN)} are")
     return name, plain, [int(extent) for extent in array.shape], array.tobytes()
+
+
+def _packed(texts: "list[str | bytes]") -> bytes:
+    parts = [text.encode() if isinstance(text, str) else bytes(text) for text in texts]
+    return b"".join(len(part).to_bytes(4, "little") + part for part in parts)
 
 
 def _decimal(text: str) -> str:

@@ -47,7 +47,7 @@ def subjects() -> tuple["Subject", ...]:
     return tuple(Subject(row[0], kind) for row in rows for kind in row[2:] if kind in TYPES)
 
 
-TYPES = ("f32", "f64", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "bool")
+TYPES = ("f32", "f64", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool", "string")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of several inputs that are broadcast: every way in which shapes may meet, and the limited ways of the first
+// opsets.
+#include "generators/draw.h"
+#include "generators/families/elementwise.h"
+#include "generators/values.h"
+#include "reference/operator.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace assay::generators {
+namespace {
+
+// -- drawing
+
+// How the shape of an input comes from that of the output.
+enum class Part { whole, single, trailing, stretched };
+
+Shape part_of(const Shape& whole, Part part) {
+  if (part == Part::whole) return whole;
+  if (part == Part::single) return Shape(static_cast<std::size_t>(between(0, std::min<Int>(1, std::ssize(whole)))), 1);
+  Shape shape = whole;
+  if (part == Part::trailing && !shape.empty())
+    shape.erase(shape.begin(), shape.begin() + between(1, std::ssize(shape)));
+  for (Int& extent : shape)
+    if (part == Part::stretched && chance(50)) extent = 1;
+  return shape;
+}
+
+// The parts that the first input and the others take. Eleven: every shape stratum meets every one.
+constexpr std::pair<Part, Part> meetings[] = {
+    {Part::whole, Part::whole},    {Part::whole, Part::single},        {Part::single, Part::whole},
+    {Part::whole, Part::trailing}, {Part::whole, Part::stretched},     {Part::stretched, Part::whole},
+    {Part::trailing, Part::whole}, {Part::stretched, Part::stretched}, {Part::stretched, Part::trailing},
+    {Part::whole, Part::single},   {Part::whole, Part::trailing}};
+
+// Operands that are compared are often equal, or neighbours: data of one kind, which `which` of 100 says.
+Recipe draw_compared(DType type, Int which) {
+  if (type == DType::boolean || type == DType::string || which >= 90) return draw_selection_fill(type);
+  if (which < 45) return seeded("near" + std::to_string(which));
+  if (which < 75) return seeded("sign");
+  return is_float(type) && which < 82 ? seeded("special") : Recipe{"lit", which % 2 ? "0,1,2,1,0,2,2" : "1,1,2,3,3"};
+}
+
+// Writes `axis` and `broadcast` and returns the shape of B that they admit.
+Shape draw_limited(Node& node, const Shape& a) {
+  if (chance(20)) {
+    if (chance(50)) node.attribute("broadcast", 0);
+    if (chance(30)) node.attribute("axis", between(-std::max<Int>(1, std::ssize(a)), std::ssize(a)));  // ignored: E9
+    return a;
+  }
+  node.attribute("broadcast", 1);
+  const auto rank = static_cast<Int>(a.size());
+  if (chance(25)) {
+    if (chance(40)) node.attribute("axis", between(0, std::max<Int>(0, rank - 1)));
+    return Shape(static_cast<std::size_t>(between(0, std::min<Int>(2, rank))), 1);
+  }
+  const Int first = between(0, rank), axes = chance(45) ? rank - first : between(0, rank - first);
+  if (first + axes != rank || chance(40)) node.attribute("axis", chance(70) || first == rank ? first : first - rank);
+  return {a.begin() + first, a.begin() + first + axes};
+}
+
+Case draw_several(const Definition& definition, DType type, std::uint64_t stratum) {
+  Case c = blank(definition);
+  const Shape whole = draw_extents(stratum % shape_strata);
+  const auto& [first_part, other_part] = meetings[stratum % std::size(meetings)];
+  const Int fill = between(0, 99);
+  const bool compares = definition.outputs.front().type != definition.inputs.front().type;
+  Part part = first_part;
+  for (const Parameter& input : definition.inputs) {
+    const bool is_first = &input == &definition.inputs.front();
+    const bool shares = input.type == definition.inputs.front().type;
+    const DType of = shares ? type : pick(definition.types_of(input.type));
+    const bool limited = definition.attribute("broadcast") != nullptr;
+    Shape shape = !limited ? part_of(whole, part) : is_first ? whole : draw_limited(c.node, whole);
+    c.node.input(input.name, {of, std::move(shape)});
+    c.sources[input.name] = {shares && compares ? draw_compared(of, fill) : draw_selection_fill(of),
+                             !is_first && chance(25)};
+    part = other_part;
+  }
+  return c;
+}
+
+// -- near misses
+
+Shape& shape_at(Case& c, const std::string& input) { return c.node.inputs.at(input).type.shape; }
+
+bool breaks_an_extent(Case& c) {
+  Shape& shape = shape_at(c, inputs_of(c).back());
+  if (shape.empty()) return false;
+  shape[static_cast<std::size_t>(between(0, std::ssize(shape) - 1))] += between(1, 2);
+  return true;
+}
+
+bool loses_an_input(Case& c) {
+  const std::string last = inputs_of(c).back();
+  c.sources.erase(last);
+  return c.node.inputs.erase(last) > 0;
+}
+
+bool mixes_types(Case& c) {
+  const Parameter& last = c.definition().inputs.back();
+  c.node.inputs.at(last.name).type.dtype = pick(c.definition().types_of(last.type));
+  return true;
+}
+
+bool is_limited(const Case& c) { return c.definition().attribute("broadcast") != nullptr; }
+
+bool adds_an_axis(Case& c) {
+  Shape& shape = shape_at(c, inputs_of(c).back());
+  shape.insert(shape.begin(), between(1, 2));
+  return is_limited(c);
+}
+
+bool moves_the_axis(Case& c) {
+  c.node.attribute("axis", between(-9, 9));
+  return is_limited(c);
+}
+
+bool forgets_to_broadcast(Case& c) { return is_limited(c) && c.node.attributes.erase("broadcast") > 0; }
+
+bool broadcasts_twice(Case& c) {
+  c.node.attribute("broadcast", 2);
+  return is_limited(c);
+}
+
+// -- the space of shapes
+
+const Names ways_to_meet{"the same", "one element", "fewer axes", "axes of 1", "both ways"};
+
+int way_of(const Case& c) {
+  const Shape whole = output_shape(c);
+  bool is_whole = false, is_single = false, is_shorter = false, is_same = true;
+  for (const std::string& input : inputs_of(c)) {
+    const Shape& shape = c.node.inputs.at(input).type.shape;
+    is_whole |= shape == whole;
+    is_same &= shape == whole;
+    is_single |= shape != whole && volume(shape) == 1;
+    is_shorter |= shape.size() < whole.size();
+  }
+  return is_same ? 0 : !is_whole ? 4 : is_single ? 1 : is_shorter ? 2 : 3;
+}
+
+// -- shrinking
+
+int input_count(const Case& c) { return static_cast<int>(c.node.inputs.size()); }
+
+// Without the axes of 1 that an input begins with.
+Cases shorter_input(const Case& c, int part) {
+  Case out = c;
+  Shape& shape = shape_at(out, inputs_of(c)[static_cast<std::size_t>(part)]);
+  if (shape.empty() || shape.front() != 1) return {};
+  shape.erase(shape.begin());
+  return {out};
+}
+
+class BroadcastFamily final : public Elementwise {
+ public:
+  const Questions* questions() const override {
+    static const Questions all{.draw = draw_several,
+                               .strata = shape_strata * std::size(meetings),
+                               .cost = [](const Case&) { return Int{0}; },
+                               .damages = {}};
+    return &all;
+  }
+  std::vector<Damage> damages(const Questions&) const override {
+    return {{"an extent that does not fit", breaks_an_extent},
+            {"an input left out", loses_an_input},
+            {"inputs of two types", mixes_types},
+            {"an axis too many", adds_an_axis},
+            {"another axis", moves_the_axis},
+            {"no broadcast", forgets_to_broadcast},
+            {"broadcast = 2", broadcasts_twice}};
+  }
+
+  std::optional<AttributeDimension> attribute(const AttributeSpec& spec) const override {
+    if (spec.name != "axis") return std::nullopt;
+    return AttributeDimension{{spec.name, {"left out", "from the front", "from the end"}}, [](const Call& call) {
+                                return !call.states("axis") ? 0 : call.integer("axis") < 0 ? 2 : 1;
+                              }};
+  }
+  std::vector<Dimension> dimensions(const Definition& definition) const override {
+    std::vector<Dimension> all = Elementwise::dimensions(definition);
+    all.push_back({"operands", ways_to_meet});
+    return all;
+  }
+  std::vector<int> features(const Case& legal) const override {
+    std::vector<int> values = Elementwise::features(legal);
+    values.push_back(way_of(legal));
+    return values;
+  }
+  Names cells(const Definition& definition) const override {
+    Names names = Elementwise::cells(definition);
+    const bool limited = definition.attribute("broadcast") != nullptr;
+    for (std::size_t way = 0; way < (limited ? 3 : ways_to_meet.size()); ++way)
+      names.push_back("operands: " + ways_to_meet[way]);
+    return names;
+  }
+  Names traits(const Case& legal) const override {
+    Names names = Elementwise::traits(legal);
+    names.push_back("operands: " + ways_to_meet[static_cast<std::size_t>(way_of(legal))]);
+    return names;
+  }
+
+  std::span<const Step> fine_steps() const override {
+    static const Step steps[] = {{axis_count, smaller_axis}, {input_count, shorter_input}};
+    return steps;
+  }
+};
+
+}  // namespace
+
+const Family& broadcast_family() {
+  static const BroadcastFamily family;
+  return family;
+}
+
+}  // namespace assay::generators

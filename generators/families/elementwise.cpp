@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that map elements: ranks from 0 on, extents 0 and 1, and lengths around those of vector registers, whose
+// tails take other code than their bodies (elementwise 7.1).
+#include "generators/families/elementwise.h"
+
+#include "generators/draw.h"
+#include "generators/shrink.h"
+#include "generators/values.h"
+#include "reference/operator.h"
+
+#include <algorithm>
+
+namespace assay::generators {
+namespace {
+
+// -- drawing
+
+Shape extents(Int rank, Int low, Int high) {
+  Shape shape;
+  for (Int axis = 0; axis < rank; ++axis) shape.push_back(between(low, high));
+  return shape;
+}
+
+void set_one(Shape& shape, Int extent) {
+  shape[static_cast<std::size_t>(between(0, static_cast<Int>(shape.size()) - 1))] = extent;
+}
+
+void write_attribute(Node& node, const AttributeSpec& spec) {
+  if (!spec.required && chance(50)) return;
+  switch (spec.kind) {
+    case AttributeSpec::Kind::integer: node.attribute(spec.name, Attribute(between(0, 1))); break;
+    case AttributeSpec::Kind::real:
+      node.attribute(spec.name, Attribute(spec.value && chance(20) ? std::get<float>(*spec.value)
+                                                                   : pick({0.0F, 1.0F, 0.25F, 2.0F, -0.5F, 1e-3F})));
+      break;
+    case AttributeSpec::Kind::ints: node.attribute(spec.name, Ints{between(0, 2)}); break;
+    case AttributeSpec::Kind::text: break;
+  }
+}
+
+Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
+  Case c = blank(definition);
+  const std::string& input = definition.inputs.front().name;
+  c.node.input(input, {type, draw_extents(stratum % shape_strata)});
+  c.sources[input] = {draw_selection_fill(type), false};
+  for (const AttributeSpec& spec : definition.attributes) write_attribute(c.node, spec);
+  return c;
+}
+
+// -- the space of shapes
+
+int extents_of(const Shape& shape) {
+  if (std::ranges::find(shape, 0) != shape.end()) return 0;
+  const auto ones = static_cast<std::size_t>(std::ranges::count(shape, 1));
+  if (ones == shape.size()) return 1;
+  return ones > 0 ? 2 : 3;
+}
+
+int size_of(Int elements) {
+  if (elements < 2) return static_cast<int>(elements);
+  if (elements < 8) return 2;
+  return elements <= 64 ? 3 : 4;
+}
+
+// -- shrinking
+
+Shape& shape_at(Case& c, const std::string& input) { return c.node.inputs.at(input).type.shape; }
+
+// Returns which axis of an input lies along an axis of the longest, if any does.
+std::optional<std::size_t> axis_in(const Case& c, const std::string& input, int axis) {
+  const auto rank = static_cast<int>(c.node.inputs.at(input).type.shape.size());
+  const auto stated = c.node.attributes.find("axis");
+  const bool is_placed = stated != c.node.attributes.end() && input == inputs_of(c).back() && rank > 0;
+  const Int axes = axis_count(c), named = is_placed ? std::get<Int>(stated->second) : axes - rank;
+  const Int at = axis - (named < 0 ? named + axes : named);
+  return at < 0 || at >= rank ? std::nullopt : std::optional(static_cast<std::size_t>(at));
+}
+
+Cases fewer_axes(const Case& c, int part) {
+  Case out = c;
+  for (const std::string& input : inputs_of(c))
+    if (const auto axis = axis_in(c, input, part)) {
+      Shape& shape = shape_at(out, input);
+      shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(*axis));
+    }
+  const auto stated = out.node.attributes.find("axis");
+  if (stated == out.node.attributes.end()) return {out};
+  Int& axis = std::get<Int>(stated->second);
+  if (axis < 0 ? axis + axis_count(c) < part : axis > part) axis += axis < 0 ? 1 : -1;
+  return {out};
+}
+
+// The extent of an axis wherever it is more than 1.
+Int extent_at(const Case& c, int axis) {
+  for (const std::string& input : inputs_of(c))
+    if (const auto at = axis_in(c, input, axis))
+      if (const Int extent = c.node.inputs.at(input).type.shape[*at]; extent != 1) return extent;
+  return 1;
+}
+
+Case resized(Case c, int axis, Int extent) {
+  const Int before = extent_at(c, axis);
+  const Case unchanged = c;
+  for (const std::string& input : inputs_of(c))
+    if (const auto at = axis_in(unchanged, input, axis))
+      if (Int& now = shape_at(c, input)[*at]; now == before) now = extent;
+  return c;
+}
+
+// -- the regions of an output
+
+Int flat_of(const Shape& shape, const Shape& at) {
+  Int flat = 0;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) flat = flat * shape[axis] + at[axis];
+  return flat;
+}
+
+}  // namespace
+
+// A scalar, vectors, ranks 2 to 5, more, an empty axis, extents of 1; vectors stand more than once.
+Shape draw_extents(std::uint64_t stratum) {
+  if (stratum == 0) return {};
+  if (stratum <= 8) return {between(1, 33)};
+  if (stratum == 9) return {between(63, 65)};
+  if (stratum == 10) return {between(127, 129)};
+  if (stratum <= 14) return extents(2, 2, 17);
+  if (stratum <= 17) return extents(3, 2, 7);
+  if (stratum <= 19) return extents(4, 1, 4);
+  if (stratum == 20) return extents(5, 1, 3);
+  if (stratum == 21) return extents(between(6, 7), 1, 2);
+  Shape shape = extents(between(1, 4), 1, stratum == 22 ? 4 : 3);
+  set_one(shape, stratum == 22 ? 0 : 1);
+  if (stratum == 23 && chance(40)) std::ranges::fill(shape, 1);
+  return shape;
+}
+
+Names inputs_of(const Case& c) {
+  Names names;
+  for (const Parameter& input : c.definition().inputs)
+    if (c.node.inputs.contains(input.name)) names.push_back(input.name);
+  return names;
+}
+
+Shape output_shape(const Case& c) { return c.definition().shape(c.call()); }
+
+int axis_count(const Case& c) {
+  std::size_t most = 0;
+  for (const std::string& input : inputs_of(c)) most = std::max(most, c.node.inputs.at(input).type.shape.size());
+  return static_cast<int>(most);
+}
+
+Cases smaller_axis(const Case& c, int part) {
+  Cases out;
+  for (const Int extent : towards(extent_at(c, part), 1)) {
+    out.push_back(resized(c, part, extent));
+    if (extent != 1) continue;
+    // What is left of data of zeros and ones may be a zero.
+    Case counted = out.back();
+    for (auto& [name, source] : counted.sources) source.recipe = {"iota", "1"};
+    out.push_back(std::move(counted));
+  }
+  return out;
+}
+
+const Questions* Elementwise::questions() const {
+  static const Questions all{
+      .draw = draw, .strata = shape_strata, .cost = [](const Case&) { return Int{0}; }, .damages = {}};
+  return &all;
+}
+
+std::vector<Dimension> Elementwise::dimensions(const Definition&) const {
+  return {{"rank", {"0", "1", "2", "3", "4", "5", "6 or more"}},
+          {"extents", {"an empty axis", "all 1", "some 1", "all > 1"}},
+          {"size", {"0", "1", "2 to 7", "8 to 64", "> 64"}}};
+}
+
+std::vector<int> Elementwise::features(const Case& legal) const {
+  const Shape shape = output_shape(legal);
+  return {static_cast<int>(std::min<std::size_t>(shape.size(), 6)), extents_of(shape), size_of(volume(shape))};
+}
+
+std::span<const Exclusion> Elementwise::exclusions() const {
+  static const Exclusion all[] = {{"rank", {"0"}, "extents", {"an empty axis", "some 1", "all > 1"}},
+                                  {"rank", {"0"}, "size", {"0", "2 to 7", "8 to 64", "> 64"}},
+                                  {"rank", {"0"}, "class", {"valid-degenerate"}},
+                                  {"rank", {"1"}, "extents", {"some 1"}},
+                                  {"extents", {"an empty axis"}, "size", {"1", "2 to 7", "8 to 64", "> 64"}},
+                                  {"extents", {"all 1"}, "size", {"0", "2 to 7", "8 to 64", "> 64"}},
+                                  {"extents", {"some 1", "all > 1"}, "size", {"0", "1"}}};
+  return all;
+}
+
+bool Elementwise::is_degenerate(const Feature& feature) const {
+  return feature.value == "6 or more" || feature.value == "an empty axis" ||
+         (feature.dimension == "size" && feature.value == "0");
+}
+
+Names Elementwise::cells(const Definition&) const {
+  return {"a scalar",
+          "a vector",
+          "several axes",
+          "six axes or more",
+          "an empty axis",
+          "an axis of 1",
+          "a tail past a multiple of 8"};
+}
+
+Names Elementwise::traits(const Case& legal) const {
+  const Shape shape = output_shape(legal);
+  const std::pair<const char*, bool> all[] = {
+      {"a scalar", shape.empty()},
+      {"a vector", shape.size() == 1},
+      {"several axes", shape.size() > 1},
+      {"six axes or more", shape.size() > 5},
+      {"an empty axis", extents_of(shape) == 0},
+      {"an axis of 1", std::ranges::find(shape, 1) != shape.end()},
+      {"a tail past a multiple of 8", volume(shape) > 8 && volume(shape) % 8 != 0}};
+  Names names;
+  for (const auto& [name, holds] : all)
+    if (holds) names.emplace_back(name);
+  return names;
+}
+
+std::span<const Step> Elementwise::coarse_steps() const {
+  static const Step steps[] = {{axis_count, fewer_axes}};
+  return steps;
+}
+
+std::span<const Step> Elementwise::fine_steps() const {
+  static const Step steps[] = {{axis_count, smaller_axis}};
+  return steps;
+}
+
+bool Elementwise::vary(Case& c, Generator& draw, std::uint64_t which) const {
+  const int axes = axis_count(c);
+  if (which > 1 || axes == 0) return false;
+  c = resized(c, static_cast<int>(draw.below(static_cast<std::uint64_t>(axes))), 1 + static_cast<Int>(draw.below(40)));
+  return true;
+}
+
+std::vector<Region> Elementwise::regions(const Case&, const Shape& output) const {
+  const Int count = volume(output), body = count / 8 * 8;
+  std::vector<Region> all;
+  if (count < 2) return all;
+  all.push_back({"in the last element", [=](const Shape& at) { return flat_of(output, at) == count - 1; }});
+  all.push_back({"in the first element", [=](const Shape& at) { return flat_of(output, at) == 0; }});
+  if (body > 0 && body < count) {
+    all.push_back(
+        {"past the last multiple of eight elements", [=](const Shape& at) { return flat_of(output, at) >= body; }});
+    all.push_back({"before the tail", [=](const Shape& at) { return flat_of(output, at) < body; }});
+  }
+  return all;
+}
+
+const Family& one_family() {
+  static const Elementwise family;
+  return family;
+}
+
+}  // namespace assay::generators

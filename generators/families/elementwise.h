@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators that map elements have in common, of one input or of several.
+#pragma once
+
+#include "generators/family.h"
+
+namespace assay::generators {
+
+// Draws the shape of an output: 24 strata from a scalar and vectors of every length to seven axes and empty ones.
+inline constexpr std::uint64_t shape_strata = 24;
+Shape draw_extents(std::uint64_t stratum);
+
+Names inputs_of(const Case& c);  // those that are there, in schema order
+// The shape of the output of a legal case.
+Shape output_shape(const Case& c);
+// How many axes the longest input has.
+int axis_count(const Case& c);
+
+class Elementwise : public Family {
+ public:
+  const Questions* questions() const override;
+  std::vector<Damage> damages(const Questions&) const override { return {}; }
+  std::vector<Dimension> dimensions(const Definition&) const override;
+  std::vector<int> features(const Case& legal) const override;
+  std::span<const Exclusion> exclusions() const override;
+  bool is_degenerate(const Feature& feature) const override;
+  Names cells(const Definition&) const override;
+  Names traits(const Case& legal) const override;
+  std::span<const Step> coarse_steps() const override;
+  std::span<const Step> fine_steps() const override;
+  bool vary(Case& c, Generator& draw, std::uint64_t which) const override;
+  std::vector<Region> regions(const Case&, const Shape& output) const override;
+};
+
+// Returns the simpler cases of an axis: the extent of every input along it made smaller.
+Cases smaller_axis(const Case& c, int axis);
+
+}  // namespace assay::generators

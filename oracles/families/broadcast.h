@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which elements of broadcast inputs make an element of the output (elementwise 2.1, 2.2).
+#pragma once
+
+#include "reference/call.h"
+#include "reference/rulings.h"
+
+#include <optional>
+#include <vector>
+
+namespace assay::oracles {
+
+class Meeting {
+ public:
+  // Of a legal call; none where a reading makes it illegal.
+  static std::optional<Meeting> of(const Call& call, const Readings& readings);
+
+  const Shape& shape() const { return shape_; }  // of the output
+  // Returns which element of an input makes that of the output, both counted row by row.
+  Int cell(std::size_t input, Int index) const;
+
+ private:
+  struct Placed {
+    Shape shape;
+    std::vector<std::size_t> along;  // the axis of the output that each axis of the input lies along
+  };
+  Shape shape_;
+  std::vector<Placed> inputs_;
+};
+
+}  // namespace assay::oracles

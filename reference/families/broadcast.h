@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of operators whose inputs are broadcast: an input that has fewer elements than the output is read again along
+// the axes it lacks.
+#pragma once
+
+#include "reference/operator.h"
+
+#include <type_traits>
+#include <vector>
+
+namespace assay {
+
+// Gives an operator of two inputs what limited broadcasting takes and demands (elementwise 2.2): the second input may
+// be a single element or a run of axes of the first one, `axis` says which.
+void limited_broadcast(Operator& op);
+// Gives it what multidirectional broadcasting demands instead (elementwise 2.1).
+void multidirectional_broadcast(Operator& op);
+
+// Returns the type of the one output.
+Types broadcast_types(const Call& call);
+
+// How the elements of the inputs meet in the output.
+struct Broadcast {
+  Shape shape;                // of the output
+  std::vector<Ints> strides;  // of each input along each axis of the output, in elements; 0 where it is read again
+
+  static Broadcast of(const Call& call);
+
+  // Calls row(out, offsets) for every run along the last axis: where it starts in the output and in each input.
+  template <class F>
+  void for_each_row(F&& row) const {
+    const std::size_t axes = shape.empty() ? 0 : shape.size() - 1;
+    Ints offsets(strides.size(), 0);
+    Shape at(axes, 0);
+    const Int length = shape.empty() ? 1 : shape.back();
+    for (Int out = 0, count = volume(shape); out < count; out += length) {
+      row(out, offsets);
+      for (std::size_t axis = axes; axis-- > 0;) {
+        const bool wraps = ++at[axis] == shape[axis];
+        for (std::size_t i = 0; i < strides.size(); ++i) offsets[i] += strides[i][axis] * (wraps ? 1 - shape[axis] : 1);
+        if (!wraps) break;
+        at[axis] = 0;
+      }
+    }
+  }
+  Int length() const { return shape.empty() ? 1 : shape.back(); }
+  Int step(std::size_t input) const { return shape.empty() ? 0 : strides[input].back(); }
+};
+
+// Returns the kernel of C[i] = f(A[i], B[i]), A and B of one type: of bool where f returns bool, else of theirs.
+template <class F>
+Kernel pairwise(F f) {
+  return [f](const Call& call, Inputs in) {
+    const Broadcast meet = Broadcast::of(call);
+    return for_type(in[0]->dtype(), [&]<class T>() -> Values {
+      if constexpr (!std::is_invocable_v<F, T, T>) {
+        throw BrokenPromise("an element type that the operator does not admit");
+      } else {
+        using Made = std::conditional_t<std::is_same_v<decltype(f(T(), T())), bool>, Bool, T>;
+        Tensor c = Tensor::to_be_written({dtype_of<Made>(), meet.shape});
+        const std::span<const T> a = in[0]->as<T>(), b = in[1]->as<T>();
+        const std::span<Made> to = c.as<Made>();
+        const Int length = meet.length(), step_a = meet.step(0), step_b = meet.step(1);
+        meet.for_each_row([&](Int out, const Ints& from) {
+          for (Int i = 0; i < length; ++i)
+            to[static_cast<std::size_t>(out + i)] = Made(f(a[static_cast<std::size_t>(from[0] + i * step_a)],
+                                                           b[static_cast<std::size_t>(from[1] + i * step_b)]));
+        });
+        return c;
+      }
+    });
+  };
+}
+
+}  // namespace assay

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Equal (ai.onnx 1, 7, 11, 13, 19), Greater, Less (1, 7, 9, 13), GreaterOrEqual, LessOrEqual (12, 16) -
+// https://onnx.ai/onnx/operators/onnx__Equal.html
+//
+//   C[i] = A[i] == B[i], A[i] > B[i], A[i] < B[i], A[i] >= B[i], A[i] <= B[i]
+//
+// of the values as they are stored, in no other type. NaN is equal to nothing, and neither more nor less.
+#include "reference/families/broadcast.h"
+
+namespace assay {
+namespace {
+
+using enum DType;
+// clang-format off
+
+Operator comparison(const char* name) {
+  return Operator(name)
+      .input("A", "T").input("B", "T").output("C", "T1").type("T1", {boolean})
+      .rulings({"A29", "E2"})
+      .shaping(Shaping::broadcast).infer(broadcast_types);
+}
+
+template <class F>
+Operator order(const char* name, F holds) {
+  return comparison(name)
+      .since(1)
+      .type("T", types::floats).with(limited_broadcast)
+      .since(7, "shapes are broadcast as numpy does")
+      .with(multidirectional_broadcast)
+      .since(9, "T admits integers")
+      .type("T", types::numeric)
+      .since(13, "T admits bfloat16")
+      .type("T", types::numeric_ir4)
+      .kernel(pairwise(holds));
+}
+
+template <class F>
+Operator order_or_equal(const char* name, F holds) {
+  return comparison(name)
+      .since(12)
+      .type("T", types::numeric).with(multidirectional_broadcast)
+      .since(16, "T admits bfloat16")
+      .type("T", types::numeric_ir4)
+      .kernel(pairwise(holds));
+}
+
+}  // namespace
+
+const Operator& equal() {
+  static const Operator op = comparison("Equal")
+      .since(1)
+      .type("T", {boolean, i32, i64}).with(limited_broadcast)
+      .since(7, "shapes are broadcast as numpy does")
+      .with(multidirectional_broadcast)
+      .since(11, "T admits every number but bfloat16")
+      .type("T", types::numeric | boolean)
+      .since(13, "T admits bfloat16")
+      .type("T", types::numeric_ir4 | boolean)
+      .since(19, "T admits strings")
+      .type("T", types::numeric_ir4 | boolean | string)
+      .kernel(pairwise([](auto a, auto b) { return a == b; }));
+  return op;
+}
+
+const Operator& greater() {
+  static const Operator op = order("Greater", [](auto a, auto b) { return a > b; });
+  return op;
+}
+
+const Operator& less() {
+  static const Operator op = order("Less", [](auto a, auto b) { return a < b; });
+  return op;
+}
+
+const Operator& greater_or_equal() {
+  static const Operator op = order_or_equal("GreaterOrEqual", [](auto a, auto b) { return a >= b; });
+  return op;
+}
+
+const Operator& less_or_equal() {
+  static const Operator op = order_or_equal("LessOrEqual", [](auto a, auto b) { return a <= b; });
+  return op;
+}
+
+// clang-format on
+}  // namespace assay

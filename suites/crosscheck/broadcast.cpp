@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators whose inputs are broadcast: each input is first written out at every element of the output, by a hand of
+// its own, and the operator is asked about the written-out inputs. A bug writes one of them out wrongly.
+#include "suites/crosscheck/family.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace assay::crosscheck {
+namespace {
+
+using oracles::Level;
+
+// How an input is laid along the output.
+enum class Laying { right, by_flat_index, first_everywhere, from_the_left };
+
+bool is_limited(const Call& call) { return call.definition().attribute("broadcast") != nullptr; }
+
+Shape output_of(const Call& call) { return call.definition().shape(call); }
+
+// The axis of the output at which the input begins.
+Int first_axis(const Call& call, std::size_t input, std::size_t axes, std::size_t rank, Laying laying) {
+  if (laying == Laying::from_the_left) return 0;
+  const auto last = static_cast<Int>(axes) - static_cast<Int>(rank);
+  const bool is_named = is_limited(call) && input == 1 && call.integer("broadcast") == 1 && call.states("axis");
+  if (!is_named) return last;
+  const Int axis = call.integer("axis");
+  return axis < 0 ? axis + static_cast<Int>(axes) : axis;
+}
+
+// Which element of the input stands at an element of the output.
+Int source(const Call& call, std::size_t input, const Shape& from, const Shape& to, Int flat, Laying laying) {
+  const Int count = volume(from);
+  if (count == 1 || laying == Laying::first_everywhere) return 0;
+  if (laying == Laying::by_flat_index) return flat % count;
+  const Int first = first_axis(call, input, to.size(), from.size(), laying);
+  Int at = 0, stride = 1;
+  for (std::size_t axis = to.size(); axis-- > 0; flat /= to[axis]) {
+    const Int own = static_cast<Int>(axis) - first;
+    if (own < 0 || own >= static_cast<Int>(from.size())) continue;
+    const Int extent = from[static_cast<std::size_t>(own)];
+    at += flat % to[axis] % extent * stride;
+    stride *= extent;
+  }
+  return at;
+}
+
+Tensor written_out(const Call& call, std::size_t input, const Tensor& from, Laying laying) {
+  Tensor to({from.dtype(), output_of(call)});
+  for_type(from.dtype(), [&]<class T>() {
+    const std::span<const T> read = from.as<T>();
+    const std::span<T> write = to.as<T>();
+    for (std::size_t i = 0; i < write.size(); ++i)
+      write[i] =
+          read[static_cast<std::size_t>(source(call, input, from.shape(), to.shape(), static_cast<Int>(i), laying))];
+  });
+  return to;
+}
+
+// The inputs written out, the last one as `laying` says.
+std::vector<Tensor> all_written_out(const Call& call, Inputs in, Laying laying) {
+  std::vector<Tensor> all;
+  for (std::size_t i = 0; i < in.size(); ++i)
+    all.push_back(written_out(call, i, *in[i], i + 1 == in.size() ? laying : Laying::right));
+  return all;
+}
+
+Kernel laid(Laying laying, bool swaps = false) {
+  return [=](const Call& call, Inputs in) {
+    std::vector<Tensor> all = all_written_out(call, in, laying);
+    if (swaps) std::swap(all.front(), all.back());
+    Node node = call.node();
+    for (const char* where : {"axis", "broadcast"}) node.attributes.erase(where);
+    std::vector<const Tensor*> inputs;
+    for (const Tensor& each : all) {
+      node.inputs.at(call.definition().inputs[inputs.size()].name).type.shape = each.shape();
+      inputs.push_back(&each);
+    }
+    return call.definition().kernel(Call(call.definition(), std::move(node)), inputs);
+  };
+}
+
+// C[i] = f(A[i], B[i]), of bool.
+template <class F>
+Kernel comparing(F f) {
+  return [f](const Call& call, Inputs in) {
+    const std::vector<Tensor> all = all_written_out(call, in, Laying::right);
+    Tensor c({DType::boolean, output_of(call)});
+    for_type(all[0].dtype(), [&]<class T>() {
+      if constexpr (std::is_invocable_v<F, T, T>)
+        for (std::size_t i = 0; i < c.as<Bool>().size(); ++i)
+          c.as<Bool>()[i] = Bool(f(all[0].as<T>()[i], all[1].as<T>()[i]));
+    });
+    return Values(std::move(c));
+  };
+}
+
+const auto have_same_bits = []<class T>(T a, T b) {
+  if constexpr (std::is_same_v<T, std::string>)
+    return a.compare(b) == 0;
+  else if constexpr (std::is_same_v<T, Bool> || std::is_integral_v<T>)
+    return (a ^ b) == 0;
+  else
+    return a == T(0.0) ? b == T(0.0) : a == a && std::memcmp(&a, &b, sizeof(T)) == 0;
+};
+
+const auto is_above = [](auto a, auto b) { return a > b; };
+const auto is_below = [](auto a, auto b) { return a < b; };
+const auto is_no_less = [](auto a, auto b) { return a > b || a == b; };
+const auto is_no_more = [](auto a, auto b) { return a < b || a == b; };
+
+struct Comparison {
+  const char* op;
+  Kernel direct, roundabout;
+  Kernel but_for_equal = {};  // wrong where both are equal
+};
+
+const std::vector<Comparison>& comparisons() {
+  static const std::vector<Comparison> all{
+      {"Equal", comparing([](auto a, auto b) { return a == b; }), comparing(have_same_bits)},
+      {"Greater", comparing(is_above), comparing([](auto a, auto b) { return !(a <= b) && a == a && b == b; }),
+       comparing(is_no_less)},
+      {"Less", comparing(is_below), comparing([](auto a, auto b) { return !(a >= b) && a == a && b == b; }),
+       comparing(is_no_more)},
+      {"GreaterOrEqual", comparing(is_no_less), comparing([](auto a, auto b) { return !(a < b) && a == a && b == b; }),
+       comparing(is_above)},
+      {"LessOrEqual", comparing(is_no_more), comparing([](auto a, auto b) { return !(a > b) && a == a && b == b; }),
+       comparing(is_below)},
+      {"And", comparing([](Bool a, Bool b) { return a && b; }),
+       comparing([](Bool a, Bool b) { return a.byte * b.byte; })},
+      {"Or", comparing([](Bool a, Bool b) { return a || b; }), comparing([](Bool a, Bool b) { return !(!a && !b); })},
+      {"Xor", comparing([](Bool a, Bool b) { return a ? !b : bool(b); }),
+       comparing([](Bool a, Bool b) { return (a.byte + b.byte) % 2; })}};
+  return all;
+}
+
+const Comparison* comparison_of(const std::string& op) {
+  const auto found = std::ranges::find(comparisons(), op, &Comparison::op);
+  return found == comparisons().end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<Bug> broadcast_bugs(const Operator& op) {
+  const auto bug = [&](const char* name, const char* description, Kernel kernel) {
+    return Bug{{lower(op.name()) + "-" + name, op.name(), description}, std::move(kernel)};
+  };
+  std::vector<Bug> bugs{
+      bug("reads-by-flat-index", "the last input is read as one long row, over and over", laid(Laying::by_flat_index)),
+      bug("repeats-first-operand", "the last input is read as its first element", laid(Laying::first_everywhere)),
+      bug("aligns-left", "the axes of the last input are matched from the left", laid(Laying::from_the_left))};
+  if (const Comparison* const known = comparison_of(op.name()); known && known->but_for_equal) {
+    bugs.push_back(bug("swaps-operands", "the inputs are exchanged", laid(Laying::right, true)));
+    bugs.push_back(bug("mistakes-equal", "what is equal compares the other way", known->but_for_equal));
+  }
+  return bugs;
+}
+
+std::vector<Way> broadcast_ways(const std::string& op) {
+  const Comparison* const known = comparison_of(op);
+  if (!known) return {};
+  return {{{"sequential", Level::L2, "inputs written out, then compared one by one"}, known->direct},
+          {{"roundabout", Level::L2, "by the opposite comparison, by bits or by arithmetic"}, known->roundabout}};
+}
+
+}  // namespace assay::crosscheck
