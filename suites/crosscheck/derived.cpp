@@ -205,6 +205,11 @@ const std::vector<Derivation>& derivations() {
   const auto of_f64 = [is_f64 = of({f64})](bool chooses) {
     return [=](const Definition& d) { return is_f64(d) && (d.shaping == Shaping::window) == chooses; };
   };
+  // Where every element rounds, a neighbour is as right, and of the data subnormals do not show.
+  const auto is_exact = [](const Definition& d) { return d.shaping != Shaping::axis; };
+  const auto copies_floats = [=, is_float_type = of({f16, bf16, f32, f64})](const Definition& d) {
+    return is_float_type(d) && is_exact(d);
+  };
   const auto in_f32 = [](const Call& call, Inputs in) {
     return in[0]->dtype() == f64 ? reading(floats_through<float>)(call, in) : right(call, in);
   };
@@ -218,7 +223,8 @@ const std::vector<Derivation>& derivations() {
       {"writes-columns", "the last two axes of the output are exchanged in memory", writing(column_major)},
       {"ignores-data", "the data are read as zeros", reading(ignored)},
       {"negates-data", "the data are read with the opposite sign", reading(negated_data)},
-      {"ends-one-off", "every output is a neighbour of the right number", writing(one_off)},
+      {"ends-one-off", "every output is a neighbour of the right number", writing(one_off), State::fail, false, false,
+       is_exact},
       {"reads-i64-as-i32", "64-bit integers are read as 32-bit ones", reading(integers_through<std::int32_t>),
        State::fail, false, false, of({i64})},
       {"reads-integers-as-f32", "integers are computed in f32", reading(integers_through<float>), State::fail, false,
@@ -234,7 +240,7 @@ const std::vector<Derivation>& derivations() {
       {"computes-f64-in-f32", "f64 is computed in f32", in_f32, State::below, true, false, of_f64(false)},
       {"computes-f64-in-f32", "f64 is computed in f32", in_f32, State::fail, false, false, of_f64(true)},
       {"flushes-subnormals", "subnormal data are read as zeros", reading(flushed), State::below, true, false,
-       of({f16, bf16, f32, f64})},
+       copies_floats},
       {"reads-infinity-as-number", "infinities are read as large numbers", reading(infinities_as_largest), State::fail,
        false, false, of({f16, bf16, f32, f64})},
   };
@@ -278,11 +284,13 @@ std::vector<Way> relu_ways() {
 std::vector<Way> ways_by_name(const std::string& name) {
   if (name == "Relu") return relu_ways();
   if (name == "MaxPool") return selecting_ways();
+  if (name == "Softmax") return softmax_ways();
   return {};
 }
 
 std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "MaxPool") return selecting_bugs();
+  if (name == "Softmax") return softmax_bugs();
   return {};
 }
 

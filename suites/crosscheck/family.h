@@ -26,6 +26,8 @@ struct Bug {
 Kernel selecting(GatherDeviation deviation);
 std::vector<Way> selecting_ways();
 std::vector<Bug> selecting_bugs();
+std::vector<Way> softmax_ways();
+std::vector<Bug> softmax_bugs();
 
 // The kernel of an operator whose windows the gather engine lays out, with a deviation; none of any other.
 std::optional<Kernel> windowed(const OpVersion& version, const GatherDeviation& deviation);

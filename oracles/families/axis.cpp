@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/families/axis.h"
+
+#include "oracles/operands.h"
+#include "oracles/rules.h"
+#include "reference/operator.h"
+
+#include <algorithm>
+#include <map>
+
+namespace assay::oracles {
+namespace {
+
+using LineRule = LineValue (*)(const LinePoint&);
+
+// So many elements of lines are kept.
+constexpr std::size_t most_kept = 1 << 18;
+
+const std::string& data_of(const Call& call) { return call.definition().inputs.front().name; }
+
+// The axis that is meant, from the front. None where a negative one is read as outside of the range (N1).
+std::optional<Int> axis_of(const Call& call, const Readings& readings) {
+  const Int said = call.integer("axis"), rank = call.rank(data_of(call));
+  const bool may_refuse = call.definition().ruling("N1") != nullptr;
+  if (said < 0 && may_refuse && readings.of("N1") == "refuse") return std::nullopt;
+  return rank == 0 ? 0 : (said + rank) % rank;
+}
+
+// Where the elements of a line stand: `length` of them, `step` apart.
+struct Along {
+  Int length = 1, step = 1;
+
+  Int line_of(Int index) const { return index / (length * step) * step + index % step; }
+  Int at(Int index) const { return index / step % length; }
+  Int index(Int line, Int at) const { return (line / step * length + at) * step + line % step; }
+};
+
+Along along(const Call& call, Int axis) {
+  const Shape& shape = call.shape(data_of(call));
+  const auto first = shape.begin() + std::min(axis, static_cast<Int>(shape.size()));
+  Along out;
+  if (call.definition().flattens)
+    for (auto extent = first; extent != shape.end(); ++extent) out.length *= *extent;
+  else if (first != shape.end()) {
+    out.length = *first;
+    for (auto extent = first + 1; extent != shape.end(); ++extent) out.step *= *extent;
+  }
+  return out;
+}
+
+class LinesAnswer final : public Answer {
+ public:
+  LinesAnswer(LineRule rule, const Call& call, const Operands& in, const Readings& readings)
+      : rule_(rule),
+        call_(call),
+        readings_(readings),
+        x_(*in.front()),
+        along_(along(call_, *axis_of(call_, readings))) {}
+
+  Shape shape() const override { return x_.shape(); }
+  DType dtype() const override { return x_.tensor().dtype(); }
+
+  Element element(Int index) const override {
+    LineValue value = value_at(index);
+    Element* const known = std::get_if<Element>(&value);
+    Element out = known ? *known : computed(*std::get<1>(value), dtype());
+    out.terms = along_.length;
+    return out;
+  }
+
+  std::vector<Allowance> wider(Int index) const override {
+    const LineValue value = value_at(index);
+    if (std::holds_alternative<Element>(value)) return {};
+    return allowances(*std::get<1>(value), element(index), dtype());
+  }
+
+  std::vector<Tap> taps(Int index) const override {
+    std::vector<Tap> all;
+    for (Int at = 0; at < along_.length; ++at) {
+      const Int from = along_.index(along_.line_of(index), at);
+      all.push_back({{hexadecimal(x_.at(from))}, place(data_of(call_), x_.shape(), from)});
+    }
+    return all;
+  }
+
+ private:
+  struct Kept {
+    std::vector<Scalar> x;
+    std::shared_ptr<const Exponentials> exponentials;
+  };
+
+  LineValue value_at(Int index) const {
+    const Int number = along_.line_of(index);
+    if (kept_.size() * static_cast<std::size_t>(along_.length) > most_kept) kept_.clear();
+    const auto [line, fresh] = kept_.try_emplace(number);
+    if (fresh)
+      for (Int at = 0; at < along_.length; ++at) line->second.x.push_back(x_.at(along_.index(number, at)));
+    return rule_({call_, readings_, dtype(), line->second.x, along_.at(index), line->second.exponentials});
+  }
+
+  LineRule rule_;
+  Call call_;
+  Readings readings_;
+  Cells x_;
+  Along along_;
+  mutable std::map<Int, Kept> kept_;
+};
+
+}  // namespace
+
+const Exponentials& LinePoint::exponentials() const {
+  if (!shared) shared = std::make_shared<const Exponentials>(std::vector<Scalar>(x.begin(), x.end()));
+  return *shared;
+}
+
+Oracle along_lines(LineRule rule) {
+  Oracle oracle;
+  oracle.answer = [rule](const Call& call, const Operands& in, const Readings& readings, const Arithmetic&) {
+    return Answers(std::make_unique<LinesAnswer>(rule, call, in, readings));
+  };
+  oracle.shape = [](const Call& call, const Readings& readings) -> std::optional<Shape> {
+    if (!axis_of(call, readings)) return std::nullopt;
+    return call.shape(data_of(call));
+  };
+  return with_touched(std::move(oracle));
+}
+
+}  // namespace assay::oracles
