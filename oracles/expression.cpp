@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/expression.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace assay::oracles {
@@ -35,9 +36,12 @@ Element computed(const Expression& of, DType type) {
   return out;
 }
 
-std::vector<Allowance> allowances(const Expression& of, const Element& element, DType type) {
+std::vector<Allowance> allowances(const Expression& of, const Element& element, DType type,
+                                  const Arithmetic& declared) {
+  std::vector<Policy> policies = wider_policies(type);
+  std::ranges::move(declared_policies(type, declared), std::back_inserter(policies));
   std::vector<Allowance> all;
-  for (const Policy& policy : wider_policies(type)) {
+  for (const Policy& policy : policies) {
     Allowance wider;
     wider.level = policy.level;
     wider.arithmetic = policy.arithmetic;

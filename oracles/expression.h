@@ -21,6 +21,6 @@ class Expression {
 
 // Makes the element whose value the expression has, asked for at L2; and what is admitted of it beyond.
 Element computed(const Expression& of, DType type);
-std::vector<Allowance> allowances(const Expression& of, const Element& element, DType type);
+std::vector<Allowance> allowances(const Expression& of, const Element& element, DType type, const Arithmetic& declared);
 
 }  // namespace assay::oracles

@@ -121,6 +121,19 @@ double Policy::sum_unit() const { return truncation * std::ldexp(1.0, working.un
 double Policy::smallest() const { return std::ldexp(1.0, nodes.smallest_exponent()); }
 double Policy::vanishing() const { return std::ldexp(1.0, flushes ? nodes.min_exponent : working.min_exponent); }
 
+std::vector<Policy> declared_policies(DType type, const Arithmetic& declared) {
+  std::vector<Policy> all;
+  if (declared.bf16_inputs && type != DType::f64) {
+    all.push_back(widest(ten_bits(type), "bf16 inputs"));
+    all.back().input_error = std::ldexp(1.0, format_of(DType::bf16).unit_exponent());
+  }
+  if (declared.accumulator && format_of(*declared.accumulator).precision < fused(type).working.precision) {
+    all.push_back(widest(fused(type), "declared " + std::string(name(*declared.accumulator)) + " accumulation"));
+    all.back().working = all.back().nodes = format_of(*declared.accumulator);
+  }
+  return all;
+}
+
 const std::vector<Policy>& asked_policies(DType type) {
   static const auto all = of_each_type(asked);
   return all.at(type);

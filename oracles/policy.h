@@ -34,5 +34,7 @@ struct Policy {
 const std::vector<Policy>& asked_policies(DType type);
 // Those beyond, the strongest first.
 const std::vector<Policy>& wider_policies(DType type);
+// Those that a backend declares of itself.
+std::vector<Policy> declared_policies(DType type, const Arithmetic& declared);
 
 }  // namespace assay::oracles

@@ -46,7 +46,7 @@ Int draw_length(bool is_alone) {
 Recipe draw_logits(DType type) {
   if (chance(25))
     return {"lit",
-            pick({"1,1,2,1,3", "80,-80,3,0,79.5", "0,0,0,256,1", "-80,-79,-81", "5,5,5,4", "0,-inf,1", "11,-11,10.5"})};
+            pick({"1,2,1,1,3", "80,-80,3,0,79.5", "0,256,0,0,1", "-80,-79,-81", "5,4,5,5", "0,-inf,1", "11,-11,10.5"})};
   return seeded(weighted<const char*>({{30, "normal"},
                                        {20, "small"},
                                        {10, "uniform"},
@@ -187,18 +187,19 @@ class AxisFamily final : public Family {
     return feature.value == "6 or more" || feature.value == "an empty axis" ||
            (feature.dimension == "length" && feature.value == "0");
   }
-  Names cells(const Definition&) const override {
-    return {"one axis",
-            "several axes",
-            "six axes or more",
-            "an empty axis",
-            "the first",
-            "an axis between",
-            "the last",
-            "elements of a line apart",
-            "a line of one",
-            "a tail past a multiple of 8",
-            "a line of more than 1,000"};
+  Names cells(const Definition& definition) const override {
+    Names names{"one axis",
+                "several axes",
+                "six axes or more",
+                "an empty axis",
+                "the first",
+                "an axis between",
+                "the last",
+                "a line of one",
+                "a tail past a multiple of 8",
+                "a line of more than 1,000"};
+    if (!definition.flattens) names.emplace_back("elements of a line apart");
+    return names;
   }
   Names traits(const Case& legal) const override {
     const Shape& shape = shape_of(legal);

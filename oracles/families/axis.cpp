@@ -50,10 +50,11 @@ Along along(const Call& call, Int axis) {
 
 class LinesAnswer final : public Answer {
  public:
-  LinesAnswer(LineRule rule, const Call& call, const Operands& in, const Readings& readings)
+  LinesAnswer(LineRule rule, const Call& call, const Operands& in, const Readings& readings, const Arithmetic& declared)
       : rule_(rule),
         call_(call),
         readings_(readings),
+        declared_(declared),
         x_(*in.front()),
         along_(along(call_, *axis_of(call_, readings))) {}
 
@@ -71,7 +72,7 @@ class LinesAnswer final : public Answer {
   std::vector<Allowance> wider(Int index) const override {
     const LineValue value = value_at(index);
     if (std::holds_alternative<Element>(value)) return {};
-    return allowances(*std::get<1>(value), element(index), dtype());
+    return allowances(*std::get<1>(value), element(index), dtype(), declared_);
   }
 
   std::vector<Tap> taps(Int index) const override {
@@ -101,6 +102,7 @@ class LinesAnswer final : public Answer {
   LineRule rule_;
   Call call_;
   Readings readings_;
+  Arithmetic declared_;
   Cells x_;
   Along along_;
   mutable std::map<Int, Kept> kept_;
@@ -115,8 +117,8 @@ const Exponentials& LinePoint::exponentials() const {
 
 Oracle along_lines(LineRule rule) {
   Oracle oracle;
-  oracle.answer = [rule](const Call& call, const Operands& in, const Readings& readings, const Arithmetic&) {
-    return Answers(std::make_unique<LinesAnswer>(rule, call, in, readings));
+  oracle.answer = [rule](const Call& call, const Operands& in, const Readings& readings, const Arithmetic& declared) {
+    return Answers(std::make_unique<LinesAnswer>(rule, call, in, readings, declared));
   };
   oracle.shape = [](const Call& call, const Readings& readings) -> std::optional<Shape> {
     if (!axis_of(call, readings)) return std::nullopt;
