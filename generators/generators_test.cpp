@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generators/generators.h"
 
+#include "generators/questions.h"
 #include "generators/traits.h"
 #include "generators/values.h"
 #include "reference/operator.h"

@@ -7,7 +7,13 @@
 namespace assay::oracles {
 namespace {
 
-Ratio exactly_of(double value) { return {scalar_of(value).value(), 1}; }
+// The error and what the stand-in may be off, rounded up to 24 bits: budgets are short fractions.
+Ratio budget_of(double error, const Ratio& blur) {
+  const Ratio sum = Ratio{scalar_of(error).value(), 1} + blur;
+  if (sum.is_zero()) return sum;
+  static const Format wide{24, -2000, 2000};
+  return {rounded(sum, wide, Rounding::up).value(), 1};
+}
 
 Element unproven(std::string why) {
   Element out;
@@ -32,7 +38,7 @@ Element computed(const Expression& of, DType type) {
     out.asked.arithmetic += (out.asked.arithmetic.empty() ? "" : "; or ") + policy.arithmetic;
   }
   if (!std::isfinite(most)) return unproven("nothing is proven of sums so long, or logits so large");
-  out.asked.budget = exactly_of(most) + out.blur;
+  out.asked.budget = budget_of(most, out.blur);
   return out;
 }
 
@@ -47,7 +53,7 @@ std::vector<Allowance> allowances(const Expression& of, const Element& element, 
     wider.arithmetic = policy.arithmetic;
     const double error = of.error(policy);
     wider.vacuous = !std::isfinite(error);
-    if (!wider.vacuous) wider.budget = exactly_of(error) + element.blur;
+    if (!wider.vacuous) wider.budget = budget_of(error, element.blur);
     wider.flushes_output = policy.flushes;
     wider.may_overflow = of.breaks_down(policy);
     all.push_back(wider);

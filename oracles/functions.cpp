@@ -3,7 +3,9 @@
 
 #include "oracles/real_ends.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace assay::oracles {
 namespace {
@@ -43,7 +45,15 @@ Real number(Int value, const Real& like) { return {value, like.bits()}; }
 Real half(const Real& x) { return x * Real(Ratio{Dyadic::power_of_two(-1), 1}, x.bits()); }
 Real abs(const Real& x) { return whole<mpfi_abs>(x); }
 Real sqrt(const Real& x) { return whole<mpfi_sqrt>(x); }
-Real exp(const Real& x) { return whole<mpfi_exp>(x); }
+// Of an exact argument the upper end is the neighbour of the lower one, at half the price.
+Real exp(const Real& x) {
+  if (!x.is_exact()) return whole<mpfi_exp>(x);
+  return made(x.bits(), [&](mpfi_t out) {
+    const bool is_inexact = mpfr_exp(&out->left, x.ends().left(), MPFR_RNDD) != 0;
+    mpfr_set(&out->right, &out->left, MPFR_RNDU);
+    if (is_inexact) mpfr_nextabove(&out->right);
+  });
+}
 Real pi(const Real& like) {
   return made(like.bits(), [](mpfi_t out) { mpfi_const_pi(out); });
 }
@@ -106,7 +116,8 @@ struct Row {
 
 // Elementwise 5.2, in the order of the enumeration.
 constexpr Row table[] = {
-    {Function::exp, "exp", by_interval<mpfi_exp>, [](Sizes x, double) { return Budget{4 + std::abs(x[0]) / 8}; }},
+    {Function::exp, "exp", [](Operand x) { return exp(x[0]); },
+     [](Sizes x, double) { return Budget{4 + std::abs(x[0]) / 8}; }},
     {Function::log, "log", by_interval<mpfi_log>, relative<4>},
     {Function::sin, "sin", by_interval<mpfi_sin>, with_unit<4, 8>},
     {Function::cos, "cos", by_interval<mpfi_cos>, with_unit<4, 8>},
@@ -156,6 +167,48 @@ const Row& row_of(Function function) {
   return row;
 }
 
+// -- edges
+
+constexpr double infinity = std::numeric_limits<double>::infinity(),
+                 undefined = std::numeric_limits<double>::quiet_NaN();
+
+// Where a function is defined, and its limits at the infinities; `has_poles`: the ends of the domain are.
+struct Edges {
+  Function function;
+  double least = -infinity, most = infinity, at_minus_infinity = undefined, at_infinity = undefined;
+  bool has_poles = false;
+};
+
+constexpr Edges edges[] = {
+    {Function::exp, -infinity, infinity, 0, infinity},
+    {Function::log, 0, infinity, undefined, infinity, true},
+    {Function::sin},
+    {Function::cos},
+    {Function::tan},
+    {Function::asin, -1, 1},
+    {Function::acos, -1, 1},
+    {Function::sinh, -infinity, infinity, -infinity, infinity},
+    {Function::cosh, -infinity, infinity, infinity, infinity},
+    {Function::tanh, -infinity, infinity, -1, 1},
+    {Function::asinh, -infinity, infinity, -infinity, infinity},
+    {Function::acosh, 1, infinity, undefined, infinity},
+    {Function::atanh, -1, 1, undefined, undefined, true},
+    {Function::erf, -infinity, infinity, -1, 1},
+    {Function::sigmoid, -infinity, infinity, 0, 1},
+    {Function::softplus, -infinity, infinity, 0, infinity},
+};
+
+std::optional<double> special_of(const Edges& f, const Scalar& x) {
+  if (x.is == Scalar::Class::nan) return undefined;
+  if (x.is == Scalar::Class::infinite) return x.negative ? f.at_minus_infinity : f.at_infinity;
+  const auto is_below = [](const Dyadic& a, double b) { return std::isfinite(b) && a < scalar_of(b).value(); };
+  const Dyadic value = x.value();
+  if (is_below(value, f.least) || is_below(-value, -f.most)) return undefined;
+  if (f.has_poles && value == scalar_of(f.least).value()) return -infinity;
+  if (f.has_poles && std::isfinite(f.most) && value == scalar_of(f.most).value()) return infinity;
+  return std::nullopt;
+}
+
 // What is computed here in double, with a few roundings of relative size 2^-53 and maybe one that underflows.
 double raised(double value) { return value * (1 + 0x1p-40) + 0x1p-1074; }
 
@@ -164,6 +217,13 @@ double raised(double value) { return value * (1 + 0x1p-40) + 0x1p-1074; }
 std::string_view name(Function function) { return row_of(function).name; }
 
 Real enclosed(Function function, std::span<const Real> x) { return row_of(function).enclosed(x); }
+
+std::optional<Scalar> special(Function function, const Scalar& x) {
+  const auto f = std::ranges::find(edges, function, &Edges::function);
+  if (f == std::end(edges)) return std::nullopt;
+  const std::optional<double> value = special_of(*f, x);
+  return value ? std::optional(scalar_of(*value)) : std::nullopt;
+}
 
 double bound(Function function, std::span<const double> x, double size, const Format& working) {
   const Budget b = row_of(function).budget(x, size);

@@ -4,6 +4,7 @@
 
 #include "oracles/real.h"
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -45,6 +46,11 @@ std::string_view name(Function function);
 // Encloses f(x) to about so many bits as the operands have; they lie inside the domain. Exact operands whose value is a
 // fraction of no more bits than that give it exactly.
 Real enclosed(Function function, std::span<const Real> x);
+
+// Returns what the text, or the limit, says of NaN, infinities, poles and arguments outside of the domain, of the
+// elementary functions from exp to softplus; none where the value is a number that has to be enclosed. That of
+// atan(±inf) is ±π/2.
+std::optional<Scalar> special(Function function, const Scalar& x);
 
 // How far f may be computed from f(x), |x| and |f(x)| no larger than the operands and the size given:
 // B = k ulp(y) + a u sigma + m η, in the working format, about 2^-30 too large at most.

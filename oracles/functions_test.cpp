@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -166,6 +167,37 @@ TEST_CASE("Functions: the hardest logarithm of f64 lies above a number of the fo
   const Dyadic number = scalar_of(0x1.d6479eba7c971p+8).value();
   CHECK(number < at(192).lower());
   CHECK(at(192).upper() - number < Dyadic::power_of_two(8 - 52 - 64));
+}
+
+TEST_CASE("Functions: domains, poles and limits", "[functions]") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const auto said = [](Function function, double x) {
+    const std::optional<Scalar> value = special(function, scalar_of(x));
+    return value ? hexadecimal(*value) : "a number";
+  };
+  CHECK(said(log, 0) == "-inf");
+  CHECK(said(log, -0x1p-149) == "nan");
+  CHECK(said(log, 0x1p-149) == "a number");
+  CHECK(said(atanh, 1) == "inf");
+  CHECK(said(atanh, -1) == "-inf");
+  CHECK(said(atanh, 0x1.000002p0) == "nan");
+  CHECK(said(asin, 1) == "a number");
+  CHECK(said(acos, -0x1.000002p0) == "nan");
+  CHECK(said(acosh, 0x1.fffffep-1) == "nan");
+  CHECK(said(acosh, 1) == "a number");
+  CHECK(said(exp, -infinity) == "0x0p+0");
+  CHECK(said(exp, 1e30) == "a number");
+  CHECK(said(cosh, -infinity) == "inf");
+  CHECK(said(sinh, -infinity) == "-inf");
+  CHECK(said(tan, infinity) == "nan");
+  CHECK(said(erf, -infinity) == "-0x1p+0");
+  CHECK(said(sigmoid, -infinity) == "0x0p+0");
+  CHECK(said(softplus, infinity) == "inf");
+  for (const Function each : {exp, log, sin, tanh, sigmoid}) CHECK(said(each, std::nan("")) == "nan");
+  // Values at the ends of a domain are exact, or enclosed.
+  CHECK(f(acosh, real(1, 96)).is_exact());
+  CHECK(f(asin, real(0, 96)).is_exact());
+  CHECK(overlap(f(asin, real(1, 96)) * two(real(1, 96)), f(acos, real(-1, 96))));
 }
 
 TEST_CASE("Functions: the bounds are the rows of the table", "[functions]") {

@@ -60,6 +60,17 @@ Dyadic fraction(mpfr_srcptr end, bool is_lower) {
   return {mantissa.integer(), power + static_cast<int>(zeros)};
 }
 
+// An end rounded outward to 62 bits, which everything here takes a short way with.
+Dyadic short_fraction(mpfr_srcptr end, bool is_lower) {
+  if (mpfr_zero_p(end) || mpfr_get_exp(end) < -farthest) return fraction(end, is_lower);
+  constexpr int bits = 62;
+  MPFR_DECL_INIT(rounded_end, bits);
+  mpfr_set(rounded_end, end, is_lower ? MPFR_RNDD : MPFR_RNDU);
+  const auto exponent = static_cast<int>(mpfr_get_exp(rounded_end)) - bits;
+  mpfr_mul_2si(rounded_end, rounded_end, -exponent, MPFR_RNDN);
+  return {mpfr_get_si(rounded_end, MPFR_RNDN), exponent};
+}
+
 bool is_near(mpfr_srcptr end) { return mpfr_number_p(end) && (mpfr_zero_p(end) || mpfr_get_exp(end) <= farthest); }
 
 template <class F>
@@ -67,7 +78,7 @@ Real joined(const Real& a, const Real& b, F&& f) {
   return made(std::max(a.bits(), b.bits()), [&](mpfi_t out) { f(out, a.ends().value, b.ends().value); });
 }
 
-// Tells whether every number strictly between the ends rounds alike.
+// Tells whether every number strictly between the ends rounds alike. The middle is one.
 bool is_decided(const Dyadic& lower, const Dyadic& upper, const Dyadic& middle, const Format& format) {
   const Scalar below = rounded({middle, 1}, format, Rounding::down), above = rounded({middle, 1}, format, Rounding::up);
   if (below.is_finite() && above.is_finite() && below.value() == above.value()) return false;
@@ -79,6 +90,12 @@ bool is_decided(const Dyadic& lower, const Dyadic& upper, const Dyadic& middle, 
   else if (above.is_finite())
     half = (below.value() + above.value()) * Dyadic::power_of_two(-1);
   return upper <= half || half <= lower;
+}
+
+std::optional<StandIn> middle_of(const Dyadic& lower, const Dyadic& upper, const Format& format) {
+  const Dyadic half = Dyadic::power_of_two(-1), middle = (lower + upper) * half;
+  if (!is_decided(lower, upper, middle, format)) return std::nullopt;
+  return StandIn{{middle, 1}, {(upper - lower) * half, 1}};
 }
 
 }  // namespace
@@ -116,10 +133,13 @@ std::optional<StandIn> stand_in(const std::function<Real(int bits)>& at, const F
   for (int bits = 96; bits <= 1536; bits *= 2) {
     const Real number = at(bits);
     if (!number.is_bounded() || !is_near(number.ends().left()) || !is_near(number.ends().right())) continue;
-    const Dyadic lower = number.lower(), upper = number.upper();
-    if (lower == upper) return StandIn{{lower, 1}, {}};
-    const Dyadic half = Dyadic::power_of_two(-1), middle = (lower + upper) * half;
-    if (is_decided(lower, upper, middle, format)) return StandIn{{middle, 1}, {(upper - lower) * half, 1}};
+    if (number.is_exact()) return StandIn{{number.lower(), 1}, {}};
+    // 2^-61 of the number is nothing beside an ulp, but of f64.
+    if (format.precision <= 24)
+      if (auto found = middle_of(short_fraction(number.ends().left(), true),
+                                 short_fraction(number.ends().right(), false), format))
+        return found;
+    if (auto found = middle_of(number.lower(), number.upper(), format)) return found;
   }
   return std::nullopt;
 }

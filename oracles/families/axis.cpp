@@ -85,18 +85,18 @@ class LinesAnswer final : public Answer {
   }
 
  private:
-  struct Kept {
-    std::vector<Scalar> x;
-    std::shared_ptr<const Exponentials> exponentials;
-  };
-
   LineValue value_at(Int index) const {
     const Int number = along_.line_of(index);
-    if (kept_.size() * static_cast<std::size_t>(along_.length) > most_kept) kept_.clear();
-    const auto [line, fresh] = kept_.try_emplace(number);
-    if (fresh)
-      for (Int at = 0; at < along_.length; ++at) line->second.x.push_back(x_.at(along_.index(number, at)));
-    return rule_({call_, readings_, dtype(), line->second.x, along_.at(index), line->second.exponentials});
+    if (lines_.size() * static_cast<std::size_t>(along_.length) > most_kept) lines_.clear();
+    auto line = lines_.find(number);
+    if (line == lines_.end()) line = lines_.emplace(number, OperandLine(line_at(number))).first;
+    return rule_({call_, readings_, dtype(), line->second, along_.at(index)});
+  }
+
+  std::vector<Scalar> line_at(Int number) const {
+    std::vector<Scalar> x;
+    for (Int at = 0; at < along_.length; ++at) x.push_back(x_.at(along_.index(number, at)));
+    return x;
   }
 
   LineRule rule_;
@@ -105,14 +105,19 @@ class LinesAnswer final : public Answer {
   Arithmetic declared_;
   Cells x_;
   Along along_;
-  mutable std::map<Int, Kept> kept_;
+  mutable std::map<Int, OperandLine> lines_;
 };
 
 }  // namespace
 
-const Exponentials& LinePoint::exponentials() const {
-  if (!shared) shared = std::make_shared<const Exponentials>(std::vector<Scalar>(x.begin(), x.end()));
-  return *shared;
+OperandLine::OperandLine(std::vector<Scalar> values) : x(std::move(values)) {
+  const auto is_infinite = [](const Scalar& each, bool negative) {
+    return each.is == Scalar::Class::infinite && each.negative == negative;
+  };
+  has_nan = std::ranges::any_of(x, [](const Scalar& each) { return each.is == Scalar::Class::nan; });
+  has_infinity = std::ranges::any_of(x, [&](const Scalar& each) { return is_infinite(each, false); });
+  is_all_lowest = std::ranges::all_of(x, [&](const Scalar& each) { return is_infinite(each, true); });
+  if (!has_nan && !has_infinity && !is_all_lowest) exponentials.emplace(x);
 }
 
 Oracle along_lines(LineRule rule) {

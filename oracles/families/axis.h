@@ -4,22 +4,30 @@
 
 #include "oracles/exponentials.h"
 
-#include <span>
+#include <optional>
 #include <variant>
+#include <vector>
 
 namespace assay::oracles {
+
+// What all elements of a line share, looked at once.
+struct OperandLine {
+  explicit OperandLine(std::vector<Scalar> values);
+
+  std::vector<Scalar> x;
+  bool has_nan, has_infinity, is_all_lowest;  // infinity: +inf; lowest: nothing but -inf
+  std::optional<Exponentials> exponentials;   // where there is a number, and none of the first two
+};
 
 // One element of a line, and how the clauses are read.
 struct LinePoint {
   const Call& call;
   const Readings& readings;
   DType dtype;
-  std::span<const Scalar> x;                 // the line
-  Int at;                                    // in it
-  const Exponentials& exponentials() const;  // of the line; shared by its elements
-  std::shared_ptr<const Exponentials>& shared;
+  const OperandLine& line;
+  Int at;  // in it
 
-  const Scalar& own() const { return x[static_cast<std::size_t>(at)]; }
+  const Scalar& own() const { return line.x[static_cast<std::size_t>(at)]; }
   bool reads(std::string_view ruling, std::string_view reading) const { return readings.of(ruling) == reading; }
 };
 

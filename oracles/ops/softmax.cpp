@@ -4,21 +4,16 @@
 #include "oracles/families/axis.h"
 #include "oracles/rules.h"
 
-#include <algorithm>
-
 namespace assay::oracles {
 namespace {
 
-bool is_nan(const Scalar& x) { return x.is == Scalar::Class::nan; }
-bool is_infinite(const Scalar& x) { return x.is == Scalar::Class::infinite && !x.negative; }
-bool vanishes(const Scalar& x) { return x.is == Scalar::Class::infinite && x.negative; }
-
 LineValue share(const LinePoint& p) {
-  const bool has_nan = std::ranges::any_of(p.x, is_nan), has_infinite = std::ranges::any_of(p.x, is_infinite);
-  if (std::ranges::all_of(p.x, vanishes)) return one_of("N26", {nan(), Scalar()});
-  if (!has_nan && !has_infinite) return p.exponentials().share(p.at);
-  if (is_nan(p.own()) || is_infinite(p.own()) || (has_nan && !p.reads("N25", "skip"))) return exactly(nan(), p.dtype);
-  return one_of("N25", {nan(), Scalar()});
+  const OperandLine& line = p.line;
+  if (line.exponentials) return line.exponentials->share(p.at);
+  if (line.is_all_lowest) return one_of("N26", {nan(), Scalar()});
+  const bool is_finite_or_lowest = p.own().is_finite() || (p.own().is == Scalar::Class::infinite && p.own().negative);
+  const bool spreads = line.has_nan && !p.reads("N25", "skip");
+  return spreads || !is_finite_or_lowest ? exactly(nan(), p.dtype) : one_of("N25", {nan(), Scalar()});
 }
 
 }  // namespace
