@@ -22,6 +22,11 @@ constexpr double log_2 = 0.6931471805599453;
 
 double as_double(const Scalar& value) { return std::ldexp(static_cast<double>(value.mantissa), value.exponent); }
 
+// A power of two that is no less than e^x, for the sizes of one that does not break down.
+double at_least_exp(double x) {
+  return std::ldexp(1.0, static_cast<int>(std::ceil(std::clamp(x, -1e4, 1e4) * 1.4427)));
+}
+
 // (1 + u)^3 - 1 at most.
 double three_roundings(double unit) { return 3 * unit * (1 + 2 * unit); }
 
@@ -88,7 +93,8 @@ double Exponentials::Line::term_error(const Policy& p, std::size_t j) const {
   double factor = 2 * unit * std::min(4 + argument / 8, p.most_ulps > 0 ? p.most_ulps : unproven) + p.imprecision;
   if (p.scales_operands) factor += 2 * unit * (sizes[j] + largest_size);
   factor += 10 * p.sum_unit() * static_cast<double>(std::min(terms - 1, p.most_rescalings));
-  double lost = p.is_unshifted ? 2 * unit : p.vanishing() + 128 * std::ldexp(1.0, p.working.smallest_exponent());
+  double lost = p.vanishing() + 128 * std::ldexp(1.0, p.working.smallest_exponent());
+  if (p.is_unshifted) lost *= at_least_exp(-largest);
   if (!p.is_fused()) {
     factor += p.unit() * (1 + factor);
     lost += p.smallest();

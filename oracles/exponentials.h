@@ -12,8 +12,8 @@
 //   sum          s = sum of t + γ(n - 1) (S + sum of t), any order; rounded to T, u_T of that besides
 //   quotient     (E + t)(1 + u)^3 / (S - s) - E/S <= (t (1 + 3u(1 + 2u)) + E (3u(1 + 2u) + s/S)) / (S - s): reciprocal,
 //                product and the last node; λ where it is flushed
-// Without the maximum, arguments are exact, the row of exp is that of |x|, and while exp(M) lies between λ/u and Ω/n
-// what is lost is below 2u of E's scale.
+// Without the maximum, arguments are exact, the row of exp is that of |x|, and what is lost is exp(-M) times as much;
+// it breaks down where exp(M) leaves λ/u … Ω/n.
 //
 // A share is a fraction if all finite logits are equal; else it is irrational (Lindemann and Weierstrass: exponentials
 // of different fractions have no linear relation), hence never an end of what encloses it.

@@ -62,7 +62,7 @@ void explain(ElementRating& finding, const Answer& answer, Int index, const Elem
   finding.because = "value";
   for (const Allowance& wider : answer.wider(index)) {
     if (wider.vacuous)
-      explain(finding, wider, wider.arithmetic + ": nothing can be proven, n u >= 1");
+      explain(finding, wider, wider.arithmetic + ": nothing can be proven");
     else if (admits(wider, element, got, answer.dtype()))
       explain(finding, wider, wider.arithmetic);
   }

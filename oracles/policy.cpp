@@ -95,16 +95,13 @@ std::vector<Policy> wider(DType type) {
     all.push_back(truncating(by_nodes(type)));
     all.push_back(in_type(type));
   }
-  for (const Policy& each : asked(type)) {
-    all.push_back(flushing(each, type));
-    all.push_back(unshifted(each));
+  for (const Policy& each : asked(type)) all.push_back(flushing(each, type));
+  if (type == DType::f64) all.push_back(in_single());
+  if (type != DType::f64) {
+    all.push_back(fast(type));
+    all.push_back(ten_bits(type));
   }
-  if (type == DType::f64) {
-    all.push_back(in_single());
-    return all;
-  }
-  all.push_back(fast(type));
-  all.push_back(ten_bits(type));
+  for (const Policy& each : asked(type)) all.push_back(unshifted(each));
   return all;
 }
 

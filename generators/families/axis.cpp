@@ -45,8 +45,8 @@ Int draw_length(bool is_alone) {
 
 Recipe draw_logits(DType type) {
   if (chance(25))
-    return {"lit",
-            pick({"1,2,1,1,3", "80,-80,3,0,79.5", "0,256,0,0,1", "-80,-79,-81", "5,4,5,5", "0,-inf,1", "11,-11,10.5"})};
+    return {"lit", pick({"1,2,1,1,3", "80,-80,3,0,79.5", "0,256,0,0,1", "-80,-79,-81", "5,4,5,5,5", "0,-inf,1",
+                         "11,-11,10.5"})};
   return seeded(weighted<const char*>({{30, "normal"},
                                        {20, "small"},
                                        {10, "uniform"},
