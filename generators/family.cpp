@@ -25,6 +25,7 @@ const Family& family_of(const Definition& definition) {
     case Shaping::one: return one_family();
     case Shaping::broadcast: return broadcast_family();
     case Shaping::window: return window_family();
+    case Shaping::axis: return axis_family();
   }
   throw BrokenPromise("an operator without a family");
 }

@@ -107,5 +107,6 @@ const Family& family_of(const Definition& definition);
 const Family& one_family();
 const Family& broadcast_family();
 const Family& window_family();
+const Family& axis_family();
 
 }  // namespace assay::generators

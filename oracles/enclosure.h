@@ -47,6 +47,7 @@ struct Allowance {
 struct Element {
   Kind kind = Kind::finite;
   Ratio value;                    // the exact y; of integer outputs before the zero point
+  Ratio blur;                     // y lies within this of `value`, which then rounds to T in every direction as y does
   std::optional<Scalar> nearest;  // integer outputs: the right answer
   Ratio magnitude;                // A: the sum of the absolute terms, over the same divisor
   Int terms = 0;                  // n: in-bounds taps, and the bias

@@ -177,7 +177,8 @@ std::string text(const Ratio& value) {
   return out;
 }
 
-std::optional<double> approximate(const std::string& text) {
+std::optional<double> approximate(const std::string& written) {
+  const std::string text = written.substr(0, written.find(" ± "));
   const std::size_t power = std::min(text.find(" * 2^"), text.size());
   const std::size_t slash = std::min(text.find('/'), power);
   const auto whole = [](std::string digits) -> std::optional<Integer> {

@@ -62,7 +62,7 @@ void explain(ElementRating& finding, const Answer& answer, Int index, const Elem
   finding.because = "value";
   for (const Allowance& wider : answer.wider(index)) {
     if (wider.vacuous)
-      explain(finding, wider, wider.arithmetic + ": nothing can be proven, n u >= 1");
+      explain(finding, wider, wider.arithmetic + ": nothing can be proven");
     else if (admits(wider, element, got, answer.dtype()))
       explain(finding, wider, wider.arithmetic);
   }
@@ -230,7 +230,7 @@ Evidence evidence_of(const Answer& answer, Int index, const Element& element, co
   const Interval range = interval(element, element.asked, answer.dtype());
   out.lower = written(range.lower, answer.dtype());
   out.upper = written(range.upper, answer.dtype());
-  out.exact = text(element.value);
+  out.exact = text(element.value) + (element.blur.is_zero() ? "" : " ± " + text(element.blur));
   // Integer outputs have no budget in the units of y: the interval itself is what was proven.
   out.budget = element.asked.range ? "[" + out.lower + ", " + out.upper + "]" : text(element.asked.budget);
   out.arithmetic = element.asked.arithmetic;

@@ -166,26 +166,18 @@ bool are_alike(const Answers& a, const Answers& b) {
   return true;
 }
 
-// Finishes an oracle whose rulings are touched where another reading gives another answer.
-Oracle with_touched(Oracle oracle) {
-  oracle.touched_reads_data = true;
+// NaN or an infinity among the operands.
+bool has_nonfinite(const Operands& in) {
+  return std::ranges::any_of(in, [](const std::optional<Tensor>& each) {
+    for (Int i = 0; each && is_float(each->dtype()) && i < each->elements(); ++i)
+      if (!scalar(*each, i).is_finite()) return true;
+    return false;
+  });
+}
+
+Oracle without_rounding(Oracle oracle) {
   oracle.rounds = false;
-  oracle.touched = [answer = oracle.answer, shape = oracle.shape](const Call& call, const Operands* in) {
-    std::vector<std::string> ids;
-    if (!in) return ids;
-    const Answers ruled = answer(call, *in, {}, {});
-    const std::optional<Shape> ruled_shape = shape(call, {});
-    for (const RulingUse& use : call.definition().rulings) {
-      if (use.readings.size() < 2 || find_ruling(use.id)->is_set) continue;
-      const bool differs = std::ranges::any_of(departures(call.definition(), {use.id}), [&](const Readings& readings) {
-        return shape(call, readings) != ruled_shape || !are_alike(ruled, answer(call, *in, readings, {}));
-      });
-      if (differs) ids.push_back(use.id);
-    }
-    in_order(ids);
-    return ids;
-  };
-  return oracle;
+  return with_touched(std::move(oracle));
 }
 
 // -- windows
@@ -305,6 +297,29 @@ Scalar lowest_of(DType dtype) {
   });
 }
 
+Oracle with_touched(Oracle oracle) {
+  oracle.touched_reads_data = true;
+  oracle.touched = [answer = oracle.answer, shape = oracle.shape](const Call& call, const Operands* in) {
+    std::vector<std::string> ids;
+    if (!in) return ids;
+    const Answers ruled = answer(call, *in, {}, {});
+    const std::optional<Shape> ruled_shape = shape(call, {});
+    const bool is_nonfinite = has_nonfinite(*in);
+    for (const RulingUse& use : call.definition().rulings) {
+      const Ruling& ruling = *find_ruling(use.id);
+      if (use.readings.size() < 2 || ruling.is_set || (ruling.is_nonfinite && !is_nonfinite)) continue;
+      const bool differs = std::ranges::any_of(departures(call.definition(), {use.id}), [&](const Readings& readings) {
+        if (shape(call, readings) != ruled_shape) return true;
+        return readings.of(use.id) != "refuse" && !are_alike(ruled, answer(call, *in, readings, {}));
+      });
+      if (differs) ids.push_back(use.id);
+    }
+    in_order(ids);
+    return ids;
+  };
+  return oracle;
+}
+
 Oracle pointwise(Rule rule) {
   Oracle oracle;
   oracle.answer = [rule](const Call& call, const Operands& in, const Readings& readings, const Arithmetic&) {
@@ -314,7 +329,7 @@ Oracle pointwise(Rule rule) {
     const std::optional<Meeting> meeting = Meeting::of(call, readings);
     return meeting ? std::optional(meeting->shape()) : std::nullopt;
   };
-  return with_touched(std::move(oracle));
+  return without_rounding(std::move(oracle));
 }
 
 Oracle over_windows(std::vector<WindowRule> rules) {
@@ -329,7 +344,7 @@ Oracle over_windows(std::vector<WindowRule> rules) {
     return answers;
   };
   oracle.shape = pooled_shape;
-  return with_touched(std::move(oracle));
+  return without_rounding(std::move(oracle));
 }
 
 }  // namespace assay::oracles

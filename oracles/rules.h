@@ -25,6 +25,9 @@ struct ElementPoint {
 // gives another element. Flushed subnormals and f64 computed in f32 are below the level, not wrong (elementwise 5.3).
 Oracle pointwise(Scalar (*rule)(const ElementPoint&));
 
+// Finishes an oracle whose rulings are touched where another reading gives another answer.
+Oracle with_touched(Oracle oracle);
+
 // Elements: exactly one value, one of several that a ruling admits, and nothing claimed.
 Element exactly(const Scalar& value, DType dtype);
 Element one_of(std::string ruling, std::vector<Scalar> options);

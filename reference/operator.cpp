@@ -317,6 +317,11 @@ Operator& Operator::shaping(Shaping shaping) {
   return everywhere([&](Definition& definition) { definition.shaping = shaping; });
 }
 
+Operator& Operator::flattens(bool flattens) {
+  current().flattens = flattens;
+  return *this;
+}
+
 Operator& Operator::infer(Inference infer) {
   return everywhere([&](Definition& definition) { definition.infer = infer; });
 }

@@ -73,6 +73,7 @@ enum class Shaping {
   one,        // an element of the one input makes an element of the output
   broadcast,  // elements of several inputs make one of the output, repeated along axes where they are fewer
   window,     // windows slide over the spatial axes of N x C x D1 … Dr
+  axis,       // lines along the axis that an attribute names, each by itself
 };
 
 // Of every output in schema order; empty where it is not asked for.
@@ -103,6 +104,7 @@ struct Definition {
   std::vector<RulingUse> rulings;
   std::vector<TypeVariable> types;
   Shaping shaping = Shaping::one;
+  bool flattens = false;  // of `axis`: all axes from the named one on make one line together
   Inference infer;
   bool keeps_rank = false;  // every output has the rank of the first input
   Kernel kernel;            // the naive loop: the specification
@@ -159,6 +161,7 @@ class Operator {
   // Takes back what the version before has: an attribute, an input or a constraint.
   Operator& without(std::string_view name);
   Operator& shaping(Shaping shaping);
+  Operator& flattens(bool flattens);  // from this version on
   Operator& infer(Inference infer);
   Operator& shape(ShapeFunction shape);  // of the one output, of as many axes as the first input
   Operator& kernel(Kernel kernel);

@@ -190,20 +190,26 @@ Tensor infinities_as_largest(Tensor x) {
 
 // -- the list
 
+bool always(const Definition&) { return true; }
+
 struct Derivation {
   const char *name, *description;
   Kernel kernel;
+  std::vector<DType> types = {};  // the data that show it; empty: any
+  bool (*applies)(const Definition&) = always;
   State expected = State::fail;
   bool is_named_arithmetic = false;
   bool is_stale = false;
-  std::vector<DType> types = {};  // the data that show it; empty: any
-  bool (*applies)(const Definition&) = [](const Definition&) { return true; };
 };
 
 // What is chosen among or compared is not computed with: only flushed subnormals are below then, not wrong.
 bool computes(const Definition& d) {
   return d.shaping != Shaping::window && std::ranges::any_of(d.types_of(d.outputs.front().type), is_float);
 }
+bool only_chooses(const Definition& d) { return !computes(d); }
+
+// Where every element rounds, a neighbour is as right, and of the data subnormals do not show.
+bool is_exact(const Definition& d) { return d.shaping != Shaping::axis; }
 
 const std::vector<Derivation>& derivations() {
   using enum DType;
@@ -213,78 +219,38 @@ const std::vector<Derivation>& derivations() {
   static const std::vector<Derivation> all{
       {"leaves-last", "the last element of the output is not written", writing(last_unwritten)},
       {"leaves-tail", "elements past the last multiple of eight are not written", writing(tail_unwritten)},
-      {"keeps-last", "the last element is that of the run before", right, State::fail, false, true},
+      {"keeps-last", "the last element is that of the run before", right, {}, always, State::fail, false, true},
       {"repeats-first", "every element of the output is the first", writing(first_everywhere)},
       {"shifts-by-one", "every element of the output stands one place further on", writing(shifted_by_one)},
       {"runs-backwards", "the elements of the output stand in reverse", writing(backwards)},
       {"writes-columns", "the last two axes of the output are exchanged in memory", writing(column_major)},
       {"ignores-data", "the data are read as zeros", reading(ignored, Which::first)},
       {"negates-data", "the data are read with the opposite sign", reading(negated_data, Which::first)},
-      {"ends-one-off", "every output is a neighbour of the right number", writing(one_off)},
+      {"ends-one-off", "every output is a neighbour of the right number", writing(one_off), {}, is_exact},
       {"reads-i64-as-i32",
        "64-bit integers are read as 32-bit ones",
        reading(integers_through<std::int32_t>),
-       State::fail,
-       false,
-       false,
        {i64, u64}},
-      {"reads-integers-as-f32",
-       "integers are computed in f32",
-       reading(integers_through<float>),
-       State::fail,
-       false,
-       false,
-       {i32, u32, i64, u64}},
-      {"reads-integers-as-f64",
-       "64-bit integers are computed in f64",
-       reading(integers_through<double>),
-       State::fail,
-       false,
-       false,
-       {i64, u64}},
+      {"reads-integers-as-f32", "integers are computed in f32", reading(integers_through<float>), {i32, u32, i64, u64}},
+      {"reads-integers-as-f64", "64-bit integers are computed in f64", reading(integers_through<double>), {i64, u64}},
       {"reads-integers-as-i8",
        "integers are read as 8-bit ones",
        reading(integers_through<std::int8_t>),
-       State::fail,
-       false,
-       false,
        {i16, u16, i32, u32, i64, u64}},
-      {"rounds-data-to-f16",
-       "data are rounded to f16",
-       reading(floats_through<Float16>),
-       State::fail,
-       false,
-       false,
-       {f32}},
-      {"rounds-data-to-bf16",
-       "data are rounded to bf16",
-       reading(floats_through<BFloat16>),
-       State::fail,
-       false,
-       false,
-       {f16, f32}},
-      {"computes-f64-in-f32", "f64 is computed in f32", in_f32, State::below, true, false, {f64}, computes},
-      {"computes-f64-in-f32",
-       "f64 is computed in f32",
-       in_f32,
-       State::fail,
-       false,
-       false,
-       {f64},
-       [](const Definition& d) { return !computes(d); }},
+      {"rounds-data-to-f16", "data are rounded to f16", reading(floats_through<Float16>), {f32}},
+      {"rounds-data-to-bf16", "data are rounded to bf16", reading(floats_through<BFloat16>), {f16, f32}},
+      {"computes-f64-in-f32", "f64 is computed in f32", in_f32, {f64}, computes, State::below, true},
+      {"computes-f64-in-f32", "f64 is computed in f32", in_f32, {f64}, only_chooses},
       {"flushes-subnormals",
        "subnormal data are read as zeros",
        reading(flushed),
+       {f16, bf16, f32, f64},
+       is_exact,
        State::below,
-       true,
-       false,
-       {f16, bf16, f32, f64}},
+       true},
       {"reads-infinity-as-number",
        "infinities are read as large numbers",
        reading(infinities_as_largest, Which::first),
-       State::fail,
-       false,
-       false,
        {f16, bf16, f32, f64}},
   };
   return all;
@@ -327,11 +293,13 @@ std::vector<Way> relu_ways() {
 std::vector<Way> ways_by_name(const std::string& name) {
   if (name == "Relu") return relu_ways();
   if (name == "MaxPool") return selecting_ways();
+  if (name == "Softmax") return softmax_ways();
   return broadcast_ways(name);
 }
 
 std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "MaxPool") return selecting_bugs();
+  if (name == "Softmax") return softmax_bugs();
   return {};
 }
 

@@ -26,6 +26,8 @@ struct Bug {
 Kernel selecting(GatherDeviation deviation);
 std::vector<Way> selecting_ways();
 std::vector<Bug> selecting_bugs();
+std::vector<Way> softmax_ways();
+std::vector<Bug> softmax_bugs();
 
 // Operators whose inputs are broadcast: the bugs of any, and the correct ways of single ones.
 std::vector<Bug> broadcast_bugs(const Operator& op);

@@ -12,7 +12,8 @@ import subprocess
 import sys
 
 OURS = {"libprotobuf.so.32": "libprotobuf32", "libcrypto.so.3": "libssl3", "libsqlite3.so.0": "libsqlite3-0",
-        "libpugixml.so.1": "libpugixml1v5"}
+        "libpugixml.so.1": "libpugixml1v5", "libmpfi.so.0": "libmpfi0", "libmpfr.so.6": "libmpfr6",
+        "libgmp.so.10": "libgmp10"}
 # On every machine that has a Python; libstdc++ since GCC 12.
 EXPECTED = re.compile(r"lib(c|m|dl|pthread|rt|gcc_s|stdc\+\+|z)\.so\.\d+$|ld-linux-x86-64\.so\.2$")
 
@@ -41,9 +42,18 @@ def bring(library, path, folder):
         shutil.copyfile(resolved, copy)
         copy.chmod(0o755)
         subprocess.run(["patchelf", "--set-soname", copy.name, copy], check=True)
+        lead(copy, folder)
+        subprocess.run(["patchelf", "--set-rpath", "$ORIGIN", copy], check=True)
         licence = pathlib.Path("/usr/share/doc", OURS[library], "copyright")
         if licence.exists():
             shutil.copyfile(licence, folder / f"{copy.name}.copyright")
+
+
+def lead(path, libraries):
+    """Lets a file find our copies of what it needs, and these theirs."""
+    for library in filter(OURS.__contains__, needed(path)):
+        bring(library, path, libraries)
+        subprocess.run(["patchelf", "--replace-needed", library, own_name(library), path], check=True)
 
 
 def main():
@@ -53,16 +63,14 @@ def main():
     consumers = [path for path in folder.rglob("*") if path.is_file() and is_elf(path) and libraries not in path.parents]
     for path in consumers:
         for library in needed(path):
-            if library in OURS:
-                bring(library, path, libraries)
-                subprocess.run(["patchelf", "--replace-needed", library, own_name(library), path], check=True)
-            elif not EXPECTED.search(library):
+            if library not in OURS and not EXPECTED.search(library):
                 sys.exit(f"bundle: {path} needs {library}, which is neither ours nor everywhere")
+        lead(path, libraries)
         up = "/".join([".."] * len(path.parent.relative_to(folder).parts))
         subprocess.run(["patchelf", "--set-rpath", "/".join(filter(None, ["$ORIGIN", up, "prefix/lib"])), path], check=True)
     for path in libraries.glob("*.so*"):
         if path.suffix != ".copyright":
-            stray = [library for library in needed(path) if not EXPECTED.search(library)]
+            stray = [library for library in needed(path) if not EXPECTED.search(library) and not (libraries / library).exists()]
             if stray:
                 sys.exit(f"bundle: {path} needs {stray}")
 

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/families/axis.h"
+
+#include "oracles/operands.h"
+#include "oracles/rules.h"
+#include "reference/operator.h"
+
+#include <algorithm>
+#include <map>
+
+namespace assay::oracles {
+namespace {
+
+using LineRule = LineValue (*)(const LinePoint&);
+
+// So many elements of lines are kept.
+constexpr std::size_t most_kept = 1 << 18;
+
+const std::string& data_of(const Call& call) { return call.definition().inputs.front().name; }
+
+// The axis that is meant, from the front. None where a negative one is read as outside of the range (N1).
+std::optional<Int> axis_of(const Call& call, const Readings& readings) {
+  const Int said = call.integer("axis"), rank = call.rank(data_of(call));
+  const bool may_refuse = call.definition().ruling("N1") != nullptr;
+  if (said < 0 && may_refuse && readings.of("N1") == "refuse") return std::nullopt;
+  return rank == 0 ? 0 : (said + rank) % rank;
+}
+
+// Where the elements of a line stand: `length` of them, `step` apart.
+struct Along {
+  Int length = 1, step = 1;
+
+  Int line_of(Int index) const { return index / (length * step) * step + index % step; }
+  Int at(Int index) const { return index / step % length; }
+  Int index(Int line, Int at) const { return (line / step * length + at) * step + line % step; }
+};
+
+Along along(const Call& call, Int axis) {
+  const Shape& shape = call.shape(data_of(call));
+  const auto first = shape.begin() + std::min(axis, static_cast<Int>(shape.size()));
+  Along out;
+  if (call.definition().flattens)
+    for (auto extent = first; extent != shape.end(); ++extent) out.length *= *extent;
+  else if (first != shape.end()) {
+    out.length = *first;
+    for (auto extent = first + 1; extent != shape.end(); ++extent) out.step *= *extent;
+  }
+  return out;
+}
+
+class LinesAnswer final : public Answer {
+ public:
+  LinesAnswer(LineRule rule, const Call& call, const Operands& in, const Readings& readings, const Arithmetic& declared)
+      : rule_(rule),
+        call_(call),
+        readings_(readings),
+        declared_(declared),
+        x_(*in.front()),
+        along_(along(call_, *axis_of(call_, readings))) {}
+
+  Shape shape() const override { return x_.shape(); }
+  DType dtype() const override { return x_.tensor().dtype(); }
+
+  Element element(Int index) const override {
+    LineValue value = value_at(index);
+    Element* const known = std::get_if<Element>(&value);
+    Element out = known ? *known : computed(*std::get<1>(value), dtype());
+    out.terms = along_.length;
+    return out;
+  }
+
+  std::vector<Allowance> wider(Int index) const override {
+    const LineValue value = value_at(index);
+    if (std::holds_alternative<Element>(value)) return {};
+    return allowances(*std::get<1>(value), element(index), dtype(), declared_);
+  }
+
+  std::vector<Tap> taps(Int index) const override {
+    std::vector<Tap> all;
+    for (Int at = 0; at < along_.length; ++at) {
+      const Int from = along_.index(along_.line_of(index), at);
+      all.push_back({{hexadecimal(x_.at(from))}, place(data_of(call_), x_.shape(), from)});
+    }
+    return all;
+  }
+
+ private:
+  LineValue value_at(Int index) const {
+    const Int number = along_.line_of(index);
+    if (lines_.size() * static_cast<std::size_t>(along_.length) > most_kept) lines_.clear();
+    auto line = lines_.find(number);
+    if (line == lines_.end()) line = lines_.emplace(number, OperandLine(line_at(number))).first;
+    return rule_({call_, readings_, dtype(), line->second, along_.at(index)});
+  }
+
+  std::vector<Scalar> line_at(Int number) const {
+    std::vector<Scalar> x;
+    for (Int at = 0; at < along_.length; ++at) x.push_back(x_.at(along_.index(number, at)));
+    return x;
+  }
+
+  LineRule rule_;
+  Call call_;
+  Readings readings_;
+  Arithmetic declared_;
+  Cells x_;
+  Along along_;
+  mutable std::map<Int, OperandLine> lines_;
+};
+
+}  // namespace
+
+OperandLine::OperandLine(std::vector<Scalar> values) : x(std::move(values)) {
+  const auto is_infinite = [](const Scalar& each, bool negative) {
+    return each.is == Scalar::Class::infinite && each.negative == negative;
+  };
+  has_nan = std::ranges::any_of(x, [](const Scalar& each) { return each.is == Scalar::Class::nan; });
+  has_infinity = std::ranges::any_of(x, [&](const Scalar& each) { return is_infinite(each, false); });
+  is_all_lowest = std::ranges::all_of(x, [&](const Scalar& each) { return is_infinite(each, true); });
+  if (!has_nan && !has_infinity && !is_all_lowest) exponentials.emplace(x);
+}
+
+Oracle along_lines(LineRule rule) {
+  Oracle oracle;
+  oracle.answer = [rule](const Call& call, const Operands& in, const Readings& readings, const Arithmetic& declared) {
+    return Answers(std::make_unique<LinesAnswer>(rule, call, in, readings, declared));
+  };
+  oracle.shape = [](const Call& call, const Readings& readings) -> std::optional<Shape> {
+    if (!axis_of(call, readings)) return std::nullopt;
+    return call.shape(data_of(call));
+  };
+  return with_touched(std::move(oracle));
+}
+
+}  // namespace assay::oracles

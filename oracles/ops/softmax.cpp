@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exact answer of Softmax: exp(x_i) over the sum of all exp(x_j) of the line. With +inf or NaN in it see N25; of
+// nothing but -inf it is 0/0 (N26).
+#include "oracles/families/axis.h"
+#include "oracles/rules.h"
+
+namespace assay::oracles {
+namespace {
+
+LineValue share(const LinePoint& p) {
+  const OperandLine& line = p.line;
+  if (line.exponentials) return line.exponentials->share(p.at);
+  if (line.is_all_lowest) return one_of("N26", {nan(), Scalar()});
+  const bool is_finite_or_lowest = p.own().is_finite() || (p.own().is == Scalar::Class::infinite && p.own().negative);
+  const bool spreads = line.has_nan && !p.reads("N25", "skip");
+  return spreads || !is_finite_or_lowest ? exactly(nan(), p.dtype) : one_of("N25", {nan(), Scalar()});
+}
+
+}  // namespace
+
+const Oracle& softmax() {
+  static const Oracle oracle = along_lines(share);
+  return oracle;
+}
+
+}  // namespace assay::oracles
