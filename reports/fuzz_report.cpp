@@ -41,7 +41,7 @@ Json plan_json(const FuzzReport& report) {
   return json;
 }
 
-Json finding_json(const FuzzReport& report, const suites::Finding& finding) {
+Json finding_json(const FuzzReport& report, const suites::Finding& finding, std::size_t cause) {
   const oracles::Verdict& verdict = finding.answered.verdict;
   Json json = {{"id", case_id(finding.line)},
                {"line", finding.line},
@@ -59,7 +59,8 @@ Json finding_json(const FuzzReport& report, const suites::Finding& finding) {
                {"shrunk", finding.is_shrunk},
                {"asks", finding.asks},
                {"stands_for", finding.stands_for},
-               {"folder", suites::folder_name(finding)}};
+               {"folder", suites::folder_name(finding)},
+               {"cause", cause + 1}};
   json["clauses"] = suites::clauses_of(finding.c);
   if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
   const oracles::Judgement judgement{report.asked.level, report.backend.arithmetic};
@@ -109,14 +110,25 @@ void write_peak(const FuzzReport& report, std::ostream& out) {
       << " of the error budget\n      replay: " << replay_line(report.asked, line(highest->c)) << "\n";
 }
 
-Json failure_json(const suites::Failure& failure, bool is_excused) {
-  return {{"index", failure.index},
-          {"id", case_id(failure.planned.line)},
-          {"line", failure.planned.line},
-          {"state", name(failure.told.verdict.state)},
-          {"because", failure.told.verdict.because},
-          {"pattern", failure.signature.pattern},
-          {"excused", is_excused}};
+// By finding.
+std::vector<std::size_t> causes_of(const FuzzReport& report) {
+  std::vector<std::size_t> all(report.findings.size());
+  for (std::size_t i = 0; i < report.causes.size(); ++i)
+    for (const std::size_t member : report.causes[i].members) all[member] = i;
+  return all;
+}
+
+Json failure_json(const FuzzReport& report, std::size_t at) {
+  const suites::Failure& failure = report.harvest.failures[at];
+  Json json = {{"index", failure.index},
+               {"id", case_id(failure.planned.line)},
+               {"line", failure.planned.line},
+               {"state", name(failure.told.verdict.state)},
+               {"because", failure.told.verdict.because},
+               {"pattern", failure.signature.pattern},
+               {"excused", at < report.excused.size() && report.excused[at]}};
+  if (at < report.cause_of.size() && report.cause_of[at] != suites::no_cause) json["cause"] = report.cause_of[at] + 1;
+  return json;
 }
 
 std::string breaches_text(const FuzzReport& report) {
@@ -143,7 +155,8 @@ void write_marked(const FuzzReport& report, std::ostream& out) {
     const suites::Failure& first = *cases.front();
     const auto mark = std::ranges::find_if(
         first.told.marks, [&](const suites::Mark& each) { return each.name == key.first && each.by == key.second; });
-    out << "MARK  " << key.first << ", " << key.second << ": " << cases.size() << " cases, the first: " << mark->detail
+    out << "MARK  " << key.first << ", " << key.second << ": " << cases.size()
+        << (cases.size() == 1 ? " case, the first: " : " cases, the first: ") << mark->detail
         << "\n      replay: " << replay_line(report.asked, first.planned.line, *mark) << "\n";
   }
 }
@@ -189,13 +202,14 @@ void write_json(const FuzzReport& report, std::ostream& out) {
   document.list("causes", report.causes, [&](const Cause& cause) {
     return cause_json(cause, report.findings, replay_line(report.asked, report.findings[cause.smallest].line));
   });
+  const std::vector<std::size_t> causes = causes_of(report);
+  std::size_t finding = 0;
   document.list("findings", report.findings,
-                [&](const suites::Finding& finding) { return finding_json(report, finding); });
+                [&](const suites::Finding& each) { return finding_json(report, each, causes[finding++]); });
   document.list("signatures", signatures_of(report.harvest.failures), signature_json);
   std::size_t at = 0;
-  document.list("failures", report.harvest.failures, [&](const suites::Failure& failure) {
-    return failure_json(failure, at < report.excused.size() && report.excused[at++]);
-  });
+  document.list("failures", report.harvest.failures,
+                [&](const suites::Failure&) { return failure_json(report, at++); });
   document.list("marked", report.harvest.marked, [&](const suites::Failure& each) {
     Json marks = Json::array();
     for (const suites::Mark& mark : each.told.marks) marks.push_back(mark_json(report.asked, each.planned.line, mark));

@@ -20,6 +20,7 @@ struct FuzzReport {
   std::vector<suites::Peak> peaks;        // what bound seeking came to, by island
   std::vector<suites::Finding> findings;  // looked at again, shrunk
   std::vector<suites::Cause> causes;      // of these, the most frequent first
+  std::vector<std::size_t> cause_of;      // by failure of the harvest, as suites::cause_of_each
   std::vector<bool> excused;              // by failure of the harvest: a ledger or a baseline knows it
   std::string folder;                     // where the findings lie, "" for nowhere
   bool complete = false;                  // the plan was carried out

@@ -248,7 +248,8 @@ std::vector<suites::Failure> failures_of(const Json& list) {
   for (const Json& each : list) {
     suites::Failure failure;
     failure.index = each.at("index").get<std::uint64_t>();
-    failure.signature = signature_of(each, case_of(each.at("line").get<std::string>()).version);
+    failure.planned.line = each.at("line").get<std::string>();
+    failure.signature = signature_of(each, case_of(failure.planned.line).version);
     failures.push_back(std::move(failure));
   }
   return failures;
@@ -286,13 +287,24 @@ std::vector<Json> findings(const Shards& shards, std::span<const suites::Failure
   return kept;
 }
 
-Json causes(const std::vector<Json>& findings, std::span<const suites::WrongModel> models) {
+// Writes the causes into the report, and their numbers beside its findings and failures.
+void sort_into_causes(Json& whole, std::span<const suites::Failure> failures,
+                      std::span<const suites::WrongModel> models) {
+  Json& findings = whole["findings"];
   std::vector<suites::Finding> read;
   std::ranges::transform(findings, std::back_inserter(read), finding_of);
-  Json all = Json::array();
-  for (const suites::Cause& cause : suites::causes_of(read, models))
-    all.push_back(cause_json(cause, read, findings[cause.smallest].at("replay").get<std::string>()));
-  return all;
+  const std::vector<suites::Cause> causes = suites::causes_of(read, models);
+  whole["causes"] = Json::array();
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    const suites::Cause& cause = causes[i];
+    whole["causes"].push_back(cause_json(cause, read, findings[cause.smallest].at("replay").get<std::string>()));
+    for (const std::size_t member : cause.members) findings[member]["cause"] = i + 1;
+  }
+  const std::vector<std::size_t> cause_of = suites::cause_of_each(failures, read, causes);
+  for (std::size_t i = 0; i < cause_of.size(); ++i) {
+    whole["failures"][i].erase("cause");
+    if (cause_of[i] != suites::no_cause) whole["failures"][i]["cause"] = cause_of[i] + 1;
+  }
 }
 
 bool conforms(const Json& whole) {
@@ -318,7 +330,7 @@ Json whole_of(const Shards& shards, std::span<const suites::WrongModel> models) 
   const std::vector<Json> kept = findings(shards, failures);
   whole["findings"] = kept;
   whole["clauses"] = clauses(whole);
-  whole["causes"] = causes(kept, models);
+  sort_into_causes(whole, failures, models);
   whole["signatures"] = Json::array();
   for (const auto& signature : signatures_of(failures)) whole["signatures"].push_back(signature_json(signature));
   whole["conforms"] = conforms(whole);

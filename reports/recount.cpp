@@ -457,7 +457,8 @@ Json exceptions_in(const Json& report, const std::string& op) {
 std::string wrong_exception(const Json& exception, const std::vector<const Read*>& verdicts) {
   std::vector<suites::Predicate> when;
   for (const Json& each : exception.at("when")) {
-    const Result<suites::Predicate> read = suites::parse_predicate(each.get<std::string>());
+    const std::string text = each;
+    const Result<suites::Predicate> read = text.empty() ? suites::Predicate() : suites::parse_predicate(text);
     if (!read) return read.error();
     when.push_back(*read);
   }

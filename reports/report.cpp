@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <sstream>
 #include <tuple>
 
@@ -221,6 +222,36 @@ struct Exhibits {
   }
 };
 
+// The cases of every version of an operator, put together: more of them tell more.
+Exhibits together(const std::map<OpVersion, Exhibits>& all, const OpVersion& like) {
+  Exhibits whole;
+  const auto add = [](std::vector<Case>& into, const std::vector<Case>& cases) {
+    into.insert(into.end(), cases.begin(), cases.end());
+  };
+  for (const auto& [version, own] : all) {
+    if (operator_name(version) != operator_name(like)) continue;
+    for (const auto& [cause, cases] : own.breaking) add(whole.breaking[cause], cases);
+    add(whole.passing, own.passing);
+    add(whole.refused, own.refused);
+  }
+  return whole;
+}
+
+// Keeps the predicates that hold for some of these cases, and looks for more where they leave some over.
+Exception exception_of(std::size_t cause, const std::vector<Case>& cases, const std::vector<suites::Predicate>& all,
+                       const std::vector<Case>& outside) {
+  Exception exception{cause, static_cast<Int>(cases.size()), {}, 0};
+  if (outside.empty()) return exception.when.emplace_back(), exception;  // everywhere
+  std::vector<Case> left = cases;
+  for (const suites::Predicate& when : all)
+    if (std::erase_if(left, [&](const Case& c) { return when.holds(c); }) > 0) exception.when.push_back(when);
+  if (left.empty()) return exception;
+  suites::Pieces own = suites::told_apart(left, outside);
+  std::ranges::move(own.all, std::back_inserter(exception.when));
+  exception.others = static_cast<Int>(own.left_over.size());
+  return exception;
+}
+
 void find_exceptions(Report& report) {
   std::map<OpVersion, Exhibits> exhibits;
   for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
@@ -230,13 +261,18 @@ void find_exceptions(Report& report) {
     else if (verdict.state == State::pass || verdict.state == State::contested)
       (report.classes[i].starts_with("invalid") ? own.refused : own.passing).push_back(p.c);
   });
-  for (OperatorRow& row : report.operators)
-    for (const auto& [cause, cases] : exhibits[row.version].breaking) {
+  std::map<std::pair<std::string, std::size_t>, std::vector<suites::Predicate>> shared;  // by operator and cause
+  for (OperatorRow& row : report.operators) {
+    const Exhibits& own = exhibits[row.version];
+    if (own.breaking.empty()) continue;
+    const Exhibits whole = together(exhibits, row.version);
+    for (const auto& [cause, cases] : own.breaking) {
       const State state = report.sorted.causes[cause].state;
-      suites::Pieces found = suites::pieces(cases, exhibits[row.version].outside(state));
-      row.exceptions.push_back(
-          {cause, static_cast<Int>(cases.size()), std::move(found.all), static_cast<Int>(found.left_over.size())});
+      const auto [found, is_new] = shared.try_emplace({operator_name(row.version), cause});
+      if (is_new) found->second = suites::told_apart(whole.breaking.at(cause), whole.outside(state)).all;
+      row.exceptions.push_back(exception_of(cause, cases, found->second, own.outside(state)));
     }
+  }
 }
 
 // Where there is nothing to see, a larger case says more.

@@ -119,6 +119,14 @@ std::vector<std::string> where(const Report& report, std::size_t cause) {
   return all;
 }
 
+Int not_told(const Report& report, std::size_t cause) {
+  Int count = 0;
+  for (const OperatorRow& row : report.operators)
+    for (const Exception& each : row.exceptions)
+      if (each.cause == cause) count += each.others;
+  return count;
+}
+
 // Of an interrupted run, whose failures were not sorted.
 void write_unsorted(const Report& report, const ReportedFinding& finding, Colour colour, std::ostream& out) {
   const suites::Planned& planned = report.suite.cases[finding.first];
@@ -137,8 +145,8 @@ void write_causes(const Report& report, Colour colour, std::size_t most, std::os
   }
   const std::size_t shown = std::min(most, causes.size()), left = std::min(most - shown, others.size());
   for (std::size_t i = 0; i < shown; ++i)
-    write_cause({causes[i], report.sorted.findings[causes[i].smallest], where(report, i)}, i + 1, report.asked, colour,
-                out);
+    write_cause({causes[i], report.sorted.findings[causes[i].smallest], where(report, i), not_told(report, i)}, i + 1,
+                report.asked, colour, out);
   for (std::size_t i = 0; i < left; ++i)
     others[i]->mark.empty() ? write_unsorted(report, *others[i], colour, out)
                             : write_mark(report, *others[i], colour, out);

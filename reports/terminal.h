@@ -34,6 +34,7 @@ struct Told {
   const suites::Cause& cause;
   const suites::Finding& smallest;
   std::vector<std::string> where = {};  // predicates
+  Int others = 0;                       // cases for which none of them holds, where they were looked for
 };
 void write_cause(const Told& told, std::size_t number, const Asked& asked, Colour colour, std::ostream& out);
 // "12 more causes: --show all".

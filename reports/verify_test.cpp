@@ -6,6 +6,7 @@
 #include "reports/certificate.h"
 #include "reports/checked_json.h"
 #include "reports/pieces.h"
+#include "reports/recount.h"
 
 #include <catch2/catch.hpp>
 
@@ -472,6 +473,22 @@ TEST_CASE("which cases are asked again depends on a seed that the forger does no
   CHECK(sample(suite, 3, 1) == sample(suite, 3, 1));
   CHECK(sample(suite, 3, 1) != sample(suite, 3, 2));
   CHECK(sample(suite, 1000, 1).size() == suite.cases.size());
+}
+
+TEST_CASE("an exception that holds everywhere is one, where no case of its version passes", "[verify]") {
+  const auto report = [](const std::string& when, const std::string& state) {
+    const std::string start = R"({"line":"AveragePool-19 opset=19 ir=8 X=f32[1,1,)",
+                      level = R"(,"level":null,"id":"1"})";
+    return Json::parse(
+        R"({"causes":[{}],"operators":[{"op":"AveragePool-19","exceptions":[{"cause":1,"cases":1,"when":[")" + when +
+        R"("],"others":0}]}],"verdicts":[)" + start +
+        R"(4]~iota:1 kernel_shape=2","state":"fail","because":"value","class":"valid-core","cause":1)" + level + "," +
+        start + R"(5]~iota:1 kernel_shape=2","because":"","class":"valid-core","state":")" + state + '"' + level +
+        "]}");
+  };
+  CHECK(wrong_exception(report("", "unsupported")).empty());
+  CHECK_THAT(wrong_exception(report("", "pass")), Catch::Matchers::Contains("holds for a case that passes"));
+  CHECK_THAT(wrong_exception(report("strides", "unsupported")), Catch::Matchers::Contains("column"));
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ struct Ask {
   bool binds_outputs = false;                       // only of a backend that can
   bool fresh = false;                               // as the first case of a fresh process, where there are processes
   std::chrono::milliseconds limit{0};               // for the answer; 0: the backend's own
+  std::size_t memory_share = 1;                     // of the memory it may use one part in so many
 };
 
 // What the processes of a backend came to: how many there were, and how much memory those that were not killed gained

@@ -75,7 +75,7 @@ void CircuitBreaker::note(const Planned& planned, const oracles::Verdict& verdic
     if (others.size() > most_others) others.pop_front();
     return;
   }
-  const Kind kind{verdict.because, reason_pattern(verdict.detail), is_legal};
+  const Kind kind{verdict.because, reason_pattern(verdict), is_legal};
   if (is_covered(kind, planned.c)) return;
   std::vector<Case>& failures = failures_[kind];
   if (failures.size() < most_failures) failures.push_back(planned.c);

@@ -23,6 +23,7 @@ struct Check {
 
 std::vector<Check> checks_of_starting();
 std::vector<Check> checks_of_asking();
+std::vector<Check> checks_of_operators();
 std::vector<Check> checks_of_hardship();
 
 // Long enough that whoever answers too early or too much has done it by then; a slow one is missed, none is wronged.

@@ -22,6 +22,7 @@ constexpr Int enough_answers = 50;        // to know how long they take
 constexpr Int few_answers = 5;            // to guess it
 constexpr auto least_patience = milliseconds(1000), least_guess = milliseconds(2000);
 constexpr int times_the_usual = 10;
+constexpr std::size_t share_of_eaters = 8;  // of the memory, for what resembles three that ate all of it
 
 // The same end of the same case: what is confirmed is the kind of failure, of values their bits.
 bool ends_alike(const Answered& a, const Answered& b) {
@@ -134,11 +135,12 @@ milliseconds Experience::patience() const {
   return std::max(least_guess, times_the_usual * pace.usual());
 }
 
-milliseconds Experience::limit_alone(const Case& c) const {
-  if (eaters.contains(operator_name(c.version))) return milliseconds(0);
+Allowance Experience::allowance(const Case& c) const {
   const Breaker* like = breaker ? breaker->resembled(c) : nullptr;
+  const std::size_t share = like && like->because == "out of memory" ? share_of_eaters : 1;
+  if (eaters.contains(operator_name(c.version))) return {milliseconds(0), share};
   const bool is_known = like ? like->because == "timed out" : hangs.contains(operator_name(c.version));
-  return is_known ? patience() : milliseconds(0);
+  return {is_known ? patience() : milliseconds(0), share};
 }
 
 bool needs_confirmation(const OpVersion& version, const Verdict& verdict, const Experience& experience) {
@@ -153,11 +155,13 @@ Outcome Confirmation::run(const Ask& ask) {
 }
 
 // Runs a case and judges it, unless its answer is one whose verdict is known.
-Answered Confirmation::run_alone(const Planned& planned, const Answered& known, milliseconds limit, bool is_fresh) {
+Answered Confirmation::run_alone(const Planned& planned, const Answered& known, const Allowance& allowance,
+                                 bool is_fresh) {
   std::vector<Operands> data = all_operands(planned.c);
   Ask ask = suites::ask_of(planned, data, conduct_);
   ask.fresh = is_fresh;
-  ask.limit = limit;
+  ask.limit = allowance.limit;
+  ask.memory_share = allowance.memory_share;
   Outcome outcome = run(ask);
   if (outcome.kind == Outcome::Kind::outputs && same_bits(outcome, known.outcome))
     return {std::move(outcome), known.verdict};
@@ -167,15 +171,16 @@ Answered Confirmation::run_alone(const Planned& planned, const Answered& known, 
 
 Confirmed Confirmation::confirm(const Planned& planned, Answered first, const Steps& before, milliseconds waited,
                                 Experience& experience) {
-  const milliseconds limit = experience.limit_alone(planned.c);
+  const Allowance alone = experience.allowance(planned.c);
   // Cut off by our patience, it may still answer within the limit it has alone.
-  const bool was_cut_off = first.outcome.kind == Outcome::Kind::timed_out && waited.count() > 0 && waited != limit;
+  const bool was_cut_off =
+      first.outcome.kind == Outcome::Kind::timed_out && waited.count() > 0 && waited != alone.limit;
   Confirmed confirmed{{}, {}};
-  confirmed.answered = before.empty() && !was_cut_off ? first : run_alone(planned, first, limit);
+  confirmed.answered = before.empty() && !was_cut_off ? first : run_alone(planned, first, alone);
   const bool comes_alone = ends_alike(first, confirmed.answered);
   if (confirmed.answered.verdict.state == State::refused)
     experience.refusals.insert({planned.c.version, reason_of(confirmed.answered.verdict)});
-  if (confirmed.answered.outcome.kind == Outcome::Kind::timed_out && limit.count() == 0)
+  if (confirmed.answered.outcome.kind == Outcome::Kind::timed_out && alone.limit.count() == 0)
     experience.hangs.insert(operator_name(planned.c.version));
   if (confirmed.answered.outcome.kind == Outcome::Kind::out_of_memory)
     experience.eaters.insert(operator_name(planned.c.version));
@@ -208,7 +213,7 @@ void Confirmation::repeat(const Planned& planned, const Answered& first, bool ca
   if (alone.outcome.kind == Outcome::Kind::timed_out || alone.outcome.kind == Outcome::Kind::out_of_memory) return;
   std::string ends = "first " + in_words(first.verdict) + ", then";
   const auto ends_so_again = [&](bool is_fresh) {
-    const Answered again = run_alone(planned, alone, milliseconds(0), is_fresh);
+    const Answered again = run_alone(planned, alone, {}, is_fresh);
     ends += (ends.ends_with("then") ? " " : ", ") + in_words(again.verdict);
     return std::pair(ends_alike(alone, again), again.verdict);
   };
@@ -242,7 +247,7 @@ bool Confirmation::brings(const Steps& before, const Planned& planned, const Ans
                        outcome.kind == Outcome::Kind::out_of_memory || outcome.kind == Outcome::Kind::garbled;
     if (ended || was_interrupted_) return false;
   }
-  const Answered last = run_alone(planned, first, milliseconds(0), false);
+  const Answered last = run_alone(planned, first, {}, false);
   return last.verdict.state == first.verdict.state && last.verdict.because == first.verdict.because;
 }
 

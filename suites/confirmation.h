@@ -53,6 +53,12 @@ class Pace {
   std::array<Int, 24> answers_{};
 };
 
+// What a case may take: the time for its answer, 0 for all there is, and one part in so many of the memory.
+struct Allowance {
+  std::chrono::milliseconds limit{0};
+  std::size_t memory_share = 1;
+};
+
 // What a job knows of the backend: what earlier epochs showed, and what it saw since.
 struct Experience {
   const CircuitBreaker* breaker = nullptr;               // may be none
@@ -66,9 +72,9 @@ struct Experience {
   // How long a case may take in a session, after which it is run alone: a multiple of what answers take, at least a
   // second; 0, the full limit, until enough of them are known. Fewer are enough where something hung already.
   std::chrono::milliseconds patience() const;
-  // How long it may take alone: the full limit, unless the cause of its hanging was confirmed under that. What crashes
-  // or eats memory gets the time to do so.
-  std::chrono::milliseconds limit_alone(const Case& c) const;
+  // What it may take alone: the full limits, unless the cause of its hanging, or of its eating memory, was confirmed
+  // under them. What crashes or eats memory gets the time to do so.
+  Allowance allowance(const Case& c) const;
 };
 
 struct Confirmed {
@@ -94,8 +100,7 @@ class Confirmation {
 
  private:
   oracles::Outcome run(const Ask& ask);
-  Answered run_alone(const Planned& planned, const Answered& known, std::chrono::milliseconds limit,
-                     bool is_fresh = true);
+  Answered run_alone(const Planned& planned, const Answered& known, const Allowance& allowance, bool is_fresh = true);
   Steps shortest(const Planned& planned, const Answered& first, const Steps& before, Experience& experience);
   bool brings(const Steps& before, const Planned& planned, const Answered& first);
   void repeat(const Planned& planned, const Answered& first, bool came_in_session, Confirmed& confirmed);

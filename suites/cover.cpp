@@ -2,8 +2,10 @@
 #include "suites/cover.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -15,6 +17,7 @@ namespace {
 
 constexpr std::size_t most_claims = 5;
 constexpr std::size_t most_alternatives = 3;  // words after `in`
+constexpr std::size_t most_told = 8;          // likewise, of those that no case outside has
 
 bool is_plain(const std::string& word) {
   return std::ranges::all_of(word, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
@@ -213,6 +216,17 @@ struct Claimed {
   std::string text;
   Predicate claim;
   Mask inside, outside;
+
+  // So many alternatives it took from what there was to choose from.
+  std::size_t words() const {
+    std::size_t count = 1;
+    for (std::size_t at = text.find(", "); at != text.npos; at = text.find(", ", at + 1)) ++count;
+    return count;
+  }
+  bool is_about_shapes() const {
+    return std::ranges::any_of(std::array{"shape(", "rank(", "dim(", "elements("},
+                               [&](const char* word) { return text.find(word) != text.npos; });
+  }
 };
 
 // Works out once what a claim holds for: one case after the other is told from the same others.
@@ -237,6 +251,7 @@ class ClaimTable {
     return at->second = claims_about(alike);
   }
   const std::vector<Case>& inside() const { return inside_; }
+  const std::vector<Case>& outside() const { return outside_; }
 
  private:
   const std::vector<Case>& inside_;
@@ -272,16 +287,18 @@ double log_purity(const Mask& inside, const Mask& outside) {
   return std::log2(static_cast<double>(count(inside)) / static_cast<double>(count(inside) + count(outside)));
 }
 
+// Lists claims for a case inside, given the masks of those that are left.
+using ClaimsFor = std::function<std::vector<const Claimed*>(const Mask& inside, const Mask& outside)>;
+
 // The claims of one piece; empty where no short conjunction tells the seed from the cases outside.
-std::vector<const Claimed*> grown(const std::vector<const Claimed*>& claims, const Mask& all_inside,
-                                  const Mask& all_outside, std::size_t most_per_piece) {
+std::vector<const Claimed*> grown(const ClaimsFor& claims_for, const ClaimTable& table, std::size_t most_per_piece) {
   std::vector<const Claimed*> chosen;
-  Mask inside = all_inside, outside = all_outside;
+  Mask inside(table.inside().size(), true), outside(table.outside().size(), true);
   while (count(outside) > 0) {
     const Claimed* best = nullptr;
     double most = 0;
     const double before = log_purity(inside, outside);
-    for (const Claimed* each : claims)
+    for (const Claimed* each : claims_for(inside, outside))
       if (const double with = gain(count(both(inside, each->inside)), count(both(outside, each->outside)), before);
           with > most) {
         most = with;
@@ -301,21 +318,20 @@ std::string conjunction(const std::vector<const Claimed*>& claims) {
   return text;
 }
 
-}  // namespace
-
-Pieces pieces(const std::vector<Case>& inside, const std::vector<Case>& outside, std::size_t least,
-              std::size_t most_per_piece) {
+// Finds one piece after the other, each from a case inside that is left: `grow` gives its claims, `is_kept` says of a
+// piece whether the cases inside that it holds for are enough.
+Pieces pieces_of(const ClaimTable& table, Mask left,
+                 const std::function<std::vector<const Claimed*>(std::size_t seed)>& grow,
+                 const std::function<bool(const std::vector<const Claimed*>&, std::size_t held)>& is_kept) {
   Pieces out;
-  Mask left(inside.size(), true);
-  ClaimTable table(inside, outside);
+  const std::vector<Case>& inside = table.inside();
   for (std::size_t seed = 0; seed < inside.size(); ++seed) {
     if (!left[seed]) continue;
-    const auto chosen =
-        grown(claims_for(seed, table), Mask(inside.size(), true), Mask(outside.size(), true), most_per_piece);
+    const auto chosen = grow(seed);
     const Predicate when = chosen.empty() ? Predicate() : parsed(conjunction(chosen));
     const Mask held = holding(when, inside);
-    const bool is_told_apart = !chosen.empty() || outside.empty();
-    if (!is_told_apart || count(held) < least) {
+    const bool is_told_apart = !chosen.empty() || table.outside().empty();
+    if (!is_told_apart || !is_kept(chosen, count(held))) {
       out.left_over.push_back(seed);
       continue;
     }
@@ -325,6 +341,107 @@ Pieces pieces(const std::vector<Case>& inside, const std::vector<Case>& outside,
   }
   std::erase_if(out.left_over, [&](std::size_t i) { return !left[i]; });
   return out;
+}
+
+// -- more than chance
+
+// The word of a case that a function of the language gives for an input, "f32" or "normal".
+std::string word_of(const Case& c, const std::string& input, bool is_type) {
+  const auto found = c.node.inputs.find(input);
+  if (found == c.node.inputs.end() || found->second.presence != Input::Presence::given) return "";
+  return is_type ? std::string(name(found->second.type.dtype)) : c.sources.at(input).recipe.family;
+}
+
+// "recipe(X) in (huge, normal)": all words that cases inside have and no case outside; empty where the seed's is not
+// one of them.
+std::string told_by_words(const std::string& input, bool is_type, const Case& seed, const ClaimTable& table,
+                          const Mask& inside, const Mask& outside) {
+  std::set<std::string> words;
+  for (std::size_t i = 0; i < inside.size(); ++i)
+    if (inside[i]) words.insert(word_of(table.inside()[i], input, is_type));
+  for (std::size_t i = 0; i < outside.size(); ++i)
+    if (outside[i]) words.erase(word_of(table.outside()[i], input, is_type));
+  words.erase("");
+  if (words.size() > most_told || !words.contains(word_of(seed, input, is_type))) return "";
+  std::string all;
+  for (const std::string& each : words) all += (all.empty() ? "" : ", ") + written(each);
+  return (is_type ? "type(" : "recipe(") + input + (words.size() == 1 ? ") == " + all : ") in (" + all + ")");
+}
+
+// Drops claims that later ones made superfluous: the fewer, the more cases a piece speaks of.
+void prune(std::vector<const Claimed*>& chosen, std::size_t outside) {
+  for (std::size_t i = 0; i < chosen.size() && chosen.size() > 1;) {
+    Mask left(outside, true);
+    for (std::size_t k = 0; k < chosen.size(); ++k)
+      if (k != i) left = both(left, chosen[k]->outside);
+    if (count(left) == 0)
+      chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(i));
+    else
+      ++i;
+  }
+}
+
+double log_of_choices(std::size_t all, std::size_t chosen) {
+  const auto n = static_cast<double>(all), k = static_cast<double>(chosen);
+  return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
+}
+
+// Fisher's exact test, corrected for the conjunctions that were there to choose from (Bonferroni).
+bool beats_chance(std::size_t held, std::size_t inside, std::size_t outside, std::size_t words, std::size_t to_choose) {
+  constexpr double least = 20;
+  const double chance = log_of_choices(inside, held) - log_of_choices(inside + outside, held);
+  return chance + static_cast<double>(words) * std::log(static_cast<double>(to_choose)) + std::log(least) < 0;
+}
+
+Pieces told_apart(ClaimTable& table, Mask left, bool by_shapes) {
+  std::vector<const Claimed*> claims;
+  const auto grow = [&](std::size_t seed) {
+    claims = claims_for(seed, table);
+    if (!by_shapes) std::erase_if(claims, [](const Claimed* each) { return each->is_about_shapes(); });
+    const Case& c = table.inside()[seed];
+    const ClaimsFor with_words = [&](const Mask& inside, const Mask& outside) {
+      std::vector<const Claimed*> all = claims;
+      for (const Parameter& input : c.definition().inputs)
+        for (const bool is_type : {true, false})
+          if (const std::string text = told_by_words(input.name, is_type, c, table, inside, outside); !text.empty())
+            all.push_back(&table.claimed(text));
+      return all;
+    };
+    constexpr std::size_t most_per_piece = 3;
+    std::vector<const Claimed*> chosen = grown(with_words, table, most_per_piece);
+    prune(chosen, table.outside().size());
+    return chosen;
+  };
+  return pieces_of(table, std::move(left), grow, [&](const std::vector<const Claimed*>& chosen, std::size_t held) {
+    std::size_t words = 0;
+    for (const Claimed* each : chosen) words += each->words();
+    return table.outside().empty() ||
+           beats_chance(held, table.inside().size(), table.outside().size(), words, claims.size());
+  });
+}
+
+}  // namespace
+
+Pieces pieces(const std::vector<Case>& inside, const std::vector<Case>& outside, std::size_t least,
+              std::size_t most_per_piece) {
+  ClaimTable table(inside, outside);
+  const auto grow = [&](std::size_t seed) {
+    const std::vector<const Claimed*> claims = claims_for(seed, table);
+    return grown([&](const Mask&, const Mask&) { return claims; }, table, most_per_piece);
+  };
+  return pieces_of(table, Mask(inside.size(), true), grow,
+                   [&](const auto&, std::size_t held) { return held >= least; });
+}
+
+Pieces told_apart(const std::vector<Case>& inside, const std::vector<Case>& outside) {
+  ClaimTable table(inside, outside);
+  Pieces all = told_apart(table, Mask(inside.size(), true), false);
+  Mask left(inside.size(), false);
+  for (const std::size_t i : all.left_over) left[i] = true;
+  Pieces by_shapes = told_apart(table, std::move(left), true);
+  std::ranges::move(by_shapes.all, std::back_inserter(all.all));
+  all.left_over = std::move(by_shapes.left_over);
+  return all;
 }
 
 Cover cover(const std::vector<Case>& inside, const std::vector<Case>& outside) {

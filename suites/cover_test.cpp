@@ -47,6 +47,70 @@ TEST_CASE("where every case breaks there is nothing to tell apart, and the predi
   CHECK(cover(cases_of("Conv-1"), {}).when.text().empty());
 }
 
+// The pieces of what a predicate describes: they hold for nothing outside.
+Pieces told_of(const std::string& truth, const std::string& version) {
+  const Predicate holds = *parse_predicate(truth);
+  std::vector<Case> inside, outside;
+  for (const Case& c : cases_of(version)) (holds.holds(c) ? inside : outside).push_back(c);
+  Pieces found = told_apart(inside, outside);
+  for (const Predicate& when : found.all)
+    CHECK(std::ranges::none_of(outside, [&](const Case& c) { return when.holds(c); }));
+  return found;
+}
+
+std::string texts(const Pieces& pieces) {
+  std::string all;
+  for (const Predicate& when : pieces.all) all += (all.empty() ? "" : " | ") + when.text();
+  return all;
+}
+
+TEST_CASE("what a type and the data bring is told by type and data, and not by shapes that came with them", "[cover]") {
+  for (const char* truth : {"type(X) == f64 and recipe(X) in (huge, normal)", "type(X) == f16 and recipe(X) == small",
+                            "recipe(X) in (normal, pattern, small)"}) {
+    const Pieces found = told_of(truth, "AveragePool-19");
+    INFO(truth << " became " << texts(found));
+    CHECK(found.left_over.empty());
+    CHECK(found.all.size() == 1);
+    for (const char* word : {"dim(", "rank(", "shape(", "elements("})
+      CHECK(texts(found).find(word) == std::string::npos);
+  }
+  CHECK(texts(told_of("type(X) == f64 and recipe(X) in (huge, normal)", "AveragePool-19")) ==
+        "type(X) == f64 and recipe(X) in (huge, normal)");
+}
+
+TEST_CASE("what attributes or shapes bring is told by them", "[cover]") {
+  for (const char* truth :
+       {"any(strides) > 2", "auto_pad == VALID and type(X) == f32", "any(shape(X)) == 0", "rank(X) == 5"}) {
+    const Pieces found = told_of(truth, "AveragePool-19");
+    INFO(truth << " became " << texts(found));
+    CHECK(found.left_over.empty());
+  }
+}
+
+TEST_CASE("what no claim describes is left over: no predicate is made up", "[cover]") {
+  int made_up = 0;
+  for (std::size_t seed = 0; seed < 20; ++seed) {
+    std::vector<Case> inside, outside;
+    const std::vector<Case>& all = cases_of("AveragePool-19");
+    for (std::size_t i = 0; i < all.size(); ++i)
+      ((i * 2654435761 + seed * 40503) % 997 < 40 ? inside : outside).push_back(all[i]);
+    REQUIRE(inside.size() > 3);
+    const Pieces found = told_apart(inside, outside);
+    INFO(texts(found));
+    made_up += found.all.empty() ? 0 : 1;
+    CHECK(found.left_over.size() + 3 >= inside.size());
+  }
+  CHECK(made_up <= 3);  // one of twenty by chance, for each number of claims
+}
+
+TEST_CASE("a few cases tell nothing, and where nothing passes there is nothing to tell apart", "[cover]") {
+  const std::vector<Case>& all = cases_of("AveragePool-19");
+  CHECK(told_apart({all[5]}, {all.begin() + 6, all.end()}).left_over == std::vector<std::size_t>{0});
+  const Pieces everywhere = told_apart(all, {});
+  REQUIRE(everywhere.all.size() == 1);
+  CHECK(everywhere.all[0].text().empty());
+}
+
 TEST_CASE("whatever breaks, the cover holds for all of it and counts what else it holds for", "[cover]") {
   rc::prop("for any few cases inside", [] {
     const auto& all = cases_of(*rc::gen::element<std::string>("AveragePool-22", "Conv-22", "QLinearConv-10"));

@@ -172,8 +172,11 @@ TEST_CASE("doctor: our own workers and the example keep the protocol", "[doctor]
   const auto findings = examine(command_of(backend), patient_limits());
   INFO(backend << "\n" << listed(marked(findings, Mark::wrong)));
   CHECK(marked(findings, Mark::wrong).empty());
-  for (const char* check : {"answers a model", "i32 goes in", "f16 comes back", "weights as parts"})
+  for (const char* check : {"answers a model", "i32 goes in", "f16 comes back", "weights as parts", "forks"})
     CHECK(finding_of(findings, check).mark == Mark::ok);
+  if (backend != "reference") return;
+  const std::string all = std::to_string(operators().size());
+  CHECK_THAT(finding_of(findings, "each operator").got, Contains("answers " + all + " of " + all + ": "));
 }
 
 TEST_CASE("doctor: a worker written from the protocol document alone keeps it", "[doctor]") {
@@ -199,6 +202,17 @@ TEST_CASE("doctor: of a worker that answers no model only the frames are seen, a
   CHECK_THAT(finding.got, Contains("turned away all") && Contains("AveragePool-22"));
   CHECK(finding_of(findings, "several data sets").mark == Mark::skipped);
   CHECK(finding_of(findings, "stdin ends").mark == Mark::ok);
+}
+
+TEST_CASE("doctor: each operator is asked, and what is turned away is named with its reason", "[doctor]") {
+  const auto refuser = examine(lame("refuses everything"), patient_limits());
+  const Observation& refused = finding_of(refuser, "each operator");
+  CHECK(refused.mark == Mark::ok);
+  CHECK_THAT(refused.got, Contains("answers 0 of ") && Contains("; not ") && Contains(" (refused: "));
+  const Observation& crashed = finding_of(examine(lame("crashes"), patient_limits()), "each operator");
+  CHECK(crashed.mark == Mark::note);
+  CHECK_THAT(crashed.got, Contains("broken off by ") && Contains("SIGSEGV"));
+  CHECK(crashed.sent.starts_with("the model "));
 }
 
 TEST_CASE("doctor: a value that an option declares is asked", "[doctor]") {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
@@ -47,7 +48,24 @@ bool is_expected(const Json& verdict, const Breach& breach) {
       marks, [&](const Json& mark) { return mark.at("mark") == "xfail" && mark.at("detail") == breach.word; });
 }
 
+// The predicates of each operator version and cause, by the version's name and the number of the cause.
+using Exceptions = std::map<std::pair<std::string, std::size_t>, std::vector<Predicate>>;
+
+Exceptions exceptions_of(const Json& report) {
+  Exceptions all;
+  for (const Json& row : report.value("operators", Json::array()))
+    for (const Json& each : row.value("exceptions", Json::array()))
+      for (const Json& when : each.at("when")) {
+        const std::string text = when;
+        Result<Predicate> read = text.empty() ? Predicate() : parse_predicate(text);  // everywhere
+        if (!read) throw std::invalid_argument(read.error());
+        all[{row.at("op").get<std::string>(), each.at("cause").get<std::size_t>()}].push_back(*std::move(read));
+      }
+  return all;
+}
+
 CaseEvidence certified(const Json& report, const Baseline& known) {
+  const Exceptions exceptions = exceptions_of(report);
   using Key = std::tuple<OpVersion, Breach, std::string>;  // and what a refusal said
   std::map<Key, Breaking> groups;
   CaseEvidence evidence;
@@ -64,7 +82,11 @@ CaseEvidence certified(const Json& report, const Baseline& known) {
                                                           : "";
       Breaking& group =
           groups.try_emplace({c.version, breach, said}, Breaking{breach.word, {breach.because}}).first->second;
-      if (is_sorted) group.says = printable(report.at("causes").at(cause - 1).at("sentence").get<std::string>());
+      if (is_sorted && group.cases.empty()) {
+        group.says = printable(report.at("causes").at(cause - 1).at("sentence").get<std::string>());
+        if (const auto found = exceptions.find({text(c.version), cause}); found != exceptions.end())
+          group.where = found->second;
+      }
       group.cases.push_back(c);
     }
     if (breaches.empty() && (verdict.at("state") == "pass" || verdict.at("state") == "contested"))
@@ -78,94 +100,40 @@ CaseEvidence certified(const Json& report, const Baseline& known) {
 
 constexpr std::uint64_t most_drawn = 20'000;  // indices; some seconds
 
-// A cause of the report, as far as it says which findings are of it.
-struct Cause {
-  std::string state, because, pattern;
-  std::set<std::string> versions, models, examples;
-
-  explicit Cause(const Json& json)
-      : state(json.at("state")),
-        because(json.at("because")),
-        pattern(json.at("pattern")),
-        models(json.at("models").get<std::set<std::string>>()),
-        examples(json.at("examples").get<std::set<std::string>>()) {
-    for (const auto& [version, count] : json.at("versions").items()) versions.insert(version);
-  }
-
-  // The report names the smallest findings of a cause; the others are those that look like it.
-  bool has(const Json& finding) const {
-    if (examples.contains(finding.at("id").get<std::string>())) return true;
-    const std::string line = finding.at("line"), reason = finding.at("because");
-    if (finding.at("state") != state || !versions.contains(line.substr(0, line.find(' ')))) return false;
-    const auto ids = finding.at("models").get<std::set<std::string>>();
-    if (!models.empty()) return std::ranges::any_of(ids, [&](const std::string& id) { return models.contains(id); });
-    return ids.empty() && because.find(reason) != because.npos && (pattern.empty() || finding.at("pattern") == pattern);
-  }
-};
-
-// What a failure looks like: a few findings stand for all that look the same.
+// What a failure looks like, where no cause is named.
 std::string look_of(const Json& failure) {
   const std::string line = failure.at("line");
   return line.substr(0, line.find(' ')) + "\t" + failure.at("state").get<std::string>() + "\t" +
          failure.at("because").get<std::string>() + "\t" + failure.at("pattern").get<std::string>();
 }
 
-// Which cause each failure is of, by the findings of the report.
-class Sorter {
- public:
-  explicit Sorter(const Json& report) {
-    std::map<std::string, std::string> looks;  // of the lines that failed
-    for (const Json& each : report.at("failures")) looks[each.at("line").get<std::string>()] = look_of(each);
-    for (const Json& each : report.at("causes")) causes_.emplace_back(each);
-    for (const Json& each : report.at("findings")) {
-      const auto found = std::ranges::find_if(causes_, [&](const Cause& cause) { return cause.has(each); });
-      if (found == causes_.end()) continue;
-      const auto at = static_cast<std::size_t>(found - causes_.begin());
-      const std::string first = each.at("found");
-      by_line_[first] = at;
-      if (const auto look = looks.find(first); look != looks.end()) by_look_[look->second] = at;
-      simplest_[at].push_back(case_of(each.at("line")));
-    }
-  }
-
-  // None where no finding looks like it.
-  std::optional<std::size_t> cause_of(const Json& failure) const {
-    if (const auto found = by_line_.find(failure.at("line").get<std::string>()); found != by_line_.end())
-      return found->second;
-    const auto found = by_look_.find(look_of(failure));
-    return found == by_look_.end() ? std::nullopt : std::optional(found->second);
-  }
-  std::vector<Case> simplest(std::size_t cause) const {
-    const auto found = simplest_.find(cause);
-    return found == simplest_.end() ? std::vector<Case>{} : found->second;
-  }
-
- private:
-  std::vector<Cause> causes_;
-  std::map<std::string, std::size_t> by_line_, by_look_;
-  std::map<std::size_t, std::vector<Case>> simplest_;
-};
+// The shrunk cases of each cause, by its number.
+std::map<std::size_t, std::vector<Case>> shrunk_cases(const Json& report) {
+  std::map<std::size_t, std::vector<Case>> all;
+  for (const Json& each : report.at("findings"))
+    all[each.value("cause", std::size_t{0})].push_back(case_of(each.at("line")));
+  return all;
+}
 
 // One group per cause, breach and operator; what no cause claims is grouped by what it looks like.
 void group_failures(const Json& report, CaseEvidence& evidence) {
-  const Sorter sorter(report);
+  const std::map<std::size_t, std::vector<Case>> shrunk = shrunk_cases(report);
+  const Json& causes = report.at("causes");
+  if (!causes.is_array()) throw std::invalid_argument("causes");
   std::map<std::tuple<std::size_t, std::string, std::string, std::string>, Breaking> groups;
   for (const Json& failure : report.at("failures")) {
     if (failure.at("excused").get<bool>()) continue;
     Case c = case_of(failure.at("line"));
     const std::string word = failure.at("state");
-    const auto cause = sorter.cause_of(failure);
-    Breaking& group =
-        groups[{cause.value_or(SIZE_MAX), c.version.domain, c.version.name, word + (cause ? "" : look_of(failure))}];
+    const std::size_t cause = failure.value("cause", std::size_t{0});
+    Breaking& group = groups[{cause, c.version.domain, c.version.name, word + (cause > 0 ? "" : look_of(failure))}];
     if (group.cases.empty()) {
       group.word = word;
-      if (cause) {
-        group.says = printable(report.at("causes").at(*cause).at("sentence").get<std::string>());
-        group.simplest = sorter.simplest(*cause);
-        std::erase_if(group.simplest, [&](const Case& each) {
-          return std::tie(each.version.domain, each.version.name) != std::tie(c.version.domain, c.version.name);
+      if (cause > 0) group.says = printable(causes.at(cause - 1).at("sentence").get<std::string>());
+      if (const auto found = shrunk.find(cause); cause > 0 && found != shrunk.end())
+        std::ranges::copy_if(found->second, std::back_inserter(group.simplest), [&](const Case& each) {
+          return std::tie(each.version.domain, each.version.name) == std::tie(c.version.domain, c.version.name);
         });
-      }
     }
     group.because.insert(failure.at("because").get<std::string>());
     group.cases.push_back(std::move(c));

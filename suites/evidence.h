@@ -2,7 +2,7 @@
 // Evidence: the cases of a report that break conformance, grouped as a person would excuse them, and those that do not.
 #pragma once
 
-#include "reference/case.h"
+#include "suites/predicate.h"
 
 #include <map>
 #include <set>
@@ -19,6 +19,8 @@ struct Breaking {
   std::string says = {};            // the sentence of the cause, where the report has one
   std::vector<Case> cases = {};     // of one operator, in one or more versions
   std::vector<Case> simplest = {};  // to which some of them were shrunk
+  // What the report says of where they break: each holds for no case of theirs that passes. A fuzz report says nothing.
+  std::vector<Predicate> where = {};
 };
 
 struct CaseEvidence {

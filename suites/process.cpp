@@ -288,6 +288,8 @@ std::size_t Process::resident_bytes() const { return cell_->census(SIZE_MAX).res
 
 std::size_t Process::watched_bytes() const { return watched_->resident(); }
 
+void Process::allow(std::size_t memory) { watched_->allow(memory); }
+
 Excess Process::excess() const { return watched_->excess(); }
 
 void Process::note_ending(std::chrono::milliseconds within) {

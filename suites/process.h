@@ -99,6 +99,7 @@ class Process {
   std::size_t unread_bytes() const;                           // of what was sent to it
   std::size_t resident_bytes() const;                         // of the child and all it started, counted now
   std::size_t watched_bytes() const;                          // the same, up to 20 ms old and for nothing
+  void allow(std::size_t memory);                             // resident bytes from now on
   Excess excess() const;                                      // of which it was killed
   Isolation isolation() const { return cell_->isolation(); }  // how it is kept from the rest
   // Ends it and all it started now, and collects what is left in its log.

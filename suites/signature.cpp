@@ -94,7 +94,7 @@ Signature signature_of(const Case& c, const Answered& answered, const oracles::J
       break;
     case State::contested: signature.pattern = text(verdict.readings); break;
     case State::refused:
-    case State::error: signature.pattern = reason_pattern(verdict.detail); break;
+    case State::error: signature.pattern = reason_pattern(verdict); break;
     default: break;
   }
   return signature;
@@ -112,6 +112,12 @@ std::string reason_pattern(std::string_view reason) {
     if (out.size() > longest) break;
   }
   return out;
+}
+
+std::string reason_pattern(const oracles::Verdict& verdict) {
+  const bool was_ended = verdict.because == "timed out" || verdict.because == "out of memory";
+  const std::string_view words = verdict.detail;
+  return reason_pattern(was_ended ? words.substr(0, words.find("; its last words: ")) : words);
 }
 
 std::string text(const Signature& signature) {

@@ -33,6 +33,8 @@ Signature signature_of(const Case& c, const Answered& answered, const oracles::J
 std::string text(const Signature& signature);  // "AveragePool-19 fail shape larger"
 // A backend's words with every number as #: what differs from case to case is no other failure.
 std::string reason_pattern(std::string_view reason);
+// That of a refusal or an error. What was ended from outside, being late or large, has said nothing about why.
+std::string reason_pattern(const oracles::Verdict& verdict);
 
 // The order in which failures are told: wrong answers, crashes and hangs, wrong refusals, precision, the rest.
 int gravity(oracles::State state);

@@ -61,6 +61,20 @@ TEST_CASE("A reason is the same whatever numbers are in it", "[signature]") {
   CHECK(refused("pads exceed kernel 3") != refused("strides exceed kernel 3"));
 }
 
+TEST_CASE("What was ended from outside is one failure, whatever its last words and its limit were", "[signature]") {
+  const auto ended = [](const std::string& because, const std::string& detail) {
+    oracles::Verdict verdict;
+    verdict.state = oracles::State::error;
+    verdict.because = because;
+    verdict.detail = detail;
+    return reason_pattern(verdict);
+  };
+  CHECK(ended("timed out", "no answer within 10 s") == ended("timed out", "no answer within 1.28 s; its last words: slow"));
+  CHECK(ended("out of memory", "more than 4096 MiB of memory resident") ==
+        ended("out of memory", "more than 512 MiB of memory resident; its last words: ret = a / b"));
+  CHECK(ended("crashed", "died by SIGABRT; its last words: a") != ended("crashed", "died by SIGABRT; its last words: b"));
+}
+
 TEST_CASE("The predicate says what is special about a case, and nothing else", "[signature]") {
   CHECK(predicate_of(*parse_case(pool)).empty());
   const auto special = predicate_of(*parse_case(

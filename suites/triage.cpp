@@ -175,22 +175,28 @@ std::vector<Finding> findings_of(std::span<const Failure> failures, Crew& crew, 
   return all;
 }
 
-// A failure that was not looked at again is of the cause of the last one that looks the same and was.
+std::vector<std::size_t> cause_of_each(std::span<const Failure> failures, std::span<const Finding> findings,
+                                       std::span<const Cause> causes) {
+  std::map<std::string_view, std::size_t> by_line;
+  for (std::size_t i = 0; i < causes.size(); ++i)
+    for (const std::size_t member : causes[i].members) by_line[findings[member].found] = i;
+  std::map<Signature, std::size_t> by_look;
+  for (const Failure& failure : failures)
+    if (const auto known = by_line.find(failure.planned.line); known != by_line.end())
+      by_look[failure.signature] = known->second;
+  std::vector<std::size_t> all;
+  for (const Failure& failure : failures) {
+    const auto line = by_line.find(failure.planned.line);
+    const auto look = by_look.find(failure.signature);
+    all.push_back(line != by_line.end() ? line->second : look != by_look.end() ? look->second : no_cause);
+  }
+  return all;
+}
+
 Sorted sorted(std::vector<Failure> failures, std::vector<Finding> findings, std::span<const WrongModel> models) {
   Sorted out{std::move(failures), std::move(findings), {}, {}};
   out.causes = causes_of(out.findings, models);
-  std::map<std::string_view, std::size_t> by_line;
-  for (std::size_t i = 0; i < out.causes.size(); ++i)
-    for (const std::size_t member : out.causes[i].members) by_line[out.findings[member].found] = i;
-  std::map<Signature, std::size_t> by_look;
-  for (const Failure& failure : out.failures)
-    if (const auto known = by_line.find(failure.planned.line); known != by_line.end())
-      by_look[failure.signature] = known->second;
-  for (const Failure& failure : out.failures) {
-    const auto line = by_line.find(failure.planned.line);
-    const auto look = by_look.find(failure.signature);
-    out.cause_of.push_back(line != by_line.end() ? line->second : look != by_look.end() ? look->second : no_cause);
-  }
+  out.cause_of = cause_of_each(out.failures, out.findings, out.causes);
   return out;
 }
 

@@ -51,14 +51,19 @@ std::vector<Example> examples_of(std::span<const Failure> failures, std::size_t 
 std::vector<Finding> findings_of(std::span<const Failure> failures, Crew& crew, const Conduct& conduct,
                                  std::span<const WrongModel> models, const Sorting& sorting = {});
 
+inline constexpr std::size_t no_cause = static_cast<std::size_t>(-1);
+// Names the cause of each failure, by its index: that of its own finding, else that of the last finding that looks the
+// same; `no_cause` where nothing like it was looked at again.
+std::vector<std::size_t> cause_of_each(std::span<const Failure> failures, std::span<const Finding> findings,
+                                       std::span<const Cause> causes);
+
 // Failures sorted into causes.
 struct Sorted {
   std::vector<Failure> failures;      // by index
   std::vector<Finding> findings;      // those that were looked at again
   std::vector<Cause> causes;          // of these, the gravest first
-  std::vector<std::size_t> cause_of;  // by failure; `no_cause` where none like it was looked at again
+  std::vector<std::size_t> cause_of;  // by failure, as cause_of_each
 };
-inline constexpr std::size_t no_cause = static_cast<std::size_t>(-1);
 Sorted sorted(std::vector<Failure> failures, std::vector<Finding> findings, std::span<const WrongModel> models);
 
 // Runs a case, alone in a fresh process where `is_fresh` asks for one and that costs milliseconds, and judges what

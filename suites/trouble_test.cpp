@@ -114,6 +114,20 @@ TEST_CASE("what hangs for a cause that is known is not run again, and everything
   CHECK(std::ranges::count(states(whole), State::error) == 5);
 }
 
+TEST_CASE("the first hang of an operator lasts for the full limit, and a later one says the shorter limit it had",
+          "[trouble]") {
+  Conduct exhaustive = plain();
+  exhaustive.exhaustive = true;
+  const Campaign campaign = run(dilating(18), troubled("hangs", 2500ms), exhaustive);
+  std::vector<std::string> limits;
+  for (const auto& verdict : campaign.verdicts)
+    if (verdict->state == State::error) limits.push_back(verdict->detail);
+  REQUIRE(limits.size() == 6);
+  CHECK(limits.front() == "no answer within 2.5 s");
+  CHECK(limits.back() == "no answer within 2 s");  // five answers are known, not fifty
+  for (const std::string& each : limits) CHECK(reason_pattern(each) == "no answer within # s");
+}
+
 TEST_CASE("what the breaker keeps from running does not depend on the number of jobs", "[trouble][breaker]") {
   const Suite suite = dilating(60);
   CHECK(told(run(suite, troubled("crashes"), plain(1))) == told(run(suite, troubled("crashes"), plain(3))));

@@ -38,21 +38,6 @@ std::vector<Case> outside_of(const Breaking& group, const CaseEvidence& evidence
   return outside;
 }
 
-// What holds for the simplest cases as well is what the breach needs.
-Waiver drafted(const Breaking& group, const CaseEvidence& evidence) {
-  std::vector<Case> inside = group.cases;
-  inside.insert(inside.end(), group.simplest.begin(), group.simplest.end());
-  const Cover found = cover(inside, outside_of(group, evidence));
-  return {"",
-          versions_of(group.cases),
-          found.when.text(),
-          group.word,
-          group.because,
-          group.says,
-          static_cast<Int>(group.cases.size()),
-          static_cast<Int>(found.also)};
-}
-
 // The same breach under the same predicate of another version of the operator is one waiver.
 void join(std::vector<Waiver>& all, Waiver next) {
   const auto name = [](const Waiver& waiver) {
@@ -71,6 +56,46 @@ void join(std::vector<Waiver>& all, Waiver next) {
     same->also += next.also;
   }
   same->covers += next.covers;
+}
+
+// A waiver of those cases of the group that `covered` holds.
+Waiver waiver_of(const Breaking& group, const std::vector<Case>& covered, const Predicate& when, std::size_t also) {
+  return {"",
+          versions_of(covered),
+          when.text(),
+          group.word,
+          group.because,
+          group.says,
+          static_cast<Int>(covered.size()),
+          static_cast<Int>(also)};
+}
+
+// Takes the cases that a predicate holds for out of `left`.
+std::vector<Case> taken(std::vector<Case>& left, const Predicate& when) {
+  const auto rest = std::ranges::stable_partition(left, [&](const Case& c) { return when.holds(c); });
+  std::vector<Case> out(std::make_move_iterator(left.begin()), std::make_move_iterator(rest.begin()));
+  left.erase(left.begin(), rest.begin());
+  return out;
+}
+
+// Drafts a waiver for each predicate that says where the group breaks and nothing passes: those of the report, else
+// what the same search finds (what holds for the shrunk cases as well is what the breach needs). The cases that no such
+// predicate holds for have one by what is common to them, which cases that pass may meet as well.
+void add_drafts(const Breaking& group, const CaseEvidence& evidence, std::vector<Waiver>& all) {
+  const std::vector<Case> outside = outside_of(group, evidence);
+  std::vector<Predicate> where = group.where;
+  if (where.empty()) {
+    std::vector<Case> inside = group.cases;
+    inside.insert(inside.end(), group.simplest.begin(), group.simplest.end());
+    where = told_apart(inside, outside).all;
+  }
+  std::vector<Case> left = group.cases;
+  for (const Predicate& when : where)
+    if (const std::vector<Case> covered = taken(left, when); !covered.empty())
+      join(all, waiver_of(group, covered, when, 0));
+  if (left.empty()) return;
+  const Cover found = cover(left, outside);
+  join(all, waiver_of(group, left, found.when, found.also));
 }
 
 // "averagepool-fail-shape-2"
@@ -111,7 +136,7 @@ std::string entry_text(const Waiver& waiver, const Stand& stand) {
 WaiverDraft draft_waivers(std::string_view report, std::string_view name) {
   const CaseEvidence evidence = read_evidence(report, name);
   WaiverDraft draft{{}, evidence.about_passing};
-  for (const Breaking& group : evidence.groups) join(draft.waivers, drafted(group, evidence));
+  for (const Breaking& group : evidence.groups) add_drafts(group, evidence, draft.waivers);
   name_each(draft.waivers);
   return draft;
 }

@@ -33,8 +33,10 @@ struct Stand {
   Date expires;
 };
 
-// Drafts one waiver per cause where the report has causes; else one per operator version and breach (refusals: per
-// reason they gave), joined across versions where they say the same. Throws InputError where it is no report.
+// Drafts the waivers of each cause, or where there are no causes of each operator version and breach (refusals: per
+// reason they gave): one for each predicate that says where it breaks and nothing passes, as the report has them under
+// "conforms except where"; one for what is left. Joined across versions where they say the same. Throws InputError
+// where it is no report.
 WaiverDraft draft_waivers(std::string_view report, std::string_view name);
 
 // The ledger, an entry a line.

@@ -48,6 +48,29 @@ TEST_CASE("what breaks alike in two versions is one waiver, and passing cases ar
   for (const std::string& other : {plain, spread, same}) CHECK_FALSE(when.holds(*parse_case(pool("19", other))));
 }
 
+TEST_CASE("the predicates of a waiver are those of the report's causes", "[waivers]") {
+  // Others than a search over these cases would find.
+  const std::string where = "elements(X) == 4 and any(dilations) == 2 and auto_pad == SAME_UPPER";
+  const auto verdict = [](const std::string& line, const std::string& state, const std::string& more) {
+    return R"({"id":")" + case_id(line) + R"(","line":")" + line + R"(","state":")" + state +
+           R"(","because":"shape","detail":"","class":"valid-core")" + more + "}";
+  };
+  const auto text = [&](const std::string& when) {
+    return R"({"schema":1,"mode":"lenient","causes":[{"sentence":"it is odd"}],"operators":[{"op":"AveragePool-19",)"
+           R"("exceptions":[{"cause":1,"cases":2,"when":[")" +
+           when + R"("],"others":1}]}],"verdicts":[)" + verdict(pool("19", dilated), "fail", R"(,"cause":1)") + "," +
+           verdict(pool("19", spread), "fail", R"(,"cause":1)") + "," + verdict(pool("19", plain), "pass", "") + "]}";
+  };
+  const std::vector<Waiver> waivers = draft_waivers(text(where), "r.json").waivers;
+  REQUIRE(waivers.size() == 2);
+  CHECK(waivers[0].when == where);
+  CHECK(waivers[0].says == "it is odd");
+  CHECK(waivers[0].covers == 1);
+  CHECK(waivers[1].covers == 1);  // what no predicate of the report holds for
+  CHECK(parse_predicate(waivers[1].when)->holds(*parse_case(pool("19", spread))));
+  CHECK_THROWS_AS(draft_waivers(text("no predicate"), "r.json"), InputError);
+}
+
 TEST_CASE("refusals are told apart by what they said, not by its numbers", "[waivers]") {
   CHECK(draft_waivers(report({{pool("19", plain), "refused", "refused", "kernel 7 too large"},
                               {pool("19", plain, 2), "refused", "refused", "kernel 12 too large"},

@@ -66,7 +66,7 @@ class Watch {
 
 }  // namespace
 
-Watched::Watched(const Cell& cell, const Bounds& bounds) : cell_(cell), bounds_(bounds) {
+Watched::Watched(const Cell& cell, const Bounds& bounds) : cell_(cell), memory_(bounds.memory), tasks_(bounds.tasks) {
   Watch::instance().add(*this);
 }
 
@@ -74,13 +74,14 @@ void Watched::end() { Watch::instance().remove(*this); }
 
 bool Watched::look() {
   if (excess_ != Excess::none) return false;
-  const Census census = cell_.census(bounds_.tasks);
+  const std::size_t memory = memory_;
+  const Census census = cell_.census(tasks_);
   resident_ = census.resident;
-  if (census.resident > bounds_.memory) excess_ = Excess::memory;
-  if (census.tasks > bounds_.tasks) excess_ = Excess::tasks;  // the cause, where both are exceeded
+  if (census.resident > memory) excess_ = Excess::memory;
+  if (census.tasks > tasks_) excess_ = Excess::tasks;  // the cause, where both are exceeded
   if (excess_ == Excess::memory) cell_.clear();
   if (excess_ == Excess::tasks) cell_.kill();  // at once: what forks on outruns who ends it one by one
-  return census.resident > bounds_.memory / 2;
+  return census.resident > memory / 2;
 }
 
 }  // namespace assay::suites

@@ -28,10 +28,12 @@ class Watched {
   Excess excess() const { return excess_; }           // why the cell was ended
   std::size_t resident() const { return resident_; }  // when it was looked at last
   bool look();  // by the thread of the watch; true where it should look again soon
+  void allow(std::size_t memory) { memory_ = memory; }  // resident bytes from now on
 
  private:
   const Cell& cell_;
-  Bounds bounds_;
+  std::atomic<std::size_t> memory_;
+  std::size_t tasks_;
   std::atomic<Excess> excess_ = Excess::none;
   std::atomic<std::size_t> resident_ = 0;
 };

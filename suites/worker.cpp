@@ -38,8 +38,6 @@ struct Worker::Exchange {
     if (!ask) return limits.describe;
     return ask->limit.count() ? std::min(ask->limit, limits.run) : limits.run;
   }
-  // The same for every case, whatever was learnt about how long answers take.
-  std::string limit_in_words() const;
   std::size_t expected() const { return header + total(answer.sets); }
   Progress look();
   std::string read_header(std::string_view line);  // what is wrong with it
@@ -50,9 +48,15 @@ namespace {
 
 constexpr auto grace = std::chrono::milliseconds(500);  // to die, after the reply pipe was closed or stdin was
 
+// "10 s", "1.28 s", "300 ms": from a second on in seconds, so that hangs cut off under several limits read alike but
+// for the number.
 std::string in_words(std::chrono::milliseconds limit) {
   const auto count = limit.count();
-  return count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
+  if (count < 1000) return std::to_string(count) + " ms";
+  std::string words = std::to_string(count / 1000);
+  if (count % 1000 == 0) return words + " s";
+  words += "." + std::to_string(1000 + count % 1000).substr(1);
+  return words.substr(0, words.find_last_not_of('0') + 1) + " s";
 }
 
 std::string in_words(std::size_t bytes) {
@@ -110,8 +114,6 @@ std::optional<Introduction> introduction_on_stdout(std::string_view log) {
 }
 
 }  // namespace
-
-std::string Worker::Exchange::limit_in_words() const { return in_words(ask ? limits.run : limits.describe); }
 
 std::string Worker::Exchange::read_header(std::string_view line) {
   if (!ask) {
@@ -199,6 +201,7 @@ void Worker::pose(const Ask& question) {
   is_fresh_ = false;
   exchange_ = std::make_unique<Exchange>(&question, limits_);
   if (not_asked_) return;
+  process_->allow(allowed_ = memory_for(question));
   process_->forget_log();
   exchange_->question = run_line(question);
   exchange_->outgoing.add(exchange_->question);
@@ -206,6 +209,13 @@ void Worker::pose(const Ask& question) {
   for (const auto& set : question.sets)
     for (const std::string& part : set) exchange_->outgoing.add(part);
   process_->send(exchange_->outgoing);
+}
+
+// A share of the limit is for what the case takes: a runtime that fills half of it alone has the whole.
+std::size_t Worker::memory_for(const Ask& question) const {
+  if (question.memory_share <= 1) return limits_.memory;
+  const std::size_t share = limits_.memory / question.memory_share;
+  return process_->resident_bytes() < share / 2 ? share : limits_.memory;
 }
 
 Outcome Worker::outcome_of(const Exchange& exchange) {
@@ -266,6 +276,7 @@ std::optional<Outcome> Worker::start() {
   isolation_ = words(process_->isolation());
   ++starts_;
   answers_ = 0;
+  allowed_ = limits_.memory;
   is_fresh_ = true;
   Exchange exchange(nullptr, limits_);
   exchange.question = describe_line();
@@ -294,7 +305,7 @@ Outcome Worker::failed(Kind kind, std::string because) {
 Outcome Worker::ended(const Exchange& exchange) {
   process_->finish(grace);
   if (process_->excess() == Excess::memory)
-    return failed(Kind::out_of_memory, "more than " + in_words(limits_.memory) + " of memory resident");
+    return failed(Kind::out_of_memory, "more than " + in_words(allowed_) + " of memory resident");
   if (process_->excess() == Excess::tasks)
     return failed(Kind::crashed, "more than " + std::to_string(limits_.tasks) + " processes and threads");
   const std::string ending = process_->ending();
@@ -334,7 +345,7 @@ std::optional<Outcome> Worker::await(Exchange& exchange) {
     const auto now = Clock::now();
     exchange.was_read = !(is_over || now >= deadline) || process_->unread_bytes() < exchange.outgoing.sent();
     if (is_over) return ended(exchange);
-    if (now >= deadline) return failed(Kind::timed_out, "no answer within " + exchange.limit_in_words());
+    if (now >= deadline) return failed(Kind::timed_out, "no answer within " + in_words(exchange.limit()));
   }
 }
 

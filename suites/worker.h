@@ -65,6 +65,7 @@ class Worker : public Backend {
   bool is_introduced_on_stdout(Exchange& exchange);
   bool is_ready();
   bool has_served_its_time() const;
+  std::size_t memory_for(const Ask& question) const;
   void note_answer();
   Upkeep upkeep_of_process() const;
 
@@ -78,6 +79,7 @@ class Worker : public Backend {
   int starts_ = 0, answers_ = 0;               // answers of this process
   bool is_fresh_ = false;                      // it was asked nothing yet
   std::size_t first_bytes_ = 0;                // resident after the first of them
+  std::size_t allowed_ = 0;                    // bytes resident, while it has this question
   Upkeep retired_;                             // of the processes before this one that served their time
   std::string isolation_;
 };

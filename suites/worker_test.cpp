@@ -243,6 +243,17 @@ TEST_CASE("Worker: a worker that does not answer in time has timed out", "[worke
   check(worker, {"half, hangs", Kind::timed_out, "no answer within 300 ms"});
 }
 
+TEST_CASE("Worker: what was cut off names the limit it had, and not a longer one", "[worker]") {
+  Worker worker("liar", liar(), {.run = 60s});
+  check_honest(worker, ask("honest"));
+  for (const auto& [limit, words] :
+       {std::pair{200ms, "200 ms"}, std::pair{1200ms, "1.2 s"}, std::pair{1000ms, "1 s"}}) {
+    Ask cut = ask("hangs");
+    cut.limit = limit;
+    CHECK(worker.run(cut).because == "no answer within " + std::string(words));
+  }
+}
+
 TEST_CASE("Worker: a late answer is never taken for the next one", "[worker]") {
   Worker worker("liar", liar(), short_limits);
   check(worker, {"answers late", Kind::timed_out, "no answer within 300 ms"});
@@ -260,6 +271,14 @@ TEST_CASE("Worker: what is said between two questions is not taken for an answer
 TEST_CASE("Worker: memory above the limit ends the worker, by the name of what happened", "[worker]") {
   Worker worker("liar", liar(), {.memory = std::size_t{128} << 20});
   check(worker, {"eats memory", Kind::out_of_memory, "more than 128 MiB of memory resident"});
+}
+
+TEST_CASE("Worker: a question may be given a part of the memory, and what exceeds that names the part", "[worker]") {
+  Worker worker("liar", liar(), {.memory = std::size_t{1} << 30});
+  Ask poor = ask("eats memory");
+  poor.memory_share = 4;
+  CHECK(worker.run(poor).because == "more than 256 MiB of memory resident");
+  check(worker, {"eats memory", Kind::out_of_memory, "more than 1024 MiB of memory resident"});
 }
 
 TEST_CASE("Worker: no process of its group and no temporary file is left behind", "[worker]") {

@@ -46,6 +46,13 @@ class Fuzz(unittest.TestCase):
         self.assertEqual(report["plan"]["asked"], 400)
         self.assertIn("pool-pads-same-undilated", report["causes"][0]["models"])
         self.assertEqual(sum(cause["count"] for cause in report["causes"]), len(report["failures"]))
+        for number, cause in enumerate(report["causes"], 1):
+            of_cause = [each for each in report["failures"] if each["cause"] == number]
+            self.assertEqual(len(of_cause), cause["count"], "every failure names its cause")
+            self.assertEqual({each["line"].split()[0] for each in of_cause}, set(cause["versions"]))
+            self.assertLessEqual(set(cause["examples"]), {each["id"] for each in report["findings"] if each["cause"] == number})
+        told = assay("report", self.folder / "bug.json", "--format", "junit", folder=self.folder)
+        self.assertEqual(told.stdout.count("cause: " + report["causes"][0]["sentence"][:40]), report["causes"][0]["count"], told.stderr)
         for finding in report["findings"]:
             kept = self.folder / "findings" / finding["folder"]
             onnx.checker.check_model(onnx.load(kept / "model.onnx"))

@@ -7,6 +7,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const report = data.report, table = data.table, isFuzz = report.kind === "fuzz";
 const STATES = ["fail", "below", "error", "refused", "contested", "unscored", "accepted", "unsupported", "not run", "pass"];
+const hasCauses = table.cause.values.some((each) => each);
 const hasApart = !isFuzz && report.special_values === "apart";
 // What breaks is of three kinds. Each has a colour, a shape and words, the same everywhere on the page.
 const KINDS = {
@@ -424,7 +425,7 @@ function wholeCell(row) {
 const predicate = (when) => (when === "" ? "everywhere: no legal case passes" : el("code", {}, said(when)));
 function exception(row, {cause, cases, when, others}) {
   const own = causes[cause - 1];
-  return el("li", {}, when.length ? when.map((each, i) => [i ? el("span", {class: "soft"}, " or ") : null, predicate(each)]) : "no condition tells these cases from those that pass",
+  return el("li", {}, when.length ? when.map((each, i) => [i ? el("span", {class: "soft"}, " or ") : null, predicate(each)]) : "depends on the data: no condition tells these cases from those that pass",
     when.length && others ? el("span", {class: "soft"}, ", and in " + many(others, "case") + " that no condition tells from those that pass") : null,
     el("span", {class: "why"}, link(listHash({op: row.op, cause: String(cause)}), tags([{word: own.word, count: cases}])), " ", link("cause-" + own.id, "cause " + cause), " ",
       el("span", {class: "soft"}, said(middleOut(own.detail || own.says)))));
@@ -572,7 +573,7 @@ function causeBody(cause) {
         cause.where.length ? block("Where it breaks, and nothing passes", cause.where.map(([when, ops]) => el("p", {class: "small"}, predicate(when), el("span", {class: "soft"}, " ", ops.join(", "))))) : null,
         cause.needs.length ? block("What the case has", el("p", {class: "small"}, cause.needs.join(", "))) : null),
       el("div", {}, block("Operator versions", el("p", {class: "small"}, [...cause.versions].map(([op, n], i) =>
-        [i ? ", " : "", link("version-" + op, op), " ", isFuzz || !cause.number ? el("b", {}, thousands(n)) : link(listHash({op, cause: cause.id}), many(n, "case"))]))),
+        [i ? ", " : "", link("version-" + op, op), " ", !hasCauses || !cause.number ? el("b", {}, thousands(n)) : link(listHash({op, cause: cause.id}), many(n, "case"))]))),
       cause.clauses.length ? block("The clauses this case rests on", cause.clauses.map((id) => quotation(id, [...cause.versions.keys()]))) : null,
       cause.row !== undefined ? el("p", {class: "small"}, link("verdict-" + table.id[cause.row], "Its first verdict")) : null)),
     cause.picture ? figure(cause.picture) : null,
@@ -899,7 +900,7 @@ function drawVerdicts() {
         .concat(same(Object.keys(report.marks).filter((mark) => report.marks[mark] > 0)), same(table.state.values))),
       choose("type", "Type", same(types)),
       isFuzz ? null : choose("class", "Class", (hasApart ? [["counted", "all that count"], ["special", "special values"]] : []).concat(same(table.class.values))),
-      isFuzz || !report.causes.length ? null : choose("cause", "Cause", report.causes.map((cause, i) => [String(i + 1), i + 1 + ": " + cause.count + " " + cause.state])),
+      !hasCauses ? null : choose("cause", "Cause", report.causes.map((cause, i) => [String(i + 1), i + 1 + ": " + cause.count + " " + cause.state])),
       data.changes && !isFuzz ? choose("change", "Change", same(Object.keys(data.changes.counts))) : null,
       el("button", {type: "button", id: "reset", onclick: () => { list.q.value = ""; refilter(EVERYTHING); }}, "Show all")),
     el("div", {class: "pager"}, list.count, list.back, list.next, list.where),

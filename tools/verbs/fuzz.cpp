@@ -153,6 +153,7 @@ int fuzz(const Options& options) {
   if (report.plan.budget) sorting.until = started + *report.plan.budget;
   report.findings = suites::findings_of(report.harvest.failures, crew, conduct, crosscheck::wrong_models(), sorting);
   report.causes = suites::causes_of(report.findings, crosscheck::wrong_models());
+  report.cause_of = suites::cause_of_each(report.harvest.failures, report.findings, report.causes);
   line.reset();
   if (!report.findings.empty()) report.folder = options.findings;
   write_folders(report, conduct);

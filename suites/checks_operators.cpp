@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a worker does with each operator, and how it may be run: in forked processes, into buffers that are given.
+#include "generators/generators.h"
+#include "generators/shrink.h"
+#include "oracles/case_class.h"
+#include "reference/onnx_io.h"
+#include "suites/asking.h"
+#include "suites/checks.h"
+#include "suites/printable.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace assay::suites::doctor {
+namespace {
+
+using oracles::Outcome;
+using Kind = Outcome::Kind;
+
+constexpr std::uint64_t drawn = 32;     // of which the smallest is asked
+constexpr std::size_t most_named = 8;   // operator versions, and reasons of those that are turned away
+constexpr std::size_t most_broken = 2;  // each may cost the time limit
+
+// The smallest plain case of a version among a few; none where the worker declares that it takes none of them.
+std::optional<Case> tiny_case(const Definition& definition, const Description& worker) {
+  std::optional<Case> smallest;
+  for (const DType type : definition.types_of(definition.inputs.front().type))
+    for (std::uint64_t index = 0; index < drawn; ++index) {
+      Case c = generators::legal(definition, type, 1, index);
+      if (smallest && generators::size_of(*smallest) <= generators::size_of(c)) continue;
+      if (oracles::nature_of(c).case_class == "valid-core" && excluded_by(worker, c).empty()) smallest = std::move(c);
+    }
+  return smallest;
+}
+
+// Of each operator the newest version of which the worker takes a case.
+std::vector<Case> tiny_cases(const Description& worker) {
+  std::vector<Case> all;
+  for (const Operator* op : operators())
+    for (auto version = op->versions().rbegin(); version != op->versions().rend(); ++version)
+      if (std::optional<Case> c = tiny_case(*version, worker)) {
+        all.push_back(*std::move(c));
+        break;
+      }
+  return all;
+}
+
+bool is_broken(const Outcome& outcome) {
+  return outcome.kind != Kind::outputs && outcome.kind != Kind::shapes && outcome.kind != Kind::refused &&
+         outcome.kind != Kind::unsupported;
+}
+
+// "A, B and 3 more".
+std::string listed(const std::vector<std::string>& words) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(words.size(), most_named); ++i) out += (i == 0 ? "" : ", ") + words[i];
+  return words.size() > most_named ? out + " and " + std::to_string(words.size() - most_named) + " more" : out;
+}
+
+// It judges no answer: that an operator is turned away, or ends the runtime, may be the runtime's own doing.
+Seen each_operator(Patient& patient) {
+  patient.dismiss();  // a worker may hold what there is once
+  Worker worker("the worker", patient.command(), patient.limits());
+  std::vector<std::string> answered, turned_away, broken;
+  std::string line_of_broken;
+  const std::vector<Case> cases = tiny_cases(patient.description());
+  for (const Case& c : cases) {
+    const Planned planned{c, line(c), "", {}};
+    const Outcome outcome = worker.run(ask_of(planned, {}));
+    const std::string words = text(c.version) + " (" + std::string(name(outcome.kind)) +
+                              (outcome.because.empty() ? "" : ": " + printable(outcome.because, 80)) + ")";
+    if (outcome.kind == Kind::outputs || outcome.kind == Kind::shapes) {
+      answered.push_back(text(c.version));
+    } else if (!is_broken(outcome)) {
+      turned_away.push_back(words);
+    } else {
+      if (broken.empty()) line_of_broken = planned.line;
+      broken.push_back(words);
+      if (broken.size() == most_broken) break;
+    }
+  }
+  if (cases.empty()) return skipped("what it declares to support excludes every operator");
+  std::string got = "answers " + std::to_string(answered.size()) + " of " + std::to_string(cases.size());
+  if (!answered.empty()) got += ": " + listed(answered);
+  if (!turned_away.empty()) got += "; not " + listed(turned_away);
+  if (broken.empty()) return ok(got);
+  return note("the model " + line_of_broken, got + "; broken off by " + listed(broken),
+              "a worker that dies over a legal model is started again; `assay certify` says what else does that");
+}
+
+Seen given_buffers(Patient& patient) {
+  if (!patient.description().binds_outputs) return ok("it declares no binds_outputs: outputs are where it puts them");
+  Echo echo = patient.good();
+  echo.what += R"( with "outputs":"bound")";
+  echo.ask.binds_outputs = true;
+  patient.must_answer(echo);
+  return ok("outputs go into buffers that were there before");
+}
+
+Seen forks(Patient& patient) {
+  patient.dismiss();
+  Worker worker("the worker", patient.command(), patient.limits());
+  worker.describe();
+  if (!worker.begins_afresh_quickly()) return ok("it does not: a fresh process starts the program again");
+  Echo echo = patient.good();
+  echo.ask.fresh = true;
+  for (int process = 0; process < 2; ++process) {
+    const int before = worker.session();
+    const Outcome outcome = worker.run(echo.ask);
+    const bool is_first = process == 0;
+    if (outcome.kind != Kind::outputs && outcome.kind != Kind::shapes)
+      return wrong(echo.what + (is_first ? " to the first process it forked" : " to the next process it forked"),
+                   std::string(name(outcome.kind)) + ": " + outcome.because,
+                   "a forked process answers as the program does: it takes the four descriptors as its 0 to 3, and no "
+                   "thread may have run before the fork");
+    if (!is_first && worker.session() == before)
+      return wrong("the message fork", "no other process", "wait for fork on the socket, and fork again");
+  }
+  return ok("it forks: a fresh process costs milliseconds");
+}
+
+}  // namespace
+
+std::vector<Check> checks_of_operators() {
+  using enum Ground;
+  return {{"each operator", "Run", each_operator, description},
+          {"outputs in given buffers", "Options", given_buffers},
+          {"forks", "Fork", forks}};
+}
+
+}  // namespace assay::suites::doctor
