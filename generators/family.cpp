@@ -24,6 +24,7 @@ const Family& family_of(const Definition& definition) {
   switch (definition.shaping) {
     case Shaping::one: return one_family();
     case Shaping::window: return window_family();
+    case Shaping::moved: return moved_family();
   }
   throw BrokenPromise("an operator without a family");
 }

@@ -106,5 +106,6 @@ const Family& family_of(const Definition& definition);
 // The families (generators/families).
 const Family& one_family();
 const Family& window_family();
+const Family& moved_family();
 
 }  // namespace assay::generators

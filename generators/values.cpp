@@ -88,7 +88,7 @@ std::uint64_t seed_of(const Recipe& recipe) {
 }
 
 bool is_seeded(const Recipe& recipe) {
-  constexpr std::array<std::string_view, 5> stated{"iota", "lit", "hold", "const", "onehot"};
+  constexpr std::array<std::string_view, 6> stated{"iota", "lit", "hold", "values", "const", "onehot"};
   return std::ranges::find(stated, recipe.family) == stated.end();
 }
 

@@ -246,7 +246,7 @@ std::vector<std::string> family_names() {
   for (const Family& family : seeded)
     names.push_back(std::string(family.name) + (family.name == "odd" ? "12" : family.name == "around" ? "0" : ""));
   for (const BitFamily& family : drawn_as_bits) names.emplace_back(family.name);
-  for (const char* stated : {"onehot", "iota", "const", "lit", "hold"}) names.emplace_back(stated);
+  for (const char* stated : {"onehot", "iota", "const", "lit", "hold", "values"}) names.emplace_back(stated);
   return names;
 }
 
@@ -281,6 +281,16 @@ std::optional<std::vector<double>> numbers(std::string_view list) {
     at = comma + 1;
   }
   return values;
+}
+
+std::vector<std::string_view> parts_of(std::string_view list) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t comma = std::min(list.find(',', at), list.size());
+    parts.push_back(list.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return parts;
 }
 
 template <class T>
@@ -362,7 +372,39 @@ void state(const Recipe& recipe, Tensor& tensor, int set) {
   });
 }
 
+// Reads one value in the element type; none where it is no such value or is written in another way.
+template <class T>
+std::optional<T> exactly(std::string_view part) {
+  if constexpr (std::is_integral_v<T>) {
+    const std::optional<T> value = whole<T>(part);
+    return value && std::to_string(*value) == part ? value : std::nullopt;
+  } else {
+    const std::optional<double> value = number(part);
+    return value ? std::optional(saturated<T>(*value)) : std::nullopt;
+  }
+}
+
+void write_out(const Recipe& recipe, Tensor& tensor) {
+  const std::vector<std::string_view> parts = parts_of(recipe.argument);
+  for_type(tensor.dtype(), [&]<class T>() {
+    std::size_t at = 0;
+    for (T& element : tensor.as<T>()) {
+      expects(!parts.empty(), "a recipe without values for a tensor of elements");
+      const std::string_view part = parts[at++ % parts.size()];
+      element = exactly<T>(part).value_or(saturated<T>(number(part).value_or(0)));
+    }
+  });
+}
+
 }  // namespace
+
+bool writes_out(const Recipe& recipe, const TensorType& type) {
+  if (recipe.family != "values") return false;
+  const std::vector<std::string_view> parts = parts_of(recipe.argument);
+  return static_cast<Int>(parts.size()) == volume(type.shape) && for_type(type.dtype, [&]<class T>() {
+           return std::ranges::all_of(parts, [](std::string_view part) { return exactly<T>(part).has_value(); });
+         });
+}
 
 std::uint64_t Generator::next() {
   std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
@@ -384,7 +426,8 @@ Result<Recipe> parse_recipe(std::string_view text) {
     return recipe;
   }
   const bool one = recipe.family == "const" || recipe.family == "iota";
-  if (!one && recipe.family != "lit" && recipe.family != "hold")
+  if (recipe.family == "values" && recipe.argument.empty()) return recipe;
+  if (!one && recipe.family != "lit" && recipe.family != "hold" && recipe.family != "values")
     return Error{"no recipe is called '" + recipe.family + "'" + suggestion(recipe.family, family_names()) +
                  "; reference/recipe.h lists them"};
   const auto values = numbers(recipe.argument);
@@ -395,8 +438,9 @@ Result<Recipe> parse_recipe(std::string_view text) {
 
 bool is_nonfinite(const Recipe& recipe) {
   if (recipe.family == "special") return true;
-  if (recipe.family != "lit" && recipe.family != "const" && recipe.family != "hold") return false;
-  const std::vector<double> values = *numbers(recipe.argument);
+  if (recipe.family != "lit" && recipe.family != "const" && recipe.family != "hold" && recipe.family != "values")
+    return false;
+  const std::vector<double> values = numbers(recipe.argument).value_or(std::vector<double>());
   return std::ranges::any_of(values, [](double value) { return !std::isfinite(value); });
 }
 
@@ -424,6 +468,8 @@ std::string in_words(const Recipe& recipe) {
     return "0 but for a 1 at element " + recipe.argument + ", counted row by row; one further in the second data set";
   if (recipe.family == "iota") return "a count from " + recipe.argument + " on" + negated;
   if (recipe.family == "const") return recipe.argument + " everywhere" + negated;
+  if (recipe.family == "values")
+    return (recipe.argument.empty() ? "nothing" : recipe.argument) + ", the same in every data set";
   if (recipe.family == "hold") return recipe.argument + ", repeated to fill, the same in every data set";
   return recipe.argument + ", repeated to fill" + negated;
 }
@@ -438,6 +484,8 @@ Tensor fill(const Recipe& recipe, const TensorType& type, int set) {
     draw_bits(recipe, tensor, set);
   else if (recipe.family == "onehot")
     mark_one(recipe, tensor, set);
+  else if (recipe.family == "values")
+    write_out(recipe, tensor);
   else
     state(recipe, tensor, set);
   return tensor;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of one input whose every element makes an element of the output: ranks from 0 on, extents 0 and 1, and
 // lengths around those of vector registers, whose tails take other code than their bodies (elementwise 7.1).
+#include "generators/families/one.h"
+
 #include "generators/draw.h"
 #include "generators/family.h"
 #include "generators/shrink.h"
@@ -14,9 +16,6 @@ namespace {
 
 // -- drawing
 
-// A scalar, vectors, ranks 2 to 5, more, an empty axis, extents of 1; vectors stand more than once.
-constexpr std::uint64_t shape_strata = 24;
-
 Shape extents(Int rank, Int low, Int high) {
   Shape shape;
   for (Int axis = 0; axis < rank; ++axis) shape.push_back(between(low, high));
@@ -26,6 +25,8 @@ Shape extents(Int rank, Int low, Int high) {
 void set_one(Shape& shape, Int extent) {
   shape[static_cast<std::size_t>(between(0, static_cast<Int>(shape.size()) - 1))] = extent;
 }
+
+}  // namespace
 
 Shape draw_shape(std::uint64_t stratum) {
   if (stratum == 0) return {};
@@ -42,6 +43,16 @@ Shape draw_shape(std::uint64_t stratum) {
   if (stratum == 23 && chance(40)) std::ranges::fill(shape, 1);
   return shape;
 }
+
+Shape spread(Int elements, Int rank) {
+  Shape shape = extents(rank, 1, elements == 0 ? 3 : 1);
+  if (elements == 0) set_one(shape, 0);
+  for (Int factor = 2; elements > 1; ++factor)
+    for (; elements % factor == 0; elements /= factor) shape[static_cast<std::size_t>(between(0, rank - 1))] *= factor;
+  return shape;
+}
+
+namespace {
 
 void write_attribute(Node& node, const AttributeSpec& spec) {
   if (!spec.required && chance(50)) return;

@@ -184,6 +184,8 @@ Tensor infinities_as_largest(Tensor x) {
 
 // -- the list
 
+bool copies(const Definition& d) { return d.shaping == Shaping::moved && d.outputs.size() == 1; }
+
 struct Derivation {
   const char *name, *description;
   Kernel kernel;
@@ -201,9 +203,13 @@ const std::vector<Derivation>& derivations() {
              definition.types_of(definition.inputs.front().type).end();
     };
   };
-  // What is chosen among is not computed with: of a maximum only flushed subnormals are below, not wrong.
+  // What is chosen among is not computed with: of a maximum only flushed subnormals are below, not wrong; of a copy
+  // they are wrong as well.
   const auto of_f64 = [is_f64 = of({f64})](bool chooses) {
-    return [=](const Definition& d) { return is_f64(d) && (d.shaping == Shaping::window) == chooses; };
+    return [=](const Definition& d) { return is_f64(d) && (d.shaping != Shaping::one) == chooses; };
+  };
+  const auto of_floats = [is_float_type = of({f16, bf16, f32, f64})](bool is_copied) {
+    return [=](const Definition& d) { return is_float_type(d) && copies(d) == is_copied; };
   };
   const auto in_f32 = [](const Call& call, Inputs in) {
     return in[0]->dtype() == f64 ? reading(floats_through<float>)(call, in) : right(call, in);
@@ -234,7 +240,9 @@ const std::vector<Derivation>& derivations() {
       {"computes-f64-in-f32", "f64 is computed in f32", in_f32, State::below, true, false, of_f64(false)},
       {"computes-f64-in-f32", "f64 is computed in f32", in_f32, State::fail, false, false, of_f64(true)},
       {"flushes-subnormals", "subnormal data are read as zeros", reading(flushed), State::below, true, false,
-       of({f16, bf16, f32, f64})},
+       of_floats(false)},
+      {"flushes-subnormals", "subnormal data are read as zeros", reading(flushed), State::fail, false, false,
+       of_floats(true)},
       {"reads-infinity-as-number", "infinities are read as large numbers", reading(infinities_as_largest), State::fail,
        false, false, of({f16, bf16, f32, f64})},
   };
@@ -276,6 +284,8 @@ std::vector<Way> relu_ways() {
 }
 
 std::vector<Way> ways_by_name(const std::string& name) {
+  if (name == "Reshape") return reshaping_ways();
+  if (name == "TopK") return ranking_ways();
   if (name == "Relu") return relu_ways();
   if (name == "MaxPool") return selecting_ways();
   return {};
@@ -283,6 +293,8 @@ std::vector<Way> ways_by_name(const std::string& name) {
 
 std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "MaxPool") return selecting_bugs();
+  if (name == "Reshape") return reshaping_bugs();
+  if (name == "TopK") return ranking_bugs();
   return {};
 }
 

@@ -27,6 +27,12 @@ Kernel selecting(GatherDeviation deviation);
 std::vector<Way> selecting_ways();
 std::vector<Bug> selecting_bugs();
 
+// Reshape and TopK.
+std::vector<Way> reshaping_ways();
+std::vector<Bug> reshaping_bugs();
+std::vector<Way> ranking_ways();
+std::vector<Bug> ranking_bugs();
+
 // The kernel of an operator whose windows the gather engine lays out, with a deviation; none of any other.
 std::optional<Kernel> windowed(const OpVersion& version, const GatherDeviation& deviation);
 
