@@ -8,41 +8,26 @@
 #include "reference/operator.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <set>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace assay::oracles {
 namespace {
 
 bool is_nan(const Scalar& value) { return value.is == Scalar::Class::nan; }
 
-bool has(const std::vector<Int>& places, Int place) { return std::ranges::find(places, place) != places.end(); }
-
-// One selected element: its value, and the places any one of which it may be said to stand at.
+// One selected element and where it stands; or, as the order is read, at any place of its equals.
 struct Pick {
   Scalar value;
-  std::vector<Int> places;
+  Int place = 0;
+  bool is_any = false;
 };
-
-// Returns the picks of a line in their order: an element comes where as many come before it.
-std::vector<Pick> picks_of(const SelectionRule& rule, const Call& call, const Readings& readings,
-                           const std::vector<Scalar>& x) {
-  const auto count = static_cast<std::size_t>(rule.count(call));
-  std::vector<Pick> all(count);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    std::size_t before = 0;
-    for (std::size_t j = 0; j < x.size(); ++j)
-      before += rule.precedes(call, x[j], x[i]) || (j < i && !rule.precedes(call, x[i], x[j])) ? 1 : 0;
-    if (before < count) all[before] = {x[i], {static_cast<Int>(i)}};
-  }
-  if (count == 0 || rule.is_ordered(call) || readings.of(rule.order_ruling) != "tie-any") return all;
-  std::vector<Int> like_the_last;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    if (same(x[i], all.back().value)) like_the_last.push_back(static_cast<Int>(i));
-  for (Pick& each : all)
-    if (same(each.value, all.back().value)) each.places = like_the_last;
-  return all;
-}
 
 // What an element of either output is.
 struct Selected {
@@ -56,49 +41,79 @@ class Line {
       : rule_(&rule),
         type_(call.type(call.definition().inputs.front().name).dtype),
         is_ordered_(rule.is_ordered(call)),
-        x_(std::move(x)),
-        picks_(picks_of(rule, call, readings, x_)) {}
+        x_(std::move(x)) {
+    has_nan_ = std::ranges::any_of(x_, is_nan);
+    pick(call, readings);
+    const auto first = std::ranges::find_if(x_, [&](const Scalar& each) { return vanishes(each); });
+    ties_if_flushed_ =
+        std::any_of(first, x_.end(), [&](const Scalar& each) { return vanishes(each) && !same(each, *first); });
+  }
 
   // Before any output is known: in an order that is open each may be any of the picks.
   std::vector<Selected> alone() const {
-    if (has_nan()) return std::vector<Selected>(picks_.size(), nothing_claimed());
     std::vector<Selected> all;
-    for (std::size_t i = 0; i < picks_.size(); ++i)
-      all.push_back(is_ordered_ || picks_.size() < 2 ? selected(picks_[i]) : any_from(i));
+    if (has_nan_) return std::vector<Selected>(picks_.size(), nothing_claimed());
+    const bool is_open = !is_ordered_ && picks_.size() > 1;
+    std::vector<Scalar> values;
+    std::set<Int> places;
+    for (const Pick& each : is_open ? picks_ : std::vector<Pick>()) {
+      values.push_back(each.value);
+      places.insert(each.place);
+      if (each.is_any) places.insert(equals_.begin(), equals_.end());
+    }
+    for (const Pick& each : picks_) {
+      all.push_back(is_open ? Selected{one_of(rule_->order_ruling, values), placed({places.begin(), places.end()})}
+                            : selected(each, {}));
+      if (is_open) all.back().value.options.insert(all.back().value.options.begin(), each.value);  // the order's own
+    }
     return all;
   }
 
   std::vector<Selected> facing(std::span<const Scalar> values, std::span<const Int> places) const {
     const std::vector<Pick> met = is_ordered_ ? picks_ : arranged(places);
+    if (has_nan_ && !fits(met, values, places)) return pairs(values, places);
+    const std::set<Int> taken(places.begin(), places.end());
     std::vector<Selected> all;
-    if (has_nan() && !fits(met, values, places)) return pairs(values, places);
-    for (const Pick& pick : met)
-      all.push_back(has_nan() ? Selected{one_of(rule_->nan_ruling, {pick.value}),
-                                         one_of(rule_->nan_ruling, {scalar(pick.places.front())})}
-                              : selected(pick));
+    for (const Pick& each : met)
+      all.push_back(
+          has_nan_ ? Selected{one_of(rule_->nan_ruling, {each.value}), one_of(rule_->nan_ruling, {scalar(each.place)})}
+                   : selected(each, taken));
     return all;
   }
 
   const std::vector<Scalar>& operands() const { return x_; }
 
  private:
-  bool has_nan() const { return std::ranges::any_of(x_, is_nan); }
   bool vanishes(const Scalar& value) const {
     return value.is_zero() || (is_float(type_) && value.is_finite() && value.is_subnormal(format_of(type_)));
   }
-  // Tells whether numbers that differ are all zeros where subnormals are flushed.
-  bool ties_if_flushed(const Scalar& value) const {
-    return vanishes(value) &&
-           std::ranges::any_of(x_, [&](const Scalar& other) { return vanishes(other) && !same(other, value); });
+
+  void pick(const Call& call, const Readings& readings) {
+    std::vector<Int> order(x_.size());
+    std::iota(order.begin(), order.end(), Int{0});
+    const auto at = [&](Int place) -> const Scalar& { return x_[static_cast<std::size_t>(place)]; };
+    std::ranges::stable_sort(order, [&](Int a, Int b) { return rule_->precedes(call, at(a), at(b)); });
+    const auto count = static_cast<std::size_t>(rule_->count(call));
+    for (std::size_t i = 0; i < count; ++i) picks_.push_back({at(order[i]), order[i]});
+    if (picks_.empty() || is_ordered_ || readings.of(rule_->order_ruling) != "tie-any") return;
+    const Scalar last = picks_.back().value;
+    for (Int place = 0; place < static_cast<Int>(x_.size()); ++place)
+      if (same(at(place), last)) equals_.push_back(place);
+    for (Pick& each : picks_) each.is_any = equals_.size() > 1 && same(each.value, last);
   }
 
   static Selected nothing_claimed() {
     return {unscored("no order is stated for a line with NaN"), unscored("no order is stated for a line with NaN")};
   }
 
-  Selected selected(const Pick& pick) const {
-    if (ties_if_flushed(pick.value)) return {exactly(pick.value, type_), unscored("flushed subnormals tie")};
-    return {exactly(pick.value, type_), placed(pick.places)};
+  // `taken`: places that other elements of the outputs hold.
+  Selected selected(const Pick& pick, const std::set<Int>& taken) const {
+    if (ties_if_flushed_ && vanishes(pick.value))
+      return {exactly(pick.value, type_), unscored("flushed subnormals tie")};
+    std::vector<Int> places{pick.place};
+    for (const Int place : pick.is_any ? equals_ : std::vector<Int>())
+      if (place != pick.place && !taken.contains(place)) places.push_back(place);
+    return {exactly(pick.value, type_), placed(places)};
   }
 
   Element placed(const std::vector<Int>& places) const {
@@ -108,47 +123,38 @@ class Line {
     return one_of(rule_->order_ruling, std::move(options));
   }
 
-  // The value of the order first.
-  Selected any_from(std::size_t first) const {
-    std::vector<Scalar> values;
-    std::vector<Int> places;
-    for (std::size_t i = 0; i < picks_.size(); ++i) {
-      const Pick& pick = picks_[(first + i) % picks_.size()];
-      values.push_back(pick.value);
-      for (const Int place : pick.places)
-        if (!has(places, place)) places.push_back(place);
-    }
-    std::ranges::sort(places);
-    return {one_of(rule_->order_ruling, std::move(values)), placed(places)};
-  }
-
   // The picks in the order of the places that were answered; where a place is none of theirs, the next of those left.
   std::vector<Pick> arranged(std::span<const Int> places) const {
+    std::map<Int, Pick> of_place;
+    std::vector<Pick> of_equals, left;
+    for (const Pick& each : picks_)
+      each.is_any ? of_equals.push_back(each) : static_cast<void>(of_place.emplace(each.place, each));
+    std::set<Int> equals(equals_.begin(), equals_.end());
     std::vector<std::optional<Pick>> met(picks_.size());
-    std::vector<Pick> left = picks_;
-    std::set<Int> taken;
     for (std::size_t i = 0; i < met.size(); ++i) {
-      const auto pick = std::ranges::find_if(left, [&](const Pick& each) { return has(each.places, places[i]); });
-      if (pick == left.end() || !taken.insert(places[i]).second) continue;
-      met[i] = Pick{pick->value, {places[i]}};
-      left.erase(pick);
+      if (const auto found = of_place.extract(places[i])) {
+        met[i] = found.mapped();
+      } else if (!of_equals.empty() && equals.erase(places[i]) > 0) {
+        met[i] = Pick{of_equals.back().value, places[i]};
+        of_equals.pop_back();
+      }
+    }
+    for (const Pick& each : picks_)
+      if (of_place.contains(each.place)) left.push_back(each);
+    for (Pick& each : of_equals) {  // at a place of equals that nothing else holds
+      each.place = *equals.begin();
+      equals.erase(equals.begin());
+      left.push_back(each);
     }
     std::vector<Pick> all;
-    for (const std::optional<Pick>& each : met) {
-      if (each) {
-        all.push_back(*each);
-        continue;
-      }
-      std::erase_if(left.front().places, [&](Int place) { return taken.contains(place); });
-      all.push_back(left.front());
-      left.erase(left.begin());
-    }
+    auto next = left.begin();
+    for (const std::optional<Pick>& each : met) all.push_back(each ? *each : *next++);
     return all;
   }
 
   static bool fits(const std::vector<Pick>& picks, std::span<const Scalar> values, std::span<const Int> places) {
     for (std::size_t i = 0; i < picks.size(); ++i)
-      if (!same(picks[i].value, values[i]) || !has(picks[i].places, places[i])) return false;
+      if (!same(picks[i].value, values[i]) || picks[i].place != places[i]) return false;
     return true;
   }
 
@@ -157,12 +163,13 @@ class Line {
     std::vector<Selected> all;
     std::set<Int> taken;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const bool is_place = places[i] >= 0 && places[i] < static_cast<Int>(x_.size());
-      const Scalar there = is_place ? x_[static_cast<std::size_t>(places[i])] : Scalar();
-      const bool is_there = same(there, values[i]) || (vanishes(there) && values[i].is_zero());
       all.push_back(nothing_claimed());
-      if (is_place && !is_there) all.back().value = one_of(rule_->nan_ruling, {there});
+      const bool is_place = places[i] >= 0 && places[i] < static_cast<Int>(x_.size());
       if (!is_place || !taken.insert(places[i]).second) all.back().place = one_of(rule_->nan_ruling, free(taken));
+      if (!is_place) continue;
+      const Scalar& there = x_[static_cast<std::size_t>(places[i])];
+      if (!same(there, values[i]) && !(vanishes(there) && values[i].is_zero()))
+        all.back().value = one_of(rule_->nan_ruling, {there});
     }
     return all;
   }
@@ -176,9 +183,10 @@ class Line {
 
   const SelectionRule* rule_;
   DType type_;
-  bool is_ordered_;
+  bool is_ordered_, has_nan_ = false, ties_if_flushed_ = false;
   std::vector<Scalar> x_;
   std::vector<Pick> picks_;
+  std::vector<Int> equals_;  // where order is open to them: the places of those equal to the last
 };
 
 // The lines of X along an axis, and where their picks stand in the outputs.
