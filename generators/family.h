@@ -108,5 +108,6 @@ const Family& one_family();
 const Family& broadcast_family();
 const Family& window_family();
 const Family& axis_family();
+const Family& moved_family();
 
 }  // namespace assay::generators

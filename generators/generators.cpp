@@ -98,7 +98,7 @@ std::vector<AttributeSpec> attributes_ever(const Operator& op) {
 // Where the version has the attribute this breaks nothing, and is drawn again.
 bool attribute_of_another_version(Case& c) {
   for (const AttributeSpec& spec : attributes_ever(*find_operator(c.version.domain, c.version.name))) {
-    if (c.definition().attribute(spec.name) || chance(40)) continue;
+    if (c.definition().attribute(spec.name) || c.definition().input(spec.name) || chance(40)) continue;
     if (spec.kind == AttributeSpec::Kind::integer) c.node.attribute(spec.name, Attribute(between(0, 1)));
     if (spec.kind == AttributeSpec::Kind::ints) {
       const auto rank = static_cast<Int>(c.node.inputs.at(c.definition().inputs.front().name).type.shape.size());
@@ -114,7 +114,8 @@ bool type_not_admitted(Case& c) {
   const std::vector<DType>& admitted = c.definition().types_of(c.definition().inputs.front().type);
   const DType type = pick({DType::bf16, DType::i32, DType::i8, DType::u8});
   if (std::ranges::find(admitted, type) != admitted.end()) return false;
-  for (auto& [name, source] : c.sources) c.node.inputs.at(name).type.dtype = type;
+  for (auto& [name, source] : c.sources)
+    if (c.definition().input(name)->reads_as.empty()) c.node.inputs.at(name).type.dtype = type;
   return true;
 }
 
@@ -176,7 +177,10 @@ std::vector<std::string> breakable(const Definition& definition) {
   std::erase(ids, "G3");
   const auto is_required = [](const AttributeSpec& spec) { return spec.required; };
   if (definition.inputs.size() == 1 && std::ranges::none_of(definition.attributes, is_required)) std::erase(ids, "G1");
-  if (attributes_ever(op).size() == definition.attributes.size()) std::erase(ids, "G2");
+  const auto is_own = [&](const AttributeSpec& spec) {
+    return definition.attribute(spec.name) || definition.input(spec.name);
+  };
+  if (std::ranges::all_of(attributes_ever(op), is_own)) std::erase(ids, "G2");
   std::erase_if(ids, [&](const std::string& id) { return !family_of(definition).is_breakable(definition, id); });
   return ids;
 }

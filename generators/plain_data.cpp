@@ -183,7 +183,7 @@ bool input_says_as_much(const Case& before, const Case& after, const std::string
 std::vector<Case> plainer_data(const Case& c, int part) {
   std::vector<Case> out;
   const std::string& input = c.definition().inputs[static_cast<std::size_t>(part)].name;
-  if (!c.sources.contains(input)) return out;
+  if (!c.sources.contains(input) || !c.definition().inputs[static_cast<std::size_t>(part)].reads_as.empty()) return out;
   // One value for all maps, where that is legal.
   if (c.sources.at(input).recipe.family == "hold" && type_of(c, input).shape.size() == 1 &&
       role_of(c, input) == Role::other) {

@@ -15,7 +15,9 @@ std::optional<std::string_view> plain_class_of(const Case& c) {
   const bool nonfinite =
       std::ranges::any_of(c.sources, [](const auto& source) { return is_nonfinite(source.second.recipe); });
   if (nonfinite) return "nonfinite";
-  const bool empty = std::ranges::any_of(c.node.inputs, [](const auto& input) {
+  const bool empty = std::ranges::any_of(c.node.inputs, [&](const auto& input) {
+    const Parameter* const parameter = c.definition().input(input.first);
+    if (parameter && !parameter->reads_as.empty()) return false;  // an empty list says something
     return input.second.presence == Input::Presence::given &&
            std::ranges::find(input.second.type.shape, 0) != input.second.type.shape.end();
   });

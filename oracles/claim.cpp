@@ -92,14 +92,14 @@ Bound bound(const Served& served, const std::map<std::string, const Tensor*>& in
     std::optional<Tensor>& operand = out.operands.emplace_back();
     if (i >= served.operand_names.size() || served.operand_names[i].empty()) continue;
     const std::string& name = served.operand_names[i];
-    TensorType& type = out.node.inputs.find(served.schema_names[i])->second.type;
+    const TensorType type = out.node.inputs.find(served.schema_names[i])->second.type;
     if (const auto constant = served.initializers.find(name); constant != served.initializers.end()) {
       operand = constant->second;
     } else {
       operand = *inputs.at(name);
       expect_declared(served.schema_names[i], operand->type(), type);
     }
-    type = operand->type();
+    out.node.value(definition.inputs[i], *operand);
   }
   return out;
 }

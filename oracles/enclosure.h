@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay::oracles {
@@ -77,6 +78,8 @@ class Answer {
   virtual std::vector<Allowance> wider(Int index) const = 0;  // beyond L2, worked out only when L2 is missed
   virtual std::vector<Tap> taps(Int index) const = 0;         // the exact sum, term by term
 
+  // The tensor and the index whose element this one is to the bit; null where none is.
+  virtual std::pair<const Tensor*, Int> copied(Int) const { return {}; }
   // The same element, its exact sums formed by the definition alone: for what is reported, and to check the faster way.
   virtual Element defined(Int index) const { return element(index); }
   // What the filter says of a whole output; none where the operator or the data have no filter.
@@ -107,6 +110,9 @@ struct Oracle {
   // in.
   std::vector<std::string> factors = {};
   bool rounds = true;  // false where answers are copies, comparisons or exact integers
+  // The answer in the light of outputs of the right types, where elements are right or wrong together: as `got` has
+  // them where the text leaves their order open. Null where each element stands alone.
+  std::function<Answers(const Call&, const Operands&, const Readings&, const std::vector<Tensor>& got)> given = {};
 };
 // The oracle of an operator; throws BrokenPromise where there is none.
 const Oracle& oracle_of(const OpVersion& version);

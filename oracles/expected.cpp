@@ -38,6 +38,15 @@ void store(Tensor& tensor, Int index, const Scalar& value) {
   });
 }
 
+// Writes the right answer: of a copy the bits that are copied (decisions 5).
+void store_right(Tensor& tensor, Int index, const Answer& answer, const Scalar& right) {
+  const auto [source, from] = answer.copied(index);
+  if (!source) return store(tensor, index, right);
+  const std::size_t size = size_of(tensor.dtype());
+  std::ranges::copy(source->bytes().subspan(static_cast<std::size_t>(from) * size, size),
+                    tensor.bytes().subspan(static_cast<std::size_t>(index) * size).begin());
+}
+
 Scalar right_of(const Element& element, DType dtype) {
   const bool is_number = element.kind == Kind::finite || element.kind == Kind::one_of;
   return is_number ? nearest(element, dtype) : special(element.kind);
@@ -84,7 +93,7 @@ struct Filler {
   void fill(Int index, const Element& element) {
     const DType dtype = answer.dtype();
     const Range asked = range_of(element, element.asked, dtype);
-    store(all.output, index, right_of(element, dtype));
+    store_right(all.output, index, answer, right_of(element, dtype));
     store(all.lower, index, asked.lower);
     store(all.upper, index, asked.upper);
     if (element.kind == Kind::nan_or_zero) all.or_zero.push_back(index);
@@ -150,7 +159,7 @@ struct Admitting {
     else if (level > Level::L2)
       widen(index, element, range);
     if (!element.nan_admitted.empty() || std::ranges::any_of(element.options, is_nan)) all.or_nan.push_back(index);
-    store(all.output, index, right_of(element, dtype));
+    store_right(all.output, index, answer, right_of(element, dtype));
     store(all.lower, index, range.lower);
     store(all.upper, index, range.upper);
   }
@@ -224,7 +233,7 @@ std::optional<std::vector<Tensor>> expected(const Case& c, int set) {
     for (Int i = 0; i < tensor.elements(); ++i) {
       const Element element = answer->element(i);
       if (element.kind == Kind::unscored) return std::nullopt;
-      store(tensor, i, right_of(element, tensor.dtype()));
+      store_right(tensor, i, *answer, right_of(element, tensor.dtype()));
     }
   }
   return outputs;

@@ -20,8 +20,6 @@ constexpr double raised = 1 + 0x1p-30;
 constexpr double farthest = 0x1p1000;  // drops beyond it are no different
 constexpr double log_2 = 0.6931471805599453;
 
-double as_double(const Scalar& value) { return std::ldexp(static_cast<double>(value.mantissa), value.exponent); }
-
 // A power of two that is no less than e^x, for the sizes of one that does not break down.
 double at_least_exp(double x) {
   return std::ldexp(1.0, static_cast<int>(std::ceil(std::clamp(x, -1e4, 1e4) * 1.4427)));
@@ -59,11 +57,11 @@ struct Exponentials::Line {
 Exponentials::Line::Line(std::vector<Scalar> values) : x(std::move(values)) {
   const auto top = std::ranges::max_element(x, is_less);
   most = top->value();
-  largest = as_double(*top);
+  largest = top->as_double();
   for (const Scalar& each : x) {
     terms += each.is_finite() ? 1 : 0;
-    sizes.push_back(each.is_finite() ? std::abs(as_double(each)) : 0);
-    drops.push_back(each.is_finite() ? std::min((largest - as_double(each)) * raised, farthest) : 0);
+    sizes.push_back(each.is_finite() ? std::abs(each.as_double()) : 0);
+    drops.push_back(each.is_finite() ? std::min((largest - each.as_double()) * raised, farthest) : 0);
     largest_size = std::max(largest_size, sizes.back());
   }
   for (const Real& each : at(96).terms) exponentials.push_back(each.size());

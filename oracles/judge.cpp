@@ -28,6 +28,14 @@ struct Sheet {
   std::vector<std::vector<Slot>> slots;  // per data set, per output
   Element latest;
 
+  void add_set(Answers answers) {
+    std::vector<Slot>& added = slots.emplace_back();
+    for (std::unique_ptr<Answer>& answer : answers) {
+      const Int size = volume(answer->shape());
+      added.push_back({std::move(answer), size, {}});
+    }
+  }
+
   const Answer& answer(std::size_t set, std::size_t output) const { return *slots[set][output].answer; }
 
   const Element& element(std::size_t set, std::size_t output, Int index) {
@@ -107,6 +115,9 @@ struct Bench::State {
   std::vector<std::string> touched;
   std::uint64_t seed = 0;  // of the samples: a hash of the data
   mutable std::map<Readings, Sheet> sheets;
+  // Where elements are right or wrong together: the answers in the light of the outputs judged last.
+  mutable std::map<Readings, Sheet> facing_sheets;
+  mutable std::vector<std::vector<Tensor>> faced;
 
   bool is_legal() const { return violated.empty(); }
   const Oracle& oracle() const { return oracle_of(call.definition().version); }
@@ -114,13 +125,24 @@ struct Bench::State {
   Sheet& sheet(const Readings& readings) const {
     const auto [at, fresh] = sheets.try_emplace(readings);
     if (!fresh) return at->second;
-    for (const Operands& operands : sets) {
-      auto& slots = at->second.slots.emplace_back();
-      for (std::unique_ptr<Answer>& answer : oracle().answer(call, operands, readings, judgement.arithmetic)) {
-        const Int size = volume(answer->shape());
-        slots.push_back({std::move(answer), size, {}});
-      }
-    }
+    for (const Operands& operands : sets)
+      at->second.add_set(oracle().answer(call, operands, readings, judgement.arithmetic));
+    return at->second;
+  }
+
+  // Remembers what evidence is asked about later.
+  void face(const Outcome& outcome) const {
+    if (!oracle().given || faced == outcome.sets) return;
+    faced = outcome.sets;
+    facing_sheets.clear();
+  }
+
+  // The answers that what is faced, of the right types, is compared with.
+  Sheet& facing(const Readings& readings) const {
+    if (!oracle().given) return sheet(readings);
+    const auto [at, fresh] = facing_sheets.try_emplace(readings);
+    for (std::size_t set = 0; fresh && set < sets.size(); ++set)
+      at->second.add_set(oracle().given(call, sets[set], readings, faced[set]));
     return at->second;
   }
 
@@ -246,7 +268,8 @@ std::string Bench::State::explanation(const Comparison& all, const Outcome& outc
 }
 
 Verdict Bench::State::compare_values(const Outcome& outcome, const Readings& readings, Variety* variety) const {
-  Sheet& answers = sheet(readings);
+  face(outcome);
+  Sheet& answers = facing(readings);
   Comparison all(judgement.level);
   const auto is_over = [&] { return all.wrong() >= judgement.most_wrong; };
   const auto compare = [&](std::size_t set, std::size_t output) {
@@ -405,7 +428,7 @@ Verdict Bench::State::judge_refusal(const Outcome& outcome) const {
 }
 
 Bench::Bench(Call call, std::vector<Operands> sets, Judgement judgement)
-    : state_(new State{std::move(call), std::move(sets), judgement, {}, {}, {}, {}}) {
+    : state_(new State{std::move(call), std::move(sets), judgement, {}, {}, {}, {}, {}, {}}) {
   expect_sound_environment();
   state_->seed = seed_of(state_->sets);
   state_->violated = state_->call.definition().violated(state_->call);
@@ -446,7 +469,8 @@ std::vector<Offender> Bench::offenders(const Outcome& outcome, const Verdict& ve
   const std::optional<Shape> shape = state_->oracle().shape(state_->call, readings);
   if (!shape || state_->malformed(outcome, state_->wanted_types(*shape, readings))) return list;
   const bool only_wrong = verdict.state == oracles::State::fail;
-  Sheet& answers = state_->sheet(readings);
+  state_->face(outcome);
+  Sheet& answers = state_->facing(readings);
   const auto add_offenders = [&](std::size_t set, std::size_t output) {
     const Tensor& tensor = outcome.sets[set][output];
     const Answer& answer = answers.answer(set, output);
@@ -472,7 +496,7 @@ std::vector<Offender> Bench::offenders(const Outcome& outcome, const Verdict& ve
 }
 
 Evidence Bench::evidence(const Offender& offender, const Verdict& verdict) const {
-  Sheet& answers = state_->sheet(measured_by(verdict));
+  Sheet& answers = state_->facing(measured_by(verdict));
   const auto set = static_cast<std::size_t>(offender.set), output = static_cast<std::size_t>(offender.output);
   Evidence out = evidence_of(answers.answer(set, output), offender.index, answers.element(set, output, offender.index),
                              offender.got, offender.set);

@@ -39,7 +39,8 @@ bool is_near_overflow(const Scalar& value, const Format& format) {
 
 Ratio exact(const Scalar& value) { return {value.value(), 1}; }
 
-// Admits what hardware may select that reads subnormals as zeros: 0, and any operand that compares equal to it.
+}  // namespace
+
 Allowance flushing(const Element& element, const std::vector<Scalar>& operands, DType type) {
   Allowance flushed = beyond("subnormals flushed");
   flushed.flushes_output = true;
@@ -50,6 +51,8 @@ Allowance flushing(const Element& element, const std::vector<Scalar>& operands, 
       flushed.budget = std::max(flushed.budget, abs(exact(operand)) + abs(element.value));
   return flushed;
 }
+
+namespace {
 
 // Replaces strings by their ranks among all of them, which compare as the strings do, byte by byte.
 std::vector<Tensor> ranked(std::vector<Tensor> tensors) {
@@ -175,10 +178,14 @@ bool has_nonfinite(const Operands& in) {
   });
 }
 
+}  // namespace
+
 Oracle without_rounding(Oracle oracle) {
   oracle.rounds = false;
   return with_touched(std::move(oracle));
 }
+
+namespace {
 
 // -- windows
 
@@ -240,6 +247,35 @@ class WindowsAnswer final : public Answer {
   std::shared_ptr<const Pool> pool_;
   WindowRule rule_;
   DType dtype_;
+};
+
+// -- moved elements
+
+class MovedAnswer final : public Answer {
+ public:
+  MovedAnswer(Int (*source)(const Call&, Int), const Call& call, const Tensor& in, Shape shape, bool flushes)
+      : source_(source), call_(call), in_(in), shape_(std::move(shape)), flushes_(flushes && is_float(in.dtype())) {}
+
+  Shape shape() const override { return shape_; }
+  DType dtype() const override { return in_.tensor().dtype(); }
+  Element element(Int index) const override { return exactly(in_.at(from(index)), dtype()); }
+  std::vector<Allowance> wider(Int index) const override {
+    if (!flushes_) return {};
+    return {flushing(element(index), {in_.at(from(index))}, dtype())};
+  }
+  std::vector<Tap> taps(Int index) const override {
+    const std::string& name = call_.definition().inputs.front().name;
+    return {{{stored(in_.tensor(), from(index))}, place(name, in_.shape(), from(index))}};
+  }
+  std::pair<const Tensor*, Int> copied(Int index) const override { return {&in_.tensor(), from(index)}; }
+
+ private:
+  Int from(Int index) const { return source_(call_, index); }
+  Int (*source_)(const Call&, Int);
+  Call call_;
+  Cells in_;
+  Shape shape_;
+  bool flushes_;
 };
 
 std::optional<Shape> pooled_shape(const Call& call, const Readings& readings) {
@@ -329,6 +365,16 @@ Oracle pointwise(Rule rule) {
     const std::optional<Meeting> meeting = Meeting::of(call, readings);
     return meeting ? std::optional(meeting->shape()) : std::nullopt;
   };
+  return without_rounding(std::move(oracle));
+}
+
+Oracle moved(std::optional<Shape> (*shape)(const Call&, const Readings&), Int (*source)(const Call&, Int index)) {
+  Oracle oracle;
+  oracle.answer = [=](const Call& call, const Operands& in, const Readings& readings, const Arithmetic& arithmetic) {
+    return Answers(std::make_unique<MovedAnswer>(source, call, *in.at(0), shape(call, readings).value(),
+                                                 arithmetic.flushes_subnormals));
+  };
+  oracle.shape = shape;
   return without_rounding(std::move(oracle));
 }
 

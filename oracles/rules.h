@@ -27,6 +27,8 @@ Oracle pointwise(Scalar (*rule)(const ElementPoint&));
 
 // Finishes an oracle whose rulings are touched where another reading gives another answer.
 Oracle with_touched(Oracle oracle);
+// The same of one that copies, compares or selects.
+Oracle without_rounding(Oracle oracle);
 
 // Elements: exactly one value, one of several that a ruling admits, and nothing claimed.
 Element exactly(const Scalar& value, DType dtype);
@@ -36,6 +38,9 @@ Scalar truth(bool holds);  // of a bool
 Scalar nan();
 Scalar minus_infinity();
 Scalar lowest_of(DType dtype);  // the lowest number of the type
+
+// Admits what hardware may select that reads subnormals as zeros: 0, and any operand that compares equal to it.
+Allowance flushing(const Element& element, const std::vector<Scalar>& operands, DType type);
 
 // A tap of a window that falls inside X: its value, and where in X it stands.
 struct ExactTap {
@@ -57,5 +62,10 @@ struct WindowPoint {
 // Returns the oracle of an operator that selects under a sliding window, each channel by itself: one rule per output in
 // the order of the schema.
 Oracle over_windows(std::vector<Element (*)(const WindowPoint&)> rules);
+
+// Returns the oracle of an operator whose output holds elements of its first input, bit for bit: element i is the one
+// that stands at source(call, i) there. `shape` is that of the output; none where a reading leaves no output.
+// Subnormals survive, but where a backend declares that it flushes them (movement 2).
+Oracle moved(std::optional<Shape> (*shape)(const Call&, const Readings&), Int (*source)(const Call&, Int index));
 
 }  // namespace assay::oracles

@@ -12,6 +12,21 @@ const T& get(const Attribute& attribute) {
   return std::get<T>(attribute);
 }
 
+// Returns the elements of an integer tensor in row-major order.
+Ints integers_of(const Tensor& tensor) {
+  return for_number(tensor.dtype(), [&]<class T>() -> Ints {
+    if constexpr (std::is_integral_v<T>) return {tensor.as<T>().begin(), tensor.as<T>().end()};
+    throw BrokenPromise("integers read from a tensor of another kind");
+  });
+}
+
+// Returns the only element as a number of type R.
+template <class R>
+R only_element_of(const Tensor& tensor) {
+  expects(tensor.elements() == 1, "a number read from a tensor that has not one element");
+  return for_number(tensor.dtype(), [&]<class T>() { return static_cast<R>(tensor.as<T>()[0]); });
+}
+
 }  // namespace
 
 std::string operator_name(const OpVersion& version) {
@@ -29,6 +44,13 @@ Node& Node::input(std::string name, TensorType type) {
 
 Node& Node::empty_input(std::string name) {
   inputs[std::move(name)] = {Input::Presence::empty_name, {}};
+  return *this;
+}
+
+Node& Node::value(const Parameter& parameter, const Tensor& tensor) {
+  Input& given = inputs[parameter.name];
+  given = {Input::Presence::given, tensor.type()};
+  if (!parameter.reads_as.empty()) given.data = tensor;
   return *this;
 }
 
@@ -73,10 +95,21 @@ const Attribute* Call::stated(std::string_view attribute) const {
   return found == node_.attributes.end() ? nullptr : &found->second;
 }
 
-bool Call::states(std::string_view attribute) const { return stated(attribute) != nullptr; }
+const Tensor* Call::data_of(std::string_view attribute) const {
+  for (const Parameter& input : definition_->inputs) {
+    if (input.reads_as != attribute || !has(input.name)) continue;
+    const std::optional<Tensor>& data = node_.inputs.find(input.name)->second.data;
+    expects(data.has_value(), "an input whose data are not known is read like an attribute");
+    return &*data;
+  }
+  return nullptr;
+}
+
+bool Call::states(std::string_view attribute) const { return stated(attribute) || data_of(attribute); }
 
 Int Call::integer(std::string_view attribute) const {
   if (const Attribute* written = stated(attribute)) return get<Int>(*written);
+  if (const Tensor* data = data_of(attribute)) return only_element_of<Int>(*data);
   const AttributeSpec* spec = definition_->attribute(attribute);
   expects(spec && spec->value, "an integer attribute without a default");
   return get<Int>(*spec->value);
@@ -84,6 +117,7 @@ Int Call::integer(std::string_view attribute) const {
 
 float Call::real(std::string_view attribute) const {
   if (const Attribute* written = stated(attribute)) return get<float>(*written);
+  if (const Tensor* data = data_of(attribute)) return only_element_of<float>(*data);
   const AttributeSpec* spec = definition_->attribute(attribute);
   expects(spec && spec->value, "a real attribute without a default");
   return get<float>(*spec->value);
@@ -102,6 +136,7 @@ Ints Call::ints(std::string_view attribute) const {
     // An empty list reads as an absent one (README: decisions).
     if (const Ints& values = get<Ints>(*written); !values.empty() || !spec || !spec->derived) return values;
   }
+  if (const Tensor* data = data_of(attribute)) return integers_of(*data);
   expects(spec && spec->derived, "a list attribute without a default");
   return spec->derived(*this);
 }

@@ -16,6 +16,7 @@ namespace assay {
 
 class Operator;
 struct Definition;
+struct Parameter;
 
 // `ai.onnx` is written as the empty domain, as in a NodeProto.
 struct OpVersion {
@@ -35,6 +36,7 @@ struct Input {
   enum class Presence { given, empty_name };
   Presence presence = Presence::given;
   TensorType type;
+  std::optional<Tensor> data = {};  // of one whose data the call reads (Parameter::reads_as), where they are known
   bool operator==(const Input&) const = default;
 };
 
@@ -48,6 +50,8 @@ struct Node {
   Node& input(std::string name, TensorType type);
   Node& input(std::string name, Shape shape) { return input(std::move(name), {DType::f32, std::move(shape)}); }
   Node& empty_input(std::string name);
+  // Notes what an input is given: its type and, where the call reads them, its data.
+  Node& value(const Parameter& input, const Tensor& tensor);
   Node& output(std::string name);
   Node& attribute(std::string name, Attribute value);
   Node& attribute(std::string name, const char* value) { return attribute(std::move(name), std::string(value)); }
@@ -73,8 +77,9 @@ class Call {
   bool asks(std::string_view output) const;  // required, or asked for
   std::vector<std::string> asked_outputs() const;
 
-  bool states(std::string_view attribute) const;  // written on the node
-  // The attribute as written, or this version's default. A default that depends on other inputs is worked out here.
+  bool states(std::string_view attribute) const;  // written on the node, or given as an input that is read so
+  // The attribute as written, else the data of the input that is read so (Parameter::reads_as), else this version's
+  // default. A default that depends on other inputs is worked out here. The data of such an input have to be known.
   Int integer(std::string_view attribute) const;
   float real(std::string_view attribute) const;
   std::string text(std::string_view attribute) const;
@@ -82,6 +87,7 @@ class Call {
 
  private:
   const Attribute* stated(std::string_view attribute) const;
+  const Tensor* data_of(std::string_view attribute) const;
   const Definition* definition_;
   Node node_;
 };

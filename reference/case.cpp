@@ -196,7 +196,14 @@ std::optional<Error> read_input(Case& c, const std::string& name, std::string_vi
   Result<Recipe> recipe = parse_recipe(recipe_text);
   if (!recipe) return bad(recipe.error());
   if (text(*recipe) != recipe_text) return bad("recipe '" + std::string(recipe_text) + "' is not written canonically");
-  c.node.input(name, {*dtype, std::move(*shape)});
+  const TensorType type{*dtype, *std::move(shape)};
+  const Parameter* const parameter = c.definition().input(name);
+  const bool is_read = parameter && !parameter->reads_as.empty();
+  if ((is_read || recipe->family == "values") && !writes_out(*recipe, type))
+    return bad("write out one value of the type for each element, as in i64[2]~values:-1,3");
+  if (recipe->family == "text" && type.dtype != DType::string)
+    return bad("'text:' fills strings alone, as in string[2]~text:a,b");
+  c.node.input(name, type);
   c.sources[name] = {*std::move(recipe), initializer};
   return std::nullopt;
 }
@@ -254,7 +261,8 @@ std::optional<Error> read_token(Case& c, const Operator& op, std::string_view to
   if (c.definition().input(key)) return read_input(c, key, value);
   if (attribute) return read_attribute(c, *attribute, value);
   const std::vector<std::string> inputs = parameter_order(c.definition(), &Definition::inputs);
-  if (std::ranges::find(inputs, key) != inputs.end()) return read_input(c, key, value);
+  if (std::ranges::find(inputs, key) != inputs.end())
+    return Error{text(c.version) + " has no input " + key + ", other versions of it have"};
   return Error{op.name() + " has no input or attribute '" + shown(key) + "'" + suggestion(key, known_keys(op))};
 }
 
@@ -306,6 +314,16 @@ const Definition& Case::definition() const {
   const Definition* found = find_definition(version);
   expects(found, "a case of an operator version we do not have");
   return *found;
+}
+
+Call Case::call() const {
+  Node known = node;
+  for (const Parameter& input : definition().inputs) {
+    const auto source = input.reads_as.empty() ? sources.end() : sources.find(input.name);
+    if (source != sources.end())
+      known.value(input, fill(source->second.recipe, node.inputs.find(input.name)->second.type));
+  }
+  return Call(definition(), std::move(known));
 }
 
 std::string line(const Case& c) {

@@ -6,7 +6,7 @@
 //
 // Tokens are separated by one space: the operator version, the model's opset and IR version, the inputs in schema
 // order, the attributes written on the node in schema order, the optional outputs asked for (outputs=Indices), the
-// presentation.
+// presentation. An input whose data the call reads has them written out: shape=i64[2]~values:-1,0.
 #pragma once
 
 #include "reference/call.h"
@@ -39,7 +39,7 @@ struct Case {
   bool operator==(const Case&) const = default;
 
   const Definition& definition() const;
-  Call call() const { return Call(definition(), node); }
+  Call call() const;  // with the data of the inputs that it reads
   // Tells whether the model is legal: a near miss breaks a constraint of its version.
   bool is_legal() const { return definition().violated(call()).empty(); }
 };

@@ -82,6 +82,31 @@ TEST_CASE("A line of right words that asks nothing is refused", "[case]") {
   CHECK(complaint(conv + "pads=-1,0").empty());  // a near miss
 }
 
+TEST_CASE("An input that the call reads is written out, and reads like the attribute it was before", "[case]") {
+  const std::string line_5 = "Reshape-5 opset=5 ir=8 data=f32[2,3]~iota:1 shape=i64[2]~values:-1,2@init";
+  const Result<Case> c = parse_case(line_5);
+  REQUIRE(c);
+  CHECK(line(*c) == line_5);
+  CHECK(c->call().ints("shape") == Ints{-1, 2});
+  CHECK(c->call().states("shape"));
+  CHECK(operands(*c, 1)[1] == operands(*c, 0)[1]);
+  CHECK(parse_case("Reshape-1 opset=1 ir=8 data=f32[2,3]~iota:1 shape=-1,2")->call().ints("shape") == Ints{-1, 2});
+  const Result<Case> scalar = parse_case("Reshape-5 opset=5 ir=8 data=f32[1]~iota:1 shape=i64[0]~values:");
+  REQUIRE(scalar);
+  CHECK(scalar->call().ints("shape").empty());
+  CHECK(scalar->is_legal());
+  for (const char* other : {"i64[2]~hold:-1,2", "i64[3]~values:-1,2", "i64[1]~values:01", "u8[1]~values:-1",
+                            "i64[1]~values:9223372036854775808"})
+    CHECK(mentions(complaint("Reshape-5 opset=5 ir=8 data=f32[2]~iota:1 shape=" + std::string(other)), "write out"));
+}
+
+TEST_CASE("values holds every integer of 64 bits, which a double does not", "[recipe]") {
+  const Tensor t = fill(*parse_recipe("values:9007199254740993,-9223372036854775807"), {DType::i64, {2}}, 1);
+  CHECK(t.as<std::int64_t>()[0] == 9007199254740993);
+  CHECK(t.as<std::int64_t>()[1] == -9223372036854775807);
+  CHECK(in_words({"values", "1,2"}) == "1,2, the same in every data set");
+}
+
 TEST_CASE("No line crashes the parser", "[case]") {
   Generator random(1);
   for (int trial = 0; trial < 20000; ++trial) {

@@ -209,6 +209,11 @@ Operator& Operator::input(std::string name, std::string type, Arity arity) {
   return *this;
 }
 
+Operator& Operator::parameter(std::string name, std::string type, std::string reads_as, Arity arity) {
+  current().inputs.push_back({std::move(name), std::move(type), arity, std::move(reads_as)});
+  return *this;
+}
+
 Operator& Operator::output(std::string name, std::string type, Arity arity) {
   current().outputs.push_back({std::move(name), std::move(type), arity});
   return *this;
@@ -233,6 +238,11 @@ Operator& Operator::attribute(std::string name, const char* value) {
 
 Operator& Operator::attribute(std::string name, Derived derived) {
   replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::ints, false, {}, std::move(derived)});
+  return *this;
+}
+
+Operator& Operator::required_integer(std::string name) {
+  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::integer, true, {}, {}});
   return *this;
 }
 

@@ -26,6 +26,8 @@ enum class Arity { required, optional };
 struct Parameter {
   std::string name, type;  // type: the variable of the type constraint, "T", or a type itself, "i64"
   Arity arity = Arity::required;
+  // Of an input whose data the call reads: the name it reads them by, that of the attribute in versions that have one.
+  std::string reads_as = {};
 };
 
 // Computes a default that depends on the call, for attributes whose schema has none: ones(rank) and the like.
@@ -72,6 +74,7 @@ std::vector<DType> operator|(std::vector<DType> types, DType more);
 enum class Shaping {
   one,        // an element of the one input makes an element of the output
   broadcast,  // elements of several inputs make one of the output, repeated along axes where they are fewer
+  moved,      // elements of the first input stand elsewhere in the output, by what attributes and parameters say
   window,     // windows slide over the spatial axes of N x C x D1 … Dr
   axis,       // lines along the axis that an attribute names, each by itself
 };
@@ -137,11 +140,14 @@ class Operator {
   explicit Operator(std::string name, std::string domain = "");
 
   Operator& input(std::string name, std::string type, Arity arity = Arity::required);
+  // An input that Call::integer, ints and the like read as they would an attribute called `reads_as`.
+  Operator& parameter(std::string name, std::string type, std::string reads_as, Arity arity = Arity::required);
   Operator& output(std::string name, std::string type, Arity arity = Arity::required);
   Operator& attribute(std::string name, int value);
   Operator& attribute(std::string name, float value);
   Operator& attribute(std::string name, const char* value);
   Operator& attribute(std::string name, Derived derived);  // ints, no default in the schema
+  Operator& required_integer(std::string name);
   Operator& required_ints(std::string name);
   Operator& optional_int(std::string name);  // without a default
   Operator& optional_ints(std::string name);

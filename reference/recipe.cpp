@@ -281,6 +281,8 @@ std::vector<std::string> family_names() {
   for (const BitFamily& family : drawn_as_bits)
     names.push_back(std::string(family.name) + (family.name == "near" ? "0" : ""));
   for (const char* stated : {"onehot", "iota", "const", "lit", "hold", "text"}) names.emplace_back(stated);
+  for (const BitFamily& family : drawn_as_bits) names.emplace_back(family.name);
+  for (const char* stated : {"onehot", "iota", "const", "lit", "hold", "values"}) names.emplace_back(stated);
   return names;
 }
 
@@ -315,6 +317,16 @@ std::optional<std::vector<double>> numbers(std::string_view list) {
     at = comma + 1;
   }
   return values;
+}
+
+std::vector<std::string_view> parts_of(std::string_view list) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t comma = std::min(list.find(',', at), list.size());
+    parts.push_back(list.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return parts;
 }
 
 template <class T>
@@ -433,13 +445,45 @@ std::optional<std::vector<std::string>> stated_texts(std::string_view list) {
 }
 
 void state_texts(const Recipe& recipe, Tensor& tensor) {
-  if (tensor.dtype() != DType::string)
-    throw InputError("recipe 'text:' fills strings alone, as in A=string[2]~text:a,b");
+  expects(tensor.dtype() == DType::string, "a recipe of strings for a tensor of numbers");
   const std::vector<std::string> given = *stated_texts(recipe.argument);
   for (std::size_t i = 0; std::string & each : tensor.as<std::string>()) each = given[i++ % given.size()];
 }
 
+// Reads one value in the element type; none where it is no such value or is written in another way.
+template <class T>
+std::optional<T> exactly(std::string_view part) {
+  if constexpr (std::is_integral_v<T>) {
+    const std::optional<T> value = whole<T>(part);
+    return value && std::to_string(*value) == part ? value : std::nullopt;
+  } else {
+    const std::optional<double> value = number(part);
+    return value ? std::optional(saturated<T>(*value)) : std::nullopt;
+  }
+}
+
+void write_out(const Recipe& recipe, Tensor& tensor) {
+  const std::vector<std::string_view> parts = parts_of(recipe.argument);
+  for_number(tensor.dtype(), [&]<class T>() {
+    std::size_t at = 0;
+    for (T& element : tensor.as<T>()) {
+      expects(!parts.empty(), "a recipe without values for a tensor of elements");
+      const std::string_view part = parts[at++ % parts.size()];
+      element = exactly<T>(part).value_or(saturated<T>(number(part).value_or(0)));
+    }
+  });
+}
+
 }  // namespace
+
+bool writes_out(const Recipe& recipe, const TensorType& type) {
+  if (recipe.family != "values") return false;
+  const std::vector<std::string_view> parts = parts_of(recipe.argument);
+  return static_cast<Int>(parts.size()) == volume(type.shape) && type.dtype != DType::string &&
+         for_number(type.dtype, [&]<class T>() {
+           return std::ranges::all_of(parts, [](std::string_view part) { return exactly<T>(part).has_value(); });
+         });
+}
 
 std::uint64_t Generator::next() {
   std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
@@ -466,7 +510,8 @@ Result<Recipe> parse_recipe(std::string_view text) {
     return Error{"recipe '" + std::string(text) + "' needs letters, digits, _ and %XX, as in text:a,B,%C3%A9"};
   }
   const bool one = recipe.family == "const" || recipe.family == "iota";
-  if (!one && recipe.family != "lit" && recipe.family != "hold")
+  if (recipe.family == "values" && recipe.argument.empty()) return recipe;
+  if (!one && recipe.family != "lit" && recipe.family != "hold" && recipe.family != "values")
     return Error{"no recipe is called '" + recipe.family + "'" + suggestion(recipe.family, family_names()) +
                  "; reference/recipe.h lists them"};
   const auto values = numbers(recipe.argument);
@@ -477,8 +522,9 @@ Result<Recipe> parse_recipe(std::string_view text) {
 
 bool is_nonfinite(const Recipe& recipe) {
   if (recipe.family == "special") return true;
-  if (recipe.family != "lit" && recipe.family != "const" && recipe.family != "hold") return false;
-  const std::vector<double> values = *numbers(recipe.argument);
+  if (recipe.family != "lit" && recipe.family != "const" && recipe.family != "hold" && recipe.family != "values")
+    return false;
+  const std::vector<double> values = numbers(recipe.argument).value_or(std::vector<double>());
   return std::ranges::any_of(values, [](double value) { return !std::isfinite(value); });
 }
 
@@ -508,6 +554,8 @@ std::string in_words(const Recipe& recipe) {
   if (recipe.family == "const") return recipe.argument + " everywhere" + negated;
   if (recipe.family == "hold" || recipe.family == "text")
     return recipe.argument + ", repeated to fill, the same in every data set";
+  if (recipe.family == "values")
+    return (recipe.argument.empty() ? "nothing" : recipe.argument) + ", the same in every data set";
   return recipe.argument + ", repeated to fill" + negated;
 }
 
@@ -523,6 +571,8 @@ Tensor fill(const Recipe& recipe, const TensorType& type, int set) {
     mark_one(recipe, tensor, set);
   else if (recipe.family == "text")
     state_texts(recipe, tensor);
+  else if (recipe.family == "values")
+    write_out(recipe, tensor);
   else
     state(recipe, tensor, set);
   return tensor;

@@ -14,6 +14,8 @@
 //
 //   hold:V,V,…  like lit, the same in every data set (scales, zero points)
 //   text:V,V,…  strings, repeated to fill, the same in every data set; all but letters, digits and _ as %XX
+//   values:V,V,…  like hold, and exact: integers are read in the element type; nothing at all for a tensor without
+//               elements
 //   byte:S      integers of an 8-bit type, whole range      edge:S     its two smallest and two largest
 //   aroundZ:S   Z plus -8..8, saturated
 //
@@ -45,6 +47,8 @@ struct Recipe {
 
 std::string text(const Recipe& recipe);  // "odd12:7"
 Result<Recipe> parse_recipe(std::string_view text);
+// Tells whether `values` gives every element of a tensor of that type one value, written the one way there is.
+bool writes_out(const Recipe& recipe, const TensorType& type);
 bool is_nonfinite(const Recipe& recipe);  // may put NaN or infinities into the tensor
 // Says what it fills a tensor with: "non-zero integers from -8 to 8, seed 7 (8 in the second data set)".
 std::string in_words(const Recipe& recipe);

@@ -169,6 +169,27 @@ const std::vector<Ruling>& table() {
        "Softmax of a scalar",
        "No axis is in [-r, r-1] where r = 0: such a model is invalid.",
        {"reject", "one"}},
+      {"M4",
+       "[1] where one element is asked for, and a scalar where a list of one is",
+       "What the text names is legal; the other is another reading (onnx #2212).",
+       {"strict", "scalar-lenient"}},
+      {"M29",
+       "TopK of no element",
+       "'The number of top elements' is positive; every implementation gives empty outputs for k = 0.",
+       {"reject", "empty"}},
+      {"M30",
+       "TopK: NaN in a line",
+       "The text orders no NaN (onnx #4716). Nothing is claimed but that every value stands at its index; NaN as the "
+       "greatest number is named where it is followed, as onnx.reference has it.",
+       {"any-order", "nan-greatest"},
+       true,
+       true},
+      {"M53",
+       "TopK with sorted = 0",
+       "The pairs of value and index are those of sorted = 1, in any order. That of equal ones the lower index is "
+       "taken "
+       "is said of an order that sorted = 0 gives up: any of those equal to the last is another reading.",
+       {"same-pairs", "tie-any"}},
       {"E48", "consumed_inputs", "A hint of the first opsets; any value is ignored.", {}},
   };
   return all;

@@ -75,7 +75,7 @@ Node typed(const Served& served, const Operands& operands) {
   Node node = served.node;
   const std::vector<Parameter>& inputs = find_definition(served.version)->inputs;
   for (std::size_t i = 0; i < operands.size(); ++i)
-    if (operands[i]) node.input(inputs[i].name, operands[i]->type());
+    if (operands[i]) node.value(inputs[i], *operands[i]);
   return node;
 }
 

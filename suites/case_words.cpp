@@ -3,6 +3,7 @@
 
 #include "oracles/case_class.h"
 #include "oracles/exact.h"
+#include "reference/families/moved.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
 #include "reference/operator.h"
@@ -141,6 +142,8 @@ std::string default_of(const AttributeSpec& attribute) {
   const auto* function = attribute.derived.target<Ints (*)(const Call&)>();
   if (function && *function == ones) return "default 1 per spatial axis";
   if (function && *function == zeros) return "default 0 at both ends of every spatial axis";
+  if (function && *function == no_entries) return "default an empty list";
+  if (!attribute.derived) return "without a default";
   return attribute.name == "kernel_shape" ? "default the spatial extents of W" : "default worked out from the inputs";
 }
 

@@ -161,6 +161,7 @@ constexpr std::string_view grammar =
 TYPE is f32 f64 f16 bf16 i8 u8 i16 u16 i32 u32 i64 u64 bool string. Text other than letters, digits and _ is written %XX. A RECIPE fills a tensor, as
 FAMILY:ARGUMENT: small:7 (seed 7), iota:1 (1, 2, 3, ...), const:1, onehot:3, lit:1,-0x1.8p+3,nan (these values, repeated),
 hold:0.5 (the same in every data set). Each case has two data sets: the second takes the next seed, or the negated values.
+Where the call reads an input, as the shape of Reshape, its values are written out: shape=i64[2]~values:-1,3.
 The id of a case is the first 128 bits of the SHA-256 of its line.
 )";
 

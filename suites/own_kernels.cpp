@@ -54,7 +54,7 @@ struct Bound {
   std::vector<const Tensor*> operands;
 };
 
-Bound bind(const Served& served, const std::map<std::string, Tensor>& inputs) {
+Bound bind(const Served& served, const Definition& definition, const std::map<std::string, Tensor>& inputs) {
   Bound bound{served.node, {}};
   for (std::size_t i = 0; i < served.operand_names.size(); ++i) {
     const std::string& name = served.operand_names[i];
@@ -66,9 +66,9 @@ Bound bind(const Served& served, const std::map<std::string, Tensor>& inputs) {
       operand = &input->second;
     else
       throw Refusal{.because = "no data for the input " + name};
-    TensorType& type = bound.node.inputs.at(served.schema_names[i]).type;
-    if (!fits(operand->type(), type)) throw Refusal{.because = "the data of " + name + " are not of the declared type"};
-    type = operand->type();
+    if (!fits(operand->type(), bound.node.inputs.at(served.schema_names[i]).type))
+      throw Refusal{.because = "the data of " + name + " are not of the declared type"};
+    bound.node.value(definition.inputs[i], *operand);
   }
   return bound;
 }
@@ -80,7 +80,7 @@ class Session {
       : served_(node), definition_(*find_definition(node.version)), kernel_(open(definition_)), threads_(threads) {}
 
   std::vector<Tensor> outputs(const std::map<std::string, Tensor>& inputs) {
-    Bound bound = bind(served_, inputs);
+    Bound bound = bind(served_, definition_, inputs);
     const Call call(definition_, std::move(bound.node));
     expect_legal(call);
     return kernel_(call, bound.operands, threads_).asked();

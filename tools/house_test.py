@@ -8,7 +8,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HANDS = ("reference", "oracles", "generators")
 # Lines of one operator in all hands together: what its text says, pinned cases aside.
-BUDGETS = {"one": 40, "broadcast": 40, "axis": 80, "window": 120}
+BUDGETS = {"one": 40, "broadcast": 40, "axis": 80, "moved": 120, "window": 120}
 # The first operators, which carry fast halves and filters of their own.
 FIRST = {"Conv", "AveragePool", "DeformConv", "QLinearConv", "NhwcConv"}
 # Strings that name an operator, an input or an attribute where nothing may. The list may only shrink.
@@ -73,7 +73,7 @@ class House(unittest.TestCase):
             with self.subTest(name):
                 self.assertLessEqual(lines, BUDGETS[shaping])
             checked += 1
-        self.assertGreaterEqual(checked, 2)
+        self.assertGreaterEqual(checked, 3)
 
     def test_the_table_of_element_types_is_that_of_every_file_that_lists_them(self):
         rows = re.findall(r'^DTYPE\((\w+), (\d+), [\w:]+, "\w+", "\w+\.(\w+)"\)', (ROOT / "reference/dtypes.def").read_text(), re.M)
@@ -94,7 +94,7 @@ class House(unittest.TestCase):
         definitions = "".join(path.read_text() for path in (ROOT / "reference/ops").glob("*.cpp"))
         definitions += (ROOT / "reference/window.cpp").read_text() + (ROOT / "reference/convolution.cpp").read_text()
         parameters = re.findall(
-            r'\.(?:input|output|attribute|required_ints|optional_ints)\("(\w+)"', definitions)
+            r'\.(?:input|parameter|output|attribute|required_integer|required_ints|optional_ints)\("(\w+)"', definitions)
         words = {name for name, _ in functions()} | set(parameters)
         self.assertLessEqual({"Conv", "Relu", "X", "kernel_shape", "y_scale"}, words)
         string = re.compile(r'"((?:[^"\\]|\\.)*)"')

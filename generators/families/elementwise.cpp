@@ -134,6 +134,14 @@ Shape draw_extents(std::uint64_t stratum) {
   return shape;
 }
 
+Shape spread(Int elements, Int rank) {
+  Shape shape = extents(rank, 1, elements == 0 ? 3 : 1);
+  if (elements == 0) set_one(shape, 0);
+  for (Int factor = 2; elements > 1; ++factor)
+    for (; elements % factor == 0; elements /= factor) shape[static_cast<std::size_t>(between(0, rank - 1))] *= factor;
+  return shape;
+}
+
 Names inputs_of(const Case& c) {
   Names names;
   for (const Parameter& input : c.definition().inputs)

@@ -9,6 +9,8 @@ namespace assay::generators {
 // Draws the shape of an output: 24 strata from a scalar and vectors of every length to seven axes and empty ones.
 inline constexpr std::uint64_t shape_strata = 24;
 Shape draw_extents(std::uint64_t stratum);
+// Draws that many axes of so many elements: the prime factors spread over them or, of none, one of them empty.
+Shape spread(Int elements, Int rank);
 
 Names inputs_of(const Case& c);  // those that are there, in schema order
 // The shape of the output of a legal case.

@@ -84,6 +84,8 @@ TEST_CASE("A breach is not admitted, but for numbers between zero and the smalle
       CHECK(admitted);
       continue;
     }
+    // Of outputs that are right or wrong together each element may be among what its place admits.
+    if (oracles::oracle_of(each.c.version).given) continue;
     ++fails;
     hidden += admitted ? 1 : 0;
     if (admitted) CHECK_FALSE(is_admitted(each.c, each.outcome, Level::L2));  // which a script then asks for

@@ -190,6 +190,8 @@ Tensor infinities_as_largest(Tensor x) {
 
 // -- the list
 
+bool copies(const Definition& d) { return d.shaping == Shaping::moved && d.outputs.size() == 1; }
+
 bool always(const Definition&) { return true; }
 
 struct Derivation {
@@ -204,12 +206,14 @@ struct Derivation {
 
 // What is chosen among or compared is not computed with: only flushed subnormals are below then, not wrong.
 bool computes(const Definition& d) {
-  return d.shaping != Shaping::window && std::ranges::any_of(d.types_of(d.outputs.front().type), is_float);
+  const bool selects = d.shaping == Shaping::window || d.shaping == Shaping::moved;
+  return !selects && std::ranges::any_of(d.types_of(d.outputs.front().type), is_float);
 }
 bool only_chooses(const Definition& d) { return !computes(d); }
 
 // Where every element rounds, a neighbour is as right, and of the data subnormals do not show.
 bool is_exact(const Definition& d) { return d.shaping != Shaping::axis; }
+bool chooses(const Definition& d) { return is_exact(d) && !copies(d); }
 
 const std::vector<Derivation>& derivations() {
   using enum DType;
@@ -245,9 +249,10 @@ const std::vector<Derivation>& derivations() {
        "subnormal data are read as zeros",
        reading(flushed),
        {f16, bf16, f32, f64},
-       is_exact,
+       chooses,
        State::below,
        true},
+      {"flushes-subnormals", "subnormal data are read as zeros", reading(flushed), {f16, bf16, f32, f64}, copies},
       {"reads-infinity-as-number",
        "infinities are read as large numbers",
        reading(infinities_as_largest, Which::first),
@@ -291,6 +296,8 @@ std::vector<Way> relu_ways() {
 }
 
 std::vector<Way> ways_by_name(const std::string& name) {
+  if (name == "Reshape") return reshaping_ways();
+  if (name == "TopK") return ranking_ways();
   if (name == "Relu") return relu_ways();
   if (name == "MaxPool") return selecting_ways();
   if (name == "Softmax") return softmax_ways();
@@ -300,6 +307,8 @@ std::vector<Way> ways_by_name(const std::string& name) {
 std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "MaxPool") return selecting_bugs();
   if (name == "Softmax") return softmax_bugs();
+  if (name == "Reshape") return reshaping_bugs();
+  if (name == "TopK") return ranking_bugs();
   return {};
 }
 

@@ -35,6 +35,8 @@ constexpr auto all = std::to_array<Equivalent>({
     {"max-pads-same-undilated", "MaxPool", 10, no_dilations},
     {"max-swaps-dilations", "MaxPool", 10, no_dilations},
     {"max-ignores-dilations", "MaxPool", 10, no_dilations},
+    {"reshape-always-copies", "Reshape", 14, "there is no allowzero, 0 always copies"},
+    {"topk-ignores-largest", "TopK", 11, "there is no largest, the largest are taken"},
 });
 
 }  // namespace

@@ -36,6 +36,12 @@ std::vector<Way> broadcast_ways(const std::string& op);
 // "maxpool".
 std::string lower(std::string text);
 
+// Reshape and TopK.
+std::vector<Way> reshaping_ways();
+std::vector<Bug> reshaping_bugs();
+std::vector<Way> ranking_ways();
+std::vector<Bug> ranking_bugs();
+
 // The kernel of an operator whose windows the gather engine lays out, with a deviation; none of any other.
 std::optional<Kernel> windowed(const OpVersion& version, const GatherDeviation& deviation);
 

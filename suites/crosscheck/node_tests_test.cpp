@@ -99,8 +99,8 @@ NodeTest node_test_in(const fs::path& path) {
     test.expected.push_back(tensor_in(path / "test_data_set_0" / ("output_" + std::to_string(i) + ".pb")));
   test.operands = operands_in(path / "test_data_set_0", *served);
   for (std::size_t i = 0; i < served->operand_names.size(); ++i) {
-    const std::string& input = find_definition(served->version)->inputs[i].name;
-    test.operands[i] ? test.node.input(input, test.operands[i]->type()) : test.node.empty_input(input);
+    const Parameter& input = find_definition(served->version)->inputs[i];
+    test.operands[i] ? test.node.value(input, *test.operands[i]) : test.node.empty_input(input.name);
   }
   return test;
 }

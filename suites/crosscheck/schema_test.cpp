@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <onnx/defs/schema.h>
 
+#include <algorithm>
 #include <set>
 
 namespace assay {
@@ -62,6 +63,14 @@ std::string kind_of(AttributeSpec::Kind kind) {
   return "?";
 }
 
+// The types that dtypes.def does not have yet are left out.
+std::set<std::string> admitted(const std::vector<std::string>& types) {
+  std::set<std::string> out;
+  for (const DType type : all_dtypes)
+    if (std::ranges::find(types, onnx_name(type)) != types.end()) out.emplace(onnx_name(type));
+  return out;
+}
+
 std::string joined(const std::set<std::string>& words) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
@@ -71,13 +80,18 @@ std::string joined(const std::set<std::string>& words) {
 // "tensor(float)" where a schema names one type instead of a variable: it then constrains nothing else.
 bool is_type(const std::string& variable) { return variable.find('(') != std::string::npos; }
 
+std::string type_of(const Parameter& parameter) {
+  const std::optional<DType> alone = dtype_named(parameter.type);
+  return alone ? std::string(onnx_name(*alone)) : parameter.type;
+}
+
 Page page_of(const Definition& definition) {
   Page page;
   for (std::size_t i = 0; i < definition.inputs.size(); ++i)
-    page["input " + std::to_string(i)] = definition.inputs[i].name + " " + definition.inputs[i].type +
+    page["input " + std::to_string(i)] = definition.inputs[i].name + " " + type_of(definition.inputs[i]) +
                                          (definition.inputs[i].arity == Arity::optional ? " optional" : " required");
   for (std::size_t i = 0; i < definition.outputs.size(); ++i)
-    page["output " + std::to_string(i)] = definition.outputs[i].name + " " + definition.outputs[i].type +
+    page["output " + std::to_string(i)] = definition.outputs[i].name + " " + type_of(definition.outputs[i]) +
                                           (definition.outputs[i].arity == Arity::required ? " required" : " optional");
   for (const TypeVariable& variable : definition.types) {
     if (is_type(variable.name)) continue;
@@ -108,8 +122,7 @@ Page page_of(const onnx::OpSchema& schema) {
     page["output " + std::to_string(i)] =
         schema.outputs()[i].GetName() + " " + schema.outputs()[i].GetTypeStr() + arity_of(schema.outputs()[i]);
   for (const auto& constraint : schema.typeConstraintParams())
-    page["types " + constraint.type_param_str] =
-        joined({constraint.allowed_type_strs.begin(), constraint.allowed_type_strs.end()});
+    page["types " + constraint.type_param_str] = joined(admitted(constraint.allowed_type_strs));
   for (const auto& [name, attribute] : schema.attributes())
     page["attribute " + name] = onnx::AttributeProto_AttributeType_Name(attribute.type) +
                                 (attribute.required ? " required" : " optional") + ", default " +

@@ -90,6 +90,7 @@ bool same_values(const Tensor& a, const Tensor& b) {
 Case over_exact_data(Case c) {
   if (c.version.name == "QLinearConv") return c;
   for (auto& [input, source] : c.sources) {
+    if (!c.definition().input(input)->reads_as.empty()) continue;
     source.recipe = {"small", "5"};
     // e^0 is 1 and e^-4000 nothing: shares of 1.
     if (c.definition().shaping == Shaping::axis) source.recipe = {"lit", "0,-4000,0,0,-4000"};

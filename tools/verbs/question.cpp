@@ -196,6 +196,11 @@ const std::string& schema_name(const Served& served, const std::string& graph_in
   return served.schema_names[static_cast<std::size_t>(at - served.operand_names.begin())];
 }
 
+bool is_read(const Served& served, const std::string& schema_name) {
+  const Parameter* const parameter = find_definition(served.version)->input(schema_name);
+  return parameter && !parameter->reads_as.empty();
+}
+
 // The types and recipes of a model become a case; its data are those of the first set.
 class ModelReader {
  public:
@@ -214,6 +219,11 @@ class ModelReader {
         throw InputError(std::to_string(set.size()) + " tensors for the " +
                          std::to_string(served_.graph_inputs.size()) + " inputs of " + suites::printable(name_, 80));
     given_ = std::move(sets);
+    for (const std::vector<Tensor>& set : given_)
+      for (std::size_t i = 0; i < set.size(); ++i)
+        if (is_read(served_, schema_name(served_, served_.graph_inputs[i])) && set[i] != given_.front()[i])
+          throw InputError("the input " + served_.graph_inputs[i] + " of " + suites::printable(name_, 80) +
+                           " decides what the outputs are, and is not the same in every data set: replay one of them");
     for (std::size_t i = 0; i < served_.graph_inputs.size(); ++i)
       served_.node.input(schema_name(served_, served_.graph_inputs[i]), given_.front()[i].type());
   }
@@ -223,6 +233,8 @@ class ModelReader {
     if (!recipe) throw InputError("--data: " + recipe.error());
     std::vector<std::vector<Tensor>> sets(data_sets);
     for (const std::string& input : served_.graph_inputs) {
+      if (is_read(served_, schema_name(served_, input)))
+        throw InputError("the input " + input + " decides what the outputs are: give a file for every input");
       TensorType type = served_.node.inputs.at(schema_name(served_, input)).type;
       for (std::size_t axis = 0; axis < type.shape.size(); ++axis)
         if (type.shape[axis] < 0) type.shape[axis] = assumed_extent(axis);
@@ -235,7 +247,11 @@ class ModelReader {
   Question question() const {
     const Definition* definition = find_definition(served_.version);
     expects(definition, "a served node has a definition");
-    Question question{name_, std::nullopt, Call(*definition, served_.node), {}, model_, {}};
+    Node node = served_.node;
+    const Operands first = operands_of(*definition, given_.front());
+    for (std::size_t i = 0; i < first.size(); ++i)
+      if (first[i]) node.value(definition->inputs[i], *first[i]);
+    Question question{name_, std::nullopt, Call(*definition, std::move(node)), {}, model_, {}};
     for (const std::vector<Tensor>& set : given_) {
       question.sets.push_back(operands_of(*definition, set));
       question.parts.emplace_back();
@@ -266,8 +282,8 @@ class ModelReader {
     return out;
   }
 
-  static Recipe written_out(const Tensor& tensor, bool is_held) {
-    Recipe recipe{is_held ? "hold" : "lit", ""};
+  static Recipe written_out(const Tensor& tensor, const char* family) {
+    Recipe recipe{family, ""};
     for (Int i = 0; i < tensor.elements(); ++i)
       recipe.argument += (i == 0 ? "" : ",") + oracles::written(oracles::scalar(tensor, i), tensor.dtype());
     return recipe;
@@ -290,9 +306,11 @@ class ModelReader {
         c.sources[served_.schema_names[i]] = {*recipe_, false};
         continue;
       }
-      if (!tensor || tensor->elements() == 0 || (written += tensor->elements()) > most_written) return std::nullopt;
-      c.sources[served_.schema_names[i]] = {written_out(*tensor, is_constant || !is_float(tensor->dtype())),
-                                            is_constant};
+      const bool decides = is_read(served_, served_.schema_names[i]);
+      if (!tensor || (tensor->elements() == 0 && !decides) || (written += tensor->elements()) > most_written)
+        return std::nullopt;
+      const char* const family = decides ? "values" : is_constant || !is_float(tensor->dtype()) ? "hold" : "lit";
+      c.sources[served_.schema_names[i]] = {written_out(*tensor, family), is_constant};
     }
     const Result<Case> read = parse_case(line(c));
     if (!read || *read != c) return std::nullopt;

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generators/parameters.h"
+
+#include "generators/draw.h"
+#include "generators/families/elementwise.h"
+#include "generators/shrink.h"
+#include "reference/operator.h"
+
+#include <algorithm>
+
+namespace assay::generators {
+namespace {
+
+std::string joined(const Ints& values) {
+  std::string text;
+  for (const Int value : values) text += (text.empty() ? "" : ",") + std::to_string(value);
+  return text;
+}
+
+// The inputs of the case that its call reads.
+std::vector<Parameter> read_inputs(const Case& c) {
+  std::vector<Parameter> all = c.definition().inputs;
+  std::erase_if(all, [&](const Parameter& each) {
+    return each.reads_as.empty() || !c.sources.contains(each.name) ||
+           !is_integer(c.node.inputs.find(each.name)->second.type.dtype);
+  });
+  return all;
+}
+
+const Parameter* input_read_as(const Definition& definition, std::string_view name) {
+  const auto found = std::ranges::find(definition.inputs, name, &Parameter::reads_as);
+  return found == definition.inputs.end() ? nullptr : &*found;
+}
+
+// Changes a list of the case, one that is not empty if `needs_entry`; false where there is none.
+template <class F>
+bool change_list(Case& c, bool needs_entry, F&& change) {
+  Names names = stated_lists(c);
+  if (needs_entry) std::erase_if(names, [&](const std::string& name) { return stated(c, name).empty(); });
+  if (names.empty()) return false;
+  const std::string name = pick(names);
+  Ints values = stated(c, name);
+  change(values);
+  state(c, name, values);
+  return true;
+}
+
+std::size_t any_of(const Ints& values) {
+  return static_cast<std::size_t>(between(0, static_cast<Int>(values.size()) - 1));
+}
+
+bool entry_changed(Case& c) {
+  return change_list(c, true, [](Ints& values) {
+    Int& entry = values[any_of(values)];
+    entry = pick({Int{-1}, Int{-1}, Int{0}, Int{0}, Int{-2}, entry + 1, 2 * entry, Int{7}});
+  });
+}
+
+bool entry_added(Case& c) {
+  return change_list(c, false, [](Ints& values) { values.push_back(pick<Int>({0, -1, -1, 2, 3})); });
+}
+
+bool entry_left_out(Case& c) {
+  return change_list(c, true,
+                     [](Ints& values) { values.erase(values.begin() + static_cast<std::ptrdiff_t>(any_of(values))); });
+}
+
+template <class F>
+bool change_input(Case& c, F&& change) {
+  const std::vector<Parameter> inputs = read_inputs(c);
+  if (inputs.empty()) return false;
+  change(pick(inputs).name);
+  return true;
+}
+
+bool input_of_another_rank(Case& c) {
+  return change_input(c, [&](const std::string& name) {
+    const Ints values = stated(c, c.definition().input(name)->reads_as);
+    Shape shape = c.node.inputs.at(name).type.shape;
+    if (values.size() == 1 && chance(50))
+      shape.clear();
+    else
+      shape.insert(shape.begin() + between(0, static_cast<Int>(shape.size())), 1);
+    write_out(c, name, shape, values);
+  });
+}
+
+bool input_of_another_type(Case& c) {
+  return change_input(c, [&](const std::string& name) { c.node.inputs.at(name).type.dtype = DType::i32; });
+}
+
+bool input_left_out(Case& c) {
+  return change_input(c, [&](const std::string& name) {
+    c.node.inputs.erase(name);
+    c.sources.erase(name);
+  });
+}
+
+// Axes, and counts that have to be stated: flags may have any value.
+bool integer_changed(Case& c) {
+  std::vector<AttributeSpec> all = c.definition().attributes;
+  std::erase_if(all, [&](const AttributeSpec& spec) {
+    const bool is_flag =
+        !spec.required && spec.value && std::holds_alternative<Int>(*spec.value) && std::get<Int>(*spec.value) >= 0;
+    return spec.kind != AttributeSpec::Kind::integer || is_flag;
+  });
+  if (all.empty()) return false;
+  const Int rank = c.call().rank(c.definition().inputs.front().name);
+  c.node.attribute(pick(all).name, Attribute(pick<Int>({rank, -rank - 1, 0, 0, -1, 1001})));
+  return true;
+}
+
+// What stands at 0 of a list may be copied from there, and what is open is then any number.
+bool empty_axis_listed(Case& c) {
+  Shape& shape = c.node.inputs.at(c.definition().inputs.front().name).type.shape;
+  const Names lists = stated_lists(c);
+  if (shape.empty() || lists.empty()) return false;
+  shape.front() = 0;
+  state(c, lists.back(), chance(50) ? Ints{0, -1} : Ints{0, 2, -1});
+  for (const AttributeSpec& spec : c.definition().attributes)
+    if (spec.value && spec.value == Attribute(Int{0})) c.node.attribute(spec.name, Attribute(between(0, 1)));
+  return true;
+}
+
+bool attribute_left_out(Case& c) {
+  std::vector<AttributeSpec> all = c.definition().attributes;
+  std::erase_if(all, [](const AttributeSpec& spec) { return !spec.required; });
+  return !all.empty() && c.node.attributes.erase(pick(all).name) > 0;
+}
+
+struct Entry {
+  std::string list;
+  std::size_t index;
+};
+
+std::vector<Entry> entries(const Case& c) {
+  std::vector<Entry> all;
+  for (const std::string& list : stated_lists(c))
+    for (std::size_t i = 0; i < stated(c, list).size(); ++i) all.push_back({list, i});
+  return all;
+}
+
+}  // namespace
+
+Questions moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), void (*refit)(Case&),
+                           std::vector<Trait> traits) {
+  return {.draw = draw,
+          .strata = shape_strata,
+          .cost = [](const Case&) { return Int{0}; },
+          .damages = {},
+          .traits = std::move(traits),
+          .refit = refit};
+}
+
+std::vector<Trait> list_traits(const std::string& name) {
+  const auto trait = [&](const char* what, bool (*holds)(const Ints&)) {
+    return Trait{name + ": " + what, [=](const Case& c) { return c.call().states(name) && holds(stated(c, name)); }};
+  };
+  return {trait("no entry", [](const Ints& list) { return list.empty(); }),
+          trait("an entry of 0", [](const Ints& list) { return std::ranges::count(list, 0) > 0; }),
+          trait("a negative entry",
+                [](const Ints& list) { return std::ranges::any_of(list, [](Int entry) { return entry < 0; }); })};
+}
+
+void write_out(Case& c, const std::string& input, Shape shape, const Ints& values) {
+  const Parameter& parameter = *c.definition().input(input);
+  const auto before = c.node.inputs.find(input);
+  const DType type =
+      before == c.node.inputs.end() ? c.definition().types_of(parameter.type).front() : before->second.type.dtype;
+  const bool is_constant = before == c.node.inputs.end() ? chance(50) : c.sources.at(input).initializer;
+  c.node.input(input, {type, std::move(shape)});
+  c.sources[input] = {{"values", joined(values)}, is_constant};
+}
+
+void state(Case& c, std::string_view name, const Ints& values) {
+  if (const Parameter* const input = input_read_as(c.definition(), name))
+    return write_out(c, input->name, {static_cast<Int>(values.size())}, values);
+  const AttributeSpec* const spec = c.definition().attribute(name);
+  expects(spec != nullptr, "a list that this version does not have");
+  if (spec->kind == AttributeSpec::Kind::ints)
+    c.node.attribute(spec->name, values);
+  else if (!values.empty())
+    c.node.attribute(spec->name, values.front());
+}
+
+void leave_one_open(Case& c, const std::string& name, Int open) {
+  if (!c.call().states(name) || c.is_legal()) return;
+  const Ints values = stated(c, name);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Case other = c;
+    Ints fitting = values;
+    fitting[i] = open;
+    state(other, name, fitting);
+    if (other.is_legal()) return std::swap(c, other);
+  }
+}
+
+Names stated_lists(const Case& c) {
+  Names names;
+  for (const auto& [name, value] : c.node.attributes)
+    if (std::holds_alternative<Ints>(value) && c.definition().attribute(name)) names.push_back(name);
+  for (const Parameter& input : read_inputs(c)) names.push_back(input.reads_as);
+  return names;
+}
+
+Ints stated(const Case& c, const std::string& name) { return c.call().ints(name); }
+
+std::vector<Damage> parameter_damages() {
+  return {{"an entry of a list changed", entry_changed},
+          {"an entry of a list added", entry_added},
+          {"an entry of a list left out", entry_left_out},
+          {"an input of another rank", input_of_another_rank},
+          {"an input of another type", input_of_another_type},
+          {"an input left out", input_left_out},
+          {"an integer changed", integer_changed},
+          {"an empty axis and a list that names it", empty_axis_listed},
+          {"an attribute left out", attribute_left_out}};
+}
+
+int entry_count(const Case& c) { return static_cast<int>(entries(c).size()); }
+
+Cases fewer_entries(const Case& c, int part) {
+  const Entry entry = entries(c)[static_cast<std::size_t>(part)];
+  Ints values = stated(c, entry.list);
+  values.erase(values.begin() + static_cast<std::ptrdiff_t>(entry.index));
+  Cases out{c};
+  state(out.front(), entry.list, values);
+  return out;
+}
+
+Cases plainer_entries(const Case& c, int part) {
+  const Entry entry = entries(c)[static_cast<std::size_t>(part)];
+  Cases out;
+  for (const Int other : towards(stated(c, entry.list)[entry.index], 1)) {
+    Ints values = stated(c, entry.list);
+    values[entry.index] = other;
+    out.push_back(c);
+    state(out.back(), entry.list, values);
+  }
+  return out;
+}
+
+}  // namespace assay::generators

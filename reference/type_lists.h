@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of element types that the texts of many operators share, under the names that ONNX's schemas have for them
+// (onnx/defs/schema.h). Types that dtypes.def does not have yet are left out.
+#pragma once
+
+#include "reference/tensor.h"
+
+namespace assay::types {
+
+// Every numeric type of the first opsets.
+inline std::vector<DType> all_numeric_types() {
+  using enum DType;
+  return {f16, f32, f64, i8, i16, i32, i64, u8, u16, u32};
+}
+// Every type of the first opsets: the numeric ones, bool, string and complex.
+inline std::vector<DType> all_tensor_types() {
+  using enum DType;
+  return {f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, boolean};
+}
+
+inline std::vector<DType> with(std::vector<DType> types, std::initializer_list<DType> others) {
+  types.insert(types.begin(), others);
+  return types;
+}
+// bfloat16 came with IR version 4.
+inline std::vector<DType> all_numeric_types_ir4() { return with(all_numeric_types(), {DType::bf16}); }
+inline std::vector<DType> all_tensor_types_ir4() { return with(all_tensor_types(), {DType::bf16}); }
+inline std::vector<DType> all_tensor_types_ir9() { return all_tensor_types_ir4(); }    // and four of 8 bits
+inline std::vector<DType> all_tensor_types_ir10() { return all_tensor_types_ir9(); }   // and integers of 4 bits
+inline std::vector<DType> all_tensor_types_ir11() { return all_tensor_types_ir10(); }  // and floats of 4 bits
+inline std::vector<DType> all_tensor_types_ir12() { return all_tensor_types_ir11(); }  // and powers of two
+inline std::vector<DType> all_tensor_types_ir13() { return all_tensor_types_ir12(); }  // and integers of 2 bits
+
+}  // namespace assay::types
