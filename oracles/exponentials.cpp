@@ -98,7 +98,7 @@ double Exponentials::Line::term_error(const Policy& p, std::size_t j) const {
     lost += p.smallest();
   }
   if (shift > 1) {
-    const bool vanishes = shift - drops[j] < 1.0001 * log_2 * p.working.min_exponent;
+    const bool vanishes = shift - drops[j] * (1 - 0x1p-29) < 1.0001 * log_2 * p.working.min_exponent;
     return vanishes ? exponentials[j] + 3 * p.vanishing() + lost : unproven;
   }
   const double grown = shift + shift * shift;

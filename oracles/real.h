@@ -12,10 +12,10 @@
 
 namespace assay::oracles {
 
+struct Ends;  // an mpfi_t (real_ends.h)
+
 class Real {
  public:
-  struct Ends;  // an mpfi_t
-
   Real(const Ratio& value, int bits);
   Real(Int value, int bits) : Real(Ratio{{value, 0}, 1}, bits) {}
   explicit Real(std::shared_ptr<const Ends> ends) : ends_(std::move(ends)) {}

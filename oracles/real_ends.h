@@ -8,7 +8,7 @@
 
 namespace assay::oracles {
 
-struct Real::Ends {
+struct Ends {
   mpfi_t value;
 
   explicit Ends(int bits) { mpfi_init2(value, bits); }
@@ -24,7 +24,7 @@ struct Real::Ends {
 // Makes a number of what `f` writes into an mpfi_t.
 template <class F>
 Real made(int bits, F&& f) {
-  auto ends = std::make_shared<Real::Ends>(bits);
+  auto ends = std::make_shared<Ends>(bits);
   f(ends->value);
   return Real(std::move(ends));
 }
