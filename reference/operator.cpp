@@ -62,18 +62,6 @@ bool types_are_admitted(const Call& call) {
 
 }  // namespace
 
-namespace types {
-using enum DType;
-const std::vector<DType> floats{f16, f32, f64}, floats_ir4{bf16, f16, f32, f64},
-    integers{i8, i16, i32, i64, u8, u16, u32, u64}, numeric{f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64},
-    numeric_ir4{bf16, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64};
-}  // namespace types
-
-std::vector<DType> operator|(std::vector<DType> types, DType more) {
-  types.push_back(more);
-  return types;
-}
-
 std::vector<Tensor> Values::asked() && {
   std::vector<Tensor> tensors;
   for (std::optional<Tensor>& each : *this)

@@ -63,12 +63,6 @@ struct TypeVariable {
   std::vector<DType> types;
 };
 
-// The sets of types that schemas share, under the names of ONNX's C++ schemas; `_ir4` takes bfloat16 in.
-namespace types {
-extern const std::vector<DType> floats, floats_ir4, integers, numeric, numeric_ir4;
-}
-std::vector<DType> operator|(std::vector<DType> types, DType more);
-
 // How the shapes of an operator's inputs belong together; what generic services know of it is a family
 // (generators/family.h).
 enum class Shaping {

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of element types that the texts of many operators share, under the names that ONNX's schemas have for them
-// (onnx/defs/schema.h). Types that dtypes.def does not have yet are left out.
+// (onnx/defs/schema.h). Types that dtypes.def does not have yet are left out, and strings, which nothing hands out yet.
 #pragma once
 
 #include "reference/tensor.h"
 
-namespace assay::types {
+namespace assay {
 
+inline std::vector<DType> operator|(std::vector<DType> types, DType more) {
+  types.push_back(more);
+  return types;
+}
+
+namespace types {
+
+inline std::vector<DType> all_float_types() { return {DType::f16, DType::f32, DType::f64}; }
 // Every numeric type of the first opsets.
 inline std::vector<DType> all_numeric_types() {
   using enum DType;
-  return {f16, f32, f64, i8, i16, i32, i64, u8, u16, u32};
+  return {f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64};
 }
 // Every type of the first opsets: the numeric ones, bool, string and complex.
-inline std::vector<DType> all_tensor_types() {
-  using enum DType;
-  return {f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, boolean};
-}
+inline std::vector<DType> all_tensor_types() { return all_numeric_types() | DType::boolean; }
 
 inline std::vector<DType> with(std::vector<DType> types, std::initializer_list<DType> others) {
   types.insert(types.begin(), others);
@@ -31,4 +36,5 @@ inline std::vector<DType> all_tensor_types_ir11() { return all_tensor_types_ir10
 inline std::vector<DType> all_tensor_types_ir12() { return all_tensor_types_ir11(); }  // and powers of two
 inline std::vector<DType> all_tensor_types_ir13() { return all_tensor_types_ir12(); }  // and integers of 2 bits
 
-}  // namespace assay::types
+}  // namespace types
+}  // namespace assay

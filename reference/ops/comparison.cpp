@@ -6,6 +6,7 @@
 //
 // of the values as they are stored, in no other type. NaN is equal to nothing, and neither more nor less.
 #include "reference/families/broadcast.h"
+#include "reference/type_lists.h"
 
 namespace assay {
 namespace {
@@ -24,13 +25,13 @@ template <class F>
 Operator order(const char* name, F holds) {
   return comparison(name)
       .since(1)
-      .type("T", types::floats).with(limited_broadcast)
+      .type("T", types::all_float_types()).with(limited_broadcast)
       .since(7, "shapes are broadcast as numpy does")
       .with(multidirectional_broadcast)
       .since(9, "T admits integers")
-      .type("T", types::numeric)
+      .type("T", types::all_numeric_types())
       .since(13, "T admits bfloat16")
-      .type("T", types::numeric_ir4)
+      .type("T", types::all_numeric_types_ir4())
       .kernel(pairwise(holds));
 }
 
@@ -38,9 +39,9 @@ template <class F>
 Operator order_or_equal(const char* name, F holds) {
   return comparison(name)
       .since(12)
-      .type("T", types::numeric).with(multidirectional_broadcast)
+      .type("T", types::all_numeric_types()).with(multidirectional_broadcast)
       .since(16, "T admits bfloat16")
-      .type("T", types::numeric_ir4)
+      .type("T", types::all_numeric_types_ir4())
       .kernel(pairwise(holds));
 }
 
@@ -53,11 +54,11 @@ const Operator& equal() {
       .since(7, "shapes are broadcast as numpy does")
       .with(multidirectional_broadcast)
       .since(11, "T admits every number but bfloat16")
-      .type("T", types::numeric | boolean)
+      .type("T", types::all_numeric_types() | boolean)
       .since(13, "T admits bfloat16")
-      .type("T", types::numeric_ir4 | boolean)
+      .type("T", types::all_numeric_types_ir4() | boolean)
       .since(19, "T admits strings")
-      .type("T", types::numeric_ir4 | boolean | string)
+      .type("T", types::all_numeric_types_ir4() | boolean | string)
       .kernel(pairwise([](auto a, auto b) { return a == b; }));
   return op;
 }
