@@ -291,7 +291,9 @@ double log_purity(const Mask& inside, const Mask& outside) {
 using ClaimsFor = std::function<std::vector<const Claimed*>(const Mask& inside, const Mask& outside)>;
 
 // The claims of one piece; empty where no short conjunction tells the seed from the cases outside.
-std::vector<const Claimed*> grown(const ClaimsFor& claims_for, const ClaimTable& table, std::size_t most_per_piece) {
+// `word_costs`: bits that a claim has to be better for each further word it lists.
+std::vector<const Claimed*> grown(const ClaimsFor& claims_for, const ClaimTable& table, std::size_t most_per_piece,
+                                  double word_costs) {
   std::vector<const Claimed*> chosen;
   Mask inside(table.inside().size(), true), outside(table.outside().size(), true);
   while (count(outside) > 0) {
@@ -299,7 +301,8 @@ std::vector<const Claimed*> grown(const ClaimsFor& claims_for, const ClaimTable&
     double most = 0;
     const double before = log_purity(inside, outside);
     for (const Claimed* each : claims_for(inside, outside))
-      if (const double with = gain(count(both(inside, each->inside)), count(both(outside, each->outside)), before);
+      if (const double with = gain(count(both(inside, each->inside)), count(both(outside, each->outside)), before) -
+                              word_costs * static_cast<double>(each->words() - 1);
           with > most) {
         most = with;
         best = each;
@@ -408,7 +411,8 @@ Pieces told_apart(ClaimTable& table, Mask left, bool by_shapes) {
       return all;
     };
     constexpr std::size_t most_per_piece = 3;
-    std::vector<const Claimed*> chosen = grown(with_words, table, most_per_piece);
+    constexpr double word_costs = 3;  // one of eight or so
+    std::vector<const Claimed*> chosen = grown(with_words, table, most_per_piece, word_costs);
     prune(chosen, table.outside().size());
     return chosen;
   };
@@ -427,7 +431,7 @@ Pieces pieces(const std::vector<Case>& inside, const std::vector<Case>& outside,
   ClaimTable table(inside, outside);
   const auto grow = [&](std::size_t seed) {
     const std::vector<const Claimed*> claims = claims_for(seed, table);
-    return grown([&](const Mask&, const Mask&) { return claims; }, table, most_per_piece);
+    return grown([&](const Mask&, const Mask&) { return claims; }, table, most_per_piece, 0);
   };
   return pieces_of(table, Mask(inside.size(), true), grow,
                    [&](const auto&, std::size_t held) { return held >= least; });

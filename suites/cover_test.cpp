@@ -65,7 +65,7 @@ std::string texts(const Pieces& pieces) {
 }
 
 TEST_CASE("what a type and the data bring is told by type and data, and not by shapes that came with them", "[cover]") {
-  for (const char* truth : {"type(X) == f64 and recipe(X) in (huge, normal)", "type(X) == f16 and recipe(X) == small",
+  for (const char* truth : {"type(X) == f64 and recipe(X) in (normal, small)", "type(X) == f16 and recipe(X) == small",
                             "recipe(X) in (normal, pattern, small)"}) {
     const Pieces found = told_of(truth, "AveragePool-19");
     INFO(truth << " became " << texts(found));
@@ -74,8 +74,9 @@ TEST_CASE("what a type and the data bring is told by type and data, and not by s
     for (const char* word : {"dim(", "rank(", "shape(", "elements("})
       CHECK(texts(found).find(word) == std::string::npos);
   }
-  CHECK(texts(told_of("type(X) == f64 and recipe(X) in (huge, normal)", "AveragePool-19")) ==
-        "type(X) == f64 and recipe(X) in (huge, normal)");
+  const std::string told = texts(told_of("type(X) == f64 and recipe(X) in (normal, small)", "AveragePool-19"));
+  CHECK_THAT(told,
+             Catch::Matchers::Contains("type(X) == f64") && Catch::Matchers::Contains("recipe(X) in (normal, small)"));
 }
 
 TEST_CASE("what attributes or shapes bring is told by them", "[cover]") {

@@ -209,7 +209,8 @@ TEST_CASE("doctor: each operator is asked, and what is turned away is named with
   const Observation& refused = finding_of(refuser, "each operator");
   CHECK(refused.mark == Mark::ok);
   CHECK_THAT(refused.got, Contains("answers 0 of ") && Contains("; not ") && Contains(" (refused: "));
-  const Observation& crashed = finding_of(examine(lame("crashes"), patient_limits()), "each operator");
+  const auto crasher = examine(lame("crashes"), patient_limits());
+  const Observation& crashed = finding_of(crasher, "each operator");
   CHECK(crashed.mark == Mark::note);
   CHECK_THAT(crashed.got, Contains("broken off by ") && Contains("SIGSEGV"));
   CHECK(crashed.sent.starts_with("the model "));

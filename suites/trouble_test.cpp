@@ -114,18 +114,28 @@ TEST_CASE("what hangs for a cause that is known is not run again, and everything
   CHECK(std::ranges::count(states(whole), State::error) == 5);
 }
 
-TEST_CASE("the first hang of an operator lasts for the full limit, and a later one says the shorter limit it had",
+TEST_CASE("what is known to hang is given less time, what is known to eat memory less of it, and nothing else",
           "[trouble]") {
-  Conduct exhaustive = plain();
-  exhaustive.exhaustive = true;
-  const Campaign campaign = run(dilating(18), troubled("hangs", 2500ms), exhaustive);
-  std::vector<std::string> limits;
-  for (const auto& verdict : campaign.verdicts)
-    if (verdict->state == State::error) limits.push_back(verdict->detail);
-  REQUIRE(limits.size() == 6);
-  CHECK(limits.front() == "no answer within 2.5 s");
-  CHECK(limits.back() == "no answer within 2 s");  // five answers are known, not fifty
-  for (const std::string& each : limits) CHECK(reason_pattern(each) == "no answer within # s");
+  CircuitBreaker breaker;
+  oracles::Verdict eaten;
+  eaten.state = State::error;
+  eaten.because = "out of memory";
+  const Suite suite = dilating(18);
+  for (const Planned& planned : suite.cases)
+    breaker.note(planned, planned.line.ends_with("dilations=2") ? eaten : oracles::Verdict{});
+  breaker.decide();
+  Experience experience;
+  experience.breaker = &breaker;
+  const Case plain = suite.cases[0].c, dilated = suite.cases[1].c;
+  CHECK(experience.allowance(plain).memory_share == 1);
+  CHECK(experience.allowance(dilated).memory_share > 1);
+  CHECK(experience.allowance(plain).limit == 0ms);  // nothing is known: all there is
+  for (int i = 0; i < 50; ++i) experience.pace.note(1ms);
+  CHECK(experience.patience() == 1s);
+  CHECK(experience.allowance(plain).limit == 0ms);
+  experience.hangs.insert("AveragePool");  // one did, for the full limit
+  CHECK(experience.allowance(plain).limit == 1s);
+  CHECK(experience.allowance(dilated).limit == 0ms);  // it eats memory, and is given the time to do so
 }
 
 TEST_CASE("what the breaker keeps from running does not depend on the number of jobs", "[trouble][breaker]") {
