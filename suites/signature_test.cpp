@@ -69,10 +69,12 @@ TEST_CASE("What was ended from outside is one failure, whatever its last words a
     verdict.detail = detail;
     return reason_pattern(verdict);
   };
-  CHECK(ended("timed out", "no answer within 10 s") == ended("timed out", "no answer within 1.28 s; its last words: slow"));
+  CHECK(ended("timed out", "no answer within 10 s") ==
+        ended("timed out", "no answer within 1.28 s; its last words: slow"));
   CHECK(ended("out of memory", "more than 4096 MiB of memory resident") ==
         ended("out of memory", "more than 512 MiB of memory resident; its last words: ret = a / b"));
-  CHECK(ended("crashed", "died by SIGABRT; its last words: a") != ended("crashed", "died by SIGABRT; its last words: b"));
+  CHECK(ended("crashed", "died by SIGABRT; its last words: a") !=
+        ended("crashed", "died by SIGABRT; its last words: b"));
 }
 
 TEST_CASE("The predicate says what is special about a case, and nothing else", "[signature]") {

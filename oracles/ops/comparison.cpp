@@ -6,9 +6,7 @@
 namespace assay::oracles {
 namespace {
 
-bool are_ordered(const ElementPoint& p) {
-  return p.x[0].is != Scalar::Class::nan && p.x[1].is != Scalar::Class::nan;
-}
+bool are_ordered(const ElementPoint& p) { return p.x[0].is != Scalar::Class::nan && p.x[1].is != Scalar::Class::nan; }
 
 }  // namespace
 
