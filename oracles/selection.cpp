@@ -74,10 +74,16 @@ class Line {
     if (has_nan_ && !fits(met, values, places)) return pairs(values, places);
     const std::set<Int> taken(places.begin(), places.end());
     std::vector<Selected> all;
-    for (const Pick& each : met)
+    std::set<Int> seen;
+    for (std::size_t i = 0; i < met.size(); ++i) {
+      const Pick& each = met[i];
       all.push_back(
           has_nan_ ? Selected{one_of(rule_->nan_ruling, {each.value}), one_of(rule_->nan_ruling, {scalar(each.place)})}
                    : selected(each, taken));
+      // Of flushed subnormals that tie any may be taken, but each once, and with its value.
+      const bool is_pair = stands(values[i], places[i]) && seen.insert(places[i]).second;
+      if (!is_pair && all.back().place.kind == Kind::unscored) all.back().place = placed({each.place});
+    }
     return all;
   }
 
