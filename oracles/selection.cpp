@@ -74,10 +74,16 @@ class Line {
     if (has_nan_ && !fits(met, values, places)) return pairs(values, places);
     const std::set<Int> taken(places.begin(), places.end());
     std::vector<Selected> all;
-    for (const Pick& each : met)
+    std::set<Int> seen;
+    for (std::size_t i = 0; i < met.size(); ++i) {
+      const Pick& each = met[i];
       all.push_back(
           has_nan_ ? Selected{one_of(rule_->nan_ruling, {each.value}), one_of(rule_->nan_ruling, {scalar(each.place)})}
                    : selected(each, taken));
+      // Of flushed subnormals that tie any may be taken, but each once, and with its value.
+      const bool is_pair = stands(values[i], places[i]) && seen.insert(places[i]).second;
+      if (!is_pair && all.back().place.kind == Kind::unscored) all.back().place = placed({each.place});
+    }
     return all;
   }
 
@@ -86,6 +92,14 @@ class Line {
  private:
   bool vanishes(const Scalar& value) const {
     return value.is_zero() || (is_float(type_) && value.is_finite() && value.is_subnormal(format_of(type_)));
+  }
+
+  bool is_place(Int place) const { return place >= 0 && place < static_cast<Int>(x_.size()); }
+  // Tells whether the value is that of the place, or that flushed to zero.
+  bool stands(const Scalar& value, Int place) const {
+    if (!is_place(place)) return false;
+    const Scalar& there = x_[static_cast<std::size_t>(place)];
+    return same(there, value) || (vanishes(there) && value.is_zero());
   }
 
   void pick(const Call& call, const Readings& readings) {
@@ -164,12 +178,10 @@ class Line {
     std::set<Int> taken;
     for (std::size_t i = 0; i < values.size(); ++i) {
       all.push_back(nothing_claimed());
-      const bool is_place = places[i] >= 0 && places[i] < static_cast<Int>(x_.size());
-      if (!is_place || !taken.insert(places[i]).second) all.back().place = one_of(rule_->nan_ruling, free(taken));
-      if (!is_place) continue;
-      const Scalar& there = x_[static_cast<std::size_t>(places[i])];
-      if (!same(there, values[i]) && !(vanishes(there) && values[i].is_zero()))
-        all.back().value = one_of(rule_->nan_ruling, {there});
+      if (!is_place(places[i]) || !taken.insert(places[i]).second)
+        all.back().place = one_of(rule_->nan_ruling, free(taken));
+      if (is_place(places[i]) && !stands(values[i], places[i]))
+        all.back().value = one_of(rule_->nan_ruling, {x_[static_cast<std::size_t>(places[i])]});
     }
     return all;
   }

@@ -56,14 +56,14 @@ Values select(const Call& call, Inputs in) {
 const Operator& top_k() {
   using enum DType;
   static const Operator op = Operator("TopK")
-      .input("X", "T").output("Values", "T").output("Indices", "I").type("I", {i64})
+      .input("X", "T").output("Values", "T").output("Indices", "I").type("T", {f16, f32, f64}).type("I", {i64})
       .rulings({"A29", "E1", "E2", "M29", "M30"})
       .require("C1", "0 <= k <= the extent of X along axis", [](auto& c) {
         if (!has_axis(c) || !has_one_k(c)) return true;
         return c.integer("k") >= 0 && c.integer("k") <= c.dim("X", axis_of(c)); })
       .require("C3", "axis is in [-rank(X), rank(X) - 1]", has_axis)
       .require("C5", "k is not 0", [](auto& c) { return !has_one_k(c) || c.integer("k") != 0; }, "M29")
-      .since(1).type("T", {f16, f32, f64}).required_integer("k").attribute("axis", -1)
+      .since(1).required_integer("k").attribute("axis", -1)
       .since(10, "k is an input").without("k").parameter("K", "i64", "k").ruling("M4")
           .require("C2", "shape(K) = [1]", [](auto& c) { return c.shape("K") == Shape{1} || !has_one_k(c); }, "M4")
           .require("C4", "K has one element", has_one_k)

@@ -105,6 +105,12 @@ NodeTest node_test_in(const fs::path& path) {
   return test;
 }
 
+// Tells whether dtypes.def has every type of the model.
+bool has_known_types(const fs::path& path) {
+  const Result<Served> served = parse_model(bytes_in(path / "model.onnx"));
+  return served || served.error().find("is not admitted") == std::string::npos;
+}
+
 std::vector<NodeTest> node_tests() {
   std::vector<fs::path> paths;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder())) paths.push_back(entry.path());
@@ -112,7 +118,7 @@ std::vector<NodeTest> node_tests() {
   std::vector<NodeTest> tests;
   for (const fs::path& path : paths) {
     INFO(path.filename());
-    tests.push_back(node_test_in(path));
+    if (has_known_types(path)) tests.push_back(node_test_in(path));
   }
   return tests;
 }
@@ -164,8 +170,10 @@ TEST_CASE("Node tests: the outputs ONNX expects are what the oracle admits, or a
                                              {"MaxPool", 19},
                                              {"QLinearConv", 1},
                                              {"Relu", 1},
-                                             {"Softmax", 7}});
-  WARN("58 official tests" << report);
+                                             {"Softmax", 7},
+                                             {"Reshape", 10},
+                                             {"TopK", 6}});
+  WARN("67 official tests" << report);
 }
 
 TEST_CASE("Node tests: an expected output with one wrong element does not pass", "[node-tests]") {
