@@ -21,28 +21,47 @@ constexpr std::uint64_t drawn = 32;     // of which the smallest is asked
 constexpr std::size_t most_named = 8;   // operator versions, and reasons of those that are turned away
 constexpr std::size_t most_broken = 2;  // each may cost the time limit
 
-// The smallest plain case of a version among a few; none where the worker declares that it takes none of them.
-std::optional<Case> tiny_case(const Definition& definition, const Description& worker) {
-  std::optional<Case> smallest;
-  for (const DType type : definition.types_of(definition.inputs.front().type))
+// The smallest plain case of a version among a few of each type that the worker declares to take, float32 first.
+std::vector<Case> tiny_cases(const Definition& definition, const Description& worker) {
+  std::vector<DType> types = definition.types_of(definition.inputs.front().type);
+  std::ranges::stable_partition(types, [](DType type) { return type == DType::f32; });
+  std::vector<Case> all;
+  for (const DType type : types) {
+    std::optional<Case> smallest;
     for (std::uint64_t index = 0; index < drawn; ++index) {
       Case c = generators::legal(definition, type, 1, index);
       if (smallest && generators::size_of(*smallest) <= generators::size_of(c)) continue;
       if (oracles::nature_of(c).case_class == "valid-core" && excluded_by(worker, c).empty()) smallest = std::move(c);
     }
-  return smallest;
+    if (smallest) all.push_back(*std::move(smallest));
+  }
+  return all;
 }
 
-// Of each operator the newest version of which the worker takes a case.
-std::vector<Case> tiny_cases(const Description& worker) {
-  std::vector<Case> all;
+// Of each operator those of the newest version of which the worker takes any.
+std::vector<std::vector<Case>> tiny_cases(const Description& worker) {
+  std::vector<std::vector<Case>> all;
   for (const Operator* op : operators())
     for (auto version = op->versions().rbegin(); version != op->versions().rend(); ++version)
-      if (std::optional<Case> c = tiny_case(*version, worker)) {
-        all.push_back(*std::move(c));
+      if (std::vector<Case> cases = tiny_cases(*version, worker); !cases.empty()) {
+        all.push_back(std::move(cases));
         break;
       }
   return all;
+}
+
+// Runs one after the other until one is answered, or ends the worker.
+struct Tried {
+  const Case* c;
+  Outcome outcome;
+};
+Tried tried(const std::vector<Case>& cases, Worker& worker) {
+  Tried last{};
+  for (const Case& c : cases) {
+    last = {&c, worker.run(ask_of(Planned{c, line(c), "", {}}, {}))};
+    if (last.outcome.kind != Kind::refused && last.outcome.kind != Kind::unsupported) break;
+  }
+  return last;
 }
 
 bool is_broken(const Outcome& outcome) {
@@ -63,18 +82,17 @@ Seen each_operator(Patient& patient) {
   Worker worker("the worker", patient.command(), patient.limits());
   std::vector<std::string> answered, turned_away, broken;
   std::string line_of_broken;
-  const std::vector<Case> cases = tiny_cases(patient.description());
-  for (const Case& c : cases) {
-    const Planned planned{c, line(c), "", {}};
-    const Outcome outcome = worker.run(ask_of(planned, {}));
-    const std::string words = text(c.version) + " (" + std::string(name(outcome.kind)) +
+  const std::vector<std::vector<Case>> cases = tiny_cases(patient.description());
+  for (const std::vector<Case>& each : cases) {
+    const auto [c, outcome] = tried(each, worker);
+    const std::string words = text(c->version) + " (" + std::string(name(outcome.kind)) +
                               (outcome.because.empty() ? "" : ": " + printable(outcome.because, 80)) + ")";
     if (outcome.kind == Kind::outputs || outcome.kind == Kind::shapes) {
-      answered.push_back(text(c.version));
+      answered.push_back(text(c->version));
     } else if (!is_broken(outcome)) {
       turned_away.push_back(words);
     } else {
-      if (broken.empty()) line_of_broken = planned.line;
+      if (broken.empty()) line_of_broken = line(*c);
       broken.push_back(words);
       if (broken.size() == most_broken) break;
     }

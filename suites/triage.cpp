@@ -16,6 +16,20 @@ using std::chrono::milliseconds;
 
 // A hang that is shrunk is cut off so soon; what is left at the end is confirmed under the full limit.
 constexpr auto limit_of_hangs = milliseconds(1000);
+constexpr std::size_t share_of_eaters = 8;  // of the memory, likewise
+
+AskCase asking_within(Backend& backend, const Conduct& conduct, const Allowance& allowance, bool is_fresh = true) {
+  return [&backend, &conduct, allowance, is_fresh](const Case& c) {
+    const Planned planned{c, line(c), "", {}};
+    Ask ask = ask_of(planned, conduct);
+    ask.fresh = is_fresh && backend.begins_afresh_quickly();
+    ask.limit = allowance.limit;
+    ask.memory_share = allowance.memory_share;
+    oracles::Outcome outcome = backend.run(ask);
+    oracles::Verdict verdict = judged(planned, outcome, backend.describe(), conduct.level);
+    return Answered{std::move(outcome), std::move(verdict)};
+  };
+}
 
 class Examiner {
  public:
@@ -31,7 +45,7 @@ class Examiner {
     const int most = most_asks(failure);
     // The campaign has confirmed a hang alone under the full limit; that is not done again where nothing comes of it.
     if (is_late() || (hangs(failure) && most == 0)) return kept(failure, {}, true);
-    Answered again = asking(backend_, conduct_, hangs(failure) ? limit_of_hangs : milliseconds(0))(c);
+    Answered again = asking_within(backend_, conduct_, allowance(failure))(c);
     // What does not come again is explained by nothing.
     if (signature_of(c, again, judgement_) != failure.signature) return kept(failure, std::move(again.outcome), false);
     if (most == 0) return unshrunk(failure, std::move(again));
@@ -50,6 +64,12 @@ class Examiner {
 
  private:
   static bool hangs(const Failure& failure) { return failure.signature.because == "timed out"; }
+
+  // What hangs, or eats memory, is run again within less: it has done so within all there is.
+  static Allowance allowance(const Failure& failure) {
+    if (hangs(failure)) return {limit_of_hangs};
+    return {milliseconds(0), failure.signature.because == "out of memory" ? share_of_eaters : 1};
+  }
 
   int most_asks(const Failure& failure) const {
     if (hangs(failure)) return sorting_.most_asks_of_hangs;
@@ -79,7 +99,7 @@ class Examiner {
   Finding shrunk(const Failure& failure, Answered again, int most, bool is_fresh) const {
     Shrinking shrinking{.most_asks = most, .judgement = judgement_, .is_late = [this] { return is_late(); }};
     return suites::finding_of(failure.planned.c, failure.planned.origin, std::move(again), models_, shrinking,
-                              asking(backend_, conduct_, hangs(failure) ? limit_of_hangs : milliseconds(0), is_fresh));
+                              asking_within(backend_, conduct_, allowance(failure), is_fresh));
   }
 
   bool comes_alone(const Finding& finding) const {
@@ -101,15 +121,7 @@ Failure failure_of(std::uint64_t index, const Planned& planned, const oracles::O
 }
 
 AskCase asking(Backend& backend, const Conduct& conduct, milliseconds limit, bool is_fresh) {
-  return [&backend, &conduct, limit, is_fresh](const Case& c) {
-    const Planned planned{c, line(c), "", {}};
-    Ask ask = ask_of(planned, conduct);
-    ask.fresh = is_fresh && backend.begins_afresh_quickly();
-    ask.limit = limit;
-    oracles::Outcome outcome = backend.run(ask);
-    oracles::Verdict verdict = judged(planned, outcome, backend.describe(), conduct.level);
-    return Answered{std::move(outcome), std::move(verdict)};
-  };
+  return asking_within(backend, conduct, Allowance{limit}, is_fresh);
 }
 
 void side_by_side(Crew& crew, const Conduct& conduct, std::string_view stage, std::size_t count,
