@@ -47,12 +47,12 @@ struct Sheet {
   }
 };
 
-// FNV-1a of how the operands begin: the same case has the same samples.
+// FNV-1a of how the operands begin, strings aside: the same case has the same samples.
 std::uint64_t seed_of(const std::vector<Operands>& sets) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const Operands& operands : sets)
     for (const std::optional<Tensor>& tensor : operands)
-      if (tensor)
+      if (tensor && tensor->dtype() != DType::string)
         for (const std::byte byte : tensor->bytes().first(std::min<std::size_t>(64, tensor->bytes().size())))
           hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3u;
   return hash;

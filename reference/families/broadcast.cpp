@@ -79,10 +79,14 @@ void limited_broadcast(Operator& op) {
       .ruling("E9");
 }
 
-void multidirectional_broadcast(Operator& op) {
+void multidirectional_instead(Operator& op) {
   for (const char* gone : {"axis", "broadcast", "L4", "same", "L1", "L3", "L2"}) op.without(gone);
-  op.settled("E9").require("bcast", "on each axis all extents but those of 1 are equal",
-                           [](const Call& call) { return joined(call).has_value(); });
+  op.settled("E9").with(multidirectional_broadcast);
+}
+
+void multidirectional_broadcast(Operator& op) {
+  op.require("bcast", "on each axis all extents but those of 1 are equal",
+             [](const Call& call) { return joined(call).has_value(); });
 }
 
 Types broadcast_types(const Call& call) {

@@ -13,8 +13,10 @@ namespace assay {
 // Gives an operator of two inputs what limited broadcasting takes and demands (elementwise 2.2): the second input may
 // be a single element or a run of axes of the first one, `axis` says which.
 void limited_broadcast(Operator& op);
-// Gives it what multidirectional broadcasting demands instead (elementwise 2.1).
+// Gives an operator what multidirectional broadcasting demands (elementwise 2.1); in the version that takes back the
+// limited kind the second.
 void multidirectional_broadcast(Operator& op);
+void multidirectional_instead(Operator& op);
 
 // Returns the type of the one output.
 Types broadcast_types(const Call& call);

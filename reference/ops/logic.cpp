@@ -18,7 +18,7 @@ Operator logic(const char* name, F holds) {
       .since(1)
       .with(limited_broadcast)
       .since(7, "shapes are broadcast as numpy does")
-      .with(multidirectional_broadcast)
+      .with(multidirectional_instead)
       .shaping(Shaping::broadcast).infer(broadcast_types).kernel(pairwise(holds));
 }
 
