@@ -231,7 +231,7 @@ bool Scalar::is_subnormal(const Format& format) const {
 
 double Scalar::as_double() const {
   const double magnitude = std::ldexp(static_cast<double>(significand), exponent);
-  return negative ? -magnitude : magnitude;
+  return negative && significand != 0 ? -magnitude : magnitude;
 }
 
 Int Scalar::as_integer() const {
