@@ -119,8 +119,8 @@ void write_cause(const Told& told, std::size_t number, const Asked& asked, Colou
   if (told.where.size() > most_predicates)
     out << indent << " and " << told.where.size() - most_predicates << " more such predicates, in the report\n";
   if (told.others > 0)
-    out << indent << (told.where.empty() ? " depends on the data: " : " and on the data: ") << "no condition tells "
-        << told.others << (told.others == 1 ? " case" : " cases") << " from those that pass\n";
+    out << indent << (told.where.empty() ? " in " : " and in ") << told.others
+        << (told.others == 1 ? " case" : " cases") << " that no condition tells from those that pass\n";
   if (verdict.evidence) write_evidence(told.smallest, out);
   out << indent << " replay: " << replay_line(asked, told.smallest.line) << "\n";
 }

@@ -76,10 +76,20 @@ std::string listed(const std::vector<std::string>& words) {
   return words.size() > most_named ? out + " and " + std::to_string(words.size() - most_named) + " more" : out;
 }
 
-// It judges no answer: that an operator is turned away, or ends the runtime, may be the runtime's own doing.
-Seen each_operator(Patient& patient) {
+// Looks at the worker as campaigns start it; one that does not describe itself to them has its own finding.
+Seen with_worker(Patient& patient, Seen (*look)(Patient&, Worker&)) {
   patient.dismiss();  // a worker may hold what there is once
   Worker worker("the worker", patient.command(), patient.limits());
+  try {
+    worker.describe();
+  } catch (const InputError& unusable) {
+    return skipped(unusable.what());
+  }
+  return look(patient, worker);
+}
+
+// It judges no answer: that an operator is turned away, or ends the runtime, may be the runtime's own doing.
+Seen each_operator(Patient& patient, Worker& worker) {
   std::vector<std::string> answered, turned_away, broken;
   std::string line_of_broken;
   const std::vector<std::vector<Case>> cases = tiny_cases(patient.description());
@@ -115,10 +125,7 @@ Seen given_buffers(Patient& patient) {
   return ok("outputs go into buffers that were there before");
 }
 
-Seen forks(Patient& patient) {
-  patient.dismiss();
-  Worker worker("the worker", patient.command(), patient.limits());
-  worker.describe();
+Seen forks(Patient& patient, Worker& worker) {
   if (!worker.begins_afresh_quickly()) return ok("it does not: a fresh process starts the program again");
   Echo echo = patient.good();
   echo.ask.fresh = true;
@@ -141,9 +148,9 @@ Seen forks(Patient& patient) {
 
 std::vector<Check> checks_of_operators() {
   using enum Ground;
-  return {{"each operator", "Run", each_operator, description},
+  return {{"each operator", "Run", [](Patient& p) { return with_worker(p, each_operator); }, description},
           {"outputs in given buffers", "Options", given_buffers},
-          {"forks", "Fork", forks}};
+          {"forks", "Fork", [](Patient& p) { return with_worker(p, forks); }}};
 }
 
 }  // namespace assay::suites::doctor

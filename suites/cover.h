@@ -29,8 +29,8 @@ Pieces pieces(const std::vector<Case>& inside, const std::vector<Case>& outside,
               std::size_t most_claims = 3);
 
 // Finds pieces that say more than chance does. Of as many cases drawn at random all would be inside in fewer than one
-// of twenty tries, for every conjunction of so many claims that there could be. What depends on the data in ways that
-// no claim tells is left over. Shapes are spoken of only where attributes, types and recipes leave more over. All cases
+// of twenty tries, for every conjunction of so many claims that there could be. What no claim
+// tells is left over. Shapes are spoken of only where attributes, types and recipes leave more over. All cases
 // are of one operator, in any of its versions.
 Pieces told_apart(const std::vector<Case>& inside, const std::vector<Case>& outside);
 

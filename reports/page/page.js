@@ -425,7 +425,7 @@ function wholeCell(row) {
 const predicate = (when) => (when === "" ? "everywhere: no legal case passes" : el("code", {}, said(when)));
 function exception(row, {cause, cases, when, others}) {
   const own = causes[cause - 1];
-  return el("li", {}, when.length ? when.map((each, i) => [i ? el("span", {class: "soft"}, " or ") : null, predicate(each)]) : "depends on the data: no condition tells these cases from those that pass",
+  return el("li", {}, when.length ? when.map((each, i) => [i ? el("span", {class: "soft"}, " or ") : null, predicate(each)]) : "in cases that no condition tells from those that pass",
     when.length && others ? el("span", {class: "soft"}, ", and in " + many(others, "case") + " that no condition tells from those that pass") : null,
     el("span", {class: "why"}, link(listHash({op: row.op, cause: String(cause)}), tags([{word: own.word, count: cases}])), " ", link("cause-" + own.id, "cause " + cause), " ",
       el("span", {class: "soft"}, said(middleOut(own.detail || own.says)))));

@@ -33,11 +33,17 @@ class Refused(Exception):
     """The runtime turns this model or these inputs away."""
 
 
-def array_of(part):
-    """The numpy array of a TensorProto; bfloat16 is that of ml_dtypes. None stays None."""
+def array_of(part, strings=False):
+    """The numpy array of a TensorProto; bfloat16 is that of ml_dtypes. None stays None. Where the runtime does not take
+    strings as numpy has them, the model is unsupported here."""
     import onnx.numpy_helper
 
-    return None if part is None else onnx.numpy_helper.to_array(onnx.TensorProto.FromString(part))
+    if part is None:
+        return None
+    proto = onnx.TensorProto.FromString(part)
+    if proto.data_type == onnx.TensorProto.STRING and not strings:
+        raise Unsupported("this worker hands no strings over")
+    return onnx.numpy_helper.to_array(proto)
 
 
 def proto_of(name, value):

@@ -42,12 +42,15 @@ def session_of(model, options):
 
 
 def value_of(part):
-    """numpy knows no bfloat16 of its own, so its bits travel as uint16 under the right element type."""
+    """numpy knows no bfloat16 of its own, so its bits travel as uint16 under the right element type. Strings stay an
+    array: an OrtValue is not made of them."""
     proto = onnx.TensorProto.FromString(part)
     array = onnx.numpy_helper.to_array(proto)
     if proto.data_type == onnx.TensorProto.BFLOAT16:
         bits = array.view(numpy.uint16)
         return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, onnx.TensorProto.BFLOAT16)
+    if proto.data_type == onnx.TensorProto.STRING:
+        return array
     return onnxruntime.OrtValue.ortvalue_from_numpy(array)
 
 
@@ -107,11 +110,22 @@ def run_bound(session, names, feeds):
     return buffers
 
 
+def has_strings(feeds):
+    return any(isinstance(value, numpy.ndarray) for value in feeds.values())
+
+
+def run_with_arrays(session, names, feeds):
+    arrays = {name: value if isinstance(value, numpy.ndarray) else value.numpy() for name, value in feeds.items()}
+    return [assay_worker.proto_of(name, value) for name, value in zip(names, session.run(names, arrays))]
+
+
 def run(model, sets, options):
     try:
         session = session_of(model, options)
         names = [output.name for output in session.get_outputs()]
         feeds = [feeds_of(session, parts) for parts in sets]
+        if any(has_strings(f) for f in feeds):
+            return [run_with_arrays(session, names, f) for f in feeds]
         # Taken by reference, and read after the last run: a buffer that is used again shows.
         if options.get("outputs") == "bound":
             return [[buffer.proto() for buffer in buffers] for buffers in [run_bound(session, names, f) for f in feeds]]

@@ -74,6 +74,15 @@ std::int32_t status_of(const assay_host* host, F&& act) {
   }
 }
 
+// Tensors as an adapter takes them: numbers, whose bytes lie side by side.
+inline Inputs numbers(const assay_tensor* inputs, std::int32_t count) {
+  constexpr std::int32_t string = 8;
+  const Inputs all(inputs, static_cast<std::size_t>(count));
+  for (const assay_tensor& each : all)
+    if (each.type == string) throw Refusal{ASSAY_UNSUPPORTED, "this worker hands no strings over"};
+  return all;
+}
+
 // The table of an adapter that has `std::string describe(Arguments)` and
 // `std::unique_ptr<Session> load(const assay_model&)`.
 enum class Binding { none, outputs };
@@ -94,7 +103,7 @@ const assay_backend* table(bool wants_node = false, Binding binding = Binding::n
       },
       [](void* session, const assay_tensor* inputs, std::int32_t count, const assay_host* host) {
         return status_of(host, [&](const Host& told) {
-          static_cast<Session*>(session)->run(Inputs(inputs, static_cast<std::size_t>(count)), told);
+          static_cast<Session*>(session)->run(numbers(inputs, count), told);
         });
       },
       [](void* session) { delete static_cast<Session*>(session); },
@@ -104,7 +113,7 @@ const assay_backend* table(bool wants_node = false, Binding binding = Binding::n
                                      const assay_buffer* outputs, std::int32_t output_count, const assay_host* host) {
                                    return status_of(host, [&](const Host&) {
                                      static_cast<Session*>(session)->run_into(
-                                         Inputs(inputs, static_cast<std::size_t>(count)),
+                                         numbers(inputs, count),
                                          Buffers(outputs, static_cast<std::size_t>(output_count)));
                                    });
                                  },
