@@ -295,7 +295,14 @@ std::vector<Way> relu_ways() {
            mapping([](auto x) { return x > 0 ? x : decltype(x)(0); })}};
 }
 
+std::vector<Way> not_ways() {
+  return {{{"sequential", Level::L2, "one element after the other"}, mapping([](auto x) { return decltype(x)(!x); })},
+          {{"by-difference", Level::L2, "1 - x"},
+           mapping([](auto x) { return decltype(x)(1.0 - static_cast<double>(x)); })}};
+}
+
 std::vector<Way> ways_by_name(const std::string& name) {
+  if (name == "Not") return not_ways();
   if (name == "Reshape") return reshaping_ways();
   if (name == "TopK") return ranking_ways();
   if (name == "Relu") return relu_ways();
