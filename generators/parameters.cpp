@@ -199,7 +199,8 @@ Names stated_lists(const Case& c) {
   Names names;
   for (const auto& [name, value] : c.node.attributes)
     if (std::holds_alternative<Ints>(value) && c.definition().attribute(name)) names.push_back(name);
-  for (const Parameter& input : read_inputs(c)) names.push_back(input.reads_as);
+  for (const Parameter& input : read_inputs(c))
+    if (!c.node.attributes.contains(input.reads_as)) names.push_back(input.reads_as);  // else it is no list
   return names;
 }
 

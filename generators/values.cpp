@@ -202,6 +202,8 @@ Recipe draw_selection_fill(DType type) {
 void refuse_constant_data(Case& c) {
   std::set<std::uint64_t> taken;
   for (auto& [name, source] : c.sources) {
+    if (source.recipe.family == "lit" && is_vacuous(source.recipe, c.node.inputs.at(name).type))
+      source.recipe = {"iota", "1"};
     if (!is_seeded(source.recipe)) continue;
     std::uint64_t seed = seed_of(source.recipe);
     const auto is_taken = [&] { return taken.contains(seed) || taken.contains(seed + 1) || taken.contains(seed - 1); };

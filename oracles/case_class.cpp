@@ -21,8 +21,8 @@ std::optional<std::string_view> plain_class_of(const Case& c) {
     return input.second.presence == Input::Presence::given &&
            std::ranges::find(input.second.type.shape, 0) != input.second.type.shape.end();
   });
-  const Shape& first = c.node.inputs.at(c.definition().inputs.front().name).type.shape;
-  if (empty || first.size() >= 6) return "valid-degenerate";
+  const bool deep = std::ranges::any_of(c.node.inputs, [](const auto& in) { return in.second.type.shape.size() >= 6; });
+  if (empty || deep) return "valid-degenerate";
   return std::nullopt;
 }
 

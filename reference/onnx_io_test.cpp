@@ -169,7 +169,10 @@ TEST_CASE("onnx_io: a tensor that contradicts itself is one line that says how",
         "f32[1] has its data in int32_data, expected float_data");
   CHECK(why_not(tensor_proto(2, {1}).message(5, packed({256}))) == "u8[1] with the element 256, which does not fit");
   CHECK(why_not(tensor_proto(10, {1}).message(5, packed({-1}))) == "f16[1] with the element -1, which does not fit");
-  CHECK(why_not(tensor_proto(8, {1}).blob(6, "text")) == "data type 8 (STRING) is not admitted");
+  CHECK(why_not(tensor_proto(14, {1})) == "data type 14 (COMPLEX64) is not admitted");
+  CHECK(why_not(tensor_proto(8, {1}).blob(6, "text")) == "decoded");
+  CHECK(why_not(tensor_proto(8, {2}).blob(6, "text")) == "string[2] with 1 elements in string_data");
+  CHECK(why_not(tensor_proto(8, {1}).blob(9, "text")) == "strings in raw_data");
   CHECK(why_not(tensor_proto(99, {1})) == "data type 99 (unknown) is not admitted");
   CHECK(why_not(tensor_proto(1, {-1})) == "a shape has a negative extent: [-1]");
   CHECK_THAT(why_not(tensor_proto(1, {Int{1} << 62, 4})), Contains("too large"));

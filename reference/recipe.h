@@ -28,7 +28,7 @@
 //   astray:S    quarter, one in four +-2^3..2^14
 //
 // Values in const, lit and hold are decimal or hexadecimal floats, nan, inf or -inf. Of strings full, ends, pattern and
-// near draw short words that differ by case, accent or length; the others write their numbers in decimal.
+// near draw short words that differ by case, blanks or length; the others write their numbers in decimal.
 #pragma once
 
 #include "reference/tensor.h"

@@ -254,8 +254,9 @@ class Certificates(unittest.TestCase):
         self.assertIn("no/such", self.refused("verify", "no/such"))
         self.assertIn("no/such", self.refused("verify", self.certificate, "--report", "no/such"))
         self.assertIn("--replay and --fresh need --backend", self.refused("verify", self.certificate, "--replay", 1))
-        self.assertIn("neither minisign nor ssh-keygen",
-                      self.refused("verify", self.certificate, "--signature", self.report.with_name("c.json")))
+        no_signature = self.folder / "none.sig"
+        no_signature.write_text("signed, me\n", encoding="utf-8")
+        self.assertIn("neither minisign nor ssh-keygen", self.refused("verify", self.certificate, "--signature", no_signature))
         armour = self.folder / "empty.minisig"
         armour.write_text("untrusted comment: x\n", encoding="utf-8")
         self.assertIn("--public-key", self.refused("verify", self.certificate, "--signature", armour))

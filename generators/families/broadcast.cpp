@@ -37,10 +37,13 @@ constexpr std::pair<Part, Part> meetings[] = {
 
 // Operands that are compared are often equal, or neighbours: data of one kind, which `which` of 100 says.
 Recipe draw_compared(DType type, Int which) {
-  if (type == DType::boolean || type == DType::string || which >= 90) return draw_selection_fill(type);
+  if (type == DType::boolean || type == DType::string || which >= 90) {
+    const Recipe fill = draw_selection_fill(type);
+    return fill.family == "lit" ? Recipe{"lit", "1,2,1,3,3"} : fill;  // two elements are no constant
+  }
   if (which < 45) return seeded("near" + std::to_string(which));
   if (which < 75) return seeded("sign");
-  return is_float(type) && which < 82 ? seeded("special") : Recipe{"lit", which % 2 ? "0,1,2,1,0,2,2" : "1,1,2,3,3"};
+  return is_float(type) && which < 82 ? seeded("special") : Recipe{"lit", which % 2 ? "0,1,2,1,0,2,2" : "1,2,1,3,3"};
 }
 
 // Writes `axis` and `broadcast` and returns the shape of B that they admit.

@@ -62,6 +62,12 @@ int size_of(Int elements) {
   return elements <= 64 ? 3 : 4;
 }
 
+// Of inputs that are broadcast the shape they make together, else that of the first.
+Shape described_shape(const Case& c) {
+  if (c.definition().shaping == Shaping::broadcast) return output_shape(c);
+  return c.node.inputs.at(c.definition().inputs.front().name).type.shape;
+}
+
 // -- shrinking
 
 Shape& shape_at(Case& c, const std::string& input) { return c.node.inputs.at(input).type.shape; }
@@ -183,7 +189,7 @@ std::vector<Dimension> Elementwise::dimensions(const Definition&) const {
 }
 
 std::vector<int> Elementwise::features(const Case& legal) const {
-  const Shape shape = output_shape(legal);
+  const Shape shape = described_shape(legal);
   return {static_cast<int>(std::min<std::size_t>(shape.size(), 6)), extents_of(shape), size_of(volume(shape))};
 }
 
@@ -214,7 +220,7 @@ Names Elementwise::cells(const Definition&) const {
 }
 
 Names Elementwise::traits(const Case& legal) const {
-  const Shape shape = output_shape(legal);
+  const Shape shape = described_shape(legal);
   const std::pair<const char*, bool> all[] = {
       {"a scalar", shape.empty()},
       {"a vector", shape.size() == 1},

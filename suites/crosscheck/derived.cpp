@@ -204,10 +204,12 @@ struct Derivation {
   bool is_stale = false;
 };
 
+bool hands_out_floats(const Definition& d) { return std::ranges::any_of(d.types_of(d.outputs.front().type), is_float); }
+
 // What is chosen among or compared is not computed with: only flushed subnormals are below then, not wrong.
 bool computes(const Definition& d) {
   const bool selects = d.shaping == Shaping::window || d.shaping == Shaping::moved;
-  return !selects && std::ranges::any_of(d.types_of(d.outputs.front().type), is_float);
+  return !selects && hands_out_floats(d);
 }
 bool only_chooses(const Definition& d) { return !computes(d); }
 
@@ -256,7 +258,8 @@ const std::vector<Derivation>& derivations() {
       {"reads-infinity-as-number",
        "infinities are read as large numbers",
        reading(infinities_as_largest, Which::first),
-       {f16, bf16, f32, f64}},
+       {f16, bf16, f32, f64},
+       hands_out_floats},
   };
   return all;
 }

@@ -137,7 +137,7 @@ TEST_CASE("So do models that break a constraint", "[text]") {
         expect_readable(*c);
         ++seen;
       }
-  CHECK(seen > 2'000);
+  CHECK(seen > 1'000);
 }
 
 TEST_CASE("A model is text that fits on a few lines", "[text]") {
