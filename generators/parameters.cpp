@@ -193,6 +193,7 @@ void leave_one_open(Case& c, const std::string& name, Int open) {
     state(other, name, fitting);
     if (other.is_legal()) return std::swap(c, other);
   }
+  state(c, name, {open});  // all of it
 }
 
 Names stated_lists(const Case& c) {
