@@ -21,8 +21,8 @@ void state(Case& c, std::string_view name, const Ints& values);
 Names stated_lists(const Case& c);
 Ints stated(const Case& c, const std::string& name);
 
-// Makes a case legal that is not, by an entry of a list that stands for whatever is right; where none does, that entry is
-// the whole list.
+// Makes a case legal that is not, by an entry of a list that stands for whatever is right; where none does, that entry
+// is the whole list.
 void leave_one_open(Case& c, const std::string& name, Int open);
 
 // Gives an input that the call reads other values, one per element of the shape.
