@@ -125,7 +125,7 @@ bool is_end_of_type(const Tensor& tensor, Int index) {
     using Limits = std::numeric_limits<T>;
     if constexpr (std::is_integral_v<T>)
       return whole == static_cast<std::int64_t>(Limits::min()) || whole == static_cast<std::int64_t>(Limits::max());
-    return false;
+    return std::is_same_v<T, Bool>;
   });
 }
 
