@@ -90,7 +90,10 @@ void step(Tensor& tensor, Int index, int by) {
 
 void step(Tensor& tensor, Int index, int by) {
   for_number(tensor.dtype(), [&]<class T>() {
-    if constexpr (!std::is_same_v<T, Bool>) step<T>(tensor, index, by);
+    if constexpr (std::is_same_v<T, Bool>)
+      tensor.as<T>()[static_cast<std::size_t>(index)] = Bool(by > 0);
+    else
+      step<T>(tensor, index, by);
   });
 }
 
@@ -116,7 +119,8 @@ State state_of(const oracles::Bench& bench, const Sets& sets, const Tensor& from
   return bench.judge(outcome).state;
 }
 
-bool is_end_of_type(const Tensor& tensor, Int index) {
+// Tells whether the type has nothing beyond in that direction; of an integer in either.
+bool is_end_of_type(const Tensor& tensor, Int index, int by) {
   const oracles::Scalar value = oracles::scalar(tensor, index);
   if (!value.is_finite()) return true;
   if (is_float(tensor.dtype())) return false;
@@ -125,7 +129,7 @@ bool is_end_of_type(const Tensor& tensor, Int index) {
     using Limits = std::numeric_limits<T>;
     if constexpr (std::is_integral_v<T>)
       return whole == static_cast<std::int64_t>(Limits::min()) || whole == static_cast<std::int64_t>(Limits::max());
-    return std::is_same_v<T, Bool>;
+    return std::is_same_v<T, Bool> && whole == (by > 0);
   });
 }
 
@@ -143,14 +147,14 @@ int hold_to_judge(const oracles::Bench& bench, const Sets& sets, Int index) {
   }
   int held = 0;
   for (const auto& [end, by] : {std::pair{&set.widest_lower, -1}, {&set.widest_upper, 1}}) {
-    if (is_end_of_type(*end, index) || is_tiny(*end, index)) continue;
+    if (is_end_of_type(*end, index, by) || is_tiny(*end, index)) continue;
     CHECK(state_of(bench, sets, *end, index, 0) != State::fail);
     CHECK(state_of(bench, sets, *end, index, by) == State::fail);
     ++held;
   }
   for (const auto& [asked, widest, by] :
        {std::tuple{&set.lower, &set.widest_lower, -1}, {&set.upper, &set.widest_upper, 1}}) {
-    if (is_end_of_type(*asked, index) || is_tiny(*asked, index)) continue;
+    if (is_end_of_type(*asked, index, by) || is_tiny(*asked, index)) continue;
     const bool same = oracles::scalar(*asked, index).value() == oracles::scalar(*widest, index).value();
     if (!oracles::scalar(*widest, index).is_finite() || same) continue;
     CHECK(state_of(bench, sets, *asked, index, by) == State::below);
