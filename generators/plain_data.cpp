@@ -120,6 +120,13 @@ Recipes rounder_recipes(const Recipe& now, const Values& values, bool may_be_zer
   Recipes list;
   const Recipe exact = written(now.family, values);
   if (exact.argument.size() < now.argument.size()) list.push_back(exact);
+  // A list that begins with zeros is turned: cut short it would hold nothing else.
+  if (const auto first = std::ranges::find_if(values, [](double value) { return value != 0; });
+      first != values.begin() && first != values.end()) {
+    Values turned = values;
+    std::ranges::rotate(turned, turned.begin() + (first - values.begin()));
+    list.push_back(written(now.family, turned));
+  }
   flatten_runs(list, now.family, values);
   for (std::size_t i = 0; i < values.size() && values.size() <= most_rounded; ++i)
     for (const double other : rounder(values[i], may_be_zero)) {
@@ -133,6 +140,21 @@ Recipes rounder_recipes(const Recipe& now, const Values& values, bool may_be_zer
 
 bool is_written(const Recipe& recipe) { return recipe.family == "lit" || recipe.family == "hold"; }
 
+// Strings that are written out, then with one after the other made a plain word.
+Recipes plainer_strings(const Recipe& now, const Tensor& tensor) {
+  const std::span<const std::string> elements = tensor.as<std::string>();
+  const std::vector<std::string> strings(elements.begin(), elements.end());
+  if (now.family != "text") return {stated(strings)};
+  Recipes list;
+  for (std::size_t i = 0; i < strings.size() && strings.size() <= most_rounded; ++i) {
+    if (strings[i] == "a") continue;
+    std::vector<std::string> changed = strings;
+    changed[i] = "a";
+    list.push_back(stated(changed));
+  }
+  return list;
+}
+
 Recipes plainer_recipes(const Case& c, const std::string& input) {
   const Recipe& now = c.sources.at(input).recipe;
   const TensorType& type = type_of(c, input);
@@ -144,6 +166,10 @@ Recipes plainer_recipes(const Case& c, const std::string& input) {
     return list;
   }
   if (volume(type.shape) > most_written || volume(type.shape) == 0) return list;
+  if (type.dtype == DType::string) {
+    std::ranges::move(plainer_strings(now, fill(now, type)), std::back_inserter(list));
+    return list;
+  }
   const Values values = values_of(c, input);
   if (is_written(now)) {
     const bool may_be_zero = role == Role::other && !(is_parameter && is_float(type.dtype));

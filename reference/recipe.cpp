@@ -194,12 +194,13 @@ T pattern(Generator& g, int) {
     return full<T>(g, 0);
 }
 
-// One of pattern's numbers, two neighbours in units of the last place, or what differs from it in the upper half alone.
+// One of pattern's numbers or zero, two neighbours in units of the last place, or what differs from it in the upper
+// half alone.
 template <class T>
 T near(Generator& g, int which) {
   Generator chosen(static_cast<std::uint64_t>(which));
   constexpr int upper = sizeof(T) > 8 ? 0 : 5 * static_cast<int>(sizeof(T));
-  const std::uint64_t centre = chosen.next() & ~std::uint64_t{2}, step = g.below(4);
+  const std::uint64_t centre = which == 0 ? 0 : chosen.next() & ~std::uint64_t{2}, step = g.below(4);
   const std::uint64_t bits = step < 3 ? centre + step : centre ^ std::uint64_t{1} << upper;
   if constexpr (is_a_float<T>)
     return finite_of<T>(bits);
@@ -214,7 +215,8 @@ constexpr std::array<BitFamily, 4> drawn_as_bits{
     {{"full", "integers of the whole range of the type, or short words"},
      {"ends", "the ends of the range of the type, powers of two and their neighbours, -1, 0 and 1"},
      {"pattern", "finite numbers of any bit pattern"},
-     {"near", "a number of any bit pattern (number #), its neighbours and one that differs in the upper half"}}};
+     {"near",
+      "a number of any bit pattern (number #, 0 is zero), its neighbours and one that differs in the upper half"}}};
 
 const BitFamily* find_bit_family(std::string_view name) {
   const auto found = std::ranges::find(drawn_as_bits, name, &BitFamily::name);
@@ -429,6 +431,19 @@ std::optional<std::string> unescaped(std::string_view text) {
   return out;
 }
 
+std::string escaped(std::string_view word) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) || c == '_')
+      out += c;
+    else
+      out += {'%', digits[byte >> 4], digits[byte & 15]};
+  }
+  return out;
+}
+
 std::optional<std::vector<std::string>> stated_texts(std::string_view list) {
   std::vector<std::string> all;
   for (std::size_t at = 0; at <= list.size();) {
@@ -490,6 +505,12 @@ std::uint64_t Generator::next() {
 }
 
 std::string text(const Recipe& recipe) { return recipe.family + ":" + recipe.argument; }
+
+Recipe stated(const std::vector<std::string>& strings) {
+  Recipe recipe{"text", ""};
+  for (std::size_t i = 0; i < strings.size(); ++i) recipe.argument += (i == 0 ? "" : ",") + escaped(strings[i]);
+  return recipe;
+}
 
 Result<Recipe> parse_recipe(std::string_view text) {
   const std::size_t colon = text.find(':');

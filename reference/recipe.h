@@ -22,7 +22,7 @@
 //   full:S      integers of the whole range of an integer type, of bool 0 and 1; floats take the range of i8
 //   ends:S      its smallest and largest integers, powers of two and their neighbours, -1, 0, 1
 //   pattern:S   finite numbers of a float type, each bit pattern as likely as the other; of integers like full
-//   nearN:S     three adjacent bit patterns, which N decides, and one that differs from them in the upper half alone
+//   nearN:S     three adjacent bit patterns, from zero on or as N decides, and one that differs in the upper half alone
 //
 //   quarter:S   multiples of 1/4 in [-3,3]      brink:S    -3..3 and their neighbours, 2^(2-p) away
 //   astray:S    quarter, one in four +-2^3..2^14
@@ -45,7 +45,8 @@ struct Recipe {
   bool operator==(const Recipe&) const = default;
 };
 
-std::string text(const Recipe& recipe);  // "odd12:7"
+std::string text(const Recipe& recipe);                  // "odd12:7"
+Recipe stated(const std::vector<std::string>& strings);  // text:a,%20
 Result<Recipe> parse_recipe(std::string_view text);
 // Tells whether `values` gives every element of a tensor of that type one value, written the one way there is.
 bool writes_out(const Recipe& recipe, const TensorType& type);

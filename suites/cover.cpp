@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/cover.h"
 
+#include <boost/dynamic_bitset.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -196,15 +198,9 @@ Chosen chosen_from(const std::vector<Candidate>& candidates, std::size_t outside
 
 // -- pieces
 
-using Mask = std::vector<bool>;
+using Mask = boost::dynamic_bitset<>;
 
-std::size_t count(const Mask& mask) { return static_cast<std::size_t>(std::ranges::count(mask, true)); }
-
-Mask both(const Mask& a, const Mask& b) {
-  Mask out(a.size());
-  for (std::size_t i = 0; i < a.size(); ++i) out[i] = a[i] && b[i];
-  return out;
-}
+Mask all_of(const std::vector<Case>& cases) { return Mask(cases.size()).set(); }
 
 Mask holding(const Predicate& claim, const std::vector<Case>& cases) {
   Mask out(cases.size());
@@ -229,6 +225,18 @@ struct Claimed {
   }
 };
 
+// The word of a case that a function of the language gives for an input, "f32" or "normal".
+std::string word_of(const Case& c, const std::string& input, bool is_type) {
+  const auto found = c.node.inputs.find(input);
+  if (found == c.node.inputs.end() || found->second.presence != Input::Presence::given) return "";
+  return is_type ? std::string(name(found->second.type.dtype)) : c.sources.at(input).recipe.family;
+}
+
+// The cases that show one word.
+struct Shown {
+  Mask inside, outside;
+};
+
 // Works out once what a claim holds for: one case after the other is told from the same others.
 class ClaimTable {
  public:
@@ -250,12 +258,29 @@ class ClaimTable {
     std::ranges::copy_if(inside_, std::back_inserter(alike), [&](const Case& c) { return c.version == version; });
     return at->second = claims_about(alike);
   }
+  // The types of an input, or its recipes, each with the cases that show it.
+  const std::map<std::string, Shown>& words(const std::string& input, bool is_type) {
+    const auto [at, is_new] = words_.try_emplace({input, is_type});
+    if (!is_new) return at->second;
+    const auto mark = [&](const std::vector<Case>& cases, Mask Shown::*shown) {
+      for (std::size_t i = 0; i < cases.size(); ++i) {
+        const std::string word = word_of(cases[i], input, is_type);
+        if (word.empty()) continue;
+        Shown& each = at->second.try_emplace(word, Mask(inside_.size()), Mask(outside_.size())).first->second;
+        (each.*shown).set(i);
+      }
+    };
+    mark(inside_, &Shown::inside);
+    mark(outside_, &Shown::outside);
+    return at->second;
+  }
   const std::vector<Case>& inside() const { return inside_; }
   const std::vector<Case>& outside() const { return outside_; }
 
  private:
   const std::vector<Case>& inside_;
   const std::vector<Case>& outside_;
+  std::map<std::pair<std::string, bool>, std::map<std::string, Shown>> words_;
   std::map<std::string, Claimed> claimed_;
   std::map<OpVersion, std::vector<std::string>> texts_;
 };
@@ -284,7 +309,7 @@ double gain(std::size_t kept, std::size_t others, double purity_before) {
 }
 
 double log_purity(const Mask& inside, const Mask& outside) {
-  return std::log2(static_cast<double>(count(inside)) / static_cast<double>(count(inside) + count(outside)));
+  return std::log2(static_cast<double>(inside.count()) / static_cast<double>(inside.count() + outside.count()));
 }
 
 // Lists claims for a case inside, given the masks of those that are left.
@@ -295,13 +320,13 @@ using ClaimsFor = std::function<std::vector<const Claimed*>(const Mask& inside, 
 std::vector<const Claimed*> grown(const ClaimsFor& claims_for, const ClaimTable& table, std::size_t most_per_piece,
                                   double word_costs) {
   std::vector<const Claimed*> chosen;
-  Mask inside(table.inside().size(), true), outside(table.outside().size(), true);
-  while (count(outside) > 0) {
+  Mask inside = all_of(table.inside()), outside = all_of(table.outside());
+  while (outside.any()) {
     const Claimed* best = nullptr;
     double most = 0;
     const double before = log_purity(inside, outside);
     for (const Claimed* each : claims_for(inside, outside))
-      if (const double with = gain(count(both(inside, each->inside)), count(both(outside, each->outside)), before) -
+      if (const double with = gain((inside & each->inside).count(), (outside & each->outside).count(), before) -
                               word_costs * static_cast<double>(each->words() - 1);
           with > most) {
         most = with;
@@ -309,8 +334,8 @@ std::vector<const Claimed*> grown(const ClaimsFor& claims_for, const ClaimTable&
       }
     if (!best || chosen.size() == most_per_piece) return {};
     chosen.push_back(best);
-    inside = both(inside, best->inside);
-    outside = both(outside, best->outside);
+    inside &= best->inside;
+    outside &= best->outside;
   }
   return chosen;
 }
@@ -334,12 +359,11 @@ Pieces pieces_of(const ClaimTable& table, Mask left,
     const Predicate when = chosen.empty() ? Predicate() : parsed(conjunction(chosen));
     const Mask held = holding(when, inside);
     const bool is_told_apart = !chosen.empty() || table.outside().empty();
-    if (!is_told_apart || !is_kept(chosen, count(held))) {
+    if (!is_told_apart || !is_kept(chosen, held.count())) {
       out.left_over.push_back(seed);
       continue;
     }
-    for (std::size_t i = 0; i < inside.size(); ++i)
-      if (held[i]) left[i] = false;
+    left -= held;
     out.all.push_back(when);
   }
   std::erase_if(out.left_over, [&](std::size_t i) { return !left[i]; });
@@ -348,23 +372,13 @@ Pieces pieces_of(const ClaimTable& table, Mask left,
 
 // -- more than chance
 
-// The word of a case that a function of the language gives for an input, "f32" or "normal".
-std::string word_of(const Case& c, const std::string& input, bool is_type) {
-  const auto found = c.node.inputs.find(input);
-  if (found == c.node.inputs.end() || found->second.presence != Input::Presence::given) return "";
-  return is_type ? std::string(name(found->second.type.dtype)) : c.sources.at(input).recipe.family;
-}
-
 // "recipe(X) in (huge, normal)": all words that cases inside have and no case outside; empty where the seed's is not
 // one of them.
-std::string told_by_words(const std::string& input, bool is_type, const Case& seed, const ClaimTable& table,
+std::string told_by_words(const std::string& input, bool is_type, const Case& seed, ClaimTable& table,
                           const Mask& inside, const Mask& outside) {
   std::set<std::string> words;
-  for (std::size_t i = 0; i < inside.size(); ++i)
-    if (inside[i]) words.insert(word_of(table.inside()[i], input, is_type));
-  for (std::size_t i = 0; i < outside.size(); ++i)
-    if (outside[i]) words.erase(word_of(table.outside()[i], input, is_type));
-  words.erase("");
+  for (const auto& [word, shown] : table.words(input, is_type))
+    if (shown.inside.intersects(inside) && !shown.outside.intersects(outside)) words.insert(word);
   if (words.size() > most_told || !words.contains(word_of(seed, input, is_type))) return "";
   std::string all;
   for (const std::string& each : words) all += (all.empty() ? "" : ", ") + written(each);
@@ -374,10 +388,10 @@ std::string told_by_words(const std::string& input, bool is_type, const Case& se
 // Drops claims that later ones made superfluous: the fewer, the more cases a piece speaks of.
 void prune(std::vector<const Claimed*>& chosen, std::size_t outside) {
   for (std::size_t i = 0; i < chosen.size() && chosen.size() > 1;) {
-    Mask left(outside, true);
+    Mask left = Mask(outside).set();
     for (std::size_t k = 0; k < chosen.size(); ++k)
-      if (k != i) left = both(left, chosen[k]->outside);
-    if (count(left) == 0)
+      if (k != i) left &= chosen[k]->outside;
+    if (left.none())
       chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(i));
     else
       ++i;
@@ -433,14 +447,13 @@ Pieces pieces(const std::vector<Case>& inside, const std::vector<Case>& outside,
     const std::vector<const Claimed*> claims = claims_for(seed, table);
     return grown([&](const Mask&, const Mask&) { return claims; }, table, most_per_piece, 0);
   };
-  return pieces_of(table, Mask(inside.size(), true), grow,
-                   [&](const auto&, std::size_t held) { return held >= least; });
+  return pieces_of(table, all_of(inside), grow, [&](const auto&, std::size_t held) { return held >= least; });
 }
 
 Pieces told_apart(const std::vector<Case>& inside, const std::vector<Case>& outside) {
   ClaimTable table(inside, outside);
-  Pieces all = told_apart(table, Mask(inside.size(), true), false);
-  Mask left(inside.size(), false);
+  Pieces all = told_apart(table, all_of(inside), false);
+  Mask left(inside.size());
   for (const std::size_t i : all.left_over) left[i] = true;
   Pieces by_shapes = told_apart(table, std::move(left), true);
   std::ranges::move(by_shapes.all, std::back_inserter(all.all));

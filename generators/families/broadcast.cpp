@@ -41,7 +41,7 @@ Recipe draw_compared(DType type, Int which) {
     const Recipe fill = draw_selection_fill(type);
     return fill.family == "lit" ? Recipe{"lit", "1,2,1,3,3"} : fill;  // two elements are no constant
   }
-  if (which < 45) return seeded("near" + std::to_string(which));
+  if (which < 45) return seeded("near" + std::to_string(std::max<Int>(0, which - 14)));
   if (which < 75) return seeded("sign");
   return is_float(type) && which < 82 ? seeded("special") : Recipe{"lit", which % 2 ? "0,1,2,1,0,2,2" : "1,2,1,3,3"};
 }

@@ -2,6 +2,7 @@
 // The planted bugs by a stranger's road: served by a worker, certified by the tool, read from its report.
 #include "suites/crosscheck/mutants.h"
 #include "suites/crosscheck/variants.h"
+#include "suites/suite.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -29,16 +30,10 @@ std::string full_name(const std::string& op) {
   return op;
 }
 
-// --cases counts those of the whole suite: so many that the operator gets about `wanted` of these types, any if empty.
-std::string cases_for(const std::string& op, Int wanted, const std::set<DType>& types = {}) {
-  Int whole = 0, part = 0;
-  for (const Operator* known : operators())
-    for (const Definition& definition : known->versions())
-      for (DType type : definition.types_of(definition.inputs.front().type)) {
-        ++whole;
-        part += known->name() == op && (types.empty() || types.contains(type));
-      }
-  return std::to_string(wanted * whole / part);
+// Returns what --cases has to be for the operator to get about `wanted` cases of these types, any if empty.
+std::string cases_for(const std::string& op, std::size_t wanted, const std::set<DType>& types = {}) {
+  const std::size_t got = suites::generated_cases({.selection = {{full_name(op)}, types}}).size();
+  return std::to_string(static_cast<std::size_t>(suites::default_generated) * wanted / got);
 }
 
 // A multiplier of 15 bits is one step off in one output of ten thousand.
