@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # How a folder becomes a library, its tests and its scripts; CMakeLists.txt says which folders there are.
 
-# A folder's sources are its *.cpp and ops/*.cpp without the tests; a folder without any is skipped.
-function(assay_sources folder result)
-  file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cpp" "${folder}/ops/*.cpp" "${folder}/families/*.cpp")
-  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
-  set(${result} ${sources} PARENT_SCOPE)
+# The files of a folder and of its rooms that match a pattern.
+function(assay_files result folder pattern)
+  set(patterns "${folder}/${pattern}")
+  foreach(room IN LISTS ARGN)
+    list(APPEND patterns "${folder}/${room}/${pattern}")
+  endforeach()
+  file(GLOB files CONFIGURE_DEPENDS ${patterns})
+  set(${result} ${files} PARENT_SCOPE)
 endfunction()
 
 # Linked only where the folder already exists.
@@ -17,14 +20,16 @@ function(assay_link target scope)
   endforeach()
 endfunction()
 
-# assay_library(NAME [FOLDER folder] [LINK public...] [LINK_PRIVATE private...] [TEST_LINK tests only...])
+# assay_library(NAME [FOLDER folder] [ROOMS folders in it...] [LINK public...] [LINK_PRIVATE private...] [TEST_LINK tests only...])
 function(assay_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "LINK;LINK_PRIVATE;TEST_LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "ROOMS;LINK;LINK_PRIVATE;TEST_LINK")
   if(NOT arg_FOLDER)
     set(arg_FOLDER ${name})
   endif()
-  assay_sources(${arg_FOLDER} sources)
-  file(GLOB headers CONFIGURE_DEPENDS "${arg_FOLDER}/*.h" "${arg_FOLDER}/ops/*.h" "${arg_FOLDER}/families/*.h")
+  assay_files(sources ${arg_FOLDER} "*.cpp" ${arg_ROOMS})
+  assay_files(headers ${arg_FOLDER} "*.h" ${arg_ROOMS})
+  assay_files(tests ${arg_FOLDER} "*_test.*" ${arg_ROOMS})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   if(sources)
     add_library(assay_${name} STATIC ${sources})
     set(scope PUBLIC)
@@ -40,7 +45,7 @@ function(assay_library name)
       assay_link(assay_${name} PRIVATE ${arg_LINK_PRIVATE})
     endif()
   endif()
-  assay_tests(${name} ${arg_FOLDER} assay_${name} ${arg_TEST_LINK})
+  assay_tests(${name} "${tests}" assay_${name} ${arg_TEST_LINK})
 endfunction()
 
 # The parts of the pages, reports/page/page.{html,css,js} and matrix.html, become string_views of assay_reports.
@@ -55,19 +60,19 @@ function(assay_page)
   target_sources(assay_reports PRIVATE "${PROJECT_BINARY_DIR}/reports/page_parts.cpp")
 endfunction()
 
-# All *_test.cpp of a folder make one executable; each file is one entry of ctest, "oracles.judge_test".
+# All of the *_test.cpp make one executable; each file is one entry of ctest, "oracles.judge_test".
 # *_test.py and *_test.sh are entries as well. All run from the project root and find their way by
 # ASSAY_BUILD (the build folder) and ASSAY_PYTHON (the interpreter of the environment).
-function(assay_tests name folder)
+function(assay_tests name files)
   set(environment "ASSAY_BUILD=${PROJECT_BINARY_DIR}" "ASSAY_PYTHON=${ASSAY_PYTHON}")
-  file(GLOB tests CONFIGURE_DEPENDS "${folder}/*_test.cpp" "${folder}/ops/*_test.cpp" "${folder}/families/*_test.cpp")
+  set(tests ${files})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   if(tests)
     add_executable(${name}_test ${tests})
     target_include_directories(${name}_test PRIVATE "${PROJECT_SOURCE_DIR}")
     assay_link(${name}_test PRIVATE ${ARGN} Catch2::Catch2WithMain rapidcheck rapidcheck_catch)
   endif()
-  file(GLOB scripts CONFIGURE_DEPENDS "${folder}/*_test.py" "${folder}/*_test.sh")
-  foreach(test IN LISTS tests scripts)
+  foreach(test IN LISTS files)
     cmake_path(GET test STEM stem)
     if(test MATCHES "\\.cpp$")
       set(command ${name}_test --filenames-as-tags "[#${stem}]~[.]" --order rand --rng-seed time --warn NoTests)
@@ -103,7 +108,8 @@ function(assay_tools)
   assay_benches()
   foreach(folder IN ITEMS tools tools/verbs tools/backends tools/cluster)
     string(REPLACE "/" "_" name ${folder})
-    assay_tests(${name} ${folder} assay_reports assay_crosscheck)
+    assay_files(tests ${folder} "*_test.*")
+    assay_tests(${name} "${tests}" assay_reports assay_crosscheck)
   endforeach()
 endfunction()
 
