@@ -2,7 +2,7 @@
 #include "reports/annotations.h"
 
 #include "reports/terminal.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <cstdio>

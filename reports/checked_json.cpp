@@ -2,7 +2,7 @@
 #include "reports/checked_json.h"
 
 #include "suites/places.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <fstream>
 #include <map>

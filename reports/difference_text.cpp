@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A difference as text for a terminal, as Markdown and as JSON.
 #include "reports/difference.h"
-#include "suites/markup.h"
+#include "suites/text/markup.h"
 
 #include <ostream>
 #include <utility>

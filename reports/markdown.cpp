@@ -2,7 +2,7 @@
 // Markdown for a pull request: the answer, a table per operator version, the causes with their replay lines folded up.
 #include "reports/render.h"
 #include "reports/rows.h"
-#include "suites/markup.h"
+#include "suites/text/markup.h"
 
 #include <algorithm>
 #include <array>

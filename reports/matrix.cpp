@@ -6,8 +6,8 @@
 #include "reference/result.h"
 #include "reports/report.h"
 #include "reports/rows.h"
-#include "suites/json_depth.h"
-#include "suites/printable.h"
+#include "suites/text/json_depth.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include "reports/matrix.h"
 #include "reports/page.h"
 #include "reports/pieces.h"
-#include "suites/markup.h"
+#include "suites/text/markup.h"
 
 #include <algorithm>
 #include <array>

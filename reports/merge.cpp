@@ -2,7 +2,7 @@
 #include "reports/merge.h"
 
 #include "reports/pieces.h"
-#include "suites/json_depth.h"
+#include "suites/text/json_depth.h"
 
 #include <algorithm>
 #include <fstream>

@@ -4,7 +4,7 @@
 #include "reference/case.h"
 #include "reference/operator.h"
 #include "suites/predicate.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include "reference/result.h"
 #include "reports/report.h"
-#include "suites/json_depth.h"
+#include "suites/text/json_depth.h"
 
 #include <algorithm>
 #include <array>

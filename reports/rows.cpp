@@ -2,7 +2,7 @@
 #include "reports/rows.h"
 
 #include "reports/report.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows: what a report of either kind says of single cases and of causes, in one shape for every renderer. All text is
-// fit for one line (suites/printable.h): strangers said some of it.
+// fit for one line (suites/text/printable.h): strangers said some of it.
 #pragma once
 
 #include "reference/number.h"

@@ -4,7 +4,7 @@
 #include "reference/case.h"
 #include "reports/render.h"
 #include "reports/rows.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <array>

@@ -7,9 +7,9 @@
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
 #include "suites/clauses.h"
-#include "suites/markup.h"
-#include "suites/numpy_text.h"
-#include "suites/printable.h"
+#include "suites/text/markup.h"
+#include "suites/text/numpy_text.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <sstream>

@@ -4,7 +4,7 @@
 #include "oracles/judge.h"
 #include "reference/nearest.h"
 #include "reference/onnx_io.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <charconv>

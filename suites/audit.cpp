@@ -2,7 +2,7 @@
 #include "suites/audit.h"
 
 #include "oracles/judge.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <optional>

@@ -4,7 +4,7 @@
 #include "reference/case.h"
 #include "reference/nearest.h"
 #include "suites/places.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,7 @@
 #include "suites/cell.h"
 
 #include "reference/result.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <atomic>

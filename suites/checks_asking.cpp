@@ -2,7 +2,7 @@
 // Questions a worker shall answer, and what shall come back of each tensor.
 #include "reference/case.h"
 #include "suites/checks.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <nlohmann/json.hpp>
 

@@ -4,7 +4,7 @@
 #include "reference/onnx_io.h"
 #include "reference/onnx_rename.h"
 #include "suites/checks.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -6,7 +6,7 @@
 #include "reference/onnx_io.h"
 #include "suites/asking.h"
 #include "suites/checks.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <optional>

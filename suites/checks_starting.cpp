@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a worker starts, and what it says of itself.
 #include "suites/checks.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <nlohmann/json.hpp>
 

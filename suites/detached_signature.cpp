@@ -2,8 +2,8 @@
 #include "suites/detached_signature.h"
 
 #include "reference/result.h"
-#include "suites/printable.h"
 #include "suites/process.h"
+#include "suites/text/printable.h"
 #include "suites/vector_folder.h"
 
 namespace assay::suites {

@@ -2,7 +2,7 @@
 #include "suites/doctor.h"
 
 #include "suites/checks.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 

@@ -2,9 +2,9 @@
 #include "suites/evidence.h"
 
 #include "suites/baseline.h"
-#include "suites/printable.h"
 #include "suites/shard.h"
 #include "suites/stream.h"
+#include "suites/text/printable.h"
 
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,7 @@
 #include "suites/finding_folder.h"
 
 #include "oracles/expected.h"
-#include "suites/json_depth.h"
+#include "suites/text/json_depth.h"
 #include "suites/vector_folder.h"
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/frame.h"
 
-#include "suites/json_depth.h"
-#include "suites/printable.h"
+#include "suites/text/json_depth.h"
+#include "suites/text/printable.h"
 
 #include <nlohmann/json.hpp>
 

@@ -4,7 +4,7 @@
 #include "suites/frame.h"
 #include "suites/golden.h"
 #include "suites/npy.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <set>

@@ -2,8 +2,8 @@
 #include "suites/ledger.h"
 
 #include "reference/nearest.h"
-#include "suites/json_depth.h"
-#include "suites/printable.h"
+#include "suites/text/json_depth.h"
+#include "suites/text/printable.h"
 
 #include <nlohmann/json.hpp>
 

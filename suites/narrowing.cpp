@@ -3,8 +3,8 @@
 
 #include "reference/operator.h"
 #include "suites/errors.h"
-#include "suites/json_depth.h"
 #include "suites/signature.h"
+#include "suites/text/json_depth.h"
 #include "suites/vector_folder.h"
 
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 
 #include "reference/case.h"
 #include "reference/onnx_io.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #include "suites/places.h"
 
 #include "reference/result.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <array>
 #include <cstdlib>

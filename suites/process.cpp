@@ -2,7 +2,7 @@
 #include "suites/process.h"
 
 #include "reference/result.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <array>

@@ -4,9 +4,9 @@
 #include "oracles/expected.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
-#include "suites/numpy_text.h"
-#include "suites/printable.h"
 #include "suites/snippet.h"
+#include "suites/text/numpy_text.h"
+#include "suites/text/printable.h"
 #include "suites/vector_folder.h"
 
 #include <algorithm>

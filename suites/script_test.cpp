@@ -2,8 +2,8 @@
 #include "suites/script.h"
 
 #include "suites/account.h"
-#include "suites/markup.h"
-#include "suites/numpy_text.h"
+#include "suites/text/markup.h"
+#include "suites/text/numpy_text.h"
 
 #include <catch2/catch.hpp>
 

@@ -2,8 +2,8 @@
 #include "suites/snippet.h"
 
 #include "suites/catalogue.h"
-#include "suites/numpy_text.h"
 #include "suites/places.h"
+#include "suites/text/numpy_text.h"
 #include "suites/vector_folder.h"
 
 #include <algorithm>

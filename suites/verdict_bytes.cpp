@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/verdict_bytes.h"
 
-#include "suites/json_depth.h"
+#include "suites/text/json_depth.h"
 
 #include <nlohmann/json.hpp>
 

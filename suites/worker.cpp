@@ -3,8 +3,8 @@
 
 #include "reference/onnx_io.h"
 #include "suites/frame.h"
-#include "suites/printable.h"
 #include "suites/process.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <new>

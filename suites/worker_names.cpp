@@ -5,7 +5,7 @@
 #include "suites/catalogue.h"
 #include "suites/own_kernels.h"
 #include "suites/places.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 #include "suites/worker.h"
 
 #include <filesystem>

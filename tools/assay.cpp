@@ -3,7 +3,7 @@
 #include "oracles/environment.h"
 #include "oracles/judge.h"
 #include "reports/report.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 #include "tools/held_memory.h"
 #include "tools/verbs/nearest.h"
 #include "tools/verbs/verbs.h"

@@ -24,8 +24,8 @@
 #include "suites/inquiry.h"
 #include "suites/npy.h"
 #include "suites/own_kernels.h"
-#include "suites/printable.h"
 #include "suites/process.h"
+#include "suites/text/printable.h"
 #include "suites/waivers.h"
 
 #include <catch2/catch.hpp>

@@ -4,8 +4,8 @@
 
 #include "reports/draft.h"
 #include "suites/places.h"
-#include "suites/printable.h"
 #include "suites/process.h"
+#include "suites/text/printable.h"
 #include "tools/verbs/verbs.h"
 
 #include <CLI/CLI.hpp>

@@ -3,7 +3,7 @@
 #include "reference/nearest.h"
 #include "suites/catalogue.h"
 #include "suites/places.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 #include "tools/verbs/spawn.h"
 #include "tools/verbs/verbs.h"
 

@@ -4,7 +4,7 @@
 #include "reference/case.h"
 #include "suites/catalogue.h"
 #include "suites/places.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 #include "tools/verbs/nearest.h"
 #include "tools/verbs/spawn.h"
 #include "tools/verbs/verbs.h"

@@ -6,7 +6,7 @@
 #include "reference/profiles.h"
 #include "suites/case_words.h"
 #include "suites/glossary.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"
 

@@ -2,7 +2,7 @@
 #include "tools/verbs/positional.h"
 
 #include "reference/result.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 #include "suites/worker_names.h"
 
 #include <CLI/CLI.hpp>

@@ -2,7 +2,7 @@
 #include "tools/verbs/subject.h"
 
 #include "suites/catalogue.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 #include "tools/verbs/positional.h"
 #include "tools/verbs/words.h"
 

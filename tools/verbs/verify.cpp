@@ -8,7 +8,7 @@
 #include "suites/campaign.h"
 #include "suites/detached_signature.h"
 #include "suites/errors.h"
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 #include "suites/vector_folder.h"
 #include "suites/worker.h"
 #include "tools/verbs/circumstances.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/numpy_text.h"
+#include "suites/text/numpy_text.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/printable.h"
+#include "suites/text/printable.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/markup.h"
+#include "suites/text/markup.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/json_depth.h"
+#include "suites/text/json_depth.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
