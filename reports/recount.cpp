@@ -3,7 +3,7 @@
 
 #include "reference/case.h"
 #include "reference/operator.h"
-#include "suites/predicate.h"
+#include "suites/predicates/predicate.h"
 #include "suites/text/printable.h"
 
 #include <algorithm>

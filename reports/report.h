@@ -8,7 +8,7 @@
 #include "suites/coverage.h"
 #include "suites/errors.h"
 #include "suites/ledger.h"
-#include "suites/predicate.h"
+#include "suites/predicates/predicate.h"
 #include "suites/provenance.h"
 #include "suites/triage.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "oracles/verdict.h"
-#include "suites/predicate.h"
+#include "suites/predicates/predicate.h"
 
 #include <chrono>
 #include <map>

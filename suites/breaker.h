@@ -7,7 +7,7 @@
 #pragma once
 
 #include "oracles/verdict.h"
-#include "suites/predicate.h"
+#include "suites/predicates/predicate.h"
 #include "suites/suite.h"
 
 #include <deque>

@@ -2,7 +2,7 @@
 // Cover: what some cases have in common and others have not, as a predicate; a first draft for a person to judge.
 #pragma once
 
-#include "suites/predicate.h"
+#include "suites/predicates/predicate.h"
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 // Evidence: the cases of a report that break conformance, grouped as a person would excuse them, and those that do not.
 #pragma once
 
-#include "suites/predicate.h"
+#include "suites/predicates/predicate.h"
 
 #include <map>
 #include <set>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "suites/campaign.h"
-#include "suites/predicate.h"
+#include "suites/predicates/predicate.h"
 #include "suites/suite.h"
 
 #include <chrono>

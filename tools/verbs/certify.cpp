@@ -358,7 +358,7 @@ Verb certify_verb(CLI::App& app) {
                       "the folder with conformance/*.cases (default: the project's suites/)");
   command->add_option("--filter", options->filter,
                       "only the cases for which this holds, as in 'auto_pad == VALID and any(strides) > 1' "
-                      "(suites/predicate.h); no certificate");
+                      "(suites/predicates/predicate.h); no certificate");
   command->add_option("--only-failed", options->only_failed,
                       "only the cases that broke conformance in this report; no certificate");
   command

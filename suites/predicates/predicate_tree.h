@@ -3,7 +3,7 @@
 // predicate.h.
 #pragma once
 
-#include "suites/predicate.h"
+#include "suites/predicates/predicate.h"
 
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a predicate says of a case, and its canonical text.
-#include "suites/predicate_tree.h"
+#include "suites/predicates/predicate_tree.h"
 
 #include <algorithm>
 #include <variant>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a predicate can mean something for some operator versions.
 #include "reference/nearest.h"
-#include "suites/predicate_tree.h"
+#include "suites/predicates/predicate_tree.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From text to the tree.
 #include "reference/nearest.h"
-#include "suites/predicate_tree.h"
+#include "suites/predicates/predicate_tree.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/predicate.h"
+#include "suites/predicates/predicate.h"
 
 #include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>
