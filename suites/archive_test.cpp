@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/archive.h"
 
-#include "suites/process.h"
+#include "suites/sandbox/process.h"
 #include "suites/vector_folder.h"
 
 #include <catch2/catch.hpp>

@@ -2,7 +2,7 @@
 // Good vectors, planted wrong ones and hostile folders: each is rated or named, and nothing is lost.
 #include "suites/audit.h"
 
-#include "suites/process.h"
+#include "suites/sandbox/process.h"
 
 #include <catch2/catch.hpp>
 

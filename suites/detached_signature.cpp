@@ -2,7 +2,7 @@
 #include "suites/detached_signature.h"
 
 #include "reference/result.h"
-#include "suites/process.h"
+#include "suites/sandbox/process.h"
 #include "suites/text/printable.h"
 #include "suites/vector_folder.h"
 

@@ -4,7 +4,7 @@
 #include "oracles/expected.h"
 #include "suites/campaign.h"
 #include "suites/golden.h"
-#include "suites/process.h"
+#include "suites/sandbox/process.h"
 
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,7 @@
 #include "oracles/expected.h"
 #include "oracles/judge.h"
 #include "suites/golden_folder.h"
-#include "suites/process.h"
+#include "suites/sandbox/process.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "suites/frame.h"
-#include "suites/process.h"
+#include "suites/sandbox/process.h"
 #include "suites/worker.h"
 
 #include <chrono>

@@ -2,7 +2,7 @@
 #include "suites/suite.h"
 
 #include "generators/generators.h"
-#include "suites/process.h"
+#include "suites/sandbox/process.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/vector_folder.h"
 
-#include "suites/process.h"
+#include "suites/sandbox/process.h"
 
 #include <catch2/catch.hpp>
 

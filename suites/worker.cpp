@@ -3,7 +3,7 @@
 
 #include "reference/onnx_io.h"
 #include "suites/frame.h"
-#include "suites/process.h"
+#include "suites/sandbox/process.h"
 #include "suites/text/printable.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "suites/backend.h"
-#include "suites/cell.h"
+#include "suites/sandbox/cell.h"
 
 #include <chrono>
 #include <cstddef>

@@ -2,7 +2,7 @@
 #include "suites/worker.h"
 
 #include "reference/onnx_io.h"
-#include "suites/process.h"
+#include "suites/sandbox/process.h"
 
 #include <catch2/catch.hpp>
 

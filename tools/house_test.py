@@ -29,7 +29,7 @@ NAMING = {
     "reference/rulings.cpp": 1,
     "reference/window.cpp": 29,
     "suites/case_words.cpp": 1,
-    "suites/cell.cpp": 1,
+    "suites/sandbox/cell.cpp": 1,
     "suites/checks_asking.cpp": 1,
     "suites/checks_hardship.cpp": 1,
     "suites/checks_starting.cpp": 1,

@@ -24,7 +24,7 @@
 #include "suites/inquiry.h"
 #include "suites/npy.h"
 #include "suites/own_kernels.h"
-#include "suites/process.h"
+#include "suites/sandbox/process.h"
 #include "suites/text/printable.h"
 #include "suites/waivers.h"
 

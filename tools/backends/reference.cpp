@@ -5,9 +5,9 @@
 #include "reference/onnx_io.h"
 #include "suites/crosscheck/mutants.h"
 #include "suites/crosscheck/variants.h"
-#include "suites/fork_server.h"
 #include "suites/frame.h"
 #include "suites/own_kernels.h"
+#include "suites/sandbox/fork_server.h"
 #include "suites/serving.h"
 
 #include <CLI/CLI.hpp>

@@ -4,7 +4,7 @@
 
 #include "reports/draft.h"
 #include "suites/places.h"
-#include "suites/process.h"
+#include "suites/sandbox/process.h"
 #include "suites/text/printable.h"
 #include "tools/verbs/verbs.h"
 

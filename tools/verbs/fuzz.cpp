@@ -5,7 +5,7 @@
 #include "suites/crosscheck/wrong_models.h"
 #include "suites/finding_folder.h"
 #include "suites/ledger.h"
-#include "suites/process.h"
+#include "suites/sandbox/process.h"
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/progress.h"
 #include "tools/verbs/publish.h"

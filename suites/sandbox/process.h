@@ -3,10 +3,10 @@
 // object: what it started is killed with it, the directory removed.
 #pragma once
 
-#include "suites/cell.h"
-#include "suites/descriptor.h"
-#include "suites/fork_server.h"
-#include "suites/watch.h"
+#include "suites/sandbox/cell.h"
+#include "suites/sandbox/descriptor.h"
+#include "suites/sandbox/fork_server.h"
+#include "suites/sandbox/watch.h"
 
 #include <chrono>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/process.h"
+#include "suites/sandbox/process.h"
 
 #include "reference/result.h"
 #include "suites/text/printable.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a worker may do to the machine, through a worker and through whole campaigns. The lies are told by
 // testing/liar.py; what they do to the protocol is in worker_test.cpp.
-#include "suites/process.h"
+#include "suites/sandbox/process.h"
 
 #include "reference/onnx_io.h"
 #include "suites/campaign.h"

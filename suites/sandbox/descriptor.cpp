@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/descriptor.h"
+#include "suites/sandbox/descriptor.h"
 
 #include "reference/result.h"
 

@@ -3,7 +3,7 @@
 // either, also while nobody waits for its worker.
 #pragma once
 
-#include "suites/cell.h"
+#include "suites/sandbox/cell.h"
 
 #include <atomic>
 #include <cstddef>

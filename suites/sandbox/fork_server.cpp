@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/fork_server.h"
+#include "suites/sandbox/fork_server.h"
 
 #include <array>
 #include <cerrno>

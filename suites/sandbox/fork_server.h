@@ -4,7 +4,7 @@
 // ends of the socket between host and program; tools/backends/README.md, "Fork", has the messages.
 #pragma once
 
-#include "suites/descriptor.h"
+#include "suites/sandbox/descriptor.h"
 
 #include <array>
 #include <chrono>

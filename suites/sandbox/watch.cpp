@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/watch.h"
+#include "suites/sandbox/watch.h"
 
 #include <chrono>
 #include <condition_variable>

@@ -9,7 +9,7 @@
 // init ignores its own abort), and the one who tells how the worker ended.
 #pragma once
 
-#include "suites/descriptor.h"
+#include "suites/sandbox/descriptor.h"
 
 #include <array>
 #include <atomic>

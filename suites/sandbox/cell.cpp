@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/cell.h"
+#include "suites/sandbox/cell.h"
 
 #include "reference/result.h"
 #include "suites/text/printable.h"
