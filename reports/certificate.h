@@ -5,7 +5,7 @@
 #pragma once
 
 #include "reports/report.h"
-#include "suites/artefacts.h"
+#include "suites/workers/artefacts.h"
 
 #include <iosfwd>
 #include <optional>

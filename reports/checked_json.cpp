@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/checked_json.h"
 
-#include "suites/places.h"
 #include "suites/text/printable.h"
+#include "suites/workers/places.h"
 
 #include <fstream>
 #include <map>

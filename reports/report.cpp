@@ -6,7 +6,7 @@
 #include "reports/pieces.h"
 #include "suites/clauses.h"
 #include "suites/cover.h"
-#include "suites/worker.h"
+#include "suites/workers/worker.h"
 
 #include <algorithm>
 #include <cctype>

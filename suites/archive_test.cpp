@@ -2,7 +2,7 @@
 #include "suites/archive.h"
 
 #include "suites/sandbox/process.h"
-#include "suites/vector_folder.h"
+#include "suites/workers/vector_folder.h"
 
 #include <catch2/catch.hpp>
 

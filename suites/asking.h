@@ -4,9 +4,9 @@
 
 #include "oracles/accuracy.h"
 #include "oracles/verdict.h"
-#include "suites/backend.h"
 #include "suites/laws.h"
 #include "suites/suite.h"
+#include "suites/workers/backend.h"
 
 #include <atomic>
 #include <functional>

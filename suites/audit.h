@@ -4,7 +4,7 @@
 #pragma once
 
 #include "oracles/verdict.h"
-#include "suites/vector_folder.h"
+#include "suites/workers/vector_folder.h"
 
 #include <filesystem>
 #include <map>

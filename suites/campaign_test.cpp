@@ -2,7 +2,7 @@
 #include "suites/campaign.h"
 
 #include "reference/onnx_io.h"
-#include "suites/worker.h"
+#include "suites/workers/worker.h"
 
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,7 @@
 #include "reference/result.h"
 #include "suites/sandbox/process.h"
 #include "suites/text/printable.h"
-#include "suites/vector_folder.h"
+#include "suites/workers/vector_folder.h"
 
 namespace assay::suites {
 namespace {

@@ -3,7 +3,7 @@
 // wrong with it. It judges no arithmetic: what it asks comes back as it went.
 #pragma once
 
-#include "suites/worker.h"
+#include "suites/workers/worker.h"
 
 #include <functional>
 #include <string>

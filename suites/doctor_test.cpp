@@ -3,7 +3,7 @@
 #include "suites/doctor.h"
 
 #include "suites/checks.h"
-#include "suites/worker_names.h"
+#include "suites/workers/worker_names.h"
 
 #include <catch2/catch.hpp>
 

@@ -3,7 +3,7 @@
 
 #include "oracles/expected.h"
 #include "suites/text/json_depth.h"
-#include "suites/vector_folder.h"
+#include "suites/workers/vector_folder.h"
 
 #include <nlohmann/json.hpp>
 

@@ -3,7 +3,7 @@
 
 #include "oracles/case_class.h"
 #include "oracles/expected.h"
-#include "suites/vector_folder.h"
+#include "suites/workers/vector_folder.h"
 
 #include <nlohmann/json.hpp>
 

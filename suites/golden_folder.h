@@ -3,7 +3,7 @@
 #pragma once
 
 #include "suites/golden_manifest.h"
-#include "suites/vector_folder.h"
+#include "suites/workers/vector_folder.h"
 
 #include <filesystem>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/golden_outputs.h"
 
-#include "suites/frame.h"
 #include "suites/golden.h"
-#include "suites/npy.h"
 #include "suites/text/printable.h"
+#include "suites/workers/frame.h"
+#include "suites/workers/npy.h"
 
 #include <algorithm>
 #include <set>

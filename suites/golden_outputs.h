@@ -13,9 +13,9 @@
 // A case of which nothing is there ends as `error`, `missing`.
 #pragma once
 
-#include "suites/backend.h"
 #include "suites/suite.h"
-#include "suites/vector_folder.h"
+#include "suites/workers/backend.h"
+#include "suites/workers/vector_folder.h"
 
 #include <filesystem>
 

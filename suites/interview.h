@@ -3,9 +3,9 @@
 // program afresh; whoever wants to know what a program does with the protocol asks here.
 #pragma once
 
-#include "suites/frame.h"
 #include "suites/sandbox/process.h"
-#include "suites/worker.h"
+#include "suites/workers/frame.h"
+#include "suites/workers/worker.h"
 
 #include <chrono>
 #include <deque>

@@ -4,7 +4,7 @@
 #include "suites/laws.h"
 
 #include "suites/campaign.h"
-#include "suites/worker.h"
+#include "suites/workers/worker.h"
 
 #include <catch2/catch.hpp>
 

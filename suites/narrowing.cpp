@@ -5,7 +5,7 @@
 #include "suites/errors.h"
 #include "suites/signature.h"
 #include "suites/text/json_depth.h"
-#include "suites/vector_folder.h"
+#include "suites/workers/vector_folder.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/narrowing.h"
 
-#include "suites/vector_folder.h"
+#include "suites/workers/vector_folder.h"
 
 #include <catch2/catch.hpp>
 

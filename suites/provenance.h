@@ -2,8 +2,8 @@
 // Provenance: who was asked, and how.
 #pragma once
 
-#include "suites/backend.h"
 #include "suites/campaign.h"
+#include "suites/workers/backend.h"
 
 #include <string>
 #include <string_view>

@@ -7,7 +7,7 @@
 #include "suites/snippet.h"
 #include "suites/text/numpy_text.h"
 #include "suites/text/printable.h"
-#include "suites/vector_folder.h"
+#include "suites/workers/vector_folder.h"
 
 #include <algorithm>
 #include <cstdio>

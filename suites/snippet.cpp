@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/snippet.h"
 
-#include "suites/catalogue.h"
-#include "suites/places.h"
 #include "suites/text/numpy_text.h"
-#include "suites/vector_folder.h"
+#include "suites/workers/catalogue.h"
+#include "suites/workers/places.h"
+#include "suites/workers/vector_folder.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` installs, and the Debian package that `cpack -G DEB` makes of it. Everything is found from where
-# the program lies (suites/places.h), so the tree may be moved:
+# the program lies (suites/workers/places.h), so the tree may be moved:
 #
 #   bin/assay      libexec/assay/    the workers that are programs, and backends/*.so
 #                  share/assay/      tools/backends, suites/conformance and the schemas, as in the project

@@ -5,7 +5,7 @@
 
 #include "reference/onnx_io.h"
 #include "suites/campaign.h"
-#include "suites/worker.h"
+#include "suites/workers/worker.h"
 
 #include <catch2/catch.hpp>
 

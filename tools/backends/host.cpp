@@ -3,9 +3,9 @@
 // library gets wrong at the boundary ends this process with a line that says so, and the case with it.
 #include "reference/onnx_io.h"
 #include "reference/onnx_node.h"
-#include "suites/frame.h"
 #include "suites/sandbox/fork_server.h"
-#include "suites/serving.h"
+#include "suites/workers/frame.h"
+#include "suites/workers/serving.h"
 #include "tools/backends/assay_backend.h"
 
 #include <nlohmann/json.hpp>

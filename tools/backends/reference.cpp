@@ -5,10 +5,10 @@
 #include "reference/onnx_io.h"
 #include "suites/crosscheck/mutants.h"
 #include "suites/crosscheck/variants.h"
-#include "suites/frame.h"
-#include "suites/own_kernels.h"
 #include "suites/sandbox/fork_server.h"
-#include "suites/serving.h"
+#include "suites/workers/frame.h"
+#include "suites/workers/own_kernels.h"
+#include "suites/workers/serving.h"
 
 #include <CLI/CLI.hpp>
 

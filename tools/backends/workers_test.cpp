@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The workers of this folder, each on a case small enough to verify on paper.
 #include "reference/onnx_io.h"
-#include "suites/worker.h"
-#include "suites/worker_names.h"
+#include "suites/workers/worker.h"
+#include "suites/workers/worker_names.h"
 
 #include <catch2/catch.hpp>
 

@@ -5,8 +5,8 @@
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
 #include "suites/campaign.h"
-#include "suites/frame.h"
-#include "suites/worker.h"
+#include "suites/workers/frame.h"
+#include "suites/workers/worker.h"
 #include "tools/processor_time.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "reference/onnx_io.h"
 #include "suites/campaign.h"
 #include "suites/stream.h"
-#include "suites/worker.h"
+#include "suites/workers/worker.h"
 #include "tools/held_memory.h"
 #include "tools/processor_time.h"
 

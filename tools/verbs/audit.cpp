@@ -3,9 +3,9 @@
 #include "suites/audit.h"
 
 #include "reports/draft.h"
-#include "suites/places.h"
 #include "suites/sandbox/process.h"
 #include "suites/text/printable.h"
+#include "suites/workers/places.h"
 #include "tools/verbs/verbs.h"
 
 #include <CLI/CLI.hpp>

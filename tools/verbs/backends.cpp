@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay backends: the catalogue of real backends, and what is installed of it. tools/backends/install.py does the work.
 #include "reference/nearest.h"
-#include "suites/catalogue.h"
-#include "suites/places.h"
 #include "suites/text/printable.h"
+#include "suites/workers/catalogue.h"
+#include "suites/workers/places.h"
 #include "tools/verbs/spawn.h"
 #include "tools/verbs/verbs.h"
 

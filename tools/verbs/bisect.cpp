@@ -2,9 +2,9 @@
 // assay bisect: the first released version of a backend in which a case ends otherwise.
 // tools/backends/release_bisection.py does the work.
 #include "reference/case.h"
-#include "suites/catalogue.h"
-#include "suites/places.h"
 #include "suites/text/printable.h"
+#include "suites/workers/catalogue.h"
+#include "suites/workers/places.h"
 #include "tools/verbs/nearest.h"
 #include "tools/verbs/spawn.h"
 #include "tools/verbs/verbs.h"

@@ -2,7 +2,7 @@
 // assay doctor: does a worker keep the protocol of tools/backends/README.md? Each rule of it is one line.
 #include "suites/doctor.h"
 
-#include "suites/worker_names.h"
+#include "suites/workers/worker_names.h"
 #include "tools/verbs/positional.h"
 #include "tools/verbs/subject.h"
 #include "tools/verbs/verbs.h"

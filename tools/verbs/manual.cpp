@@ -3,8 +3,8 @@
 #include "tools/verbs/manual.h"
 
 #include "oracles/accuracy.h"
-#include "suites/catalogue.h"
 #include "suites/glossary.h"
+#include "suites/workers/catalogue.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"
 

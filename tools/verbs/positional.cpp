@@ -3,7 +3,7 @@
 
 #include "reference/result.h"
 #include "suites/text/printable.h"
-#include "suites/worker_names.h"
+#include "suites/workers/worker_names.h"
 
 #include <CLI/CLI.hpp>
 

@@ -2,13 +2,13 @@
 #include "tools/verbs/question.h"
 
 #include "reference/onnx_io.h"
-#include "suites/catalogue.h"
 #include "suites/finding_folder.h"
-#include "suites/npy.h"
 #include "suites/text/json_depth.h"
 #include "suites/text/printable.h"
-#include "suites/vector_folder.h"
-#include "suites/worker_names.h"
+#include "suites/workers/catalogue.h"
+#include "suites/workers/npy.h"
+#include "suites/workers/vector_folder.h"
+#include "suites/workers/worker_names.h"
 #include "tools/verbs/positional.h"
 #include "tools/verbs/words.h"
 

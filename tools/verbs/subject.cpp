@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/verbs/subject.h"
 
-#include "suites/catalogue.h"
 #include "suites/text/printable.h"
+#include "suites/workers/catalogue.h"
 #include "tools/verbs/positional.h"
 #include "tools/verbs/words.h"
 

@@ -4,7 +4,7 @@
 
 #include "reports/report.h"
 #include "suites/campaign.h"
-#include "suites/worker.h"
+#include "suites/workers/worker.h"
 
 #include <map>
 #include <string>

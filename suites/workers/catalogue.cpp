@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/catalogue.h"
+#include "suites/workers/catalogue.h"
 
 #include "reference/case.h"
 #include "reference/nearest.h"
-#include "suites/places.h"
 #include "suites/text/printable.h"
+#include "suites/workers/places.h"
 
 #include <nlohmann/json.hpp>
 

@@ -3,7 +3,7 @@
 // protocol is tools/backends/README.md. Here are both directions, since our own reference is a worker as well.
 #pragma once
 
-#include "suites/backend.h"
+#include "suites/workers/backend.h"
 
 #include <cstddef>
 #include <string>

@@ -2,7 +2,7 @@
 // Serving: the worker's side of the protocol, for the workers of this project that are written in C++.
 #pragma once
 
-#include "suites/backend.h"
+#include "suites/workers/backend.h"
 
 #include <functional>
 #include <string>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/worker.h"
+#include "suites/workers/worker.h"
 
 #include "reference/onnx_io.h"
-#include "suites/frame.h"
 #include "suites/sandbox/process.h"
 #include "suites/text/printable.h"
+#include "suites/workers/frame.h"
 
 #include <algorithm>
 #include <new>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/serving.h"
+#include "suites/workers/serving.h"
 
-#include "suites/frame.h"
+#include "suites/workers/frame.h"
 
 #include <iostream>
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/worker.h"
+#include "suites/workers/worker.h"
 
 #include "reference/onnx_io.h"
 #include "suites/sandbox/process.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a lying worker may write is in worker_test.cpp; here is that both directions fit together.
-#include "suites/frame.h"
+#include "suites/workers/frame.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/places.h"
+#include "suites/workers/places.h"
 
 #include "reference/result.h"
 #include "suites/text/printable.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/npy.h"
+#include "suites/workers/npy.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/worker_names.h"
+#include "suites/workers/worker_names.h"
 
-#include "suites/worker.h"
+#include "suites/workers/worker.h"
 
 #include <catch2/catch.hpp>
 

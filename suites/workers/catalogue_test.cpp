@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/catalogue.h"
+#include "suites/workers/catalogue.h"
 
-#include "suites/places.h"
-#include "suites/worker_names.h"
+#include "suites/workers/places.h"
+#include "suites/workers/worker_names.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/worker_names.h"
+#include "suites/workers/worker_names.h"
 
 #include "reference/nearest.h"
-#include "suites/catalogue.h"
-#include "suites/own_kernels.h"
-#include "suites/places.h"
 #include "suites/text/printable.h"
-#include "suites/worker.h"
+#include "suites/workers/catalogue.h"
+#include "suites/workers/own_kernels.h"
+#include "suites/workers/places.h"
+#include "suites/workers/worker.h"
 
 #include <filesystem>
 #include <optional>

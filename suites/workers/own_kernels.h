@@ -4,7 +4,7 @@
 #pragma once
 
 #include "reference/operator.h"
-#include "suites/backend.h"
+#include "suites/workers/backend.h"
 
 #include <functional>
 #include <string>

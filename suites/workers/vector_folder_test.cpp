@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/vector_folder.h"
+#include "suites/workers/vector_folder.h"
 
 #include "suites/sandbox/process.h"
 

@@ -3,8 +3,8 @@
 // does is an Outcome; after anything but an answer it is killed and the next question starts a new one.
 #pragma once
 
-#include "suites/backend.h"
 #include "suites/sandbox/cell.h"
+#include "suites/workers/backend.h"
 
 #include <chrono>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/own_kernels.h"
+#include "suites/workers/own_kernels.h"
 
 #include "reference/onnx_io.h"
 

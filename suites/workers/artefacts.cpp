@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/artefacts.h"
+#include "suites/workers/artefacts.h"
 
 #include "reference/case.h"
 #include "reference/result.h"
-#include "suites/catalogue.h"
-#include "suites/places.h"
-#include "suites/worker_names.h"
+#include "suites/workers/catalogue.h"
+#include "suites/workers/places.h"
+#include "suites/workers/worker_names.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our own kernels in this process: what they answer is what their worker answers, and what they throw is an outcome.
-#include "suites/own_kernels.h"
+#include "suites/workers/own_kernels.h"
 
 #include "reference/onnx_io.h"
 #include "suites/campaign.h"
-#include "suites/worker.h"
-#include "suites/worker_names.h"
+#include "suites/workers/worker.h"
+#include "suites/workers/worker_names.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/frame.h"
+#include "suites/workers/frame.h"
 
 #include "suites/text/json_depth.h"
 #include "suites/text/printable.h"
