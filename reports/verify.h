@@ -7,7 +7,7 @@
 // way. That takes a signature, or asking the backend again.
 #pragma once
 
-#include "suites/suite.h"
+#include "suites/planning/suite.h"
 
 #include <nlohmann/json.hpp>
 

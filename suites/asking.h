@@ -4,8 +4,8 @@
 
 #include "oracles/accuracy.h"
 #include "oracles/verdict.h"
-#include "suites/laws.h"
-#include "suites/suite.h"
+#include "suites/planning/laws.h"
+#include "suites/planning/suite.h"
 #include "suites/workers/backend.h"
 
 #include <atomic>

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "oracles/verdict.h"
+#include "suites/planning/suite.h"
 #include "suites/predicates/predicate.h"
-#include "suites/suite.h"
 
 #include <deque>
 #include <map>

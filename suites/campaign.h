@@ -8,7 +8,7 @@
 #pragma once
 
 #include "suites/confirmation.h"
-#include "suites/suite.h"
+#include "suites/planning/suite.h"
 
 #include <functional>
 #include <memory>

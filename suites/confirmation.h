@@ -6,8 +6,8 @@
 
 #include "suites/asking.h"
 #include "suites/breaker.h"
+#include "suites/planning/suite.h"
 #include "suites/signature.h"
-#include "suites/suite.h"
 
 #include <array>
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/cover.h"
 
-#include "suites/suite.h"
+#include "suites/planning/suite.h"
 
 #include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>

@@ -2,8 +2,8 @@
 #include "suites/evidence.h"
 
 #include "suites/baseline.h"
-#include "suites/shard.h"
-#include "suites/stream.h"
+#include "suites/planning/shard.h"
+#include "suites/planning/stream.h"
 #include "suites/text/printable.h"
 
 #include <nlohmann/json.hpp>

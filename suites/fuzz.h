@@ -5,12 +5,12 @@
 #pragma once
 
 #include "suites/campaign.h"
-#include "suites/coverage.h"
 #include "suites/errors.h"
+#include "suites/planning/coverage.h"
+#include "suites/planning/shard.h"
+#include "suites/planning/stream.h"
 #include "suites/seek.h"
-#include "suites/shard.h"
 #include "suites/store.h"
-#include "suites/stream.h"
 #include "suites/triage.h"
 
 #include <chrono>

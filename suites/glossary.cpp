@@ -5,7 +5,7 @@
 #include "reference/operator.h"
 #include "reference/profiles.h"
 #include "suites/case_words.h"
-#include "suites/laws.h"
+#include "suites/planning/laws.h"
 #include "suites/signature.h"
 
 #include <algorithm>

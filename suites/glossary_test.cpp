@@ -5,7 +5,7 @@
 #include "oracles/verdict.h"
 #include "reference/operator.h"
 #include "suites/case_words.h"
-#include "suites/laws.h"
+#include "suites/planning/laws.h"
 #include "suites/signature.h"
 
 #include <catch2/catch.hpp>

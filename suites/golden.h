@@ -15,7 +15,7 @@
 //   MANIFEST.json       golden_manifest.h
 #pragma once
 
-#include "suites/suite.h"
+#include "suites/planning/suite.h"
 
 #include <functional>
 #include <string>

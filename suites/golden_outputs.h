@@ -13,7 +13,7 @@
 // A case of which nothing is there ends as `error`, `missing`.
 #pragma once
 
-#include "suites/suite.h"
+#include "suites/planning/suite.h"
 #include "suites/workers/backend.h"
 #include "suites/workers/vector_folder.h"
 

@@ -6,10 +6,10 @@
 
 #include "oracles/verdict.h"
 #include "suites/confirmation.h"
-#include "suites/laws.h"
+#include "suites/planning/laws.h"
+#include "suites/planning/suite.h"
 #include "suites/presentations.h"
 #include "suites/signature.h"
-#include "suites/suite.h"
 
 #include <chrono>
 #include <deque>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "suites/campaign.h"
+#include "suites/planning/suite.h"
 #include "suites/predicates/predicate.h"
-#include "suites/suite.h"
 
 #include <chrono>
 #include <optional>

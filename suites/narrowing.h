@@ -2,8 +2,8 @@
 // Narrowing: a part of a suite, for who looks for something. What is left is no agreed suite: it says complete: false.
 #pragma once
 
+#include "suites/planning/suite.h"
 #include "suites/predicates/predicate.h"
-#include "suites/suite.h"
 
 #include <filesystem>
 #include <string>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "suites/asking.h"
-#include "suites/suite.h"
+#include "suites/planning/suite.h"
 
 #include <string>
 #include <vector>

@@ -3,8 +3,8 @@
 // another: what an island finds is a function of the selection, the seed, its number and the backend (decisions 7).
 #pragma once
 
+#include "suites/planning/suite.h"
 #include "suites/shrinker.h"
-#include "suites/suite.h"
 
 #include <cstdint>
 

@@ -33,9 +33,9 @@ NAMING = {
     "suites/checks_asking.cpp": 1,
     "suites/checks_hardship.cpp": 1,
     "suites/checks_starting.cpp": 1,
-    "suites/coverage.cpp": 5,
-    "suites/law_breach.cpp": 2,
-    "suites/laws.cpp": 37,
+    "suites/planning/coverage.cpp": 5,
+    "suites/planning/law_breach.cpp": 2,
+    "suites/planning/laws.cpp": 37,
     "suites/patient.cpp": 20,
     "suites/signature.cpp": 6,
 }

@@ -2,7 +2,7 @@
 // The planted bugs by a stranger's road: served by a worker, certified by the tool, read from its report.
 #include "suites/crosscheck/mutants.h"
 #include "suites/crosscheck/variants.h"
-#include "suites/suite.h"
+#include "suites/planning/suite.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The laws, asked of ourselves: the exact answers keep them exactly, the reference kernels and every correct variant
 // keep them within the enclosures, and each law is broken by planted bugs although no right answer is consulted.
-#include "suites/laws.h"
+#include "suites/planning/laws.h"
 
 #include "generators/generators.h"
 #include "oracles/enclosure.h"

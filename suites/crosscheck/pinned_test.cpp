@@ -4,7 +4,7 @@
 #include "oracles/finding.h"
 #include "oracles/judge.h"
 #include "reference/operator.h"
-#include "suites/suite.h"
+#include "suites/planning/suite.h"
 
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "suites/crosscheck/mutants.h"
-#include "suites/suite.h"
+#include "suites/planning/suite.h"
 
 #include <functional>
 #include <optional>

@@ -7,7 +7,7 @@
 #include "suites/crosscheck/exam.h"
 #include "suites/crosscheck/mutants.h"
 #include "suites/crosscheck/variants.h"
-#include "suites/suite.h"
+#include "suites/planning/suite.h"
 #include "suites/verdict_bytes.h"
 
 #include <catch2/catch.hpp>

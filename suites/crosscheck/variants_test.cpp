@@ -4,7 +4,7 @@
 
 #include "generators/generators.h"
 #include "suites/crosscheck/exam.h"
-#include "suites/suite.h"
+#include "suites/planning/suite.h"
 
 #include <catch2/catch.hpp>
 

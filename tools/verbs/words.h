@@ -3,7 +3,7 @@
 #pragma once
 
 #include "oracles/accuracy.h"
-#include "suites/suite.h"
+#include "suites/planning/suite.h"
 
 #include <chrono>
 #include <optional>

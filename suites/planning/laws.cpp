@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/laws.h"
+#include "suites/planning/laws.h"
 
 #include "generators/convolution.h"
 #include "oracles/enclosure.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/coverage.h"
+#include "suites/planning/coverage.h"
 
 #include "generators/generators.h"
 #include "reference/operator.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/suite.h"
+#include "suites/planning/suite.h"
 
 #include "generators/generators.h"
 

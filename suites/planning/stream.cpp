@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/stream.h"
+#include "suites/planning/stream.h"
 
 #include "generators/generators.h"
 #include "reference/operator.h"
-#include "suites/coverage.h"
+#include "suites/planning/coverage.h"
 
 #include <map>
 #include <set>

@@ -8,7 +8,7 @@
 // for that draws can give, and a case is one draw.
 #pragma once
 
-#include "suites/suite.h"
+#include "suites/planning/suite.h"
 
 #include <cstdint>
 #include <memory>

@@ -7,7 +7,7 @@
 #include "oracles/operands.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
-#include "suites/laws.h"
+#include "suites/planning/laws.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/shard.h"
+#include "suites/planning/shard.h"
 
 #include "reference/result.h"
 

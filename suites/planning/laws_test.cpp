@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a campaign asks for laws, and what it says of them. The laws themselves are held to the oracles and to planted
 // bugs in crosscheck/laws_test.cpp.
-#include "suites/laws.h"
+#include "suites/planning/laws.h"
 
 #include "suites/campaign.h"
 #include "suites/workers/worker.h"
