@@ -2,7 +2,7 @@
 #include "reports/certificate.h"
 
 #include "reports/pieces.h"
-#include "suites/errors.h"
+#include "suites/campaign/errors.h"
 
 #include <algorithm>
 #include <ostream>

@@ -2,8 +2,8 @@
 // The report as JSON, written member by member: one line per operator, ruling, constraint, finding and verdict, so that
 // two reports can be compared with diff.
 #include "reports/pieces.h"
+#include "suites/campaign/signature.h"
 #include "suites/clauses.h"
-#include "suites/signature.h"
 
 #include <cmath>
 #include <ostream>

@@ -4,8 +4,8 @@
 #include "generators/shrink.h"
 #include "oracles/case_class.h"
 #include "reports/pieces.h"
+#include "suites/campaign/cover.h"
 #include "suites/clauses.h"
-#include "suites/cover.h"
 #include "suites/workers/worker.h"
 
 #include <algorithm>

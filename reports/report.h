@@ -3,13 +3,13 @@
 #pragma once
 
 #include "suites/baseline.h"
-#include "suites/campaign.h"
+#include "suites/campaign/campaign.h"
+#include "suites/campaign/errors.h"
+#include "suites/campaign/provenance.h"
 #include "suites/causes.h"
-#include "suites/errors.h"
 #include "suites/ledger.h"
 #include "suites/planning/coverage.h"
 #include "suites/predicates/predicate.h"
-#include "suites/provenance.h"
 #include "suites/triage.h"
 
 #include <iosfwd>

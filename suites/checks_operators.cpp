@@ -4,7 +4,7 @@
 #include "generators/shrink.h"
 #include "oracles/case_class.h"
 #include "reference/onnx_io.h"
-#include "suites/asking.h"
+#include "suites/campaign/asking.h"
 #include "suites/checks.h"
 #include "suites/text/printable.h"
 

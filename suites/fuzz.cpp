@@ -3,7 +3,7 @@
 
 #include "oracles/case_class.h"
 #include "oracles/judge.h"
-#include "suites/inquiry.h"
+#include "suites/campaign/inquiry.h"
 #include "suites/ledger.h"
 
 #include <algorithm>

@@ -4,13 +4,13 @@
 // number of cases and the backend: not of jobs, shards, interruptions or time (decisions 7).
 #pragma once
 
-#include "suites/campaign.h"
-#include "suites/errors.h"
+#include "suites/campaign/campaign.h"
+#include "suites/campaign/errors.h"
+#include "suites/campaign/store.h"
 #include "suites/planning/coverage.h"
 #include "suites/planning/shard.h"
 #include "suites/planning/stream.h"
 #include "suites/seek.h"
-#include "suites/store.h"
 #include "suites/triage.h"
 
 #include <chrono>

@@ -4,9 +4,9 @@
 #include "reference/case.h"
 #include "reference/operator.h"
 #include "reference/profiles.h"
+#include "suites/campaign/signature.h"
 #include "suites/case_words.h"
 #include "suites/planning/laws.h"
-#include "suites/signature.h"
 
 #include <algorithm>
 #include <span>

@@ -4,9 +4,9 @@
 #include "oracles/case_class.h"
 #include "oracles/verdict.h"
 #include "reference/operator.h"
+#include "suites/campaign/signature.h"
 #include "suites/case_words.h"
 #include "suites/planning/laws.h"
-#include "suites/signature.h"
 
 #include <catch2/catch.hpp>
 

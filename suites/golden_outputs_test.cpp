@@ -2,7 +2,7 @@
 #include "suites/golden_outputs.h"
 
 #include "oracles/expected.h"
-#include "suites/campaign.h"
+#include "suites/campaign/campaign.h"
 #include "suites/golden.h"
 #include "suites/sandbox/process.h"
 

@@ -3,7 +3,7 @@
 // are this one format (ledger.schema.json) and this one engine.
 #pragma once
 
-#include "suites/campaign.h"
+#include "suites/campaign/campaign.h"
 #include "suites/planning/suite.h"
 #include "suites/predicates/predicate.h"
 

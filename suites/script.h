@@ -4,8 +4,8 @@
 // How the runtime is asked stands in snippet.h.
 #pragma once
 
-#include "suites/provenance.h"
-#include "suites/signature.h"
+#include "suites/campaign/provenance.h"
+#include "suites/campaign/signature.h"
 
 #include <map>
 #include <optional>

@@ -2,7 +2,7 @@
 // Shrinking: from a case that fails to the simplest that fails in the same way, within a bounded number of questions.
 #pragma once
 
-#include "suites/signature.h"
+#include "suites/campaign/signature.h"
 
 #include <functional>
 

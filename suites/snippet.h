@@ -8,7 +8,7 @@
 // optimization, an option), `class`, or `bfloat16`, an element type of the case; several are joined by `or`.
 #pragma once
 
-#include "suites/provenance.h"
+#include "suites/campaign/provenance.h"
 
 #include <string>
 #include <vector>

@@ -3,9 +3,9 @@
 // and explained; they stand for the rest. The gravest come first, where time is short.
 #pragma once
 
-#include "suites/campaign.h"
+#include "suites/campaign/campaign.h"
+#include "suites/campaign/verdict_bytes.h"
 #include "suites/causes.h"
-#include "suites/verdict_bytes.h"
 
 #include <chrono>
 #include <functional>

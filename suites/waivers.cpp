@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/waivers.h"
 
-#include "suites/cover.h"
+#include "suites/campaign/cover.h"
 #include "suites/evidence.h"
 
 #include <nlohmann/json.hpp>

@@ -37,7 +37,7 @@ NAMING = {
     "suites/planning/law_breach.cpp": 2,
     "suites/planning/laws.cpp": 37,
     "suites/patient.cpp": 20,
-    "suites/signature.cpp": 6,
+    "suites/campaign/signature.cpp": 6,
 }
 
 

@@ -4,11 +4,11 @@
 #include "generators/generators.h"
 #include "oracles/filter.h"
 #include "oracles/judge.h"
+#include "suites/campaign/verdict_bytes.h"
 #include "suites/crosscheck/exam.h"
 #include "suites/crosscheck/mutants.h"
 #include "suites/crosscheck/variants.h"
 #include "suites/planning/suite.h"
-#include "suites/verdict_bytes.h"
 
 #include <catch2/catch.hpp>
 

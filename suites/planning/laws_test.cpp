@@ -3,7 +3,7 @@
 // bugs in crosscheck/laws_test.cpp.
 #include "suites/planning/laws.h"
 
-#include "suites/campaign.h"
+#include "suites/campaign/campaign.h"
 #include "suites/workers/worker.h"
 
 #include <catch2/catch.hpp>

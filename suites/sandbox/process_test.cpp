@@ -4,7 +4,7 @@
 #include "suites/sandbox/process.h"
 
 #include "reference/onnx_io.h"
-#include "suites/campaign.h"
+#include "suites/campaign/campaign.h"
 #include "suites/workers/worker.h"
 
 #include <catch2/catch.hpp>

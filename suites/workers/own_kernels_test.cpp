@@ -3,7 +3,7 @@
 #include "suites/workers/own_kernels.h"
 
 #include "reference/onnx_io.h"
-#include "suites/campaign.h"
+#include "suites/campaign/campaign.h"
 #include "suites/workers/worker.h"
 #include "suites/workers/worker_names.h"
 

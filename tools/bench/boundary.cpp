@@ -4,7 +4,7 @@
 #include "oracles/judge.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
-#include "suites/campaign.h"
+#include "suites/campaign/campaign.h"
 #include "suites/workers/frame.h"
 #include "suites/workers/worker.h"
 #include "tools/processor_time.h"

@@ -3,7 +3,7 @@
 //
 //   assay-bench-growth [CASES]   CASES small generated ones over our own kernels, in this process (default 200000)
 #include "reference/onnx_io.h"
-#include "suites/campaign.h"
+#include "suites/campaign/campaign.h"
 #include "suites/planning/stream.h"
 #include "suites/workers/worker.h"
 #include "tools/held_memory.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "reports/report.h"
-#include "suites/inquiry.h"
+#include "suites/campaign/inquiry.h"
 #include "suites/triage.h"
 
 #include <vector>

@@ -4,8 +4,8 @@
 #include "reports/merge.h"
 
 #include "reports/draft.h"
+#include "suites/campaign/store.h"
 #include "suites/crosscheck/wrong_models.h"
-#include "suites/store.h"
 #include "tools/verbs/verbs.h"
 
 #include <CLI/CLI.hpp>

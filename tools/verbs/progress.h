@@ -3,7 +3,7 @@
 // then.
 #pragma once
 
-#include "suites/campaign.h"
+#include "suites/campaign/campaign.h"
 
 #include <chrono>
 #include <optional>

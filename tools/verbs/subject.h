@@ -3,7 +3,7 @@
 #pragma once
 
 #include "reports/report.h"
-#include "suites/campaign.h"
+#include "suites/campaign/campaign.h"
 #include "suites/workers/worker.h"
 
 #include <map>

@@ -4,9 +4,9 @@
 
 #include "oracles/case_class.h"
 #include "reports/report.h"
-#include "suites/campaign.h"
+#include "suites/campaign/campaign.h"
+#include "suites/campaign/errors.h"
 #include "suites/detached_signature.h"
-#include "suites/errors.h"
 #include "suites/text/printable.h"
 #include "suites/workers/artefacts.h"
 #include "suites/workers/vector_folder.h"

@@ -3,7 +3,7 @@
 // after a kill -9 at any moment; after a power cut the last verdicts may be missing, but never anything else.
 #pragma once
 
-#include "suites/verdict_bytes.h"
+#include "suites/campaign/verdict_bytes.h"
 
 #include <cstdint>
 #include <filesystem>

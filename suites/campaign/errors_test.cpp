@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/errors.h"
+#include "suites/campaign/errors.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/narrowing.h"
+#include "suites/campaign/narrowing.h"
 
 #include "reference/operator.h"
-#include "suites/errors.h"
-#include "suites/signature.h"
+#include "suites/campaign/errors.h"
+#include "suites/campaign/signature.h"
 #include "suites/text/json_depth.h"
 #include "suites/workers/vector_folder.h"
 

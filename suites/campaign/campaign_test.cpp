@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/campaign.h"
+#include "suites/campaign/campaign.h"
 
 #include "reference/onnx_io.h"
 #include "suites/workers/worker.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/presentations.h"
+#include "suites/campaign/presentations.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/cover.h"
+#include "suites/campaign/cover.h"
 
 #include "suites/planning/suite.h"
 

@@ -5,11 +5,11 @@
 #pragma once
 
 #include "oracles/verdict.h"
-#include "suites/confirmation.h"
+#include "suites/campaign/confirmation.h"
+#include "suites/campaign/presentations.h"
+#include "suites/campaign/signature.h"
 #include "suites/planning/laws.h"
 #include "suites/planning/suite.h"
-#include "suites/presentations.h"
-#include "suites/signature.h"
 
 #include <chrono>
 #include <deque>

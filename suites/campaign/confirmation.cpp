@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/confirmation.h"
+#include "suites/campaign/confirmation.h"
 
 #include "reference/onnx_io.h"
 

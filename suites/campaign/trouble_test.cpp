@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a backend is blamed for, and what not: crashes and hangs that come alone, damage that a case does to the next,
 // causes that repeat themselves. The workers are real ones, in trouble of one kind each (testing/troubled.py).
-#include "suites/campaign.h"
+#include "suites/campaign/campaign.h"
 #include "suites/workers/worker.h"
 
 #include <catch2/catch.hpp>

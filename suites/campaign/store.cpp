@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/store.h"
+#include "suites/campaign/store.h"
 
 #include "reference/result.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "reference/result.h"
-#include "suites/campaign.h"
+#include "suites/campaign/campaign.h"
 
 #include <string>
 #include <string_view>

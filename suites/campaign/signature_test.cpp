@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/signature.h"
+#include "suites/campaign/signature.h"
 
 #include <catch2/catch.hpp>
 

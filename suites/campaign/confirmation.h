@@ -4,10 +4,10 @@
 // brings it again is looked for and marked. What comes neither way again is unstable.
 #pragma once
 
-#include "suites/asking.h"
-#include "suites/breaker.h"
+#include "suites/campaign/asking.h"
+#include "suites/campaign/breaker.h"
+#include "suites/campaign/signature.h"
 #include "suites/planning/suite.h"
-#include "suites/signature.h"
 
 #include <array>
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/provenance.h"
+#include "suites/campaign/provenance.h"
 
 #include <algorithm>
 #include <cctype>

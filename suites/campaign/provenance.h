@@ -2,7 +2,7 @@
 // Provenance: who was asked, and how.
 #pragma once
 
-#include "suites/campaign.h"
+#include "suites/campaign/campaign.h"
 #include "suites/workers/backend.h"
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/verdict_bytes.h"
+#include "suites/campaign/verdict_bytes.h"
 
 #include "suites/text/json_depth.h"
 

@@ -7,7 +7,7 @@
 // of the indices of the cases and the outcomes of whole epochs, whatever the number of jobs.
 #pragma once
 
-#include "suites/confirmation.h"
+#include "suites/campaign/confirmation.h"
 #include "suites/planning/suite.h"
 
 #include <functional>

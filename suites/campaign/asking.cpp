@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/asking.h"
+#include "suites/campaign/asking.h"
 
 #include "oracles/judge.h"
 #include "reference/nearest.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/narrowing.h"
+#include "suites/campaign/narrowing.h"
 
 #include "suites/workers/vector_folder.h"
 

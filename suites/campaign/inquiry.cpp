@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/inquiry.h"
+#include "suites/campaign/inquiry.h"
 
 #include "oracles/judge.h"
 #include "reference/onnx_io.h"

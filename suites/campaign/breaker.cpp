@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/breaker.h"
+#include "suites/campaign/breaker.h"
 
-#include "suites/cover.h"
-#include "suites/signature.h"
+#include "suites/campaign/cover.h"
+#include "suites/campaign/signature.h"
 
 #include <algorithm>
 

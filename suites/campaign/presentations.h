@@ -4,7 +4,7 @@
 // interval is a point, so two passes are the same bits, up to the sign of zero, which is never judged.
 #pragma once
 
-#include "suites/asking.h"
+#include "suites/campaign/asking.h"
 #include "suites/planning/suite.h"
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/campaign.h"
+#include "suites/campaign/campaign.h"
 
-#include "suites/inquiry.h"
+#include "suites/campaign/inquiry.h"
 
 #include <algorithm>
 #include <atomic>
