@@ -2,12 +2,12 @@
 // Report: everything one campaign found, counted. A certificate is a report over a complete suite.
 #pragma once
 
-#include "suites/baseline.h"
 #include "suites/campaign/campaign.h"
 #include "suites/campaign/errors.h"
 #include "suites/campaign/provenance.h"
 #include "suites/causes.h"
-#include "suites/ledger.h"
+#include "suites/expectations/baseline.h"
+#include "suites/expectations/ledger.h"
 #include "suites/planning/coverage.h"
 #include "suites/predicates/predicate.h"
 #include "suites/triage.h"

@@ -4,7 +4,7 @@
 #include "oracles/case_class.h"
 #include "oracles/judge.h"
 #include "suites/campaign/inquiry.h"
-#include "suites/ledger.h"
+#include "suites/expectations/ledger.h"
 
 #include <algorithm>
 #include <atomic>

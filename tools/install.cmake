@@ -18,7 +18,7 @@ function(assay_install prefix)
           REGEX "/(__pycache__|node_modules|target)$|/Cargo\\.lock$" EXCLUDE)
   install(DIRECTORY suites/conformance DESTINATION ${share}/suites FILES_MATCHING PATTERN "*.cases")
   install(DIRECTORY suites/golden/runner DESTINATION ${share}/suites/golden)
-  install(FILES suites/ledger.schema.json DESTINATION ${share}/suites)
+  install(FILES suites/expectations/ledger.schema.json DESTINATION ${share}/suites)
   file(GLOB schemas CONFIGURE_DEPENDS reports/*.schema.json)
   install(FILES ${schemas} DESTINATION ${share}/reports)
   install(FILES suites/crosscheck/node_tests.py DESTINATION ${share}/suites/crosscheck)  # of golden audit

@@ -343,9 +343,10 @@ Verb certify_verb(CLI::App& app) {
       "--certificate", options->certificate,
       "write what may be relied on (reports/certificate.schema.json) to this file; takes the whole suite "
       "and --report");
-  command->add_option("--expectations", options->expectations,
-                      "a ledger (suites/ledger.schema.json): breaches it expects do not count; one that is expired, "
-                      "unused or passing breaks the run");
+  command->add_option(
+      "--expectations", options->expectations,
+      "a ledger (suites/expectations/ledger.schema.json): breaches it expects do not count; one that is expired, "
+      "unused or passing breaks the run");
   command->add_option("--baseline", options->baseline, "an earlier report: breaches it has as well do not count");
   command
       ->add_option("--suite", options->suite,

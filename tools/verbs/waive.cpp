@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay waive: drafts ledger entries for the breaches of a report, or checks a ledger.
 #include "reports/draft.h"
-#include "suites/waivers.h"
+#include "suites/expectations/waivers.h"
 #include "tools/verbs/verbs.h"
 
 #include <CLI/CLI.hpp>

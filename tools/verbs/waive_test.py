@@ -10,7 +10,7 @@ import unittest
 import jsonschema
 
 ASSAY = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
-LEDGER = json.loads(pathlib.Path("suites/ledger.schema.json").read_text(encoding="utf-8"))
+LEDGER = json.loads(pathlib.Path("suites/expectations/ledger.schema.json").read_text(encoding="utf-8"))
 REPORT = json.loads(pathlib.Path("reports/report.schema.json").read_text(encoding="utf-8"))
 SMALL = ["--ops", "AveragePool-19", "--types", "f32", "--cases", "2500", "--presentations", "none"]
 # A planted bug of ours (suites/crosscheck/mutants.cpp): breaks some cases and not others.

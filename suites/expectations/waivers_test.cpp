@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/waivers.h"
+#include "suites/expectations/waivers.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/baseline.h"
+#include "suites/expectations/baseline.h"
 
 #include <catch2/catch.hpp>
 

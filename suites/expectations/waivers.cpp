@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/waivers.h"
+#include "suites/expectations/waivers.h"
 
 #include "suites/campaign/cover.h"
-#include "suites/evidence.h"
+#include "suites/expectations/evidence.h"
 
 #include <nlohmann/json.hpp>
 

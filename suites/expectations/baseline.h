@@ -2,7 +2,7 @@
 // Baseline: the breaches an earlier report of the same backend knows. A run against it fails on what is new only.
 #pragma once
 
-#include "suites/ledger.h"
+#include "suites/expectations/ledger.h"
 
 #include <filesystem>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/ledger.h"
+#include "suites/expectations/ledger.h"
 
 #include "reference/nearest.h"
 #include "suites/text/json_depth.h"
@@ -147,7 +147,7 @@ Json parsed(std::string_view text, std::string_view name) {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
     throw InputError(std::string(name) + ": no JSON at byte " + std::to_string(error.byte) +
-                     "; a ledger looks like suites/ledger.schema.json says");
+                     "; a ledger looks like suites/expectations/ledger.schema.json says");
   } catch (const Json::exception&) {
     throw InputError(std::string(name) + ": it holds a number that no computer has");
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/ledger.h"
+#include "suites/expectations/ledger.h"
 
 #include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>
@@ -190,7 +190,7 @@ TEST_CASE("where two entries expect a breach the first has the mark, and neither
 }
 
 TEST_CASE("a mistake in a ledger is told in one line with the entry", "[ledger]") {
-  CHECK(error("[") == "known.json: no JSON at byte 2; a ledger looks like suites/ledger.schema.json says");
+  CHECK(error("[") == "known.json: no JSON at byte 2; a ledger looks like suites/expectations/ledger.schema.json says");
   CHECK(error("{}") == R"(known.json: no ledger; it begins {"ledger":1,"entries":[)");
   CHECK(error(R"({"ledger":2,"entries":[]})") == R"(known.json: no ledger; it begins {"ledger":1,"entries":[)");
   CHECK(error(R"({"ledger":1,"entries":[],"abuot":""})") == "known.json: unknown key 'abuot'; did you mean about?");

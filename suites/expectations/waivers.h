@@ -2,7 +2,7 @@
 // Waivers: drafts of ledger entries for what a report shows, for a person to judge and to stand for.
 #pragma once
 
-#include "suites/ledger.h"
+#include "suites/expectations/ledger.h"
 
 #include <set>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/evidence.h"
+#include "suites/expectations/evidence.h"
 
-#include "suites/baseline.h"
+#include "suites/expectations/baseline.h"
 #include "suites/planning/shard.h"
 #include "suites/planning/stream.h"
 #include "suites/text/printable.h"
