@@ -3,8 +3,8 @@
 
 #include "reports/pieces.h"
 #include "reports/terminal.h"
-#include "suites/clauses.h"
-#include "suites/finding_folder.h"
+#include "suites/triage/clauses.h"
+#include "suites/triage/finding_folder.h"
 
 #include <algorithm>
 #include <array>

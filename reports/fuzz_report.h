@@ -3,7 +3,7 @@
 #pragma once
 
 #include "reports/report.h"
-#include "suites/fuzz.h"
+#include "suites/triage/fuzz.h"
 
 #include <iosfwd>
 #include <string>

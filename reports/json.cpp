@@ -3,7 +3,7 @@
 // two reports can be compared with diff.
 #include "reports/pieces.h"
 #include "suites/campaign/signature.h"
-#include "suites/clauses.h"
+#include "suites/triage/clauses.h"
 
 #include <cmath>
 #include <ostream>

@@ -3,7 +3,7 @@
 // looked at the first failures of each signature that it saw; so the first ones of all shards are among them.
 #pragma once
 
-#include "suites/causes.h"
+#include "suites/triage/causes.h"
 
 #include <nlohmann/json.hpp>
 

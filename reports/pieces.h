@@ -4,8 +4,8 @@
 
 #include "oracles/picture.h"
 #include "reports/report.h"
-#include "suites/account.h"
-#include "suites/fuzz.h"
+#include "suites/triage/account.h"
+#include "suites/triage/fuzz.h"
 
 #include <nlohmann/json.hpp>
 

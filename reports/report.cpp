@@ -5,7 +5,7 @@
 #include "oracles/case_class.h"
 #include "reports/pieces.h"
 #include "suites/campaign/cover.h"
-#include "suites/clauses.h"
+#include "suites/triage/clauses.h"
 #include "suites/workers/worker.h"
 
 #include <algorithm>

@@ -5,12 +5,12 @@
 #include "suites/campaign/campaign.h"
 #include "suites/campaign/errors.h"
 #include "suites/campaign/provenance.h"
-#include "suites/causes.h"
 #include "suites/expectations/baseline.h"
 #include "suites/expectations/ledger.h"
 #include "suites/planning/coverage.h"
 #include "suites/predicates/predicate.h"
-#include "suites/triage.h"
+#include "suites/triage/causes.h"
+#include "suites/triage/triage.h"
 
 #include <iosfwd>
 #include <map>

@@ -28,7 +28,7 @@ NAMING = {
     "reference/profiles.cpp": 9,
     "reference/rulings.cpp": 1,
     "reference/window.cpp": 29,
-    "suites/case_words.cpp": 1,
+    "suites/triage/case_words.cpp": 1,
     "suites/sandbox/cell.cpp": 1,
     "suites/checks_asking.cpp": 1,
     "suites/checks_hardship.cpp": 1,
@@ -85,7 +85,7 @@ class House(unittest.TestCase):
         files = {name: (ROOT / name).read_text() for name in (
             "tools/backends/assay_backend.h", "tools/python/src/assay/__init__.py",
             "tools/python/src/assay_pytest/certification.py", "reports/page/page.js", "reports/report.schema.json",
-            "reports/certificate.schema.json", "reports/fuzz.schema.json", "suites/glossary.cpp")}
+            "reports/certificate.schema.json", "reports/fuzz.schema.json", "suites/triage/glossary.cpp")}
         for row, number, numpy in rows:
             name = "bool" if row == "boolean" else row
             for file, text in files.items():

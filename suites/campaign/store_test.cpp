@@ -2,7 +2,7 @@
 #include "suites/campaign/store.h"
 
 #include "reference/result.h"
-#include "suites/fuzz.h"
+#include "suites/triage/fuzz.h"
 
 #include <catch2/catch.hpp>
 

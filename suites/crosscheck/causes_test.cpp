@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A backend with several bugs at once: its failures are shrunk and read as a sentence per bug.
-#include "suites/causes.h"
+#include "suites/triage/causes.h"
 
 #include "generators/generators.h"
 #include "generators/shrink.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/seek.h"
+#include "suites/triage/seek.h"
 
 #include "suites/crosscheck/exam.h"
 #include "suites/crosscheck/mutants.h"

@@ -5,8 +5,8 @@
 #include "generators/shrink.h"
 #include "suites/crosscheck/exam.h"
 #include "suites/crosscheck/mutants.h"
-#include "suites/plainness.h"
-#include "suites/shrinker.h"
+#include "suites/triage/plainness.h"
+#include "suites/triage/shrinker.h"
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 // The known wrong models: every planted bug, and what real backends have been seen to do.
 #pragma once
 
-#include "suites/causes.h"
+#include "suites/triage/causes.h"
 
 #include <span>
 

@@ -4,9 +4,9 @@
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
 #include "reference/profiles.h"
-#include "suites/case_words.h"
-#include "suites/glossary.h"
 #include "suites/text/printable.h"
+#include "suites/triage/case_words.h"
+#include "suites/triage/glossary.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"
 

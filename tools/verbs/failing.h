@@ -4,7 +4,7 @@
 
 #include "reports/report.h"
 #include "suites/campaign/inquiry.h"
-#include "suites/triage.h"
+#include "suites/triage/triage.h"
 
 #include <vector>
 

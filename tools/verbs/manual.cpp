@@ -3,7 +3,7 @@
 #include "tools/verbs/manual.h"
 
 #include "oracles/accuracy.h"
-#include "suites/glossary.h"
+#include "suites/triage/glossary.h"
 #include "suites/workers/catalogue.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"

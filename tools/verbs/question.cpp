@@ -2,9 +2,9 @@
 #include "tools/verbs/question.h"
 
 #include "reference/onnx_io.h"
-#include "suites/finding_folder.h"
 #include "suites/text/json_depth.h"
 #include "suites/text/printable.h"
+#include "suites/triage/finding_folder.h"
 #include "suites/workers/catalogue.h"
 #include "suites/workers/npy.h"
 #include "suites/workers/vector_folder.h"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/account.h"
+#include "suites/triage/account.h"
 
 #include "oracles/case_class.h"
 #include "oracles/expected.h"
 #include "oracles/operands.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
-#include "suites/clauses.h"
 #include "suites/text/markup.h"
 #include "suites/text/numpy_text.h"
 #include "suites/text/printable.h"
+#include "suites/triage/clauses.h"
 
 #include <algorithm>
 #include <sstream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/plainness.h"
+#include "suites/triage/plainness.h"
 
 #include "oracles/case_class.h"
 #include "reference/operator.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "reference/operator.h"
-#include "suites/shrinker.h"
+#include "suites/triage/shrinker.h"
 
 #include <map>
 #include <optional>

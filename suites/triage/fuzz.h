@@ -10,8 +10,8 @@
 #include "suites/planning/coverage.h"
 #include "suites/planning/shard.h"
 #include "suites/planning/stream.h"
-#include "suites/seek.h"
-#include "suites/triage.h"
+#include "suites/triage/seek.h"
+#include "suites/triage/triage.h"
 
 #include <chrono>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/finding_folder.h"
+#include "suites/triage/finding_folder.h"
 
 #include "reference/onnx_io.h"
 

@@ -5,7 +5,7 @@
 
 #include "suites/campaign/campaign.h"
 #include "suites/campaign/verdict_bytes.h"
-#include "suites/causes.h"
+#include "suites/triage/causes.h"
 
 #include <chrono>
 #include <functional>

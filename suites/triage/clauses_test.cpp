@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/clauses.h"
+#include "suites/triage/clauses.h"
 
 #include <catch2/catch.hpp>
 

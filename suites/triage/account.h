@@ -3,8 +3,8 @@
 // function of the case, of what came back, of the verdict and of who was asked.
 #pragma once
 
-#include "suites/causes.h"
-#include "suites/script.h"
+#include "suites/triage/causes.h"
+#include "suites/triage/script.h"
 
 #include <optional>
 #include <string>

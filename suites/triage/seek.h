@@ -4,7 +4,7 @@
 #pragma once
 
 #include "suites/planning/suite.h"
-#include "suites/shrinker.h"
+#include "suites/triage/shrinker.h"
 
 #include <cstdint>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/script.h"
+#include "suites/triage/script.h"
 
 #include "oracles/expected.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
-#include "suites/snippet.h"
 #include "suites/text/numpy_text.h"
 #include "suites/text/printable.h"
+#include "suites/triage/snippet.h"
 #include "suites/workers/vector_folder.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/shrinker.h"
+#include "suites/triage/shrinker.h"
 
 #include "generators/shrink.h"
-#include "suites/plainness.h"
+#include "suites/triage/plainness.h"
 
 #include <set>
 

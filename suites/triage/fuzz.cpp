@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/fuzz.h"
+#include "suites/triage/fuzz.h"
 
 #include "oracles/case_class.h"
 #include "oracles/judge.h"

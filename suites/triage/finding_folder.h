@@ -11,7 +11,7 @@
 //   finding.json      the line, where it came from, the verdict and the interval that was missed
 #pragma once
 
-#include "suites/account.h"
+#include "suites/triage/account.h"
 
 #include <filesystem>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/case_words.h"
+#include "suites/triage/case_words.h"
 
 #include "oracles/case_class.h"
 #include "oracles/exact.h"
@@ -7,8 +7,8 @@
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
 #include "reference/operator.h"
-#include "suites/clauses.h"
-#include "suites/glossary.h"
+#include "suites/triage/clauses.h"
+#include "suites/triage/glossary.h"
 
 #include <algorithm>
 #include <sstream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/triage.h"
+#include "suites/triage/triage.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/script.h"
+#include "suites/triage/script.h"
 
-#include "suites/account.h"
 #include "suites/text/markup.h"
 #include "suites/text/numpy_text.h"
+#include "suites/triage/account.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/snippet.h"
+#include "suites/triage/snippet.h"
 
 #include "suites/text/numpy_text.h"
 #include "suites/workers/catalogue.h"

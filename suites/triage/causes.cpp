@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/causes.h"
+#include "suites/triage/causes.h"
 
 #include "generators/shrink.h"
 #include "oracles/exact.h"

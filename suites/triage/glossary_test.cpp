@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/glossary.h"
+#include "suites/triage/glossary.h"
 
 #include "oracles/case_class.h"
 #include "oracles/verdict.h"
 #include "reference/operator.h"
 #include "suites/campaign/signature.h"
-#include "suites/case_words.h"
 #include "suites/planning/laws.h"
+#include "suites/triage/case_words.h"
 
 #include <catch2/catch.hpp>
 

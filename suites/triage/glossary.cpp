@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/glossary.h"
+#include "suites/triage/glossary.h"
 
 #include "reference/case.h"
 #include "reference/operator.h"
 #include "reference/profiles.h"
 #include "suites/campaign/signature.h"
-#include "suites/case_words.h"
 #include "suites/planning/laws.h"
+#include "suites/triage/case_words.h"
 
 #include <algorithm>
 #include <span>

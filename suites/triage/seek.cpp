@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/seek.h"
+#include "suites/triage/seek.h"
 
 #include "generators/generators.h"
 #include "generators/vary.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/plainness.h"
+#include "suites/triage/plainness.h"
 
-#include "suites/shrinker.h"
+#include "suites/triage/shrinker.h"
 
 #include <catch2/catch.hpp>
 
