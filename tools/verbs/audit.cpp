@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay golden audit: anybody's test vectors, held against the oracle.
-#include "suites/audit.h"
+#include "suites/golden/audit.h"
 
 #include "reports/draft.h"
 #include "suites/sandbox/process.h"

@@ -7,7 +7,7 @@
 #include "suites/campaign/campaign.h"
 #include "suites/campaign/inquiry.h"
 #include "suites/campaign/narrowing.h"
-#include "suites/golden_outputs.h"
+#include "suites/golden/golden_outputs.h"
 #include "suites/workers/catalogue.h"
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/failing.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay golden: test vectors with the right answers, written, checked and pinned. One subcommand each.
 #include "reports/report.h"
-#include "suites/archive.h"
-#include "suites/golden_folder.h"
+#include "suites/golden/archive.h"
+#include "suites/golden/golden_folder.h"
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"

@@ -2,8 +2,8 @@
 // assay judge: the answers to golden vectors, brought back as files, get the verdicts and the report of certify.
 #include "reports/draft.h"
 #include "reports/report.h"
-#include "suites/golden_folder.h"
-#include "suites/golden_outputs.h"
+#include "suites/golden/golden_folder.h"
+#include "suites/golden/golden_outputs.h"
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/failing.h"
 #include "tools/verbs/publish.h"

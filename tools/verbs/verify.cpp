@@ -6,7 +6,7 @@
 #include "reports/report.h"
 #include "suites/campaign/campaign.h"
 #include "suites/campaign/errors.h"
-#include "suites/detached_signature.h"
+#include "suites/golden/detached_signature.h"
 #include "suites/text/printable.h"
 #include "suites/workers/artefacts.h"
 #include "suites/workers/vector_folder.h"

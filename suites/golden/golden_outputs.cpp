@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/golden_outputs.h"
+#include "suites/golden/golden_outputs.h"
 
-#include "suites/golden.h"
+#include "suites/golden/golden.h"
 #include "suites/text/printable.h"
 #include "suites/workers/frame.h"
 #include "suites/workers/npy.h"

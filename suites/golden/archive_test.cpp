@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/archive.h"
+#include "suites/golden/archive.h"
 
 #include "suites/sandbox/process.h"
 #include "suites/workers/vector_folder.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/golden_folder.h"
+#include "suites/golden/golden_folder.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/golden_outputs.h"
+#include "suites/golden/golden_outputs.h"
 
 #include "oracles/expected.h"
 #include "suites/campaign/campaign.h"
-#include "suites/golden.h"
+#include "suites/golden/golden.h"
 #include "suites/sandbox/process.h"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The golden vectors of the suite come out byte for byte as pinned in suites/golden/suite.digest, and those of the
 // first operators as they were when there were no others.
-#include "suites/golden_folder.h"
+#include "suites/golden/golden_folder.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/audit.h"
+#include "suites/golden/audit.h"
 
 #include "oracles/judge.h"
 #include "suites/text/printable.h"

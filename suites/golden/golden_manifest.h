@@ -7,7 +7,7 @@
 // Outside the digest: the manifest itself, the runner, where cases come from, and the tool.
 #pragma once
 
-#include "suites/golden.h"
+#include "suites/golden/golden.h"
 
 #include <map>
 

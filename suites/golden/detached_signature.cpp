@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/detached_signature.h"
+#include "suites/golden/detached_signature.h"
 
 #include "reference/result.h"
 #include "suites/sandbox/process.h"

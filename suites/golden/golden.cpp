@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/golden.h"
+#include "suites/golden/golden.h"
 
 #include "oracles/case_class.h"
 #include "oracles/expected.h"

@@ -3,7 +3,7 @@
 #include "oracles/case_class.h"
 #include "oracles/expected.h"
 #include "oracles/judge.h"
-#include "suites/golden_folder.h"
+#include "suites/golden/golden_folder.h"
 #include "suites/sandbox/process.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/golden_manifest.h"
+#include "suites/golden/golden_manifest.h"
 
 #include "suites/text/json_depth.h"
 

@@ -2,7 +2,7 @@
 // A folder of golden vectors on disk: written, and held to its manifest and to what this assay would write.
 #pragma once
 
-#include "suites/golden_manifest.h"
+#include "suites/golden/golden_manifest.h"
 #include "suites/workers/vector_folder.h"
 
 #include <filesystem>

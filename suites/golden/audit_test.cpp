@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Good vectors, planted wrong ones and hostile folders: each is rated or named, and nothing is lost.
-#include "suites/audit.h"
+#include "suites/golden/audit.h"
 
 #include "suites/sandbox/process.h"
 
