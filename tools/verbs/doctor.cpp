@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay doctor: does a worker keep the protocol of tools/backends/README.md? Each rule of it is one line.
-#include "suites/doctor.h"
+#include "suites/doctor/doctor.h"
 
 #include "suites/workers/worker_names.h"
 #include "tools/verbs/positional.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a worker starts, and what it says of itself.
-#include "suites/checks.h"
+#include "suites/doctor/checks.h"
 #include "suites/text/printable.h"
 
 #include <nlohmann/json.hpp>

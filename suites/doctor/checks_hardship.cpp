@@ -3,7 +3,7 @@
 #include "reference/case.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_rename.h"
-#include "suites/checks.h"
+#include "suites/doctor/checks.h"
 #include "suites/text/printable.h"
 
 #include <algorithm>

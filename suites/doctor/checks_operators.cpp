@@ -5,7 +5,7 @@
 #include "oracles/case_class.h"
 #include "reference/onnx_io.h"
 #include "suites/campaign/asking.h"
-#include "suites/checks.h"
+#include "suites/doctor/checks.h"
 #include "suites/text/printable.h"
 
 #include <algorithm>

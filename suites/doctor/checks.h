@@ -3,7 +3,7 @@
 // order.
 #pragma once
 
-#include "suites/patient.h"
+#include "suites/doctor/patient.h"
 
 #include <chrono>
 #include <string_view>

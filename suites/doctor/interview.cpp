@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/interview.h"
+#include "suites/doctor/interview.h"
 
 #include "suites/text/printable.h"
 

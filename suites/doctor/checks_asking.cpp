@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Questions a worker shall answer, and what shall come back of each tensor.
 #include "reference/case.h"
-#include "suites/checks.h"
+#include "suites/doctor/checks.h"
 #include "suites/text/printable.h"
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/patient.h"
+#include "suites/doctor/patient.h"
 
 #include "reference/case.h"
 #include "reference/onnx_io.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/doctor.h"
+#include "suites/doctor/doctor.h"
 
-#include "suites/checks.h"
+#include "suites/doctor/checks.h"
 #include "suites/text/printable.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 // asked whose answers are their first input: a convolution with the weight 1, an average over windows of one element.
 #pragma once
 
-#include "suites/doctor.h"
-#include "suites/interview.h"
+#include "suites/doctor/doctor.h"
+#include "suites/doctor/interview.h"
 
 #include <memory>
 #include <optional>
