@@ -9,7 +9,7 @@
 namespace assay::generators {
 namespace {
 
-using enum Theme;
+using enum WindowPattern;
 
 enum class Empty { none, batch, channels, maps, input };
 
@@ -197,7 +197,7 @@ Shape ConvShapes::w() const { return with_extents({channels.maps, channels.depth
 
 ConvShapes draw_conv_shapes(const Ground& ground, std::uint64_t stratum) {
   const Empty empty = draw_empty(stratum);
-  const Theme theme = empty == Empty::input ? empty_input : ground.themes[stratum % ground.themes.size()];
+  const WindowPattern theme = empty == Empty::input ? empty_input : ground.themes[stratum % ground.themes.size()];
   const Int rank =
       weighted<Int>({{ground.ranks[0], 1}, {ground.ranks[1], 2}, {ground.ranks[2], 3}, {ground.ranks[3], 4}});
   Limits limits = ground.limits(rank);
@@ -287,26 +287,26 @@ Int conv_cost(const Case& c) {
   return volume(c.definition().shape(c.call())) * (volume(w) / std::max<Int>(1, w[0]));
 }
 
-const std::vector<Damage>& conv_damages() {
-  static const std::vector<Damage> damages{{"no spatial axis", flatten},
-                                           {"W has an axis more", widen_w},
-                                           {"W has an axis less", narrow_w},
-                                           {"X has a channel more", add_channel},
-                                           {"X has a channel less", drop_channel},
-                                           {"W has all channels", fill_w_channels},
-                                           {"a bias too long", lengthen_bias},
-                                           {"a bias too short", shorten_bias},
-                                           {"a bias of one", broadcast_bias},
-                                           {"a bias of rank 2", bias_row},
-                                           {"a bias of rank 0", bias_scalar},
-                                           {"groups that leave a map over", uneven_groups},
-                                           {"no group", no_group},
-                                           {"another kernel_shape", other_kernel_shape},
-                                           {"kernel_shape reversed", reversed_kernel_shape},
-                                           {"an empty kernel", empty_kernel},
-                                           {"a kernel too large", large_kernel},
-                                           {"no W", without_w},
-                                           {"W of another type", w_of_another_type}};
+const std::vector<Mutation>& conv_damages() {
+  static const std::vector<Mutation> damages{{"no spatial axis", flatten},
+                                             {"W has an axis more", widen_w},
+                                             {"W has an axis less", narrow_w},
+                                             {"X has a channel more", add_channel},
+                                             {"X has a channel less", drop_channel},
+                                             {"W has all channels", fill_w_channels},
+                                             {"a bias too long", lengthen_bias},
+                                             {"a bias too short", shorten_bias},
+                                             {"a bias of one", broadcast_bias},
+                                             {"a bias of rank 2", bias_row},
+                                             {"a bias of rank 0", bias_scalar},
+                                             {"groups that leave a map over", uneven_groups},
+                                             {"no group", no_group},
+                                             {"another kernel_shape", other_kernel_shape},
+                                             {"kernel_shape reversed", reversed_kernel_shape},
+                                             {"an empty kernel", empty_kernel},
+                                             {"a kernel too large", large_kernel},
+                                             {"no W", without_w},
+                                             {"W of another type", w_of_another_type}};
   return damages;
 }
 

@@ -12,7 +12,7 @@ namespace assay::generators {
 
 // The spatial shapes of an operator: one stratum per theme, and how often 1, 2, 3 and 4 axes are drawn.
 struct Ground {
-  std::vector<Theme> themes;
+  std::vector<WindowPattern> themes;
   std::array<Int, 4> ranks;
   Limits (*limits)(Int rank);
 };
@@ -60,6 +60,6 @@ Shape channels_second(const Shape& last);
 Int conv_cost(const Case& c);
 
 // What can be done to the shapes, group and kernel_shape of a Conv.
-const std::vector<Damage>& conv_damages();
+const std::vector<Mutation>& conv_damages();
 
 }  // namespace assay::generators

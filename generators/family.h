@@ -29,7 +29,7 @@ struct AttributeDimension {
   std::function<int(const Call&)> value_of;
 };
 
-struct Feature {
+struct CoverageValue {
   std::string dimension, value;
 };
 
@@ -67,7 +67,7 @@ class Family {
   virtual const Questions* questions() const { return nullptr; }
 
   // Damages every operator of the family admits; `own` says what is known of this one.
-  virtual std::vector<Damage> damages(const Questions& own) const = 0;
+  virtual std::vector<Mutation> damages(const Questions& own) const = 0;
   // Tells whether a case of this version can break the constraint and no other.
   virtual bool is_breakable(const Definition&, std::string_view constraint) const;
 
@@ -78,7 +78,7 @@ class Family {
   virtual std::vector<int> features(const Case& legal) const = 0;
   virtual std::span<const Exclusion> exclusions() const { return {}; }
   // Tells whether every case with that feature has no elements or too many axes to be an ordinary one.
-  virtual bool is_degenerate(const Feature& feature) const = 0;
+  virtual bool is_degenerate(const CoverageValue& feature) const = 0;
   // Every trait of shapes and attributes a version has, and those of a legal case (traits.h).
   virtual Names cells(const Definition&) const = 0;
   virtual Names traits(const Case& legal) const = 0;

@@ -108,7 +108,7 @@ const Table& table_of(const OpVersion& version) {
   return tables.at(version);
 }
 
-bool names(const Exclusion& exclusion, const Feature& a, const Feature& b) {
+bool names(const Exclusion& exclusion, const CoverageValue& a, const CoverageValue& b) {
   const auto has = [](const auto& list, const std::string& value) {
     return std::ranges::find(list, value) != list.end();
   };
@@ -130,7 +130,7 @@ std::vector<int> features(const Case& c) {
   return values;
 }
 
-bool is_possible(const Definition& definition, const Feature& a, const Feature& b) {
+bool is_possible(const Definition& definition, const CoverageValue& a, const CoverageValue& b) {
   // Without auto_pad all padding is that of `pads`.
   const bool only_pads = definition.attribute("auto_pad") == nullptr;
   for (const auto& [p, q] : {std::pair(a, b), std::pair(b, a)}) {

@@ -17,6 +17,6 @@ const std::vector<Dimension>& dimensions(const Definition& definition);
 std::vector<int> features(const Case& c);
 
 // False where no legal case can have both.
-bool is_possible(const Definition& definition, const Feature& a, const Feature& b);
+bool is_possible(const Definition& definition, const CoverageValue& a, const CoverageValue& b);
 
 }  // namespace assay::generators

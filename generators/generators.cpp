@@ -33,19 +33,19 @@ Case draw_legal(const Definition& definition, DType type, std::uint64_t stratum)
   throw BrokenPromise(text(definition.version) + ": no legal case in stratum " + std::to_string(stratum));
 }
 
-const std::vector<Damage>& general_damages();
+const std::vector<Mutation>& general_damages();
 
-std::vector<Damage> made_damages(const Definition& definition) {
+std::vector<Mutation> made_damages(const Definition& definition) {
   const Questions& questions = questions_about(definition.version);
-  std::vector<Damage> damages = questions.damages;
+  std::vector<Mutation> damages = questions.damages;
   std::ranges::move(family_of(definition).damages(questions), std::back_inserter(damages));
   std::ranges::copy(general_damages(), std::back_inserter(damages));
   return damages;
 }
 
-const std::vector<Damage>& damages_of(const OpVersion& version) {
-  static const std::map<std::string, std::vector<Damage>> all = [] {
-    std::map<std::string, std::vector<Damage>> made;
+const std::vector<Mutation>& damages_of(const OpVersion& version) {
+  static const std::map<std::string, std::vector<Mutation>> all = [] {
+    std::map<std::string, std::vector<Mutation>> made;
     for (const Operator* op : operators())
       made.emplace(operator_name(op->versions().front().version), made_damages(op->versions().front()));
     return made;
@@ -57,7 +57,7 @@ const std::vector<Damage>& damages_of(const OpVersion& version) {
 // is wanted.
 template <class F>
 std::optional<Case> draw_damaged(const Definition& definition, DType type, F&& is_wanted) {
-  const std::vector<Damage>& damages = damages_of(definition.version);
+  const std::vector<Mutation>& damages = damages_of(definition.version);
   const auto count = static_cast<Int>(damages.size());
   for (int base = 0; base < 40; ++base) {
     const Case c = draw_legal(definition, type, static_cast<std::uint64_t>(between(0, 1000)));
@@ -120,9 +120,9 @@ bool type_not_admitted(Case& c) {
 }
 
 // Damages any operator admits.
-const std::vector<Damage>& general_damages() {
-  static const std::vector<Damage> damages{{"an attribute of another version", attribute_of_another_version},
-                                           {"a type not admitted", type_not_admitted}};
+const std::vector<Mutation>& general_damages() {
+  static const std::vector<Mutation> damages{{"an attribute of another version", attribute_of_another_version},
+                                             {"a type not admitted", type_not_admitted}};
   return damages;
 }
 

@@ -143,7 +143,7 @@ std::vector<Entry> entries(const Case& c) {
 }  // namespace
 
 Questions moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), void (*refit)(Case&),
-                           std::vector<Trait> traits) {
+                           std::vector<CoverageTag> traits) {
   return {.draw = draw,
           .strata = shape_strata,
           .cost = [](const Case&) { return Int{0}; },
@@ -152,9 +152,10 @@ Questions moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t 
           .refit = refit};
 }
 
-std::vector<Trait> list_traits(const std::string& name) {
+std::vector<CoverageTag> list_traits(const std::string& name) {
   const auto trait = [&](const char* what, bool (*holds)(const Ints&)) {
-    return Trait{name + ": " + what, [=](const Case& c) { return c.call().states(name) && holds(stated(c, name)); }};
+    return CoverageTag{name + ": " + what,
+                       [=](const Case& c) { return c.call().states(name) && holds(stated(c, name)); }};
   };
   return {trait("no entry", [](const Ints& list) { return list.empty(); }),
           trait("an entry of 0", [](const Ints& list) { return std::ranges::count(list, 0) > 0; }),
@@ -207,7 +208,7 @@ Names stated_lists(const Case& c) {
 
 Ints stated(const Case& c, const std::string& name) { return c.call().ints(name); }
 
-std::vector<Damage> parameter_damages() {
+std::vector<Mutation> parameter_damages() {
   return {{"an entry of a list changed", entry_changed},
           {"an entry of a list added", entry_added},
           {"an entry of a list left out", entry_left_out},

@@ -8,10 +8,10 @@ namespace assay::generators {
 
 // What is known of an operator of the family `moved`, which costs nothing to ask.
 Questions moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), void (*refit)(Case&),
-                           std::vector<Trait> traits = {});
+                           std::vector<CoverageTag> traits = {});
 
 // What a list may hold besides extents: nothing, 0 and negative entries.
-std::vector<Trait> list_traits(const std::string& name);
+std::vector<CoverageTag> list_traits(const std::string& name);
 
 // States integers under the name that the case's version has for them: as an attribute, or written out as an input,
 // which is a constant as often as not.
@@ -30,7 +30,7 @@ void write_out(Case& c, const std::string& input, Shape shape, const Ints& value
 
 // Damages to what the call reads from inputs, and to lists that are attributes: entries changed, added and left out;
 // inputs of another type or rank or left out.
-std::vector<Damage> parameter_damages();
+std::vector<Mutation> parameter_damages();
 
 // Steps of shrinking: lists without an entry, and with an entry nearer to 1.
 int entry_count(const Case& c);

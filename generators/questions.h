@@ -16,13 +16,13 @@ namespace assay::generators {
 
 // A change that may break a constraint of a legal case; false where it does not apply to this one. Which constraints
 // are broken is asked of the definition, never assumed.
-struct Damage {
+struct Mutation {
   std::string_view what;
   std::function<bool(Case&)> apply;
 };
 
 // A cell of the coverage table that only this operator has (traits.h).
-struct Trait {
+struct CoverageTag {
   std::string name;
   std::function<bool(const Case&)> holds;  // asked of legal cases
 };
@@ -39,9 +39,9 @@ struct Questions {
   std::uint64_t strata;
   // Multiply-adds the case costs.
   Int (*cost)(const Case&);
-  std::vector<Damage> damages;        // besides those of its family
+  std::vector<Mutation> damages;      // besides those of its family
   std::optional<Layout> layout = {};  // of an operator of the Conv family
-  std::vector<Trait> traits = {};
+  std::vector<CoverageTag> traits = {};
   // A case stays small: a certificate is thousands of them, and a finding has to fit on paper.
   Int most_outputs = 600, most_cost = 20'000;
   // Makes the inputs whose shapes follow from others fit again after a change (shrink.h); null where there are none.

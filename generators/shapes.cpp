@@ -191,11 +191,11 @@ Axis short_input(const Limits& limits) {
   return axis;
 }
 
-bool is_same(Theme theme) { return theme >= Theme::same_plain && theme <= Theme::same_dilated; }
-bool needs_ceil(Theme theme) { return theme >= Theme::overhang; }
+bool is_same(WindowPattern theme) { return theme >= WindowPattern::same_plain && theme <= WindowPattern::same_dilated; }
+bool needs_ceil(WindowPattern theme) { return theme >= WindowPattern::overhang; }
 
-std::vector<Theme> companions(Theme lead, bool ceil_mode, const Limits& limits) {
-  using enum Theme;
+std::vector<WindowPattern> companions(WindowPattern lead, bool ceil_mode, const Limits& limits) {
+  using enum WindowPattern;
   if (lead == valid) return {valid};
   if (is_same(lead)) return {same_odd, same_strided, same_wide_stride, limits.dilations ? same_dilated : same_odd};
   if (ceil_mode)
@@ -211,14 +211,14 @@ Axis alike(Axis axis) {
 }
 
 // Of a hundred cases.
-Int how_often_alike(Theme lead) {
+Int how_often_alike(WindowPattern lead) {
   switch (lead) {
-    case Theme::plain: return 35;
-    case Theme::even_pads:
-    case Theme::same_plain: return 60;
-    case Theme::dilated: return 25;
-    case Theme::distinct_pads:
-    case Theme::empty_input: return 0;
+    case WindowPattern::plain: return 35;
+    case WindowPattern::even_pads:
+    case WindowPattern::same_plain: return 60;
+    case WindowPattern::dilated: return 25;
+    case WindowPattern::distinct_pads:
+    case WindowPattern::empty_input: return 0;
     default: return 10;
   }
 }
@@ -266,33 +266,33 @@ Limits limits_of_rank(Int rank) {
   }
 }
 
-Axis draw_axis(Theme theme, const Limits& limits) {
+Axis draw_axis(WindowPattern theme, const Limits& limits) {
   switch (theme) {
-    case Theme::plain: return plain(limits);
-    case Theme::even_pads: return even_pads(limits);
-    case Theme::distinct_pads: return distinct_pads(limits);
-    case Theme::oversized_pads: return oversized_pads(limits);
-    case Theme::dilated: return dilated(limits);
-    case Theme::wide_stride: return wide_stride(limits);
-    case Theme::empty_input: return empty_input(limits);
-    case Theme::valid: return valid(limits);
-    case Theme::same_plain: return same_plain(limits);
-    case Theme::same_odd: return same_odd(limits);
-    case Theme::same_strided: return same_strided(limits);
-    case Theme::same_wide_stride: return same_wide_stride(limits);
-    case Theme::same_dilated: return same_dilated(limits);
-    case Theme::overhang: return overhang(limits);
-    case Theme::trailing_one: return trailing_one(limits);
-    case Theme::trailing_many: return trailing_many(limits);
-    case Theme::short_input: return short_input(limits);
+    case WindowPattern::plain: return plain(limits);
+    case WindowPattern::even_pads: return even_pads(limits);
+    case WindowPattern::distinct_pads: return distinct_pads(limits);
+    case WindowPattern::oversized_pads: return oversized_pads(limits);
+    case WindowPattern::dilated: return dilated(limits);
+    case WindowPattern::wide_stride: return wide_stride(limits);
+    case WindowPattern::empty_input: return empty_input(limits);
+    case WindowPattern::valid: return valid(limits);
+    case WindowPattern::same_plain: return same_plain(limits);
+    case WindowPattern::same_odd: return same_odd(limits);
+    case WindowPattern::same_strided: return same_strided(limits);
+    case WindowPattern::same_wide_stride: return same_wide_stride(limits);
+    case WindowPattern::same_dilated: return same_dilated(limits);
+    case WindowPattern::overhang: return overhang(limits);
+    case WindowPattern::trailing_one: return trailing_one(limits);
+    case WindowPattern::trailing_many: return trailing_many(limits);
+    case WindowPattern::short_input: return short_input(limits);
   }
   throw BrokenPromise("a theme without an axis");
 }
 
-Geometry draw_geometry(Theme lead, Int rank, const Limits& limits) {
+Geometry draw_geometry(WindowPattern lead, Int rank, const Limits& limits) {
   Geometry geometry;
   if (is_same(lead)) geometry.auto_pad = chance(50) ? "SAME_LOWER" : "SAME_UPPER";
-  if (lead == Theme::valid) geometry.auto_pad = "VALID";
+  if (lead == WindowPattern::valid) geometry.auto_pad = "VALID";
   geometry.ceil_mode = needs_ceil(lead) || (limits.ceil_mode && chance(40));
   if (chance(how_often_alike(lead))) {
     const Axis leading = draw_axis(lead, limits);
@@ -301,15 +301,15 @@ Geometry draw_geometry(Theme lead, Int rank, const Limits& limits) {
   }
   const Int leading_axis = between(0, rank - 1);
   for (Int i = 0; i < rank; ++i) {
-    const Theme rest = lead == Theme::valid ? Theme::valid : Theme::plain;
+    const WindowPattern rest = lead == WindowPattern::valid ? WindowPattern::valid : WindowPattern::plain;
     const bool has_theme = rank < 4 && chance(65);
-    const Theme theme = i == leading_axis ? lead
-                        : has_theme       ? pick(companions(lead, geometry.ceil_mode, limits))
-                                          : rest;
+    const WindowPattern theme = i == leading_axis ? lead
+                                : has_theme       ? pick(companions(lead, geometry.ceil_mode, limits))
+                                                  : rest;
     geometry.axes.push_back(draw_axis(theme, limits));
   }
-  if (lead == Theme::distinct_pads && rank < 4 && chance(60)) spread_pads(geometry.axes);
-  if (lead == Theme::even_pads) even_out_pads(geometry.axes);
+  if (lead == WindowPattern::distinct_pads && rank < 4 && chance(60)) spread_pads(geometry.axes);
+  if (lead == WindowPattern::even_pads) even_out_pads(geometry.axes);
   return geometry;
 }
 

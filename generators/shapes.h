@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sliding-window geometry drawn on purpose: each Theme is one cell of the coverage tables (spec 4.4, B.2), built by
-// construction and not found by luck.
+// Sliding-window geometry drawn on purpose: each WindowPattern is one cell of the coverage tables (spec 4.4, B.2),
+// built by construction and not found by luck.
 #pragma once
 
 #include "reference/case.h"
@@ -11,7 +11,7 @@
 
 namespace assay::generators {
 
-enum class Theme {
+enum class WindowPattern {
   plain,
   // explicit padding
   even_pads,       // half the effective kernel at both ends, as networks have it
@@ -42,7 +42,7 @@ struct Limits {
 Limits limits_of_rank(Int rank);
 
 // One axis with the properties of the theme. For SAME themes the padding is left to auto_pad.
-Axis draw_axis(Theme theme, const Limits& limits);
+Axis draw_axis(WindowPattern theme, const Limits& limits);
 
 struct Geometry {
   std::string auto_pad = "NOTSET";
@@ -51,7 +51,7 @@ struct Geometry {
 };
 
 // `lead` holds on one axis; the others take a theme of the same family, a plain one, or are like the first.
-Geometry draw_geometry(Theme lead, Int rank, const Limits& limits);
+Geometry draw_geometry(WindowPattern lead, Int rank, const Limits& limits);
 
 Int taps(const Geometry& geometry);
 

@@ -117,7 +117,7 @@ Cases fewer_parameters(const Case& c, int part) {
 constexpr int presentations = 6;
 int input_count(const Case& c) { return static_cast<int>(c.definition().inputs.size()); }
 
-// Presentation, the family's coarse steps, data, attributes, inputs, the family's fine steps, presentation in parts.
+// ModelVariant, the family's coarse steps, data, attributes, inputs, the family's fine steps, presentation in parts.
 std::vector<Step> steps_of(const Case& c) {
   const Family& family = family_of(c.definition());
   std::vector<Step> all{{[](const Case&) { return 1; }, plainly_presented}};

@@ -35,7 +35,7 @@ std::vector<std::string> traits(const Case& c) {
   if (!names.empty()) return names;
   names = family_of(definition).traits(c);
   std::ranges::move(presentation(c), std::back_inserter(names));
-  for (const Trait& trait : questions_about(c.version).traits)
+  for (const CoverageTag& trait : questions_about(c.version).traits)
     if (trait.holds(c)) names.push_back(trait.name);
   names.push_back("type " + std::string(name(c.node.inputs.at(definition.inputs.front().name).type.dtype)));
   const Recipe& recipe = c.sources.at(definition.inputs.front().name).recipe;
@@ -48,7 +48,7 @@ std::vector<std::string> traits(const Case& c) {
 std::vector<std::string> cells(const Definition& definition) {
   Names names = family_of(definition).cells(definition);
   for (const char* each : {"shapes fixed", "shapes symbolic", "opset = since"}) names.emplace_back(each);
-  for (const Trait& trait : questions_about(definition.version).traits) names.push_back(trait.name);
+  for (const CoverageTag& trait : questions_about(definition.version).traits) names.push_back(trait.name);
   return names;
 }
 

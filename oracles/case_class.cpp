@@ -57,9 +57,9 @@ std::string_view class_of(const Case& c) {
   return class_of(c, touched(c));
 }
 
-Nature nature_of(const Case& c) {
+Classification nature_of(const Case& c) {
   const Call call = c.call();
-  Nature nature{call.definition().violated(call), {}, "invalid-static"};
+  Classification nature{call.definition().violated(call), {}, "invalid-static"};
   if (!nature.violated.empty()) return nature;
   nature.touched = touched(c);
   nature.case_class = class_of(c, nature.touched);

@@ -17,11 +17,11 @@ std::vector<std::string> touched(const Case& c);
 std::vector<std::string> touched(const Call& call, const std::vector<Operands>& sets);
 
 // Both, and the constraints it breaks, each worked out once.
-struct Nature {
+struct Classification {
   std::vector<std::string> violated, touched;  // touched: of a legal case
   std::string_view case_class;
 };
-Nature nature_of(const Case& c);
+Classification nature_of(const Case& c);
 
 // The class of a case (spec B.1), one label each: "valid-core", "valid-contested", "valid-degenerate", "nonfinite",
 // "overflow-int", "invalid-static".

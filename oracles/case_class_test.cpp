@@ -22,12 +22,13 @@ TEST_CASE("A case has one class", "[case_class]") {
 }
 
 TEST_CASE("The nature of a case: what it breaks, or the rulings it touches, and the same class", "[case_class]") {
-  const Nature near_miss =
+  const Classification near_miss =
       nature_of(*parse_case("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,3]~const:1 group=2"));
   CHECK(near_miss.violated == std::vector<std::string>{"C3", "C6"});
   CHECK(near_miss.touched.empty());
   CHECK(near_miss.case_class == "invalid-static");
-  const Nature legal = nature_of(*parse_case("Conv-11 opset=11 ir=8 X=f32[1,1,6]~iota:1 W=f32[1,1,1]~lit:2 strides=3"));
+  const Classification legal =
+      nature_of(*parse_case("Conv-11 opset=11 ir=8 X=f32[1,1,6]~iota:1 W=f32[1,1,1]~lit:2 strides=3"));
   CHECK(legal.violated.empty());
   CHECK(legal.touched.empty());
   CHECK(legal.case_class == "valid-core");

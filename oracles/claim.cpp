@@ -115,7 +115,7 @@ double distance(const Offender& offender) {
              : std::numeric_limits<double>::infinity();
 }
 
-void add_worst(Examined& out, const Bench& bench, const Outcome& outcome) {
+void add_worst(Examined& out, const Judge& bench, const Outcome& outcome) {
   const std::vector<Offender> offenders = bench.offenders(outcome, out.verdict);
   const auto worst = std::ranges::max_element(offenders, {}, distance);
   if (worst == offenders.end()) return;
@@ -133,7 +133,7 @@ Examined examined(const Claim& claim, const Judgement& judgement) {
   Outcome outcome{Outcome::Kind::outputs, "", {{}}};
   for (const std::string& name : model.output_names) outcome.sets.front().push_back(*named.at(name));
   const Definition& definition = *find_definition(model.version);
-  const Bench bench(Call(definition, call.node), {call.operands}, judgement);
+  const Judge bench(Call(definition, call.node), {call.operands}, judgement);
   Examined out;
   out.version = model.version;
   out.verdict = bench.judge(outcome);

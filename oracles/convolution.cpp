@@ -10,16 +10,16 @@
 
 namespace assay::oracles {
 
-Gathering::Gathering(Shape x, Shape w, Int group, std::vector<Track> tracks)
+Gathering::Gathering(Shape x, Shape w, Int group, std::vector<WindowAxis> tracks)
     : x_(std::move(x)), w_(std::move(w)), group_(group), tracks_(std::move(tracks)) {
-  for (const Track& t : tracks_) taps_.push_back(t.taps);
+  for (const WindowAxis& t : tracks_) taps_.push_back(t.taps);
   x_plane_ = volume(std::span(x_).subspan(2));
   w_plane_ = volume(taps_);
 }
 
 Shape Gathering::shape() const {
   Shape y{x_[0], w_[0]};
-  for (const Track& t : tracks_) y.push_back(t.windows);
+  for (const WindowAxis& t : tracks_) y.push_back(t.windows);
   return y;
 }
 
@@ -69,7 +69,8 @@ namespace {
 
 class ConvolutionAnswer final : public Answer {
  public:
-  ConvolutionAnswer(ConvolutionOperands in, std::vector<Track> tracks, const Arithmetic& declared, bool channels_last)
+  ConvolutionAnswer(ConvolutionOperands in, std::vector<WindowAxis> tracks, const Arithmetic& declared,
+                    bool channels_last)
       : dtype_(in.x.dtype()),
         channels_last_(channels_last),
         group_(in.group),
@@ -182,7 +183,7 @@ class ConvolutionAnswer final : public Answer {
 
 }  // namespace
 
-std::unique_ptr<Answer> convolution(ConvolutionOperands in, std::vector<Track> tracks, const Arithmetic& declared,
+std::unique_ptr<Answer> convolution(ConvolutionOperands in, std::vector<WindowAxis> tracks, const Arithmetic& declared,
                                     bool channels_last) {
   return std::make_unique<ConvolutionAnswer>(std::move(in), std::move(tracks), declared, channels_last);
 }

@@ -17,7 +17,7 @@ namespace assay::oracles {
 // Which cells meet which weights: g = floor(m / (M/group)), channel g * C + c.
 class Gathering {
  public:
-  Gathering(Shape x, Shape w, Int group, std::vector<Track> tracks);
+  Gathering(Shape x, Shape w, Int group, std::vector<WindowAxis> tracks);
 
   struct Output {
     Int n, m;
@@ -25,7 +25,7 @@ class Gathering {
   };
   Output output(Int index) const;
   Shape shape() const;
-  const std::vector<Track>& tracks() const { return tracks_; }
+  const std::vector<WindowAxis>& tracks() const { return tracks_; }
   Int depth() const { return w_[1]; }
 
   // The flat index of cell `at` of channel c of the group of map m, or -1 outside; of tap `tap` of W.
@@ -54,7 +54,7 @@ class Gathering {
 
   Shape x_, w_;
   Int group_, x_plane_, w_plane_;
-  std::vector<Track> tracks_;
+  std::vector<WindowAxis> tracks_;
   std::vector<Int> taps_;
   mutable std::map<std::vector<Int>, Reach> reach_;  // windows repeat for every n and m: worked out once each
 };
@@ -66,7 +66,7 @@ struct ConvolutionOperands {
   Int group = 1;
 };
 // `channels_last` says how outputs are laid out that are screened; elements are numbered channels first.
-std::unique_ptr<Answer> convolution(ConvolutionOperands in, std::vector<Track> tracks, const Arithmetic& declared,
+std::unique_ptr<Answer> convolution(ConvolutionOperands in, std::vector<WindowAxis> tracks, const Arithmetic& declared,
                                     bool channels_last = false);
 
 }  // namespace assay::oracles

@@ -70,13 +70,13 @@ const Deciding& deciding() {
 
 }  // namespace
 
-Tally mark_nearest(Chunk& c, const Margins& m, Enclosing how) { return deciding().nearest(c, m, how); }
+Tally mark_nearest(Chunk& c, const MapBounds& m, Enclosing how) { return deciding().nearest(c, m, how); }
 
-Rest mark_right(Chunk& c, const Margins& m, const Worst& worst, Enclosing how) {
+Rest mark_right(Chunk& c, const MapBounds& m, const Worst& worst, Enclosing how) {
   return deciding().right(c, m, worst, how);
 }
 
-Measures measure(const Chunk& c, const Margins& m, std::size_t i, Enclosing how) {
+Measures measure(const Chunk& c, const MapBounds& m, std::size_t i, Enclosing how) {
   if (how.deforms)
     return how.in_pairs ? portable::measures_of<true, true>(c, m, i) : portable::measures_of<false, true>(c, m, i);
   return how.in_pairs ? portable::measures_of<true, false>(c, m, i) : portable::measures_of<false, false>(c, m, i);

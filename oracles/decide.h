@@ -26,7 +26,7 @@ struct Chunk {
 };
 
 // What is the same for all outputs of one map.
-struct Margins {
+struct MapBounds {
   double size_up, size_down, size_least;  // A <= size_up size + size_least, A >= size_down least - size_least
   double error, error_least;              // E = error A + error_least
   double exact_below;                     // E = 0 where A is at most this: 2^53 g
@@ -52,7 +52,7 @@ struct Tally {
   Int nearest = 0, zeros = 0;
 };
 // Which answers are RN_T(y) for certain, and how many of these are 0.
-Tally mark_nearest(Chunk& c, const Margins& m, Enclosing how);
+Tally mark_nearest(Chunk& c, const MapBounds& m, Enclosing how);
 
 // What the definition calls so, of one element or the largest of several.
 struct Worst {
@@ -63,13 +63,13 @@ struct Worst {
 struct Rest {
   Int right = 0, unfaithful = 0, maybe_zeros = 0, notable = 0;
 };
-Rest mark_right(Chunk& c, const Margins& m, const Worst& worst, Enclosing how);
+Rest mark_right(Chunk& c, const MapBounds& m, const Worst& worst, Enclosing how);
 
 // Bounds on what the definition says of one element that is right and not nearest.
 struct Measures {
   Worst most, least;
 };
-Measures measure(const Chunk& c, const Margins& m, std::size_t i, Enclosing how);
+Measures measure(const Chunk& c, const MapBounds& m, std::size_t i, Enclosing how);
 
 // The outputs of a backend as doubles, and whether their last bit is set.
 void read_outputs(const Tensor& got, Int first, Int step, Chunk& c);

@@ -77,7 +77,7 @@ ASSAY_INLINE Real lowest_bit(Real size) {
 // whose products with the divisor are exact. Of the three additions in double each errs by at most u of what it adds,
 // and so do the ends of the interval; all of it is 0 where nothing was lost at all. Or where y - got is a multiple of a
 // power of two so large that only one of these multiples is enclosed.
-ASSAY_INLINE Enclosed enclosed_pair(const Chunk& c, const Margins& m, std::size_t i, Real size, Real error) {
+ASSAY_INLINE Enclosed enclosed_pair(const Chunk& c, const MapBounds& m, std::size_t i, Real size, Real error) {
   const Mask negative = of(c.got, i) < 0;
   const Real sum = negative ? -of(c.sum, i) : of(c.sum, i);
   const Real low = negative ? -of(c.low, i) : of(c.low, i), divisor = of(c.divisor, i);
@@ -94,17 +94,17 @@ ASSAY_INLINE Enclosed enclosed_pair(const Chunk& c, const Margins& m, std::size_
   return {nothing, known, known - unsure, known + unsure, unsure};
 }
 
-ASSAY_INLINE Real moved_at_most(const Chunk& c, const Margins& m, std::size_t i) {
+ASSAY_INLINE Real moved_at_most(const Chunk& c, const MapBounds& m, std::size_t i) {
   return (of(c.moved, i) * m.size_up + m.size_least) * (1 + 0x1p-20);
 }
-ASSAY_INLINE Real moved_at_least(const Chunk& c, const Margins& m, std::size_t i) {
+ASSAY_INLINE Real moved_at_least(const Chunk& c, const MapBounds& m, std::size_t i) {
   const Real nothing{};
   const Real moved = larger(of(c.moved, i) * m.size_down - m.size_least, nothing) * (1 - 0x1p-20);
   return of(c.vague, i) != 0 ? nothing : moved;
 }
 
 template <bool in_pairs, bool deforms>
-ASSAY_INLINE Enclosed enclosed(const Chunk& c, const Margins& m, std::size_t i, Real size, Real bound) {
+ASSAY_INLINE Enclosed enclosed(const Chunk& c, const MapBounds& m, std::size_t i, Real size, Real bound) {
   Real some = bound * m.error + m.error_least;
   if constexpr (deforms && !in_pairs) some += moved_at_most(c, m, i) * m.displaced;  // else coordinates are exact
   const Real error = bound <= m.exact_below ? Real{} : some;
@@ -116,13 +116,13 @@ ASSAY_INLINE Enclosed enclosed(const Chunk& c, const Margins& m, std::size_t i, 
 struct Halves {
   Real up, down;
 };
-ASSAY_INLINE Halves halves(const Margins& m, Real size, Real divisor) {
+ASSAY_INLINE Halves halves(const MapBounds& m, Real size, Real divisor) {
   const Real up = larger(power_below(size), Real{} + m.smallest_normal) * m.ulp * (0.5 * divisor);
   return {up, (is_power(size) & (size > m.smallest_normal)) ? up * 0.5 : up};
 }
 
 template <bool in_pairs, bool deforms>
-ASSAY_INLINE Tally nearest_of(Chunk& c, const Margins& m) {
+ASSAY_INLINE Tally nearest_of(Chunk& c, const MapBounds& m) {
   Mask nearest{}, zeros{};
   for (std::size_t i = 0; i < static_cast<std::size_t>(c.count); i += width) {
     const Real size = magnitude(of(c.got, i)), bound = of(c.size, i) * m.size_up + m.size_least;
@@ -151,7 +151,7 @@ struct ErrorBounds {
 // The lowest bit of some product is at most `finest` times the coarsest of a weight; where the divisor is no power of
 // two, that does not matter.
 template <bool in_pairs, bool deforms>
-ASSAY_INLINE ErrorBounds errors_of(const Chunk& c, const Margins& m, std::size_t i) {
+ASSAY_INLINE ErrorBounds errors_of(const Chunk& c, const MapBounds& m, std::size_t i) {
   ErrorBounds e;
   const Real nothing{}, size = magnitude(of(c.got, i)), n = of(c.terms, i) + m.extra_terms;
   const Real divisor = of(c.divisor, i), finest = of(c.finest, i);
@@ -177,14 +177,14 @@ ASSAY_INLINE ErrorBounds errors_of(const Chunk& c, const Margins& m, std::size_t
 
 // The power of two below |y|, at most, but not below λ; times the divisor.
 template <bool in_pairs>
-ASSAY_INLINE Real binade_below(const ErrorBounds& e, const Margins& m, Real divisor) {
+ASSAY_INLINE Real binade_below(const ErrorBounds& e, const MapBounds& m, Real divisor) {
   Real near = larger(e.magnitude - e.around, Real{});
   near = m.extra_terms > 0 ? near / divisor * (1 - 0x1p-50) : near * (in_pairs ? 0.5 : 1);
   return larger(power_below(near), Real{} + m.smallest_normal) * divisor;
 }
 
 template <bool in_pairs, bool deforms>
-ASSAY_INLINE Rest right_of(Chunk& c, const Margins& m, const Worst& worst) {
+ASSAY_INLINE Rest right_of(Chunk& c, const MapBounds& m, const Worst& worst) {
   const double q = worst.q * m.unit * (1 - 0x1p-40), ulp = worst.ulp * m.ulp * (1 - 0x1p-40),
                share = worst.share * (1 - 0x1p-40);
   Mask rights{}, unfaithfuls{}, maybe_zeros{}, notables{};
@@ -214,7 +214,7 @@ ASSAY_INLINE Rest right_of(Chunk& c, const Margins& m, const Worst& worst) {
 }
 
 template <bool in_pairs, bool deforms>
-ASSAY_INLINE Measures measures_of(const Chunk& c, const Margins& m, std::size_t i) {
+ASSAY_INLINE Measures measures_of(const Chunk& c, const MapBounds& m, std::size_t i) {
   const std::size_t lane = i % width, first = i - lane;
   const ErrorBounds e = errors_of<in_pairs, deforms>(c, m, first);
   const Real divisor = of(c.divisor, first), n = of(c.terms, first) + m.extra_terms, nothing{};
@@ -230,12 +230,12 @@ ASSAY_INLINE Measures measures_of(const Chunk& c, const Margins& m, std::size_t 
   return {{most[0][lane], most[1][lane], most[2][lane]}, {least[0][lane], least[1][lane], least[2][lane]}};
 }
 
-ASSAY_TARGET inline Tally nearest(Chunk& c, const Margins& m, Enclosing how) {
+ASSAY_TARGET inline Tally nearest(Chunk& c, const MapBounds& m, Enclosing how) {
   if (how.in_pairs) return nearest_of<true, false>(c, m);  // nothing is displaced: coordinates are exact
   return how.deforms ? nearest_of<false, true>(c, m) : nearest_of<false, false>(c, m);
 }
 
-ASSAY_TARGET inline Rest right(Chunk& c, const Margins& m, const Worst& worst, Enclosing how) {
+ASSAY_TARGET inline Rest right(Chunk& c, const MapBounds& m, const Worst& worst, Enclosing how) {
   if (how.deforms) return how.in_pairs ? right_of<true, true>(c, m, worst) : right_of<false, true>(c, m, worst);
   return how.in_pairs ? right_of<true, false>(c, m, worst) : right_of<false, false>(c, m, worst);
 }

@@ -4,9 +4,9 @@
 #include "oracles/clones.h"
 #include "oracles/exact.h"
 #include "oracles/multiply.h"
+#include "oracles/operand_range.h"
 #include "oracles/operands.h"
 #include "oracles/pair.h"
-#include "oracles/survey.h"
 
 #include <algorithm>
 #include <array>
@@ -110,7 +110,7 @@ class Deforming final : public Piece {
  public:
   Deforming(const Deformed& what, const std::function<void(const Patch&, Piece&)>& use)
       : what_(what), use_(use), axes_(what.tracks.size()), corners_(std::size_t{1} << axes_) {
-    for (const Track& t : what.tracks) {
+    for (const WindowAxis& t : what.tracks) {
       box_.push_back(t.taps);
       taps_ *= t.taps;
       plane_ *= t.windows;
@@ -213,7 +213,7 @@ class Deforming final : public Piece {
       double change = 0, finest = 1;
       bool far = false, vague = false;
       for (std::size_t a = 0; a < axes_; ++a) {
-        const Track& track = what_.tracks[a];
+        const WindowAxis& track = what_.tracks[a];
         const double offset = offset_[at((row * axes + static_cast<Int>(a)) * plane_ + first + o)];
         const Coordinate h(static_cast<double>(track.at(window[a], tap[a])), offset, pairs ? wide : narrow);
         change += h.change;
@@ -374,12 +374,12 @@ void sweep(const Deformed& what, const std::function<void(const Patch&, Piece&)>
 
 // Each comparison is sure where both sides are further apart than what they lost: nothing where the coordinate is
 // exact.
-Reach reaches_border(const std::vector<Track>& tracks, const Tensor& offset, Int rows) {
+Reach reaches_border(const std::vector<WindowAxis>& tracks, const Tensor& offset, Int rows) {
   const Format& accumulator = format_of(offset.dtype() == DType::f64 ? DType::f64 : DType::f32);
   const std::vector<double> offsets = doubles(offset);
   std::vector<Int> box, windows;
   Int plane = 1;
-  for (const Track& t : tracks) {
+  for (const WindowAxis& t : tracks) {
     box.push_back(t.taps);
     windows.push_back(t.windows);
     plane *= t.windows;
@@ -392,7 +392,7 @@ Reach reaches_border(const std::vector<Track>& tracks, const Tensor& offset, Int
     each(windows, [&](const std::vector<Int>& window) {
       bool near = true, beyond = false, unsure = false;
       for (Int a = 0; a < axes; ++a) {
-        const Track& t = tracks[at(a)];
+        const WindowAxis& t = tracks[at(a)];
         const double given = offsets[at((row * axes + a) * plane + o)], value = std::isfinite(given) ? given : 0;
         const Coordinate h(static_cast<double>(t.at(window[at(a)], tap[at(a)])), value, accumulator);
         const double blur = h.change * 8, place = h.h.high;

@@ -4,7 +4,7 @@
 // kernels, which round their coordinates.
 #pragma once
 
-#include "oracles/sweep.h"
+#include "oracles/conv_filter.h"
 
 #include <functional>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace assay::oracles {
 
 struct Deformed {
-  std::vector<Track> tracks;
+  std::vector<WindowAxis> tracks;
   Int batch = 1, groups = 1, depth = 1, maps = 1, offset_groups = 1;  // channels and output maps per group
   const Tensor *x = nullptr, *offset = nullptr, *mask = nullptr;      // mask: none is 1
   Weights weights;                                                    // groups * maps rows of depth * taps
@@ -32,6 +32,6 @@ void sweep(const Deformed& what, const std::function<void(const Patch&, Piece&)>
 // Whether some sample lies outside the padded tensor, or may after rounding, and yet within one cell of the input
 // (A20).
 enum class Reach { no, yes, unsure };
-Reach reaches_border(const std::vector<Track>& tracks, const Tensor& offset, Int rows);
+Reach reaches_border(const std::vector<WindowAxis>& tracks, const Tensor& offset, Int rows);
 
 }  // namespace assay::oracles

@@ -5,7 +5,7 @@
 #include "oracles/decide.h"
 #include "oracles/deformed.h"
 #include "oracles/exact.h"
-#include "oracles/survey.h"
+#include "oracles/operand_range.h"
 
 #include <algorithm>
 #include <array>
@@ -43,25 +43,25 @@ struct Candidate {
 const Format& accumulator_of(DType dtype) { return format_of(dtype == DType::f64 ? DType::f64 : DType::f32); }
 
 // Of sums of `terms` products each; the rest is for the caller to fill in.
-Margins margins_of(DType dtype, double terms) {
+MapBounds margins_of(DType dtype, double terms) {
   const Format &type = format_of(dtype), &accumulator = accumulator_of(dtype);
-  Margins m{.size_up = 1 + (terms + 4) * 0x1p-23,
-            .size_down = 1 - (terms + 4) * 0x1p-23,
-            .size_least = terms * 0x1p-149,
-            .error = (terms + 8) * 0x1p-53,
-            .error_least = 0,
-            .exact_below = 0,
-            .granule = 0,
-            .overflow = 0x1p120,
-            .underflows_below = 0,
-            .unit = std::ldexp(1.0, accumulator.unit_exponent()),
-            .collapse = 0,
-            .coarsest_weight = 0,
-            .underflow = std::ldexp(1.0, accumulator.smallest_exponent()),
-            .extra_terms = 0,
-            .ulp = std::ldexp(1.0, 1 - type.precision),
-            .smallest_normal = std::ldexp(1.0, type.min_exponent),
-            .top = std::ldexp(1.0, type.max_exponent)};
+  MapBounds m{.size_up = 1 + (terms + 4) * 0x1p-23,
+              .size_down = 1 - (terms + 4) * 0x1p-23,
+              .size_least = terms * 0x1p-149,
+              .error = (terms + 8) * 0x1p-53,
+              .error_least = 0,
+              .exact_below = 0,
+              .granule = 0,
+              .overflow = 0x1p120,
+              .underflows_below = 0,
+              .unit = std::ldexp(1.0, accumulator.unit_exponent()),
+              .collapse = 0,
+              .coarsest_weight = 0,
+              .underflow = std::ldexp(1.0, accumulator.smallest_exponent()),
+              .extra_terms = 0,
+              .ulp = std::ldexp(1.0, 1 - type.precision),
+              .smallest_normal = std::ldexp(1.0, type.min_exponent),
+              .top = std::ldexp(1.0, type.max_exponent)};
   if (dtype != DType::f64) return m;
   m.size_up = 1 + (terms + 8) * 0x1p-52;
   m.size_down = 1 - (terms + 8) * 0x1p-52;
@@ -74,12 +74,12 @@ Margins margins_of(DType dtype, double terms) {
 }
 
 // The finest lowest bits of what is multiplied, and of what is added.
-struct Grain {
+struct Granularity {
   double cell = 0, weight = 0, bias = 0;
 };
 
 // Of sums whose terms are multiples of a power of two.
-void set_grain(Margins& m, const Grain& grain, bool in_pairs) {
+void set_grain(MapBounds& m, const Granularity& grain, bool in_pairs) {
   m.exact_below = std::min(grain.weight * grain.cell, grain.bias) * (in_pairs ? 0x1p54 : 0x1p53);
   m.granule = std::isfinite(m.exact_below) ? m.exact_below * 0x1p-53 : 0;
 }
@@ -89,7 +89,7 @@ class Screener {
  public:
   // `coarsest`: per map, the coarsest lowest bit of a weight.
   Screener(const Tensor& got, const Screen& how, const Strides& to, std::span<const double> coarsest,
-           Enclosing enclosing, const Margins& margins, const Grain& grain = {})
+           Enclosing enclosing, const MapBounds& margins, const Granularity& grain = {})
       : got_(got),
         how_(how),
         to_(to),
@@ -277,8 +277,8 @@ class Screener {
   double doubled_;
   Sampler sampler_;
   Screening out_;
-  Margins margins_;
-  Grain grain_;  // of the whole input
+  MapBounds margins_;
+  Granularity grain_;  // of the whole input
   Worst worst_;
   Chunk chunk_;
   std::vector<Candidate> candidates_;
@@ -289,7 +289,7 @@ class Screener {
 class Windows {
  public:
   explicit Windows(const Sums& sums) : sums_(sums) {
-    for (const Track& t : sums.sweep.tracks) counts_.push_back(counts_of(t));
+    for (const WindowAxis& t : sums.sweep.tracks) counts_.push_back(counts_of(t));
   }
 
   void of(const Patch& patch, Screener& screener) {
@@ -297,7 +297,7 @@ class Windows {
     first_ = patch.first;
     screener.terms.resize(static_cast<std::size_t>(patch.count));
     screener.divisors.resize(screener.terms.size());
-    const std::vector<Track>& tracks = sums_.sweep.tracks;
+    const std::vector<WindowAxis>& tracks = sums_.sweep.tracks;
     const double depth = static_cast<double>(sums_.sweep.depth), bias = sums_.sweep.bias.empty() ? 0 : 1;
     const std::size_t last = tracks.size() - 1;
     for (Int done = 0; done < patch.count;) {
@@ -329,19 +329,19 @@ class Windows {
 }  // namespace
 
 std::optional<Screening> screen(Sums sums, const Tensor& got, const Screen& how) {
-  Sweep& sweep = sums.sweep;
+  ConvFilter& sweep = sums.sweep;
   Int row = sweep.depth;
-  for (const Track& t : sweep.tracks) row *= t.taps;
+  for (const WindowAxis& t : sweep.tracks) row *= t.taps;
   if (row + 2 > most_terms) return std::nullopt;
-  const Survey x = survey(*sweep.x), bias = survey(sweep.bias);
+  const OperandRange x = survey(*sweep.x), bias = survey(sweep.bias);
   const auto [weights, coarsest] = survey(sweep.weights, sweep.groups * sweep.maps, row);
   if (!x.finite || !weights.finite || !bias.finite) return std::nullopt;
   sweep.largest_cell = x.largest;
   sweep.largest_weight = weights.largest;
   const bool in_pairs = got.dtype() == DType::f64;
   if (in_pairs && std::max({x.largest, weights.largest, bias.largest}) > 0x1p400) return std::nullopt;
-  Margins margins = margins_of(got.dtype(), static_cast<double>(row + 1));
-  const Grain grain{x.finest, weights.finest, bias.finest};
+  MapBounds margins = margins_of(got.dtype(), static_cast<double>(row + 1));
+  const Granularity grain{x.finest, weights.finest, bias.finest};
   set_grain(margins, grain, in_pairs);
   margins.extra_terms = sums.averaged ? 1 : 0;
   Screener screener(got, how, sums.to, coarsest, {.in_pairs = in_pairs}, margins, grain);
@@ -355,20 +355,20 @@ std::optional<Screening> screen(Sums sums, const Tensor& got, const Screen& how)
 
 namespace {
 
-Shape windows_of(const std::vector<Track>& tracks) {
+Shape windows_of(const std::vector<WindowAxis>& tracks) {
   Shape windows;
-  for (const Track& t : tracks) windows.push_back(t.windows);
+  for (const WindowAxis& t : tracks) windows.push_back(t.windows);
   return windows;
 }
 
 // Neither over- nor underflow in whatever is computed of these, in double or in pairs: products of six such factors.
-bool stay_normal(std::span<const Survey> all) {
-  return std::ranges::all_of(all, [](const Survey& s) { return s.least >= 0x1p-150 && s.largest <= 0x1p120; });
+bool stay_normal(std::span<const OperandRange> all) {
+  return std::ranges::all_of(all, [](const OperandRange& s) { return s.least >= 0x1p-150 && s.largest <= 0x1p120; });
 }
 
 // 2^53 g: where every fraction has few bits, all coordinates, fractions and their products are exact too.
-double exact_below(std::size_t axes, const Survey& x, const Survey& w, const Survey& b, const Survey& offset,
-                   const Survey& mask) {
+double exact_below(std::size_t axes, const OperandRange& x, const OperandRange& w, const OperandRange& b,
+                   const OperandRange& offset, const OperandRange& mask) {
   const double finest = std::min(1.0, offset.finest);
   if (finest < 0x1p-24 || offset.largest > 0x1p24) return -1;
   const double fraction = std::pow(finest, static_cast<double>(axes));
@@ -380,12 +380,12 @@ double exact_below(std::size_t axes, const Survey& x, const Survey& w, const Sur
 std::optional<Screening> screen(Deformed samples, const Tensor& got, const Screen& how) {
   const std::size_t axes = samples.tracks.size();
   Int row = samples.depth;
-  for (const Track& t : samples.tracks) row *= t.taps;
+  for (const WindowAxis& t : samples.tracks) row *= t.taps;
   if (axes > 3 || row + 2 > most_terms) return std::nullopt;
   const double one[] = {1};
   const auto [w, coarsest] = survey(samples.weights, samples.groups * samples.maps, row);
-  const Survey x = survey(*samples.x), b = survey(samples.bias), offset = survey(*samples.offset),
-               mask = samples.mask ? survey(*samples.mask) : survey(one);
+  const OperandRange x = survey(*samples.x), b = survey(samples.bias), offset = survey(*samples.offset),
+                     mask = samples.mask ? survey(*samples.mask) : survey(one);
   if (!x.finite || !w.finite || !b.finite || !offset.finite || !mask.finite) return std::nullopt;
   samples.pairs = got.dtype() == DType::f64;
   samples.largest = x.largest;
@@ -393,7 +393,7 @@ std::optional<Screening> screen(Deformed samples, const Tensor& got, const Scree
   const auto corners = std::ldexp(1.0, static_cast<int>(axes)), terms = static_cast<double>(row + 1);
   const auto at_least_one = [](double value) { return std::max(1.0, value); };
   const double roundings = terms + 2 * static_cast<double>(axes) + corners + 4;
-  Margins m = margins_of(got.dtype(), roundings);
+  MapBounds m = margins_of(got.dtype(), roundings);
   const double doubled = samples.pairs ? 2 : 1;
   const double most =
       terms * corners * at_least_one(x.largest) * at_least_one(w.largest) * at_least_one(mask.largest) + b.largest;

@@ -31,9 +31,9 @@
 // An element is decided only where all three are, and where nothing may overflow. Everything else is `undecided`.
 #pragma once
 
+#include "oracles/conv_filter.h"
 #include "oracles/deformed.h"
 #include "oracles/enclosure.h"
-#include "oracles/sweep.h"
 
 #include <cstdint>
 #include <optional>
@@ -89,7 +89,7 @@ class Sampler {
 
 // What an operator whose output is a sum of products gives to be screened.
 struct Sums {
-  Sweep sweep;
+  ConvFilter sweep;
   Strides to;  // of the output
   bool averaged = false, counts_padding = false;
 };

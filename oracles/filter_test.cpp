@@ -7,8 +7,8 @@
 #include "oracles/environment.h"
 #include "oracles/finding.h"
 #include "oracles/judge.h"
+#include "oracles/operand_range.h"
 #include "oracles/pair.h"
-#include "oracles/survey.h"
 #include "reference/operator.h"
 #include "reference/recipe.h"
 

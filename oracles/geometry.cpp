@@ -41,7 +41,7 @@ Int half(Int total, const Readings& readings) {
   return readings.of("A3") == "signed-floor" ? floor_of(total, 2) : total / 2;
 }
 
-void same(Track& t, const Plan& p, const Readings& readings) {
+void same(WindowAxis& t, const Plan& p, const Readings& readings) {
   const Int reach = (t.taps - 1) * t.dilation + 1;
   t.windows = ceil_of(t.in, t.stride);
   if (readings.departs("A1") && readings.of("A1") == "match-input") t.windows = t.in;
@@ -54,13 +54,13 @@ void same(Track& t, const Plan& p, const Readings& readings) {
 }
 
 // The trailing windows of ceil_mode, A8: those that start at or beyond I on an axis padded by `before`.
-void drop_tail(Track& t, std::string_view reading) {
+void drop_tail(WindowAxis& t, std::string_view reading) {
   const Int starting_inside = ceil_of(t.in + t.before, t.stride);
   if (reading == "drop-all") t.windows = std::min(t.windows, starting_inside);
   if (reading == "drop-one" && t.windows > starting_inside) --t.windows;
 }
 
-void count(Track& t, const Plan& p, const Readings& readings) {
+void count(WindowAxis& t, const Plan& p, const Readings& readings) {
   const Int slack = t.in + t.before + t.after - ((t.taps - 1) * t.dilation + 1);
   if (p.pad == Pad::valid && p.ceil && readings.departs("A7")) {
     t.windows = ceil_of(slack + 1, t.stride);
@@ -76,12 +76,12 @@ void count(Track& t, const Plan& p, const Readings& readings) {
 
 }  // namespace
 
-CellKind Track::kind(Int cell) const {
+CellKind WindowAxis::kind(Int cell) const {
   if (cell >= 0 && cell < in) return CellKind::in;
   return cell < in + after ? CellKind::pad : CellKind::overhang;
 }
 
-Counts counts_of(const Track& track) {
+Counts counts_of(const WindowAxis& track) {
   Counts out;
   for (Int window = 0; window < track.windows; ++window) {
     Int inside = 0, padded = 0;
@@ -101,14 +101,14 @@ Sliding sliding(const Call& call) {
   return {{x.begin() + 2, x.end()}, call.ints("kernel_shape")};
 }
 
-std::optional<std::vector<Track>> tracks(const Call& call, const Sliding& sliding, const Readings& readings) {
+std::optional<std::vector<WindowAxis>> tracks(const Call& call, const Sliding& sliding, const Readings& readings) {
   const Plan p = plan(call, readings);
   const Ints &kernel = sliding.kernel, strides = call.ints("strides");
   const bool dilates = call.definition().attribute("dilations") != nullptr;
   const Ints dilations = dilates ? call.ints("dilations") : Ints(kernel.size(), 1);
-  std::vector<Track> all;
+  std::vector<WindowAxis> all;
   for (std::size_t i = 0; i < kernel.size(); ++i) {
-    Track t{.in = sliding.plane.at(i), .taps = kernel[i], .stride = strides.at(i), .dilation = dilations.at(i)};
+    WindowAxis t{.in = sliding.plane.at(i), .taps = kernel[i], .stride = strides.at(i), .dilation = dilations.at(i)};
     if (p.pad == Pad::same_upper || p.pad == Pad::same_lower) {
       same(t, p, readings);
     } else {
@@ -131,7 +131,7 @@ std::optional<Shape> windowed(const Call& call, Int batch, Int maps, const Readi
   const auto resolved = tracks(call, sliding(call), readings);
   if (!resolved) return std::nullopt;
   Shape y{batch, maps};
-  for (const Track& t : *resolved) y.push_back(t.windows);
+  for (const WindowAxis& t : *resolved) y.push_back(t.windows);
   return y;
 }
 

@@ -15,19 +15,19 @@ namespace assay::oracles {
 enum class CellKind { in, pad, overhang };
 
 // One spatial axis after padding is resolved. `before` and `after` are negative under the signed readings of A3.
-struct Track {
+struct WindowAxis {
   Int in = 0, taps = 1, stride = 1, dilation = 1, before = 0, after = 0, windows = 0;
 
   Int at(Int window, Int tap) const { return window * stride - before + tap * dilation; }
   CellKind kind(Int cell) const;
-  bool operator==(const Track&) const = default;
+  bool operator==(const WindowAxis&) const = default;
 };
 
 // Cells inside, and inside or padded, of each window of one axis: what an average divides by.
 struct Counts {
   std::vector<double> inside, padded;
 };
-Counts counts_of(const Track& track);
+Counts counts_of(const WindowAxis& track);
 
 // What slides over what: the spatial extents of the input, and the taps of the kernel per axis.
 struct Sliding {
@@ -38,7 +38,7 @@ struct Sliding {
 Sliding sliding(const Call& call);
 
 // One track per spatial axis; none where some axis has no window under these readings.
-std::optional<std::vector<Track>> tracks(const Call& call, const Sliding& sliding, const Readings& readings);
+std::optional<std::vector<WindowAxis>> tracks(const Call& call, const Sliding& sliding, const Readings& readings);
 
 // [batch, maps, windows…] of a channels-first output; none where no window fits.
 std::optional<Shape> windowed(const Call& call, Int batch, Int maps, const Readings& readings);

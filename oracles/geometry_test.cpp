@@ -91,7 +91,7 @@ TEST_CASE("A4: auto_pad wins or pads win", "[geometry][A4]") {
 }
 
 TEST_CASE("A cell is in the input, in its padding, or overhang", "[geometry]") {
-  const Track track{.in = 3, .taps = 3, .stride = 3, .dilation = 1, .before = 1, .after = 0, .windows = 2};
+  const WindowAxis track{.in = 3, .taps = 3, .stride = 3, .dilation = 1, .before = 1, .after = 0, .windows = 2};
   CHECK(track.kind(-1) == CellKind::pad);
   CHECK(track.kind(0) == CellKind::in);
   CHECK(track.kind(2) == CellKind::in);

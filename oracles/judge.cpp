@@ -16,7 +16,7 @@ namespace {
 
 // The answers under one set of readings. Elements are worked out when asked for; those of small outputs are kept, for
 // the next outcome of the same case.
-struct Sheet {
+struct AnswerCache {
   static constexpr Int small = 1 << 16;
 
   // One output of one data set.
@@ -107,22 +107,22 @@ Tier default_tier() {
   return tier;
 }
 
-struct Bench::State {
+struct Judge::State {
   Call call;
   std::vector<Operands> sets;
   Judgement judgement;
   std::vector<std::string> violated;
   std::vector<std::string> touched;
   std::uint64_t seed = 0;  // of the samples: a hash of the data
-  mutable std::map<Readings, Sheet> sheets;
+  mutable std::map<Readings, AnswerCache> sheets;
   // Where elements are right or wrong together: the answers in the light of the outputs judged last.
-  mutable std::map<Readings, Sheet> facing_sheets;
+  mutable std::map<Readings, AnswerCache> facing_sheets;
   mutable std::vector<std::vector<Tensor>> faced;
 
   bool is_legal() const { return violated.empty(); }
   const Oracle& oracle() const { return oracle_of(call.definition().version); }
 
-  Sheet& sheet(const Readings& readings) const {
+  AnswerCache& sheet(const Readings& readings) const {
     const auto [at, fresh] = sheets.try_emplace(readings);
     if (!fresh) return at->second;
     for (const Operands& operands : sets)
@@ -138,7 +138,7 @@ struct Bench::State {
   }
 
   // The answers that what is faced, of the right types, is compared with.
-  Sheet& facing(const Readings& readings) const {
+  AnswerCache& facing(const Readings& readings) const {
     if (!oracle().given) return sheet(readings);
     const auto [at, fresh] = facing_sheets.try_emplace(readings);
     for (std::size_t set = 0; fresh && set < sets.size(); ++set)
@@ -156,7 +156,7 @@ struct Bench::State {
   Verdict judge_legal(const Outcome& outcome) const;
   Verdict judge_near_miss(const Outcome& outcome) const;
   Verdict judge_refusal(const Outcome& outcome) const;
-  bool is_vacuous(Sheet& sheet, const Variety& variety) const;
+  bool is_vacuous(AnswerCache& sheet, const Variety& variety) const;
 };
 
 namespace {
@@ -197,16 +197,16 @@ Verdict judge_shapes(const Outcome& outcome) {
 }  // namespace
 
 // The types of the outputs asked for, the first of which has that shape.
-std::vector<TensorType> Bench::State::wanted_types(const Shape& first, const Readings& readings) const {
+std::vector<TensorType> Judge::State::wanted_types(const Shape& first, const Readings& readings) const {
   std::vector<TensorType> types{{call.definition().type_of(call, call.definition().outputs.front()), first}};
   if (call.definition().outputs.size() == 1) return types;
-  const std::vector<Sheet::Slot>& slots = sheet(readings).slots.front();
+  const std::vector<AnswerCache::Slot>& slots = sheet(readings).slots.front();
   for (std::size_t i = 1; i < slots.size(); ++i) types.push_back({slots[i].answer->dtype(), slots[i].answer->shape()});
   return types;
 }
 
 // Wrong count, type or shape; nothing can be compared then.
-std::optional<Verdict> Bench::State::malformed(const Outcome& outcome, const std::vector<TensorType>& wanted) const {
+std::optional<Verdict> Judge::State::malformed(const Outcome& outcome, const std::vector<TensorType>& wanted) const {
   const std::vector<std::vector<TensorType>> answered = types_of(outcome);
   if (answered.size() != sets.size())
     return verdict(oracles::State::fail, "count",
@@ -229,7 +229,7 @@ std::optional<Verdict> Bench::State::malformed(const Outcome& outcome, const std
   return std::nullopt;
 }
 
-std::optional<Screening> Bench::State::screen(const Answer& answer, std::size_t set, const Tensor& got) const {
+std::optional<Screening> Judge::State::screen(const Answer& answer, std::size_t set, const Tensor& got) const {
   if (judgement.tier == Tier::exact) return std::nullopt;
   return answer.screen(got, {.only_nearest = judgement.level < Level::L2, .seed = seed + set});
 }
@@ -237,7 +237,7 @@ std::optional<Screening> Bench::State::screen(const Answer& answer, std::size_t 
 // A sample of what the filter decided, against the definition; where sums are long, the later ones against bins, and
 // fewer of them.
 constexpr Int most_defined_terms = 2048, most_confirmed_terms = 8192;
-void Bench::State::confirm(const Answer& answer, const Tensor& got, const Screening& screening) const {
+void Judge::State::confirm(const Answer& answer, const Tensor& got, const Screening& screening) const {
   Int terms = 0;
   for (const Sampled& sampled : screening.sampled) {
     if (terms >= most_confirmed_terms) break;
@@ -251,7 +251,7 @@ void Bench::State::confirm(const Answer& answer, const Tensor& got, const Screen
 }
 
 // Names the arithmetic that gives every output as a whole. Where none does, says how much of the output is off.
-std::string Bench::State::explanation(const Comparison& all, const Outcome& outcome, const Readings& readings) const {
+std::string Judge::State::explanation(const Comparison& all, const Outcome& outcome, const Readings& readings) const {
   std::vector<Computed> computed;
   for (std::size_t set = 0; set < sets.size(); ++set)
     for (std::size_t output = 0; output < outcome.sets[set].size(); ++output)
@@ -267,9 +267,9 @@ std::string Bench::State::explanation(const Comparison& all, const Outcome& outc
                               ", but would change the other " + std::to_string(others) + " as well");
 }
 
-Verdict Bench::State::compare_values(const Outcome& outcome, const Readings& readings, Variety* variety) const {
+Verdict Judge::State::compare_values(const Outcome& outcome, const Readings& readings, Variety* variety) const {
   face(outcome);
-  Sheet& answers = facing(readings);
+  AnswerCache& answers = facing(readings);
   Comparison all(judgement.level);
   const auto is_over = [&] { return all.wrong() >= judgement.most_wrong; };
   const auto compare = [&](std::size_t set, std::size_t output) {
@@ -301,7 +301,7 @@ Verdict Bench::State::compare_values(const Outcome& outcome, const Readings& rea
   return out;
 }
 
-Verdict Bench::State::judge_under(const Outcome& outcome, const Readings& readings, Variety* variety) const {
+Verdict Judge::State::judge_under(const Outcome& outcome, const Readings& readings, Variety* variety) const {
   const std::optional<Shape> shape = oracle().shape(call, readings);
   expects(shape.has_value(), "a legal call without a window");
   if (auto bad = malformed(outcome, wanted_types(*shape, readings))) return *bad;
@@ -311,7 +311,7 @@ Verdict Bench::State::judge_under(const Outcome& outcome, const Readings& readin
 
 // Mostly zero or constant answers let wrong kernels pass (numerics 4): nothing is shown where every answer is the same
 // number, or nine in ten are zero. Special values and windows without a term have their own rules.
-bool Bench::State::is_vacuous(Sheet& answers, const Variety& variety) const {
+bool Judge::State::is_vacuous(AnswerCache& answers, const Variety& variety) const {
   if (variety.special || variety.counted < vacuity_floor) return false;
   if (10 * variety.zeros >= 9 * variety.counted) return true;
   const bool is_told = 10 * (variety.zeros + variety.maybe_zeros) < 9 * variety.counted;
@@ -329,7 +329,7 @@ bool Bench::State::is_vacuous(Sheet& answers, const Variety& variety) const {
   return !varies || (!is_told && 10 * zeros >= 9 * variety.counted);
 }
 
-Verdict Bench::State::judge_legal(const Outcome& outcome) const {
+Verdict Judge::State::judge_legal(const Outcome& outcome) const {
   Variety variety;
   Verdict ruled = judge_under(outcome, {}, &variety);
   // Which reading of a clause about values it follows, a shape does not tell.
@@ -384,7 +384,7 @@ Verdict Bench::State::judge_legal(const Outcome& outcome) const {
   return ruled;
 }
 
-Verdict Bench::State::judge_near_miss(const Outcome& outcome) const {
+Verdict Judge::State::judge_near_miss(const Outcome& outcome) const {
   const auto fits = [&](const Readings& readings) {
     if (!oracle().shape(call, readings)) return false;
     return judge_under(outcome, readings).state == oracles::State::pass;
@@ -406,7 +406,7 @@ Verdict Bench::State::judge_near_miss(const Outcome& outcome) const {
 
 // Weighs a refusal against the readings, as a value is: one that makes the model illegal or its output empty excuses
 // it.
-Verdict Bench::State::judge_refusal(const Outcome& outcome) const {
+Verdict Judge::State::judge_refusal(const Outcome& outcome) const {
   if (!is_legal()) return verdict(oracles::State::pass, "refused", outcome.because);
   const auto is_empty = [&](const Readings& readings) {
     const std::optional<Shape> shape = oracle().shape(call, readings);
@@ -427,7 +427,7 @@ Verdict Bench::State::judge_refusal(const Outcome& outcome) const {
   return out;
 }
 
-Bench::Bench(Call call, std::vector<Operands> sets, Judgement judgement)
+Judge::Judge(Call call, std::vector<Operands> sets, Judgement judgement)
     : state_(new State{std::move(call), std::move(sets), judgement, {}, {}, {}, {}, {}, {}}) {
   expect_sound_environment();
   state_->seed = seed_of(state_->sets);
@@ -435,12 +435,12 @@ Bench::Bench(Call call, std::vector<Operands> sets, Judgement judgement)
   if (state_->is_legal()) state_->touched = oracles::touched(state_->call, state_->sets);
 }
 
-Bench::Bench(const Case& c, Judgement judgement) : Bench(c.call(), all_operands(c), judgement) {}
+Judge::Judge(const Case& c, Judgement judgement) : Judge(c.call(), all_operands(c), judgement) {}
 
-Bench::~Bench() = default;
-Bench::Bench(Bench&&) noexcept = default;
+Judge::~Judge() = default;
+Judge::Judge(Judge&&) noexcept = default;
 
-Verdict Bench::judge(const Outcome& outcome) const {
+Verdict Judge::judge(const Outcome& outcome) const {
   Verdict out;
   switch (outcome.kind) {
     case Outcome::Kind::outputs:
@@ -462,7 +462,7 @@ static Readings measured_by(const Verdict& verdict) {
   return verdict.state == oracles::State::contested ? Readings() : verdict.readings;
 }
 
-std::vector<Offender> Bench::offenders(const Outcome& outcome, const Verdict& verdict) const {
+std::vector<Offender> Judge::offenders(const Outcome& outcome, const Verdict& verdict) const {
   std::vector<Offender> list;
   if (outcome.kind != Outcome::Kind::outputs || !state_->is_legal()) return list;
   const Readings readings = measured_by(verdict);
@@ -470,7 +470,7 @@ std::vector<Offender> Bench::offenders(const Outcome& outcome, const Verdict& ve
   if (!shape || state_->malformed(outcome, state_->wanted_types(*shape, readings))) return list;
   const bool only_wrong = verdict.state == oracles::State::fail;
   state_->face(outcome);
-  Sheet& answers = state_->facing(readings);
+  AnswerCache& answers = state_->facing(readings);
   const auto add_offenders = [&](std::size_t set, std::size_t output) {
     const Tensor& tensor = outcome.sets[set][output];
     const Answer& answer = answers.answer(set, output);
@@ -495,8 +495,8 @@ std::vector<Offender> Bench::offenders(const Outcome& outcome, const Verdict& ve
   return list;
 }
 
-Evidence Bench::evidence(const Offender& offender, const Verdict& verdict) const {
-  Sheet& answers = state_->facing(measured_by(verdict));
+Evidence Judge::evidence(const Offender& offender, const Verdict& verdict) const {
+  AnswerCache& answers = state_->facing(measured_by(verdict));
   const auto set = static_cast<std::size_t>(offender.set), output = static_cast<std::size_t>(offender.output);
   Evidence out = evidence_of(answers.answer(set, output), offender.index, answers.element(set, output, offender.index),
                              offender.got, offender.set);
@@ -505,11 +505,11 @@ Evidence Bench::evidence(const Offender& offender, const Verdict& verdict) const
 }
 
 Verdict judge(const Case& c, const Outcome& outcome, const Judgement& judgement) {
-  return Bench(c, judgement).judge(outcome);
+  return Judge(c, judgement).judge(outcome);
 }
 
 Verdict judge(Call call, std::vector<Operands> sets, const Outcome& outcome, const Judgement& judgement) {
-  return Bench(std::move(call), std::move(sets), judgement).judge(outcome);
+  return Judge(std::move(call), std::move(sets), judgement).judge(outcome);
 }
 
 }  // namespace assay::oracles

@@ -38,12 +38,12 @@ struct Offender {
 };
 
 // The answers of one call over its data sets, worked out once and kept: judge several outcomes of one case with it.
-class Bench {
+class Judge {
  public:
-  Bench(Call call, std::vector<Operands> sets, Judgement judgement = {});
-  explicit Bench(const Case& c, Judgement judgement = {});
-  ~Bench();
-  Bench(Bench&&) noexcept;
+  Judge(Call call, std::vector<Operands> sets, Judgement judgement = {});
+  explicit Judge(const Case& c, Judgement judgement = {});
+  ~Judge();
+  Judge(Judge&&) noexcept;
 
   // Never throws for what a backend returned; BrokenPromise where the filter and the definition disagree.
   Verdict judge(const Outcome& outcome) const;

@@ -79,9 +79,9 @@ TEST_CASE("Of many wrong elements no more are looked at than are asked for", "[j
   for (const Tier tier : {Tier::exact, Tier::fast}) {
     Judgement judgement;
     judgement.tier = tier;
-    const Bench all(c, judgement);
+    const Judge all(c, judgement);
     judgement.most_wrong = 3;
-    const Bench few(c, judgement);
+    const Judge few(c, judgement);
     const Outcome outcome = answered({1, 1, 12}, shifted);
     const Verdict whole = all.judge(outcome), part = few.judge(outcome);
     CHECK(whole.elements == 24);
@@ -107,7 +107,7 @@ TEST_CASE("A value outside every reading is a fail with a certificate", "[judge]
 }
 
 TEST_CASE("Every element that made the verdict is listed", "[judge]") {
-  const Bench bench(parsed(valid_ceil));
+  const Judge bench(parsed(valid_ceil));
   const Outcome outcome = answered({1, 1, 3}, {1, 3.5, 2.5});
   const std::vector<Offender> offenders = bench.offenders(outcome, bench.judge(outcome));
   REQUIRE(offenders.size() == 4);  // the first and last element, in both data sets

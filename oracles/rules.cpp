@@ -195,7 +195,7 @@ using WindowRule = Element (*)(const WindowPoint&);
 struct Pool {
   Call call;
   Readings readings;
-  std::vector<Track> tracks;
+  std::vector<WindowAxis> tracks;
   Cells x;
   Shape shape;
 

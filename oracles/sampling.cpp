@@ -21,10 +21,10 @@ Int floor_of(const Dyadic& value) {
   return -static_cast<Int>(down << shift == magnitude ? down : Integer(down + 1));
 }
 
-Dyadic first(const Track& t) { return whole(-t.before); }
-Dyadic last(const Track& t) { return whole(t.in - 1 + t.after); }
+Dyadic first(const WindowAxis& t) { return whole(-t.before); }
+Dyadic last(const WindowAxis& t) { return whole(t.in - 1 + t.after); }
 
-bool is_outside_padding(const Sample::Coordinate& c, const Track& t) { return c.at < first(t) || c.at > last(t); }
+bool is_outside_padding(const Sample::Coordinate& c, const WindowAxis& t) { return c.at < first(t) || c.at > last(t); }
 
 // |x| summed over the corners covers b - a of a + t(b - a); weight and mask may be multiplied in before or after.
 Dyadic largest_of(const Sample& s, const Blend& one) {
@@ -52,7 +52,7 @@ Dyadic Sample::Coordinate::change(const Machine& machine) const {
 
 Dyadic Sample::factor() const { return mask ? weight.value() * mask->value() : weight.value(); }
 
-Sampling::Sampling(const Call& call, const Operands& in, std::vector<Track> tracks, const Readings& readings)
+Sampling::Sampling(const Call& call, const Operands& in, std::vector<WindowAxis> tracks, const Readings& readings)
     : dtype_(call.type("X").dtype),
       tracks_(std::move(tracks)),
       hard_zero_(readings.of("A20") == "hard-zero"),
@@ -64,7 +64,7 @@ Sampling::Sampling(const Call& call, const Operands& in, std::vector<Track> trac
   if (in.size() > 3 && in[3]) b_.emplace(*in[3]);
   if (in.size() > 4 && in[4]) mask_.emplace(*in[4]);
   shape_ = {x_.extent(0), w_.extent(0)};
-  for (const Track& t : tracks_) {
+  for (const WindowAxis& t : tracks_) {
     shape_.push_back(t.windows);
     taps_.push_back(t.taps);
     plane_.push_back(t.in);
@@ -129,7 +129,7 @@ bool Sampling::reaches_border(Int index) const {
   });
 }
 
-bool Sampling::is_at_border(const Sample::Coordinate& c, const Track& t) const {
+bool Sampling::is_at_border(const Sample::Coordinate& c, const WindowAxis& t) const {
   const Dyadic change = c.change({.format = &accumulator()});
   return !change.is_zero() && (abs(c.at - first(t)) <= change || abs(c.at - last(t)) <= change);
 }

@@ -64,12 +64,12 @@ struct Blend {
 
 class Sampling {
  public:
-  Sampling(const Call& call, const Operands& in, std::vector<Track> tracks, const Readings& readings);
+  Sampling(const Call& call, const Operands& in, std::vector<WindowAxis> tracks, const Readings& readings);
 
   const Shape& shape() const { return shape_; }  // of the output
   DType dtype() const { return dtype_; }
   std::size_t axes() const { return tracks_.size(); }
-  const std::vector<Track>& tracks() const { return tracks_; }
+  const std::vector<WindowAxis>& tracks() const { return tracks_; }
   Int groups() const { return group_; }
   Int offset_groups() const { return offset_group_; }
   // What coordinates and sums are computed in.
@@ -101,7 +101,7 @@ class Sampling {
   bool reaches_border(Int index) const;
 
  private:
-  bool is_at_border(const Sample::Coordinate& c, const Track& t) const;
+  bool is_at_border(const Sample::Coordinate& c, const WindowAxis& t) const;
   bool is_near(const Sample& s) const;
   bool may_multiply_edge(const Sample& s) const;
   bool is_zero_by_reading(const Sample& s) const;
@@ -115,7 +115,7 @@ class Sampling {
   void add_bias(Blend& total, const Scalar& bias) const;
 
   DType dtype_;
-  std::vector<Track> tracks_;
+  std::vector<WindowAxis> tracks_;
   bool hard_zero_;
   Int group_, offset_group_;
   Cells x_, w_, offset_;

@@ -80,7 +80,7 @@ Gathered gather(const std::vector<Int>& extents, Read&& read) {
   return out;
 }
 
-std::vector<std::size_t> winograd_axes(const std::vector<Track>& tracks) {
+std::vector<std::size_t> winograd_axes(const std::vector<WindowAxis>& tracks) {
   std::vector<std::size_t> axes;
   for (std::size_t i = 0; i < tracks.size(); ++i)
     if (tracks[i].taps == 3) axes.push_back(i);
@@ -128,9 +128,9 @@ Amplified amplified(const Neighbourhood& around, int m, const std::vector<Int>& 
 
 }  // namespace
 
-bool winograd_applies(const std::vector<Track>& tracks) {
+bool winograd_applies(const std::vector<WindowAxis>& tracks) {
   const bool fits = std::ranges::all_of(
-      tracks, [](const Track& t) { return (t.taps == 3 || t.taps == 1) && t.stride == 1 && t.dilation == 1; });
+      tracks, [](const WindowAxis& t) { return (t.taps == 3 || t.taps == 1) && t.stride == 1 && t.dilation == 1; });
   return fits && !winograd_axes(tracks).empty();
 }
 

@@ -19,7 +19,7 @@ namespace assay::oracles {
 // One output of a convolution as Winograd sees it. `input(c, at)` is the cell at a position of the plane of the group's
 // channel c, zero outside; `weight(c, tap)` likewise.
 struct Neighbourhood {
-  std::vector<Track> tracks;
+  std::vector<WindowAxis> tracks;
   std::vector<Int> window;  // the output position
   Int channels = 0;
   std::function<Scalar(Int, const std::vector<Int>&)> input;
@@ -28,7 +28,7 @@ struct Neighbourhood {
 };
 
 // At least one axis of three taps, the others of one; stride 1 and dilation 1 everywhere.
-bool winograd_applies(const std::vector<Track>& tracks);
+bool winograd_applies(const std::vector<WindowAxis>& tracks);
 
 // The allowance of F(m,3), m = 2 or 4, computed in `format`.
 Allowance winograd(const Neighbourhood& around, int m, const Format& format, std::string arithmetic);

@@ -222,7 +222,7 @@ void write_body(const Report& report, const Sealing& sealing, std::ostream& out)
   document.member("not_recorded", sealing.artefacts.not_recorded);
   document.member("ledger", ledger_json(report));
   document.member("report", {{"schema", schema_version}, {"sha256", sealing.report_sha256}});
-  document.member("command", certify_line(report.asked, sealing.generated, sealing.ledger));
+  document.member("command", certify_line(report.asked, name(report.suite.length), sealing.generated, sealing.ledger));
   document.member("totals", counts_json(report.totals));
   document.list("operators", rows_of(report), [&](const auto& entry) { return version_json(report, entry); });
   document.list("rulings", report.rulings, ruling_json);
@@ -232,7 +232,7 @@ void write_body(const Report& report, const Sealing& sealing, std::ostream& out)
 
 std::optional<std::string> obstacle(const Report& report) {
   if (!report.suite.complete)
-    return "it takes the whole suite: leave out --ops and --types, and let --suite be full and --cases at least " +
+    return "it takes the whole suite: leave out --ops and --types, and let --suite be default or full and --cases at least " +
            std::to_string(suites::default_generated);
   if (!report.campaign.is_complete()) return "the run was interrupted";
   if (report.agreed.baseline) return "a baseline excuses breaches that nobody stands for; use --expectations";

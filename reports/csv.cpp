@@ -42,12 +42,12 @@ std::string list(const Json& row, const char* name) {
   return text;
 }
 
-std::string_view name(Standing standing) {
+std::string_view name(RowOutcome standing) {
   switch (standing) {
-    case Standing::passes: return "passes";
-    case Standing::skipped: return "skipped";
-    case Standing::apart: return "apart";
-    case Standing::expected: return "expected";
+    case RowOutcome::passes: return "passes";
+    case RowOutcome::skipped: return "skipped";
+    case RowOutcome::apart: return "apart";
+    case RowOutcome::expected: return "expected";
     default: return "breaks";
   }
 }

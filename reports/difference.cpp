@@ -21,7 +21,7 @@ Json member(const Json& object, const char* name) {
 }
 
 bool breaks(const CaseRow& row) {
-  return row.standing == Standing::breaches || row.standing == Standing::error || row.standing == Standing::apart;
+  return row.standing == RowOutcome::breaches || row.standing == RowOutcome::error || row.standing == RowOutcome::apart;
 }
 
 bool was_judged_good(const CaseRow& row) { return row.state == "pass" || row.state == "contested"; }

@@ -71,7 +71,7 @@ Json finding_json(const FuzzReport& report, const suites::Finding& finding, std:
   return json;
 }
 
-Json peak_json(const FuzzReport& report, const suites::Peak& peak) {
+Json peak_json(const FuzzReport& report, const suites::WorstCase& peak) {
   const std::string canonical = line(peak.c);
   return {{"island", peak.island},
           {"op", text(peak.c.version)},
@@ -101,7 +101,7 @@ void write_coverage(const suites::CoverageRow& row, std::ostream& out) {
 
 // The highest of all islands.
 void write_peak(const FuzzReport& report, std::ostream& out) {
-  const auto share = [](const suites::Peak& peak) { return peak.answered.verdict.worst_share; };
+  const auto share = [](const suites::WorstCase& peak) { return peak.answered.verdict.worst_share; };
   const auto highest = std::ranges::max_element(report.peaks, {}, share);
   if (highest == report.peaks.end()) return;
   std::array<char, 32> digits{};
@@ -198,7 +198,7 @@ void write_json(const FuzzReport& report, std::ostream& out) {
   });
   document.list("clauses", clauses_json(clauses_in(report)), [](const Json& each) { return each; });
   document.list("coverage", report.harvest.coverage.table().rows, coverage_json);
-  document.list("peaks", report.peaks, [&](const suites::Peak& peak) { return peak_json(report, peak); });
+  document.list("peaks", report.peaks, [&](const suites::WorstCase& peak) { return peak_json(report, peak); });
   document.list("causes", report.causes, [&](const Cause& cause) {
     return cause_json(cause, report.findings, replay_line(report.asked, report.findings[cause.smallest].line));
   });

@@ -17,7 +17,7 @@ struct FuzzReport {
   Asked asked;
   Run run;
   suites::Harvest harvest;
-  std::vector<suites::Peak> peaks;        // what bound seeking came to, by island
+  std::vector<suites::WorstCase> peaks;   // what bound seeking came to, by island
   std::vector<suites::Finding> findings;  // looked at again, shrunk
   std::vector<suites::Cause> causes;      // of these, the most frequent first
   std::vector<std::size_t> cause_of;      // by failure of the harvest, as suites::cause_of_each

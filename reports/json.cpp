@@ -75,7 +75,7 @@ Json constraint_json(const ConstraintRow& row) {
 }
 
 Json finding_json(const Report& report, const ReportedFinding& finding) {
-  const suites::Planned& first = report.suite.cases[finding.first];
+  const suites::SuiteCase& first = report.suite.cases[finding.first];
   Json json = {{"op", text(finding.version)}, {"state", oracles::name(finding.state)},
                {"because", finding.because},  {"detail", finding.detail},
                {"count", finding.count},      {"deciding", finding.deciding},
@@ -150,7 +150,7 @@ std::vector<suites::Mark> marks_of(const Report& report, std::size_t index) {
 }
 
 Json verdict_json(const Report& report, std::size_t index) {
-  const suites::Planned& planned = report.suite.cases[index];
+  const suites::SuiteCase& planned = report.suite.cases[index];
   const Verdict& verdict = *report.campaign.verdicts[index];
   Json json = {{"id", case_id(planned.line)},    {"line", planned.line},
                {"class", report.classes[index]}, {"state", oracles::name(verdict.state)},
@@ -182,7 +182,7 @@ Json entry_json(const suites::Entry& entry, const suites::Use& use) {
           {"met", use.met},         {"covered", use.covered},   {"passed", use.passed}};
 }
 
-Json ledger_json(const Agreed& agreed) {
+Json ledger_json(const Expectations& agreed) {
   if (!agreed.ledger) return nullptr;
   Json entries = Json::array(), complaints = Json::array();
   for (std::size_t i = 0; i < agreed.ledger->entries.size(); ++i)

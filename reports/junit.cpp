@@ -124,8 +124,8 @@ std::string story(const CaseRow& row) {
 }
 
 std::string reason(const CaseRow& row) {
-  if (row.standing == Standing::expected) return "expected: " + row.marks();
-  if (row.standing == Standing::apart)
+  if (row.standing == RowOutcome::expected) return "expected: " + row.marks();
+  if (row.standing == RowOutcome::apart)
     return words(*row.json, "class") + " does not decide on conformance; " + row.state + in_brackets(row.because);
   return row.state + in_brackets(row.detail.empty() ? row.because : row.detail);
 }
@@ -134,9 +134,9 @@ void add_case(Suite& suite, const CaseRow& row) {
   const std::string type = row.state + in_brackets(row.because);
   const std::string why = row.detail.empty() ? row.marks() : row.detail;
   switch (row.standing) {
-    case Standing::passes: return suite.passes(row.line);
-    case Standing::breaches: return suite.fails(row.line, type, why, story(row));
-    case Standing::error: return suite.errs(row.line, type, why, story(row));
+    case RowOutcome::passes: return suite.passes(row.line);
+    case RowOutcome::breaches: return suite.fails(row.line, type, why, story(row));
+    case RowOutcome::error: return suite.errs(row.line, type, why, story(row));
     default: return suite.skips(row.line, reason(row));
   }
 }

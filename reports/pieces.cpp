@@ -34,10 +34,10 @@ std::string_view name_of(suites::Presenting presenting) {
   }
 }
 
-std::string_view name_of(suites::Lawfulness laws) {
+std::string_view name_of(suites::LawSampling laws) {
   switch (laws) {
-    case suites::Lawfulness::none: return "none";
-    case suites::Lawfulness::sample: return "sample";
+    case suites::LawSampling::none: return "none";
+    case suites::LawSampling::sample: return "sample";
     default: return "all";
   }
 }
@@ -217,7 +217,7 @@ Json types_json(const std::map<DType, Counts>& types) {
   return json;
 }
 
-Json picture_json(const oracles::Picture& picture) {
+Json picture_json(const oracles::ErrorMap& picture) {
   Json json = {{"type", name(picture.dtype)}, {"shape", picture.shape}, {"axes", picture.axes}};
   if (picture.answered) {
     json["got_shape"] = *picture.answered;
@@ -225,7 +225,7 @@ Json picture_json(const oracles::Picture& picture) {
   }
   Json ulp = Json::array(), worst = Json::array();
   for (const std::optional<double>& each : picture.ulp) ulp.push_back(distance_json(each));
-  for (const oracles::Picture::Drawn& each : picture.worst) {
+  for (const oracles::ErrorMap::Drawn& each : picture.worst) {
     worst.push_back({{"index", each.index}, {"got", each.got}, {"want", each.want}});
     if (!each.lower.empty()) worst.back().update(Json{{"lower", each.lower}, {"upper", each.upper}});
     worst.back()["ulp"] = distance_json(each.ulp);

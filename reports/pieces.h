@@ -2,7 +2,7 @@
 // Pieces: members that more than one kind of report has, as JSON.
 #pragma once
 
-#include "oracles/picture.h"
+#include "oracles/error_map.h"
 #include "reports/report.h"
 #include "suites/triage/account.h"
 #include "suites/triage/fuzz.h"
@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 std::string dumped(const Json& json);                     // a backend's words may be any bytes
 std::string_view name_of(suites::Presenting presenting);  // "sample"
-std::string_view name_of(suites::Lawfulness laws);
+std::string_view name_of(suites::LawSampling laws);
 Json counts_json(const Counts& counts);
 Json tool_json(const Asked& asked);
 Json standard_json();
@@ -41,7 +41,7 @@ Json exception_json(const Exception& exception);
 Json errors_json(const std::map<DType, suites::Errors>& errors);
 std::map<DType, suites::Errors> errors_of(const Json& errors);
 Json types_json(const std::map<DType, Counts>& types);
-Json picture_json(const oracles::Picture& picture);
+Json picture_json(const oracles::ErrorMap& picture);
 // Writes what a text for an issue tracker is put together from: title, opening, script, closing.
 Json account_json(const suites::Account& account);
 // Constraints and rulings by id, "Conv.C6" and "A8", in their order: the words of `assay explain`.

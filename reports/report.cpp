@@ -53,7 +53,7 @@ bool counts_apart(const Report& report, std::size_t index, const Verdict& verdic
 
 void count_states(Report& report) {
   for (State state : oracles::all_states) report.totals[state] = 0;
-  for_each_verdict(report, [&](std::size_t i, const suites::Planned&, const Verdict& verdict) {
+  for_each_verdict(report, [&](std::size_t i, const suites::SuiteCase&, const Verdict& verdict) {
     ++(counts_apart(report, i, verdict) ? report.special : report.totals)[verdict.state];
     ++report.by_class[report.classes[i]][verdict.state];
     if (is_excused(report, i, verdict) && !counts_apart(report, i, verdict)) ++report.excused[verdict.state];
@@ -82,8 +82,8 @@ void close(Certification& row) {
 
 void count_operators(Report& report) {
   std::map<OpVersion, OperatorRow> rows;
-  for (const suites::Planned& p : report.suite.cases) rows[p.c.version].version = p.c.version;
-  for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
+  for (const suites::SuiteCase& p : report.suite.cases) rows[p.c.version].version = p.c.version;
+  for_each_verdict(report, [&](std::size_t i, const suites::SuiteCase& p, const Verdict& verdict) {
     OperatorRow& row = rows[p.c.version];
     const DType type = suites::first_type(p.c);
     Counts& of_type = row.types[type];
@@ -104,8 +104,8 @@ void count_operators(Report& report) {
   }
 }
 
-void cover(Report& report, const std::vector<oracles::Nature>& natures) {
-  for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
+void cover(Report& report, const std::vector<oracles::Classification>& natures) {
+  for_each_verdict(report, [&](std::size_t i, const suites::SuiteCase& p, const Verdict& verdict) {
     report.coverage.add(p.c, natures[i]);
     for (const auto& [ruling, reading] : verdict.followed) report.coverage.follow(p.c.version, ruling, reading);
   });
@@ -118,7 +118,7 @@ bool by_number(const RulingRow& a, const RulingRow& b) {
 
 void count_rulings(Report& report) {
   std::map<std::string, RulingRow> rows;
-  for_each_verdict(report, [&](std::size_t, const suites::Planned&, const Verdict& verdict) {
+  for_each_verdict(report, [&](std::size_t, const suites::SuiteCase&, const Verdict& verdict) {
     for (const auto& [id, reading] : verdict.followed) ++rows[id].followed[reading];
   });
   for (auto& [id, row] : rows) {
@@ -146,7 +146,7 @@ void tally(ConstraintRow& row, State state) {
 
 void count_constraints(Report& report) {
   std::map<std::tuple<std::string, std::size_t, std::string>, ConstraintRow> rows;
-  for_each_verdict(report, [&](std::size_t, const suites::Planned& p, const Verdict& verdict) {
+  for_each_verdict(report, [&](std::size_t, const suites::SuiteCase& p, const Verdict& verdict) {
     for (const std::string& id : verdict.violated) {
       ConstraintRow& row = rows[{p.c.version.name, id.size(), id}];
       row.id = p.c.version.name + "." + id;
@@ -172,7 +172,7 @@ std::string gist(const std::string& detail) {
 // Marks come after what breaks the text, and are grouped by what showed them.
 void group_marks(Report& report) {
   std::map<std::tuple<std::string, OpVersion, std::string>, ReportedFinding> groups;
-  for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
+  for_each_verdict(report, [&](std::size_t i, const suites::SuiteCase& p, const Verdict& verdict) {
     for (const suites::Mark& mark : report.campaign.marks[i]) {
       if (report.agreed.excuses(i, mark.name)) continue;
       ReportedFinding& finding = groups[{mark.name, p.c.version, mark.by}];
@@ -187,7 +187,7 @@ void group_marks(Report& report) {
 // By cause; what has none, since the run was interrupted, by what it says.
 void group_findings(Report& report) {
   std::map<std::tuple<int, OpVersion, std::size_t, std::string, std::string>, ReportedFinding> groups;
-  for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
+  for_each_verdict(report, [&](std::size_t i, const suites::SuiteCase& p, const Verdict& verdict) {
     if (!breaks_conformance(verdict.state, report.asked.strict) || is_excused(report, i, verdict)) return;
     const std::size_t cause = report.cause_of[i];
     const bool has_cause = cause != suites::no_cause;
@@ -254,7 +254,7 @@ Exception exception_of(std::size_t cause, const std::vector<Case>& cases, const 
 
 void find_exceptions(Report& report) {
   std::map<OpVersion, Exhibits> exhibits;
-  for_each_verdict(report, [&](std::size_t i, const suites::Planned& p, const Verdict& verdict) {
+  for_each_verdict(report, [&](std::size_t i, const suites::SuiteCase& p, const Verdict& verdict) {
     Exhibits& own = exhibits[p.c.version];
     if (report.cause_of[i] != suites::no_cause)
       own.breaking[report.cause_of[i]].push_back(p.c);
@@ -285,7 +285,7 @@ bool has_empty_input(const Case& c) {
 void choose_smallest(Report& report) {
   for (ReportedFinding& finding : report.findings) {
     const auto size = [&](std::size_t i) {
-      const suites::Planned& planned = report.suite.cases[i];
+      const suites::SuiteCase& planned = report.suite.cases[i];
       return std::tuple(has_empty_input(planned.c), generators::size_of(planned.c), planned.line.size(), i);
     };
     finding.smallest = *std::ranges::min_element(finding.cases, {}, size);
@@ -360,10 +360,10 @@ static std::string limits_of(const Asked& asked) {
 
 suites::Provenance provenance_of(const Asked& asked, const suites::Description& backend) {
   suites::Provenance provenance{asked.tool_version, asked.backend, backend, {}};
-  provenance.conduct.level = asked.level;
-  provenance.conduct.settings.threads = asked.threads;
-  provenance.conduct.settings.optimization = asked.optimization;
-  provenance.conduct.options = asked.options;
+  provenance.run_options.level = asked.level;
+  provenance.run_options.settings.threads = asked.threads;
+  provenance.run_options.settings.optimization = asked.optimization;
+  provenance.run_options.options = asked.options;
   provenance.limits = limits_of(asked);
   return provenance;
 }
@@ -377,9 +377,9 @@ std::string replay_line(const Asked& asked, std::string_view line) {
   return suites::replay_command(provenance, vector->second);
 }
 
-std::string certify_line(const Asked& asked, Int generated, std::string_view ledger) {
+std::string certify_line(const Asked& asked, std::string_view suite, Int generated, std::string_view ledger) {
   const auto word = [](std::string_view text) { return suites::shell_word(text); };
-  std::string command = "assay certify --backend " + word(asked.backend) + " --suite full";
+  std::string command = "assay certify --backend " + word(asked.backend) + " --suite " + std::string(suite);
   if (!asked.profile.empty()) command += " --profile " + asked.profile;
   command += " --seed " + std::to_string(asked.seed) + " --cases " + std::to_string(generated);
   command += " --level " + std::string(oracles::name(asked.level));
@@ -418,13 +418,13 @@ const suites::Mark& mark_of(const Report& report, const ReportedFinding& finding
   return *found;
 }
 
-std::string Asked::configuration() const { return suites::configuration(provenance_of(*this, {}).conduct); }
+std::string Asked::configuration() const { return suites::configuration(provenance_of(*this, {}).run_options); }
 
-bool Agreed::excuses(std::size_t index, std::string_view word) const {
+bool Expectations::excuses(std::size_t index, std::string_view word) const {
   return (ledger && settlement.excuses(index, word)) || (baseline && comparison.excuses(index, word));
 }
 
-Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run, Agreed agreed,
+Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run, Expectations agreed,
               suites::Sorted sorted) {
   Report report;
   report.suite = std::move(suite);
@@ -435,9 +435,9 @@ Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run r
   report.sorted = std::move(sorted);
   expects(report.campaign.verdicts.size() == report.suite.cases.size(), "one verdict per planned case");
   report.campaign.marks.resize(report.suite.cases.size());
-  std::vector<oracles::Nature> natures;
-  for (const suites::Planned& p : report.suite.cases) natures.push_back(oracles::nature_of(p.c));
-  for (const oracles::Nature& nature : natures) report.classes.emplace_back(nature.case_class);
+  std::vector<oracles::Classification> natures;
+  for (const suites::SuiteCase& p : report.suite.cases) natures.push_back(oracles::nature_of(p.c));
+  for (const oracles::Classification& nature : natures) report.classes.emplace_back(nature.case_class);
   find_causes(report);
   count_states(report);
   count_operators(report);

@@ -48,7 +48,7 @@ struct Asked {
   Int memory_mib = 0;
   int pack = 1;
   suites::Presenting presenting = suites::Presenting::sample;
-  suites::Lawfulness laws = suites::Lawfulness::none;
+  suites::LawSampling laws = suites::LawSampling::none;
   bool exhaustive = false;  // no circuit breaker
   // Of golden vectors: the folder of each line, which is replayed instead.
   std::map<std::string, std::string, std::less<>> vectors = {};
@@ -68,13 +68,13 @@ struct Run {
   std::string cpu;
   std::string isolation = {};  // of the workers, in words
   double host_seconds = 0;     // of processor time for generating, judging and speaking; the backend's own is not in it
-  suites::Upkeep upkeep = {};
+  suites::ResourceUse upkeep = {};
 };
 
 // What was agreed before the run: breaches that a ledger expects or a baseline knows are told, and do not count.
-struct Agreed {
+struct Expectations {
   std::optional<suites::Ledger> ledger;
-  suites::Settlement settlement;  // of the ledger
+  suites::LedgerResult settlement;  // of the ledger
   std::optional<suites::Baseline> baseline;
   suites::BaselineComparison comparison;  // with the baseline
 
@@ -139,7 +139,7 @@ struct Report {
   suites::Campaign campaign;
   Asked asked;
   Run run;
-  Agreed agreed;
+  Expectations agreed;
   suites::Sorted sorted;  // what broke conformance and was not agreed
 
   std::vector<std::string> classes;  // by index of the suite
@@ -160,7 +160,7 @@ struct Report {
   bool is_as_agreed() const { return certified == Certified::conforms && agreed.settlement.complaints.empty(); }
 };
 
-Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run, Agreed agreed = {},
+Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run, Expectations agreed = {},
               suites::Sorted sorted = {});
 
 // Tells whether a verdict does not conform. A contested one does not under `strict`.
@@ -179,7 +179,7 @@ const suites::Mark& mark_of(const Report& report, const ReportedFinding& finding
 std::string replay_line(const Asked& asked, std::string_view line);
 std::string replay_line(const Asked& asked, std::string_view line, const suites::Mark& mark);
 // The command that asks the whole suite again; `ledger` as named on the command line, empty for none.
-std::string certify_line(const Asked& asked, Int generated, std::string_view ledger);
+std::string certify_line(const Asked& asked, std::string_view suite, Int generated, std::string_view ledger);
 
 // The JSON document of report.schema.json.
 void write_json(const Report& report, std::ostream& out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/report.h"
 
-#include "reports/draft.h"
+#include "reports/atomic_file.h"
 
 #include <catch2/catch.hpp>
 
@@ -180,7 +180,7 @@ TEST_CASE("findings that say the same are one, the gravest first", "[report]") {
 // A ledger whose one entry expects AveragePool-19 to fail.
 Report with_ledger(const std::vector<Told>& all, const std::string& expires) {
   Report plain = told(all);
-  Agreed agreed;
+  Expectations agreed;
   agreed.ledger = suites::parse_ledger(R"({"ledger":1,"entries":[{"id":"pool","operators":["AveragePool-19"],"states":)"
                                        R"(["fail"],"reason":"known","link":"L","owner":"me","expires":")" +
                                            expires + "\"}]}",
@@ -224,7 +224,7 @@ TEST_CASE("an expired, unused or passing entry breaks a run that conforms", "[re
 TEST_CASE("against a baseline only what is new counts", "[report]") {
   const Report then = told({{pool, wrong_value()}, {conv, verdict(State::pass)}});
   Report now = told({{pool, wrong_value()}, {conv, wrong_value()}});
-  Agreed agreed;
+  Expectations agreed;
   agreed.baseline = suites::parse_baseline(json(then), "old.json");
   agreed.comparison = suites::compare(*agreed.baseline, now.suite, now.campaign, suites::Measure::lenient);
   now = report(now.suite, now.campaign, now.asked, now.run, agreed);
@@ -277,18 +277,18 @@ TEST_CASE("the session of certify", "[report][approval]") {
 }
 
 TEST_CASE("a report that cannot be written is found when it is opened", "[report]") {
-  CHECK_THROWS_AS(Draft("/nowhere/at/all.json"), InputError);
-  CHECK_THROWS_AS(Draft("/dev/null"), InputError);
+  CHECK_THROWS_AS(AtomicFile("/nowhere/at/all.json"), InputError);
+  CHECK_THROWS_AS(AtomicFile("/dev/null"), InputError);
 }
 
 TEST_CASE("a draft takes its name only when it is finished", "[report]") {
   const auto target = std::filesystem::temp_directory_path() / ("assay-draft-" + std::to_string(std::rand()) + ".json");
   {
-    Draft draft(target);
+    AtomicFile draft(target);
     draft.out() << "half";
   }
   CHECK_FALSE(std::filesystem::exists(target));
-  Draft draft(target);
+  AtomicFile draft(target);
   draft.out() << "whole";
   draft.finish();
   CHECK(std::filesystem::file_size(target) == 5);

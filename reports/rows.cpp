@@ -40,16 +40,16 @@ struct Breaches {
   bool is_agreed() const { return std::ranges::includes(agreed, all); }
 };
 
-Standing standing_of(const Json& verdict, const std::string& state, bool strict, bool counts_special) {
+RowOutcome standing_of(const Json& verdict, const std::string& state, bool strict, bool counts_special) {
   const Breaches breaches(verdict, state, strict);
   if (!breaches.all.empty()) {
-    if (breaches.is_agreed()) return Standing::expected;
-    if (state == "error" && !breaches.agreed.contains(state)) return Standing::error;
+    if (breaches.is_agreed()) return RowOutcome::expected;
+    if (state == "error" && !breaches.agreed.contains(state)) return RowOutcome::error;
     const auto of_class = verdict.find("class");
-    return of_class == verdict.end() || decides(of_class->get<std::string>(), counts_special) ? Standing::breaches
-                                                                                              : Standing::apart;
+    return of_class == verdict.end() || decides(of_class->get<std::string>(), counts_special) ? RowOutcome::breaches
+                                                                                              : RowOutcome::apart;
   }
-  return state == "unsupported" || state == "unscored" || state == "not run" ? Standing::skipped : Standing::passes;
+  return state == "unsupported" || state == "unscored" || state == "not run" ? RowOutcome::skipped : RowOutcome::passes;
 }
 
 CaseRow case_row(const Json& verdict, bool strict, bool counts_special) {

@@ -20,7 +20,7 @@ std::string op_of(std::string_view line);
 std::string readings_text(const Json& readings);
 
 // What a case means for the result of the run.
-enum class Standing {
+enum class RowOutcome {
   passes,
   skipped,   // unsupported or unscored: nothing was found out
   apart,     // a breach in a class of cases that does not decide on conformance
@@ -34,7 +34,7 @@ struct CaseRow {
   const Json* json = nullptr;  // the verdict
   std::string op, line, state, because, detail;
   std::string cause;  // its sentence; empty where it is of none
-  Standing standing = Standing::passes;
+  RowOutcome standing = RowOutcome::passes;
 
   std::string marks() const;   // "unstable (repeated), xfail (entry)"
   std::string replay() const;  // of its state; empty where it passes

@@ -100,7 +100,7 @@ void write_special(const Report& report, std::ostream& out) {
 
 // What one question showed beside its verdict.
 void write_mark(const Report& report, const ReportedFinding& finding, Colour colour, std::ostream& out) {
-  const suites::Planned& planned = report.suite.cases[finding.first];
+  const suites::SuiteCase& planned = report.suite.cases[finding.first];
   const suites::Mark& mark = mark_of(report, finding);
   out << painted(padded(upper(mark.name), 13), colour) << " " << text(finding.version) << ": " << finding.count
       << (finding.count == 1 ? " case, " : " cases, ") << mark.by << "\n";
@@ -129,7 +129,7 @@ Int not_told(const Report& report, std::size_t cause) {
 
 // Of an interrupted run, whose failures were not sorted.
 void write_unsorted(const Report& report, const ReportedFinding& finding, Colour colour, std::ostream& out) {
-  const suites::Planned& planned = report.suite.cases[finding.first];
+  const suites::SuiteCase& planned = report.suite.cases[finding.first];
   out << painted(padded(upper(name(finding.state)), 13), colour) << " " << text(finding.version) << ": "
       << finding.count << " " << finding.because << "\n";
   if (!finding.detail.empty()) write_wrapped(finding.detail, out);
@@ -213,7 +213,7 @@ Int excused(const Report& report) {
 
 // What was agreed before the run, and what has become of it.
 void write_agreed(const Report& report, Colour colour, std::ostream& out) {
-  const Agreed& agreed = report.agreed;
+  const Expectations& agreed = report.agreed;
   if (agreed.ledger) {
     Int covered = 0;
     for (const auto& expectations : agreed.settlement.expectations)

@@ -77,7 +77,7 @@ bool can_end(const Json& verdict, bool is_near_miss) {
 bool is_agreed(const std::string& mark) { return mark == "xfail" || mark == "xpass" || mark == "known"; }
 
 // What is wrong with one verdict by the rules every verdict keeps; empty where nothing is.
-std::string inconsistency(const Json& verdict, const suites::Planned& planned, const suites::Suite& suite,
+std::string inconsistency(const Json& verdict, const suites::SuiteCase& planned, const suites::Suite& suite,
                           const std::string& asked) {
   if (verdict.at("line") != planned.line) return "another case than the suite has there";
   if (verdict.at("id") != case_id(planned.line)) return "the id is not that of its line";
@@ -119,14 +119,16 @@ std::optional<Broken> broken_command(const Json& certificate, const Json& report
   asked.presenting = options.at("presentations") == "none"  ? suites::Presenting::none
                      : options.at("presentations") == "all" ? suites::Presenting::all
                                                             : suites::Presenting::sample;
-  asked.laws = options.at("laws") == "none"  ? suites::Lawfulness::none
-               : options.at("laws") == "all" ? suites::Lawfulness::all
-                                             : suites::Lawfulness::sample;
+  asked.laws = options.at("laws") == "none"  ? suites::LawSampling::none
+               : options.at("laws") == "all" ? suites::LawSampling::all
+                                             : suites::LawSampling::sample;
   asked.exhaustive = options.value("exhaustive", false);
   asked.timeout_seconds = options.at("timeout_seconds").get<double>();
   asked.memory_mib = options.at("memory_mib").get<Int>();
   const std::string command = certificate.at("command").get<std::string>();
-  const std::string plain = certify_line(asked, certificate.at("suite").at("generated").get<Int>(), "");
+  const Json& suite = certificate.at("suite");
+  const bool is_full = suite.at("name").get<std::string>().starts_with("assay full");
+  const std::string plain = certify_line(asked, is_full ? "full" : "default", suite.at("generated").get<Int>(), "");
   const std::size_t files = plain.rfind(" --report ");
   const bool has_ledger = !report.at("ledger").is_null();
   if (has_ledger

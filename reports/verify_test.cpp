@@ -121,7 +121,7 @@ Report report_of(int jobs = 1, bool is_conforming = false) {
     campaign.verdicts.push_back(verdict_of(is_conforming && !is_near_miss ? plain : told()[i], suite.cases[i].c));
     campaign.marks.push_back(is_conforming ? std::vector<suites::Mark>{} : told()[i].marks);
   }
-  Agreed agreed;
+  Expectations agreed;
   if (!is_conforming) {
     agreed.ledger = suites::parse_ledger(ledger_text, "known.json");
     agreed.settlement = suites::settle(*agreed.ledger, suite, campaign, {}, suites::today());
@@ -254,7 +254,7 @@ TEST_CASE("a certificate states level, share, readings, breaches and excuses per
   CHECK(conv.at("near_misses") == Json{{"refused", 1}, {"accepted", 1}, {"contested", 0}, {"unsupported", 0}});
   CHECK(json.at("ledger").at("entries").at(0).at("covered") == 1);
   CHECK(json.at("command") ==
-        "assay certify --backend 'exec:./worker --fast' --suite full --seed 1 --cases 4000 --level L2 --threads 1 "
+        "assay certify --backend 'exec:./worker --fast' --suite default --seed 1 --cases 4000 --level L2 --threads 1 "
         "--optimization all --set precision=f32 --pack 1 --presentations sample --laws none --timeout 2.5 --memory 512 "
         "--expectations known.json --report report.json --certificate certificate.json");
 }
@@ -265,7 +265,7 @@ Report limited_report() {
   suites::Suite suite = suite_of(request);
   suites::Campaign campaign;
   campaign.backend.backend = "example";
-  for (const suites::Planned& each : suite.cases) {
+  for (const suites::SuiteCase& each : suite.cases) {
     campaign.verdicts.push_back(verdict_of({each.line, State::pass, "", Level::L0}, each.c));
     campaign.marks.emplace_back();
   }

@@ -82,7 +82,7 @@ std::string unexpected(const CLI::App& app) {
          (is_of_a_line ? "a case line goes in quotes" : verb_of(app) + " --help says what is");
 }
 
-// "--suite: shrot not in {full,short}" with the word that was probably meant; anything else as CLI11 says it.
+// "--suite: shrot not in {default,full,short}" with the word that was probably meant; anything else as CLI11 says it.
 std::string refused(const CLI::App& app, const std::string& said) {
   const std::size_t colon = said.find(": "), between = said.find(" not in {");
   if (colon == said.npos || between == said.npos || said.back() != '}' || between < colon)

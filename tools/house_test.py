@@ -29,14 +29,14 @@ NAMING = {
     "reference/rulings.cpp": 1,
     "reference/window.cpp": 29,
     "suites/triage/case_words.cpp": 1,
-    "suites/sandbox/cell.cpp": 1,
+    "suites/sandbox/sandbox.cpp": 1,
     "suites/doctor/checks_asking.cpp": 1,
     "suites/doctor/checks_hardship.cpp": 1,
     "suites/doctor/checks_starting.cpp": 1,
     "suites/planning/coverage.cpp": 5,
     "suites/planning/law_breach.cpp": 2,
     "suites/planning/laws.cpp": 37,
-    "suites/doctor/patient.cpp": 20,
+    "suites/doctor/tested_worker.cpp": 20,
     "suites/campaign/signature.cpp": 6,
 }
 

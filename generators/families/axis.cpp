@@ -156,7 +156,7 @@ class AxisFamily final : public Family {
                                .most_outputs = 1100};
     return &all;
   }
-  std::vector<Damage> damages(const Questions&) const override { return {}; }
+  std::vector<Mutation> damages(const Questions&) const override { return {}; }
 
   std::optional<AttributeDimension> attribute(const AttributeSpec& spec) const override {
     if (spec.name != axis_attribute) return std::nullopt;
@@ -183,7 +183,7 @@ class AxisFamily final : public Family {
                                     {"lines", {"several", "one alone"}, "length", {"0", "1"}}};
     return all;
   }
-  bool is_degenerate(const Feature& feature) const override {
+  bool is_degenerate(const CoverageValue& feature) const override {
     return feature.value == "6 or more" || feature.value == "an empty axis" ||
            (feature.dimension == "length" && feature.value == "0");
   }

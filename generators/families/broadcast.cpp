@@ -167,7 +167,7 @@ class BroadcastFamily final : public Elementwise {
                                .damages = {}};
     return &all;
   }
-  std::vector<Damage> damages(const Questions&) const override {
+  std::vector<Mutation> damages(const Questions&) const override {
     return {{"an extent that does not fit", breaks_an_extent},
             {"an input left out", loses_an_input},
             {"inputs of two types", mixes_types},

@@ -204,7 +204,7 @@ std::span<const Exclusion> Elementwise::exclusions() const {
   return all;
 }
 
-bool Elementwise::is_degenerate(const Feature& feature) const {
+bool Elementwise::is_degenerate(const CoverageValue& feature) const {
   return feature.value == "6 or more" || feature.value == "an empty axis" ||
          (feature.dimension == "size" && feature.value == "0");
 }

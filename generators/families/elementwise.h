@@ -21,11 +21,11 @@ int axis_count(const Case& c);
 class Elementwise : public Family {
  public:
   const Questions* questions() const override;
-  std::vector<Damage> damages(const Questions&) const override { return {}; }
+  std::vector<Mutation> damages(const Questions&) const override { return {}; }
   std::vector<Dimension> dimensions(const Definition&) const override;
   std::vector<int> features(const Case& legal) const override;
   std::span<const Exclusion> exclusions() const override;
-  bool is_degenerate(const Feature& feature) const override;
+  bool is_degenerate(const CoverageValue& feature) const override;
   Names cells(const Definition&) const override;
   Names traits(const Case& legal) const override;
   std::span<const Step> coarse_steps() const override;

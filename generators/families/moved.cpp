@@ -47,7 +47,7 @@ bool takes_an_axis(const Definition& definition) {
 
 class MovedFamily final : public Family {
  public:
-  std::vector<Damage> damages(const Questions&) const override { return parameter_damages(); }
+  std::vector<Mutation> damages(const Questions&) const override { return parameter_damages(); }
 
   // Axes count from either end, others are left out, as they are when left out, or something else.
   std::optional<AttributeDimension> attribute(const AttributeSpec& spec) const override {
@@ -76,7 +76,7 @@ class MovedFamily final : public Family {
     return values;
   }
   std::span<const Exclusion> exclusions() const override { return one_family().exclusions(); }
-  bool is_degenerate(const Feature& feature) const override { return one_family().is_degenerate(feature); }
+  bool is_degenerate(const CoverageValue& feature) const override { return one_family().is_degenerate(feature); }
   Names cells(const Definition& definition) const override {
     Names names = one_family().cells(definition);
     if (takes_an_axis(definition)) names.erase(names.begin());  // no scalar

@@ -12,19 +12,19 @@
 namespace assay::generators {
 namespace {
 
-using enum Theme;
+using enum WindowPattern;
 
 // One stratum each. A version without ceil_mode or dilations takes the neighbour before.
-const std::vector<Theme> themes{same_wide_stride, overhang,       distinct_pads,  trailing_many,
-                                same_odd,         short_input,    oversized_pads, trailing_one,
-                                same_wide_stride, overhang,       valid,          trailing_many,
-                                same_dilated,     short_input,    plain,          short_input,
-                                same_plain,       even_pads,      overhang,       same_strided,
-                                trailing_many,    dilated,        short_input,    valid,
-                                trailing_many,    oversized_pads, short_input};
+const std::vector<WindowPattern> themes{same_wide_stride, overhang,       distinct_pads,  trailing_many,
+                                        same_odd,         short_input,    oversized_pads, trailing_one,
+                                        same_wide_stride, overhang,       valid,          trailing_many,
+                                        same_dilated,     short_input,    plain,          short_input,
+                                        same_plain,       even_pads,      overhang,       same_strided,
+                                        trailing_many,    dilated,        short_input,    valid,
+                                        trailing_many,    oversized_pads, short_input};
 
-Theme theme_of(std::uint64_t stratum, const Definition& definition) {
-  const auto is_known = [&](Theme theme) {
+WindowPattern theme_of(std::uint64_t stratum, const Definition& definition) {
+  const auto is_known = [&](WindowPattern theme) {
     if (theme >= overhang) return definition.attribute("ceil_mode") != nullptr;
     return (theme != dilated && theme != same_dilated) || definition.attribute("dilations") != nullptr;
   };
@@ -38,7 +38,7 @@ Theme theme_of(std::uint64_t stratum, const Definition& definition) {
 Case draw_pool(const Definition& definition, DType type, std::uint64_t stratum, Recipe (*fill)(const Sum&)) {
   const bool has_empty = stratum % 13 == 6;
   const int which = has_empty ? pick({0, 1, 2}) : -1;  // batch, channels, an axis of the input
-  const Theme theme = which == 2 ? empty_input : theme_of(stratum, definition);
+  const WindowPattern theme = which == 2 ? empty_input : theme_of(stratum, definition);
   const Int rank = weighted<Int>({{30, 1}, {42, 2}, {20, 3}, {8, 4}});
   Limits limits = limits_of_rank(rank);
   limits.ceil_mode = definition.attribute("ceil_mode") != nullptr;

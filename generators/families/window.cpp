@@ -15,7 +15,7 @@ namespace {
 // -- near misses
 
 // Done to the Conv the case stands for.
-Damage done_to_conv(const Damage& damage) {
+Mutation done_to_conv(const Mutation& damage) {
   return {damage.what, [apply = damage.apply](Case& c) {
             Case conv = conv_of(c);
             if (!apply(conv)) return false;
@@ -212,11 +212,11 @@ bool has_wide_pads(const Call& call) {
 class WindowFamily final : public Family {
  public:
   const Questions* questions() const override { return &selecting_pool(); }
-  std::vector<Damage> damages(const Questions& own) const override {
+  std::vector<Mutation> damages(const Questions& own) const override {
     if (!own.layout) return window_damages();
-    std::vector<Damage> all;
-    for (const Damage& each : conv_damages()) all.push_back(done_to_conv(each));
-    for (const Damage& each : window_damages()) all.push_back(done_to_conv(each));
+    std::vector<Mutation> all;
+    for (const Mutation& each : conv_damages()) all.push_back(done_to_conv(each));
+    for (const Mutation& each : window_damages()) all.push_back(done_to_conv(each));
     return all;
   }
   bool is_breakable(const Definition& definition, std::string_view constraint) const override {
@@ -231,7 +231,7 @@ class WindowFamily final : public Family {
   }
   std::vector<int> features(const Case& legal) const override { return window_features(legal); }
   std::span<const Exclusion> exclusions() const override { return window_exclusions(); }
-  bool is_degenerate(const Feature& feature) const override {
+  bool is_degenerate(const CoverageValue& feature) const override {
     const bool is_extent =
         feature.dimension == "batch" || feature.dimension == "channels" || feature.dimension == "maps";
     return (feature.dimension == "rank" && feature.value == "4") || feature.value == "an empty axis" ||
@@ -292,18 +292,18 @@ class WindowFamily final : public Family {
 
 }  // namespace
 
-const std::vector<Damage>& window_damages() {
-  static const std::vector<Damage> damages{{"a stride of 0 or less", no_stride},
-                                           {"a dilation of 0 or less", no_dilation},
-                                           {"a negative pad", negative_pad},
-                                           {"strides of another length", strides_of_another_length},
-                                           {"dilations of another length", dilations_of_another_length},
-                                           {"pads of another length", pads_of_another_length},
-                                           {"one pad per axis", one_pad_per_axis},
-                                           {"an unknown auto_pad", unknown_auto_pad},
-                                           {"auto_pad and pads", auto_pad_with_pads},
-                                           {"an input too small", small_input},
-                                           {"a dilation too large", large_dilation}};
+const std::vector<Mutation>& window_damages() {
+  static const std::vector<Mutation> damages{{"a stride of 0 or less", no_stride},
+                                             {"a dilation of 0 or less", no_dilation},
+                                             {"a negative pad", negative_pad},
+                                             {"strides of another length", strides_of_another_length},
+                                             {"dilations of another length", dilations_of_another_length},
+                                             {"pads of another length", pads_of_another_length},
+                                             {"one pad per axis", one_pad_per_axis},
+                                             {"an unknown auto_pad", unknown_auto_pad},
+                                             {"auto_pad and pads", auto_pad_with_pads},
+                                             {"an input too small", small_input},
+                                             {"a dilation too large", large_dilation}};
   return damages;
 }
 

@@ -7,7 +7,7 @@
 namespace assay::generators {
 
 // Damages that any sliding-window operator admits: those of window_constraints (reference/window.h).
-const std::vector<Damage>& window_damages();
+const std::vector<Mutation>& window_damages();
 
 std::optional<AttributeDimension> window_attribute(const AttributeSpec& spec);
 std::vector<Dimension> window_dimensions(const Definition& definition);

@@ -15,7 +15,7 @@ const Questions& deform_conv();
 
 namespace {
 
-using enum Theme;
+using enum WindowPattern;
 
 // Every tap reads 2^r cells per axis r, and the answer is exact: small planes, which also puts samples on borders.
 Limits small_limits(Int rank) {
@@ -233,7 +233,7 @@ void for_each_coordinate(const Case& c, F&& f) {
   });
 }
 
-Trait some_coordinate(std::string name, bool (*holds)(double at, double extent)) {
+CoverageTag some_coordinate(std::string name, bool (*holds)(double at, double extent)) {
   return {std::move(name), [holds](const Case& c) {
             bool found = false;
             for_each_coordinate(c, [&](double at, double extent) { found = found || holds(at, extent); });
@@ -243,7 +243,7 @@ Trait some_coordinate(std::string name, bool (*holds)(double at, double extent))
 
 double off_cell(double at) { return std::abs(at - std::rint(at)); }
 
-std::vector<Trait> all_traits() {
+std::vector<CoverageTag> all_traits() {
   return {
       {"offset_group 1", [](const Case& c) { return c.call().integer("offset_group") == 1; }},
       {"offset_group unlike group",

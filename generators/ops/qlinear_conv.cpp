@@ -129,7 +129,7 @@ std::vector<Int> draw_w_zero(Fill fill, DType type, std::size_t count) {
   return zeros;
 }
 
-// Orders of magnitude apart; the middle of the range is what y_scale is chosen for.
+// ChildSpec of magnitude apart; the middle of the range is what y_scale is chosen for.
 std::vector<float> draw_w_scale(Fill fill, std::size_t count) {
   std::vector<float> scales(count);
   const Int base = between(-7, 1);
@@ -382,8 +382,8 @@ bool brims(const Case& c) {
   return bias != c.sources.end() && bias->second.recipe.family == "hold";
 }
 
-std::vector<Trait> mixes() {
-  std::vector<Trait> all;
+std::vector<CoverageTag> mixes() {
+  std::vector<CoverageTag> all;
   for (const DType x : {DType::i8, DType::u8})
     for (const DType w : {DType::i8, DType::u8})
       for (const DType y : {DType::i8, DType::u8}) {
@@ -395,9 +395,9 @@ std::vector<Trait> mixes() {
   return all;
 }
 
-std::vector<Trait> all_traits() {
-  std::vector<Trait> all = mixes();
-  const std::vector<Trait> others{
+std::vector<CoverageTag> all_traits() {
+  std::vector<CoverageTag> all = mixes();
+  const std::vector<CoverageTag> others{
       {"scale []", [](const Case& c) { return shape(c, "x_scale").empty(); }},
       {"scale [1]", [](const Case& c) { return shape(c, "x_scale").size() == 1; }},
       {"scale [] and zero point [1]",

@@ -20,11 +20,11 @@ namespace {
 
 class AveragePoolAnswer final : public Answer {
  public:
-  AveragePoolAnswer(const Call& call, const Operands& in, std::vector<Track> tracks, const Arithmetic& declared)
+  AveragePoolAnswer(const Call& call, const Operands& in, std::vector<WindowAxis> tracks, const Arithmetic& declared)
       : dtype_(call.type("X").dtype), tracks_(std::move(tracks)), declared_(declared), x_(*in.at(0)) {
     count_padding_ = call.definition().attribute("count_include_pad") && call.integer("count_include_pad") != 0;
     shape_ = {x_.extent(0), x_.extent(1)};
-    for (const Track& t : tracks_) shape_.push_back(t.windows);
+    for (const WindowAxis& t : tracks_) shape_.push_back(t.windows);
   }
 
   Shape shape() const override { return shape_; }
@@ -37,7 +37,7 @@ class AveragePoolAnswer final : public Answer {
   std::optional<Screening> screen(const Tensor& got, const Screen& how) const override {
     Sums sums;
     Int taps = 1;
-    for (const Track& t : tracks_) taps *= t.taps;
+    for (const WindowAxis& t : tracks_) taps *= t.taps;
     sums.sweep = {.tracks = tracks_,
                   .batch = x_.extent(0),
                   .groups = x_.extent(1),
@@ -67,7 +67,7 @@ class AveragePoolAnswer final : public Answer {
     Int padded = 0;
   };
 
-  Line line(const Track& t, Int window) const {
+  Line line(const WindowAxis& t, Int window) const {
     Line out;
     for (Int tap = 0; tap < t.taps; ++tap) {
       const Int cell = t.at(window, tap);
@@ -102,7 +102,7 @@ class AveragePoolAnswer final : public Answer {
   }
 
   DType dtype_;
-  std::vector<Track> tracks_;
+  std::vector<WindowAxis> tracks_;
   Arithmetic declared_;
   Cells x_;
   bool count_padding_ = false;

@@ -262,7 +262,7 @@ std::optional<Shape> shape(const Call& call, const Readings& readings) {
 
 std::vector<std::string> touched(const Call& call, const Operands* in) {
   if (!in) return {};
-  const std::vector<Track> windows = *tracks(call, sliding(call), {});
+  const std::vector<WindowAxis> windows = *tracks(call, sliding(call), {});
   const Shape y = *shape(call, {});
   if (volume(y) == 0 || call.dim("X", 1) == 0) return {};
   const Reach reach = reaches_border(windows, *in->at(2), call.dim("X", 0) * call.integer("offset_group"));

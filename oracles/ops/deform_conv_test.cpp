@@ -129,7 +129,8 @@ TEST_CASE("The budget covers an evaluation in f32, in one axis to three", "[Defo
 }
 
 TEST_CASE("An infinity: blended, beside a zero weight, and beyond the border", "[DeformConv][A21]") {
-  // Zero offsets: every other corner has weight 0. Cell 0 is inf; cell 1 does not touch it, cell -1 would be outside.
+  // Zero offsets: every other corner has weight 0. Sandbox 0 is inf; cell 1 does not touch it, cell -1 would be
+  // outside.
   const Sampling s(DType::f32, {3}, "lit:inf,2,3", "const:0");
   CHECK(s.answer()->element(0).kind == Kind::positive_infinity);
   CHECK(s.answer()->element(1).kind == Kind::finite);

@@ -102,7 +102,7 @@ std::optional<Shape> shape(const Call& call, const Readings& readings) {
   const auto resolved = tracks(call, how.sliding, readings);
   if (!resolved) return std::nullopt;
   Shape y{call.dim("X", 0)};
-  for (const Track& t : *resolved) y.push_back(t.windows);
+  for (const WindowAxis& t : *resolved) y.push_back(t.windows);
   y.push_back(call.dim("W", 0));
   return y;
 }

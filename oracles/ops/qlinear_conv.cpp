@@ -11,7 +11,7 @@
 // requantisation) is one step off at most; where nothing rounds it can differ on a tie only.
 #include "oracles/convolution.h"
 #include "oracles/operands.h"
-#include "oracles/requantising.h"
+#include "oracles/requantize_filter.h"
 
 #include <algorithm>
 #include <bit>
@@ -104,7 +104,7 @@ Int integer_at(const Tensor& tensor, Int flat) {
 
 class QLinearConvAnswer final : public Answer {
  public:
-  QLinearConvAnswer(const Call& call, const Operands& in, std::vector<Track> tracks, const Readings& readings)
+  QLinearConvAnswer(const Call& call, const Operands& in, std::vector<WindowAxis> tracks, const Readings& readings)
       : dtype_(call.type("y_zero_point").dtype),
         add_first_(readings.of("A16") == "add-then-round"),
         accumulator_(readings.of("A17")),
@@ -123,13 +123,13 @@ class QLinearConvAnswer final : public Answer {
   }
 
   std::optional<Screening> screen(const Tensor& got, const Screen& how) const override {
-    const Requantising* sums = requantising();
+    const RequantizeFilter* sums = requantising();
     if (!sums || accumulator_ != Readings().of("A17")) return std::nullopt;
     return oracles::screen(*sums, got, how);
   }
 
   // None where a scale is so large or small that some order of evaluation might lose it.
-  const Requantising* requantising() const {
+  const RequantizeFilter* requantising() const {
     if (!sums_) sums_ = make_requantising();
     return *sums_ ? &**sums_ : nullptr;
   }
@@ -223,11 +223,11 @@ class QLinearConvAnswer final : public Answer {
     return scale.is_finite() && 0x1p-30 <= size && size <= 0x1p30;
   }
 
-  std::optional<Requantising> make_requantising() const {
+  std::optional<RequantizeFilter> make_requantising() const {
     const auto all_moderate = [](const Scalars& list) { return std::ranges::all_of(list.values, is_moderate); };
     if (!all_moderate(x_scale_) || !all_moderate(w_scale_) || !all_moderate(y_scale_)) return std::nullopt;
     const Int maps = w_.shape().at(0), row = maps ? w_.elements() / maps : 0;
-    Requantising out;
+    RequantizeFilter out;
     out.sweep = {.tracks = gathering_.tracks(),
                  .batch = x_.shape().at(0),
                  .groups = group_,
@@ -348,7 +348,7 @@ class QLinearConvAnswer final : public Answer {
   std::optional<Scalars> b_;
   Int group_;
   Gathering gathering_;
-  mutable std::optional<std::optional<Requantising>> sums_;
+  mutable std::optional<std::optional<RequantizeFilter>> sums_;
 };
 
 std::unique_ptr<Answer> answer(const Call& call, const Operands& in, const Readings& readings, const Arithmetic&) {
@@ -376,7 +376,7 @@ std::vector<std::string> touched(const Call& call, const Operands* in) {
   const QLinearConvAnswer ruled(call, *in, windows, {}),
       added(call, *in, windows, Readings().with("A16", "add-then-round"));
   bool order_matters = false, leaves = false;
-  if (const Requantising* sums = ruled.requantising()) {
+  if (const RequantizeFilter* sums = ruled.requantising()) {
     // Both orders admit the same single value further from a tie than 8 roundings in f32: numerics 2.9 counts 6.
     leaves = leaves_32_bits(*sums, 0x1p-21,
                             [&](Int i) { return order_matters = differ(ruled.element(i), added.element(i)); });

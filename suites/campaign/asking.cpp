@@ -62,13 +62,15 @@ bool read_setting(std::string_view word, Settings& settings) {
   return value == "all" || value == "extended" || value == "basic" || value == "none";
 }
 
-Ask ask_of(const Planned& planned, const Conduct& conduct) { return ask_of(planned, all_operands(planned.c), conduct); }
-
-Ask ask_of(const Planned& planned, const std::vector<Operands>& data, const Conduct& conduct) {
-  return ask_of(planned.c, planned.line, data, conduct, conduct.settings);
+Ask ask_of(const SuiteCase& planned, const RunOptions& run_options) {
+  return ask_of(planned, all_operands(planned.c), run_options);
 }
 
-Ask ask_of(const Case& c, std::string_view line, const std::vector<Operands>& data, const Conduct& conduct,
+Ask ask_of(const SuiteCase& planned, const std::vector<Operands>& data, const RunOptions& run_options) {
+  return ask_of(planned.c, planned.line, data, run_options, run_options.settings);
+}
+
+Ask ask_of(const Case& c, std::string_view line, const std::vector<Operands>& data, const RunOptions& run_options,
            const Settings& settings) {
   Ask ask;
   const bool is_named = settings.names == 0;  // under other names nothing tells what case it is
@@ -78,7 +80,7 @@ Ask ask_of(const Case& c, std::string_view line, const std::vector<Operands>& da
   ask.threads = settings.threads;
   ask.optimization = settings.optimization;
   ask.binds_outputs = settings.binds_outputs;
-  ask.options = conduct.options;
+  ask.options = run_options.options;
   return ask;
 }
 
@@ -100,12 +102,12 @@ std::string excluded_by(const Description& backend, const Case& c) {
   return "";
 }
 
-oracles::Verdict judged(const Planned& planned, oracles::Outcome outcome, const Description& backend,
+oracles::Verdict judged(const SuiteCase& planned, oracles::Outcome outcome, const Description& backend,
                         oracles::Level level) {
   return judged(planned, all_operands(planned.c), std::move(outcome), backend, level);
 }
 
-oracles::Verdict judged(const Planned& planned, std::vector<Operands> data, oracles::Outcome outcome,
+oracles::Verdict judged(const SuiteCase& planned, std::vector<Operands> data, oracles::Outcome outcome,
                         const Description& backend, oracles::Level level) {
   const std::string excluded = excluded_by(backend, planned.c);
   const bool declared = outcome.kind == oracles::Outcome::Kind::refused && !excluded.empty();
@@ -118,11 +120,11 @@ oracles::Verdict judged(const Planned& planned, std::vector<Operands> data, orac
   return verdict;
 }
 
-oracles::Verdict certify(const Planned& planned, Backend& backend, const Conduct& conduct) {
-  expect_declared(backend.describe(), conduct.options);
+oracles::Verdict certify(const SuiteCase& planned, Backend& backend, const RunOptions& run_options) {
+  expect_declared(backend.describe(), run_options.options);
   // The question is forgotten before its answer is judged: of large tensors it is a copy.
-  oracles::Outcome outcome = backend.run(ask_of(planned, conduct));
-  return judged(planned, std::move(outcome), backend.describe(), conduct.level);
+  oracles::Outcome outcome = backend.run(ask_of(planned, run_options));
+  return judged(planned, std::move(outcome), backend.describe(), run_options.level);
 }
 
 }  // namespace assay::suites

@@ -52,14 +52,14 @@ bool read_setting(std::string_view word, Settings& settings);
 enum class Presenting { none, sample, all };
 
 // How to go about it. Only `level` and the configuration of the backend may change a verdict.
-struct Conduct {
+struct RunOptions {
   oracles::Level level = oracles::Level::L2;
   int jobs = 1;
   Settings settings;
   std::map<std::string, std::string> options;  // of the backend's own, such as it declares
   int pack = 1;                                // legal cases in one model, for runtimes that are slow to load
   Presenting presenting = Presenting::sample;
-  Lawfulness laws = Lawfulness::none;
+  LawSampling laws = LawSampling::none;
   bool exhaustive = false;                        // no circuit breaker: every case is run
   std::function<void(const Progress&)> progress;  // called by one thread at a time
   const std::atomic<bool>* stop = nullptr;        // once true what is under way is dropped
@@ -67,21 +67,21 @@ struct Conduct {
 };
 
 // `data`: the operands of every set, as `all_operands` draws them; without, they are drawn.
-Ask ask_of(const Planned& planned, const Conduct& conduct);
-Ask ask_of(const Planned& planned, const std::vector<Operands>& data, const Conduct& conduct);
-Ask ask_of(const Case& c, std::string_view line, const std::vector<Operands>& data, const Conduct& conduct,
+Ask ask_of(const SuiteCase& planned, const RunOptions& run_options);
+Ask ask_of(const SuiteCase& planned, const std::vector<Operands>& data, const RunOptions& run_options);
+Ask ask_of(const Case& c, std::string_view line, const std::vector<Operands>& data, const RunOptions& run_options,
            const Settings& settings);
 // Why the declared capabilities exclude a case; empty where they do not.
 std::string excluded_by(const Description& backend, const Case& c);
 // A refusal of what the backend declared it cannot do is `unsupported`.
-oracles::Verdict judged(const Planned& planned, oracles::Outcome outcome, const Description& backend,
+oracles::Verdict judged(const SuiteCase& planned, oracles::Outcome outcome, const Description& backend,
                         oracles::Level level);
-oracles::Verdict judged(const Planned& planned, std::vector<Operands> data, oracles::Outcome outcome,
+oracles::Verdict judged(const SuiteCase& planned, std::vector<Operands> data, oracles::Outcome outcome,
                         const Description& backend, oracles::Level level);
 // Throws InputError for an option that the backend did not declare: nobody would read it, and a report would say what
 // is not so.
 void expect_declared(const Description& backend, const std::map<std::string, std::string>& options);
 // Asks one case once and judges it.
-oracles::Verdict certify(const Planned& planned, Backend& backend, const Conduct& conduct);
+oracles::Verdict certify(const SuiteCase& planned, Backend& backend, const RunOptions& run_options);
 
 }  // namespace assay::suites

@@ -63,7 +63,7 @@ bool CircuitBreaker::is_covered(const Kind& kind, const Case& c) const {
   return std::ranges::any_of(breakers_, [&](const Breaker& each) { return kind_of(each) == kind && each.covers(c); });
 }
 
-void CircuitBreaker::note(const Planned& planned, const oracles::Verdict& verdict) {
+void CircuitBreaker::note(const SuiteCase& planned, const oracles::Verdict& verdict) {
   const bool is_legal = planned.c.is_legal();
   if (!costs_a_process(verdict)) {
     // A legal model that was turned away never came to where it might have hung.

@@ -34,7 +34,7 @@ class CircuitBreaker {
  public:
   // Notes how a case ended. One that a breaker covers and that was answered refutes it; of a near miss a refusal is the
   // answer, of a legal model it says nothing.
-  void note(const Planned& planned, const oracles::Verdict& verdict);
+  void note(const SuiteCase& planned, const oracles::Verdict& verdict);
   // Looks for predicates over what was noted since. Costs nothing where nothing new hung, crashed or ate memory.
   void decide();
   const std::vector<Breaker>& breakers() const { return breakers_; }

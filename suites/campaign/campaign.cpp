@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/campaign/campaign.h"
 
-#include "suites/campaign/inquiry.h"
+#include "suites/campaign/case_runner.h"
 
 #include <algorithm>
 #include <atomic>
@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 using Batch = std::vector<std::size_t>;
 
-bool can_be_packed(const Planned& planned, const Description& backend) {
+bool can_be_packed(const SuiteCase& planned, const Description& backend) {
   return planned.c.is_legal() && excluded_by(backend, planned.c).empty();
 }
 
@@ -78,7 +78,7 @@ struct Asked {
 // What the jobs of one campaign share.
 struct Shared {
   const Suite& suite;
-  const Conduct& conduct;
+  const RunOptions& run_options;
   Campaign& campaign;
   const Keep& keep;
   Progress progress = {};
@@ -86,8 +86,8 @@ struct Shared {
   std::exception_ptr failure = {};
   std::atomic<bool> failed = false;
 
-  bool is_over() const { return failed || (conduct.stop && *conduct.stop); }
-  bool has_enough() const { return conduct.enough && *conduct.enough; }
+  bool is_over() const { return failed || (run_options.stop && *run_options.stop); }
+  bool has_enough() const { return run_options.enough && *run_options.enough; }
 
   // Keeps the first failure of ours; the others end at their next case.
   void fail(std::exception_ptr thrown) {
@@ -96,14 +96,14 @@ struct Shared {
     failed = true;
   }
 
-  void record(Conclusion conclusion) {
+  void record(CaseResult conclusion) {
     const std::lock_guard lock(mutex);
     if (keep) keep(conclusion);
     ++progress.done;
     ++progress.states[conclusion.verdict.state];
     campaign.verdicts[conclusion.index] = std::move(conclusion.verdict);
     campaign.marks[conclusion.index] = std::move(conclusion.marks);
-    if (conduct.progress) conduct.progress(progress);
+    if (run_options.progress) run_options.progress(progress);
   }
 };
 
@@ -119,16 +119,16 @@ class Lot {
 
   // While the backend works on one question the next is made, and the answer before it is judged.
   void run(Backend& backend, Backend& second, Session& session) {
-    Confirmation confirmation(second, shared_.conduct, shared_.campaign.backend);
-    Inquiry inquiry(shared_.suite, shared_.conduct, shared_.campaign.backend, experience_, confirmation, session);
+    Confirmation confirmation(second, shared_.run_options, shared_.campaign.backend);
+    CaseRunner runner(shared_.suite, shared_.run_options, shared_.campaign.backend, experience_, confirmation, session);
     std::unique_ptr<Asked> under_way;
     const bool is_quick = backend.begins_afresh_quickly();
     bool is_first = true;
     while (!shared_.is_over()) {
-      std::unique_ptr<Asked> next = prepared(inquiry);
+      std::unique_ptr<Asked> next = prepared(runner);
       if (!next && !under_way) return;
       std::optional<oracles::Outcome> outcome;
-      if (under_way) outcome = answer_to(*under_way, backend, inquiry);
+      if (under_way) outcome = answer_to(*under_way, backend, runner);
       if (shared_.is_over()) return;  // an interrupt reaches the worker as well: what it did then is no finding
       const std::unique_ptr<Asked> answered = std::exchange(under_way, std::move(next));
       if (under_way) {
@@ -141,9 +141,9 @@ class Lot {
         is_first = false;
         backend.ask(under_way->ask);
         under_way->at = Clock::now();
-        inquiry.note_asked(under_way->question, backend.session());
+        runner.note_asked(under_way->question, backend.session());
       }
-      if (answered) conclude(inquiry, confirmation, std::move(answered->question), *std::move(outcome));
+      if (answered) conclude(runner, confirmation, std::move(answered->question), *std::move(outcome));
     }
   }
 
@@ -152,10 +152,10 @@ class Lot {
   const Pace& pace() const { return pace_; }
 
  private:
-  oracles::Outcome answer_to(Asked& asked, Backend& backend, Inquiry& inquiry) {
+  oracles::Outcome answer_to(Asked& asked, Backend& backend, CaseRunner& runner) {
     try {
       oracles::Outcome outcome = backend.answer();
-      inquiry.note_asked(asked.question, backend.session());
+      runner.note_asked(asked.question, backend.session());
       using Kind = oracles::Outcome::Kind;
       if (outcome.kind == Kind::outputs || outcome.kind == Kind::refused || outcome.kind == Kind::unsupported) {
         const auto time = std::chrono::ceil<milliseconds>(Clock::now() - asked.at);
@@ -177,16 +177,16 @@ class Lot {
   const Case& case_of(const Question& question) const { return shared_.suite.cases[question.cases.front()].c; }
 
   // What is owed comes before what is new.
-  std::unique_ptr<Asked> prepared(Inquiry& inquiry) {
-    std::optional<Question> question = inquiry.next();
+  std::unique_ptr<Asked> prepared(CaseRunner& runner) {
+    std::optional<Question> question = runner.next();
     while (!question) {
       if (next_ == batches_.size() || shared_.has_enough()) return nullptr;
       const Batch& batch = batches_[next_++];
       if (is_put_last(batch)) continue;
-      inquiry.take(batch);
-      question = inquiry.next();
+      runner.take(batch);
+      question = runner.next();
     }
-    Ask ask = inquiry.ask_of(*question);
+    Ask ask = runner.ask_of(*question);
     return std::make_unique<Asked>(Asked{*std::move(question), std::move(ask), {}});
   }
 
@@ -198,8 +198,8 @@ class Lot {
   }
 
   // Records what was answered before an interrupt, unless it had to be confirmed and that was cut short.
-  void conclude(Inquiry& inquiry, const Confirmation& confirmation, Question question, oracles::Outcome outcome) {
-    for (Conclusion& each : inquiry.conclude(std::move(question), std::move(outcome))) {
+  void conclude(CaseRunner& runner, const Confirmation& confirmation, Question question, oracles::Outcome outcome) {
+    for (CaseResult& each : runner.conclude(std::move(question), std::move(outcome))) {
       if (confirmation.was_interrupted()) return;
       const std::size_t index = each.index;
       shared_.record(std::move(each));
@@ -209,7 +209,7 @@ class Lot {
 
   // The breaker of earlier epochs is copied where this lot has something to add to it.
   void learn(std::size_t index) {
-    if (shared_.conduct.exhaustive) return;
+    if (shared_.run_options.exhaustive) return;
     seen_.push_back(index);
     if (!own_ && !costs_a_process(*shared_.campaign.verdicts[index])) return;
     if (!own_) experience_.breaker = &own_.emplace(known_.breaker);
@@ -233,8 +233,8 @@ class Lot {
 // One epoch: what may be run of these cases, in lots, by all jobs.
 class Epoch {
  public:
-  Epoch(Shared& shared, Crew& crew, std::span<const std::size_t> indices, Progression& progression)
-      : shared_(shared), crew_(crew), indices_(indices), progression_(progression) {
+  Epoch(Shared& shared, WorkerPool& pool, std::span<const std::size_t> indices, Progression& progression)
+      : shared_(shared), crew_(pool), indices_(indices), progression_(progression) {
     std::vector<std::size_t> runnable;
     std::set<const Breaker*> probed;
     const bool has_probes = std::has_single_bit(progression.epochs);  // ever more rarely
@@ -247,7 +247,7 @@ class Epoch {
       if (breaker) probes_.insert(i);
       runnable.push_back(i);
     }
-    batches_ = batches(shared.suite, runnable, shared.campaign.backend, shared.conduct.pack);
+    batches_ = batches(shared.suite, runnable, shared.campaign.backend, shared.run_options.pack);
     const std::size_t size = batches_of_lot(batches_.size());
     for (std::size_t at = 0; at < batches_.size(); at += size)
       lots_.push_back(std::make_unique<Lot>(
@@ -286,7 +286,7 @@ class Epoch {
 
   // By index: the same whichever job was first.
   void learn() {
-    if (!shared_.conduct.exhaustive)
+    if (!shared_.run_options.exhaustive)
       for (const std::size_t i : indices_)
         if (const auto& verdict = shared_.campaign.verdicts[i])
           progression_.breaker.note(shared_.suite.cases[i], *verdict);
@@ -299,7 +299,7 @@ class Epoch {
   }
 
   Shared& shared_;
-  Crew& crew_;
+  WorkerPool& crew_;
   std::span<const std::size_t> indices_;
   Progression& progression_;
   std::set<std::size_t> probes_;
@@ -310,12 +310,12 @@ class Epoch {
 };
 
 // Runs the cases of these indices, epoch by epoch.
-std::vector<std::size_t> run_epochs(Shared& shared, Crew& crew, std::span<const std::size_t> indices,
+std::vector<std::size_t> run_epochs(Shared& shared, WorkerPool& pool, std::span<const std::size_t> indices,
                                     Progression& progression) {
   std::vector<std::size_t> put_last;
   while (!indices.empty() && !shared.is_over() && !shared.has_enough()) {
     const std::size_t size = std::min(cases_of_epoch(progression.epochs), indices.size());
-    Epoch epoch(shared, crew, indices.first(size), progression);
+    Epoch epoch(shared, pool, indices.first(size), progression);
     epoch.run();
     std::ranges::move(epoch.put_last(), std::back_inserter(put_last));
     indices = indices.subspan(size);
@@ -331,14 +331,15 @@ oracles::Verdict not_run(const Breaker& breaker) {
   return verdict;
 }
 
-Shared shared_by(const Suite& suite, Crew& crew, const Conduct& conduct, const Keep& keep, Campaign& campaign) {
-  expect_declared(crew.describe(), conduct.options);
-  campaign.backend = crew.describe();
+Shared shared_by(const Suite& suite, WorkerPool& pool, const RunOptions& run_options, const Keep& keep,
+                 Campaign& campaign) {
+  expect_declared(pool.describe(), run_options.options);
+  campaign.backend = pool.describe();
   campaign.verdicts.resize(suite.cases.size());
   campaign.marks.resize(suite.cases.size());
   Progress progress;
   progress.total = suite.cases.size();
-  return {suite, conduct, campaign, keep, std::move(progress)};
+  return {suite, run_options, campaign, keep, std::move(progress)};
 }
 
 }  // namespace
@@ -347,7 +348,7 @@ bool Campaign::is_complete() const {
   return std::ranges::all_of(verdicts, [](const auto& verdict) { return verdict.has_value(); });
 }
 
-void Progression::note(const Planned& planned, std::size_t index, const oracles::Verdict& verdict) {
+void Progression::note(const SuiteCase& planned, std::size_t index, const oracles::Verdict& verdict) {
   for (std::size_t end = end_of_epochs(epochs + 1); index >= end; end = end_of_epochs(epochs + 1)) {
     breaker.decide();
     ++epochs;
@@ -355,41 +356,41 @@ void Progression::note(const Planned& planned, std::size_t index, const oracles:
   breaker.note(planned, verdict);
 }
 
-Crew::Crew(OpenBackend open, int jobs) : open_(std::move(open)) {
+WorkerPool::WorkerPool(OpenBackend open, int jobs) : open_(std::move(open)) {
   members_.push_back(open_());
   members_.resize(static_cast<std::size_t>(std::max(1, jobs)));
   seconds_.resize(members_.size());
 }
 
-Backend& Crew::member(std::size_t job) {
+Backend& WorkerPool::member(std::size_t job) {
   if (!members_[job]) members_[job] = open_();
   return *members_[job];
 }
 
-Backend& Crew::second(std::size_t job) {
+Backend& WorkerPool::second(std::size_t job) {
   if (!seconds_[job]) seconds_[job] = open_();
   return *seconds_[job];
 }
 
-Upkeep Crew::upkeep() const {
-  Upkeep all;
+ResourceUse WorkerPool::upkeep() const {
+  ResourceUse all;
   for (const auto* backends : {&members_, &seconds_})
     for (const std::unique_ptr<Backend>& member : *backends)
       if (member) all += member->upkeep();
   return all;
 }
 
-std::vector<std::size_t> run(const Suite& suite, Crew& crew, const Conduct& conduct, const Keep& keep,
+std::vector<std::size_t> run(const Suite& suite, WorkerPool& pool, const RunOptions& run_options, const Keep& keep,
                              Progression& progression, Campaign& campaign) {
-  Shared shared = shared_by(suite, crew, conduct, keep, campaign);
+  Shared shared = shared_by(suite, pool, run_options, keep, campaign);
   std::vector<std::size_t> indices(suite.cases.size());
   for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = i;
-  return run_epochs(shared, crew, indices, progression);
+  return run_epochs(shared, pool, indices, progression);
 }
 
-void run_last(const Suite& suite, std::vector<std::size_t> put_last, Crew& crew, const Conduct& conduct,
+void run_last(const Suite& suite, std::vector<std::size_t> put_last, WorkerPool& pool, const RunOptions& run_options,
               const Keep& keep, Progression& progression, Campaign& campaign) {
-  Shared shared = shared_by(suite, crew, conduct, keep, campaign);
+  Shared shared = shared_by(suite, pool, run_options, keep, campaign);
   for (const auto& verdict : campaign.verdicts) shared.progress.done += verdict ? 1 : 0;
   for (const auto& verdict : campaign.verdicts)
     if (verdict) ++shared.progress.states[verdict->state];
@@ -399,7 +400,7 @@ void run_last(const Suite& suite, std::vector<std::size_t> put_last, Crew& crew,
     const std::vector<std::size_t> due(put_last.begin(), covered.begin());
     if (due.empty() || shared.is_over() || shared.has_enough()) break;
     put_last.erase(put_last.begin(), covered.begin());
-    std::ranges::move(run_epochs(shared, crew, due, progression), std::back_inserter(put_last));
+    std::ranges::move(run_epochs(shared, pool, due, progression), std::back_inserter(put_last));
   }
   if (!shared.is_over() && !shared.has_enough())
     for (const std::size_t i : put_last)
@@ -407,18 +408,18 @@ void run_last(const Suite& suite, std::vector<std::size_t> put_last, Crew& crew,
   campaign.breakers = progression.breaker.breakers();
 }
 
-Campaign run(const Suite& suite, const OpenBackend& open, const Conduct& conduct) {
-  Crew crew(open, conduct.jobs);
-  return run(suite, crew, conduct);
+Campaign run(const Suite& suite, const OpenBackend& open, const RunOptions& run_options) {
+  WorkerPool pool(open, run_options.jobs);
+  return run(suite, pool, run_options);
 }
 
-Campaign run(const Suite& suite, Crew& crew, const Conduct& conduct, const Keep& keep) {
+Campaign run(const Suite& suite, WorkerPool& pool, const RunOptions& run_options, const Keep& keep) {
   Campaign campaign;
   Progression progression;
-  std::vector<std::size_t> put_last = run(suite, crew, conduct, keep, progression, campaign);
-  run_last(suite, std::move(put_last), crew, conduct, keep, progression, campaign);
-  campaign.isolation = crew.first().isolation();
-  campaign.upkeep = crew.upkeep();
+  std::vector<std::size_t> put_last = run(suite, pool, run_options, keep, progression, campaign);
+  run_last(suite, std::move(put_last), pool, run_options, keep, progression, campaign);
+  campaign.isolation = pool.first().isolation();
+  campaign.upkeep = pool.upkeep();
   return campaign;
 }
 

@@ -27,20 +27,20 @@ struct Campaign {
   std::vector<std::vector<Mark>> marks;                   // beside them, as many
   std::vector<Breaker> breakers = {};                     // what keeps cases from being run
   std::string isolation = {};                             // how the backend was kept from the rest, in words
-  Upkeep upkeep = {};
+  ResourceUse upkeep = {};
   bool is_complete() const;
 };
 
 // The sessions with a backend, kept from one suite to the next. A job has two: one runs case after case, the other runs
 // what has to be alone in a process.
-class Crew {
+class WorkerPool {
  public:
   // Opens the first session, the others when they are needed. Throws what opening throws.
-  Crew(OpenBackend open, int jobs);
+  WorkerPool(OpenBackend open, int jobs);
   const Description& describe() { return members_.front()->describe(); }
   Backend& first() { return *members_.front(); }
   std::size_t size() const { return members_.size(); }
-  Upkeep upkeep() const;  // of all of them, so far
+  ResourceUse upkeep() const;  // of all of them, so far
   // Of one job; opened where that has not been done.
   Backend& member(std::size_t job);
   Backend& second(std::size_t job);
@@ -58,23 +58,23 @@ struct Progression {
   std::vector<Session> sessions = {};  // by job
 
   // Learns how the case of an index ended in an earlier run of the same campaign, told in the order of the indices.
-  void note(const Planned& planned, std::size_t index, const oracles::Verdict& verdict);
+  void note(const SuiteCase& planned, std::size_t index, const oracles::Verdict& verdict);
 };
 
-struct Conclusion;
-using Keep = std::function<void(const Conclusion&)>;
+struct CaseResult;
+using Keep = std::function<void(const CaseResult&)>;
 
 // Runs the cases of a suite, those aside that a breaker covers: their indices are returned, for `run_last`. Throws what
 // opening the backend throws, and InputError for an option the backend did not declare; a broken promise names the case
 // it happened at. `keep` is told of every case that is done with, by one thread at a time.
-std::vector<std::size_t> run(const Suite& suite, Crew& crew, const Conduct& conduct, const Keep& keep,
+std::vector<std::size_t> run(const Suite& suite, WorkerPool& pool, const RunOptions& run_options, const Keep& keep,
                              Progression& progression, Campaign& campaign);
 // Runs what no breaker covers any more; the rest is not run.
-void run_last(const Suite& suite, std::vector<std::size_t> put_last, Crew& crew, const Conduct& conduct,
+void run_last(const Suite& suite, std::vector<std::size_t> put_last, WorkerPool& pool, const RunOptions& run_options,
               const Keep& keep, Progression& progression, Campaign& campaign);
 
 // All of it.
-Campaign run(const Suite& suite, Crew& crew, const Conduct& conduct, const Keep& keep = {});
-Campaign run(const Suite& suite, const OpenBackend& open, const Conduct& conduct);
+Campaign run(const Suite& suite, WorkerPool& pool, const RunOptions& run_options, const Keep& keep = {});
+Campaign run(const Suite& suite, const OpenBackend& open, const RunOptions& run_options);
 
 }  // namespace assay::suites

@@ -78,11 +78,11 @@ std::string states(const Campaign& campaign) {
 
 TEST_CASE("every planned case ends in one verdict, the same at any number of jobs", "[campaign]") {
   const Suite suite = pools(40);
-  Conduct conduct;
-  const Campaign alone = run(suite, scripted(by_id), conduct);
+  RunOptions run_options;
+  const Campaign alone = run(suite, scripted(by_id), run_options);
   CHECK(alone.is_complete());
-  conduct.jobs = 7;
-  CHECK(states(run(suite, scripted(by_id), conduct)) == states(alone));
+  run_options.jobs = 7;
+  CHECK(states(run(suite, scripted(by_id), run_options)) == states(alone));
 }
 
 TEST_CASE("a refused legal model is refused, and unsupported where the backend declared so", "[campaign]") {
@@ -122,10 +122,10 @@ std::string marks(const Campaign& campaign, std::size_t index) {
   return all;
 }
 
-Conduct only_once() {
-  Conduct conduct;
-  conduct.presenting = Presenting::none;
-  return conduct;
+RunOptions only_once() {
+  RunOptions run_options;
+  run_options.presenting = Presenting::none;
+  return run_options;
 }
 
 Outcome with_first_element(Outcome outcome, float value) {
@@ -175,65 +175,65 @@ TEST_CASE("a session that answers the second set of data with the first is marke
 }
 
 TEST_CASE("the same question put another way must end the same", "[campaign][presentations]") {
-  Conduct conduct;
-  conduct.presenting = Presenting::all;
+  RunOptions run_options;
+  run_options.presenting = Presenting::all;
   const auto faithful = [](const Ask&, Outcome outcome) { return outcome; };
-  CHECK(marks(run(pools(1), altered(faithful), conduct), 0).empty());
+  CHECK(marks(run(pools(1), altered(faithful), run_options), 0).empty());
   const std::string symbolic =
       model_of(*parse_case("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2 shapes=symbolic"));
   const auto wants_extents = [&](const Ask& ask, Outcome outcome) {
     return ask.model == symbolic ? Outcome::failure(Outcome::Kind::refused, "no symbols") : std::move(outcome);
   };
-  const Campaign fussy = run(pools(1), altered(wants_extents), conduct);
+  const Campaign fussy = run(pools(1), altered(wants_extents), run_options);
   CHECK(fussy.verdicts[0]->state == State::pass);
   CHECK(marks(fussy, 0) == "differs by shapes=symbolic: refused instead of pass: no symbols !\n");
   CHECK(fussy.marks[0][0].line.ends_with("shapes=symbolic"));
   const auto not_with_threads = [](const Ask& ask, Outcome outcome) {
     return ask.threads == 2 ? with_first_element(std::move(outcome), 100) : std::move(outcome);
   };
-  CHECK(marks(run(pools(1), altered(not_with_threads), conduct), 0) ==
+  CHECK(marks(run(pools(1), altered(not_with_threads), run_options), 0) ==
         "differs by threads=2: fail (value) instead of pass !\n");
   const auto unimplemented = [](const Ask& ask, Outcome outcome) {
     return ask.optimization == "none" ? Outcome::failure(Outcome::Kind::unsupported, "no") : std::move(outcome);
   };
-  CHECK(marks(run(pools(1), altered(unimplemented), conduct), 0) ==
+  CHECK(marks(run(pools(1), altered(unimplemented), run_options), 0) ==
         "differs by optimization=none: unsupported (not implemented) instead of pass: no\n");
 }
 
 TEST_CASE("constants are compared on the data both ways share", "[campaign][presentations]") {
   Suite suite;
   suite.cases = read_cases("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,2]~small:1", "convs");
-  Conduct conduct;
-  conduct.presenting = Presenting::all;
+  RunOptions run_options;
+  run_options.presenting = Presenting::all;
   const auto faithful = [](const Ask&, Outcome outcome) { return outcome; };
-  CHECK(marks(run(suite, altered(faithful), conduct), 0).empty());
+  CHECK(marks(run(suite, altered(faithful), run_options), 0).empty());
   const auto wrong_on_second = [](const Ask&, Outcome outcome) {  // whichever way it is asked
     if (outcome.sets.size() == 2 && outcome.sets[0] != outcome.sets[1]) outcome.sets[1][0].as<float>()[0] = 1e6F;
     return outcome;
   };
-  const Campaign second = run(suite, altered(wrong_on_second), conduct);
+  const Campaign second = run(suite, altered(wrong_on_second), run_options);
   CHECK(second.verdicts[0]->state == State::fail);
   CHECK(marks(second, 0).empty());
 }
 
 TEST_CASE("the same data twice in one session must give the same bits", "[campaign][unstable]") {
-  Conduct conduct;
-  conduct.presenting = Presenting::all;
+  RunOptions run_options;
+  run_options.presenting = Presenting::all;
   const auto forgetful = [](const Ask& ask, Outcome outcome) {
     if (ask.sets[0] == ask.sets[1]) outcome.sets[1][0].as<float>()[0] += 1;
     return outcome;
   };
-  CHECK(marks(run(pools(1), altered(forgetful), conduct), 0) ==
+  CHECK(marks(run(pools(1), altered(forgetful), run_options), 0) ==
         "unstable by twice in one session: the same data twice gave different bits !\n");
 }
 
 TEST_CASE("a refused model that breaks a constraint is not asked twice", "[campaign][unstable]") {
   Suite suite;
   suite.cases = read_cases("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:9 kernel_shape=-2", "near miss");
-  Conduct conduct;
-  conduct.presenting = Presenting::all;
+  RunOptions run_options;
+  run_options.presenting = Presenting::all;
   const auto faithful = [](const Ask&, Outcome outcome) { return outcome; };
-  const Campaign campaign = run(suite, altered(faithful), conduct);
+  const Campaign campaign = run(suite, altered(faithful), run_options);
   CHECK(campaign.verdicts[0]->state == State::pass);
   CHECK(marks(campaign, 0).empty());
 }
@@ -253,7 +253,7 @@ TEST_CASE("cases in one model end as they do alone", "[campaign][pack]") {
   const Campaign alone = run(suite, altered(count), only_once());
   CHECK(inputs == std::vector<std::size_t>{1, 1, 1, 1, 1, 1, 1, 2, 1});
   inputs.clear();
-  Conduct packed = only_once();
+  RunOptions packed = only_once();
   packed.pack = 4;
   CHECK(states(run(suite, altered(count), packed)) == states(alone));
   CHECK(inputs == std::vector<std::size_t>{4, 3, 2, 1});
@@ -261,7 +261,7 @@ TEST_CASE("cases in one model end as they do alone", "[campaign][pack]") {
 
 TEST_CASE("a refused pack is asked in halves, and a failing node alone", "[campaign][pack]") {
   const Suite suite = pools(4);
-  Conduct packed = only_once();
+  RunOptions packed = only_once();
   packed.pack = 4;
   const std::string third = case_id(suite.cases[2].line);
   int asked = 0;
@@ -285,27 +285,27 @@ TEST_CASE("a refused pack is asked in halves, and a failing node alone", "[campa
 TEST_CASE("an option the backend did not declare is a mistake of the caller", "[campaign]") {
   Description backend;
   backend.options = {{"precision", {"f32", "bf16"}}, {"isa", {}}};
-  Conduct conduct = only_once();
-  conduct.options = {{"isa", "anything"}, {"precision", "bf16"}};
-  CHECK_NOTHROW(run(pools(1), scripted(refusal, backend), conduct));
-  conduct.options = {{"precisoin", "f32"}};
-  CHECK_THROWS_WITH(run(pools(1), scripted(refusal, backend), conduct), Catch::Contains("precision"));
-  conduct.options = {{"precision", "f23"}};
-  CHECK_THROWS_WITH(run(pools(1), scripted(refusal, backend), conduct), Catch::Contains("f32"));
+  RunOptions run_options = only_once();
+  run_options.options = {{"isa", "anything"}, {"precision", "bf16"}};
+  CHECK_NOTHROW(run(pools(1), scripted(refusal, backend), run_options));
+  run_options.options = {{"precisoin", "f32"}};
+  CHECK_THROWS_WITH(run(pools(1), scripted(refusal, backend), run_options), Catch::Contains("precision"));
+  run_options.options = {{"precision", "f23"}};
+  CHECK_THROWS_WITH(run(pools(1), scripted(refusal, backend), run_options), Catch::Contains("f32"));
 }
 
 TEST_CASE("an interrupted campaign keeps what was done", "[campaign]") {
   const Suite suite = pools(10);
   std::atomic<bool> stop = false;
   int asked = 0;
-  Conduct conduct;
-  conduct.stop = &stop;
-  conduct.presenting = Presenting::none;
+  RunOptions run_options;
+  run_options.stop = &stop;
+  run_options.presenting = Presenting::none;
   const auto interrupt_at_four = [&](const Ask& ask) {
     stop = ++asked == 4;
     return refusal(ask);
   };
-  const Campaign campaign = run(suite, scripted(interrupt_at_four), conduct);
+  const Campaign campaign = run(suite, scripted(interrupt_at_four), run_options);
   CHECK_FALSE(campaign.is_complete());
   CHECK(campaign.verdicts[2]);
   CHECK_FALSE(campaign.verdicts[3]);  // what a worker does while it is interrupted is no finding
@@ -323,14 +323,14 @@ TEST_CASE("a backend that cannot be opened ends the campaign with its reason", "
 
 TEST_CASE("progress counts every case once", "[campaign]") {
   std::size_t last = 0;
-  Conduct conduct;
-  conduct.jobs = 3;
-  conduct.progress = [&](const Progress& progress) {
+  RunOptions run_options;
+  run_options.jobs = 3;
+  run_options.progress = [&](const Progress& progress) {
     CHECK(progress.done == last + 1);
     CHECK(progress.total == 20);
     last = progress.done;
   };
-  run(pools(20), scripted(refusal), conduct);
+  run(pools(20), scripted(refusal), run_options);
   CHECK(last == 20);
 }
 

@@ -95,10 +95,10 @@ Result<Steps> parse_session(std::string_view text) {
   return steps;
 }
 
-Ask ask_of(const Step& step, const Conduct& conduct, bool is_first) {
+Ask ask_of(const Step& step, const RunOptions& run_options, bool is_first) {
   Result<Case> c = parse_case(step.line);
   expects(static_cast<bool>(c), "a step is a line that was run");
-  Ask ask = ask_of(*c, step.line, all_operands(*c), conduct, step.settings);
+  Ask ask = ask_of(*c, step.line, all_operands(*c), run_options, step.settings);
   ask.fresh = is_first;
   return ask;
 }
@@ -155,7 +155,7 @@ Outcome Confirmation::run(const Ask& ask) {
 }
 
 // Runs a case and judges it, unless its answer is one whose verdict is known.
-Answered Confirmation::run_alone(const Planned& planned, const Answered& known, const Allowance& allowance,
+Answered Confirmation::run_alone(const SuiteCase& planned, const Answered& known, const Allowance& allowance,
                                  bool is_fresh) {
   std::vector<Operands> data = all_operands(planned.c);
   Ask ask = suites::ask_of(planned, data, conduct_);
@@ -169,7 +169,7 @@ Answered Confirmation::run_alone(const Planned& planned, const Answered& known, 
   return {std::move(outcome), std::move(verdict)};
 }
 
-Confirmed Confirmation::confirm(const Planned& planned, Answered first, const Steps& before, milliseconds waited,
+Confirmed Confirmation::confirm(const SuiteCase& planned, Answered first, const Steps& before, milliseconds waited,
                                 Experience& experience) {
   const Allowance alone = experience.allowance(planned.c);
   // Cut off by our patience, it may still answer within the limit it has alone.
@@ -208,7 +208,7 @@ Outcome Confirmation::run_alone(Ask ask) {
 // Runs a case that breaks conformance alone again, to see that it stays so: a crash twice more, in processes of its
 // own; a value in a second process, which may be the session's, and in the last one once more. A hang or a memory limit
 // has cost enough.
-void Confirmation::repeat(const Planned& planned, const Answered& first, bool came_in_session, Confirmed& confirmed) {
+void Confirmation::repeat(const SuiteCase& planned, const Answered& first, bool came_in_session, Confirmed& confirmed) {
   const Answered& alone = confirmed.answered;
   if (alone.outcome.kind == Outcome::Kind::timed_out || alone.outcome.kind == Outcome::Kind::out_of_memory) return;
   std::string ends = "first " + in_words(first.verdict) + ", then";
@@ -238,7 +238,7 @@ void Confirmation::repeat(const Planned& planned, const Answered& first, bool ca
 }
 
 // Runs the cases of a session again, and then the one it broke.
-bool Confirmation::brings(const Steps& before, const Planned& planned, const Answered& first) {
+bool Confirmation::brings(const Steps& before, const SuiteCase& planned, const Answered& first) {
   --sessions_left_;
   bool is_first = true;
   for (const Step& step : before) {
@@ -253,7 +253,7 @@ bool Confirmation::brings(const Steps& before, const Planned& planned, const Ans
 
 // Delta debugging over what ran before: a culprit that is known, then the last case alone, the last two, four …, then
 // without each part of these. Empty where not even all of it brings the failure again.
-Steps Confirmation::shortest(const Planned& planned, const Answered& first, const Steps& before,
+Steps Confirmation::shortest(const SuiteCase& planned, const Answered& first, const Steps& before,
                              Experience& experience) {
   if (before.empty() || backend_.session() == 0) return {};
   sessions_left_ = first.outcome.kind == Outcome::Kind::timed_out ? most_hanging_sessions : most_sessions;

@@ -38,7 +38,7 @@ struct Session {
 std::string session_text(const Steps& steps);
 Result<Steps> parse_session(std::string_view text);
 // Runs a step, the first of a session in a fresh process.
-Ask ask_of(const Step& step, const Conduct& conduct, bool is_first);
+Ask ask_of(const Step& step, const RunOptions& run_options, bool is_first);
 
 // How long answers take, in classes of 1, 2, 4, … milliseconds.
 class Pace {
@@ -85,12 +85,12 @@ struct Confirmed {
 class Confirmation {
  public:
   // `backend` runs nothing else.
-  Confirmation(Backend& backend, const Conduct& conduct, const Description& description)
-      : backend_(backend), conduct_(conduct), description_(description) {}
+  Confirmation(Backend& backend, const RunOptions& run_options, const Description& description)
+      : backend_(backend), conduct_(run_options), description_(description) {}
 
   // `before` is what ran in the same process first; empty where the case was alone already. `waited`: the limit it had
   // there, 0 for the full one.
-  Confirmed confirm(const Planned& planned, Answered first, const Steps& before, std::chrono::milliseconds waited,
+  Confirmed confirm(const SuiteCase& planned, Answered first, const Steps& before, std::chrono::milliseconds waited,
                     Experience& experience);
   // What comes back for one question alone, first in a fresh process.
   oracles::Outcome run_alone(Ask ask);
@@ -100,13 +100,13 @@ class Confirmation {
 
  private:
   oracles::Outcome run(const Ask& ask);
-  Answered run_alone(const Planned& planned, const Answered& known, const Allowance& allowance, bool is_fresh = true);
-  Steps shortest(const Planned& planned, const Answered& first, const Steps& before, Experience& experience);
-  bool brings(const Steps& before, const Planned& planned, const Answered& first);
-  void repeat(const Planned& planned, const Answered& first, bool came_in_session, Confirmed& confirmed);
+  Answered run_alone(const SuiteCase& planned, const Answered& known, const Allowance& allowance, bool is_fresh = true);
+  Steps shortest(const SuiteCase& planned, const Answered& first, const Steps& before, Experience& experience);
+  bool brings(const Steps& before, const SuiteCase& planned, const Answered& first);
+  void repeat(const SuiteCase& planned, const Answered& first, bool came_in_session, Confirmed& confirmed);
 
   Backend& backend_;
-  const Conduct& conduct_;
+  const RunOptions& conduct_;
   const Description& description_;
   int sessions_left_ = 0;
   bool was_interrupted_ = false;

@@ -17,7 +17,7 @@ const std::vector<Case>& cases_of(const std::string& version) {
   if (known.contains(version)) return known[version];
   Request request;
   request.selection.operators = {version};
-  for (const Planned& planned : generated_cases(request)) known[version].push_back(planned.c);
+  for (const SuiteCase& planned : generated_cases(request)) known[version].push_back(planned.c);
   return known[version];
 }
 

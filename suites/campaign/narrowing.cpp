@@ -40,7 +40,7 @@ std::vector<std::string> lines_in(const Json& report, bool strict) {
 
 std::vector<const Definition*> definitions_in(const Suite& suite) {
   std::set<const Definition*> all;
-  for (const Planned& planned : suite.cases) all.insert(&planned.c.definition());
+  for (const SuiteCase& planned : suite.cases) all.insert(&planned.c.definition());
   return {all.begin(), all.end()};
 }
 
@@ -48,7 +48,7 @@ std::vector<const Definition*> definitions_in(const Suite& suite) {
 
 Suite narrowed(Suite suite, const Predicate& predicate) {
   if (const auto mistake = predicate.mistake(definitions_in(suite))) throw InputError(mistake->text);
-  std::erase_if(suite.cases, [&](const Planned& planned) { return !predicate.holds(planned.c); });
+  std::erase_if(suite.cases, [&](const SuiteCase& planned) { return !predicate.holds(planned.c); });
   suite.complete = false;
   suite.hash = suite_hash(suite.cases);
   return suite;

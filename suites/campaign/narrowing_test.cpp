@@ -21,7 +21,7 @@ Suite suite() { return suite_of({pool, strided, conv}, "here", {}); }
 
 Lines lines(const Suite& suite) {
   Lines all;
-  for (const Planned& each : suite.cases) all.push_back(each.line);
+  for (const SuiteCase& each : suite.cases) all.push_back(each.line);
   return all;
 }
 

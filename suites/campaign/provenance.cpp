@@ -21,21 +21,21 @@ std::string shell_word(std::string_view word) {
 }
 
 std::string replay_command(const Provenance& provenance, std::string_view what) {
-  const Conduct& conduct = provenance.conduct;
+  const RunOptions& run_options = provenance.run_options;
   std::string command = "assay replay --backend " + shell_word(provenance.backend);
-  if (conduct.level != oracles::Level::L2) command += " --level " + std::string(oracles::name(conduct.level));
-  const Settings& settings = conduct.settings;
+  if (run_options.level != oracles::Level::L2) command += " --level " + std::string(oracles::name(run_options.level));
+  const Settings& settings = run_options.settings;
   if (settings.threads != 1) command += " --threads " + std::to_string(settings.threads);
   if (settings.optimization != "all") command += " --optimization " + settings.optimization;
-  for (const auto& [option, value] : conduct.options) command += " --set " + in_quotes(option + "=" + value);
+  for (const auto& [option, value] : run_options.options) command += " --set " + in_quotes(option + "=" + value);
   if (!provenance.limits.empty()) command += " " + provenance.limits;
   return command + " " + shell_word(what);
 }
 
-std::string configuration(const Conduct& conduct) {
+std::string configuration(const RunOptions& run_options) {
   std::string words =
-      "threads=" + std::to_string(conduct.settings.threads) + " optimization=" + conduct.settings.optimization;
-  for (const auto& [option, value] : conduct.options) words += " " + option + "=" + value;
+      "threads=" + std::to_string(run_options.settings.threads) + " optimization=" + run_options.settings.optimization;
+  for (const auto& [option, value] : run_options.options) words += " " + option + "=" + value;
   return words;
 }
 

@@ -13,7 +13,7 @@ namespace assay::suites {
 struct Provenance {
   std::string tool_version, backend;  // the backend as named on the command line
   Description description;
-  Conduct conduct;
+  RunOptions run_options;
   std::string limits = {};  // that were not as by default: "--timeout 2"
 };
 
@@ -25,6 +25,6 @@ std::string shell_word(std::string_view word);
 std::string replay_command(const Provenance& provenance, std::string_view what);
 
 // "threads=1 optimization=all precision=f32"
-std::string configuration(const Conduct& conduct);
+std::string configuration(const RunOptions& run_options);
 
 }  // namespace assay::suites

@@ -53,7 +53,7 @@ std::string likeness(const std::vector<Offender>& offenders, DType type) {
 }
 
 std::string value_pattern(const Case& c, const Answered& answered, const oracles::Judgement& judgement) {
-  std::vector<Offender> offenders = oracles::Bench(c, judgement).offenders(answered.outcome, answered.verdict);
+  std::vector<Offender> offenders = oracles::Judge(c, judgement).offenders(answered.outcome, answered.verdict);
   if (offenders.empty()) return "";
   // The first output that has any tells; of another one than the first by its name.
   const int output = std::ranges::min(offenders, {}, &Offender::output).output;

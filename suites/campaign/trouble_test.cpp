@@ -38,11 +38,11 @@ Suite suite_of(const std::vector<std::string>& lines) {
   return suite;
 }
 
-Conduct plain(int jobs = 1) {
-  Conduct conduct;
-  conduct.jobs = jobs;
-  conduct.presenting = Presenting::none;
-  return conduct;
+RunOptions plain(int jobs = 1) {
+  RunOptions run_options;
+  run_options.jobs = jobs;
+  run_options.presenting = Presenting::none;
+  return run_options;
 }
 
 std::string told(const Campaign& campaign) {
@@ -107,7 +107,7 @@ TEST_CASE("what hangs for a cause that is known is not run again, and everything
   CHECK(campaign.breakers[0].when.text() == "any(dilations) > 1");
   CHECK(campaign.breakers[0].because == "timed out");
   CHECK(campaign.is_complete());
-  Conduct exhaustive = plain(2);
+  RunOptions exhaustive = plain(2);
   exhaustive.exhaustive = true;
   const Suite few = dilating(15);
   const Campaign whole = run(few, troubled("hangs", 1s), exhaustive);
@@ -121,7 +121,7 @@ TEST_CASE("what is known to hang is given less time, what is known to eat memory
   eaten.state = State::error;
   eaten.because = "out of memory";
   const Suite suite = dilating(18);
-  for (const Planned& planned : suite.cases)
+  for (const SuiteCase& planned : suite.cases)
     breaker.note(planned, planned.line.ends_with("dilations=2") ? eaten : oracles::Verdict{});
   breaker.decide();
   Experience experience;
@@ -158,9 +158,9 @@ TEST_CASE("memory that is eaten ends the case and not the campaign", "[trouble][
 
 TEST_CASE("a backend that is right only for models of ours differs under other names", "[trouble][presentations]") {
   const Suite suite = suite_of({pool(1, "kernel_shape=2")});
-  Conduct conduct;
-  conduct.presenting = Presenting::all;
-  const Campaign campaign = run(suite, troubled("knows us"), conduct);
+  RunOptions run_options;
+  run_options.presenting = Presenting::all;
+  const Campaign campaign = run(suite, troubled("knows us"), run_options);
   CHECK(campaign.verdicts[0]->state == State::pass);
   REQUIRE(campaign.marks[0].size() == 1);
   CHECK(campaign.marks[0][0].name == "differs");

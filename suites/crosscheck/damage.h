@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damage: what may have happened to a file or a line before it reaches a reader, by accident or on purpose.
+// Mutation: what may have happened to a file or a line before it reaches a reader, by accident or on purpose.
 #pragma once
 
 #include "reference/recipe.h"

@@ -38,7 +38,7 @@ class Exam {
   Case case_;
   Call call_;
   std::vector<oracles::Operands> sets_;
-  oracles::Bench bench_;
+  oracles::Judge bench_;
   std::deque<std::pair<oracles::Outcome, oracles::Verdict>> marked_;
 };
 

@@ -19,8 +19,8 @@
 namespace assay::crosscheck {
 namespace {
 
-using suites::LawAsked;
-using suites::Lawfulness;
+using suites::LawSampling;
+using suites::RelatedCases;
 
 constexpr std::uint64_t seed = 11;
 
@@ -29,14 +29,14 @@ std::size_t count(std::size_t few, std::size_t many) { return std::getenv("ASSAY
 // A case with every law that speaks of it.
 struct Bound {
   Case c;
-  std::vector<LawAsked> laws;
+  std::vector<RelatedCases> laws;
 };
 
 std::vector<Bound> bound(std::string_view op, std::size_t cases) {
   std::vector<Bound> list;
   for (const auto& [subject, index] : syllabus(op, cases)) {
     Case c = generators::legal(*subject.definition, subject.type, seed, index);
-    std::vector<LawAsked> laws = suites::lawful_questions(c, case_id(line(c)), Lawfulness::all);
+    std::vector<RelatedCases> laws = suites::lawful_questions(c, case_id(line(c)), LawSampling::all);
     list.push_back({std::move(c), std::move(laws)});
   }
   return list;
@@ -61,7 +61,7 @@ bool is_finite(const Tensor& tensor) {
 
 // How one law is broken; empty where it is kept or a question is not answered. The related questions take another path
 // in `other`, as they may in a runtime.
-std::string breach(const Kernel& kernel, const Kernel& other, const Case& c, const LawAsked& asked) {
+std::string breach(const Kernel& kernel, const Kernel& other, const Case& c, const RelatedCases& asked) {
   std::vector<Tensor> answers;
   for (std::size_t i = 0; i <= asked.related.size(); ++i) {
     std::optional<Tensor> answer = i == 0 ? asked_of(kernel, c) : asked_of(other, asked.related[i - 1]);
@@ -85,7 +85,7 @@ std::optional<oracles::Ratio> rest(const std::vector<std::unique_ptr<oracles::An
   return sum;
 }
 
-std::vector<std::unique_ptr<oracles::Answer>> exact_answers(const Case& c, const LawAsked& asked) {
+std::vector<std::unique_ptr<oracles::Answer>> exact_answers(const Case& c, const RelatedCases& asked) {
   std::vector<std::unique_ptr<oracles::Answer>> answers;
   const auto add = [&](const Case& question) {
     oracles::Answers outputs =
@@ -107,7 +107,7 @@ TEST_CASE("the exact answers keep every law exactly, and the related questions a
   std::size_t checked = 0;
   for (const std::string_view op : subjects)
     for (const Bound& each : bound(op, count(40, 400)))
-      for (const LawAsked& asked : each.laws) {
+      for (const RelatedCases& asked : each.laws) {
         ++spoken[asked.law];
         INFO(asked.law << " of " << line(each.c));
         for (const Case& related : asked.related) {
@@ -130,7 +130,7 @@ TEST_CASE("the reference kernels break no law", "[laws][metamorphic]") {
   std::map<std::string_view, std::size_t> kept;
   for (const std::string_view op : subjects)
     for (const Bound& each : bound(op, count(120, 500)))
-      for (const LawAsked& asked : each.laws) {
+      for (const RelatedCases& asked : each.laws) {
         ++kept[asked.law];
         INFO(line(each.c));
         CHECK(breach(each.c.definition().kernel, each.c.definition().kernel, each.c, asked) == "");
@@ -150,7 +150,7 @@ TEST_CASE("no correct variant breaks a law, whichever variant answers the relate
       for (const Variant& v : variants())
         if (v.reading.empty())
           if (auto kernel = variant(v.name, each.c.version)) pupils.emplace_back(v.name, *std::move(kernel));
-      for (const LawAsked& asked : each.laws)
+      for (const RelatedCases& asked : each.laws)
         for (std::size_t i = 0; i < 4; ++i, at += 5) {
           const auto &first = pupils[at % pupils.size()], &second = pupils[(at / pupils.size()) % pupils.size()];
           INFO(first.first << " and " << second.first << ": " << line(each.c));
@@ -167,7 +167,7 @@ TEST_CASE("every law is broken by a planted bug, with no right answer consulted"
   for (const std::string_view op : subjects) cases[op] = bound(op, count(60, 300));
   for (const Mutant& bug : mutants())
     for (const Bound& each : cases[bug.op])
-      for (const LawAsked& asked : each.laws) {
+      for (const RelatedCases& asked : each.laws) {
         if (broken[asked.law].size() >= 12) continue;  // is enough
         const std::optional<Kernel> kernel = mutant(bug.id, each.c.version);
         if (kernel && !breach(*kernel, *kernel, each.c, asked).empty()) broken[asked.law].insert(bug.id);

@@ -32,7 +32,7 @@ std::vector<std::string> operator_names() {
 // The questions a certification of the operator would ask first: the pinned ones that are legal, then generated ones.
 std::vector<Case> questions(const std::string& op) {
   std::vector<Case> list;
-  for (const suites::Planned& planned : suites::pinned_cases("suites"))
+  for (const suites::SuiteCase& planned : suites::pinned_cases("suites"))
     if (planned.c.version.name == op && planned.c.is_legal()) list.push_back(planned.c);
   for (const auto& [subject, index] : syllabus(op, cases_per_operator))
     list.push_back(generators::legal(*subject.definition, subject.type, seed, index));

@@ -38,7 +38,7 @@ bool is_expected(const oracles::Element& element, const oracles::Scalar& want, D
 
 TEST_CASE("The oracle gives the expectation of every pinned case", "[pinned]") {
   Int expectations = 0;
-  for (const suites::Planned& planned : suites::pinned_cases("suites")) {
+  for (const suites::SuiteCase& planned : suites::pinned_cases("suites")) {
     if (!planned.expected) continue;
     ++expectations;
     INFO(planned.origin << ": " << planned.line);
@@ -64,7 +64,7 @@ TEST_CASE("The oracle gives the expectation of every pinned case", "[pinned]") {
 }
 
 TEST_CASE("The reference kernel passes every legal pinned case, and the engine gives its bits", "[pinned]") {
-  for (const suites::Planned& planned : suites::pinned_cases("suites")) {
+  for (const suites::SuiteCase& planned : suites::pinned_cases("suites")) {
     const Call call = planned.c.call();
     if (!call.definition().violated(call).empty()) continue;
     INFO(planned.origin << ": " << planned.line);

@@ -13,7 +13,7 @@
 namespace assay::crosscheck {
 namespace {
 
-using suites::Peak;
+using suites::WorstCase;
 using MakeKernel = std::function<std::optional<Kernel>(const OpVersion&)>;
 
 suites::AskCase asking(const MakeKernel& kernel) {
@@ -31,13 +31,13 @@ suites::AskCase sequential() {
 
 const suites::Selection pools{{"AveragePool-19"}, {DType::f32}}, convolutions{{"Conv-11"}, {DType::f32}};
 
-double share(const Peak& peak) { return peak.answered.verdict.worst_share; }
+double share(const WorstCase& peak) { return peak.answered.verdict.worst_share; }
 
 }  // namespace
 
 TEST_CASE("Seeking: what a correct kernel uses of the budget is at most all of it", "[seek]") {
   for (std::uint64_t island = 0; island < 16; ++island) {
-    const Peak peak = suites::climb({}, 1, island, sequential(), 40);
+    const WorstCase peak = suites::climb({}, 1, island, sequential(), 40);
     INFO(line(peak.c) << " uses " << share(peak));
     CHECK(peak.asks == 40);
     CHECK(share(peak) <= 1 + 1e-9);
@@ -68,8 +68,8 @@ TEST_CASE("Seeking: arithmetic too weak for its level is caught by every island"
       asking([](const OpVersion& version) { return mutant("conv-accumulates-in-f16", version); });
   int higher = 0;
   for (std::uint64_t island = 0; island < 6; ++island) {
-    const Peak up = suites::climb({{"Conv-11"}, {DType::f16}}, 3, island, weak, 40);
-    const Peak flat = suites::sample({{"Conv-11"}, {DType::f16}}, 3, island, weak, 40);
+    const WorstCase up = suites::climb({{"Conv-11"}, {DType::f16}}, 3, island, weak, 40);
+    const WorstCase flat = suites::sample({{"Conv-11"}, {DType::f16}}, 3, island, weak, 40);
     INFO(line(up.c) << " uses " << share(up) << ", sampling " << share(flat));
     CHECK(share(up) > 1);
     higher += share(up) > share(flat);
@@ -78,7 +78,7 @@ TEST_CASE("Seeking: arithmetic too weak for its level is caught by every island"
 }
 
 TEST_CASE("Seeking: an island is a function of seed and number", "[seek]") {
-  const Peak a = suites::climb(pools, 4, 2, sequential(), 20), b = suites::climb(pools, 4, 2, sequential(), 20);
+  const WorstCase a = suites::climb(pools, 4, 2, sequential(), 20), b = suites::climb(pools, 4, 2, sequential(), 20);
   CHECK(line(a.c) == line(b.c));
   CHECK(share(a) == share(b));
   CHECK(line(suites::climb(pools, 4, 3, sequential(), 20).c) != line(a.c));

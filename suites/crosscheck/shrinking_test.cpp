@@ -43,7 +43,7 @@ struct Shrinkage {
 
 Shrinkage shrunk(const Case& c, std::string_view bug, bool shows) {
   const suites::Answered first = answered(c, bug);
-  const suites::Shrunk small = suites::shrink(c, first, [&](const Case& other) { return answered(other, bug); });
+  const suites::ShrinkResult small = suites::shrink(c, first, [&](const Case& other) { return answered(other, bug); });
   const suites::Signature before = signature_of(c, first), after = signature_of(small.c, small.answered);
   const Shrinkage row{generators::size_of(c),
                       generators::size_of(small.c),

@@ -67,13 +67,13 @@ std::vector<Trial> trials_of(const Definition& definition, const Effort& effort)
   return trials;
 }
 
-bool is_legal_of(const suites::Planned& planned, const Definition& definition) {
+bool is_legal_of(const suites::SuiteCase& planned, const Definition& definition) {
   return planned.c.version == definition.version && definition.violated(planned.c.call()).empty();
 }
 
 void try_pinned(std::vector<Trial>& trials, const Definition& definition, const Effort& effort) {
   Int count = 0;
-  for (const suites::Planned& planned : effort.pinned) {
+  for (const suites::SuiteCase& planned : effort.pinned) {
     if (!is_legal_of(planned, definition)) continue;
     Question question(planned.c);
     ++count;

@@ -16,7 +16,7 @@ namespace assay::crosscheck {
 struct Effort {
   suites::Selection selection = {};
   std::string mutant = "";  // this one alone; empty: all
-  std::vector<suites::Planned> pinned = {};
+  std::vector<suites::SuiteCase> pinned = {};
   Int cases = 2'000;  // generated ones of each operator version, legal ones, its types in turn
   std::uint64_t seed = 1;
   int jobs = 1;

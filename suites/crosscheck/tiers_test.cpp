@@ -40,7 +40,7 @@ class Both {
   }
 
  private:
-  oracles::Bench exact_, fast_;
+  oracles::Judge exact_, fast_;
 };
 
 // Some elements one step up or down in their bits: next to right, signs, infinities and NaN included.
@@ -104,7 +104,7 @@ std::size_t generated_count() { return std::getenv("ASSAY_FULL") ? 40'000 : 1'50
 TEST_CASE("Both tiers say the same of the pinned cases", "[tiers]") {
   Share share;
   std::uint64_t turn = 0;
-  for (const suites::Planned& planned : suites::pinned_cases("suites"))
+  for (const suites::SuiteCase& planned : suites::pinned_cases("suites"))
     if (planned.c.is_legal()) put(planned.c, ++turn, share);
   CHECK(share.right > 1'000);
 }

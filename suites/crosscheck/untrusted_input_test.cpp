@@ -11,7 +11,7 @@
 #include "reports/matrix.h"
 #include "reports/merge.h"
 #include "reports/verify.h"
-#include "suites/campaign/inquiry.h"
+#include "suites/campaign/case_runner.h"
 #include "suites/crosscheck/damage.h"
 #include "suites/crosscheck/mutants.h"
 #include "suites/crosscheck/wrong_models.h"
@@ -42,7 +42,7 @@ namespace {
 const suites::Sorting few{.examples = 2, .most_asks = 30};
 
 namespace fs = std::filesystem;
-using suites::Planned;
+using suites::SuiteCase;
 
 Int number_in(const char* variable, Int otherwise) {
   const char* told = std::getenv(variable);
@@ -109,26 +109,26 @@ struct Documents {
     request.generated = 82;
     suite = suites::plan("suites", request);
     std::map<OpVersion, int> taken;
-    std::erase_if(suite.cases, [&](const Planned& planned) {
+    std::erase_if(suite.cases, [&](const SuiteCase& planned) {
       return planned.c.is_legal() ? ++taken[planned.c.version] % 20 != 3 : ++taken[planned.c.version] % 20 != 9;
     });
     suite.complete = true;  // a certificate takes no less
     suite.hash = suites::suite_hash(suite.cases);
-    for (const Planned& planned : suite.cases) lines.push_back(planned.line);
+    for (const SuiteCase& planned : suite.cases) lines.push_back(planned.line);
   }
 
   void make_report() {
-    suites::Crew crew(opener(), 1);
-    const suites::Conduct conduct;
-    const oracles::Judgement judgement{asked().level, crew.describe().arithmetic};
+    suites::WorkerPool pool(opener(), 1);
+    const suites::RunOptions run_options;
+    const oracles::Judgement judgement{asked().level, pool.describe().arithmetic};
     std::vector<suites::Failure> failures;
-    suites::Campaign done = suites::run(suite, crew, conduct, [&](const suites::Conclusion& each) {
+    suites::Campaign done = suites::run(suite, pool, run_options, [&](const suites::CaseResult& each) {
       if (suites::is_finding(each.verdict.state))
         failures.push_back(
             suites::failure_of(each.index, suite.cases[each.index], each.outcome, each.verdict, judgement));
     });
     std::ranges::sort(failures, {}, &suites::Failure::index);
-    std::vector<suites::Finding> found = suites::findings_of(failures, crew, conduct, wrong_models(), few);
+    std::vector<suites::Finding> found = suites::findings_of(failures, pool, run_options, wrong_models(), few);
     reports::Report made = reports::report(suite, std::move(done), asked(), {"2026-01-01T00:00:00Z", 1, 1, "any"}, {},
                                            suites::sorted(std::move(failures), std::move(found), wrong_models()));
     std::ostringstream out, sealed;
@@ -146,21 +146,21 @@ struct Documents {
     made.plan.islands = 1;
     made.plan.shard = part;
     made.asked = asked();
-    const suites::Conduct conduct;
-    suites::Crew crew(opener(), 1);
-    made.backend = crew.describe();
+    const suites::RunOptions run_options;
+    suites::WorkerPool pool(opener(), 1);
+    made.backend = pool.describe();
     suites::Store store = suites::Store::create(
-        path(name), suites::identity_of(made.plan, "buggy", made.backend, conduct, made.asked.tool_version));
-    made.complete = suites::fuzz(made.plan, crew, conduct, store);
+        path(name), suites::identity_of(made.plan, "buggy", made.backend, run_options, made.asked.tool_version));
+    made.complete = suites::fuzz(made.plan, pool, run_options, store);
     made.harvest = suites::harvest(store, false, false);
-    made.peaks = suites::seek(made.plan, crew, conduct);
+    made.peaks = suites::seek(made.plan, pool, run_options);
     made.excused.assign(made.harvest.failures.size(), false);
-    made.findings = suites::findings_of(made.harvest.failures, crew, conduct, wrong_models(), few);
+    made.findings = suites::findings_of(made.harvest.failures, pool, run_options, wrong_models(), few);
     made.causes = suites::causes_of(made.findings, wrong_models());
     made.folder = "findings";
     made.run = {"2026-01-01T00:00:00Z", 1, 1, "any"};
     if (!made.findings.empty())
-      suites::write_finding(path("finding"), made.findings.front(), {"0.1.0", "buggy", made.backend, conduct});
+      suites::write_finding(path("finding"), made.findings.front(), {"0.1.0", "buggy", made.backend, run_options});
     std::ostringstream out;
     reports::write_json(made, out);
     return out.str();
@@ -177,7 +177,7 @@ struct Documents {
     part.hash = suites::suite_hash(part.cases);
     manifest = text(suites::write_golden(part, {reports::judgement_hash(), "0.1.0", 1, {}, 1}, path("golden")));
     const auto backend = opener()();
-    for (const Planned& planned : part.cases)
+    for (const SuiteCase& planned : part.cases)
       suites::save_outcome(path("answers"), planned, backend->run(suites::ask_of(planned, {})));
     suites::save_description(path("answers"), backend->describe());
     description = *suites::file_contents(path("answers") / suites::description_file, 1 << 20);
@@ -250,7 +250,7 @@ void read_line(const std::string& line, Generator&) {
   suites::predicate_of(*c);
   if (!violated.empty() || !is_small(*c)) return;
   Buggy backend;
-  const Planned planned{*c, assay::line(*c), "a trial", std::nullopt};
+  const SuiteCase planned{*c, assay::line(*c), "a trial", std::nullopt};
   suites::certify(planned, backend, {});
   suites::golden_case(planned);
 }
@@ -260,7 +260,7 @@ void read_cases(const std::string& text, Generator&) { suites::read_cases(text, 
 void read_predicate(const std::string& text, Generator& chance) {
   const Result<suites::Predicate> predicate = suites::parse_predicate(text);
   if (!predicate) return use(predicate.error());
-  for (const Planned& planned : documents().suite.cases) {
+  for (const SuiteCase& planned : documents().suite.cases) {
     const Definition* definition = &planned.c.definition();
     if (const auto mistake = predicate->mistake({&definition, 1})) use(mistake->text);
     if (chance.below(4) == 0) (void)predicate->holds(planned.c);
@@ -393,16 +393,16 @@ void read_vector(const std::string& bytes, const char* folder, const char* endin
   std::ranges::sort(files);
   REQUIRE_FALSE(files.empty());
   const InPlace bad(files[static_cast<std::size_t>(chance.below(files.size()))], bytes);
-  for (const char* shelf : {"valid", "rejected"}) {
-    const Result<suites::Audit> audit = suites::audit(documents().path("golden") / shelf);
+  for (const char* golden_kind : {"valid", "rejected"}) {
+    const Result<suites::Audit> audit = suites::audit(documents().path("golden") / golden_kind);
     if (!audit) continue;  // no such shelf
-    for (const suites::Flaw& flaw : audit->flaws) use(text(flaw));
+    for (const suites::FileProblem& problem : audit->problems) use(text(problem));
   }
   const Result<suites::Suite> suite = suites::suite_of(suites::read_manifest(documents().path("golden")));
   if (!suite) throw BrokenPromise(suite.error());
-  for (const Planned& planned : suite->cases) {
-    const suites::Saved saved = suites::saved_outcome(documents().path("answers"), golden_name(planned));
-    for (const suites::Flaw& flaw : saved.flaws) use(text(flaw));
+  for (const SuiteCase& planned : suite->cases) {
+    const suites::RecordedAnswers saved = suites::saved_outcome(documents().path("answers"), golden_name(planned));
+    for (const suites::FileProblem& problem : saved.problems) use(text(problem));
   }
 }
 
@@ -429,7 +429,8 @@ void read_model(const std::string& bytes, Generator& chance) {
 
 void read_finding(const std::string& text, Generator&) {
   const InPlace bad(documents().path("finding") / "finding.json", text);
-  if (const Result<Planned> planned = suites::read_finding(documents().path("finding")); !planned) use(planned.error());
+  if (const Result<SuiteCase> planned = suites::read_finding(documents().path("finding")); !planned)
+    use(planned.error());
 }
 
 void read_description(const std::string& text, Generator&) {

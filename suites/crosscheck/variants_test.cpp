@@ -102,7 +102,7 @@ Case over_exact_data(Case c) {
 
 std::vector<Case> questions_with_pinned(const Variant& v, std::size_t count) {
   std::vector<Case> list;
-  for (const suites::Planned& planned : suites::pinned_cases("suites"))
+  for (const suites::SuiteCase& planned : suites::pinned_cases("suites"))
     if (variant(v.name, planned.c.version) && planned.c.is_legal()) list.push_back(planned.c);
   for (const auto& [subject, index] : syllabus_of(v, count))
     list.push_back(generators::legal(*subject.definition, subject.type, seed + 3, index));
@@ -140,7 +140,7 @@ TEST_CASE("No correct way to compute an operator is called fail, below or contes
 }
 
 TEST_CASE("Every correct variant passes every pinned case that is legal", "[variants]") {
-  for (const suites::Planned& planned : suites::pinned_cases("suites")) {
+  for (const suites::SuiteCase& planned : suites::pinned_cases("suites")) {
     const Definition& definition = planned.c.definition();
     if (!definition.violated(planned.c.call()).empty()) continue;
     Exam exam(planned.c);

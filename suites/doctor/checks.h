@@ -3,7 +3,7 @@
 // order.
 #pragma once
 
-#include "suites/doctor/patient.h"
+#include "suites/doctor/tested_worker.h"
 
 #include <chrono>
 #include <string_view>
@@ -16,7 +16,7 @@ enum class Ground { none, program, description, model };
 
 struct Check {
   std::string_view name, section;
-  Seen (*look)(Patient&);
+  Seen (*look)(TestedWorker&);
   Ground needs = Ground::model;
   Ground gives = Ground::none;  // where it is ok; where it is not, this ground is lost
 };

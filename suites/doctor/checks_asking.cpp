@@ -16,22 +16,22 @@ using Mark = Observation::Mark;
 
 std::string kib(std::size_t bytes) { return std::to_string(bytes >> 10) + " KiB"; }
 
-Seen answers_a_model(Patient& patient) {
+Seen answers_a_model(TestedWorker& under_test) {
   std::string last;
   int tried = 0;
   for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::u8, DType::i8})
-    for (const Probe& probe : probes(patient.description(), type))
+    for (const Probe& probe : probes(under_test.description(), type))
       for (const auto weights : {Probe::Weights::constant, Probe::Weights::given}) {
         const std::string line = probe.line({1, 2, 2}, weights);
-        const Echo echo = patient.echo(line, 1);
-        const Reply reply = patient.ask(echo);
+        const Echo echo = under_test.echo(line, 1);
+        const Reply reply = under_test.ask(echo);
         ++tried;
         if (!has_outputs(reply)) {
           last = line + ", " + in_words(reply.answer);
           continue;
         }
-        patient.choose(probe, weights);
-        patient.check_outputs(echo, reply);
+        under_test.choose(probe, weights);
+        under_test.check_outputs(echo, reply);
         return ok(line);
       }
   if (tried == 0)
@@ -40,25 +40,25 @@ Seen answers_a_model(Patient& patient) {
                  " models that were tried, so only its frames were seen; the last: " + last);
 }
 
-Seen nothing_but_frames(Patient& patient) {
-  patient.dismiss();  // the surplus of earlier answers would be taken for a header
-  patient.must_answer(patient.good());
-  Interview& worker = patient.worker();
+Seen nothing_but_frames(TestedWorker& under_test) {
+  under_test.dismiss();  // the surplus of earlier answers would be taken for a header
+  under_test.must_answer(under_test.good());
+  RawSession& worker = under_test.worker();
   if (!worker.has_more(settling)) return ok();
   const std::string surplus(worker.untaken());
-  patient.dismiss();
+  under_test.dismiss();
   return wrong(
       "a request, and after its answer nothing",
       std::to_string(surplus.size()) + " bytes more: " + printable(surplus, 80),
       "after the header come exactly the bytes its sizes state: no newline behind them, no log, no second answer");
 }
 
-Seen takes_weights(Patient& patient, Probe::Weights weights) {
-  if (patient.probe().definition->version.name == "AveragePool") return skipped("AveragePool has no weights");
-  const std::string line = patient.probe().line({1, 2, 2}, weights);
-  const Echo echo = patient.echo(line, 1);
-  const Reply reply = patient.ask(echo);
-  if (has_outputs(reply)) return patient.check_outputs(echo, reply), ok();
+Seen takes_weights(TestedWorker& under_test, Probe::Weights weights) {
+  if (under_test.probe().definition->version.name == "AveragePool") return skipped("AveragePool has no weights");
+  const std::string line = under_test.probe().line({1, 2, 2}, weights);
+  const Echo echo = under_test.echo(line, 1);
+  const Reply reply = under_test.ask(echo);
+  if (has_outputs(reply)) return under_test.check_outputs(echo, reply), ok();
   if (weights == Probe::Weights::given)
     return note(echo.what, in_words(reply.answer),
                 "the weights are graph inputs here and come as parts; if the runtime cannot, all is well");
@@ -66,30 +66,30 @@ Seen takes_weights(Patient& patient, Probe::Weights weights) {
                "the weights are initializers here: they stand in the model, and no part comes for them");
 }
 
-Seen weights_in_the_model(Patient& patient) { return takes_weights(patient, Probe::Weights::constant); }
-Seen weights_as_parts(Patient& patient) { return takes_weights(patient, Probe::Weights::given); }
+Seen weights_in_the_model(TestedWorker& under_test) { return takes_weights(under_test, Probe::Weights::constant); }
+Seen weights_as_parts(TestedWorker& under_test) { return takes_weights(under_test, Probe::Weights::given); }
 
-Seen several_sets(Patient& patient) {
-  patient.must_answer(patient.good(2));
-  patient.must_answer(patient.good(3));
+Seen several_sets(TestedWorker& under_test) {
+  under_test.must_answer(under_test.good(2));
+  under_test.must_answer(under_test.good(3));
   return ok();
 }
 
-Seen odd_ids(Patient& patient) {
-  Echo echo = patient.good();
+Seen odd_ids(TestedWorker& under_test) {
+  Echo echo = under_test.good();
   for (const char* id : {"0", "a \"quoted\\ id\"\n\t/", "caf\u00e9 \u6f22\u5b57 \U0001F600", "{\"id\":1}"}) {
     echo.ask.id = id;
-    patient.must_answer(echo);
+    under_test.must_answer(echo);
   }
   echo.ask.id = std::string(10'000, 'x');
-  patient.must_answer(echo);
+  under_test.must_answer(echo);
   // The same JSON strings, written in ASCII.
   echo.ask.id = "caf\u00e9 \U0001F600";
   std::string header = run_line(echo.ask);
   header.replace(header.find(echo.ask.id), echo.ask.id.size(), R"(caf\u00e9 \ud83d\ude00)");
-  patient.worker().send(header);
-  patient.worker().send_body(echo.ask);
-  patient.check_outputs(echo, patient.worker().answer());
+  under_test.worker().send(header);
+  under_test.worker().send_body(echo.ask);
+  under_test.check_outputs(echo, under_test.worker().answer());
   return ok();
 }
 
@@ -98,76 +98,76 @@ struct Rewritten {
   const char *from, *to;
 };
 
-Reply ask_rewritten(Patient& patient, Echo& echo, const Rewritten& change) {
+Reply ask_rewritten(TestedWorker& under_test, Echo& echo, const Rewritten& change) {
   std::string header = run_line(echo.ask);
   const std::size_t at = header.find(change.from);
   expects(at != std::string::npos, "the header has what is to be replaced");
   header.replace(at, std::string_view(change.from).size(), change.to);
   echo.what += ", in its header " + std::string(change.to) + "…";
-  patient.worker().send(header);
-  patient.worker().send_body(echo.ask);
-  return patient.worker().answer();
+  under_test.worker().send(header);
+  under_test.worker().send_body(echo.ask);
+  return under_test.worker().answer();
 }
 
-Seen ignores_new_keys(Patient& patient) {
+Seen ignores_new_keys(TestedWorker& under_test) {
   for (const Rewritten& change : {Rewritten{R"({"ask")", R"({"later":["sets",{"model":7}],"ask")"},
                                   Rewritten{R"("options":{)", R"("options":{"later":"x",)"}}) {
-    Echo echo = patient.good();
-    const Reply reply = ask_rewritten(patient, echo, change);
-    patient.check_outputs(echo, reply);
+    Echo echo = under_test.good();
+    const Reply reply = ask_rewritten(under_test, echo, change);
+    under_test.check_outputs(echo, reply);
   }
   return ok();
 }
 
-Seen reads_any_spelling(Patient& patient) {
-  const Echo echo = patient.good();
+Seen reads_any_spelling(TestedWorker& under_test) {
+  const Echo echo = under_test.good();
   Json json = Json::parse(run_line(echo.ask));
   std::string header = "{ ";
   for (auto item = json.rbegin(); item != json.rend(); ++item)
     header += (item == json.rbegin() ? "" : " ,\t") + ('"' + item.key()) + "\" : " + item.value().dump();
-  patient.worker().send(header + " }\n");
-  patient.worker().send_body(echo.ask);
-  patient.check_outputs(echo, patient.worker().answer());
+  under_test.worker().send(header + " }\n");
+  under_test.worker().send_body(echo.ask);
+  under_test.check_outputs(echo, under_test.worker().answer());
   return ok();
 }
 
 // Any complete answer will do, and then the old question again.
-Seen lives_through(Patient& patient, const Echo& echo, const Reply& reply) {
-  patient.check_complete(echo, reply);
-  if (has_outputs(reply)) patient.check_outputs(echo, reply);
-  patient.must_answer(patient.good());
+Seen lives_through(TestedWorker& under_test, const Echo& echo, const Reply& reply) {
+  under_test.check_complete(echo, reply);
+  if (has_outputs(reply)) under_test.check_outputs(echo, reply);
+  under_test.must_answer(under_test.good());
   return has_outputs(reply) ? ok() : ok(in_words(reply.answer));
 }
 
-Seen usual_options(Patient& patient) {
+Seen usual_options(TestedWorker& under_test) {
   for (const char* level : {"all", "extended", "basic", "none"}) {
-    Echo echo = patient.good();
+    Echo echo = under_test.good();
     echo.what += R"( with "optimization":")" + std::string(level) + '"';
     echo.ask.optimization = level;
-    patient.must_answer(echo);
+    under_test.must_answer(echo);
   }
-  Echo echo = patient.good();
+  Echo echo = under_test.good();
   echo.what += R"( with "threads":2)";
   echo.ask.threads = 2;
-  patient.must_answer(echo);
+  under_test.must_answer(echo);
   return ok();
 }
 
-Seen strange_options(Patient& patient) {
-  Echo echo = patient.good();
-  const Reply reply = ask_rewritten(patient, echo, {R"("all")", R"("turbo")"});
-  return lives_through(patient, echo, reply);
+Seen strange_options(TestedWorker& under_test) {
+  Echo echo = under_test.good();
+  const Reply reply = ask_rewritten(under_test, echo, {R"("all")", R"("turbo")"});
+  return lives_through(under_test, echo, reply);
 }
 
-Seen declared_options(Patient& patient) {
+Seen declared_options(TestedWorker& under_test) {
   int asked = 0;
   std::string refusals;
-  for (const auto& [key, values] : patient.description().options)
+  for (const auto& [key, values] : under_test.description().options)
     for (const std::string& value : values) {
-      Echo echo = patient.good();
+      Echo echo = under_test.good();
       echo.what += " with \"" + key + "\":\"" + value + '"';
       echo.ask.options[key] = value;
-      const Reply reply = patient.ask(echo);
+      const Reply reply = under_test.ask(echo);
       ++asked;
       if (!has_outputs(reply))
         refusals += (refusals.empty() ? "" : "; ") + key + "=" + value + " " + in_words(reply.answer);
@@ -178,66 +178,66 @@ Seen declared_options(Patient& patient) {
 }
 
 template <DType type>
-Seen keeps(Patient& patient) {
-  const std::vector<Probe> all = probes(patient.description(), type);
+Seen keeps(TestedWorker& under_test) {
+  const std::vector<Probe> all = probes(under_test.description(), type);
   std::string why;
   for (const Probe& probe : all)
     for (const auto weights : {Probe::Weights::constant, Probe::Weights::given}) {
-      const Echo echo = patient.echo(probe.line({1, 2, 3}, weights), 2);
-      const Reply reply = patient.ask(echo);
-      if (has_outputs(reply)) return patient.check_outputs(echo, reply), ok();
+      const Echo echo = under_test.echo(probe.line({1, 2, 3}, weights), 2);
+      const Reply reply = under_test.ask(echo);
+      if (has_outputs(reply)) return under_test.check_outputs(echo, reply), ok();
       if (why.empty()) why = in_words(reply.answer);
     }
   return skipped(why.empty() ? "it declares that it does not take " + std::string(name(type)) : why);
 }
 
 // x + B, with both far from what a float would be.
-Seen keeps_i32(Patient& patient) {
-  Echo echo = patient.echo(
+Seen keeps_i32(TestedWorker& under_test) {
+  Echo echo = under_test.echo(
       "QLinearConv-10 opset=13 ir=8 x=u8[1,1,1,4]~hold:1,20,30,200 x_scale=f32[]~hold:1@init "
       "x_zero_point=u8[]~hold:0@init "
       "w=u8[1,1,1,1]~hold:1@init w_scale=f32[]~hold:1@init w_zero_point=u8[]~hold:0@init y_scale=f32[]~hold:1@init "
       "y_zero_point=u8[]~hold:0@init B=i32[1]~hold:7 kernel_shape=1,1 strides=1,1",
       1);
-  const auto& description = patient.description();
+  const auto& description = under_test.description();
   if (!description.operators.empty() && !description.operators.contains("QLinearConv-10"))
     return skipped("it declares no QLinearConv");
   for (std::uint8_t& value : echo.wanted.at(0).as<std::uint8_t>()) value = static_cast<std::uint8_t>(value + 7);
-  const Reply reply = patient.ask(echo);
+  const Reply reply = under_test.ask(echo);
   if (!has_outputs(reply)) return skipped(in_words(reply.answer));
-  return patient.check_outputs(echo, reply), ok();
+  return under_test.check_outputs(echo, reply), ok();
 }
 
-Seen takes_an_empty_extent(Patient& patient) {
-  const Echo echo = patient.of_shape({0, 2, 2}, 2);
-  const Reply reply = patient.ask(echo);
-  if (!has_outputs(reply)) return lives_through(patient, echo, reply);
+Seen takes_an_empty_extent(TestedWorker& under_test) {
+  const Echo echo = under_test.of_shape({0, 2, 2}, 2);
+  const Reply reply = under_test.ask(echo);
+  if (!has_outputs(reply)) return lives_through(under_test, echo, reply);
   try {
-    patient.check_outputs(echo, reply);
+    under_test.check_outputs(echo, reply);
   } catch (const Seen& seen) {  // may be the runtime's own doing: `certify` will say
     return note(seen.sent, seen.got, seen.advice);
   }
   return ok();
 }
 
-Seen takes_an_absent_input(Patient& patient) {
-  const auto& name = patient.probe().definition->version.name;
+Seen takes_an_absent_input(TestedWorker& under_test) {
+  const auto& name = under_test.probe().definition->version.name;
   const bool has_bias = name != "AveragePool";
   const Probe::Bias bias = has_bias ? Probe::Bias::given : Probe::Bias::none;
-  Echo echo = patient.echo(patient.probe().line({1, 2, 2}, patient.weights(), bias), 1);
+  Echo echo = under_test.echo(under_test.probe().line({1, 2, 2}, under_test.weights(), bias), 1);
   echo.what += std::string(", with size 0 for ") + (has_bias ? "B" : "X");
   echo.ask.sets.at(0).back().clear();
-  const Reply reply = patient.ask(echo);
+  const Reply reply = under_test.ask(echo);
   if (has_outputs(reply) && !has_bias)
     return wrong(echo.what, "outputs", "size 0 says that this input is absent: do not make one up");
-  return lives_through(patient, echo, reply);
+  return lives_through(under_test, echo, reply);
 }
 
-Seen takes_megabytes(Patient& patient) {
-  const Echo echo = patient.of_shape({1, 1024, 1024}, 2);
-  const Reply reply = patient.ask(echo);
-  if (!has_outputs(reply)) return lives_through(patient, echo, reply);
-  patient.check_outputs(echo, reply);
+Seen takes_megabytes(TestedWorker& under_test) {
+  const Echo echo = under_test.of_shape({1, 1024, 1024}, 2);
+  const Reply reply = under_test.ask(echo);
+  if (!has_outputs(reply)) return lives_through(under_test, echo, reply);
+  under_test.check_outputs(echo, reply);
   return ok(kib(echo.ask.sets[0][0].size() * 2) + " each way");
 }
 

@@ -22,7 +22,7 @@ constexpr auto to_end = 5s;    // after stdin was closed; a runtime of Python ta
 constexpr auto grace = 500ms;  // what assay gives it in a campaign
 
 // All of it but its last byte. A reader that has room for more takes what is there.
-std::string without_last_byte(Interview& worker, const Ask& ask) {
+std::string without_last_byte(RawSession& worker, const Ask& ask) {
   std::string all = run_line(ask) + ask.model;
   for (const auto& set : ask.sets)
     for (const std::string& part : set) all += part;
@@ -32,28 +32,28 @@ std::string without_last_byte(Interview& worker, const Ask& ask) {
   return last;
 }
 
-Seen reads_before_it_answers(Patient& patient) {
-  const Echo echo = patient.of_shape({1, 256, 256}, 2);
-  Interview& worker = patient.worker();
+Seen reads_before_it_answers(TestedWorker& under_test) {
+  const Echo echo = under_test.of_shape({1, 256, 256}, 2);
+  RawSession& worker = under_test.worker();
   const std::string last = without_last_byte(worker, echo.ask);
   worker.is_read(reading);
   const bool is_early = worker.has_more(settling);
   worker.send(last);
   const Reply reply = worker.answer();
   if (is_early)
-    return patient.dismiss(),
+    return under_test.dismiss(),
            wrong(echo.what + ", without its last byte", "the beginning of an answer",
                  "read the whole request first: where both sides write and nobody reads, both wait for ever");
-  patient.check_complete(echo, reply);
+  under_test.check_complete(echo, reply);
   return ok();
 }
 
-Seen takes_pieces(Patient& patient) {
-  const Echo echo = patient.good();
+Seen takes_pieces(TestedWorker& under_test) {
+  const Echo echo = under_test.good();
   const std::string header = run_line(echo.ask);
   const std::string& model = echo.ask.model;
   const std::size_t half = header.size() / 2;
-  Interview& worker = patient.worker();
+  RawSession& worker = under_test.worker();
   for (const std::string& piece :
        {header.substr(0, 1), header.substr(1, half), header.substr(half + 1, header.size() - half - 2),
         std::string("\n"), model.substr(0, model.size() / 2), model.substr(model.size() / 2)}) {
@@ -66,19 +66,19 @@ Seen takes_pieces(Patient& patient) {
     worker.send(part.substr(1));
   }
   const Reply reply = worker.answer();
-  if (reply.is_complete()) return patient.check_outputs(echo, reply), ok();
+  if (reply.is_complete()) return under_test.check_outputs(echo, reply), ok();
   return wrong(echo.what + ", in small pieces", reply.problem,
                "a read may return fewer bytes than asked for: read again until all are there");
 }
 
-Seen takes_a_queue(Patient& patient) {
-  const Echo first = patient.good(), second = patient.good(2);
-  Interview& worker = patient.worker();
+Seen takes_a_queue(TestedWorker& under_test) {
+  const Echo first = under_test.good(), second = under_test.good(2);
+  RawSession& worker = under_test.worker();
   worker.send(first.ask);
   worker.send(describe_line());
   worker.send(second.ask);
   const std::string what = "a request, `describe` and a request at once";
-  patient.check_outputs(first, worker.answer());
+  under_test.check_outputs(first, worker.answer());
   const Reply description = worker.introduction();
   const Reply last = description.is_complete() ? worker.answer() : description;
   if (!last.is_complete())
@@ -86,129 +86,133 @@ Seen takes_a_queue(Patient& patient) {
   if (parse_answer(description.line))
     return wrong(what, printable(description.line, 120) + " in the second place",
                  "answer in the order of the requests");
-  patient.check_outputs(second, last);
+  under_test.check_outputs(second, last);
   return ok();
 }
 
 // A question that deserves a refusal. Death is not forbidden, and yet a refusal says more.
-Seen refused(Patient& patient, const Echo& echo, const Reply& reply, Mark if_outputs, const std::string& advice) {
+Seen refused(TestedWorker& under_test, const Echo& echo, const Reply& reply, Mark if_outputs,
+             const std::string& advice) {
   if (reply.state == State::ended)
     return note(echo.what, reply.problem,
                 "assay starts it again and calls the case an `error`; a refusal with the runtime's words says more");
-  patient.check_complete(echo, reply);
-  if (has_outputs(reply) && patient.description().answers_shapes && echo.ask.model == patient.good().ask.model)
+  under_test.check_complete(echo, reply);
+  if (has_outputs(reply) && under_test.description().answers_shapes && echo.ask.model == under_test.good().ask.model)
     return ok("it answers shapes, and sees no data");
   if (has_outputs(reply)) return {if_outputs, echo.what, "outputs", advice};
-  patient.must_answer(patient.good());
+  under_test.must_answer(under_test.good());
   return ok(in_words(reply.answer));
 }
 
-Seen refuses(Patient& patient, const Echo& echo, Mark if_outputs, const std::string& advice) {
-  return refused(patient, echo, patient.worker().ask(echo.ask), if_outputs, advice);
+Seen refuses(TestedWorker& under_test, const Echo& echo, Mark if_outputs, const std::string& advice) {
+  return refused(under_test, echo, under_test.worker().ask(echo.ask), if_outputs, advice);
 }
 
 const char* const not_for_the_runtime =
     "hand everything to the runtime as it came, and report its failure: a worker never answers in its place";
 
-Seen unknown_operator(Patient& patient) {
-  Echo echo = patient.good();
+Seen unknown_operator(TestedWorker& under_test) {
+  Echo echo = under_test.good();
   echo.what = "a model of the operator NobodyKnowsThis";
   echo.ask.model = with_operator(echo.ask.model, "NobodyKnowsThis");
-  const Mark if_outputs = patient.description().answers_shapes ? Mark::note : Mark::wrong;
-  return refuses(patient, echo, if_outputs, not_for_the_runtime);
+  const Mark if_outputs = under_test.description().answers_shapes ? Mark::note : Mark::wrong;
+  return refuses(under_test, echo, if_outputs, not_for_the_runtime);
 }
 
-Seen long_reason(Patient& patient) {
-  Echo echo = patient.good();
+Seen long_reason(TestedWorker& under_test) {
+  Echo echo = under_test.good();
   echo.what = "a model of an operator whose name has 1.5 million letters, quotes and newlines";
   std::string name = "No\"body\\knows\nthis\r\n\t\u00e9";
   while (name.size() < 1'500'000) name += "x\"\n";
   echo.ask.model = with_operator(echo.ask.model, name);
-  const Reply reply = patient.worker().ask(echo.ask);
+  const Reply reply = under_test.worker().ask(echo.ask);
   if (reply.state == State::garbled)
     return wrong(echo.what, reply.problem,
                  "the words of a runtime may be long and hold anything: cut them to some 2000 letters, and let a JSON "
                  "library write them");
   if (reply.state == State::ended) return note(echo.what, reply.problem, "a refusal says more than a death");
-  patient.check_complete(echo, reply);
-  patient.must_answer(patient.good());
+  under_test.check_complete(echo, reply);
+  under_test.must_answer(under_test.good());
   return ok();
 }
 
-Seen refuses_model(Patient& patient, const std::string& what, const std::string& model) {
-  Echo echo = patient.good();
+Seen refuses_model(TestedWorker& under_test, const std::string& what, const std::string& model) {
+  Echo echo = under_test.good();
   echo.what = what;
   echo.ask.model = model;
-  return refuses(patient, echo, Mark::wrong, not_for_the_runtime);
+  return refuses(under_test, echo, Mark::wrong, not_for_the_runtime);
 }
 
-Seen no_model(Patient& patient) { return refuses_model(patient, "40 bytes 0xFF for a model", std::string(40, '\xff')); }
+Seen no_model(TestedWorker& under_test) {
+  return refuses_model(under_test, "40 bytes 0xFF for a model", std::string(40, '\xff'));
+}
 
-Seen half_a_model(Patient& patient) {
-  const std::string model = patient.good().ask.model;
-  return refuses_model(patient, "the first half of a model", model.substr(0, model.size() / 2));
+Seen half_a_model(TestedWorker& under_test) {
+  const std::string model = under_test.good().ask.model;
+  return refuses_model(under_test, "the first half of a model", model.substr(0, model.size() / 2));
 }
 
 // It parses, as a graph without nodes: no outputs are an answer too.
-Seen empty_model(Patient& patient) {
-  Echo echo = patient.good();
+Seen empty_model(TestedWorker& under_test) {
+  Echo echo = under_test.good();
   echo.what = "a model of 0 bytes";
   echo.ask.model.clear();
-  const Reply reply = patient.worker().ask(echo.ask);
+  const Reply reply = under_test.worker().ask(echo.ask);
   if (has_outputs(reply) && total(reply.answer.sets) == 0) return ok("no outputs");
-  return refused(patient, echo, reply, Mark::wrong, not_for_the_runtime);
+  return refused(under_test, echo, reply, Mark::wrong, not_for_the_runtime);
 }
 
-Seen half_a_tensor(Patient& patient) {
-  Echo echo = patient.good();
+Seen half_a_tensor(TestedWorker& under_test) {
+  Echo echo = under_test.good();
   std::string& part = echo.ask.sets.at(0).at(0);
   part.resize(part.size() / 2);
   echo.what += ", with the first half of its first TensorProto";
-  return refuses(patient, echo, Mark::wrong, "a TensorProto that cannot be parsed is a refusal");
+  return refuses(under_test, echo, Mark::wrong, "a TensorProto that cannot be parsed is a refusal");
 }
 
-Seen short_tensor(Patient& patient) {
-  Echo echo = patient.good();
+Seen short_tensor(TestedWorker& under_test) {
+  Echo echo = under_test.good();
   std::string& part = echo.ask.sets.at(0).at(0);
-  const std::size_t bytes = echo.wanted.at(0).bytes().size(), element = size_of(patient.probe().type);
+  const std::size_t bytes = echo.wanted.at(0).bytes().size(), element = size_of(under_test.probe().type);
   char& length = part.at(part.size() - bytes - 1);  // of raw_data, which our encoder writes last
   expects(static_cast<std::size_t>(length) == bytes, "raw_data stands at the end");
   length = static_cast<char>(bytes - element);
   part.resize(part.size() - element);
   echo.what += ", with dims of 4 elements and raw_data of 3";
-  return refuses(patient, echo, Mark::wrong,
+  return refuses(under_test, echo, Mark::wrong,
                  "compare the bytes of raw_data with dims before a runtime reads beyond their end");
 }
 
-Seen an_input_too_few(Patient& patient) {
-  Echo echo = patient.good();
+Seen an_input_too_few(TestedWorker& under_test) {
+  Echo echo = under_test.good();
   echo.ask.sets.at(0).clear();
   echo.what += ", without any input";
-  return refuses(patient, echo, Mark::wrong, "an input that has no part and no initializer is missing: refuse");
+  return refuses(under_test, echo, Mark::wrong, "an input that has no part and no initializer is missing: refuse");
 }
 
-Seen an_input_too_many(Patient& patient) {
-  Echo echo = patient.good();
+Seen an_input_too_many(TestedWorker& under_test) {
+  Echo echo = under_test.good();
   echo.ask.sets.at(0).push_back(echo.ask.sets.at(0).at(0));
   echo.what += ", with one input too many";
-  return refuses(patient, echo, Mark::note, "there are more parts than graph inputs: a strict worker refuses");
+  return refuses(under_test, echo, Mark::note, "there are more parts than graph inputs: a strict worker refuses");
 }
 
-Seen another_type(Patient& patient) {
-  Echo echo = patient.good();
-  Tensor other({patient.probe().type == DType::f64 ? DType::f32 : DType::f64, echo.wanted.at(0).shape()});
+Seen another_type(TestedWorker& under_test) {
+  Echo echo = under_test.good();
+  Tensor other({under_test.probe().type == DType::f64 ? DType::f32 : DType::f64, echo.wanted.at(0).shape()});
   echo.ask.sets.at(0).at(0) = encode_tensor(other, "X");
   echo.what += ", with data in " + std::string(name(other.dtype()));
-  return refuses(patient, echo, Mark::note, "the data are not of the type the model declares: a strict worker refuses");
+  return refuses(under_test, echo, Mark::note,
+                 "the data are not of the type the model declares: a strict worker refuses");
 }
 
 // A line that is no question to answer, and `describe` behind it.
-Seen turns_away(Patient& patient, const std::string& line) {
-  Interview& worker = patient.worker();
+Seen turns_away(TestedWorker& under_test, const std::string& line) {
+  RawSession& worker = under_test.worker();
   worker.send(line + "\n" + describe_line());
   const Reply reply = worker.introduction();
-  const bool is_one = reply.line == patient.description_line() && !worker.has_more(settling);
-  patient.dismiss();
+  const bool is_one = reply.line == under_test.description_line() && !worker.has_more(settling);
+  under_test.dismiss();
   if (reply.state == State::ended) return ok("it ends");
   if (!reply.is_complete())
     return wrong(line + " and then " + describe_line(), reply.problem,
@@ -218,10 +222,10 @@ Seen turns_away(Patient& patient, const std::string& line) {
               "an answer to no request is taken for the next one: end with an exit code that is not 0");
 }
 
-Seen line_that_is_no_json(Patient& patient) { return turns_away(patient, "hello {"); }
-Seen unknown_ask(Patient& patient) { return turns_away(patient, R"({"assay":1,"ask":"dance"})"); }
+Seen line_that_is_no_json(TestedWorker& under_test) { return turns_away(under_test, "hello {"); }
+Seen unknown_ask(TestedWorker& under_test) { return turns_away(under_test, R"({"assay":1,"ask":"dance"})"); }
 
-Seen says_farewell(const Farewell& farewell, const std::string& sent) {
+Seen says_farewell(const Exit& farewell, const std::string& sent) {
   if (!farewell.by_itself)
     return wrong(
         sent, "it lives on after " + std::to_string(to_end / 1s) + " s",
@@ -232,32 +236,32 @@ Seen says_farewell(const Farewell& farewell, const std::string& sent) {
   return ok(farewell.ending);
 }
 
-Seen ends_with_stdin(Patient& patient) {
-  Interview& worker = patient.worker();
+Seen ends_with_stdin(TestedWorker& under_test) {
+  RawSession& worker = under_test.worker();
   const std::string sent = "the end of stdin, after a request was answered";
-  const Farewell farewell = worker.close(to_end);
+  const Exit farewell = worker.close(to_end);
   Seen seen = says_farewell(farewell, sent);
   if (seen.mark == Mark::ok && farewell.failed)
     return note(sent, "it " + farewell.ending, "the end of stdin is no mistake: end with exit code 0");
   return seen;
 }
 
-Seen ends_within_a_question(Patient& patient) {
-  const Echo echo = patient.good();
-  Interview& worker = patient.worker();
+Seen ends_within_a_question(TestedWorker& under_test) {
+  const Echo echo = under_test.good();
+  RawSession& worker = under_test.worker();
   worker.send(run_line(echo.ask) + echo.ask.model.substr(0, 10));
   worker.is_read(reading);
   return says_farewell(worker.close(to_end), "a header and 10 bytes of the model, then the end of stdin");
 }
 
-Seen two_side_by_side(Patient& patient) {
-  const Echo echo = patient.good(2);
-  const std::unique_ptr<Interview> other = patient.another();
+Seen two_side_by_side(TestedWorker& under_test) {
+  const Echo echo = under_test.good(2);
+  const std::unique_ptr<RawSession> other = under_test.another();
   for (int round = 0; round < 2; ++round) {
-    patient.worker().send(echo.ask);
+    under_test.worker().send(echo.ask);
     other->send(echo.ask);
-    patient.check_outputs(echo, other->answer());
-    patient.check_outputs(echo, patient.worker().answer());
+    under_test.check_outputs(echo, other->answer());
+    under_test.check_outputs(echo, under_test.worker().answer());
   }
   return ok();
 }
@@ -270,12 +274,12 @@ std::set<std::string> names_here() {
   return names;
 }
 
-Seen leaves_nothing_behind(Patient& patient) {
+Seen leaves_nothing_behind(TestedWorker& under_test) {
   const std::set<std::string> before = names_here();
-  patient.dismiss();
-  Interview& worker = patient.worker();
-  if (patient.has_probe()) patient.must_answer(patient.good());
-  const Farewell farewell = worker.close(to_end);
+  under_test.dismiss();
+  RawSession& worker = under_test.worker();
+  if (under_test.has_probe()) under_test.must_answer(under_test.good());
+  const Exit farewell = worker.close(to_end);
   if (!farewell.survivors.empty())
     return wrong("the end of stdin",
                  std::to_string(farewell.survivors.size()) + " of its processes had left its process group",

@@ -58,7 +58,7 @@ struct Tried {
 Tried tried(const std::vector<Case>& cases, Worker& worker) {
   Tried last{};
   for (const Case& c : cases) {
-    last = {&c, worker.run(ask_of(Planned{c, line(c), "", {}}, {}))};
+    last = {&c, worker.run(ask_of(SuiteCase{c, line(c), "", {}}, {}))};
     if (last.outcome.kind != Kind::refused && last.outcome.kind != Kind::unsupported) break;
   }
   return last;
@@ -77,22 +77,22 @@ std::string listed(const std::vector<std::string>& words) {
 }
 
 // Looks at the worker as campaigns start it; one that does not describe itself to them has its own finding.
-Seen with_worker(Patient& patient, Seen (*look)(Patient&, Worker&)) {
-  patient.dismiss();  // a worker may hold what there is once
-  Worker worker("the worker", patient.command(), patient.limits());
+Seen with_worker(TestedWorker& under_test, Seen (*look)(TestedWorker&, Worker&)) {
+  under_test.dismiss();  // a worker may hold what there is once
+  Worker worker("the worker", under_test.command(), under_test.limits());
   try {
     worker.describe();
   } catch (const InputError& unusable) {
     return skipped(unusable.what());
   }
-  return look(patient, worker);
+  return look(under_test, worker);
 }
 
 // It judges no answer: that an operator is turned away, or ends the runtime, may be the runtime's own doing.
-Seen each_operator(Patient& patient, Worker& worker) {
+Seen each_operator(TestedWorker& under_test, Worker& worker) {
   std::vector<std::string> answered, turned_away, broken;
   std::string line_of_broken;
-  const std::vector<std::vector<Case>> cases = tiny_cases(patient.description());
+  const std::vector<std::vector<Case>> cases = tiny_cases(under_test.description());
   for (const std::vector<Case>& each : cases) {
     const auto [c, outcome] = tried(each, worker);
     const std::string words = text(c->version) + " (" + std::string(name(outcome.kind)) +
@@ -116,18 +116,19 @@ Seen each_operator(Patient& patient, Worker& worker) {
               "a worker that dies over a legal model is started again; `assay certify` says what else does that");
 }
 
-Seen given_buffers(Patient& patient) {
-  if (!patient.description().binds_outputs) return ok("it declares no binds_outputs: outputs are where it puts them");
-  Echo echo = patient.good();
+Seen given_buffers(TestedWorker& under_test) {
+  if (!under_test.description().binds_outputs)
+    return ok("it declares no binds_outputs: outputs are where it puts them");
+  Echo echo = under_test.good();
   echo.what += R"( with "outputs":"bound")";
   echo.ask.binds_outputs = true;
-  patient.must_answer(echo);
+  under_test.must_answer(echo);
   return ok("outputs go into buffers that were there before");
 }
 
-Seen forks(Patient& patient, Worker& worker) {
+Seen forks(TestedWorker& under_test, Worker& worker) {
   if (!worker.begins_afresh_quickly()) return ok("it does not: a fresh process starts the program again");
-  Echo echo = patient.good();
+  Echo echo = under_test.good();
   echo.ask.fresh = true;
   for (int process = 0; process < 2; ++process) {
     const int before = worker.session();
@@ -148,9 +149,9 @@ Seen forks(Patient& patient, Worker& worker) {
 
 std::vector<Check> checks_of_operators() {
   using enum Ground;
-  return {{"each operator", "Run", [](Patient& p) { return with_worker(p, each_operator); }, description},
+  return {{"each operator", "Run", [](TestedWorker& p) { return with_worker(p, each_operator); }, description},
           {"outputs in given buffers", "Options", given_buffers},
-          {"forks", "Fork", [](Patient& p) { return with_worker(p, forks); }}};
+          {"forks", "Fork", [](TestedWorker& p) { return with_worker(p, forks); }}};
 }
 
 }  // namespace assay::suites::doctor

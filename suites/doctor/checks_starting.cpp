@@ -15,24 +15,24 @@ using Json = nlohmann::json;
 using Mark = Observation::Mark;
 
 struct Begun {
-  std::unique_ptr<Interview> interview;
+  std::unique_ptr<RawSession> session;
   std::string line;
 };
 
 // What it printed on stdout although replies go elsewhere: the commonest first mistake.
-std::string where_it_replied(const Interview& interview) {
-  const std::string_view log = interview.log();
+std::string where_it_replied(const RawSession& session) {
+  const std::string_view log = session.log();
   if (log.find("\"backend\"") == std::string_view::npos) return "";
   return "; on stdout it wrote " + printable(log, 120);
 }
 
-Seen starts(Patient& patient) {
+Seen starts(TestedWorker& under_test) {
   try {
-    Interview interview(patient.command(), patient.limits());
-    interview.close(0ms);
+    RawSession session(under_test.command(), under_test.limits());
+    session.close(0ms);
     return ok();
   } catch (const InputError& error) {
-    return wrong("the command " + printable(patient.command().at(0)), error.what(),
+    return wrong("the command " + printable(under_test.command().at(0)), error.what(),
                  "a worker is a program: give it a first line that names its interpreter, or name both in exec:");
   }
 }
@@ -68,40 +68,40 @@ std::string how_to_describe(const std::vector<std::string>& command, std::string
   return "write one line of JSON and a newline to the descriptor that ASSAY_REPLY_FD names, and flush it";
 }
 
-Seen describes_itself(Patient& patient) {
-  auto interview = std::make_unique<Interview>(patient.command(), patient.limits());
-  interview->send(describe_line());
-  const Reply reply = interview->introduction();
+Seen describes_itself(TestedWorker& under_test) {
+  auto session = std::make_unique<RawSession>(under_test.command(), under_test.limits());
+  session->send(describe_line());
+  const Reply reply = session->introduction();
   if (!reply.is_complete())
-    return wrong(describe_line(), reply.problem + where_it_replied(*interview),
-                 how_to_describe(patient.command(), reply.problem));
+    return wrong(describe_line(), reply.problem + where_it_replied(*session),
+                 how_to_describe(under_test.command(), reply.problem));
   const Result<Introduction> parsed = parse_bare(reply.line);
   if (!parsed) return wrong(describe_line(), parsed.error(), R"(answer with at least {"assay":1,"backend":"a name"})");
-  if (parsed->replies_on_stdout && !interview->replies_on_stdout())
+  if (parsed->replies_on_stdout && !session->replies_on_stdout())
     return wrong(describe_line(), R"("replies":"stdout", but not on stdout)",
                  "leave \"replies\" out, or write everything to stdout");
   const Description description = description_of(reply.line);
-  patient.admit(std::move(interview), reply.line, description);
+  under_test.admit(std::move(session), reply.line, description);
   return ok(description.backend + " " + description.version +
             (description.device.empty() ? "" : ", " + description.device) +
             (parsed->replies_on_stdout ? ", replies on stdout" : ""));
 }
 
-Seen declares(Patient& patient, const char* key, const char* advice) {
-  const Json json = Json::parse(patient.description_line(), nullptr, false);
+Seen declares(TestedWorker& under_test, const char* key, const char* advice) {
+  const Json json = Json::parse(under_test.description_line(), nullptr, false);
   if (!json.contains(key)) return ok("none");
   const Json bare = {{"assay", 1}, {"backend", "x"}, {key, json[key]}};
   const Result<Introduction> parsed = parse_introduction(bare.dump(-1, ' ', false, Json::error_handler_t::replace));
   return parsed ? ok() : wrong(describe_line(), parsed.error(), advice);
 }
 
-Seen arithmetic(Patient& patient) {
-  return declares(patient, "arithmetic",
+Seen arithmetic(TestedWorker& under_test) {
+  return declares(under_test, "arithmetic",
                   "declare only what the runtime's documents say, in the keys of the table; leave the rest out");
 }
 
-Seen options_declared(Patient& patient) {
-  return declares(patient, "options",
+Seen options_declared(TestedWorker& under_test) {
+  return declares(under_test, "options",
                   R"(write "options":{"precision":["f32","bf16"],"layout":[]}: an empty list admits any value)");
 }
 
@@ -111,11 +111,11 @@ bool is_version(const std::string& name) {
          name.find_first_not_of("0123456789", dash + 1) == std::string::npos;
 }
 
-Seen capabilities(Patient& patient) {
-  Seen seen = declares(patient, "capabilities",
+Seen capabilities(TestedWorker& under_test) {
+  Seen seen = declares(under_test, "capabilities",
                        "leave out what excludes nothing; a key that is not known would change verdicts in silence");
   if (seen.mark != Mark::ok) return seen;
-  const Description& description = patient.description();
+  const Description& description = under_test.description();
   for (const std::string& name : description.operators)
     if (!is_version(name))
       return wrong(describe_line(), "the operator " + printable(name),
@@ -131,21 +131,22 @@ Seen capabilities(Patient& patient) {
   return seen;
 }
 
-Seen describes_itself_again(Patient& patient) {
-  Interview& worker = patient.worker();
+Seen describes_itself_again(TestedWorker& under_test) {
+  RawSession& worker = under_test.worker();
   worker.send(describe_line());
   const Reply reply = worker.introduction();
   if (!reply.is_complete())
     return wrong(describe_line() + " a second time", reply.problem, "`describe` may come at any time, and often");
-  if (Json::parse(reply.line, nullptr, false) == Json::parse(patient.description_line(), nullptr, false)) return ok();
+  if (Json::parse(reply.line, nullptr, false) == Json::parse(under_test.description_line(), nullptr, false))
+    return ok();
   return wrong(describe_line() + " a second time", printable(reply.line),
                "the description is the same each time: a report is about one backend");
 }
 
-Seen ignores_new_keys_in_describe(Patient& patient) {
+Seen ignores_new_keys_in_describe(TestedWorker& under_test) {
   const std::string question = R"({"ask":"describe","assay":1,"later":{"a":["}",null]}})"
                                "\n";
-  Interview& worker = patient.worker();
+  RawSession& worker = under_test.worker();
   worker.send(question);
   const Reply reply = worker.introduction();
   if (reply.is_complete() && parse_bare(reply.line)) return ok();

@@ -25,10 +25,10 @@ std::string missing(Ground ground) {
   }
 }
 
-Seen look(const Check& check, Patient& patient, Ground ground) {
+Seen look(const Check& check, TestedWorker& under_test, Ground ground) {
   if (ground < check.needs) return skipped(missing(ground));
   try {
-    return check.look(patient);
+    return check.look(under_test);
   } catch (const Seen& seen) {
     return seen;
   }
@@ -64,13 +64,13 @@ std::vector<CheckName> check_names() {
 
 std::vector<Observation> examine(const std::vector<std::string>& command, const Limits& limits,
                                  const std::function<void(const Observation&)>& tell) {
-  Patient patient(command, limits);
+  TestedWorker under_test(command, limits);
   std::vector<Observation> findings;
   Ground ground = Ground::none;
   for (const Check& check : checks()) {
-    const Seen seen = look(check, patient, ground);
+    const Seen seen = look(check, under_test, ground);
     // What a check has found wrong shall not be found again by the next.
-    if (seen.mark == Observation::Mark::wrong) patient.dismiss();
+    if (seen.mark == Observation::Mark::wrong) under_test.dismiss();
     ground = after(check, seen.mark, ground);
     findings.push_back(observation_of(check, seen));
     if (tell) tell(findings.back());

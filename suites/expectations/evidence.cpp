@@ -174,8 +174,8 @@ struct Plan {
 };
 
 // The cases of the stream that were run, as far as they are drawn again.
-std::map<std::uint64_t, Planned> drawn_again(const Plan& plan) {
-  std::map<std::uint64_t, Planned> cases;
+std::map<std::uint64_t, SuiteCase> drawn_again(const Plan& plan) {
+  std::map<std::uint64_t, SuiteCase> cases;
   Stream stream(plan.selection, plan.seed);
   const std::uint64_t own = plan.asked - std::min(plan.asked, plan.regressions);  // of a shard, at least so many
   for (std::uint64_t i = 0; i < most_drawn && cases.size() < own; ++i) {
@@ -206,7 +206,7 @@ struct Kept {
 
 // What did not fail, drawn again. The lines that the report keeps say whether these are the cases that were run.
 void draw_passing(const Plan& plan, const Kept& kept, CaseEvidence& evidence) {
-  std::map<std::uint64_t, Planned> cases = drawn_again(plan);
+  std::map<std::uint64_t, SuiteCase> cases = drawn_again(plan);
   const bool are_same = std::ranges::all_of(kept.lines, [&](const auto& each) {
     const auto found = cases.find(each.first);
     return found == cases.end() || found->second.line == each.second;

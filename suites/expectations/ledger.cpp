@@ -204,7 +204,7 @@ class Account {
   }
 
   // After every case was told.
-  void conclude(bool is_selected, Settlement& settlement) const {
+  void conclude(bool is_selected, LedgerResult& settlement) const {
     if (is_expired_) return complain(Complaint::Kind::expired, expired(), settlement);
     if (!is_selected || use.covered > 0 || use.unreached > 0) return;
     if (use.passed == 0) return complain(Complaint::Kind::unused, unused(), settlement);
@@ -217,7 +217,7 @@ class Account {
 
  private:
   static std::string cases(Int count) { return std::to_string(count) + (count == 1 ? " case" : " cases"); }
-  void complain(Complaint::Kind kind, std::string detail, Settlement& settlement) const {
+  void complain(Complaint::Kind kind, std::string detail, LedgerResult& settlement) const {
     settlement.complaints.push_back({kind, entry_.id, std::move(detail)});
   }
   std::string expired() const {
@@ -314,17 +314,17 @@ std::string_view name(Complaint::Kind kind) {
   }
 }
 
-bool Settlement::excuses(std::size_t index, std::string_view word) const {
+bool LedgerResult::excuses(std::size_t index, std::string_view word) const {
   return std::ranges::any_of(expectations[index], [&](const Expectation& each) {
     return each.kind == Expectation::Kind::xfail && each.breach.word == word;
   });
 }
 
-Settlement settle(const Ledger& ledger, const Suite& suite, const Campaign& campaign, const Selection& selection,
-                  Date day) {
+LedgerResult settle(const Ledger& ledger, const Suite& suite, const Campaign& campaign, const Selection& selection,
+                    Date day) {
   const std::size_t cases = suite.cases.size();
   assay::expects(cases == campaign.verdicts.size() && cases == campaign.marks.size(), "one verdict per planned case");
-  Settlement settlement;
+  LedgerResult settlement;
   settlement.expectations.resize(cases);
   std::vector<Account> accounts;
   for (const Entry& entry : ledger.entries) accounts.emplace_back(entry, entry.is_expired(day));

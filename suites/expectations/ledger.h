@@ -79,7 +79,7 @@ struct Use {
   Int met = 0, covered = 0, passed = 0, unreached = 0;  // cases; covered, passed and unreached are among the met
 };
 
-struct Settlement {
+struct LedgerResult {
   std::vector<std::vector<Expectation>> expectations;  // by index of the suite, one per breach that is expected
   std::vector<Complaint> complaints;                   // in the order of the ledger
   std::vector<Use> uses;                               // in the order of the ledger
@@ -90,7 +90,7 @@ struct Settlement {
 
 // An entry whose operator versions or types were not all selected is neither unused nor passing: the cases it is about
 // may be among those not asked. An expired entry covers nothing.
-Settlement settle(const Ledger& ledger, const Suite& suite, const Campaign& campaign, const Selection& selection,
-                  Date day);
+LedgerResult settle(const Ledger& ledger, const Suite& suite, const Campaign& campaign, const Selection& selection,
+                    Date day);
 
 }  // namespace assay::suites

@@ -51,7 +51,7 @@ struct Asked {
   std::vector<Mark> marks = {};
 };
 
-Settlement settled(const Ledger& ledger, const std::vector<Asked>& all, const Selection& selection = {}) {
+LedgerResult settled(const Ledger& ledger, const std::vector<Asked>& all, const Selection& selection = {}) {
   Suite suite;
   Campaign campaign;
   for (const Asked& each : all) {
@@ -67,7 +67,7 @@ Settlement settled(const Ledger& ledger, const std::vector<Asked>& all, const Se
 }
 
 // "xfail:a - xpass:b"
-std::string marks(const Settlement& settlement) {
+std::string marks(const LedgerResult& settlement) {
   std::string all;
   for (const auto& expectations : settlement.expectations) {
     std::string here;
@@ -77,7 +77,7 @@ std::string marks(const Settlement& settlement) {
   }
   return all;
 }
-std::string complaints(const Settlement& settlement) {
+std::string complaints(const LedgerResult& settlement) {
   std::string all;
   for (const Complaint& each : settlement.complaints)
     all += (all.empty() ? "" : "; ") + each.entry + " " + std::string(name(each.kind)) + ": " + each.detail;
@@ -90,7 +90,7 @@ TEST_CASE("a number too large for any computer is told in one line", "[ledger]")
 }
 
 TEST_CASE("an expected breach is xfail and nothing else is", "[ledger]") {
-  const Settlement settlement =
+  const LedgerResult settlement =
       settled(ledger({entry("a", "\"AveragePool-19\"", same_dilated)}), {{same, State::fail, "value"},
                                                                          {dilated, State::fail, "shape"},
                                                                          {dilated, State::refused, "refused"},
@@ -114,15 +114,15 @@ TEST_CASE("a cause that is not listed is a new breach", "[ledger]") {
 }
 
 TEST_CASE("an entry whose cases all pass is passing, and they are xpass", "[ledger]") {
-  const Settlement settlement = settled(ledger({entry("a", "\"AveragePool-19\"", same_dilated)}),
-                                        {{dilated, State::pass, ""}, {same, State::pass, ""}});
+  const LedgerResult settlement = settled(ledger({entry("a", "\"AveragePool-19\"", same_dilated)}),
+                                          {{dilated, State::pass, ""}, {same, State::pass, ""}});
   CHECK(marks(settlement) == "xpass:a -");
   CHECK(complaints(settlement) == "a passing: 1 case it expects to break, none does; remove it");
 }
 
 TEST_CASE("one breach among the cases of an entry keeps it", "[ledger]") {
-  const Settlement settlement = settled(ledger({entry("a", "\"AveragePool-19\"", R"("states":["fail"])")}),
-                                        {{dilated, State::fail, "shape"}, {same, State::pass, ""}});
+  const LedgerResult settlement = settled(ledger({entry("a", "\"AveragePool-19\"", R"("states":["fail"])")}),
+                                          {{dilated, State::fail, "shape"}, {same, State::pass, ""}});
   CHECK(marks(settlement) == "xfail:a -");
   CHECK(settlement.complaints.empty());
   REQUIRE(settlement.uses.size() == 1);
@@ -161,7 +161,7 @@ TEST_CASE("an interrupted run does not call an entry passing whose cases were no
 TEST_CASE("an entry holds on its last day and covers nothing after it", "[ledger]") {
   const std::vector<Asked> run{{dilated, State::fail, "shape"}};
   CHECK(marks(settled(ledger({entry("a", "\"AveragePool\"", same_dilated, "2026-06-15")}), run)) == "xfail:a");
-  const Settlement late = settled(ledger({entry("a", "\"AveragePool\"", same_dilated, "2026-06-14")}), run);
+  const LedgerResult late = settled(ledger({entry("a", "\"AveragePool\"", same_dilated, "2026-06-14")}), run);
   CHECK(marks(late) == "-");
   CHECK(complaints(late) ==
         "a expired: on 2026-06-14; 1 case it excused count again: renew it (somebody) or remove it");
@@ -170,9 +170,9 @@ TEST_CASE("an entry holds on its last day and covers nothing after it", "[ledger
 TEST_CASE("a mark that breaches is expected on its own, by its own word", "[ledger]") {
   const Mark unstable{"unstable", "repeated", "", true, ""}, told{"differs", "shapes=absent", "", false, ""};
   const Ledger known = ledger({entry("a", "\"AveragePool-19\"", R"("states":["unstable"],"because":["repeated"])")});
-  const Settlement settlement = settled(known, {{same, State::pass, "", {unstable}},
-                                                {dilated, State::fail, "shape", {unstable}},
-                                                {dilated, State::pass, "", {told}}});
+  const LedgerResult settlement = settled(known, {{same, State::pass, "", {unstable}},
+                                                  {dilated, State::fail, "shape", {unstable}},
+                                                  {dilated, State::pass, "", {told}}});
   CHECK(marks(settlement) == "xfail:a xfail:a -");
   CHECK(settlement.excuses(1, "unstable"));
   CHECK_FALSE(settlement.excuses(1, "fail"));
@@ -182,9 +182,9 @@ TEST_CASE("a mark that breaches is expected on its own, by its own word", "[ledg
 }
 
 TEST_CASE("where two entries expect a breach the first has the mark, and neither is unused", "[ledger]") {
-  const Settlement settlement = settled(ledger({entry("a", "\"AveragePool\"", same_dilated),
-                                                entry("b", "\"AveragePool-19\"", R"("states":["fail","error"])")}),
-                                        {{dilated, State::fail, "shape"}});
+  const LedgerResult settlement = settled(ledger({entry("a", "\"AveragePool\"", same_dilated),
+                                                  entry("b", "\"AveragePool-19\"", R"("states":["fail","error"])")}),
+                                          {{dilated, State::fail, "shape"}});
   CHECK(marks(settlement) == "xfail:a");
   CHECK(settlement.complaints.empty());
 }
@@ -254,7 +254,7 @@ TEST_CASE("a breach is excused exactly where one entry that has not expired desc
       run.push_back({*rc::gen::element(same, dilated, newer, conv),
                      *rc::gen::element(State::pass, State::fail, State::refused, State::error, State::unsupported),
                      *rc::gen::element<std::string>("value", "shape")});
-    const Settlement settlement = settled(known, run);
+    const LedgerResult settlement = settled(known, run);
     for (std::size_t i = 0; i < run.size(); ++i) {
       bool excused = false;
       for (const Entry& each : known.entries)

@@ -102,7 +102,7 @@ TEST_CASE("a draft is refused until somebody stands for it, and then covers what
     campaign.verdicts.back()->because = row.because;
     campaign.marks.emplace_back();
   }
-  const Settlement settlement = settle(ledger, suite, campaign, {}, day);
+  const LedgerResult settlement = settle(ledger, suite, campaign, {}, day);
   CHECK(settlement.complaints.empty());
   for (std::size_t i = 0; i < findings.size(); ++i)
     CHECK(settlement.excuses(i, "fail") == (findings[i].state == "fail"));

@@ -94,13 +94,13 @@ Rated rated(const Served& served, const VectorSet& set, const Operands& operands
 }
 
 void audit_vector(const Vector& vector, Audit& into) {
-  const auto flawed = [&](const std::vector<Flaw>& flaws) {
-    into.flaws.insert(into.flaws.end(), flaws.begin(), flaws.end());
+  const auto flawed = [&](const std::vector<FileProblem>& problems) {
+    into.problems.insert(into.problems.end(), problems.begin(), problems.end());
   };
   const auto damaged = [&](const std::string& why) {
-    flawed({{Flaw::Kind::damaged, vector.name + "/model.onnx", why}});
+    flawed({{FileProblem::Kind::damaged, vector.name + "/model.onnx", why}});
   };
-  if (vector.model.empty()) return flawed(vector.flaws);
+  if (vector.model.empty()) return flawed(vector.problems);
   const Result<std::vector<NodeName>> nodes = node_names(vector.model);
   if (!nodes) return damaged(nodes.error());
   if (Int* count = foreign_count(*nodes, into)) {
@@ -109,7 +109,7 @@ void audit_vector(const Vector& vector, Audit& into) {
   }
   const Result<Served> served = parse_model(vector.model);
   if (!served) return damaged(served.error());
-  flawed(vector.flaws);
+  flawed(vector.problems);
   flawed(flaws_against(*served, vector));
   for (const VectorSet& set : vector.sets) {
     const std::string folder = vector.name + "/" + data_set_name(set.number) + "/";
@@ -117,9 +117,9 @@ void audit_vector(const Vector& vector, Audit& into) {
     if (!operands) continue;  // a flaw says why
     const std::size_t wanted = served->output_names.size();
     for (std::size_t i = set.outputs.size(); i < wanted; ++i)
-      flawed({{Flaw::Kind::missing, folder + tensor_name("output", static_cast<int>(i)), ""}});
+      flawed({{FileProblem::Kind::missing, folder + tensor_name("output", static_cast<int>(i)), ""}});
     for (std::size_t i = wanted; i < set.outputs.size(); ++i)
-      flawed({{Flaw::Kind::extra, folder + tensor_name("output", static_cast<int>(i)),
+      flawed({{FileProblem::Kind::extra, folder + tensor_name("output", static_cast<int>(i)),
                "the model has " + std::to_string(wanted) + (wanted == 1 ? " output" : " outputs")}});
     VectorSet asked = set;
     if (asked.outputs.size() > wanted) asked.outputs.resize(wanted);
@@ -151,7 +151,7 @@ Result<Audit> audit(const std::filesystem::path& root) {
     ++audit.models;
     std::error_code ignored;
     if (std::filesystem::is_symlink(root / each, ignored)) {
-      audit.flaws.push_back({Flaw::Kind::unreadable, each, "is a link"});
+      audit.problems.push_back({FileProblem::Kind::unreadable, each, "is a link"});
       continue;
     }
     audit_vector(read_vector(root, each, Links::refuse), audit);

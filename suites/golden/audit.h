@@ -40,7 +40,7 @@ struct Audit {
   std::map<std::string, Int>
       other_operators;                 // models of operators that are not certified, by the name of the operator
   std::map<std::string, Int> foreign;  // other models that are not for us, by why: "several nodes"
-  std::vector<Flaw> flaws;             // files that cannot be judged, those of foreign models left out
+  std::vector<FileProblem> problems;   // files that cannot be judged, those of foreign models left out
   Int models = 0;                      // folders looked at
 };
 

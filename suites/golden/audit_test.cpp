@@ -67,7 +67,7 @@ TEST_CASE("audit: right outputs are rated right, every data set, initializers an
   folder.add("test_nhwc", nhwc);
   const Audit audit = *suites::audit(folder.path());
   CHECK(audit.models == 3);
-  CHECK(audit.flaws.empty());
+  CHECK(audit.problems.empty());
   CHECK(audit.foreign.empty());
   REQUIRE(audit.outputs.size() == 4);
   for (const Rated& each : audit.outputs) {
@@ -117,7 +117,7 @@ TEST_CASE("audit: models that are not for us are counted by why, and their data 
   const Audit audit = *suites::audit(folder.path());
   CHECK(audit.other_operators == std::map<std::string, Int>{{"MaxPoolLike", 1}});
   CHECK(audit.foreign == std::map<std::string, Int>{{"several nodes", 1}});
-  CHECK(audit.flaws.empty());
+  CHECK(audit.problems.empty());
   CHECK(audit.outputs.empty());
 }
 
@@ -155,10 +155,10 @@ TEST_CASE("audit: hostile folders are named in one line each, and nothing is los
   CHECK(audit.outputs.front().file == "test_c/test_data_set_0/output_0.pb");
   CHECK(audit.outputs.front().rating == Rating::wrong);
   std::set<std::string> named;
-  for (const Flaw& flaw : audit.flaws) {
-    INFO(text(flaw));
-    CHECK(text(flaw).find('\n') == std::string::npos);
-    named.insert(flaw.file.substr(0, flaw.file.find('/')));
+  for (const FileProblem& problem : audit.problems) {
+    INFO(text(problem));
+    CHECK(text(problem).find('\n') == std::string::npos);
+    named.insert(problem.file.substr(0, problem.file.find('/')));
   }
   CHECK(named == std::set<std::string>{"test_a", "test_b", "test_d", "test_e", "test_f", "test_g", "test_h", "test_i"});
   CHECK_FALSE(suites::audit(folder.path() / "no/such"));

@@ -41,8 +41,8 @@ Json exceptions_json(const oracles::Admissible& set) {
 }
 
 // A folder under construction.
-struct Folding {
-  const Planned& planned;
+struct GoldenCaseBuilder {
+  const SuiteCase& planned;
   GoldenCase golden;
 
   const Case& c() const { return planned.c; }
@@ -83,7 +83,7 @@ struct Folding {
   }
 
   void reject(const std::vector<std::string>& violated) {
-    golden.shelf = Shelf::rejected;
+    golden.golden_kind = GoldenKind::rejected;
     Json json = head();
     for (const std::string& id : violated) {
       const std::string constraint = c().version.name + "." + id;
@@ -95,7 +95,7 @@ struct Folding {
   }
 
   void leave_unscored(const std::string& why) {
-    golden.shelf = Shelf::unscored;
+    golden.golden_kind = GoldenKind::unscored;
     golden.because = why;
     add_question();
     Json json = head();
@@ -157,18 +157,18 @@ class Failure {
 
 }  // namespace
 
-std::string_view name(Shelf shelf) {
-  switch (shelf) {
-    case Shelf::valid: return "valid";
-    case Shelf::unscored: return "unscored";
-    case Shelf::rejected: return "rejected";
+std::string_view name(GoldenKind golden_kind) {
+  switch (golden_kind) {
+    case GoldenKind::valid: return "valid";
+    case GoldenKind::unscored: return "unscored";
+    case GoldenKind::rejected: return "rejected";
   }
   throw BrokenPromise("a shelf without a name");
 }
 
-std::string GoldenCase::folder() const { return std::string(suites::name(shelf)) + "/" + name; }
+std::string GoldenCase::folder() const { return std::string(suites::name(golden_kind)) + "/" + name; }
 
-std::string golden_name(const Planned& planned) {
+std::string golden_name(const SuiteCase& planned) {
   constexpr std::size_t digits = 16;
   const OpVersion& version = planned.c.version;
   std::string words = version.domain + (version.domain.empty() ? "" : "_") + version.name;
@@ -177,8 +177,8 @@ std::string golden_name(const Planned& planned) {
   return "test_" + words + "_" + std::to_string(version.since_version) + "_" + case_id(planned.line).substr(0, digits);
 }
 
-GoldenCase golden_case(const Planned& planned) {
-  Folding folding{planned, {Shelf::valid, golden_name(planned), "", {}}};
+GoldenCase golden_case(const SuiteCase& planned) {
+  GoldenCaseBuilder folding{planned, {GoldenKind::valid, golden_name(planned), "", {}}};
   if (const auto violated = planned.c.definition().violated(planned.c.call()); !violated.empty()) {
     folding.reject(violated);
     return std::move(folding.golden);
@@ -196,7 +196,7 @@ GoldenCase golden_case(const Planned& planned) {
   return std::move(folding.golden);
 }
 
-void each_golden_case(const std::vector<Planned>& cases, int jobs,
+void each_golden_case(const std::vector<SuiteCase>& cases, int jobs,
                       const std::function<void(std::size_t, GoldenCase)>& take) {
   std::atomic<std::size_t> next = 0;
   Failure failure;

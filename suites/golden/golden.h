@@ -30,12 +30,12 @@ struct GoldenFile {
   bool operator==(const GoldenFile&) const = default;
 };
 
-enum class Shelf { valid, unscored, rejected };
-inline constexpr Shelf all_shelves[] = {Shelf::valid, Shelf::unscored, Shelf::rejected};
-std::string_view name(Shelf shelf);
+enum class GoldenKind { valid, unscored, rejected };
+inline constexpr GoldenKind all_shelves[] = {GoldenKind::valid, GoldenKind::unscored, GoldenKind::rejected};
+std::string_view name(GoldenKind golden_kind);
 
 struct GoldenCase {
-  Shelf shelf = Shelf::valid;
+  GoldenKind golden_kind = GoldenKind::valid;
   std::string name;     // "test_conv_11_0a1b2c3d4e5f6071", the end of it the head of the case's id
   std::string because;  // of unscored: the reason; of rejected: the constraints, "Conv.C6 Conv.C7"
   std::vector<GoldenFile> files;
@@ -43,12 +43,12 @@ struct GoldenCase {
   std::string folder() const;  // "valid/test_…"
 };
 
-std::string golden_name(const Planned& planned);
-GoldenCase golden_case(const Planned& planned);
+std::string golden_name(const SuiteCase& planned);
+GoldenCase golden_case(const SuiteCase& planned);
 
 // Works the cases out on `jobs` threads and hands each to `take` with its index, by any of the threads and in any
 // order. What `take` throws ends the work and is thrown again.
-void each_golden_case(const std::vector<Planned>& cases, int jobs,
+void each_golden_case(const std::vector<SuiteCase>& cases, int jobs,
                       const std::function<void(std::size_t, GoldenCase)>& take);
 
 }  // namespace assay::suites

@@ -29,11 +29,11 @@ Manifest gather(const Suite& suite, const Golden& golden,
   manifest.cases.resize(suite.cases.size());
   std::vector<Seals> seals(suite.cases.size());
   each_golden_case(suite.cases, golden.jobs, [&](std::size_t index, GoldenCase made) {
-    const Planned& planned = suite.cases[index];
+    const SuiteCase& planned = suite.cases[index];
     write(made.files);
     seals[index] = seals_of(made.files);
-    manifest.cases[index] = {std::move(made.name), planned.line, planned.origin,
-                             planned.expected,     made.shelf,   std::move(made.because)};
+    manifest.cases[index] = {std::move(made.name), planned.line,     planned.origin,
+                             planned.expected,     made.golden_kind, std::move(made.because)};
   });
   std::size_t files = 0;
   for (Seals& each : seals) {
@@ -65,28 +65,29 @@ std::vector<std::string> files_in(const fs::path& folder) {
   return paths;
 }
 
-std::optional<Flaw> flaw_of(const fs::path& folder, const std::string& path, const Sealed& seal) {
+std::optional<FileProblem> flaw_of(const fs::path& folder, const std::string& path, const Sealed& seal) {
   std::error_code failure;
-  if (!fs::exists(fs::symlink_status(folder / path, failure))) return Flaw{Flaw::Kind::missing, path, ""};
+  if (!fs::exists(fs::symlink_status(folder / path, failure))) return FileProblem{FileProblem::Kind::missing, path, ""};
   const Result<std::string> bytes = file_contents(folder / path, most_manifest, Links::refuse);
-  if (!bytes) return Flaw{Flaw::Kind::unreadable, path, bytes.error().substr((folder / path).string().size() + 1)};
+  if (!bytes)
+    return FileProblem{FileProblem::Kind::unreadable, path, bytes.error().substr((folder / path).string().size() + 1)};
   if (bytes->size() != seal.size)
-    return Flaw{Flaw::Kind::altered, path,
-                std::to_string(bytes->size()) + " bytes, written were " + std::to_string(seal.size)};
-  if (sha256(*bytes) != seal.sha256) return Flaw{Flaw::Kind::altered, path, "its SHA-256 is another"};
+    return FileProblem{FileProblem::Kind::altered, path,
+                       std::to_string(bytes->size()) + " bytes, written were " + std::to_string(seal.size)};
+  if (sha256(*bytes) != seal.sha256) return FileProblem{FileProblem::Kind::altered, path, "its SHA-256 is another"};
   return std::nullopt;
 }
 
-void compare_seals(const Seals& written, const Seals& made, std::vector<Flaw>& flaws) {
+void compare_seals(const Seals& written, const Seals& made, std::vector<FileProblem>& problems) {
   for (const auto& [path, seal] : made) {
     const auto found = written.find(path);
     if (found == written.end())
-      flaws.push_back({Flaw::Kind::missing, path, "this assay writes it"});
+      problems.push_back({FileProblem::Kind::missing, path, "this assay writes it"});
     else if (found->second != seal)
-      flaws.push_back({Flaw::Kind::altered, path, "this assay writes other bytes"});
+      problems.push_back({FileProblem::Kind::altered, path, "this assay writes other bytes"});
   }
   for (const auto& [path, seal] : written)
-    if (!made.contains(path)) flaws.push_back({Flaw::Kind::extra, path, "this assay does not write it"});
+    if (!made.contains(path)) problems.push_back({FileProblem::Kind::extra, path, "this assay does not write it"});
 }
 
 }  // namespace
@@ -115,35 +116,36 @@ Manifest read_manifest(const fs::path& folder) {
   return *std::move(manifest);
 }
 
-std::vector<Flaw> check_hashes(const fs::path& folder, const Manifest& manifest) {
-  std::vector<Flaw> flaws;
+std::vector<FileProblem> check_hashes(const fs::path& folder, const Manifest& manifest) {
+  std::vector<FileProblem> problems;
   Seals all = manifest.files;
   all.insert(manifest.runner.begin(), manifest.runner.end());
   for (const auto& [path, seal] : all)
-    if (auto flaw = flaw_of(folder, path, seal)) flaws.push_back(*std::move(flaw));
+    if (auto problem = flaw_of(folder, path, seal)) problems.push_back(*std::move(problem));
   for (const std::string& path : files_in(folder))
-    if (path != manifest_name && !all.contains(path)) flaws.push_back({Flaw::Kind::extra, path, ""});
+    if (path != manifest_name && !all.contains(path)) problems.push_back({FileProblem::Kind::extra, path, ""});
   if (golden_digest(manifest.files) != manifest.digest)
-    flaws.push_back({Flaw::Kind::altered, std::string(manifest_name), "its digest is not that of the files it lists"});
-  std::ranges::stable_sort(flaws, {}, &Flaw::file);
-  return flaws;
+    problems.push_back(
+        {FileProblem::Kind::altered, std::string(manifest_name), "its digest is not that of the files it lists"});
+  std::ranges::stable_sort(problems, {}, &FileProblem::file);
+  return problems;
 }
 
-std::vector<Flaw> check_recomputed(const Manifest& manifest, const std::string& judgement_hash, int jobs) {
-  std::vector<Flaw> flaws;
+std::vector<FileProblem> check_recomputed(const Manifest& manifest, const std::string& judgement_hash, int jobs) {
+  std::vector<FileProblem> problems;
   const auto complain = [&](const std::string& what) {
-    flaws.push_back({Flaw::Kind::altered, std::string(manifest_name), what});
+    problems.push_back({FileProblem::Kind::altered, std::string(manifest_name), what});
   };
   if (manifest.judgement_hash != judgement_hash) complain("this assay judges by other rulings or bounds");
   const Result<Suite> suite = suite_of(manifest);
   if (!suite) {
     complain(suite.error());
-    return flaws;
+    return problems;
   }
   const Manifest made = golden_manifest(*suite, {manifest.judgement_hash, "", manifest.seed, {}, jobs});
-  compare_seals(manifest.files, made.files, flaws);
+  compare_seals(manifest.files, made.files, problems);
   if (manifest.cases != made.cases) complain("a case is listed otherwise than this assay lists it");
-  return flaws;
+  return problems;
 }
 
 }  // namespace assay::suites

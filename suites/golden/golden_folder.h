@@ -27,10 +27,10 @@ Manifest write_golden(const Suite& suite, const Golden& golden, const std::files
 Manifest read_manifest(const std::filesystem::path& folder);
 
 // Every file that is not as the manifest says: missing, extra, altered, or a link. Sorted by path.
-std::vector<Flaw> check_hashes(const std::filesystem::path& folder, const Manifest& manifest);
+std::vector<FileProblem> check_hashes(const std::filesystem::path& folder, const Manifest& manifest);
 
 // What this assay would write otherwise: the digest, the suite hash, the files of a case, where they differ.
 // Empty where every byte comes out again.
-std::vector<Flaw> check_recomputed(const Manifest& manifest, const std::string& judgement_hash, int jobs);
+std::vector<FileProblem> check_recomputed(const Manifest& manifest, const std::string& judgement_hash, int jobs);
 
 }  // namespace assay::suites

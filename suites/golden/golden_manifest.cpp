@@ -16,7 +16,8 @@ using Json = nlohmann::ordered_json;
 // -- writing: one line per case and file, so that two manifests can be compared with diff
 
 Json case_json(const Listed& listed) {
-  Json json{{"name", listed.name}, {"shelf", name(listed.shelf)}, {"line", listed.line}, {"origin", listed.origin}};
+  Json json{
+      {"name", listed.name}, {"shelf", name(listed.golden_kind)}, {"line", listed.line}, {"origin", listed.origin}};
   if (!listed.because.empty()) json["because"] = listed.because;
   if (listed.expected) json["expected"] = *listed.expected;
   return json;
@@ -24,9 +25,9 @@ Json case_json(const Listed& listed) {
 
 Json counts_json(const Manifest& manifest) {
   Json counts{{"cases", manifest.cases.size()}};
-  for (const Shelf shelf : all_shelves) counts[std::string(name(shelf))] = 0;
+  for (const GoldenKind golden_kind : all_shelves) counts[std::string(name(golden_kind))] = 0;
   for (const Listed& listed : manifest.cases) {
-    Json& count = counts[std::string(name(listed.shelf))];
+    Json& count = counts[std::string(name(listed.golden_kind))];
     count = count.get<std::size_t>() + 1;
   }
   std::uint64_t bytes = 0;
@@ -61,9 +62,9 @@ Seals seals_in(const Json& json) {
   return seals;
 }
 
-Shelf shelf_in(const Json& json) {
-  for (const Shelf shelf : all_shelves)
-    if (json == name(shelf)) return shelf;
+GoldenKind shelf_in(const Json& json) {
+  for (const GoldenKind golden_kind : all_shelves)
+    if (json == name(golden_kind)) return golden_kind;
   throw std::invalid_argument("there is no such shelf");
 }
 
@@ -153,7 +154,12 @@ Result<Manifest> parse_manifest(std::string_view bytes) {
 }
 
 Result<Suite> suite_of(const Manifest& manifest) {
-  Suite suite{manifest.suite_name, manifest.suite_version, {}, manifest.complete, manifest.suite_hash};
+  Suite suite{.name = manifest.suite_name,
+              .version = manifest.suite_version,
+              .cases = {},
+              .length = manifest.suite_name.starts_with("assay full") ? Length::full : Length::standard,
+              .complete = manifest.complete,
+              .hash = manifest.suite_hash};
   for (const Listed& listed : manifest.cases) {
     Result<Case> c = parse_case(listed.line);
     if (!c) return Error{c.error()};

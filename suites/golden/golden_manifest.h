@@ -27,7 +27,7 @@ std::string golden_digest(const Seals& files);
 struct Listed {
   std::string name, line, origin;
   std::optional<std::string> expected;  // as pinned; part of the suite hash
-  Shelf shelf = Shelf::valid;
+  GoldenKind golden_kind = GoldenKind::valid;
   std::string because;
   bool operator==(const Listed&) const = default;
 };

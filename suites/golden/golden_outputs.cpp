@@ -34,39 +34,39 @@ Outcome error_in(const std::string& words) {
 }
 
 // Says a flaw as the words of an outcome, which names the kind itself where something is missing.
-std::string words_of(const Flaw& flaw) {
-  const std::string words = text(flaw), kind = std::string(name(flaw.kind)) + ": ";
-  return flaw.kind == Flaw::Kind::missing ? words.substr(kind.size()) : words;
+std::string words_of(const FileProblem& problem) {
+  const std::string words = text(problem), kind = std::string(name(problem.kind)) + ": ";
+  return problem.kind == FileProblem::Kind::missing ? words.substr(kind.size()) : words;
 }
 
 // One case while it is read.
 struct Reading {
   fs::path root;
   std::string name;
-  Saved saved;
+  RecordedAnswers saved;
 
-  void complain(Flaw::Kind kind, const std::string& file, const std::string& detail = "") {
-    saved.flaws.push_back({kind, name + "/" + file, detail});
+  void complain(FileProblem::Kind kind, const std::string& file, const std::string& detail = "") {
+    saved.problems.push_back({kind, name + "/" + file, detail});
   }
 
   std::optional<std::string> bytes_of(const std::string& file, std::uintmax_t most) {
     const fs::path path = root / name / file;
     Result<std::string> bytes = file_contents(path, most, Links::refuse);
     if (bytes) return *std::move(bytes);
-    complain(Flaw::Kind::unreadable, file, bytes.error().substr(path.string().size() + 1));
+    complain(FileProblem::Kind::unreadable, file, bytes.error().substr(path.string().size() + 1));
     return std::nullopt;
   }
 
   // refused.txt and its like.
   std::optional<Outcome> told(const std::string& file) {
     std::optional<std::string> words = bytes_of(file, most_words);
-    if (!words) return Outcome::failure(Kind::garbled, text(saved.flaws.back()));
+    if (!words) return Outcome::failure(Kind::garbled, text(saved.problems.back()));
     if (words->ends_with('\n')) words->pop_back();
     if (words->ends_with('\r')) words->pop_back();
     if (file == "error.txt") return error_in(*words);
     if (words->empty()) {
-      complain(Flaw::Kind::damaged, file, "it gives no reason");
-      return Outcome::failure(Kind::garbled, text(saved.flaws.back()));
+      complain(FileProblem::Kind::damaged, file, "it gives no reason");
+      return Outcome::failure(Kind::garbled, text(saved.problems.back()));
     }
     return Outcome::failure(file == "refused.txt" ? Kind::refused : Kind::unsupported, *std::move(words));
   }
@@ -76,7 +76,7 @@ struct Reading {
     const std::string pb = tensor_name("output", output), npy = tensor_name("output", output, ".npy");
     const bool has_pb = std::ranges::binary_search(names, pb), has_npy = std::ranges::binary_search(names, npy);
     const std::string folder = data_set_name(set) + "/";
-    if (has_pb && has_npy) complain(Flaw::Kind::extra, folder + npy, "beside " + pb + "; keep one of them");
+    if (has_pb && has_npy) complain(FileProblem::Kind::extra, folder + npy, "beside " + pb + "; keep one of them");
     if (has_pb == has_npy) return std::nullopt;
     return folder + (has_pb ? pb : npy);
   }
@@ -86,7 +86,7 @@ struct Reading {
     if (!bytes) return std::nullopt;
     Result<Tensor> tensor = file.ends_with(".npy") ? decode_npy(*bytes) : decode_tensor(*bytes);
     if (tensor) return *std::move(tensor);
-    complain(Flaw::Kind::damaged, file, tensor.error());
+    complain(FileProblem::Kind::damaged, file, tensor.error());
     return std::nullopt;
   }
 
@@ -101,16 +101,17 @@ struct Reading {
       if (number)
         wanted = std::max(wanted, *number + 1);
       else
-        complain(Flaw::Kind::misnamed, data_set_name(set) + "/" + each, "written are output_N.pb and output_N.npy");
+        complain(FileProblem::Kind::misnamed, data_set_name(set) + "/" + each,
+                 "written are output_N.pb and output_N.npy");
     }
     for (int output = 0; output < wanted; ++output) {
-      const std::size_t flaws = saved.flaws.size();
+      const std::size_t problems = saved.problems.size();
       const std::optional<std::string> file = chosen(set, output, names);
       std::optional<Tensor> tensor = file ? tensor_of(*file) : std::nullopt;
-      if (!tensor && saved.flaws.size() == flaws)
-        complain(Flaw::Kind::missing, data_set_name(set) + "/" + tensor_name("output", output));
-      if (!tensor && answerless.empty()) answerless = words_of(saved.flaws.back());
-      if (!tensor && saved.flaws.back().kind != Flaw::Kind::missing) is_garbled = true;
+      if (!tensor && saved.problems.size() == problems)
+        complain(FileProblem::Kind::missing, data_set_name(set) + "/" + tensor_name("output", output));
+      if (!tensor && answerless.empty()) answerless = words_of(saved.problems.back());
+      if (!tensor && saved.problems.back().kind != FileProblem::Kind::missing) is_garbled = true;
       if (tensor) outputs.push_back(*std::move(tensor));
     }
   }
@@ -126,9 +127,9 @@ struct Reading {
     std::error_code failure;
     if (!fs::is_directory(fs::symlink_status(folder, failure))) {
       const bool is_there = fs::exists(fs::symlink_status(folder, failure));
-      saved.flaws.push_back(
-          {is_there ? Flaw::Kind::unreadable : Flaw::Kind::missing, name, is_there ? "is no folder" : ""});
-      saved.outcome = Outcome::failure(is_there ? Kind::garbled : Kind::missing, words_of(saved.flaws.back()));
+      saved.problems.push_back({is_there ? FileProblem::Kind::unreadable : FileProblem::Kind::missing, name,
+                                is_there ? "is no folder" : ""});
+      saved.outcome = Outcome::failure(is_there ? Kind::garbled : Kind::missing, words_of(saved.problems.back()));
       return;
     }
     std::vector<std::string> words;
@@ -137,18 +138,18 @@ struct Reading {
       const auto set = number_in(each, "test_data_set_", "");
       const bool is_set = set && *set < data_sets;
       const bool is_linked = is_set && fs::is_symlink(fs::symlink_status(folder / each, failure));
-      if (is_linked) complain(Flaw::Kind::unreadable, each, "is a link");
+      if (is_linked) complain(FileProblem::Kind::unreadable, each, "is a link");
       if (is_set)
         has_sets = true;
       else if (each == "refused.txt" || each == "unsupported.txt" || each == "error.txt")
         words.push_back(each);
       else
-        complain(set ? Flaw::Kind::extra : Flaw::Kind::misnamed, each,
+        complain(set ? FileProblem::Kind::extra : FileProblem::Kind::misnamed, each,
                  set ? "asked were " + std::to_string(data_sets) + " data sets" : "no name of an answer");
     }
     if (words.size() + has_sets > 1) {
-      complain(Flaw::Kind::extra, words.back(), "beside another answer; keep one of them");
-      saved.outcome = Outcome::failure(Kind::garbled, text(saved.flaws.back()));
+      complain(FileProblem::Kind::extra, words.back(), "beside another answer; keep one of them");
+      saved.outcome = Outcome::failure(Kind::garbled, text(saved.problems.back()));
     } else if (!words.empty()) {
       saved.outcome = *told(words.front());
     } else {
@@ -162,7 +163,7 @@ struct Reading {
 
 }  // namespace
 
-void save_outcome(const fs::path& root, const Planned& planned, const Outcome& outcome) {
+void save_outcome(const fs::path& root, const SuiteCase& planned, const Outcome& outcome) {
   expects(outcome.kind != Kind::shapes, "types are no outputs to save");
   const fs::path folder = root / golden_name(planned);
   if (outcome.kind != Kind::outputs) {
@@ -181,7 +182,7 @@ void save_description(const fs::path& root, const Description& description) {
   write_file(root / description_file, description_line(description));
 }
 
-Saved saved_outcome(const fs::path& root, const std::string& name) {
+RecordedAnswers saved_outcome(const fs::path& root, const std::string& name) {
   Reading reading{root, name, {}, {}};
   reading.read();
   return std::move(reading.saved);
@@ -200,20 +201,20 @@ Description saved_description(const fs::path& root) {
   return introduction->description;
 }
 
-std::vector<Flaw> strangers(const fs::path& root, const Suite& suite) {
+std::vector<FileProblem> strangers(const fs::path& root, const Suite& suite) {
   std::set<std::string> known{std::string(description_file)};
-  for (const Planned& planned : suite.cases) known.insert(golden_name(planned));
-  std::vector<Flaw> flaws;
+  for (const SuiteCase& planned : suite.cases) known.insert(golden_name(planned));
+  std::vector<FileProblem> problems;
   for (const std::string& each : names_in(root))
-    if (!known.contains(each)) flaws.push_back({Flaw::Kind::extra, each, "no case is called so"});
-  return flaws;
+    if (!known.contains(each)) problems.push_back({FileProblem::Kind::extra, each, "no case is called so"});
+  return problems;
 }
 
-SavedBackend::SavedBackend(fs::path root, const Suite& suite, Description description)
+RecordedBackend::RecordedBackend(fs::path root, const Suite& suite, Description description)
     : root_(std::move(root)), description_(std::move(description)) {
-  for (const Planned& planned : suite.cases) names_.emplace(case_id(planned.line), golden_name(planned));
+  for (const SuiteCase& planned : suite.cases) names_.emplace(case_id(planned.line), golden_name(planned));
 }
 
-Outcome SavedBackend::answer() { return saved_outcome(root_, names_.at(asked_)).outcome; }
+Outcome RecordedBackend::answer() { return saved_outcome(root_, names_.at(asked_)).outcome; }
 
 }  // namespace assay::suites

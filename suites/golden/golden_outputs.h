@@ -24,27 +24,27 @@ namespace assay::suites {
 inline constexpr std::string_view description_file = "backend.json";
 
 // Throws InputError where the folder cannot be written.
-void save_outcome(const std::filesystem::path& root, const Planned& planned, const oracles::Outcome& outcome);
+void save_outcome(const std::filesystem::path& root, const SuiteCase& planned, const oracles::Outcome& outcome);
 void save_description(const std::filesystem::path& root, const Description& description);
 
 // What is there of one case, and every file that is not as above.
-struct Saved {
+struct RecordedAnswers {
   oracles::Outcome outcome;
-  std::vector<Flaw> flaws;
+  std::vector<FileProblem> problems;
 };
-Saved saved_outcome(const std::filesystem::path& root, const std::string& name);
+RecordedAnswers saved_outcome(const std::filesystem::path& root, const std::string& name);
 
 // Throws InputError where it is no description.
 Description saved_description(const std::filesystem::path& root);
 
 // What lies in the folder and belongs to no case.
-std::vector<Flaw> strangers(const std::filesystem::path& root, const Suite& suite);
+std::vector<FileProblem> strangers(const std::filesystem::path& root, const Suite& suite);
 
 // The saved answers as a backend, so that they are judged on the road of every other.
-class SavedBackend final : public Backend {
+class RecordedBackend final : public Backend {
  public:
   // `suite` has to outlive it.
-  SavedBackend(std::filesystem::path root, const Suite& suite, Description description);
+  RecordedBackend(std::filesystem::path root, const Suite& suite, Description description);
   const Description& describe() override { return description_; }
   std::string isolation() const override { return "answers from files"; }
   void ask(const Ask& question) override { asked_ = question.id; }

@@ -18,19 +18,19 @@ using oracles::Outcome;
 using oracles::State;
 using Kind = Outcome::Kind;
 
-Planned planned(const std::string& text) {
+SuiteCase planned(const std::string& text) {
   Result<Case> c = parse_case(text);
   if (!c) throw InputError(c.error());
   std::string canonical = line(*c);
   return {*std::move(c), std::move(canonical), "", std::nullopt};
 }
 
-const Planned& average() {
-  static const Planned p = planned("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2");
+const SuiteCase& average() {
+  static const SuiteCase p = planned("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2");
   return p;
 }
 
-Suite suite_of(std::vector<Planned> cases) {
+Suite suite_of(std::vector<SuiteCase> cases) {
   Suite suite;
   suite.cases = std::move(cases);
   return suite;
@@ -50,10 +50,10 @@ struct Outputs {
 
   Outputs() { save_outcome(root.path(), average(), right_answers()); }
 
-  Saved saved() const { return saved_outcome(root.path(), name); }
-  std::string flaws() const {
+  RecordedAnswers saved() const { return saved_outcome(root.path(), name); }
+  std::string problems() const {
     std::string all;
-    for (const Flaw& flaw : saved().flaws) all += text(flaw) + "\n";
+    for (const FileProblem& problem : saved().problems) all += text(problem) + "\n";
     return all;
   }
   std::string verdict() const {
@@ -84,9 +84,9 @@ TEST_CASE("What a backend did comes back from files as it was", "[outputs]") {
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const fs::path root = here.path() / std::to_string(i);
     save_outcome(root, average(), outcomes[i]);
-    const Saved saved = saved_outcome(root, golden_name(average()));
+    const RecordedAnswers saved = saved_outcome(root, golden_name(average()));
     INFO(i << " " << name(outcomes[i].kind) << " " << outcomes[i].because);
-    CHECK(saved.flaws.empty());
+    CHECK(saved.problems.empty());
     CHECK(name(saved.outcome.kind) == name(outcomes[i].kind));
     CHECK(saved.outcome.because == outcomes[i].because);
     CHECK(saved.outcome.sets == outcomes[i].sets);
@@ -95,7 +95,7 @@ TEST_CASE("What a backend did comes back from files as it was", "[outputs]") {
 
 TEST_CASE("Saved answers are judged on the road of every backend", "[outputs]") {
   const Outputs here;
-  const Planned second = planned("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=3");
+  const SuiteCase second = planned("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=3");
   const Suite suite = suite_of({average(), second});
   save_outcome(here.root.path(), second, Outcome::failure(Kind::refused, "too wide"));
   Description description;
@@ -103,14 +103,14 @@ TEST_CASE("Saved answers are judged on the road of every backend", "[outputs]") 
   description.excludes = {*parse_predicate("any(kernel_shape) > 2")};
   save_description(here.root.path(), description);
   CHECK(strangers(here.root.path(), suite).empty());
-  Conduct conduct;
-  conduct.presenting = Presenting::none;
+  RunOptions run_options;
+  run_options.presenting = Presenting::none;
   const Campaign done = run(
       suite,
       [&]() -> std::unique_ptr<Backend> {
-        return std::make_unique<SavedBackend>(here.root.path(), suite, saved_description(here.root.path()));
+        return std::make_unique<RecordedBackend>(here.root.path(), suite, saved_description(here.root.path()));
       },
-      conduct);
+      run_options);
   CHECK(done.backend.backend == "device");
   CHECK(done.verdicts[0]->state == State::pass);
   CHECK(done.verdicts[1]->state == State::unsupported);
@@ -128,7 +128,7 @@ TEST_CASE("Answers as numpy's arrays are answers", "[outputs]") {
         here.at / data_set_name(set) / "output_0.npy",
         npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 3)}\n", right_answers().sets[set][0].bytes()));
   }
-  CHECK(here.flaws() == "");
+  CHECK(here.problems() == "");
   CHECK(here.saved().outcome.sets == right_answers().sets);
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("Arrays of 16-bit numbers, of the other order of bytes and of no dimen
                                                  {"f32", "<i4", false, "fail type"}}));
   const bool is_fortran = GENERATE(false, true);
   INFO(written.type << " as " << written.descr << (is_fortran ? ", by columns" : ""));
-  const Planned asked = planned("AveragePool-22 opset=22 ir=10 X=" + written.type + "[1,1,4]~iota:1 kernel_shape=2");
+  const SuiteCase asked = planned("AveragePool-22 opset=22 ir=10 X=" + written.type + "[1,1,4]~iota:1 kernel_shape=2");
   const TemporaryDirectory here;
   for (int set = 0; set < data_sets; ++set) {
     const Tensor right = oracles::expected(asked.c, set)->front();
@@ -166,8 +166,8 @@ TEST_CASE("Arrays of 16-bit numbers, of the other order of bytes and of no dimen
                        ", 'shape': (1, 1, 3), }\n",
                    bytes));
   }
-  const Saved saved = saved_outcome(here.path(), golden_name(asked));
-  CHECK(saved.flaws.empty());
+  const RecordedAnswers saved = saved_outcome(here.path(), golden_name(asked));
+  CHECK(saved.problems.empty());
   const oracles::Verdict verdict = oracles::judge(asked.c, saved.outcome);
   CHECK(std::string(oracles::name(verdict.state)) + " " + verdict.because == written.verdict);
 }
@@ -178,7 +178,7 @@ TEST_CASE("An array without a dimension is an answer of another shape", "[output
   const float one = 1;
   write_file(here.at / "test_data_set_0" / "output_0.npy",
              npy("{'descr': '<f4', 'fortran_order': False, 'shape': (), }\n", std::as_bytes(std::span(&one, 1))));
-  CHECK(here.flaws() == "");
+  CHECK(here.problems() == "");
   CHECK(here.verdict() == "fail shape");
 }
 
@@ -188,28 +188,28 @@ TEST_CASE("No file of an answer is skipped in silence", "[outputs][tampering]") 
   REQUIRE(here.verdict() == "pass ");
   SECTION("nothing there") {
     fs::remove_all(here.at);
-    CHECK(here.flaws() == "missing: " + here.name + "\n");
+    CHECK(here.problems() == "missing: " + here.name + "\n");
     CHECK(here.verdict() == "error missing");
     fs::create_directory(here.at);
     CHECK(here.verdict() == "error missing");
   }
   SECTION("one set missing") {
     fs::remove(here.file);
-    CHECK(here.flaws() == "missing: " + in + "output_0.pb\n");
+    CHECK(here.problems() == "missing: " + in + "output_0.pb\n");
     CHECK(here.verdict() == "error missing");
   }
   SECTION("misnamed") {
     fs::rename(here.file, here.at / "test_data_set_0" / "Output_0.pb");
-    CHECK(here.flaws().starts_with("misnamed: " + in + "Output_0.pb"));
-    CHECK(here.flaws().find("missing: " + in + "output_0.pb") != std::string::npos);
+    CHECK(here.problems().starts_with("misnamed: " + in + "Output_0.pb"));
+    CHECK(here.problems().find("missing: " + in + "output_0.pb") != std::string::npos);
     CHECK(here.verdict() == "error missing");
     fs::rename(here.at / "test_data_set_0", here.at / "test_data_set_00");
-    CHECK(here.flaws().find("misnamed: " + here.name + "/test_data_set_00") != std::string::npos);
+    CHECK(here.problems().find("misnamed: " + here.name + "/test_data_set_00") != std::string::npos);
   }
   SECTION("truncated anywhere, or too long") {
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       write_file(here.file, bytes.substr(0, size));
-      REQUIRE(here.flaws().starts_with("damaged: " + in + "output_0.pb"));
+      REQUIRE(here.problems().starts_with("damaged: " + in + "output_0.pb"));
       REQUIRE(here.verdict() == "error garbled");
     }
     write_file(here.file, bytes + "x");
@@ -222,37 +222,37 @@ TEST_CASE("No file of an answer is skipped in silence", "[outputs][tampering]") 
     CHECK(here.verdict() == "fail shape");
     write_file(here.file, bytes);
     write_file(here.at / "test_data_set_0" / "output_1.pb", bytes);
-    CHECK(here.flaws() == "");
+    CHECK(here.problems() == "");
     CHECK(here.verdict() == "fail count");
     fs::rename(here.at / "test_data_set_0" / "output_1.pb", here.at / "test_data_set_0" / "output_3.pb");
     CHECK(here.verdict() == "error missing");
   }
   SECTION("two answers at once") {
     write_file(here.at / "refused.txt", "no");
-    CHECK(here.flaws() == "extra: " + here.name + "/refused.txt: beside another answer; keep one of them\n");
+    CHECK(here.problems() == "extra: " + here.name + "/refused.txt: beside another answer; keep one of them\n");
     CHECK(here.verdict() == "error garbled");
     fs::remove(here.at / "refused.txt");
     write_file(here.at / "test_data_set_0" / "output_0.npy", "x");
-    CHECK(here.flaws().starts_with("extra: " + in + "output_0.npy: beside output_0.pb"));
+    CHECK(here.problems().starts_with("extra: " + in + "output_0.npy: beside output_0.pb"));
     CHECK(here.verdict() == "error garbled");
   }
   SECTION("a refusal without a reason, a set nobody asked for") {
     fs::create_directory(here.at / "test_data_set_2");
-    CHECK(here.flaws() == "extra: " + here.name + "/test_data_set_2: asked were 2 data sets\n");
+    CHECK(here.problems() == "extra: " + here.name + "/test_data_set_2: asked were 2 data sets\n");
     CHECK(here.verdict() == "pass ");
     fs::remove_all(here.at);
     write_file(here.at / "refused.txt", "\n");
-    CHECK(here.flaws() == "damaged: " + here.name + "/refused.txt: it gives no reason\n");
+    CHECK(here.problems() == "damaged: " + here.name + "/refused.txt: it gives no reason\n");
     CHECK(here.verdict() == "error garbled");
   }
   SECTION("links") {
     fs::rename(here.file, here.root.path() / "elsewhere");
     fs::create_symlink(here.root.path() / "elsewhere", here.file);
-    CHECK(here.flaws() == "unreadable: " + in + "output_0.pb: is a link\n");
+    CHECK(here.problems() == "unreadable: " + in + "output_0.pb: is a link\n");
     CHECK(here.verdict() == "error garbled");
     fs::rename(here.at, here.root.path() / "there");
     fs::create_directory_symlink(here.root.path() / "there", here.at);
-    CHECK(here.flaws() == "unreadable: " + here.name + ": is no folder\n");
+    CHECK(here.problems() == "unreadable: " + here.name + ": is no folder\n");
   }
 }
 

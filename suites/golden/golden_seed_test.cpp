@@ -19,7 +19,7 @@ Manifest manifest_of(const Suite& suite) {
 // SHA-256 over the sorted lines of all versions together.
 std::string hash_of_lines(const Suite& suite) {
   std::vector<std::string> lines;
-  for (const Planned& p : suite.cases) lines.push_back(p.expected ? p.line + " => " + *p.expected : p.line);
+  for (const SuiteCase& p : suite.cases) lines.push_back(p.expected ? p.line + " => " + *p.expected : p.line);
   std::ranges::sort(lines);
   std::string all;
   for (const std::string& each : lines) all += each + "\n";

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using oracles::State;
 
-Planned planned(const std::string& text) {
+SuiteCase planned(const std::string& text) {
   Result<Case> c = parse_case(text);
   if (!c) throw InputError(c.error());
   std::string canonical = line(*c);
@@ -62,9 +62,9 @@ Suite small_suite() {
 
 const Golden golden_facts{"judged so", "0.0", 1, {{"runner/run.py", "print()\n"}}, 1};
 
-std::string told(const std::vector<Flaw>& flaws) {
+std::string told(const std::vector<FileProblem>& problems) {
   std::string all;
-  for (const Flaw& flaw : flaws) all += text(flaw) + "\n";
+  for (const FileProblem& problem : problems) all += text(problem) + "\n";
   return all;
 }
 
@@ -107,7 +107,7 @@ using Sets = std::vector<std::vector<oracles::Admissible>>;
 
 // What the judge says where one element of the first output of the first data set is taken from `from` and moved `by`
 // one step.
-State state_of(const oracles::Bench& bench, const Sets& sets, const Tensor& from, Int index, int by) {
+State state_of(const oracles::Judge& bench, const Sets& sets, const Tensor& from, Int index, int by) {
   oracles::Outcome outcome;
   for (const std::vector<oracles::Admissible>& set : sets) {
     outcome.sets.emplace_back();
@@ -139,7 +139,7 @@ bool is_tiny(const Tensor& tensor, Int index) {
 }
 
 // Holds the four ends of one element to the judge. Returns how many were.
-int hold_to_judge(const oracles::Bench& bench, const Sets& sets, Int index) {
+int hold_to_judge(const oracles::Judge& bench, const Sets& sets, Int index) {
   const oracles::Admissible& set = sets.front().front();
   for (const Tensor* end : {&set.lower, &set.upper}) {
     const State state = state_of(bench, sets, *end, index, 0);
@@ -167,7 +167,7 @@ int hold_to_judge(const oracles::Bench& bench, const Sets& sets, Int index) {
 
 TEST_CASE("A legal case becomes a folder with its answers and what lies around them", "[golden]") {
   const GoldenCase golden = golden_case(planned(average));
-  CHECK(golden.shelf == Shelf::valid);
+  CHECK(golden.golden_kind == GoldenKind::valid);
   CHECK(golden.name == "test_averagepool_19_" + case_id(average).substr(0, 16));
   CHECK(golden.folder() == "valid/" + golden.name);
   CHECK(names_of(golden) ==
@@ -189,14 +189,14 @@ TEST_CASE("A legal case becomes a folder with its answers and what lies around t
 
 TEST_CASE("What the ruling leaves open is not written, and near misses have a shelf of their own", "[golden]") {
   const GoldenCase rejected = golden_case(planned(miss));
-  CHECK(rejected.shelf == Shelf::rejected);
+  CHECK(rejected.golden_kind == GoldenKind::rejected);
   CHECK(rejected.because == "Conv.C3 Conv.C6");
   CHECK(names_of(rejected) ==
         "model.onnx test_data_set_0/input_0.pb test_data_set_0/input_1.pb test_data_set_1/input_0.pb "
         "test_data_set_1/input_1.pb case.json ");
   CHECK(bytes_of(rejected, "case.json").find("\"Conv.C6\"") != std::string::npos);
   const GoldenCase unscored = golden_case(planned(overflowing));
-  CHECK(unscored.shelf == Shelf::unscored);
+  CHECK(unscored.golden_kind == GoldenKind::unscored);
   CHECK(unscored.because == "an intermediate may overflow");
   CHECK(names_of(unscored).find("output_") == std::string::npos);
   CHECK(names_of(unscored).find("bounds_") == std::string::npos);
@@ -207,7 +207,7 @@ TEST_CASE("What an interval cannot say stands beside it", "[golden]") {
   const auto json = [](const std::string& text) {
     const GoldenCase golden = golden_case(planned(text));
     CHECK(golden.because == "");
-    REQUIRE(golden.shelf == Shelf::valid);
+    REQUIRE(golden.golden_kind == GoldenKind::valid);
     return nlohmann::json::parse(bytes_of(golden, "case.json")).at("sets").at(0);
   };
   CHECK(json("AveragePool-22 opset=22 ir=10 X=f32[1,1,2]~lit:3,inf kernel_shape=1 pads=2,1").at("or_zero") ==
@@ -230,7 +230,7 @@ TEST_CASE("The intervals are those of the judge, to the last value of the type",
           for (int set = 0; set < data_sets; ++set)
             if (Result<std::vector<oracles::Admissible>> each = oracles::admissible(c, set)) sets.push_back(*each);
           if (sets.size() < data_sets || sets[0][0].output.elements() == 0) continue;
-          const oracles::Bench bench(c);
+          const oracles::Judge bench(c);
           INFO(line(c));
           for (Int at : {Int{0}, sets[0][0].output.elements() / 2, sets[0][0].output.elements() - 1})
             held += hold_to_judge(bench, sets, at);
@@ -247,11 +247,11 @@ TEST_CASE("The manifest lists every case and file, and the digest is the one tha
   const Manifest manifest = golden_manifest(suite, golden_facts);
   CHECK(manifest.cases.size() == 3);
   CHECK(manifest.cases[0].expected == "1.5,2.5,3.5");
-  CHECK(manifest.cases[1].shelf == Shelf::rejected);
+  CHECK(manifest.cases[1].golden_kind == GoldenKind::rejected);
   CHECK(manifest.cases[2].because == "an intermediate may overflow");
   CHECK_FALSE(manifest.files.contains("runner/run.py"));
   std::vector<std::string> rows;
-  for (const Planned& each : suite.cases)
+  for (const SuiteCase& each : suite.cases)
     for (const GoldenFile& file : golden_case(each).files) rows.push_back(sha256(file.bytes) + "  " + file.path + "\n");
   std::ranges::sort(rows);
   std::string all;
@@ -281,7 +281,7 @@ TEST_CASE("Written vectors read back as ONNX's layout, and every byte comes out 
   CHECK(told(check_hashes(folder, manifest)) == "");
   CHECK(told(check_recomputed(manifest, "judged so", 2)) == "");
   const Vector vector = read_vector(folder / "valid", manifest.cases[0].name, Links::refuse);
-  CHECK(told(vector.flaws) == "");
+  CHECK(told(vector.problems) == "");
   CHECK(told(flaws_against(*parse_model(vector.model), vector)) == "");
   CHECK_THROWS_WITH(write_golden(small_suite(), golden_facts, folder), Catch::Contains("is there already"));
   CHECK_THROWS_WITH(read_manifest(here.path()), Catch::Contains("MANIFEST.json is missing"));
@@ -348,7 +348,7 @@ TEST_CASE("Vectors that are wrong and hashed again are found by computing", "[go
   bad.files["valid/test_mine/model.onnx"] = {sha256(""), 0};
   CHECK(now(bad) == "extra: valid/test_mine/model.onnx: this assay does not write it\n");
   bad = good;
-  bad.cases[0].shelf = Shelf::rejected;
+  bad.cases[0].golden_kind = GoldenKind::rejected;
   CHECK(now(bad).find("a case is listed otherwise") != std::string::npos);
   bad = good;
   bad.cases.pop_back();

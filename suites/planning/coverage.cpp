@@ -11,8 +11,8 @@
 namespace assay::suites {
 namespace {
 
+using generators::CoverageValue;
 using generators::Dimension;
-using generators::Feature;
 
 constexpr std::string_view class_name = "class";
 
@@ -51,7 +51,7 @@ bool contests_only_windows(const Definition& definition) {
 
 // Without ceil_mode and floor formulas (A10), windows are read in several ways where SAME_* meets a stride: pads are
 // not stated then (W2), and the padding is less than the kernel.
-bool is_contested_window(const Feature& b) {
+bool is_contested_window(const CoverageValue& b) {
   if (b.dimension == "auto_pad") return b.value.starts_with("SAME_");
   if (b.dimension == "pads") return b.value == "left out";
   if (b.dimension == "strides") return b.value != "left out" && b.value != "all 1";
@@ -59,7 +59,7 @@ bool is_contested_window(const Feature& b) {
 }
 
 // `a` is a class.
-bool is_class_possible(const Definition& definition, const std::string& a, const Feature& b) {
+bool is_class_possible(const Definition& definition, const std::string& a, const CoverageValue& b) {
   if (generators::family_of(definition).is_degenerate(b)) return a == "valid-degenerate" || a == "nonfinite";
   if (a == "nonfinite" && b.dimension.starts_with("type ") && b.dimension == "type " + definition.inputs.front().type)
     return is_float(*dtype_named(b.value));
@@ -70,7 +70,7 @@ bool is_class_possible(const Definition& definition, const std::string& a, const
   return a != "valid-contested" || !is_plain || is_contested_window(b);
 }
 
-bool go_together(const Definition& definition, const Feature& a, const Feature& b) {
+bool go_together(const Definition& definition, const CoverageValue& a, const CoverageValue& b) {
   if (b.dimension == class_name && !is_class_possible(definition, b.value, a)) return false;
   return generators::is_possible(definition, a, b);
 }
@@ -78,9 +78,9 @@ bool go_together(const Definition& definition, const Feature& a, const Feature& 
 // The features of one version, numbered through.
 struct Space {
   std::vector<Dimension> dimensions;
-  std::vector<int> first;       // number of the first value of each dimension
-  std::vector<Feature> values;  // by number
-  std::vector<bool> possible;   // pairs a < b
+  std::vector<int> first;             // number of the first value of each dimension
+  std::vector<CoverageValue> values;  // by number
+  std::vector<bool> possible;         // pairs a < b
   std::vector<std::string> constraints, rulings;
   Int pairs = 0;
 
@@ -124,7 +124,7 @@ const Space& space_of(const OpVersion& version) {
   return spaces.at(version);
 }
 
-std::string written(const Feature& feature) { return feature.dimension + ": " + feature.value; }
+std::string written(const CoverageValue& feature) { return feature.dimension + ": " + feature.value; }
 
 // A pair nobody has asked, though each of its values was asked that often at least.
 struct Unseen {
@@ -134,15 +134,15 @@ struct Unseen {
 
 }  // namespace
 
-Aspects aspects_of(const Case& legal) {
+CoverageValues aspects_of(const Case& legal) {
   std::vector<std::string> touched = oracles::touched(legal);
   const std::string_view case_class = oracles::class_of(legal, touched);
   return aspects_of(legal, {{}, std::move(touched), case_class});
 }
 
-Aspects aspects_of(const Case& legal, const oracles::Nature& nature) {
+CoverageValues aspects_of(const Case& legal, const oracles::Classification& nature) {
   const Space& space = space_of(legal.version);
-  Aspects aspects{legal.version, {}, nature.touched};
+  CoverageValues aspects{legal.version, {}, nature.touched};
   const std::vector<int> features = generators::features(legal);
   for (std::size_t d = 0; d < features.size(); ++d)
     if (features[d] >= 0) aspects.values.push_back(space.first[d] + features[d]);
@@ -164,7 +164,7 @@ Coverage::Version& Coverage::version(const OpVersion& named) {
 
 void Coverage::add(const Case& c) { add(c, oracles::nature_of(c)); }
 
-void Coverage::add(const Case& c, const oracles::Nature& nature) {
+void Coverage::add(const Case& c, const oracles::Classification& nature) {
   const std::vector<std::string>& violated = nature.violated;
   if (violated.empty()) {
     add(aspects_of(c, nature));
@@ -180,7 +180,7 @@ void Coverage::add(const Case& c, const oracles::Nature& nature) {
     own.touched.insert(constraint->ruling);
 }
 
-void Coverage::add(const Aspects& aspects) {
+void Coverage::add(const CoverageValues& aspects) {
   const Space& space = space_of(aspects.version);
   Version& own = version(aspects.version);
   ++own.legal;
@@ -213,7 +213,7 @@ void Coverage::merge(const Coverage& other) {
   }
 }
 
-std::size_t Coverage::gain(const Aspects& aspects) const {
+std::size_t Coverage::gain(const CoverageValues& aspects) const {
   const Space& space = space_of(aspects.version);
   const auto own = versions_.find(aspects.version);
   std::size_t fresh = 0;

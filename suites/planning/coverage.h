@@ -17,13 +17,13 @@
 namespace assay::suites {
 
 // Where a legal case lies: the cells of its version, by number, one per dimension that has it.
-struct Aspects {
+struct CoverageValues {
   OpVersion version;
   std::vector<int> values;
   std::vector<std::string> touched;  // rulings
 };
-Aspects aspects_of(const Case& legal);
-Aspects aspects_of(const Case& legal, const oracles::Nature& nature);
+CoverageValues aspects_of(const Case& legal);
+CoverageValues aspects_of(const Case& legal, const oracles::Classification& nature);
 
 // What one dimension may be, and of two of them how many pairs of values were asked.
 struct CoveredDimension {
@@ -63,13 +63,13 @@ class Coverage {
  public:
   // Works a case out: legal or a near miss.
   void add(const Case& c);
-  void add(const Case& c, const oracles::Nature& nature);
-  void add(const Aspects& aspects);
+  void add(const Case& c, const oracles::Classification& nature);
+  void add(const CoverageValues& aspects);
   void follow(const OpVersion& version, const std::string& ruling, const std::string& reading);
   void merge(const Coverage& other);
 
   // How many pairs of a case are in no case yet.
-  std::size_t gain(const Aspects& aspects) const;
+  std::size_t gain(const CoverageValues& aspects) const;
   Int pairs_seen() const;
   // What a table tells of. Throws std::invalid_argument where it is not of these operators.
   static Coverage of(const CoverageTable& table);

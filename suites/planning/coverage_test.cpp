@@ -45,7 +45,7 @@ TEST_CASE("Coverage: a pair is seen once a case has both values", "[coverage]") 
   CHECK(!names(rows[0].unseen_values, "strides: all 1"));
 
   // One value is another: every pair with it is new, and nothing else.
-  const Aspects other = aspects_of(parsed("AveragePool-7 opset=7 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2"));
+  const CoverageValues other = aspects_of(parsed("AveragePool-7 opset=7 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2"));
   CHECK(coverage.gain(aspects_of(parsed(plain))) == 0);
   CHECK(coverage.gain(other) == other.values.size() - 1);
   coverage.add(other);

@@ -85,7 +85,8 @@ class Side {
 
 class Hearing {
  public:
-  Hearing(const Case& c, const LawAsked& asked, std::span<const Tensor> answers, const oracles::Arithmetic& declared)
+  Hearing(const Case& c, const RelatedCases& asked, std::span<const Tensor> answers,
+          const oracles::Arithmetic& declared)
       : asked_(asked), answers_(answers) {
     sides_.emplace_back(c, declared);
     for (const Case& related : asked.related) sides_.emplace_back(related, declared);
@@ -150,14 +151,14 @@ class Hearing {
     return words + " is not 0";
   }
 
-  const LawAsked& asked_;
+  const RelatedCases& asked_;
   std::span<const Tensor> answers_;
   std::vector<Side> sides_;
 };
 
 }  // namespace
 
-std::string breach_of_law(const Case& c, const LawAsked& asked, std::span<const Tensor> answers,
+std::string breach_of_law(const Case& c, const RelatedCases& asked, std::span<const Tensor> answers,
                           const oracles::Arithmetic& declared) {
   expects(answers.size() == asked.related.size() + 1, "an answer to every question of a law");
   Hearing hearing(c, asked, answers, declared);

@@ -135,7 +135,7 @@ Int flat_index(const Shape& shape, const Shape& at) {
 }
 
 // Y[p] = Y'[to(p)], Y' being the answer to the last related question; of the p that `to` leaves out nothing is said.
-void equal(const Ground& ground, LawAsked& asked, const From& to) {
+void equal(const Ground& ground, RelatedCases& asked, const From& to) {
   const Case& other = asked.related.back();
   const Shape shape = other.definition().shape(other.call());
   for_each_position(ground.output(), [&](const Shape& at, Int flat) {
@@ -179,7 +179,7 @@ std::optional<Scalars> with_margins(const Ground& ground, F&& margins) {
 
 // The padding is what SAME_* and VALID work out to; where they could be read otherwise the case is touched (A3, A7,
 // A10).
-bool padding_stated(const Case& c, LawAsked& asked) {
+bool padding_stated(const Case& c, RelatedCases& asked) {
   const Ground ground(c);
   if (!ground.slides() || ground.rounds_windows_up() || ground.call().text("auto_pad") == "NOTSET") return false;
   asked.related = {with_stated_padding(c, ground)};
@@ -189,7 +189,7 @@ bool padding_stated(const Case& c, LawAsked& asked) {
 
 // A tap in padding contributes no term (A12), and one over a zero contributes zero; so do both to the count of an
 // average that includes the padding. Overhang never counts: without ceil_mode there is none.
-bool padding_in_data(const Case& c, LawAsked& asked) {
+bool padding_in_data(const Case& c, RelatedCases& asked) {
   const Ground ground(c);
   const bool is_padded = std::ranges::any_of(ground.axes(), [](const Axis& a) { return a.begin + a.end > 0; });
   if (!ground.slides() || ground.rounds_windows_up() || !ground.pads_with_zeros() || !is_padded) return false;
@@ -201,7 +201,7 @@ bool padding_in_data(const Case& c, LawAsked& asked) {
 }
 
 // Window o of stride s starts where window s*o of stride 1 does, and sees the same cells of input and padding.
-bool stride_by_subsampling(const Case& c, LawAsked& asked) {
+bool stride_by_subsampling(const Case& c, RelatedCases& asked) {
   const Ground ground(c);
   const bool strides = std::ranges::any_of(ground.axes(), [](const Axis& a) { return a.stride > 1; });
   if (!ground.slides() || ground.rounds_windows_up() || !strides) return false;
@@ -216,7 +216,7 @@ bool stride_by_subsampling(const Case& c, LawAsked& asked) {
 }
 
 // A dilated kernel is one with zeros between its taps.
-bool dilation_in_kernel(const Case& c, LawAsked& asked) {
+bool dilation_in_kernel(const Case& c, RelatedCases& asked) {
   const Ground ground(c);
   const bool dilates = std::ranges::any_of(ground.axes(), [](const Axis& a) { return a.dilation > 1 && a.kernel > 1; });
   if (!ground.slides() || pools(c) || !dilates) return false;
@@ -245,7 +245,7 @@ bool dilation_in_kernel(const Case& c, LawAsked& asked) {
 }
 
 // A stride of zeros before the data moves every window one further; the first sees them and the padding before them.
-bool translation(const Case& c, LawAsked& asked) {
+bool translation(const Case& c, RelatedCases& asked) {
   const Ground ground(c);
   if (!ground.slides() || ground.rounds_windows_up() || !ground.pads_with_zeros()) return false;
   const auto x = with_margins(ground, [](const Axis& axis) { return std::pair(axis.stride, Int{0}); });
@@ -280,7 +280,7 @@ Case with_other_images(const Ground& ground, Int images, F&& from) {
   return other;
 }
 
-bool images_reversed(const Case& c, LawAsked& asked) {
+bool images_reversed(const Case& c, RelatedCases& asked) {
   const Ground ground(c);
   const Int images = ground.x().extent(0);
   if (images < 2) return false;
@@ -289,7 +289,7 @@ bool images_reversed(const Case& c, LawAsked& asked) {
   return true;
 }
 
-bool image_alone(const Case& c, LawAsked& asked) {
+bool image_alone(const Case& c, RelatedCases& asked) {
   const Ground ground(c);
   const Int last = ground.x().extent(0) - 1;
   if (last < 1) return false;
@@ -302,7 +302,7 @@ bool image_alone(const Case& c, LawAsked& asked) {
   return true;
 }
 
-bool images_twice(const Case& c, LawAsked& asked) {
+bool images_twice(const Case& c, RelatedCases& asked) {
   const Ground ground(c);
   const Int images = ground.x().extent(0);
   asked.related = {with_other_images(ground, 2 * images, [&](Int n) { return n % images; })};
@@ -315,7 +315,7 @@ bool images_twice(const Case& c, LawAsked& asked) {
 }
 
 // Channels and maps in the opposite order, and the groups with them: channel c meets the weights of C-1-c in map M-1-m.
-bool channels_reversed(const Case& c, LawAsked& asked) {
+bool channels_reversed(const Case& c, RelatedCases& asked) {
   const Ground ground(c);
   const auto [x, w] = names(c);
   const std::size_t channel = ground.channel_axis();
@@ -338,7 +338,7 @@ bool channels_reversed(const Case& c, LawAsked& asked) {
 }
 
 // Groups are weights of zero for the channels of the others.
-bool groups_in_weights(const Case& c, LawAsked& asked) {
+bool groups_in_weights(const Case& c, RelatedCases& asked) {
   if (pools(c)) return false;
   const Ground ground(c);
   const std::optional<Scalar> zero = ground.zero_of(names(c).w);
@@ -376,7 +376,7 @@ std::optional<Scalars> sum(const Scalars& a, const Scalars& b, DType dtype) {
 
 // Every sum is linear in X and B together. The enclosures of both sides are worked out apart, so that subnormals and
 // the ends of the range have their own room on each.
-bool doubling(const Case& c, LawAsked& asked) {
+bool doubling(const Case& c, RelatedCases& asked) {
   if (is_quantized(c)) return false;
   const Ground ground(c);
   Case other = c;
@@ -394,7 +394,7 @@ bool doubling(const Case& c, LawAsked& asked) {
 
 // f(x + z) = f(x) + f(z) without a bias the second time; z is the second set of data, and x + z are numbers of the
 // type.
-bool additivity(const Case& c, LawAsked& asked) {
+bool additivity(const Case& c, RelatedCases& asked) {
   if (is_quantized(c)) return false;
   const Ground ground(c);
   const Scalars z = oracles::scalars(*operands(c, 1).front());
@@ -437,8 +437,8 @@ bool is_askable(const Case& c) {
          std::ranges::all_of(c.sources, is_finite) && is_small(c) && is_untouched(c);
 }
 
-std::optional<LawAsked> asked_of(const Law& law, const Case& c) {
-  LawAsked asked{law.id, {}, {}};
+std::optional<RelatedCases> asked_of(const Law& law, const Case& c) {
+  RelatedCases asked{law.id, {}, {}};
   if (!law.speaks(c, asked) || !std::ranges::all_of(asked.related, is_askable)) return std::nullopt;
   return asked;
 }
@@ -471,16 +471,16 @@ const Law& law(std::string_view id) {
   return *found;
 }
 
-bool is_picked(std::string_view case_id, Lawfulness lawfulness) {
-  if (lawfulness != Lawfulness::sample) return lawfulness == Lawfulness::all;
+bool is_picked(std::string_view case_id, LawSampling lawfulness) {
+  if (lawfulness != LawSampling::sample) return lawfulness == LawSampling::all;
   return draw_of(case_id) % 8 == 0;
 }
 
-std::vector<LawAsked> lawful_questions(const Case& c, std::string_view case_id, Lawfulness lawfulness) {
+std::vector<RelatedCases> lawful_questions(const Case& c, std::string_view case_id, LawSampling lawfulness) {
   constexpr std::size_t count = std::size(all_laws);
-  std::vector<LawAsked> list;
+  std::vector<RelatedCases> list;
   if (!is_picked(case_id, lawfulness) || !is_askable(c)) return list;
-  for (std::size_t i = 0; i < count && (lawfulness == Lawfulness::all || list.empty()); ++i)
+  for (std::size_t i = 0; i < count && (lawfulness == LawSampling::all || list.empty()); ++i)
     if (auto asked = asked_of(all_laws[(draw_of(case_id) / 8 + i) % count], c)) list.push_back(*std::move(asked));
   return list;
 }

@@ -22,7 +22,7 @@
 namespace assay::suites {
 
 // How many cases are asked for a law as well: none, about an eighth for one law each, or all for every law.
-enum class Lawfulness { none, sample, all };
+enum class LawSampling { none, sample, all };
 
 // A sum of elements of several answers that is zero for the exact ones. Question 0 is the case itself, the others are
 // the related ones in order.
@@ -34,7 +34,7 @@ struct Link {
 using Equation = std::vector<Link>;
 
 // One law, asked of one case: of its first set of data.
-struct LawAsked {
+struct RelatedCases {
   std::string_view law;
   std::vector<Case> related;
   std::vector<Equation> equations;
@@ -44,19 +44,19 @@ struct Law {
   std::string_view id;       // "stride by subsampling"
   std::string_view formula;  // in one line
   // The related questions; nothing where the law does not speak of this case. The case is legal.
-  bool (*speaks)(const Case& c, LawAsked& asked);
+  bool (*speaks)(const Case& c, RelatedCases& asked);
 };
 std::span<const Law> laws();
 const Law& law(std::string_view id);
 
 // Tells whether a case is among those looked at; `sample` picks by its id.
-bool is_picked(std::string_view case_id, Lawfulness lawfulness);
+bool is_picked(std::string_view case_id, LawSampling lawfulness);
 // What to ask of a legal case.
-std::vector<LawAsked> lawful_questions(const Case& c, std::string_view case_id, Lawfulness lawfulness);
+std::vector<RelatedCases> lawful_questions(const Case& c, std::string_view case_id, LawSampling lawfulness);
 
 // The answers, that of the case first, against the law. Empty where it is kept, or else how it is broken, in one line.
 // The first answer has the right shape.
-std::string breach_of_law(const Case& c, const LawAsked& asked, std::span<const Tensor> answers,
+std::string breach_of_law(const Case& c, const RelatedCases& asked, std::span<const Tensor> answers,
                           const oracles::Arithmetic& declared);
 
 // Where ONNX's inference contradicts the shape or type of a legal case, in words; else empty. It says nothing about a

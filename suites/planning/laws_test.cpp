@@ -34,19 +34,19 @@ class Altered : public Backend {
   bool is_related_ = false;
 };
 
-Planned planned(const std::string& line) { return read_cases(line, "laws").front(); }
+SuiteCase planned(const std::string& line) { return read_cases(line, "laws").front(); }
 
 const char* const exact_conv =
     "Conv-11 opset=11 ir=8 X=f32[2,2,6]~small:3 W=f32[2,1,2]~small:5 auto_pad=SAME_UPPER dilations=2 group=2 strides=2";
 
-Campaign asked(const std::string& line, const Altered::Change& change, Lawfulness laws = Lawfulness::all) {
+Campaign asked(const std::string& line, const Altered::Change& change, LawSampling laws = LawSampling::all) {
   Suite suite;
   suite.cases = {planned(line)};
-  Conduct conduct;
-  conduct.presenting = Presenting::none;
-  conduct.laws = laws;
+  RunOptions run_options;
+  run_options.presenting = Presenting::none;
+  run_options.laws = laws;
   return run(
-      suite, [=] { return std::make_unique<Altered>(change); }, conduct);
+      suite, [=] { return std::make_unique<Altered>(change); }, run_options);
 }
 
 std::set<std::string> laws_in(const std::vector<Mark>& marks) {
@@ -109,7 +109,7 @@ TEST_CASE("another shape of the related answer breaks the law", "[laws]") {
 
 TEST_CASE("no law speaks where clauses have several readings, data are not finite, or the case fails", "[laws]") {
   const auto silent = [](const std::string& line) {
-    return lawful_questions(planned(line).c, case_id(line), Lawfulness::all).empty();
+    return lawful_questions(planned(line).c, case_id(line), LawSampling::all).empty();
   };
   CHECK(silent("AveragePool-10 opset=10 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2 strides=3 ceil_mode=1 pads=1,1"));
   CHECK(silent("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~lit:1,nan,2 kernel_shape=2"));
@@ -122,7 +122,7 @@ TEST_CASE("a sample asks one law of about an eighth of the cases, the same ones 
   Int asked_of = 0;
   for (int i = 0; i < 2000; ++i) {
     const std::string line = "AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~small:" + std::to_string(i) + " kernel_shape=2";
-    const auto laws = lawful_questions(planned(line).c, case_id(line), Lawfulness::sample);
+    const auto laws = lawful_questions(planned(line).c, case_id(line), LawSampling::sample);
     REQUIRE(laws.size() <= 1);
     asked_of += static_cast<Int>(laws.size());
   }

@@ -64,7 +64,7 @@ struct Stream::State {
   std::uint64_t epoch = 0;
   std::uint64_t covered_at = 0;  // the epoch that `covered`, the share of the pairs seen, was worked out at
   double covered = 0;
-  std::map<std::uint64_t, std::pair<Case, Aspects>> drawn;
+  std::map<std::uint64_t, std::pair<Case, CoverageValues>> drawn;
 
   State(const Selection& selection, std::uint64_t asked);
   Place place(std::uint64_t at) const;
@@ -121,14 +121,14 @@ void Stream::State::draw_epoch() {
   for (std::uint64_t at = epoch * steering_epoch; at < (epoch + 1) * steering_epoch; ++at) {
     const Place here = place(at);
     if (here.is_near_miss) continue;
-    std::optional<std::pair<Case, Aspects>> best;
+    std::optional<std::pair<Case, CoverageValues>> best;
     std::string best_line;
     std::size_t most = 0;
     for (std::uint64_t i = 0; i < candidates; ++i) {
       Case c = draw(here, i);
       std::string canonical = line(c);
       if (best && lines.contains(canonical)) continue;
-      Aspects aspects = aspects_of(c);
+      CoverageValues aspects = aspects_of(c);
       const std::size_t gain = coverage.gain(aspects);
       if (best && gain <= most && !lines.contains(best_line)) continue;
       most = gain;
@@ -174,7 +174,7 @@ double Stream::coverage() const {
   return state_->covered;
 }
 
-Planned Stream::next() {
+SuiteCase Stream::next() {
   const std::uint64_t at = state_->index++;
   const Place place = state_->place(at);
   Case c = place.is_near_miss     ? state_->near_miss(place)

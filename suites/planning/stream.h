@@ -27,7 +27,7 @@ class Stream {
   Stream(Stream&&) noexcept;
 
   std::uint64_t index() const;  // of the case that next() gives
-  Planned next();
+  SuiteCase next();
   void skip();              // passes that case over, at no cost
   double coverage() const;  // the share of the pairs of features that steering has seen, as of the last epoch
 

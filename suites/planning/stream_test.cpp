@@ -17,15 +17,15 @@ namespace {
 
 const Selection few{{"AveragePool-19", "Conv-22"}, {}};
 
-std::vector<Planned> first(Stream stream, std::uint64_t count) {
-  std::vector<Planned> cases;
+std::vector<SuiteCase> first(Stream stream, std::uint64_t count) {
+  std::vector<SuiteCase> cases;
   while (stream.index() < count) cases.push_back(stream.next());
   return cases;
 }
 
-Int pairs(const std::vector<Planned>& cases) {
+Int pairs(const std::vector<SuiteCase>& cases) {
   Coverage coverage;
-  for (const Planned& planned : cases)
+  for (const SuiteCase& planned : cases)
     if (planned.c.is_legal()) coverage.add(planned.c);
   return coverage.pairs_seen();
 }
@@ -34,7 +34,7 @@ Int pairs(const std::vector<Planned>& cases) {
 
 TEST_CASE("Stream: the case of an index is the same however one comes there", "[stream]") {
   const std::uint64_t count = 2 * steering_epoch + 40;
-  const std::vector<Planned> walked = first(Stream(few, 3), count);
+  const std::vector<SuiteCase> walked = first(Stream(few, 3), count);
   for (const std::uint64_t start : {std::uint64_t{6}, steering_epoch + 1, 2 * steering_epoch + 2}) {
     Stream shard(few, 3);
     while (shard.index() < start) shard.skip();
@@ -43,7 +43,7 @@ TEST_CASE("Stream: the case of an index is the same however one comes there", "[
         shard.skip();
         continue;
       }
-      const Planned planned = shard.next();
+      const SuiteCase planned = shard.next();
       REQUIRE(planned.line == walked[at].line);
       REQUIRE(planned.origin == "fuzz 3:" + std::to_string(at));
     }
@@ -87,7 +87,7 @@ TEST_CASE("Stream: pairs of features asked for after so many cases", "[.][steeri
 TEST_CASE("Stream: operators get the same share, and an eighth breaks one constraint, each in its turn", "[stream]") {
   std::map<std::string, std::vector<std::string>> broken;
   std::map<std::string, int> legal;
-  for (const Planned& planned : first(Stream(few, 2, Stream::Steering::off), 4000)) {
+  for (const SuiteCase& planned : first(Stream(few, 2, Stream::Steering::off), 4000)) {
     const std::vector<std::string> violated = planned.c.definition().violated(planned.c.call());
     REQUIRE(violated.size() <= 1);
     const std::string version = text(planned.c.version);
@@ -111,20 +111,20 @@ TEST_CASE("Stream: operators get the same share, and an eighth breaks one constr
 TEST_CASE("Stream: the types of a version share the constraints between them", "[stream]") {
   const Selection pool{{"AveragePool-19"}, {}};
   std::set<std::string> broken;
-  for (const Planned& planned : first(Stream(pool, 1, Stream::Steering::off), std::size_t{3} * 8 * 4))
+  for (const SuiteCase& planned : first(Stream(pool, 1, Stream::Steering::off), std::size_t{3} * 8 * 4))
     for (std::string& id : planned.c.definition().violated(planned.c.call())) broken.insert(std::move(id));
   CHECK(broken.size() == generators::breakable(*find_definition({"", "AveragePool", 19})).size());
 }
 
 TEST_CASE("Stream: another seed asks other questions, and none of the suite of its number", "[stream]") {
   std::set<std::string> lines;
-  for (const Planned& planned : first(Stream(few, 1), 300)) lines.insert(planned.line);
+  for (const SuiteCase& planned : first(Stream(few, 1), 300)) lines.insert(planned.line);
   Request request;
   request.selection = few;
   request.generated = 10 * default_generated;
   std::size_t again = 0, in_suite = 0;
-  for (const Planned& planned : first(Stream(few, 2), 300)) again += lines.contains(planned.line);
-  for (const Planned& planned : generated_cases(request)) in_suite += lines.contains(planned.line);
+  for (const SuiteCase& planned : first(Stream(few, 2), 300)) again += lines.contains(planned.line);
+  for (const SuiteCase& planned : generated_cases(request)) in_suite += lines.contains(planned.line);
   CHECK(again <= 3);
   CHECK(in_suite <= 3);
 }

@@ -45,7 +45,7 @@ std::optional<std::string> take_expectation(std::string_view& text, const std::s
   return expected;
 }
 
-Planned planned(std::string_view text, const std::string& place) {
+SuiteCase planned(std::string_view text, const std::string& place) {
   const std::string label = take_label(text, place);
   std::optional<std::string> expected = take_expectation(text, place);
   Result<Case> parsed = parse_case(text);
@@ -161,7 +161,7 @@ class Gate {
 // Collects cases whose line is new.
 class Gathering {
  public:
-  Gathering(std::vector<Planned>& cases, const Gate& gate) : cases_(cases), gate_(gate) {}
+  Gathering(std::vector<SuiteCase>& cases, const Gate& gate) : cases_(cases), gate_(gate) {}
 
   bool take(Case drawn, std::string origin) {
     std::optional<Case> c = gate_.admit(std::move(drawn));
@@ -177,7 +177,7 @@ class Gathering {
   Int attempts(Int wanted) const { return (4 * wanted + 64) * (gate_.is_narrow() ? 16 : 1); }
 
  private:
-  std::vector<Planned>& cases_;
+  std::vector<SuiteCase>& cases_;
   const Gate& gate_;
   std::set<std::string> seen_;
 };
@@ -204,21 +204,21 @@ Int near_misses_of(const Share& share) {
   return std::max(share.cases * near_miss_percent / 100, std::min(breakable, share.cases / 4));
 }
 
-void keep_selected(std::vector<Planned>& cases, const Selection& selection) {
-  std::erase_if(cases, [&](const Planned& p) { return !selection.admits(p.c.definition(), type_of(p.c)); });
+void keep_selected(std::vector<SuiteCase>& cases, const Selection& selection) {
+  std::erase_if(cases, [&](const SuiteCase& p) { return !selection.admits(p.c.definition(), type_of(p.c)); });
 }
 
 // The first of equal lines stays. Two expectations for one line are a mistake of ours in the files.
-std::vector<Planned> each_once(std::vector<Planned> cases) {
+std::vector<SuiteCase> each_once(std::vector<SuiteCase> cases) {
   std::map<std::string, std::size_t> seen;
-  std::vector<Planned> unique;
-  for (Planned& p : cases) {
+  std::vector<SuiteCase> unique;
+  for (SuiteCase& p : cases) {
     const auto [entry, is_new] = seen.emplace(p.line, unique.size());
     if (is_new) {
       unique.push_back(std::move(p));
       continue;
     }
-    Planned& first = unique[entry->second];
+    SuiteCase& first = unique[entry->second];
     if (first.expected && p.expected && first.expected != p.expected)
       refuse(p.origin, "the same case is expected otherwise at " + first.origin + "; keep one of them");
     if (!first.expected) first.expected = std::move(p.expected);
@@ -226,18 +226,18 @@ std::vector<Planned> each_once(std::vector<Planned> cases) {
   return unique;
 }
 
-std::vector<Planned> with_generated(std::vector<Planned> pinned, const Request& request,
-                                    std::map<std::string, Int>* left_out = nullptr) {
+std::vector<SuiteCase> with_generated(std::vector<SuiteCase> pinned, const Request& request,
+                                      std::map<std::string, Int>* left_out = nullptr) {
   std::ranges::move(generated_cases(request, left_out), std::back_inserter(pinned));
   return each_once(std::move(pinned));
 }
 
 // Those of the cases that lie within the profile, spelt out; their expectations are those of the same questions.
-std::vector<Planned> within(const Profile* profile, const std::vector<Planned>& cases,
-                            std::map<std::string, Int>& left_out) {
+std::vector<SuiteCase> within(const Profile* profile, const std::vector<SuiteCase>& cases,
+                              std::map<std::string, Int>& left_out) {
   const Gate gate(profile, &left_out);
-  std::vector<Planned> kept;
-  for (const Planned& each : cases) {
+  std::vector<SuiteCase> kept;
+  for (const SuiteCase& each : cases) {
     std::optional<Case> c = gate.admit(each.c);
     if (!c) continue;
     std::string canonical = line(*c);
@@ -247,37 +247,51 @@ std::vector<Planned> within(const Profile* profile, const std::vector<Planned>& 
   return kept;
 }
 
+bool is_generated(const SuiteCase& each) { return each.origin.starts_with("seed "); }
+
 // Keeps every fourth generated case of a version: all of its types and constraints stay.
-void thin_out(std::vector<Planned>& cases) {
+void thin_out(std::vector<SuiteCase>& cases) {
   std::map<OpVersion, Int> seen;
-  std::erase_if(
-      cases, [&](const Planned& each) { return each.origin.starts_with("seed ") && seen[each.c.version]++ % 4 != 0; });
+  std::erase_if(cases, [&](const SuiteCase& each) { return is_generated(each) && seen[each.c.version]++ % 4 != 0; });
 }
 
-// Of the first operators as many generated cases as make the number; they are spread over the shares again, so the last
-// are left out evenly. Of every other version its pinned cases and the first quarter of its generated ones.
-std::vector<Planned> abridged(const std::vector<Planned>& every_pinned) {
-  std::vector<Planned> pinned, later;
-  for (const Planned& each : every_pinned) (is_first(each.c.definition()) ? pinned : later).push_back(each);
-  Request of_first, of_later;
-  for (const Operator* op : operators()) {
-    const Definition& any = op->versions().front();
-    (is_first(any) ? of_first : of_later).selection.operators.insert(operator_name(any.version));
-  }
-  std::ranges::move(generated_cases(of_later), std::back_inserter(later));
+// Returns the part of the default suite that is short: of the first operators the pinned cases, and generated ones,
+// spread evenly, that make the number.
+std::vector<SuiteCase> abridged(std::vector<SuiteCase> pinned) {
+  std::vector<SuiteCase> later = with_generated(std::move(pinned), Request()), first;
+  const auto is_later = [](const SuiteCase& each) { return !is_first(each.c.definition()); };
+  const auto middle = std::ranges::stable_partition(later, is_later).begin();
+  std::ranges::move(middle, later.end(), std::back_inserter(first));
+  later.erase(middle, later.end());
   thin_out(later);
-  of_first.generated = short_cases;
-  std::vector<Planned> all = with_generated(pinned, of_first);
-  const std::size_t kept = each_once(pinned).size(), drawn = all.size() - kept;
-  expects(kept < short_cases && all.size() >= short_cases, "the short suite holds all pinned cases and some more");
+  const auto drawn = std::ranges::stable_partition(first, [](const SuiteCase& each) { return !is_generated(each); });
+  const auto kept = static_cast<std::size_t>(drawn.begin() - first.begin());
+  expects(kept < short_cases && first.size() >= short_cases, "the short suite holds all pinned cases and some more");
   const std::size_t wanted = short_cases - kept;
-  std::vector<Planned> cases(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept));
-  for (std::size_t i = 0; i < wanted; ++i) cases.push_back(std::move(all[kept + i * drawn / wanted]));
-  std::ranges::move(each_once(std::move(later)), std::back_inserter(cases));
+  std::vector<SuiteCase> cases(first.begin(), drawn.begin());
+  for (std::size_t i = 0; i < wanted; ++i) cases.push_back(std::move(drawn[i * drawn.size() / wanted]));
+  std::ranges::move(later, std::back_inserter(cases));
   return cases;
 }
 
+// Returns the cases of `default`, and those of the same seed that ten times the number has besides.
+std::vector<SuiteCase> enlarged(std::vector<SuiteCase> pinned, Request request, std::map<std::string, Int>& left_out) {
+  std::vector<SuiteCase> cases = with_generated(std::move(pinned), request);
+  request.generated *= full_factor;
+  return with_generated(std::move(cases), request, &left_out);
+}
+
 }  // namespace
+
+std::string_view name(Length length) {
+  return length == Length::abridged ? "short" : length == Length::full ? "full" : "default";
+}
+
+std::optional<Length> length_named(std::string_view word) {
+  for (const Length length : {Length::abridged, Length::standard, Length::full})
+    if (word == name(length)) return length;
+  return std::nullopt;
+}
 
 bool Selection::admits(const Definition& definition) const {
   const std::string version = text(definition.version);
@@ -288,8 +302,8 @@ bool Selection::admits(const Definition& definition, DType type) const {
   return admits(definition) && (types.empty() || types.contains(type));
 }
 
-std::vector<Planned> read_cases(std::string_view text, std::string_view name) {
-  std::vector<Planned> cases;
+std::vector<SuiteCase> read_cases(std::string_view text, std::string_view name) {
+  std::vector<SuiteCase> cases;
   int number = 0;
   while (!text.empty()) {
     const auto end = text.find('\n');
@@ -302,12 +316,12 @@ std::vector<Planned> read_cases(std::string_view text, std::string_view name) {
   return cases;
 }
 
-std::vector<Planned> read_case_file(const std::filesystem::path& file) {
+std::vector<SuiteCase> read_case_file(const std::filesystem::path& file) {
   return read_cases(content(file), file.string());
 }
 
-std::vector<Planned> pinned_cases(const std::filesystem::path& suites) {
-  std::vector<Planned> cases;
+std::vector<SuiteCase> pinned_cases(const std::filesystem::path& suites) {
+  std::vector<SuiteCase> cases;
   for (const char* folder : {"conformance", "regressions"}) {
     std::set<std::filesystem::path> files;
     if (std::filesystem::is_directory(suites / folder))
@@ -320,8 +334,8 @@ std::vector<Planned> pinned_cases(const std::filesystem::path& suites) {
   return cases;
 }
 
-std::vector<Planned> generated_cases(const Request& request, std::map<std::string, Int>* left_out) {
-  std::vector<Planned> cases;
+std::vector<SuiteCase> generated_cases(const Request& request, std::map<std::string, Int>* left_out) {
+  std::vector<SuiteCase> cases;
   const Gate gate(request.profile, left_out);
   Gathering gathering(cases, gate);
   if (request.generated <= 0) return cases;
@@ -335,27 +349,31 @@ std::vector<Planned> generated_cases(const Request& request, std::map<std::strin
 }
 
 Suite plan(const std::filesystem::path& suites, const Request& request) {
-  const bool is_short = request.length == Request::Length::abridged;
+  const bool is_short = request.length == Length::abridged;
+  const bool is_full = request.length == Length::full;
   if (is_short && request.profile)
-    throw InputError("the short suite has no profile; take --suite full with --profile " +
+    throw InputError("the short suite has no profile; take --suite default with --profile " +
                      std::string(request.profile->name));
   Suite suite;
-  if (is_short) suite.name = "assay short";
+  suite.length = request.length;
+  if (is_short || is_full) suite.name += " " + std::string(name(request.length));
   if (request.profile) suite.name += " " + std::string(request.profile->name);
   suite.profile = request.profile;
   suite.version = suite_version;
   suite.complete = !is_short && request.selection.is_everything() && request.generated >= default_generated;
-  const std::vector<Planned> pinned = within(request.profile, pinned_cases(suites), suite.left_out);
-  suite.cases = is_short ? abridged(pinned) : with_generated(pinned, request, &suite.left_out);
+  std::vector<SuiteCase> pinned = within(request.profile, pinned_cases(suites), suite.left_out);
+  suite.cases = is_short  ? abridged(std::move(pinned))
+                : is_full ? enlarged(std::move(pinned), request, suite.left_out)
+                          : with_generated(std::move(pinned), request, &suite.left_out);
   keep_selected(suite.cases, request.selection);
   if (suite.cases.empty()) throw InputError("no case is selected; `assay list` shows what --ops and --types can name");
   suite.hash = suite_hash(suite.cases);
   return suite;
 }
 
-std::map<OpVersion, std::string> version_hashes(const std::vector<Planned>& cases) {
+std::map<OpVersion, std::string> version_hashes(const std::vector<SuiteCase>& cases) {
   std::map<OpVersion, std::vector<std::string>> lines;
-  for (const Planned& p : cases) lines[p.c.version].push_back(p.expected ? p.line + " => " + *p.expected : p.line);
+  for (const SuiteCase& p : cases) lines[p.c.version].push_back(p.expected ? p.line + " => " + *p.expected : p.line);
   std::map<OpVersion, std::string> hashes;
   for (auto& [version, own] : lines) {
     std::ranges::sort(own);
@@ -366,7 +384,7 @@ std::map<OpVersion, std::string> version_hashes(const std::vector<Planned>& case
   return hashes;
 }
 
-std::string suite_hash(const std::vector<Planned>& cases) {
+std::string suite_hash(const std::vector<SuiteCase>& cases) {
   std::string all;
   for (const auto& [version, hash] : version_hashes(cases)) all += hash + "  " + text(version) + "\n";
   return sha256(all);

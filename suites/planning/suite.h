@@ -17,7 +17,7 @@
 
 namespace assay::suites {
 
-struct Planned {
+struct SuiteCase {
   Case c;
   std::string line;    // canonical
   std::string origin;  // "conformance/conv.cases:31 [v.C6]" or "seed 1: Conv-22 f16 #17"
@@ -25,9 +25,15 @@ struct Planned {
       expected;  // of a pinned case: the output under the rulings, judged against the oracle by a test
 };
 
+// How much of everything: `short`, `default` and `full`, each a part of the next.
+enum class Length { abridged, standard, full };
+std::string_view name(Length length);
+std::optional<Length> length_named(std::string_view word);
+
 struct Suite {
   std::string name = "assay", version;
-  std::vector<Planned> cases;
+  std::vector<SuiteCase> cases;
+  Length length = Length::standard;
   bool complete = true;                      // nothing filtered away, nothing shortened
   std::string hash;                          // suite_hash of the cases
   const Profile* profile = nullptr;          // every case lies within it
@@ -36,9 +42,12 @@ struct Suite {
 
 inline constexpr std::string_view suite_version = "0.1";
 inline constexpr Int default_generated = 4000;
-// `short`, for backends that take seconds where others take milliseconds: of the first operators the pinned cases and
-// as many generated ones of seed 1 as make this number, of the later ones a quarter. No certificate.
+// `short`, the part of `default` for backends that take seconds where others take milliseconds: of the first operators
+// the pinned cases and as many generated ones of seed 1 as make this number, of the later ones a quarter. No
+// certificate.
 inline constexpr Int short_cases = 1500;
+// `full` is `default` and the generated cases of so many times its number.
+inline constexpr Int full_factor = 10;
 
 // What to take. Empty sets take everything.
 struct Selection {
@@ -51,9 +60,8 @@ struct Selection {
 };
 
 struct Request {
-  enum class Length { full, abridged };
   Selection selection;
-  Length length = Length::full;
+  Length length = Length::standard;
   std::uint64_t seed = 1;
   Int generated = default_generated;  // of the first operators; of the later ones in proportion
   const Profile* profile = nullptr;
@@ -61,19 +69,19 @@ struct Request {
 
 // The lines of one *.cases file: `#` comments; else `[label] CASE-LINE => v,v,v`, label and expectation optional.
 // Throws InputError naming `name`:line and what to do.
-std::vector<Planned> read_cases(std::string_view text, std::string_view name);
+std::vector<SuiteCase> read_cases(std::string_view text, std::string_view name);
 
 // The file itself; named by its path.
-std::vector<Planned> read_case_file(const std::filesystem::path& file);
+std::vector<SuiteCase> read_case_file(const std::filesystem::path& file);
 
 // Every *.cases under conformance/ and regressions/ of the `suites` folder, in the order of their names.
-std::vector<Planned> pinned_cases(const std::filesystem::path& suites);
+std::vector<SuiteCase> pinned_cases(const std::filesystem::path& suites);
 
 // Spreads them over all operator versions and types, whatever is selected, and keeps the selected ones: a part is what
 // the whole suite of that seed and number asks of it. About an eighth are near misses, taking turns through every
 // constraint that can be broken alone. `left_out`: gains what kept drawn cases outside the profile of the
 // request.
-std::vector<Planned> generated_cases(const Request& request, std::map<std::string, Int>* left_out = nullptr);
+std::vector<SuiteCase> generated_cases(const Request& request, std::map<std::string, Int>* left_out = nullptr);
 
 // Pinned and generated together, each line once. The abridged suite pays no heed to seed and number of the request.
 // Under a profile the cases are spelt out, and those that lie within it stay; as many are generated as of the whole.
@@ -81,8 +89,8 @@ std::vector<Planned> generated_cases(const Request& request, std::map<std::strin
 Suite plan(const std::filesystem::path& suites, const Request& request);
 
 // SHA-256 over the sorted lines of each version, with their expectations.
-std::map<OpVersion, std::string> version_hashes(const std::vector<Planned>& cases);
+std::map<OpVersion, std::string> version_hashes(const std::vector<SuiteCase>& cases);
 // SHA-256 over those: a version that is added or changed leaves the others' alone.
-std::string suite_hash(const std::vector<Planned>& cases);
+std::string suite_hash(const std::vector<SuiteCase>& cases);
 
 }  // namespace assay::suites

@@ -26,9 +26,9 @@ std::string complaint(std::string_view text) {
   return "";
 }
 
-std::string as_text(const std::vector<Planned>& cases) {
+std::string as_text(const std::vector<SuiteCase>& cases) {
   std::string all;
-  for (const Planned& p : cases) all += p.line + "\n";
+  for (const SuiteCase& p : cases) all += p.line + "\n";
   return all;
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("generated cases of the first operators are spread evenly over version
   request.generated = 10 * pairs();
   request.selection.operators = {"Conv", "AveragePool", "DeformConv", "QLinearConv", "com.microsoft:NhwcConv"};
   std::map<std::string, Int> counts;
-  for (const Planned& p : generated_cases(request)) {
+  for (const SuiteCase& p : generated_cases(request)) {
     const std::string origin = p.origin.substr(p.origin.find(": ") + 2);  // "Conv-11 f32 #3"
     ++counts[origin.substr(0, origin.find(' ', origin.find(' ') + 1))];
   }
@@ -97,7 +97,7 @@ TEST_CASE("a later operator adds 40 to 160 cases a version, in all of its types,
   std::map<OpVersion, std::set<std::string>> types;
   Request request;
   request.selection.operators = {"Relu"};
-  for (const Planned& p : generated_cases(request)) {
+  for (const SuiteCase& p : generated_cases(request)) {
     ++counts[p.c.version];
     const std::string origin = p.origin.substr(p.origin.find(text(p.c.version)));
     types[p.c.version].insert(origin.substr(origin.find(' ') + 1, origin.find(' ', origin.find(' ') + 1)));
@@ -114,7 +114,7 @@ TEST_CASE("a later operator adds 40 to 160 cases a version, in all of its types,
 TEST_CASE("the default suite breaks every constraint that can be broken alone", "[suite]") {
   std::map<std::string, Int> counts;
   Int near_misses = 0, all = 0;
-  for (const Planned& p : generated_cases({})) {
+  for (const SuiteCase& p : generated_cases({})) {
     ++all;
     const auto violated = p.c.definition().violated(p.c.call());
     if (violated.empty()) continue;
@@ -145,9 +145,9 @@ TEST_CASE("a selection takes operators by name or version, and types of the firs
   Request request;
   request.selection.operators = {"Conv-11", "AveragePool"};
   request.selection.types = {DType::f16};
-  const std::vector<Planned> cases = generated_cases(request);
+  const std::vector<SuiteCase> cases = generated_cases(request);
   CHECK(cases.size() > 500);
-  for (const Planned& p : cases) {
+  for (const SuiteCase& p : cases) {
     INFO(p.line);
     CHECK((text(p.c.version) == "Conv-11" || p.c.version.name == "AveragePool"));
     CHECK(p.line.find(" X=f16[") != std::string::npos);
@@ -159,7 +159,7 @@ TEST_CASE("a selection is exactly that part of the whole suite", "[suite]") {
   Request whole;
   whole.seed = 3;
   whole.generated = 900;
-  for (const auto length : {Request::Length::full, Request::Length::abridged}) {
+  for (const auto length : {Length::standard, Length::abridged}) {
     whole.length = length;
     const Suite all = plan("suites", whole);
     Int types = 0;
@@ -168,8 +168,8 @@ TEST_CASE("a selection is exactly that part of the whole suite", "[suite]") {
       Request request = whole;
       request.selection = selection;
       std::vector<std::string> part, expected;
-      for (const Planned& p : plan("suites", request).cases) part.push_back(p.line + p.origin);
-      for (const Planned& p : all.cases) {
+      for (const SuiteCase& p : plan("suites", request).cases) part.push_back(p.line + p.origin);
+      for (const SuiteCase& p : all.cases) {
         const auto first = p.c.node.inputs.find(p.c.definition().inputs.front().name);
         const bool has_type = selection.types.empty() ||
                               (first != p.c.node.inputs.end() && selection.types.contains(first->second.type.dtype));
@@ -182,6 +182,21 @@ TEST_CASE("a selection is exactly that part of the whole suite", "[suite]") {
   }
 }
 
+TEST_CASE("the short suite is a part of the default one, and that of the full one", "[suite]") {
+  Request request;
+  request.selection.operators = {"Conv-11", "Equal", "Softmax-13", "TopK-11", "NhwcConv"};
+  const auto lines = [&](Length length) {
+    request.length = length;
+    std::set<std::string> all;
+    for (const SuiteCase& p : plan("suites", request).cases) all.insert(p.line);
+    return all;
+  };
+  const std::set<std::string> few = lines(Length::abridged), usual = lines(Length::standard), many = lines(Length::full);
+  CHECK(std::ranges::includes(usual, few));
+  CHECK(std::ranges::includes(many, usual));
+  CHECK(many.size() > 6 * usual.size());
+}
+
 TEST_CASE("a part of the suite says that it is not complete", "[suite]") {
   Request request;
   request.generated = 29;
@@ -192,15 +207,15 @@ TEST_CASE("a part of the suite says that it is not complete", "[suite]") {
 
 TEST_CASE("the short suite is 1,500 cases of the first operators, whatever seed and number were asked for", "[suite]") {
   Request request;
-  request.length = Request::Length::abridged;
+  request.length = Length::abridged;
   const Suite suite = plan("suites", request);
   const std::set<std::string> first{"Conv", "AveragePool", "DeformConv", "QLinearConv", "NhwcConv"};
-  const auto is_first = [&](const Planned& p) { return first.contains(p.c.version.name); };
+  const auto is_first = [&](const SuiteCase& p) { return first.contains(p.c.version.name); };
   CHECK(std::ranges::count_if(suite.cases, is_first) == 1500);
   CHECK(suite.name == "assay short");
   CHECK_FALSE(suite.complete);
   std::set<std::string> versions;
-  for (const Planned& p : suite.cases)
+  for (const SuiteCase& p : suite.cases)
     if (p.origin.starts_with("seed")) versions.insert(text(p.c.version));
   std::size_t all = 0;
   for (const Operator* op : operators()) all += op->versions().size();
@@ -222,7 +237,7 @@ TEST_CASE("a suite limited to a profile holds cases within it, and says what kep
   CHECK_FALSE(suite.complete);
   std::map<std::string, Int> shares, pinned;
   Int near_misses = 0;
-  for (const Planned& p : suite.cases) {
+  for (const SuiteCase& p : suite.cases) {
     INFO(p.line);
     CHECK(outside(*suite.profile, p.c) == std::vector<std::string>{});
     CHECK(line(spelt_out(p.c)) == p.line);
@@ -237,7 +252,7 @@ TEST_CASE("a suite limited to a profile holds cases within it, and says what kep
   CHECK(plan("suites", request).hash == suite.hash);
   request.generated = default_generated;
   CHECK(plan("suites", request).complete);
-  request.length = Request::Length::abridged;
+  request.length = Length::abridged;
   CHECK_THROWS_WITH(plan("suites", request), Catch::Contains("the short suite has no profile"));
 }
 
@@ -262,7 +277,7 @@ TEST_CASE("every line of a suite is there once", "[suite]") {
   Request request;
   request.generated = 290;
   std::vector<std::string> lines;
-  for (const Planned& p : plan("suites", request).cases) lines.push_back(p.line);
+  for (const SuiteCase& p : plan("suites", request).cases) lines.push_back(p.line);
   std::ranges::sort(lines);
   CHECK(std::ranges::adjacent_find(lines) == lines.end());
 }

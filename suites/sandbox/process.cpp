@@ -31,7 +31,7 @@ constexpr auto patience = std::chrono::seconds(2);  // for what was killed to be
 // Empties any pipe of a dead child, and ends although a descendant that left the group goes on writing.
 constexpr int most_reads = 256;
 
-using Delivery = std::packaged_task<std::unique_ptr<Cell>()>;
+using Delivery = std::packaged_task<std::unique_ptr<Sandbox>()>;
 
 // One thread starts all children and lives as long as the program: PR_SET_PDEATHSIG follows the thread that forked,
 // not the program.
@@ -42,9 +42,9 @@ class Nursery {
     return *nursery;
   }
 
-  std::unique_ptr<Cell> start(const Birth& birth) {
-    Delivery delivery([&] { return std::make_unique<Cell>(birth); });
-    std::future<std::unique_ptr<Cell>> cell = delivery.get_future();
+  std::unique_ptr<Sandbox> start(const SpawnOptions& spawn) {
+    Delivery delivery([&] { return std::make_unique<Sandbox>(spawn); });
+    std::future<std::unique_ptr<Sandbox>> cell = delivery.get_future();
     {
       const std::lock_guard lock(mutex_);
       deliveries_.push(std::move(delivery));
@@ -174,19 +174,19 @@ bool Outgoing::write_to(int descriptor) {
 Process::Process(const std::vector<std::string>& command, const Bounds& bounds, Isolation best, Offer offer)
     : bounds_(bounds) {
   Ends ends;
-  Birth birth;
-  birth.program = find_program(command.at(0));
-  birth.arguments.assign(command.begin() + 1, command.end());
+  SpawnOptions spawn;
+  spawn.program = find_program(command.at(0));
+  spawn.arguments.assign(command.begin() + 1, command.end());
   std::vector<std::string> ours{"TMPDIR=" + directory_.path().string(),
                                 "ASSAY_REPLY_FD=" + std::to_string(reply_descriptor)};
   if (offer == Offer::forks) ours.push_back("ASSAY_FORK_FD=" + std::to_string(fork_descriptor));
-  birth.environment = environment_with(ours);
-  birth.descriptors = {ends.in.read.number(), ends.out.write.number(), ends.err.write.number(),
+  spawn.environment = environment_with(ours);
+  spawn.descriptors = {ends.in.read.number(), ends.out.write.number(), ends.err.write.number(),
                        ends.reply.write.number(), server_.for_program().number()};
-  birth.best = best;
-  birth.most_tasks = bounds.tasks + 64;  // the watch comes first, and says why
-  cell_ = Nursery::instance().start(birth);
-  watched_ = std::make_unique<Watched>(*cell_, bounds);
+  spawn.best = best;
+  spawn.most_tasks = bounds.tasks + 64;  // the watch comes first, and says why
+  cell_ = Nursery::instance().start(spawn);
+  watched_ = std::make_unique<MonitoredProcess>(*cell_, bounds);
   server_.has_started();
   take(std::move(ends));
 }
@@ -218,7 +218,7 @@ bool Process::fork() {
     return false;
   take(std::move(ends));
   forget_log();
-  watched_ = std::make_unique<Watched>(*cell_, bounds_);
+  watched_ = std::make_unique<MonitoredProcess>(*cell_, bounds_);
   strays_.clear();
   status_.reset();
   is_listening_ = true;
@@ -284,13 +284,13 @@ std::size_t Process::unread_bytes() const {
   return static_cast<std::size_t>(bytes);
 }
 
-std::size_t Process::resident_bytes() const { return cell_->census(SIZE_MAX).resident; }
+std::size_t Process::resident_bytes() const { return cell_->usage(SIZE_MAX).resident; }
 
 std::size_t Process::watched_bytes() const { return watched_->resident(); }
 
 void Process::allow(std::size_t memory) { watched_->allow(memory); }
 
-Excess Process::excess() const { return watched_->excess(); }
+LimitExceeded Process::excess() const { return watched_->excess(); }
 
 void Process::note_ending(std::chrono::milliseconds within) {
   if (is_forked_ && !status_) status_ = server_.ending(within);

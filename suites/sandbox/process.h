@@ -3,10 +3,10 @@
 // object: what it started is killed with it, the directory removed.
 #pragma once
 
-#include "suites/sandbox/cell.h"
 #include "suites/sandbox/descriptor.h"
 #include "suites/sandbox/fork_server.h"
-#include "suites/sandbox/watch.h"
+#include "suites/sandbox/resource_monitor.h"
+#include "suites/sandbox/sandbox.h"
 
 #include <chrono>
 #include <filesystem>
@@ -100,7 +100,7 @@ class Process {
   std::size_t resident_bytes() const;                         // of the child and all it started, counted now
   std::size_t watched_bytes() const;                          // the same, up to 20 ms old and for nothing
   void allow(std::size_t memory);                             // resident bytes from now on
-  Excess excess() const;                                      // of which it was killed
+  LimitExceeded excess() const;                               // of which it was killed
   Isolation isolation() const { return cell_->isolation(); }  // how it is kept from the rest
   // Ends it and all it started now, and collects what is left in its log.
   void kill();
@@ -136,8 +136,8 @@ class Process {
   Bounds bounds_;
   Descriptor in_, reply_, out_, err_;
   Tail out_log_, err_log_;
-  std::unique_ptr<Cell> cell_;
-  std::unique_ptr<Watched> watched_;
+  std::unique_ptr<Sandbox> cell_;
+  std::unique_ptr<MonitoredProcess> watched_;
   std::vector<pid_t> strays_;
   std::optional<int> status_;  // as waitpid has it; none while it runs, and where we ended it
   bool is_listening_ = true;

@@ -208,9 +208,9 @@ TEST_CASE("Process: memory is watched while nobody waits for the worker", "[proc
   const Ask question = ask("allocates 100 GB");
   worker.ask(question);
   const Process& process = *worker.process();
-  for (const auto deadline = Clock::now() + 10s; Clock::now() < deadline && process.excess() == Excess::none;)
+  for (const auto deadline = Clock::now() + 10s; Clock::now() < deadline && process.excess() == LimitExceeded::none;)
     std::this_thread::yield();
-  CHECK(process.excess() == Excess::memory);
+  CHECK(process.excess() == LimitExceeded::memory);
   const oracles::Outcome outcome = worker.answer();
   CHECK(outcome.kind == Kind::out_of_memory);
   CHECK_THAT(outcome.because, Contains("more than 128 MiB of memory resident"));
@@ -238,7 +238,7 @@ TEST_CASE("Process: a worker that grows is replaced between two questions, and n
   CHECK(before >= 4);
   CHECK(before <= 6);
   // 24 answers, of which the first of each process is where its growth begins.
-  const Upkeep upkeep = worker.upkeep();
+  const ResourceUse upkeep = worker.upkeep();
   CHECK(upkeep.answers == 24);
   const Int grown = (24 - upkeep.processes) * (Int{32} << 20);
   CHECK(upkeep.grown_bytes > grown - (Int{40} << 20));
@@ -281,11 +281,11 @@ TEST_CASE("Process: under every torture each case ends in one state, the others 
   const OpenBackend open = [&] {
     return std::make_unique<Worker>("liar", liar({"--script", folder.path() / "script.json"}), limits);
   };
-  Conduct conduct;
-  conduct.jobs = 4;
-  conduct.presenting = Presenting::none;
+  RunOptions run_options;
+  run_options.jobs = 4;
+  run_options.presenting = Presenting::none;
   const std::size_t before = own_peak();
-  const Campaign campaign = run(suite, open, conduct);
+  const Campaign campaign = run(suite, open, run_options);
   CHECK(own_peak() < before + kept + (std::size_t{64} << 20));
   REQUIRE(campaign.is_complete());
   for (std::size_t i = 0; i < tortures().size(); ++i) {

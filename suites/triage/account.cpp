@@ -261,7 +261,7 @@ struct Teller {
   std::string versions() const {
     const Description& backend = provenance.description;
     return "- " + who() + (backend.device.empty() ? "" : ", " + said(backend.device)) + ", " +
-           said(configuration(provenance.conduct)) + "\n- opset " + std::to_string(c().opset) + ", IR version " +
+           said(configuration(provenance.run_options)) + "\n- opset " + std::to_string(c().opset) + ", IR version " +
            std::to_string(c().ir_version) + ", ONNX " + std::string(standard_release) + "\n- found by assay " +
            provenance.tool_version + " as " + code_span(line(c())) + "\n";
   }
@@ -274,7 +274,7 @@ std::vector<oracles::Evidence> wrong_elements(const Incident& told, const Proven
   if (!evidence) return {};
   const bool is_there = told.outcome && !told.outcome->sets.empty() && !told.outcome->sets[0].empty();
   if (!is_there || told.outcome->sets[0][0].elements() > most_looked_at) return {*evidence};
-  const oracles::Bench bench(told.c, {provenance.conduct.level, provenance.description.arithmetic});
+  const oracles::Judge bench(told.c, {provenance.run_options.level, provenance.description.arithmetic});
   std::vector<oracles::Evidence> out;
   for (const oracles::Offender& each : bench.offenders(*told.outcome, told.verdict)) {
     if (each.set == set) out.push_back(bench.evidence(each, told.verdict));

@@ -369,7 +369,7 @@ Finding finding_of(const Case& found, std::string origin, Answered first, std::s
   finding.origin = std::move(origin);
   if (first.verdict.state == oracles::State::pass) models = {};  // there is nothing to explain
   const Suspects suspected = suspects(found, first.outcome, models);
-  Shrunk small{found, std::move(first)};
+  ShrinkResult small{found, std::move(first)};
   if (ask) {
     shrinking.keeps = still_explained(suspected);
     small = shrink(std::move(small.c), std::move(small.answered), ask, shrinking);

@@ -48,9 +48,9 @@ Json backend_json(const Provenance& p) {
           {"name", p.description.backend},
           {"version", p.description.version},
           {"device", p.description.device},
-          {"threads", p.conduct.settings.threads},
-          {"optimization", p.conduct.settings.optimization},
-          {"options", p.conduct.options}};
+          {"threads", p.run_options.settings.threads},
+          {"optimization", p.run_options.settings.optimization},
+          {"options", p.run_options.options}};
 }
 
 Json finding_json(const Finding& finding, const Provenance& provenance) {
@@ -59,7 +59,7 @@ Json finding_json(const Finding& finding, const Provenance& provenance) {
           {"id", case_id(finding.line)},
           {"found", finding.found},
           {"origin", finding.origin},
-          {"level", oracles::name(provenance.conduct.level)},
+          {"level", oracles::name(provenance.run_options.level)},
           {"verdict", verdict_json(finding.answered.verdict)},
           {"signature", text(finding.signature)},
           {"needs", finding.predicate},
@@ -115,7 +115,7 @@ void write_finding(const fs::path& folder, const Finding& finding, const Provena
              finding_json(finding, provenance).dump(indent, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-Result<Planned> read_finding(const fs::path& folder) {
+Result<SuiteCase> read_finding(const fs::path& folder) {
   const Result<std::string> text = line_of(folder / "finding.json");
   if (!text) return Error{text.error()};
   Result<Case> c = parse_case(*text);
@@ -125,7 +125,7 @@ Result<Planned> read_finding(const fs::path& folder) {
   if (*model != model_of(*c))
     return Error{(folder / "model.onnx").string() + " is not the model of the line in finding.json; replay the line"};
   std::string canonical = line(*c);
-  return Planned{*std::move(c), std::move(canonical), folder.string(), std::nullopt};
+  return SuiteCase{*std::move(c), std::move(canonical), folder.string(), std::nullopt};
 }
 
 }  // namespace assay::suites

@@ -26,6 +26,6 @@ std::string folder_name(const Finding& finding);
 void write_finding(const std::filesystem::path& folder, const Finding& finding, const Provenance& provenance);
 
 // The question of a folder, from a stranger's hands: its line, if model.onnx is the model of that line.
-Result<Planned> read_finding(const std::filesystem::path& folder);
+Result<SuiteCase> read_finding(const std::filesystem::path& folder);
 
 }  // namespace assay::suites

@@ -70,7 +70,7 @@ Provenance provenance() {
 }
 
 std::string refusal(const fs::path& folder) {
-  const Result<Planned> read = read_finding(folder);
+  const Result<SuiteCase> read = read_finding(folder);
   REQUIRE_FALSE(read);
   CHECK(read.error().find('\n') == std::string::npos);
   return read.error();
@@ -105,7 +105,7 @@ TEST_CASE("The same finding is the same bytes, and reads back as its line", "[fi
   write_finding(here.path / "b", finding, provenance());
   write_finding(here.path / "b", finding, provenance());
   CHECK(all_files(here.path / "a") == all_files(here.path / "b"));
-  const Result<Planned> read = read_finding(here.path / "a");
+  const Result<SuiteCase> read = read_finding(here.path / "a");
   REQUIRE(read);
   CHECK(read->line == finding.line);
   CHECK(read->c == finding.c);

@@ -3,7 +3,7 @@
 
 #include "oracles/case_class.h"
 #include "oracles/judge.h"
-#include "suites/campaign/inquiry.h"
+#include "suites/campaign/case_runner.h"
 #include "suites/expectations/ledger.h"
 
 #include <algorithm>
@@ -51,9 +51,9 @@ Signature signature_read(const std::string& text, const OpVersion& version) {
   return {version, oracles::state_named(fields[1]).value_or(State::fail), fields[2], fields[3]};
 }
 
-std::string hash_of(const std::vector<Planned>& cases) {
+std::string hash_of(const std::vector<SuiteCase>& cases) {
   std::string lines;
-  for (const Planned& planned : cases) lines += planned.line + "\n";
+  for (const SuiteCase& planned : cases) lines += planned.line + "\n";
   return sha256(lines);
 }
 
@@ -138,7 +138,7 @@ class Blocks {
 };
 
 // `kinds` are the signatures seen so far.
-void keep(Store& store, std::uint64_t index, const Planned& planned, const Conclusion& done,
+void keep(Store& store, std::uint64_t index, const SuiteCase& planned, const CaseResult& done,
           const oracles::Judgement& judgement, std::set<std::string>& kinds) {
   if (!breaches(done.verdict, {}).empty()) {
     const std::string signature = written(signature_of(planned.c, {done.outcome, done.verdict}, judgement));
@@ -164,7 +164,7 @@ std::string capabilities_text(const Description& description) {
 }  // namespace
 
 Identity identity_of(const FuzzPlan& plan, const std::string& backend, const Description& description,
-                     const Conduct& conduct, std::string_view tool_version) {
+                     const RunOptions& run_options, std::string_view tool_version) {
   std::set<std::string, std::less<>> types;
   for (DType type : plan.selection.types) types.insert(std::string(name(type)));
   Identity identity{{"tool", std::string(tool_version)},
@@ -172,20 +172,20 @@ Identity identity_of(const FuzzPlan& plan, const std::string& backend, const Des
                     {"version", description.backend + " " + description.version},
                     {"arithmetic", arithmetic_text(description.arithmetic)},
                     {"capabilities", capabilities_text(description)},
-                    {"level", std::string(oracles::name(conduct.level))},
-                    {"threads", std::to_string(conduct.settings.threads)},
-                    {"optimization", conduct.settings.optimization},
-                    {"exhaustive", conduct.exhaustive ? "yes" : "no"},
-                    {"pack", std::to_string(conduct.pack)},
-                    {"presentations", std::to_string(static_cast<int>(conduct.presenting))},
-                    {"laws", std::to_string(static_cast<int>(conduct.laws))},
+                    {"level", std::string(oracles::name(run_options.level))},
+                    {"threads", std::to_string(run_options.settings.threads)},
+                    {"optimization", run_options.settings.optimization},
+                    {"exhaustive", run_options.exhaustive ? "yes" : "no"},
+                    {"pack", std::to_string(run_options.pack)},
+                    {"presentations", std::to_string(static_cast<int>(run_options.presenting))},
+                    {"laws", std::to_string(static_cast<int>(run_options.laws))},
                     {"seed", std::to_string(plan.seed)},
                     {"operators", joined(plan.selection.operators)},
                     {"types", joined(types)},
                     {"regressions", plan.regressions.empty() ? "none" : hash_of(plan.regressions)}};
   if (plan.shard.count > 1) identity["shard"] = text(plan.shard);  // the merged store is that of the whole
   if (plan.cases) identity["cases"] = std::to_string(plan.regressions.size() + *plan.cases);
-  for (const auto& [option, value] : conduct.options) identity["option " + option] = value;
+  for (const auto& [option, value] : run_options.options) identity["option " + option] = value;
   return identity;
 }
 
@@ -206,15 +206,15 @@ static Progression progression_of(Store& store) {
   return progression;
 }
 
-bool fuzz(const FuzzPlan& plan, Crew& crew, const Conduct& conduct, Store& store) {
+bool fuzz(const FuzzPlan& plan, WorkerPool& pool, const RunOptions& run_options, Store& store) {
   std::atomic<bool> enough = false;
   std::optional<std::chrono::duration<double>> running;
   if (plan.budget) running = share_of_running * std::chrono::duration<double>(*plan.budget);
   const Alarm alarm(running, enough);
-  Conduct own = conduct;
+  RunOptions own = run_options;
   own.enough = &enough;
-  own.exhaustive = conduct.exhaustive || plan.shard.count > 1;  // a shard knows too little of the others
-  const oracles::Judgement judgement{conduct.level, crew.describe().arithmetic};
+  own.exhaustive = run_options.exhaustive || plan.shard.count > 1;  // a shard knows too little of the others
+  const oracles::Judgement judgement{run_options.level, pool.describe().arithmetic};
   Progression progression = progression_of(store);
   Blocks blocks(plan, store);
   Blocks::Block put_last;
@@ -223,18 +223,18 @@ bool fuzz(const FuzzPlan& plan, Crew& crew, const Conduct& conduct, Store& store
   Progress all;
   all.total = plan.cases ? (plan.regressions.size() + *plan.cases) / plan.shard.count : 0;
   const auto run_block = [&](const Blocks::Block& block, auto&& run) {
-    const double coverage = conduct.progress ? blocks.coverage() : 0;
+    const double coverage = run_options.progress ? blocks.coverage() : 0;
     own.progress = [&](const Progress& progress) {
-      if (!conduct.progress) return;
+      if (!run_options.progress) return;
       Progress sum = all;
       sum.done += progress.done;
       sum.kinds = kinds.size();
       sum.coverage = coverage;
       for (const auto& [state, count] : progress.states) sum.states[state] += count;
-      conduct.progress(sum);
+      run_options.progress(sum);
     };
     Campaign campaign;
-    run(campaign, [&](const Conclusion& done) {
+    run(campaign, [&](const CaseResult& done) {
       keep(store, block.indices[done.index], block.suite.cases[done.index], done, judgement, kinds);
     });
     for (const auto& verdict : campaign.verdicts)
@@ -243,11 +243,11 @@ bool fuzz(const FuzzPlan& plan, Crew& crew, const Conduct& conduct, Store& store
         ++all.states[verdict->state];
       }
   };
-  while (!enough && !(conduct.stop && *conduct.stop)) {
+  while (!enough && !(run_options.stop && *run_options.stop)) {
     const Blocks::Block next = blocks.next();
     if (next.indices.empty()) break;
     run_block(next, [&](Campaign& campaign, const Keep& keep) {
-      for (const std::size_t i : run(next.suite, crew, own, keep, progression, campaign)) {
+      for (const std::size_t i : run(next.suite, pool, own, keep, progression, campaign)) {
         put_last.suite.cases.push_back(next.suite.cases[i]);
         put_last.indices.push_back(next.indices[i]);
       }
@@ -257,9 +257,9 @@ bool fuzz(const FuzzPlan& plan, Crew& crew, const Conduct& conduct, Store& store
   run_block(put_last, [&](Campaign& campaign, const Keep& keep) {
     std::vector<std::size_t> indices(put_last.indices.size());
     std::iota(indices.begin(), indices.end(), std::size_t{0});
-    run_last(put_last.suite, std::move(indices), crew, own, keep, progression, campaign);
+    run_last(put_last.suite, std::move(indices), pool, own, keep, progression, campaign);
   });
-  return !(conduct.stop && *conduct.stop);
+  return !(run_options.stop && *run_options.stop);
 }
 
 Harvest harvest(const Store& store, bool strict, bool counts_special) {
@@ -272,7 +272,7 @@ Harvest harvest(const Store& store, bool strict, bool counts_special) {
     ++tally.asked;
     const State state = each.told.verdict.state;
     const DType type = first_type(*parsed);
-    const oracles::Nature nature = oracles::nature_of(*parsed);
+    const oracles::Classification nature = oracles::nature_of(*parsed);
     const bool is_apart = oracles::is_special(nature.case_class) && !strict && !counts_special && state != State::error;
     auto& of_version = tally.states[parsed->version];
     auto& of_type = tally.types[parsed->version][type];
@@ -300,13 +300,14 @@ Harvest harvest(const Store& store, bool strict, bool counts_special) {
   return harvest;
 }
 
-std::vector<Peak> seek(const FuzzPlan& plan, Crew& crew, const Conduct& conduct) {
-  std::vector<std::optional<Peak>> slots(plan.islands);
-  side_by_side(crew, conduct, "islands climbed", slots.size(), [&](std::size_t island, Backend& backend) {
-    if (plan.shard.holds(island)) slots[island] = climb(plan.selection, plan.seed, island, asking(backend, conduct));
+std::vector<WorstCase> seek(const FuzzPlan& plan, WorkerPool& pool, const RunOptions& run_options) {
+  std::vector<std::optional<WorstCase>> slots(plan.islands);
+  side_by_side(pool, run_options, "islands climbed", slots.size(), [&](std::size_t island, Backend& backend) {
+    if (plan.shard.holds(island))
+      slots[island] = climb(plan.selection, plan.seed, island, asking(backend, run_options));
   });
-  std::vector<Peak> all;
-  for (std::optional<Peak>& slot : slots)
+  std::vector<WorstCase> all;
+  for (std::optional<WorstCase>& slot : slots)
     if (slot) all.push_back(*std::move(slot));
   return all;
 }
@@ -315,8 +316,9 @@ std::string origin_of(std::uint64_t index) {
   return index < first_peak ? "index " + std::to_string(index) : "island " + std::to_string(index - first_peak);
 }
 
-void add_peaks(Harvest& harvest, const std::vector<Peak>& peaks, const oracles::Judgement& judgement, bool strict) {
-  for (const Peak& peak : peaks) {
+void add_peaks(Harvest& harvest, const std::vector<WorstCase>& peaks, const oracles::Judgement& judgement,
+               bool strict) {
+  for (const WorstCase& peak : peaks) {
     const oracles::Verdict& verdict = peak.answered.verdict;
     if (breaches(verdict, {}).empty() || (!strict && verdict.state == State::contested)) continue;
     const std::uint64_t index = first_peak + peak.island;

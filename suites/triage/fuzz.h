@@ -28,8 +28,8 @@ struct FuzzPlan {
   std::optional<std::uint64_t> cases;          // of all shards together
   std::optional<std::chrono::seconds> budget;  // for all of it: `share_of_running` of it runs new cases
   Shard shard;
-  std::vector<Planned> regressions;  // asked first; index 0 is the first of them
-  std::uint64_t islands = 0;         // of all shards together, sought on when the cases are asked
+  std::vector<SuiteCase> regressions;  // asked first; index 0 is the first of them
+  std::uint64_t islands = 0;           // of all shards together, sought on when the cases are asked
 };
 
 // The rest of a budget is for shrinking what failed.
@@ -37,10 +37,10 @@ inline constexpr double share_of_running = 0.75;
 
 // What the store of a plan is called by. Two runs may share a store where all of it is the same.
 Identity identity_of(const FuzzPlan& plan, const std::string& backend, const Description& description,
-                     const Conduct& conduct, std::string_view tool_version);
+                     const RunOptions& run_options, std::string_view tool_version);
 
 // Asks what the store does not hold yet. True when the plan was carried out, false when `conduct.stop` ended it.
-bool fuzz(const FuzzPlan& plan, Crew& crew, const Conduct& conduct, Store& store);
+bool fuzz(const FuzzPlan& plan, WorkerPool& pool, const RunOptions& run_options, Store& store);
 
 // What the verdicts of a store come to.
 struct Tally {
@@ -64,9 +64,9 @@ struct Harvest {
 Harvest harvest(const Store& store, bool strict, bool counts_special);
 
 // The peaks of this shard's islands, in their order; fewer where `conduct.stop` ended it.
-std::vector<Peak> seek(const FuzzPlan& plan, Crew& crew, const Conduct& conduct);
+std::vector<WorstCase> seek(const FuzzPlan& plan, WorkerPool& pool, const RunOptions& run_options);
 // Peaks that breach are failures after all others, of indices that no stream reaches.
-void add_peaks(Harvest& harvest, const std::vector<Peak>& peaks, const oracles::Judgement& judgement, bool strict);
+void add_peaks(Harvest& harvest, const std::vector<WorstCase>& peaks, const oracles::Judgement& judgement, bool strict);
 // "index 17", or "island 3" of a peak.
 std::string origin_of(std::uint64_t index);
 

@@ -71,8 +71,8 @@ std::size_t telling_output(const Verdict& verdict) {
   return verdict.evidence ? static_cast<std::size_t>(verdict.evidence->output) : 0;
 }
 
-oracles::Level level_of(const Verdict& verdict, const Conduct& conduct) {
-  return verdict.state == State::below ? conduct.level : oracles::Level::widest;
+oracles::Level level_of(const Verdict& verdict, const RunOptions& run_options) {
+  return verdict.state == State::below ? run_options.level : oracles::Level::widest;
 }
 
 // -- writing
@@ -180,7 +180,7 @@ class Writer {
       return write_types({right_type(c_, set, output_)});
     if (is_large(c_)) throw Unwritable{"its output is too large to be compared in a script"};
     const oracles::Arithmetic& arithmetic = provenance_.description.arithmetic;
-    answers_ = of_output(oracles::admitted(c_, set, level_of(verdict_, provenance_.conduct), arithmetic), output_);
+    answers_ = of_output(oracles::admitted(c_, set, level_of(verdict_, provenance_.run_options), arithmetic), output_);
     const Tensor* got = output_of(outcome_, set, output_);
     // The hull of all arithmetics may hold a number that none of them gives: then the level decides.
     if (got && oracles::is_among(*got, answers_))
@@ -449,7 +449,7 @@ class Writer {
 int telling_set(const Case& c, const Verdict& verdict, const Outcome* outcome, const Provenance& provenance) {
   if ((verdict.state != State::fail && verdict.state != State::below) || !c.is_legal()) return 0;
   if (is_large(c)) return verdict.evidence ? verdict.evidence->set : 0;
-  const oracles::Level level = level_of(verdict, provenance.conduct);
+  const oracles::Level level = level_of(verdict, provenance.run_options);
   for (int set = 0; set < data_sets; ++set)
     if (const Tensor* got = output_of(outcome, set, telling_output(verdict)))
       if (!oracles::is_among(*got, of_output(oracles::admitted(c, set, level, provenance.description.arithmetic),

@@ -160,9 +160,9 @@ TEST_CASE("What was asked for goes into the script, and nothing else does", "[sc
   Provenance provenance = asked_of("onnxruntime");
   CHECK_THAT(script(wrong_average(), provenance),
              !Contains("optimization") && !Contains(" # if") && !Contains("bfloat16"));
-  provenance.conduct.settings.optimization = "none";
-  provenance.conduct.settings.threads = 3;
-  provenance.conduct.options = {{"provider", "cuda"}};
+  provenance.run_options.settings.optimization = "none";
+  provenance.run_options.settings.threads = 3;
+  provenance.run_options.options = {{"provider", "cuda"}};
   CHECK_THAT(script(wrong_average(), provenance),
              Contains(".get(\"none\"") && Contains("intra_op_num_threads = 3") && Contains("== \"cuda\" + "));
   CHECK_THAT(script(wrong_average(), asked_of("python:mine.backends:Best")),

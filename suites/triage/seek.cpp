@@ -47,9 +47,9 @@ double height(const Answered& answered) {
 
 bool is_alarming(const Answered& answered) { return answered.verdict.state == oracles::State::error; }
 
-class Climber {
+class HillClimber {
  public:
-  Climber(std::uint64_t island, const AskCase& ask) : ask_(ask) { peak_.island = island; }
+  HillClimber(std::uint64_t island, const AskCase& ask) : ask_(ask) { peak_.island = island; }
 
   // Level ground is walked as well: most steps change nothing.
   void step(Case c) {
@@ -59,19 +59,19 @@ class Climber {
     peak_.answered = std::move(answered);
   }
   bool is_done() const { return peak_.asks > 0 && is_alarming(peak_.answered); }
-  const Peak& peak() const { return peak_; }
+  const WorstCase& peak() const { return peak_; }
 
  private:
   const AskCase& ask_;
-  Peak peak_;
+  WorstCase peak_;
 };
 
 }  // namespace
 
 // A third of the steps looks for a place to begin.
-Peak climb(const Selection& selection, std::uint64_t seed, std::uint64_t island, const AskCase& ask, int steps) {
+WorstCase climb(const Selection& selection, std::uint64_t seed, std::uint64_t island, const AskCase& ask, int steps) {
   const Ground ground = ground_of(selection, island);
-  Climber climber(island, ask);
+  HillClimber climber(island, ask);
   for (int step = 0; step < steps && !climber.is_done(); ++step) {
     const auto at = static_cast<std::uint64_t>(step);
     const std::uint64_t draw = draw_of(seed, island, at);
@@ -83,9 +83,9 @@ Peak climb(const Selection& selection, std::uint64_t seed, std::uint64_t island,
   return climber.peak();
 }
 
-Peak sample(const Selection& selection, std::uint64_t seed, std::uint64_t island, const AskCase& ask, int steps) {
+WorstCase sample(const Selection& selection, std::uint64_t seed, std::uint64_t island, const AskCase& ask, int steps) {
   const Ground ground = ground_of(selection, island);
-  Climber climber(island, ask);
+  HillClimber climber(island, ask);
   for (int step = 0; step < steps && !climber.is_done(); ++step) {
     const auto at = static_cast<std::uint64_t>(step);
     climber.step(generators::legal(*ground.definition, ground.type, draw_of(seed, island, at), at));

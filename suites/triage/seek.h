@@ -12,7 +12,7 @@ namespace assay::suites {
 
 // The worst case an island found. `answered.verdict.worst_share` says how much of the budget it used: above 1 the
 // backend is outside the level asked for.
-struct Peak {
+struct WorstCase {
   std::uint64_t island = 0;
   Case c;
   Answered answered;
@@ -21,9 +21,11 @@ struct Peak {
 
 // Islands take turns over the operators, versions and types of the selection whose answers are rounded (QLinearConv's
 // are exact up to ties). Throws InputError where the selection has none.
-Peak climb(const Selection& selection, std::uint64_t seed, std::uint64_t island, const AskCase& ask, int steps = 60);
+WorstCase climb(const Selection& selection, std::uint64_t seed, std::uint64_t island, const AskCase& ask,
+                int steps = 60);
 
 // As many legal cases as they come: what climbing is compared with.
-Peak sample(const Selection& selection, std::uint64_t seed, std::uint64_t island, const AskCase& ask, int steps = 60);
+WorstCase sample(const Selection& selection, std::uint64_t seed, std::uint64_t island, const AskCase& ask,
+                 int steps = 60);
 
 }  // namespace assay::suites

@@ -11,7 +11,7 @@ namespace {
 
 class Descent {
  public:
-  Descent(Shrunk& best, const AskCase& ask, const Shrinking& shrinking)
+  Descent(ShrinkResult& best, const AskCase& ask, const Shrinking& shrinking)
       : best_(best),
         ask_(ask),
         shrinking_(shrinking),
@@ -65,7 +65,7 @@ class Descent {
     return false;
   }
 
-  Shrunk& best_;
+  ShrinkResult& best_;
   const AskCase& ask_;
   const Shrinking& shrinking_;
   const Signature signature_;
@@ -76,8 +76,8 @@ class Descent {
 
 }  // namespace
 
-Shrunk shrink(Case failing, Answered answered, const AskCase& ask, const Shrinking& shrinking) {
-  Shrunk best{std::move(failing), std::move(answered)};
+ShrinkResult shrink(Case failing, Answered answered, const AskCase& ask, const Shrinking& shrinking) {
+  ShrinkResult best{std::move(failing), std::move(answered)};
   Descent(best, ask, shrinking).run();
   return best;
 }

@@ -20,7 +20,7 @@ struct Shrinking {
   std::function<bool()> is_late = {};
 };
 
-struct Shrunk {
+struct ShrinkResult {
   Case c;
   Answered answered;        // to `c`
   int asks = 0;             // besides the first
@@ -30,6 +30,6 @@ struct Shrunk {
 // Greedy descent over generators::simpler, the same for the same answers: each candidate whose signature is that of the
 // failure becomes the case, and the search goes on from there. No line is asked twice. A candidate that is less plain
 // (plainness.h) is never asked: a failure does not end on a clause, an empty tensor or NaN that it did not rest on.
-Shrunk shrink(Case failing, Answered answered, const AskCase& ask, const Shrinking& shrinking = {});
+ShrinkResult shrink(Case failing, Answered answered, const AskCase& ask, const Shrinking& shrinking = {});
 
 }  // namespace assay::suites

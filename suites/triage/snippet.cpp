@@ -67,12 +67,12 @@ Result<Runtime> runtime_of(const Provenance& provenance) {
   Result<Runtime> named = named_runtime(provenance.backend);
   if (!named) return named;
   Runtime runtime = *std::move(named);
-  const Conduct& conduct = provenance.conduct;
-  runtime.words["THREADS"] = std::to_string(conduct.settings.threads);
-  runtime.words["OPTIMIZATION"] = python_string(conduct.settings.optimization);
-  if (conduct.settings.threads != 1) runtime.facts.insert("threads");
-  if (conduct.settings.optimization != "all") runtime.facts.insert("optimization");
-  for (const auto& [option, value] : conduct.options) {
+  const RunOptions& run_options = provenance.run_options;
+  runtime.words["THREADS"] = std::to_string(run_options.settings.threads);
+  runtime.words["OPTIMIZATION"] = python_string(run_options.settings.optimization);
+  if (run_options.settings.threads != 1) runtime.facts.insert("threads");
+  if (run_options.settings.optimization != "all") runtime.facts.insert("optimization");
+  for (const auto& [option, value] : run_options.options) {
     runtime.words[in_capitals(option)] = python_string(value);
     runtime.facts.insert(option);
   }

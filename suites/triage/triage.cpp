@@ -18,27 +18,28 @@ using std::chrono::milliseconds;
 constexpr auto limit_of_hangs = milliseconds(1000);
 constexpr std::size_t share_of_eaters = 8;  // of the memory, likewise
 
-AskCase asking_within(Backend& backend, const Conduct& conduct, const Allowance& allowance, bool is_fresh = true) {
-  return [&backend, &conduct, allowance, is_fresh](const Case& c) {
-    const Planned planned{c, line(c), "", {}};
-    Ask ask = ask_of(planned, conduct);
+AskCase asking_within(Backend& backend, const RunOptions& run_options, const Allowance& allowance,
+                      bool is_fresh = true) {
+  return [&backend, &run_options, allowance, is_fresh](const Case& c) {
+    const SuiteCase planned{c, line(c), "", {}};
+    Ask ask = ask_of(planned, run_options);
     ask.fresh = is_fresh && backend.begins_afresh_quickly();
     ask.limit = allowance.limit;
     ask.memory_share = allowance.memory_share;
     oracles::Outcome outcome = backend.run(ask);
-    oracles::Verdict verdict = judged(planned, outcome, backend.describe(), conduct.level);
+    oracles::Verdict verdict = judged(planned, outcome, backend.describe(), run_options.level);
     return Answered{std::move(outcome), std::move(verdict)};
   };
 }
 
 class Examiner {
  public:
-  Examiner(Backend& backend, const Conduct& conduct, std::span<const WrongModel> models, const Sorting& sorting)
+  Examiner(Backend& backend, const RunOptions& run_options, std::span<const WrongModel> models, const Sorting& sorting)
       : backend_(backend),
-        conduct_(conduct),
+        conduct_(run_options),
         models_(models),
         sorting_(sorting),
-        judgement_{conduct.level, backend.describe().arithmetic} {}
+        judgement_{run_options.level, backend.describe().arithmetic} {}
 
   Finding finding_of(const Failure& failure) const {
     const Case& c = failure.planned.c;
@@ -107,7 +108,7 @@ class Examiner {
   }
 
   Backend& backend_;
-  const Conduct& conduct_;
+  const RunOptions& conduct_;
   std::span<const WrongModel> models_;
   const Sorting& sorting_;
   oracles::Judgement judgement_;
@@ -115,16 +116,16 @@ class Examiner {
 
 }  // namespace
 
-Failure failure_of(std::uint64_t index, const Planned& planned, const oracles::Outcome& outcome,
+Failure failure_of(std::uint64_t index, const SuiteCase& planned, const oracles::Outcome& outcome,
                    const oracles::Verdict& verdict, const oracles::Judgement& judgement) {
   return {index, planned, {verdict, {}}, signature_of(planned.c, {outcome, verdict}, judgement)};
 }
 
-AskCase asking(Backend& backend, const Conduct& conduct, milliseconds limit, bool is_fresh) {
-  return asking_within(backend, conduct, Allowance{limit}, is_fresh);
+AskCase asking(Backend& backend, const RunOptions& run_options, milliseconds limit, bool is_fresh) {
+  return asking_within(backend, run_options, Allowance{limit}, is_fresh);
 }
 
-void side_by_side(Crew& crew, const Conduct& conduct, std::string_view stage, std::size_t count,
+void side_by_side(WorkerPool& pool, const RunOptions& run_options, std::string_view stage, std::size_t count,
                   const std::function<void(std::size_t, Backend&)>& work) {
   std::atomic<std::size_t> next = 0;
   std::mutex mutex;
@@ -133,12 +134,12 @@ void side_by_side(Crew& crew, const Conduct& conduct, std::string_view stage, st
   const auto tell = [&] {
     const std::lock_guard lock(mutex);
     ++progress.done;
-    if (conduct.progress) conduct.progress(progress);
+    if (run_options.progress) run_options.progress(progress);
   };
   const auto labour = [&](std::size_t job) {
     try {
-      Backend& backend = crew.member(job);
-      for (std::size_t i; !(conduct.stop && *conduct.stop) && (i = next++) < count;) {
+      Backend& backend = pool.member(job);
+      for (std::size_t i; !(run_options.stop && *run_options.stop) && (i = next++) < count;) {
         work(i, backend);
         tell();
       }
@@ -149,7 +150,7 @@ void side_by_side(Crew& crew, const Conduct& conduct, std::string_view stage, st
     }
   };
   std::vector<std::thread> others;
-  for (std::size_t job = 1; job < std::min(crew.size(), count); ++job) others.emplace_back(labour, job);
+  for (std::size_t job = 1; job < std::min(pool.size(), count); ++job) others.emplace_back(labour, job);
   labour(0);
   for (std::thread& other : others) other.join();
   if (failure) std::rethrow_exception(failure);
@@ -168,16 +169,16 @@ std::vector<Example> examples_of(std::span<const Failure> all, std::size_t most)
   return examples;
 }
 
-std::vector<Finding> findings_of(std::span<const Failure> failures, Crew& crew, const Conduct& conduct,
+std::vector<Finding> findings_of(std::span<const Failure> failures, WorkerPool& pool, const RunOptions& run_options,
                                  std::span<const WrongModel> models, const Sorting& sorting) {
   const std::vector<Example> examples = examples_of(failures, sorting.examples);
   std::vector<std::size_t> order(examples.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return gravity(examples[i].failure->signature.state); });
   std::vector<std::optional<Finding>> slots(examples.size());
-  side_by_side(crew, conduct, "failures shrunk", order.size(), [&](std::size_t at, Backend& backend) {
+  side_by_side(pool, run_options, "failures shrunk", order.size(), [&](std::size_t at, Backend& backend) {
     const Example& example = examples[order[at]];
-    Finding finding = Examiner(backend, conduct, models, sorting).finding_of(*example.failure);
+    Finding finding = Examiner(backend, run_options, models, sorting).finding_of(*example.failure);
     finding.stands_for = example.stands_for;
     slots[order[at]] = std::move(finding);
   });

@@ -19,12 +19,12 @@ namespace assay::suites {
 // A failure of a campaign, by the index of its case.
 struct Failure {
   std::uint64_t index = 0;
-  Planned planned;
+  SuiteCase planned;
   Told told;
   Signature signature;
 };
 
-Failure failure_of(std::uint64_t index, const Planned& planned, const oracles::Outcome& outcome,
+Failure failure_of(std::uint64_t index, const SuiteCase& planned, const oracles::Outcome& outcome,
                    const oracles::Verdict& verdict, const oracles::Judgement& judgement);
 
 struct Sorting {
@@ -48,7 +48,7 @@ struct Example {
 std::vector<Example> examples_of(std::span<const Failure> failures, std::size_t most);
 
 // The examples as findings, in the order of their indices, each with how many failures it stands for.
-std::vector<Finding> findings_of(std::span<const Failure> failures, Crew& crew, const Conduct& conduct,
+std::vector<Finding> findings_of(std::span<const Failure> failures, WorkerPool& pool, const RunOptions& run_options,
                                  std::span<const WrongModel> models, const Sorting& sorting = {});
 
 inline constexpr std::size_t no_cause = static_cast<std::size_t>(-1);
@@ -68,10 +68,11 @@ Sorted sorted(std::vector<Failure> failures, std::vector<Finding> findings, std:
 
 // Runs a case, alone in a fresh process where `is_fresh` asks for one and that costs milliseconds, and judges what
 // comes back. `limit`: for the answer; 0: the backend's own.
-AskCase asking(Backend& backend, const Conduct& conduct, std::chrono::milliseconds limit = {}, bool is_fresh = true);
+AskCase asking(Backend& backend, const RunOptions& run_options, std::chrono::milliseconds limit = {},
+               bool is_fresh = true);
 
 // Calls work(0) … work(count - 1) with the sessions of the crew, side by side, until `conduct.stop`.
-void side_by_side(Crew& crew, const Conduct& conduct, std::string_view stage, std::size_t count,
+void side_by_side(WorkerPool& pool, const RunOptions& run_options, std::string_view stage, std::size_t count,
                   const std::function<void(std::size_t, Backend&)>& work);
 
 }  // namespace assay::suites

@@ -43,10 +43,10 @@ struct Ask {
 
 // What the processes of a backend came to: how many there were, and how much memory those that were not killed gained
 // from their first answer to their last.
-struct Upkeep {
+struct ResourceUse {
   Int processes = 0, answers = 0, grown_bytes = 0;
 
-  Upkeep& operator+=(const Upkeep& other) {
+  ResourceUse& operator+=(const ResourceUse& other) {
     processes += other.processes;
     answers += other.answers;
     grown_bytes += other.grown_bytes;
@@ -60,7 +60,7 @@ class Backend {
   virtual const Description& describe() = 0;
   // How what it does is kept from the rest of the machine, in words; empty where it is not, or has not begun.
   virtual std::string isolation() const { return ""; }
-  virtual Upkeep upkeep() const { return {}; }
+  virtual ResourceUse upkeep() const { return {}; }
   // The number of the process that takes the questions, which rises whenever another one takes over.
   virtual int session() const { return 0; }
   // Tells whether another process costs milliseconds.

@@ -75,7 +75,7 @@ void check(const CatalogueEntry& entry) {
   if ((entry.kind == Kind::venv) == entry.lock.empty()) throw Malformed{"\"lock\" goes with \"kind\":\"venv\""};
   if (entry.kind != Kind::venv && !entry.modules.empty()) throw Malformed{"\"modules\" goes with \"kind\":\"venv\""};
   if (entry.kind == Kind::apt && entry.apt.empty()) throw Malformed{"\"kind\":\"apt\" needs \"apt\", its packages"};
-  if (entry.suite != "full" && entry.suite != "short") throw Malformed{"\"suite\" is full or short"};
+  if (entry.suite != "default" && entry.suite != "short") throw Malformed{"\"suite\" is default or short"};
   if (entry.pack < 1 || entry.recycle < 0) throw Malformed{"\"pack\" is at least 1, \"recycle\" at least 0"};
 }
 

@@ -29,7 +29,7 @@ struct CatalogueEntry {
   std::map<std::string, std::string> environment;
   int pack = 1;                // how many independent nodes one model may hold
   int recycle = 0;             // a fresh worker after that many models; 0: never
-  std::string suite = "full";  // or "short": too slow for the whole suite
+  std::string suite = "default";  // or "short": too slow for the whole suite
 };
 
 // As written in the catalogue: "venv".

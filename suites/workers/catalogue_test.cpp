@@ -84,7 +84,7 @@ TEST_CASE("catalogue: a mistake is one line that names the entry", "[catalogue]"
   CHECK(complaint(one(R"(,"pacK":2)")) == "x: unknown key pacK; did you mean pack?");
   CHECK(complaint(one(R"(,"pack":"2")")) == "x: \"pack\" is of the wrong type");
   CHECK(complaint(one(R"(,"pack":0)")) == "x: \"pack\" is at least 1, \"recycle\" at least 0");
-  CHECK(complaint(one(R"(,"suite":"long")")) == "x: \"suite\" is full or short");
+  CHECK(complaint(one(R"(,"suite":"long")")) == "x: \"suite\" is default or short");
   CHECK(complaint(one(R"(,"lock":"l")")) == "x: \"lock\" goes with \"kind\":\"venv\"");
   CHECK(complaint(R"([{"name":"x","kind":"venv","command":["a"]}])") == "x: \"lock\" goes with \"kind\":\"venv\"");
   CHECK(complaint(R"([{"name":"x","kind":"crgo","command":["a"]}])") == "x: unknown kind crgo; did you mean cargo?");

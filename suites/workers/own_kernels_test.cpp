@@ -17,7 +17,7 @@ namespace {
 
 using oracles::Outcome;
 
-Planned planned(const char* text) {
+SuiteCase planned(const char* text) {
   Result<Case> parsed = parse_case(text);
   REQUIRE(parsed);
   return {*std::move(parsed), text, "", {}};
@@ -51,7 +51,7 @@ TEST_CASE("own kernels: legal cases, near misses and strange models get the work
     CHECK(ours.sets == theirs.sets);
     refused += ours.kind == Outcome::Kind::refused;
   };
-  for (const Planned& each : generated_cases(request)) {
+  for (const SuiteCase& each : generated_cases(request)) {
     INFO(each.line);
     check(ask_of(each, {}));
   }

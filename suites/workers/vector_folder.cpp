@@ -23,15 +23,15 @@ struct Reading {
   Links links;
   Vector vector;
 
-  void complain(Flaw::Kind kind, const std::string& file, std::string detail = "") {
-    vector.flaws.push_back({kind, file, std::move(detail)});
+  void complain(FileProblem::Kind kind, const std::string& file, std::string detail = "") {
+    vector.problems.push_back({kind, file, std::move(detail)});
   }
 
   // The file named from the root; its flaw is noted where it cannot be read.
   std::optional<std::string> bytes_of(const std::string& file) {
     Result<std::string> bytes = file_contents(root / file, most_bytes, links);
     if (bytes) return *std::move(bytes);
-    complain(Flaw::Kind::unreadable, file, bytes.error().substr((root / file).string().size() + 1));
+    complain(FileProblem::Kind::unreadable, file, bytes.error().substr((root / file).string().size() + 1));
     return std::nullopt;
   }
 
@@ -40,7 +40,7 @@ struct Reading {
     if (!bytes) return std::nullopt;
     Result<Tensor> tensor = decode_tensor(*bytes);
     if (tensor) return *std::move(tensor);
-    complain(Flaw::Kind::damaged, file, tensor.error());
+    complain(FileProblem::Kind::damaged, file, tensor.error());
     return std::nullopt;
   }
 
@@ -55,7 +55,7 @@ struct Reading {
   bool is_linked(const std::string& folder) {
     std::error_code failure;
     if (links == Links::follow || !fs::is_symlink(fs::symlink_status(root / folder, failure))) return false;
-    complain(Flaw::Kind::unreadable, folder, "is a link");
+    complain(FileProblem::Kind::unreadable, folder, "is a link");
     return true;
   }
 
@@ -71,13 +71,13 @@ struct Reading {
       else if (const auto output = number_in(name, "output_", ".pb"))
         place(set.outputs, *output, file);
       else
-        complain(Flaw::Kind::misnamed, file, "a data set holds input_N.pb and output_N.pb");
+        complain(FileProblem::Kind::misnamed, file, "a data set holds input_N.pb and output_N.pb");
       found.push_back(file);
     }
     for (const auto& [side, tensors] : {std::pair("input", &set.inputs), std::pair("output", &set.outputs)})
       for (std::size_t i = 0; i < tensors->size(); ++i) {
         const std::string file = folder + "/" + tensor_name(side, static_cast<int>(i));
-        if (!std::ranges::binary_search(found, file)) complain(Flaw::Kind::missing, file);
+        if (!std::ranges::binary_search(found, file)) complain(FileProblem::Kind::missing, file);
       }
     vector.sets.push_back(std::move(set));
   }
@@ -88,11 +88,11 @@ struct Reading {
       if (const auto number = number_in(name, "test_data_set_", ""))
         numbers.push_back(*number);
       else if (name.starts_with("test_data"))
-        complain(Flaw::Kind::misnamed, vector.name + "/" + name, "a data set is a folder test_data_set_N");
+        complain(FileProblem::Kind::misnamed, vector.name + "/" + name, "a data set is a folder test_data_set_N");
     }
     std::ranges::sort(numbers);
     for (const int number : numbers) read_set(number);
-    if (numbers.empty()) complain(Flaw::Kind::missing, vector.name + "/" + data_set_name(0));
+    if (numbers.empty()) complain(FileProblem::Kind::missing, vector.name + "/" + data_set_name(0));
   }
 };
 
@@ -111,21 +111,21 @@ const TensorType* declared_type(const Served& served, const std::string& graph_i
   return nullptr;
 }
 
-void check_set(const Served& served, const Vector& vector, const VectorSet& set, std::vector<Flaw>& flaws) {
+void check_set(const Served& served, const Vector& vector, const VectorSet& set, std::vector<FileProblem>& problems) {
   const std::string folder = vector.name + "/" + data_set_name(set.number) + "/";
   const std::size_t wanted = served.graph_inputs.size();
   for (std::size_t i = set.inputs.size(); i < wanted; ++i)
-    flaws.push_back({Flaw::Kind::missing, folder + tensor_name("input", static_cast<int>(i)), ""});
+    problems.push_back({FileProblem::Kind::missing, folder + tensor_name("input", static_cast<int>(i)), ""});
   for (std::size_t i = 0; i < set.inputs.size(); ++i) {
     const std::string file = folder + tensor_name("input", static_cast<int>(i));
     if (i >= wanted) {
-      flaws.push_back({Flaw::Kind::extra, file, "the model has " + std::to_string(wanted) + " inputs"});
+      problems.push_back({FileProblem::Kind::extra, file, "the model has " + std::to_string(wanted) + " inputs"});
       continue;
     }
     const TensorType* declared = declared_type(served, served.graph_inputs[i]);
     if (set.inputs[i] && declared && !agrees(set.inputs[i]->type(), *declared))
-      flaws.push_back(
-          {Flaw::Kind::mistyped, file, words(set.inputs[i]->type()) + " where the model declares " + words(*declared)});
+      problems.push_back({FileProblem::Kind::mistyped, file,
+                          words(set.inputs[i]->type()) + " where the model declares " + words(*declared)});
   }
 }
 
@@ -137,23 +137,23 @@ bool is_vector(const fs::path& folder) {
 
 }  // namespace
 
-std::string_view name(Flaw::Kind kind) {
+std::string_view name(FileProblem::Kind kind) {
   switch (kind) {
-    case Flaw::Kind::missing: return "missing";
-    case Flaw::Kind::extra: return "extra";
-    case Flaw::Kind::misnamed: return "misnamed";
-    case Flaw::Kind::damaged: return "damaged";
-    case Flaw::Kind::mistyped: return "mistyped";
-    case Flaw::Kind::altered: return "altered";
-    case Flaw::Kind::unreadable: return "unreadable";
+    case FileProblem::Kind::missing: return "missing";
+    case FileProblem::Kind::extra: return "extra";
+    case FileProblem::Kind::misnamed: return "misnamed";
+    case FileProblem::Kind::damaged: return "damaged";
+    case FileProblem::Kind::mistyped: return "mistyped";
+    case FileProblem::Kind::altered: return "altered";
+    case FileProblem::Kind::unreadable: return "unreadable";
   }
   throw BrokenPromise("a flaw without a name");
 }
 
-std::string text(const Flaw& flaw) {
+std::string text(const FileProblem& problem) {
   constexpr std::size_t longest = 400;
-  return std::string(name(flaw.kind)) + ": " + printable(flaw.file, longest) +
-         (flaw.detail.empty() ? "" : ": " + printable(flaw.detail, longest));
+  return std::string(name(problem.kind)) + ": " + printable(problem.file, longest) +
+         (problem.detail.empty() ? "" : ": " + printable(problem.detail, longest));
 }
 
 Result<std::vector<std::string>> vector_names(const fs::path& root) {
@@ -174,18 +174,18 @@ Vector read_vector(const fs::path& root, const std::string& name, Links links) {
   if (reading.is_linked(name)) return std::move(reading.vector);
   std::error_code failure;
   if (!fs::exists(fs::symlink_status(root / model, failure)))
-    reading.complain(Flaw::Kind::missing, model);
+    reading.complain(FileProblem::Kind::missing, model);
   else
     reading.vector.model = reading.bytes_of(model).value_or("");
   reading.read_sets();
-  std::ranges::stable_sort(reading.vector.flaws, {}, &Flaw::file);
+  std::ranges::stable_sort(reading.vector.problems, {}, &FileProblem::file);
   return std::move(reading.vector);
 }
 
-std::vector<Flaw> flaws_against(const Served& served, const Vector& vector) {
-  std::vector<Flaw> flaws;
-  for (const VectorSet& set : vector.sets) check_set(served, vector, set, flaws);
-  return flaws;
+std::vector<FileProblem> flaws_against(const Served& served, const Vector& vector) {
+  std::vector<FileProblem> problems;
+  for (const VectorSet& set : vector.sets) check_set(served, vector, set, problems);
+  return problems;
 }
 
 std::string data_set_name(int number) { return "test_data_set_" + std::to_string(number); }

@@ -21,7 +21,7 @@
 namespace assay::suites {
 
 // What is wrong with one file.
-struct Flaw {
+struct FileProblem {
   enum class Kind {
     missing,
     extra,       // nobody asked for it
@@ -34,10 +34,11 @@ struct Flaw {
   Kind kind = Kind::missing;
   std::string file;    // as it was found, '/' between folders
   std::string detail;  // one line, may be empty
-  bool operator==(const Flaw&) const = default;
+  bool operator==(const FileProblem&) const = default;
 };
-std::string_view name(Flaw::Kind kind);
-std::string text(const Flaw& flaw);  // "damaged: test_x/test_data_set_0/output_0.pb: these 7 bytes are no TensorProto"
+std::string_view name(FileProblem::Kind kind);
+std::string text(
+    const FileProblem& problem);  // "damaged: test_x/test_data_set_0/output_0.pb: these 7 bytes are no TensorProto"
 
 // Tensors by the number in their file name; empty where `flaws` of the vector says why.
 struct VectorSet {
@@ -46,10 +47,10 @@ struct VectorSet {
 };
 
 struct Vector {
-  std::string name;             // of the folder
-  std::string model;            // the bytes of model.onnx; empty where that is a flaw
-  std::vector<VectorSet> sets;  // in the order of their numbers
-  std::vector<Flaw> flaws;      // in the order of their files, which begin with `name`
+  std::string name;                   // of the folder
+  std::string model;                  // the bytes of model.onnx; empty where that is a flaw
+  std::vector<VectorSet> sets;        // in the order of their numbers
+  std::vector<FileProblem> problems;  // in the order of their files, which begin with `name`
 };
 
 enum class Links { follow, refuse };
@@ -62,7 +63,7 @@ Result<std::vector<std::string>> vector_names(const std::filesystem::path& root)
 Vector read_vector(const std::filesystem::path& root, const std::string& name, Links links = Links::follow);
 
 // The flaws that only the model shows, of its inputs: missing, extra, mistyped. `served` is parse_model(vector.model).
-std::vector<Flaw> flaws_against(const Served& served, const Vector& vector);
+std::vector<FileProblem> flaws_against(const Served& served, const Vector& vector);
 
 // "test_data_set_3" and "output_3.pb"; the number of such a name, none where it is not written exactly so.
 std::string data_set_name(int number);

@@ -34,12 +34,12 @@ struct Folder {
   }
 
   // Every flaw, those that only the model shows included, one a line.
-  std::string flaws(Links links = Links::follow) const {
+  std::string problems(Links links = Links::follow) const {
     const Vector vector = read_vector(root.path(), "test_x", links);
     std::string all;
-    for (const Flaw& flaw : vector.flaws) all += text(flaw) + "\n";
+    for (const FileProblem& problem : vector.problems) all += text(problem) + "\n";
     if (const Result<Served> served = parse_model(vector.model))
-      for (const Flaw& flaw : flaws_against(*served, vector)) all += text(flaw) + "\n";
+      for (const FileProblem& problem : flaws_against(*served, vector)) all += text(problem) + "\n";
     return all;
   }
 };
@@ -51,7 +51,7 @@ TEST_CASE("A vector is read whole, and what lies beside it is left alone", "[vec
   write_file(here.at / "data.json", "{}");
   write_file(here.at / "bounds_0" / "lower_0.pb", "x");
   const Vector vector = read_vector(here.root.path(), "test_x");
-  CHECK(here.flaws() == "");
+  CHECK(here.problems() == "");
   CHECK(vector.model == model_of(average()));
   REQUIRE(vector.sets.size() == 2);
   CHECK(vector.sets[1].number == 1);
@@ -68,45 +68,45 @@ TEST_CASE("Each file of a vector that is not as it should be is named", "[vector
   SECTION("missing") {
     fs::remove(set / "input_0.pb");
     fs::remove(here.at / "model.onnx");
-    CHECK(here.flaws() == "missing: test_x/model.onnx\n");
+    CHECK(here.problems() == "missing: test_x/model.onnx\n");
     write_file(here.at / "model.onnx", model_of(average()));
-    CHECK(here.flaws() == "missing: " + in + "input_0.pb\n");
+    CHECK(here.problems() == "missing: " + in + "input_0.pb\n");
     write_file(set / "input_1.pb", bytes);
-    CHECK(
-        here.flaws().starts_with("missing: " + in + "input_0.pb\nextra: " + in + "input_1.pb: the model has 1 inputs"));
+    CHECK(here.problems().starts_with("missing: " + in + "input_0.pb\nextra: " + in +
+                                      "input_1.pb: the model has 1 inputs"));
   }
   SECTION("misnamed") {
     for (const char* name : {"output0.pb", "Output_0.pb", "output_01.pb", "output_-1.pb", "output_0.pb ", "input_+0.pb",
                              "output_99999999999.pb", "output_4096.pb", "output_.pb", "input_0.npy"}) {
       INFO(name);
       write_file(set / name, bytes);
-      CHECK(here.flaws().find("misnamed: " + in) == 0);
+      CHECK(here.problems().find("misnamed: " + in) == 0);
       fs::remove(set / name);
     }
     fs::rename(here.at / "test_data_set_1", here.at / "test_data_set_one");
-    CHECK(here.flaws().starts_with("misnamed: test_x/test_data_set_one: a data set is a folder test_data_set_N"));
+    CHECK(here.problems().starts_with("misnamed: test_x/test_data_set_one: a data set is a folder test_data_set_N"));
     write_file(here.at / "test_data_0.npz", "x");
-    CHECK(here.flaws().starts_with("misnamed: test_x/test_data_0.npz"));
+    CHECK(here.problems().starts_with("misnamed: test_x/test_data_0.npz"));
   }
   SECTION("truncated anywhere, or no tensor at all") {
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       write_file(set / "output_0.pb", bytes.substr(0, size));
       INFO(size);
-      CHECK(here.flaws().starts_with("damaged: " + in + "output_0.pb: "));
+      CHECK(here.problems().starts_with("damaged: " + in + "output_0.pb: "));
     }
     write_file(set / "output_0.pb", bytes + "x");
-    CHECK(here.flaws().starts_with("damaged: "));
+    CHECK(here.problems().starts_with("damaged: "));
   }
   SECTION("of another type or shape") {
     write_file(set / "input_0.pb", encode_tensor(numbers(DType::f16, {1, 1, 4}), "X"));
-    CHECK(here.flaws() == "mistyped: " + in + "input_0.pb: f16[1,1,4] where the model declares f32[1,1,4]\n");
+    CHECK(here.problems() == "mistyped: " + in + "input_0.pb: f16[1,1,4] where the model declares f32[1,1,4]\n");
     write_file(set / "input_0.pb", encode_tensor(numbers(DType::f32, {1, 4}), "X"));
-    CHECK(here.flaws().starts_with("mistyped: " + in + "input_0.pb: f32[1,4]"));
+    CHECK(here.problems().starts_with("mistyped: " + in + "input_0.pb: f32[1,4]"));
   }
   SECTION("no data sets") {
     fs::remove_all(set);
     fs::remove_all(here.at / "test_data_set_1");
-    CHECK(here.flaws() == "missing: test_x/test_data_set_0\n");
+    CHECK(here.problems() == "missing: test_x/test_data_set_0\n");
   }
 }
 
@@ -115,20 +115,20 @@ TEST_CASE("A vector of links, devices and pipes reads no further than it may", "
   const fs::path output = here.at / "test_data_set_0" / "output_0.pb";
   fs::rename(output, here.root.path() / "elsewhere.pb");
   fs::create_symlink(here.root.path() / "elsewhere.pb", output);
-  CHECK(here.flaws() == "");
-  CHECK(here.flaws(Links::refuse) == "unreadable: test_x/test_data_set_0/output_0.pb: is a link\n");
+  CHECK(here.problems() == "");
+  CHECK(here.problems(Links::refuse) == "unreadable: test_x/test_data_set_0/output_0.pb: is a link\n");
   fs::remove(output);
   fs::create_symlink("/dev/zero", output);
-  CHECK(here.flaws() == "unreadable: test_x/test_data_set_0/output_0.pb: is no regular file\n");
+  CHECK(here.problems() == "unreadable: test_x/test_data_set_0/output_0.pb: is no regular file\n");
   fs::remove(output);
   REQUIRE(::mkfifo(output.c_str(), 0600) == 0);
-  CHECK(here.flaws() == "unreadable: test_x/test_data_set_0/output_0.pb: is no regular file\n");
+  CHECK(here.problems() == "unreadable: test_x/test_data_set_0/output_0.pb: is no regular file\n");
   fs::remove(output);
   fs::create_symlink("nowhere", output);
-  CHECK(here.flaws().starts_with("unreadable: test_x/test_data_set_0/output_0.pb: is "));
+  CHECK(here.problems().starts_with("unreadable: test_x/test_data_set_0/output_0.pb: is "));
   fs::rename(here.at / "test_data_set_1", here.root.path() / "set");
   fs::create_directory_symlink(here.root.path() / "set", here.at / "test_data_set_1");
-  CHECK(here.flaws(Links::refuse).find("unreadable: test_x/test_data_set_1: is a link\n") != std::string::npos);
+  CHECK(here.problems(Links::refuse).find("unreadable: test_x/test_data_set_1: is a link\n") != std::string::npos);
 }
 
 }  // namespace assay::suites

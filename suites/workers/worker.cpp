@@ -231,14 +231,14 @@ void Worker::note_answer() {
   if (++answers_ == 1 && !process_->is_over()) first_bytes_ = process_->resident_bytes();
 }
 
-Upkeep Worker::upkeep_of_process() const {
+ResourceUse Worker::upkeep_of_process() const {
   if (!process_ || process_->is_over() || answers_ == 0) return {};
   const Int grown = static_cast<Int>(process_->resident_bytes()) - static_cast<Int>(first_bytes_);
   return {0, answers_, std::max<Int>(0, grown)};
 }
 
-Upkeep Worker::upkeep() const {
-  Upkeep all = retired_;
+ResourceUse Worker::upkeep() const {
+  ResourceUse all = retired_;
   all += upkeep_of_process();
   all.processes = starts_;
   return all;
@@ -304,9 +304,9 @@ Outcome Worker::failed(Kind kind, std::string because) {
 // The reply pipe is closed, and the answer is not complete.
 Outcome Worker::ended(const Exchange& exchange) {
   process_->finish(grace);
-  if (process_->excess() == Excess::memory)
+  if (process_->excess() == LimitExceeded::memory)
     return failed(Kind::out_of_memory, "more than " + in_words(allowed_) + " of memory resident");
-  if (process_->excess() == Excess::tasks)
+  if (process_->excess() == LimitExceeded::tasks)
     return failed(Kind::crashed, "more than " + std::to_string(limits_.tasks) + " processes and threads");
   const std::string ending = process_->ending();
   const bool has_crashed = process_->has_failed() || (!ending.empty() && exchange.incoming.empty());

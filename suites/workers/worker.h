@@ -3,7 +3,7 @@
 // does is an Outcome; after anything but an answer it is killed and the next question starts a new one.
 #pragma once
 
-#include "suites/sandbox/cell.h"
+#include "suites/sandbox/sandbox.h"
 #include "suites/workers/backend.h"
 
 #include <chrono>
@@ -48,7 +48,7 @@ class Worker : public Backend {
   oracles::Outcome answer() override;
 
   std::string isolation() const override { return isolation_; }
-  Upkeep upkeep() const override;
+  ResourceUse upkeep() const override;
   int session() const override { return starts_; }
   bool begins_afresh_quickly() const override;
   const Process* process() const { return process_.get(); }
@@ -67,7 +67,7 @@ class Worker : public Backend {
   bool has_served_its_time() const;
   std::size_t memory_for(const Ask& question) const;
   void note_answer();
-  Upkeep upkeep_of_process() const;
+  ResourceUse upkeep_of_process() const;
 
   std::string name_;
   std::vector<std::string> command_;
@@ -80,7 +80,7 @@ class Worker : public Backend {
   bool is_fresh_ = false;                      // it was asked nothing yet
   std::size_t first_bytes_ = 0;                // resident after the first of them
   std::size_t allowed_ = 0;                    // bytes resident, while it has this question
-  Upkeep retired_;                             // of the processes before this one that served their time
+  ResourceUse retired_;                        // of the processes before this one that served their time
   std::string isolation_;
 };
 

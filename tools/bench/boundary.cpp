@@ -46,7 +46,7 @@ bool is_small(const Case& c) {
 suites::Suite small_suite() {
   suites::Suite suite;
   suite.cases = suites::generated_cases({});
-  std::erase_if(suite.cases, [](const suites::Planned& planned) { return !is_small(planned.c); });
+  std::erase_if(suite.cases, [](const suites::SuiteCase& planned) { return !is_small(planned.c); });
   return suite;
 }
 
@@ -57,7 +57,7 @@ struct Served {
 
 Served served(const suites::Suite& suite) {
   Served all;
-  for (const suites::Planned& planned : suite.cases) {
+  for (const suites::SuiteCase& planned : suite.cases) {
     oracles::Outcome& outcome = all.outcomes.emplace_back(oracles::Outcome::failure({}, ""));
     auto& parts = all.parts.emplace_back();
     const Definition& definition = planned.c.definition();
@@ -78,7 +78,7 @@ void print_parts(const suites::Suite& suite, double planning) {
   const Served served_by = served(suite);
   std::vector<std::vector<Operands>> data;
   std::vector<suites::Ask> asks;
-  std::vector<oracles::Bench> benches;
+  std::vector<oracles::Judge> benches;
   const auto each = [&](auto&& f) {
     return seconds_of([&] {
       for (std::size_t i = 0; i < suite.cases.size(); ++i) f(i);
@@ -108,13 +108,13 @@ void print_parts(const suites::Suite& suite, double planning) {
 }
 
 void print_run(const suites::Suite& suite, double planning, const std::string& backend, int jobs) {
-  suites::Conduct conduct;
-  conduct.jobs = jobs;
-  conduct.presenting = suites::Presenting::none;
+  suites::RunOptions run_options;
+  run_options.jobs = jobs;
+  run_options.presenting = suites::Presenting::none;
   const auto start = std::chrono::steady_clock::now();
   const double host = seconds_of([&] {
     suites::run(
-        suite, [&] { return suites::open_backend(backend, suites::Limits{}); }, conduct);
+        suite, [&] { return suites::open_backend(backend, suites::Limits{}); }, run_options);
   });
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const auto count = static_cast<double>(suite.cases.size());

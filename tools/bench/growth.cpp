@@ -51,7 +51,7 @@ void print_size(const char* what, Int channels, Int maps, Int side, Int kernel) 
                            c + "," + k + "," + k + "]~normal:2";
   Result<Case> parsed = parse_case(line);
   if (!parsed) throw InputError(line + ": " + parsed.error());
-  const suites::Planned planned{*std::move(parsed), line, "", {}};
+  const suites::SuiteCase planned{*std::move(parsed), line, "", {}};
   const auto backend = ours()();
   const suites::Ask ask = suites::ask_of(planned, {});
   const oracles::Outcome outcome = backend->run(ask);
@@ -78,7 +78,7 @@ void print_sizes() {
 
 void print_memory(Int cases) {
   constexpr Int block = 2048;
-  suites::Crew crew(ours(), 1);
+  suites::WorkerPool pool(ours(), 1);
   suites::Stream stream({}, 1);
   double least = 1e9, most = 0;
   Int asked = 0, told = 0;
@@ -88,7 +88,7 @@ void print_memory(Int cases) {
     suites::Suite suite;
     while (suite.cases.size() < block && asked + static_cast<Int>(suite.cases.size()) < cases)
       suite.cases.push_back(stream.next());
-    suites::run(suite, crew, {});
+    suites::run(suite, pool, {});
     asked += static_cast<Int>(suite.cases.size());
     const double now = resident_mib();
     if (asked >= cases / 10) {

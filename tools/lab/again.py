@@ -35,7 +35,7 @@ def certified(name, cases):
         return None
     file = PROJECT / "build/lab/again" / (re.sub(r"[^\w.-]+", "-", name) + ".json")
     file.parent.mkdir(parents=True, exist_ok=True)
-    size = ["--suite", CATALOGUE.get(name, {}).get("suite", "full")] if cases is None else ["--suite", "full", "--cases", str(cases)]
+    size = ["--suite", CATALOGUE.get(name, {}).get("suite", "default")] if cases is None else ["--suite", "default", "--cases", str(cases)]
     done = subprocess.run([ASSAY, "certify", "--backend", name, *size, "--quiet", "--report", file], stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, errors="replace", check=False)
     if done.returncode > 1:

@@ -12,7 +12,7 @@ mkdir -p "$reports"
 
 entries() {
   .deps/venv/bin/python -c 'import json
-for e in json.load(open("tools/backends/catalogue.json")): print(e["name"], e.get("suite", "full"))'
+for e in json.load(open("tools/backends/catalogue.json")): print(e["name"], e.get("suite", "default"))'
 }
 
 broken=()

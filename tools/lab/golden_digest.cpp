@@ -31,7 +31,7 @@ int main(int count, char** words) {
   if (count < 2) return 2;
   const suites::Suite suite = suite_in(words[1]);
   if (count > 2) {
-    for (const suites::Planned& each : suite.cases) std::cout << each.line << "\n";
+    for (const suites::SuiteCase& each : suite.cases) std::cout << each.line << "\n";
     return 0;
   }
   const suites::Manifest manifest = suites::golden_manifest(suite, {});

@@ -2,7 +2,7 @@
 // assay golden audit: anybody's test vectors, held against the oracle.
 #include "suites/golden/audit.h"
 
-#include "reports/draft.h"
+#include "reports/atomic_file.h"
 #include "suites/sandbox/process.h"
 #include "suites/text/printable.h"
 #include "suites/workers/places.h"
@@ -79,13 +79,13 @@ void print(const suites::Audit& audit, bool verbose) {
     if (is_notable(each.rating))
       std::cout << name(each.rating) << "  " << suites::printable(each.file, 200) << "  " << text(each.version) << ": "
                 << suites::printable(each.because, 500) << "\n";
-  for (const suites::Flaw& flaw : audit.flaws) std::cout << text(flaw) << "\n";
+  for (const suites::FileProblem& problem : audit.problems) std::cout << text(problem) << "\n";
   print_foreign(audit, verbose);
 }
 
 // Nothing rated is no verdict. Throws InputError.
 void check_rated(const suites::Audit& audit, const std::string& folder) {
-  if (!audit.outputs.empty() || !audit.flaws.empty()) return;
+  if (!audit.outputs.empty() || !audit.problems.empty()) return;
   if (audit.models == 0)
     throw InputError(folder + ": nothing to rate; name a folder of folders with model.onnx and test_data_set_0/");
   throw InputError(folder + ": nothing to rate; none of its " + std::to_string(audit.models) +
@@ -100,7 +100,7 @@ Json foreign_json(const suites::Audit& audit) {
 }
 
 Json json_of(const suites::Audit& audit, const std::string& source) {
-  Json rows = Json::array(), outputs = Json::array(), flaws = Json::array();
+  Json rows = Json::array(), outputs = Json::array(), problems = Json::array();
   for (const auto& [version, row] : rows_of(audit)) {
     Json json{{"op", text(version)}};
     for (const Rating rating : suites::all_ratings)
@@ -112,19 +112,19 @@ Json json_of(const suites::Audit& audit, const std::string& source) {
                        {"op", text(each.version)},
                        {"rating", name(each.rating)},
                        {"because", suites::printable(each.because, 1000)}});
-  for (const suites::Flaw& flaw : audit.flaws) flaws.push_back(text(flaw));
-  return {{"audit", 1},        {"source", source}, {"models", audit.models},
-          {"operators", rows}, {"flaws", flaws},   {"foreign", foreign_json(audit)},
+  for (const suites::FileProblem& problem : audit.problems) problems.push_back(text(problem));
+  return {{"audit", 1},        {"source", source},  {"models", audit.models},
+          {"operators", rows}, {"flaws", problems}, {"foreign", foreign_json(audit)},
           {"outputs", outputs}};
 }
 
-void write(const Json& json, reports::Draft& draft) {
+void write(const Json& json, reports::AtomicFile& draft) {
   draft.out() << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   draft.finish();
 }
 
 bool has_found(const suites::Audit& audit) {
-  return !audit.flaws.empty() || std::ranges::any_of(audit.outputs, [](const suites::Rated& each) {
+  return !audit.problems.empty() || std::ranges::any_of(audit.outputs, [](const suites::Rated& each) {
     return each.rating == Rating::wrong || each.rating == Rating::illegal;
   });
 }
@@ -132,8 +132,8 @@ bool has_found(const suites::Audit& audit) {
 int run(const Options& options) {
   if (options.folder.empty() != options.onnx_node_tests)
     throw InputError("name a folder of test vectors, or say --onnx-node-tests for those of the installed package");
-  std::unique_ptr<reports::Draft> draft;
-  if (!options.report.empty()) draft = std::make_unique<reports::Draft>(options.report);
+  std::unique_ptr<reports::AtomicFile> draft;
+  if (!options.report.empty()) draft = std::make_unique<reports::AtomicFile>(options.report);
   const suites::TemporaryDirectory made;
   if (options.onnx_node_tests) write_node_tests(made.path());
   const Result<suites::Audit> audit = suites::audit(options.onnx_node_tests ? made.path() : fs::path(options.folder));
@@ -142,7 +142,7 @@ int run(const Options& options) {
   print(*audit, options.verbose);
   if (draft) write(json_of(*audit, options.onnx_node_tests ? "the ONNX package" : options.folder), *draft);
   const Int foreign = sum(audit->foreign) + sum(audit->other_operators);
-  std::cout << audit->models << " models: " << audit->outputs.size() << " outputs rated, " << audit->flaws.size()
+  std::cout << audit->models << " models: " << audit->outputs.size() << " outputs rated, " << audit->problems.size()
             << " files flawed, " << foreign << " models not for us\n";
   return has_found(*audit) ? not_conforming : conforms;
 }

@@ -104,10 +104,10 @@ bool holds(const fs::path& folder, const CatalogueEntry& entry) {
 }
 
 void remove(const CatalogueEntry& entry) {
-  const fs::path shelf = suites::cache_folder() / "backends";
+  const fs::path golden_kind = suites::cache_folder() / "backends";
   bool is_found = false;
   std::error_code ignored;
-  for (const auto& found : fs::directory_iterator(shelf, ignored)) {
+  for (const auto& found : fs::directory_iterator(golden_kind, ignored)) {
     if (!holds(found.path(), entry)) continue;
     fs::remove(found.path() / "stamp");  // first, so that half a folder never counts as installed
     fs::remove_all(found.path());

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay certify: asks a backend the whole suite, prints what was found and writes the report.
 #include "reports/annotations.h"
+#include "reports/atomic_file.h"
 #include "reports/certificate.h"
-#include "reports/draft.h"
 #include "reports/report.h"
 #include "suites/campaign/campaign.h"
-#include "suites/campaign/inquiry.h"
+#include "suites/campaign/case_runner.h"
 #include "suites/campaign/narrowing.h"
 #include "suites/golden/golden_outputs.h"
 #include "suites/workers/catalogue.h"
@@ -57,13 +57,13 @@ fs::path new_outputs(const fs::path& folder, const suites::Description& backend)
   return folder;
 }
 
-suites::Campaign campaign(const suites::Suite& suite, const Options& options, suites::Crew& crew,
-                          suites::Conduct conduct, Failing& failing) {
+suites::Campaign campaign(const suites::Suite& suite, const Options& options, suites::WorkerPool& pool,
+                          suites::RunOptions run_options, Failing& failing) {
   std::atomic<bool> enough = false;
-  conduct.enough = &enough;
+  run_options.enough = &enough;
   std::optional<fs::path> folder;
-  if (!options.save_outputs.empty()) folder = new_outputs(options.save_outputs, crew.describe());
-  return suites::run(suite, crew, conduct, [&](const suites::Conclusion& each) {
+  if (!options.save_outputs.empty()) folder = new_outputs(options.save_outputs, pool.describe());
+  return suites::run(suite, pool, run_options, [&](const suites::CaseResult& each) {
     failing.see(each);
     if (options.most_failures > 0 && failing.count() >= options.most_failures) enough = true;
     if (folder) suites::save_outcome(*folder, suite.cases[each.index], each.outcome);
@@ -74,14 +74,14 @@ suites::Campaign campaign(const suites::Suite& suite, const Options& options, su
 constexpr suites::Sorting sorting{.most_asks = 100, .most_asks_of_hangs = 0, .most_asks_of_refusals = 0};
 
 // Read before the work, so that a mistake in them is told before it.
-reports::Agreed agreed_in(const Options& options) {
-  reports::Agreed agreed;
+reports::Expectations agreed_in(const Options& options) {
+  reports::Expectations agreed;
   if (!options.expectations.empty()) agreed.ledger = suites::read_ledger(options.expectations);
   if (!options.baseline.empty()) agreed.baseline = suites::read_baseline(options.baseline);
   return agreed;
 }
 
-void settle(reports::Agreed& agreed, const suites::Suite& suite, const suites::Campaign& campaign,
+void settle(reports::Expectations& agreed, const suites::Suite& suite, const suites::Campaign& campaign,
             const Options& options) {
   const auto selection = selection_of(options.operators, options.types);
   const auto measure = options.subject.strict ? suites::Measure::strict : suites::Measure::lenient;
@@ -94,7 +94,7 @@ void settle(reports::Agreed& agreed, const suites::Suite& suite, const suites::C
   if (agreed.baseline) agreed.comparison = suites::compare(*agreed.baseline, suite, campaign, measure);
 }
 
-reports::Report certified(suites::Suite suite, const Options& options, reports::Agreed agreed,
+reports::Report certified(suites::Suite suite, const Options& options, reports::Expectations agreed,
                           const Stopwatch& stopwatch) {
   reports::Asked asked = options.subject.asked();
   asked.seed = options.seed;
@@ -102,20 +102,20 @@ reports::Report certified(suites::Suite suite, const Options& options, reports::
   asked.most_failures = options.most_failures;
   std::optional<ProgressLine> line;
   if (!options.is_quiet) line.emplace();
-  suites::Conduct conduct = options.subject.conduct();
-  conduct.jobs = jobs_or_processors(options.jobs);
-  conduct.stop = &interrupted();
-  conduct.progress = [&](const suites::Progress& progress) {
+  suites::RunOptions run_options = options.subject.run_options();
+  run_options.jobs = jobs_or_processors(options.jobs);
+  run_options.stop = &interrupted();
+  run_options.progress = [&](const suites::Progress& progress) {
     if (line) line->show(progress);
   };
   heed_interrupts();
-  suites::Crew crew(options.subject.opener(), conduct.jobs);
-  Failing failing(suite, asked, crew.describe());
-  suites::Campaign done = campaign(suite, options, crew, conduct, failing);
+  suites::WorkerPool pool(options.subject.opener(), run_options.jobs);
+  Failing failing(suite, asked, pool.describe());
+  suites::Campaign done = campaign(suite, options, pool, run_options, failing);
   settle(agreed, suite, done, options);
-  suites::Sorted sorted = failing.sorted(agreed, crew, conduct, sorting);
+  suites::Sorted sorted = failing.sorted(agreed, pool, run_options, sorting);
   line.reset();
-  reports::Run run = stopwatch.run(conduct.jobs);
+  reports::Run run = stopwatch.run(run_options.jobs);
   run.isolation = done.isolation;
   run.upkeep = done.upkeep;
   return reports::report(std::move(suite), std::move(done), std::move(asked), std::move(run), std::move(agreed),
@@ -125,9 +125,9 @@ reports::Report certified(suites::Suite suite, const Options& options, reports::
 // As asked, or as the catalogue says of the backend.
 std::string suite_of(const Options& options) {
   if (!options.suite.empty()) return options.suite;
-  if (!options.profile.empty()) return "full";
+  if (!options.profile.empty()) return "default";
   const suites::CatalogueEntry* entry = suites::find_entry(suites::catalogue(), options.subject.backend);
-  return entry ? entry->suite : "full";
+  return entry ? entry->suite : "default";
 }
 
 // Mistakes that can be told before the work.
@@ -140,8 +140,7 @@ void check_certificate(const Options& options, const suites::Suite& suite) {
   if (!suite.complete)
     throw InputError(
         "--certificate takes the whole suite: leave out --ops, --types, --filter and --only-failed, and let --suite be "
-        "full and --cases "
-        "at least " +
+        "default or full and --cases at least " +
         std::to_string(suites::default_generated));
 }
 
@@ -171,7 +170,7 @@ void say_left_out(const suites::Suite& suite) {
 }
 
 // Read off a report that is written. Says why where there can be none.
-void publish_certificate(const reports::Report& report, const Options& options, reports::Draft& draft) {
+void publish_certificate(const reports::Report& report, const Options& options, reports::AtomicFile& draft) {
   if (const auto obstacle = reports::obstacle(report)) {
     std::cout << "no certificate: " << *obstacle << "\n";
     return;
@@ -191,9 +190,8 @@ std::string why_none(const Options& options) {
 }
 
 suites::Request request_of(const Options& options) {
-  return {selection_of(options.operators, options.types),
-          suite_of(options) == "short" ? suites::Request::Length::abridged : suites::Request::Length::full,
-          options.seed, options.cases, options.profile.empty() ? nullptr : &profile_of(options.profile)};
+  return {selection_of(options.operators, options.types), *suites::length_named(suite_of(options)), options.seed,
+          options.cases, options.profile.empty() ? nullptr : &profile_of(options.profile)};
 }
 
 reports::Report certify_once(const Options& options) {
@@ -201,8 +199,8 @@ reports::Report certify_once(const Options& options) {
   level_of(options.subject.level);  // mistakes are told before the work
   causes_of(options.show);
   options.subject.opener();
-  reports::Agreed agreed = agreed_in(options);
-  std::optional<reports::Draft> draft, certificate;
+  reports::Expectations agreed = agreed_in(options);
+  std::optional<reports::AtomicFile> draft, certificate;
   if (!options.report.empty()) draft.emplace(options.report);
   if (!options.certificate.empty()) certificate.emplace(options.certificate);
   std::optional<reports::Unheeded> unheeded;
@@ -274,7 +272,7 @@ void print_differences(const reports::Report& first, const reports::Report& othe
 
 // The lines that would be run, and nothing else.
 int list(const Options& options) {
-  for (const suites::Planned& each : planned(options, request_of(options)).cases) std::cout << each.line << "\n";
+  for (const suites::SuiteCase& each : planned(options, request_of(options)).cases) std::cout << each.line << "\n";
   return conforms;
 }
 
@@ -350,9 +348,9 @@ Verb certify_verb(CLI::App& app) {
   command->add_option("--baseline", options->baseline, "an earlier report: breaches it has as well do not count");
   command
       ->add_option("--suite", options->suite,
-                   "full, or short: 1,500 cases whatever --seed and --cases say, no certificate; left out: as the "
-                   "catalogue says, else full")
-      ->check(CLI::IsMember({"full", "short"}));
+                   "short: 1,500 cases of the first operators and a quarter of the others, whatever --seed and --cases "
+                   "say; default; full: default and ten times as many; left out: as the catalogue says")
+      ->check(CLI::IsMember({"default", "full", "short"}));
   command->add_option("--profile", options->profile,
                       "only cases within this profile, spelt out: sonnx; `assay explain` has its restrictions");
   command->add_option("--suites", options->suites,

@@ -8,15 +8,15 @@
 
 namespace assay::tools {
 
-void Failing::see(const suites::Conclusion& conclusion) {
+void Failing::see(const suites::CaseResult& conclusion) {
   if (!reports::breaks_conformance(conclusion.verdict.state, asked_.strict)) return;
   failures_.push_back(suites::failure_of(conclusion.index, suite_.cases[conclusion.index], conclusion.outcome,
                                          conclusion.verdict, judgement_));
 }
 
-suites::Sorted Failing::sorted(const reports::Agreed& agreed, suites::Crew& crew, const suites::Conduct& conduct,
-                               const suites::Sorting& sorting) {
-  if (conduct.stop && *conduct.stop) return {};
+suites::Sorted Failing::sorted(const reports::Expectations& agreed, suites::WorkerPool& pool,
+                               const suites::RunOptions& run_options, const suites::Sorting& sorting) {
+  if (run_options.stop && *run_options.stop) return {};
   std::erase_if(failures_, [&](const suites::Failure& each) {
     const oracles::State state = each.told.verdict.state;
     if (agreed.excuses(each.index, oracles::name(state))) return true;
@@ -25,7 +25,7 @@ suites::Sorted Failing::sorted(const reports::Agreed& agreed, suites::Crew& crew
   });
   std::ranges::sort(failures_, {}, &suites::Failure::index);
   std::vector<suites::Finding> findings =
-      suites::findings_of(failures_, crew, conduct, crosscheck::wrong_models(), sorting);
+      suites::findings_of(failures_, pool, run_options, crosscheck::wrong_models(), sorting);
   return suites::sorted(std::move(failures_), std::move(findings), crosscheck::wrong_models());
 }
 

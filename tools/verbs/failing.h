@@ -3,7 +3,7 @@
 #pragma once
 
 #include "reports/report.h"
-#include "suites/campaign/inquiry.h"
+#include "suites/campaign/case_runner.h"
 #include "suites/triage/triage.h"
 
 #include <vector>
@@ -16,13 +16,13 @@ class Failing {
       : suite_(suite), asked_(asked), judgement_{asked.level, backend.arithmetic} {}
 
   // By one thread at a time.
-  void see(const suites::Conclusion& conclusion);
+  void see(const suites::CaseResult& conclusion);
   Int count() const { return static_cast<Int>(failures_.size()); }
 
   // Looks at a few of each kind again; what was agreed is left out, and so are special values that do not count.
   // Nothing where the run was stopped.
-  suites::Sorted sorted(const reports::Agreed& agreed, suites::Crew& crew, const suites::Conduct& conduct,
-                        const suites::Sorting& sorting);
+  suites::Sorted sorted(const reports::Expectations& agreed, suites::WorkerPool& pool,
+                        const suites::RunOptions& run_options, const suites::Sorting& sorting);
 
  private:
   const suites::Suite& suite_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay fuzz: asks a backend more than any suite holds, keeps what was found and says it in a few sentences.
-#include "reports/draft.h"
+#include "reports/atomic_file.h"
 #include "reports/fuzz_report.h"
 #include "suites/crosscheck/wrong_models.h"
 #include "suites/expectations/ledger.h"
@@ -39,8 +39,8 @@ struct Options {
 };
 
 // Kept findings: folders as `fuzz` writes them, and *.cases files, in the order of their names.
-std::vector<suites::Planned> kept_findings(const std::string& folder) {
-  std::vector<suites::Planned> kept;
+std::vector<suites::SuiteCase> kept_findings(const std::string& folder) {
+  std::vector<suites::SuiteCase> kept;
   if (folder.empty()) return kept;
   if (!fs::is_directory(folder)) throw InputError("--regressions " + folder + ": there is no such folder");
   std::set<fs::path> entries;
@@ -48,7 +48,7 @@ std::vector<suites::Planned> kept_findings(const std::string& folder) {
   for (const fs::path& entry : entries) {
     if (entry.extension() == ".cases") std::ranges::move(suites::read_case_file(entry), std::back_inserter(kept));
     if (!fs::exists(entry / "finding.json")) continue;
-    Result<suites::Planned> planned = suites::read_finding(entry);
+    Result<suites::SuiteCase> planned = suites::read_finding(entry);
     if (!planned) throw InputError("--regressions " + entry.string() + ": " + planned.error());
     kept.push_back(*std::move(planned));
   }
@@ -108,9 +108,9 @@ std::vector<bool> excused(const Options& options, const suites::Harvest& harvest
   return all;
 }
 
-void write_folders(const reports::FuzzReport& report, const suites::Conduct& conduct) {
+void write_folders(const reports::FuzzReport& report, const suites::RunOptions& run_options) {
   if (report.folder.empty()) return;
-  const suites::Provenance provenance{ASSAY_VERSION, report.asked.backend, report.backend, conduct};
+  const suites::Provenance provenance{ASSAY_VERSION, report.asked.backend, report.backend, run_options};
   for (const suites::Cause& cause : report.causes)
     for (std::size_t i : cause.examples)
       suites::write_finding(fs::path(report.folder) / suites::folder_name(report.findings[i]), report.findings[i],
@@ -126,39 +126,41 @@ int fuzz(const Options& options) {
   causes_of(options.show);  // mistakes are told before the work
   report.asked = options.subject.asked();
   report.asked.seed = options.seed;
-  std::optional<reports::Draft> draft;
+  std::optional<reports::AtomicFile> draft;
   if (!options.report.empty()) draft.emplace(options.report);
-  suites::Conduct conduct = options.subject.conduct();
-  conduct.jobs = jobs;
-  conduct.stop = &interrupted();
-  suites::Crew crew(options.subject.opener(), jobs);
-  report.backend = crew.describe();
+  suites::RunOptions run_options = options.subject.run_options();
+  run_options.jobs = jobs;
+  run_options.stop = &interrupted();
+  suites::WorkerPool pool(options.subject.opener(), jobs);
+  report.backend = pool.describe();
   const StorePlace place(options.store);
   suites::Store store =
       opened(options, place.file(),
-             suites::identity_of(report.plan, options.subject.backend, report.backend, conduct, ASSAY_VERSION));
+             suites::identity_of(report.plan, options.subject.backend, report.backend, run_options, ASSAY_VERSION));
   heed_interrupts();
   auto line = std::make_unique<ProgressLine>(report.plan.budget);
-  conduct.progress = [&](const suites::Progress& progress) { line->show(progress); };
-  report.complete = suites::fuzz(report.plan, crew, conduct, store);
-  const suites::Upkeep upkeep = crew.upkeep();
+  run_options.progress = [&](const suites::Progress& progress) { line->show(progress); };
+  report.complete = suites::fuzz(report.plan, pool, run_options, store);
+  const suites::ResourceUse upkeep = pool.upkeep();
   report.harvest = suites::harvest(store, options.subject.strict, options.subject.special_values);
   if (report.plan.islands > 0 && report.complete) {
-    report.peaks = suites::seek(report.plan, crew, conduct);
-    suites::add_peaks(report.harvest, report.peaks, {conduct.level, report.backend.arithmetic}, options.subject.strict);
+    report.peaks = suites::seek(report.plan, pool, run_options);
+    suites::add_peaks(report.harvest, report.peaks, {run_options.level, report.backend.arithmetic},
+                      options.subject.strict);
   }
   report.excused = excused(options, report.harvest);
   suites::Sorting sorting;
   sorting.limit = options.subject.limits().run;
   if (report.plan.budget) sorting.until = started + *report.plan.budget;
-  report.findings = suites::findings_of(report.harvest.failures, crew, conduct, crosscheck::wrong_models(), sorting);
+  report.findings =
+      suites::findings_of(report.harvest.failures, pool, run_options, crosscheck::wrong_models(), sorting);
   report.causes = suites::causes_of(report.findings, crosscheck::wrong_models());
   report.cause_of = suites::cause_of_each(report.harvest.failures, report.findings, report.causes);
   line.reset();
   if (!report.findings.empty()) report.folder = options.findings;
-  write_folders(report, conduct);
+  write_folders(report, run_options);
   report.run = stopwatch.run(jobs);
-  report.run.isolation = crew.first().isolation();
+  report.run.isolation = pool.first().isolation();
   report.run.upkeep = upkeep;
   publish(report, draft ? &*draft : nullptr, options.report, Detail::all, causes_of(options.show));
   return report.conforms() && report.complete ? conforms : not_conforming;

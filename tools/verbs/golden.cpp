@@ -23,12 +23,14 @@ struct Choice {
   std::vector<std::string> operators, types;
   std::uint64_t seed = 1;
   Int cases = suites::default_generated;
-  std::string suite = "full", suites;
+  std::string suite = "default", suites;
   int jobs = 0;
 
   void add_options(CLI::App& command) {
-    command.add_option("--suite", suite, "full, or short: 1,500 cases whatever --seed and --cases say")
-        ->check(CLI::IsMember({"full", "short"}))
+    command
+        .add_option("--suite", suite,
+                    "short, default or full: 1,500 cases of the first operators, all, or ten times as many")
+        ->check(CLI::IsMember({"default", "full", "short"}))
         ->capture_default_str();
     command.add_option("--ops", operators, "only these, separated by commas: Conv,AveragePool-19")->delimiter(',');
     command.add_option("--types", types, "only these element types: f16,bf16,f32,f64")->delimiter(',');
@@ -47,8 +49,8 @@ struct Choice {
   }
 
   suites::Suite plan() const {
-    const auto length = suite == "short" ? suites::Request::Length::abridged : suites::Request::Length::full;
-    return suites::plan(suites_folder(suites), {selection_of(operators, types), length, seed, cases});
+    return suites::plan(suites_folder(suites),
+                        {selection_of(operators, types), *suites::length_named(suite), seed, cases});
   }
 
   suites::Golden golden() const {
@@ -62,15 +64,16 @@ std::uint64_t bytes_of(const suites::Seals& files) {
   return bytes;
 }
 
-std::size_t count_of(const suites::Manifest& manifest, suites::Shelf shelf) {
-  return static_cast<std::size_t>(std::ranges::count(manifest.cases, shelf, &suites::Listed::shelf));
+std::size_t count_of(const suites::Manifest& manifest, suites::GoldenKind golden_kind) {
+  return static_cast<std::size_t>(std::ranges::count(manifest.cases, golden_kind, &suites::Listed::golden_kind));
 }
 
 // "4321 valid, 12 unscored, 567 rejected: 81234 files, 12345678 bytes"
 std::string contents_of(const suites::Manifest& manifest) {
   std::string words;
-  for (const suites::Shelf shelf : suites::all_shelves)
-    words += (words.empty() ? "" : ", ") + std::to_string(count_of(manifest, shelf)) + " " + std::string(name(shelf));
+  for (const suites::GoldenKind golden_kind : suites::all_shelves)
+    words += (words.empty() ? "" : ", ") + std::to_string(count_of(manifest, golden_kind)) + " " +
+             std::string(name(golden_kind));
   return words + ": " + std::to_string(manifest.files.size()) + " files, " + std::to_string(bytes_of(manifest.files)) +
          " bytes";
 }
@@ -157,19 +160,19 @@ struct Checking {
 
 int check(const Checking& options) {
   const suites::Manifest manifest = suites::read_manifest(options.folder);
-  std::vector<suites::Flaw> flaws = suites::check_hashes(options.folder, manifest);
+  std::vector<suites::FileProblem> problems = suites::check_hashes(options.folder, manifest);
   if (!options.quick) {
-    const std::vector<suites::Flaw> recomputed =
+    const std::vector<suites::FileProblem> recomputed =
         suites::check_recomputed(manifest, reports::judgement_hash(), jobs_or_processors(options.jobs));
-    flaws.insert(flaws.end(), recomputed.begin(), recomputed.end());
+    problems.insert(problems.end(), recomputed.begin(), recomputed.end());
   }
-  for (const suites::Flaw& flaw : flaws) std::cout << text(flaw) << "\n";
+  for (const suites::FileProblem& problem : problems) std::cout << text(problem) << "\n";
   std::cout << contents_of(manifest) << "\ndigest " << manifest.digest << "\n";
   const std::string what = options.quick ? "every file is as the manifest says; nothing was computed again"
                                          : "every file is as the manifest says, and every byte comes out again";
-  std::cout << (flaws.empty() ? what : std::to_string(flaws.size()) + " files or facts are not as they should be")
+  std::cout << (problems.empty() ? what : std::to_string(problems.size()) + " files or facts are not as they should be")
             << "\n";
-  return flaws.empty() ? conforms : not_conforming;
+  return problems.empty() ? conforms : not_conforming;
 }
 
 Verb check_verb(CLI::App& golden) {

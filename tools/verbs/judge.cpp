@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay judge: the answers to golden vectors, brought back as files, get the verdicts and the report of certify.
-#include "reports/draft.h"
+#include "reports/atomic_file.h"
 #include "reports/report.h"
 #include "suites/golden/golden_folder.h"
 #include "suites/golden/golden_outputs.h"
@@ -29,10 +29,10 @@ struct Options {
 
 // The suite the vectors were written from. Vectors that were altered asked another question than they say.
 suites::Suite suite_in(const suites::Manifest& manifest, const fs::path& folder) {
-  const std::vector<suites::Flaw> flaws = suites::check_hashes(folder, manifest);
-  if (!flaws.empty())
-    throw InputError(folder.string() + " is not as it was written (" + text(flaws.front()) + "); `assay golden check " +
-                     folder.string() + "` names everything");
+  const std::vector<suites::FileProblem> problems = suites::check_hashes(folder, manifest);
+  if (!problems.empty())
+    throw InputError(folder.string() + " is not as it was written (" + text(problems.front()) +
+                     "); `assay golden check " + folder.string() + "` names everything");
   if (manifest.judgement_hash != reports::judgement_hash())
     std::cerr << "assay: note: these vectors were written under other rulings or bounds; judged is by those of now\n";
   Result<suites::Suite> suite = suites::suite_of(manifest);
@@ -43,10 +43,10 @@ suites::Suite suite_in(const suites::Manifest& manifest, const fs::path& folder)
 // Every flaw of every file, in the order of the cases; strangers last.
 std::vector<std::string> flaws_in(const fs::path& outputs, const suites::Suite& suite) {
   std::vector<std::string> all;
-  for (const suites::Planned& planned : suite.cases)
-    for (const suites::Flaw& flaw : suites::saved_outcome(outputs, suites::golden_name(planned)).flaws)
-      all.push_back(text(flaw));
-  for (const suites::Flaw& flaw : suites::strangers(outputs, suite)) all.push_back(text(flaw));
+  for (const suites::SuiteCase& planned : suite.cases)
+    for (const suites::FileProblem& problem : suites::saved_outcome(outputs, suites::golden_name(planned)).problems)
+      all.push_back(text(problem));
+  for (const suites::FileProblem& problem : suites::strangers(outputs, suite)) all.push_back(text(problem));
   return all;
 }
 
@@ -60,23 +60,23 @@ reports::Asked asked_of(const Options& options, const suites::Manifest& manifest
   asked.strict = options.strict;
   asked.presenting = suites::Presenting::none;
   for (const suites::Listed& each : manifest.cases)
-    asked.vectors[each.line] = (options.golden / std::string(name(each.shelf)) / each.name).string();
+    asked.vectors[each.line] = (options.golden / std::string(name(each.golden_kind)) / each.name).string();
   return asked;
 }
 
-void print_flaws(const std::vector<std::string>& flaws) {
-  for (const std::string& flaw : flaws) std::cout << flaw << "\n";
-  if (!flaws.empty()) std::cout << flaws.size() << " files are not as they should be\n";
+void print_flaws(const std::vector<std::string>& problems) {
+  for (const std::string& problem : problems) std::cout << problem << "\n";
+  if (!problems.empty()) std::cout << problems.size() << " files are not as they should be\n";
 }
 
-reports::Agreed agreed_in(const Options& options) {
-  reports::Agreed agreed;
+reports::Expectations agreed_in(const Options& options) {
+  reports::Expectations agreed;
   if (!options.expectations.empty()) agreed.ledger = suites::read_ledger(options.expectations);
   if (!options.baseline.empty()) agreed.baseline = suites::read_baseline(options.baseline);
   return agreed;
 }
 
-void settle(reports::Agreed& agreed, const suites::Suite& suite, const suites::Campaign& campaign, bool strict) {
+void settle(reports::Expectations& agreed, const suites::Suite& suite, const suites::Campaign& campaign, bool strict) {
   const auto measure = strict ? suites::Measure::strict : suites::Measure::lenient;
   if (agreed.ledger) agreed.settlement = suites::settle(*agreed.ledger, suite, campaign, {}, suites::today());
   if (agreed.baseline) agreed.comparison = suites::compare(*agreed.baseline, suite, campaign, measure);
@@ -90,25 +90,25 @@ int judge(const Options& options) {
     throw InputError(options.outputs.string() + " is no folder; it holds one folder of answers per case");
   const suites::Description description = suites::saved_description(options.outputs);
   reports::Asked asked = asked_of(options, manifest, description);
-  reports::Agreed agreed = agreed_in(options);
-  std::optional<reports::Draft> draft;
+  reports::Expectations agreed = agreed_in(options);
+  std::optional<reports::AtomicFile> draft;
   if (!options.report.empty()) draft.emplace(options.report);
   print_flaws(flaws_in(options.outputs, suite));
-  suites::Conduct conduct;
-  conduct.level = asked.level;
-  conduct.jobs = jobs_or_processors(options.jobs);
-  conduct.presenting = suites::Presenting::none;
-  suites::Crew crew([&] { return std::make_unique<suites::SavedBackend>(options.outputs, suite, description); },
-                    conduct.jobs);
+  suites::RunOptions run_options;
+  run_options.level = asked.level;
+  run_options.jobs = jobs_or_processors(options.jobs);
+  run_options.presenting = suites::Presenting::none;
+  suites::WorkerPool pool(
+      [&] { return std::make_unique<suites::RecordedBackend>(options.outputs, suite, description); }, run_options.jobs);
   Failing failing(suite, asked, description);
   suites::Campaign campaign =
-      suites::run(suite, crew, conduct, [&](const suites::Conclusion& done) { failing.see(done); });
-  reports::Run run = stopwatch.run(conduct.jobs);
+      suites::run(suite, pool, run_options, [&](const suites::CaseResult& done) { failing.see(done); });
+  reports::Run run = stopwatch.run(run_options.jobs);
   run.isolation = campaign.isolation;
   settle(agreed, suite, campaign, options.strict);
   constexpr suites::Sorting as_saved{
       .most_asks = 0, .most_asks_of_errors = 0, .most_asks_of_hangs = 0, .most_asks_of_refusals = 0};
-  suites::Sorted sorted = failing.sorted(agreed, crew, conduct, as_saved);
+  suites::Sorted sorted = failing.sorted(agreed, pool, run_options, as_saved);
   reports::Report report = reports::report(suite, std::move(campaign), std::move(asked), std::move(run),
                                            std::move(agreed), std::move(sorted));
   publish(report, draft ? &*draft : nullptr, options.report);

@@ -3,7 +3,7 @@
 #include "reports/matrix.h"
 
 #include "reference/result.h"
-#include "reports/draft.h"
+#include "reports/atomic_file.h"
 #include "tools/verbs/nearest.h"
 #include "tools/verbs/verbs.h"
 
@@ -36,7 +36,7 @@ Write writer(const std::string& format) {
 int matrix(const Options& options) {
   const Write write = writer(options.format);
   const reports::Matrix matrix = reports::read_matrix(options.reports);
-  std::optional<reports::Draft> draft;
+  std::optional<reports::AtomicFile> draft;
   if (!options.out.empty()) draft.emplace(options.out);
   write(matrix, draft ? draft->out() : std::cout);
   if (draft) draft->finish();

@@ -3,7 +3,7 @@
 // `fuzz --store … --resume` has nothing left to ask; a merged report is the one it would write.
 #include "reports/merge.h"
 
-#include "reports/draft.h"
+#include "reports/atomic_file.h"
 #include "suites/campaign/store.h"
 #include "suites/crosscheck/wrong_models.h"
 #include "tools/verbs/verbs.h"
@@ -48,7 +48,7 @@ int merge_reports(const Options& options) {
   std::vector<reports::ShardReport> shards;
   std::ranges::transform(options.parts, std::back_inserter(shards), reports::read_shard_report);
   const auto whole = reports::merged(shards, crosscheck::wrong_models());
-  reports::Draft draft(options.into);
+  reports::AtomicFile draft(options.into);
   reports::write_json(whole, draft.out());
   draft.finish();
   reports::write_causes(whole, std::cout);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay mutate: how strong the suite is. Puts every planted bug to the judge, case by case, and counts.
-#include "reports/draft.h"
+#include "reports/atomic_file.h"
 #include "suites/crosscheck/strength.h"
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/nearest.h"
@@ -213,7 +213,7 @@ int mutate(const Options& options) {
   effort.cases = options.cases;
   effort.seed = options.seed;
   effort.jobs = options.jobs > 0 ? options.jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  std::optional<reports::Draft> draft;
+  std::optional<reports::AtomicFile> draft;
   if (!options.report.empty()) draft.emplace(options.report);
   Measured measured{crosscheck::strength(effort), {}};
   if (measured.trials.empty()) throw InputError("--mutant " + options.mutant + " is no bug of what --ops names");

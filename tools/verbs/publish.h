@@ -2,7 +2,7 @@
 // Publish: a report of either kind, to its file and to the terminal.
 #pragma once
 
-#include "reports/draft.h"
+#include "reports/atomic_file.h"
 #include "reports/fuzz_report.h"
 #include "reports/report.h"
 #include "tools/verbs/progress.h"
@@ -25,7 +25,7 @@ inline std::size_t causes_of(const std::string& word) {
 
 // What was found is printed in any case: a full disk must not cost it.
 template <class Report>
-void publish(const Report& report, reports::Draft* draft, const std::string& file, Detail detail = Detail::all,
+void publish(const Report& report, reports::AtomicFile* draft, const std::string& file, Detail detail = Detail::all,
              std::size_t most_causes = reports::few_causes) {
   const auto colour = is_coloured(STDOUT_FILENO) ? reports::Colour::terminal : reports::Colour::none;
   try {

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-using suites::Planned;
+using suites::SuiteCase;
 using Words = std::map<Positional, std::vector<std::string>>;
 
 constexpr std::uintmax_t most_report = std::uintmax_t{1} << 32, most_model = std::uintmax_t{1} << 31;
@@ -109,7 +109,7 @@ Json json_in(const fs::path& file) {
 
 // -- a case
 
-Question question_of(Planned planned) {
+Question question_of(SuiteCase planned) {
   const Call call = planned.c.call();
   std::string title = planned.line;
   std::vector<Operands> sets = all_operands(planned.c);
@@ -132,7 +132,7 @@ Question question_of(const std::string& text, std::string origin) {
   suites::Steps before = *std::move(steps);
   const suites::Step last = std::move(before.back());
   before.pop_back();
-  Question question = question_of(Planned{*parse_case(last.line), last.line, std::move(origin), std::nullopt});
+  Question question = question_of(SuiteCase{*parse_case(last.line), last.line, std::move(origin), std::nullopt});
   question.before = std::move(before);
   question.settings = last.settings;
   return question;
@@ -290,7 +290,7 @@ class ModelReader {
   }
 
   // The same node and the same first data set as a case; none where there is too much to write into a line.
-  std::optional<Planned> as_case() const {
+  std::optional<SuiteCase> as_case() const {
     Case c;
     c.version = served_.version;
     c.opset = served_.opset;
@@ -314,7 +314,7 @@ class ModelReader {
     }
     const Result<Case> read = parse_case(line(c));
     if (!read || *read != c) return std::nullopt;
-    return Planned{c, line(c), name_, std::nullopt};
+    return SuiteCase{c, line(c), name_, std::nullopt};
   }
 
   std::string model_, name_;
@@ -350,7 +350,7 @@ Question of_vector(const fs::path& folder) {
   const fs::path whole = fs::absolute(folder).lexically_normal();
   const fs::path named = whole.has_filename() ? whole : whole.parent_path();
   const suites::Vector vector = suites::read_vector(named.parent_path(), named.filename().string());
-  if (!vector.flaws.empty()) throw InputError(text(vector.flaws.front()));
+  if (!vector.problems.empty()) throw InputError(text(vector.problems.front()));
   ModelReader reader(vector.model, folder.string());
   std::vector<std::vector<Tensor>> sets;
   for (const suites::VectorSet& set : vector.sets) {
@@ -372,7 +372,7 @@ Question of_folder(const fs::path& folder, Subject& subject, const IsGiven& is_g
   }
   if (!fs::exists(folder / "finding.json", ignored) && fs::exists(folder / "model.onnx", ignored))
     return of_vector(folder);
-  Result<Planned> read = suites::read_finding(folder);
+  Result<SuiteCase> read = suites::read_finding(folder);
   if (!read) throw InputError(read.error());
   try {
     const Json json = json_in(folder / "finding.json");
@@ -401,16 +401,16 @@ void name_backend(const Words& words, Subject& subject) {
 
 }  // namespace
 
-suites::Ask Question::ask(const suites::Conduct& conduct) const {
+suites::Ask Question::ask(const suites::RunOptions& run_options) const {
   if (model.empty())
-    return suites::ask_of(planned->c, planned->line, sets, conduct, together(conduct.settings, settings));
+    return suites::ask_of(planned->c, planned->line, sets, run_options, together(run_options.settings, settings));
   suites::Ask ask;
   ask.id = case_id(title);
   ask.model = model;
   ask.sets = parts;
-  ask.threads = conduct.settings.threads;
-  ask.optimization = conduct.settings.optimization;
-  ask.options = conduct.options;
+  ask.threads = run_options.settings.threads;
+  ask.optimization = run_options.settings.optimization;
+  ask.options = run_options.options;
   return ask;
 }
 

@@ -13,8 +13,8 @@
 namespace assay::tools {
 
 struct Question {
-  std::string title;                       // the case line, or the file of the model
-  std::optional<suites::Planned> planned;  // none of a model that no case line says
+  std::string title;                         // the case line, or the file of the model
+  std::optional<suites::SuiteCase> planned;  // none of a model that no case line says
   Call call;
   std::vector<Operands> sets;  // in the order of the schema
   // Of a model that somebody else wrote: its bytes, and the parts of each data set.
@@ -24,7 +24,7 @@ struct Question {
   suites::Settings settings = {};  // as its line says
 
   bool is_session() const { return !before.empty(); }
-  suites::Ask ask(const suites::Conduct& conduct) const;
+  suites::Ask ask(const suites::RunOptions& run_options) const;
   oracles::Verdict judged(const oracles::Outcome& outcome, const suites::Description& backend,
                           oracles::Level level) const;
 };

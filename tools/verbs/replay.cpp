@@ -174,7 +174,7 @@ void show_all_elements(const Replayed& r) {
 }
 
 void show_wrong_elements(const Replayed& r) {
-  const oracles::Bench bench(r.question.call, r.question.sets, r.judgement);
+  const oracles::Judge bench(r.question.call, r.question.sets, r.judgement);
   const std::vector<oracles::Offender> wrong = bench.offenders(r.outcome, r.verdict);
   std::map<int, oracles::Answers> answers;
   std::set<std::pair<int, int>> headed;
@@ -231,15 +231,15 @@ void show_answer(const Replayed& r) {
 // -- the verb
 
 // Asks and judges other cases in the same session.
-suites::AskCase asking(Listening& backend, const suites::Conduct& conduct) {
-  return [&backend, &conduct](const Case& c) {
-    const Verdict verdict = suites::certify({c, line(c), "shrinking", std::nullopt}, backend, conduct);
+suites::AskCase asking(Listening& backend, const suites::RunOptions& run_options) {
+  return [&backend, &run_options](const Case& c) {
+    const Verdict verdict = suites::certify({c, line(c), "shrinking", std::nullopt}, backend, run_options);
     return suites::Answered{backend.heard, verdict};
   };
 }
 
 std::optional<suites::Finding> finding_of(const Replayed& r, const Options& options, Listening& backend,
-                                          const suites::Conduct& conduct) {
+                                          const suites::RunOptions& run_options) {
   const bool is_finding = suites::is_finding(r.verdict.state);
   const bool is_wanted = !options.save.empty() || options.as_issue;
   if (!r.question.planned) {
@@ -253,10 +253,10 @@ std::optional<suites::Finding> finding_of(const Replayed& r, const Options& opti
       throw InputError("--shrink, --save and --issue take one case; this is a session, which is as short as it gets");
     return std::nullopt;
   }
-  const suites::Planned& planned = *r.question.planned;
+  const suites::SuiteCase& planned = *r.question.planned;
   return suites::finding_of(planned.c, planned.origin, {r.outcome, r.verdict}, crosscheck::wrong_models(),
                             {.judgement = r.judgement},
-                            options.shrinks && is_finding ? asking(backend, conduct) : suites::AskCase());
+                            options.shrinks && is_finding ? asking(backend, run_options) : suites::AskCase());
 }
 
 void tell_issue(const suites::Finding& finding, const suites::Provenance& provenance) {
@@ -267,38 +267,38 @@ void tell_issue(const suites::Finding& finding, const suites::Provenance& proven
 }
 
 // A session runs in one process, from its first case to its last.
-Outcome run(const Question& question, suites::Backend& backend, const suites::Conduct& conduct) {
+Outcome run(const Question& question, suites::Backend& backend, const suites::RunOptions& run_options) {
   for (std::size_t i = 0; i < question.before.size(); ++i)
-    backend.run(suites::ask_of(question.before[i], conduct, i == 0));
-  return backend.run(question.ask(conduct));
+    backend.run(suites::ask_of(question.before[i], run_options, i == 0));
+  return backend.run(question.ask(run_options));
 }
 
 // What it ends as without what ran before it.
-Verdict run_alone(const Question& question, suites::Backend& backend, const suites::Conduct& conduct) {
-  suites::Ask ask = question.ask(conduct);
+Verdict run_alone(const Question& question, suites::Backend& backend, const suites::RunOptions& run_options) {
+  suites::Ask ask = question.ask(run_options);
   ask.fresh = true;
-  return question.judged(backend.run(ask), backend.describe(), conduct.level);
+  return question.judged(backend.run(ask), backend.describe(), run_options.level);
 }
 
 int replay(Options options, const std::function<bool(const std::string&)>& is_given) {
   const Question question = question_of(options.said, options.subject, is_given);
-  const suites::Conduct conduct = options.subject.conduct();
+  const suites::RunOptions run_options = options.subject.run_options();
   Listening backend(options.subject.opener()());
   const suites::Description& described = backend.describe();
-  suites::expect_declared(described, conduct.options);
+  suites::expect_declared(described, run_options.options);
   if (question.settings.binds_outputs && !described.binds_outputs)
     throw InputError(described.backend + " does not declare binds_outputs, so outputs=bound means nothing to it");
-  const Outcome outcome = run(question, backend, conduct);
-  const Verdict verdict = question.judged(outcome, described, conduct.level);
-  const Replayed replayed{question, outcome, verdict, {conduct.level, described.arithmetic}, options.shows_all};
-  const std::optional<suites::Finding> finding = finding_of(replayed, options, backend, conduct);
-  const suites::Provenance provenance{ASSAY_VERSION, options.subject.backend, described, conduct};
+  const Outcome outcome = run(question, backend, run_options);
+  const Verdict verdict = question.judged(outcome, described, run_options.level);
+  const Replayed replayed{question, outcome, verdict, {run_options.level, described.arithmetic}, options.shows_all};
+  const std::optional<suites::Finding> finding = finding_of(replayed, options, backend, run_options);
+  const suites::Provenance provenance{ASSAY_VERSION, options.subject.backend, described, run_options};
   if (!options.save.empty()) suites::write_finding(options.save, *finding, provenance);
   if (options.as_issue) {
     tell_issue(*finding, provenance);
   } else {
     show_verdict(replayed);
-    if (question.is_session()) show_alone(run_alone(question, backend, conduct));
+    if (question.is_session()) show_alone(run_alone(question, backend, run_options));
     if (finding && suites::is_finding(verdict.state)) show_cause(*finding);
     show_question(question, described);
     show_readings(verdict);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay report: a JSON report said again in another format.
 #include "reference/result.h"
-#include "reports/draft.h"
+#include "reports/atomic_file.h"
 #include "reports/render.h"
 #include "tools/verbs/nearest.h"
 #include "tools/verbs/verbs.h"
@@ -48,7 +48,7 @@ reports::Grain grain_of(const std::string& word) {
 int report(const Options& options) {
   const reports::OutputFormat& format = format_named(options.format);
   const reports::Grain grain = grain_of(options.per);
-  std::optional<reports::Draft> draft;
+  std::optional<reports::AtomicFile> draft;
   reports::Rendering rendering = reports::rendering(options.report, options.baseline);
   rendering.grain = grain;
   if (!options.out.empty()) draft.emplace(options.out);

@@ -18,9 +18,9 @@ suites::Presenting presenting_of(const std::string& word) {
   return word == "all" ? suites::Presenting::all : suites::Presenting::sample;
 }
 
-suites::Lawfulness laws_of(const std::string& word) {
-  if (word == "none") return suites::Lawfulness::none;
-  return word == "all" ? suites::Lawfulness::all : suites::Lawfulness::sample;
+suites::LawSampling laws_of(const std::string& word) {
+  if (word == "none") return suites::LawSampling::none;
+  return word == "all" ? suites::LawSampling::all : suites::LawSampling::sample;
 }
 
 }  // namespace
@@ -124,17 +124,17 @@ std::map<std::string, std::string> Subject::options() const {
   return options;
 }
 
-suites::Conduct Subject::conduct() const {
-  suites::Conduct conduct;
-  conduct.level = level_of(level);
-  conduct.settings.threads = threads;
-  conduct.settings.optimization = optimization;
-  conduct.options = options();
-  conduct.pack = packed();
-  conduct.presenting = presenting_of(presentations);
-  conduct.laws = laws_of(laws);
-  conduct.exhaustive = exhaustive;
-  return conduct;
+suites::RunOptions Subject::run_options() const {
+  suites::RunOptions run_options;
+  run_options.level = level_of(level);
+  run_options.settings.threads = threads;
+  run_options.settings.optimization = optimization;
+  run_options.options = options();
+  run_options.pack = packed();
+  run_options.presenting = presenting_of(presentations);
+  run_options.laws = laws_of(laws);
+  run_options.exhaustive = exhaustive;
+  return run_options;
 }
 
 reports::Asked Subject::asked() const {

@@ -39,7 +39,7 @@ struct Subject {
   suites::Limits limits() const;
   suites::OpenBackend opener() const;
   std::map<std::string, std::string> options() const;  // throws InputError where a setting is not KEY=VALUE
-  suites::Conduct conduct() const;                     // one job, silent
+  suites::RunOptions run_options() const;              // one job, silent
   reports::Asked asked() const;
 };
 

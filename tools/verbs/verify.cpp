@@ -59,14 +59,14 @@ void say_what_it_states(const Json& certificate) {
 }
 
 // The command that was certified, with what the certificate says of it.
-suites::Conduct conduct_of(const Json& certificate) {
+suites::RunOptions conduct_of(const Json& certificate) {
   const Json& options = certificate.at("backend").at("options");
-  suites::Conduct conduct;
-  conduct.level = *oracles::level_named(certificate.at("level").get<std::string>());
-  conduct.settings.threads = options.at("threads").get<int>();
-  conduct.settings.optimization = options.at("optimization").get<std::string>();
-  conduct.options = options.at("set").get<std::map<std::string, std::string>>();
-  return conduct;
+  suites::RunOptions run_options;
+  run_options.level = *oracles::level_named(certificate.at("level").get<std::string>());
+  run_options.settings.threads = options.at("threads").get<int>();
+  run_options.settings.optimization = options.at("optimization").get<std::string>();
+  run_options.options = options.at("set").get<std::map<std::string, std::string>>();
+  return run_options;
 }
 
 suites::Limits limits_of(const Json& certificate) {
@@ -119,12 +119,12 @@ std::optional<reports::Broken> other_verdict(const Json& told, const oracles::Ve
 }
 
 std::optional<reports::Broken> broken_by_replay(const reports::Verification& verification, const Options& options,
-                                                suites::Backend& backend, const suites::Conduct& conduct) {
+                                                suites::Backend& backend, const suites::RunOptions& run_options) {
   Int asked = 0, unstable = 0;
   for (std::size_t index :
        reports::sample(verification.suite(), static_cast<std::size_t>(options.replay), options.seed)) {
     const Json& told = verification.report().at("verdicts").at(index);
-    const oracles::Verdict verdict = suites::certify(verification.suite().cases[index], backend, conduct);
+    const oracles::Verdict verdict = suites::certify(verification.suite().cases[index], backend, run_options);
     ++asked;
     if (is_marked_unstable(told)) {
       ++unstable;
@@ -152,7 +152,7 @@ std::string version_and_type(const Case& c) { return text(c.version) + " " + std
 
 // Runs cases that whoever was certified could not know, under names that are not ours: what is certified must pass.
 std::optional<reports::Broken> broken_by_fresh_cases(const Json& certificate, const Options& options,
-                                                     suites::Backend& backend, suites::Conduct conduct) {
+                                                     suites::Backend& backend, suites::RunOptions run_options) {
   const std::set<std::string> certified = certified_types(certificate);
   suites::Request request;
   request.seed = options.seed;
@@ -160,16 +160,17 @@ std::optional<reports::Broken> broken_by_fresh_cases(const Json& certificate, co
   if (certificate.at("suite").contains("profile"))
     request.profile = find_profile(certificate.at("suite").at("profile").at("name").get<std::string>());
   Int passed = 0, turn = 0;
-  for (const suites::Planned& planned : suites::generated_cases(request)) {
+  for (const suites::SuiteCase& planned : suites::generated_cases(request)) {
     if (!reports::decides(oracles::class_of(planned.c))) continue;
     if (!certified.contains(version_and_type(planned.c))) continue;
-    conduct.settings.names = static_cast<int>(turn++ % 8);
-    const oracles::Verdict verdict = suites::certify(planned, backend, conduct);
+    run_options.settings.names = static_cast<int>(turn++ % 8);
+    const oracles::Verdict verdict = suites::certify(planned, backend, run_options);
     if (reports::breaks_conformance(verdict.state, certificate.at("mode") == "strict"))
       return reports::Broken{"certificate /operators",
                              version_and_type(planned.c) + " is certified, and ends as " +
                                  std::string(name(verdict.state)) + " (" + verdict.because + ") where it is run " +
-                                 (conduct.settings.names ? "[" + text(conduct.settings) + "] " : "") + planned.line};
+                                 (run_options.settings.names ? "[" + text(run_options.settings) + "] " : "") +
+                                 planned.line};
     ++passed;
   }
   say(std::to_string(passed) + " cases of seed " + std::to_string(options.seed) +
@@ -184,10 +185,10 @@ std::optional<reports::Broken> broken_by_asking(const reports::Verification& ver
   const auto backend = suites::open_backend(options.backend, limits_of(certificate));
   if (auto broken = other_backend(certificate, backend->describe(), options.backend)) return broken;
   say("the backend here has the name, the version and the files that were certified");
-  const suites::Conduct conduct = conduct_of(certificate);
-  if (auto broken = broken_by_replay(verification, options, *backend, conduct)) return broken;
+  const suites::RunOptions run_options = conduct_of(certificate);
+  if (auto broken = broken_by_replay(verification, options, *backend, run_options)) return broken;
   if (options.fresh == 0) return std::nullopt;
-  return broken_by_fresh_cases(certificate, options, *backend, conduct);
+  return broken_by_fresh_cases(certificate, options, *backend, run_options);
 }
 
 // Each step is told when it held.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay waive: drafts ledger entries for the breaches of a report, or checks a ledger.
-#include "reports/draft.h"
+#include "reports/atomic_file.h"
 #include "suites/expectations/waivers.h"
 #include "tools/verbs/verbs.h"
 
@@ -51,7 +51,7 @@ void write(const std::string& text, const std::string& file) {
     return;
   }
   if (fs::exists(file)) throw InputError(file + " is there already, and somebody may stand for it; name another file");
-  reports::Draft draft(file);
+  reports::AtomicFile draft(file);
   draft.out() << text;
   draft.finish();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cell: where a worker lives. Whatever it starts it starts inside, and nothing of it is left when the cell is closed.
+// Sandbox: where a worker lives. Whatever it starts it starts inside, and nothing of it is left when the cell is
+// closed.
 //
 //   pid_namespace   as root: a pid and a mount namespace with a /proc of its own
 //   user_namespace  else: the same in a user namespace, in which RLIMIT_NPROC counts this worker alone
@@ -26,12 +27,12 @@ enum class Isolation { pid_namespace, user_namespace, subreaper };
 std::string_view words(Isolation isolation);  // for the report
 
 // What is in a cell, the warden aside, and a program that only forks.
-struct Census {
+struct Usage {
   std::size_t resident = 0;  // bytes
   std::size_t tasks = 0;     // processes and threads
 };
 
-struct Birth {
+struct SpawnOptions {
   std::string program;                              // a path
   std::vector<std::string> arguments, environment;  // without the program; "KEY=VALUE"
   std::array<int, 5> descriptors;                   // become 0 to 4
@@ -39,17 +40,17 @@ struct Birth {
   std::size_t most_tasks = 0;                       // enforced by the kernel where it can
 };
 
-class Cell {
+class Sandbox {
  public:
   // Throws InputError when the program cannot be started.
-  explicit Cell(const Birth& birth);
-  ~Cell() { close(); }
-  Cell(Cell&&) = delete;
+  explicit Sandbox(const SpawnOptions& spawn);
+  ~Sandbox() { close(); }
+  Sandbox(Sandbox&&) = delete;
 
   // Readable once the worker has ended.
   const Descriptor& news() const { return news_; }
   // Stops counting above `enough` tasks.
-  Census census(std::size_t enough) const;
+  Usage usage(std::size_t enough) const;
   // Living inmates that left the process group of `leader`, by the numbers they have inside.
   std::vector<pid_t> strays(pid_t leader) const;
   // The program that was started, by the number it has inside.
@@ -70,11 +71,11 @@ class Cell {
   pid_t warden() const { return warden_; }
 
  private:
-  bool start(const Birth& birth, Isolation isolation);
+  bool start(const SpawnOptions& spawn, Isolation isolation);
   void listen();
   std::vector<pid_t> everyone() const;
   std::vector<pid_t> inmates() const;
-  void end(std::vector<pid_t> (Cell::*who)() const) const;
+  void end(std::vector<pid_t> (Sandbox::*who)() const) const;
   void signal(pid_t inmate, int number) const;
   std::string stat_of(pid_t inmate) const;
 

@@ -26,8 +26,8 @@ struct Strides {
 Strides channels_first(Int channels, std::span<const Int> plane);
 Strides channels_last(Int channels, std::span<const Int> plane);
 
-struct Sweep {
-  std::vector<Track> tracks;
+struct ConvFilter {
+  std::vector<WindowAxis> tracks;
   Int batch = 1, groups = 1, depth = 1, maps = 1;  // channels and output maps per group
   const Tensor* x = nullptr;
   Strides from;
@@ -64,6 +64,6 @@ class Piece {
 };
 
 // Every output once: plane by plane, in order.
-void sweep(const Sweep& what, const std::function<void(const Patch&, Piece&)>& use);
+void sweep(const ConvFilter& what, const std::function<void(const Patch&, Piece&)>& use);
 
 }  // namespace assay::oracles

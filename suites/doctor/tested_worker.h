@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patient: the worker a doctor examines, started afresh whenever a check has spoiled it, and the questions it can be
-// asked whose answers are their first input: a convolution with the weight 1, an average over windows of one element.
+// TestedWorker: the worker a doctor examines, started afresh whenever a check has spoiled it, and the questions it
+// can be asked whose answers are their first input: a convolution with the weight 1, an average over windows of one
+// element.
 #pragma once
 
 #include "suites/doctor/doctor.h"
-#include "suites/doctor/interview.h"
+#include "suites/doctor/raw_session.h"
 
 #include <memory>
 #include <optional>
@@ -47,21 +48,21 @@ struct Probe {
 };
 std::vector<Probe> probes(const Description& description, DType type);
 
-class Patient {
+class TestedWorker {
  public:
-  Patient(const std::vector<std::string>& command, const Limits& limits);
+  TestedWorker(const std::vector<std::string>& command, const Limits& limits);
 
   const std::vector<std::string>& command() const { return command_; }
   const Limits& limits() const { return limits_; }
 
   // A worker that has described itself.
-  Interview& worker();
-  std::unique_ptr<Interview> another() const;
+  RawSession& worker();
+  std::unique_ptr<RawSession> another() const;
   void dismiss() { interview_.reset(); }
   bool has_worker() const { return interview_ && interview_->is_usable(); }
 
   // The first worker of all: the description is kept.
-  void admit(std::unique_ptr<Interview> interview, std::string line, const Description& description);
+  void admit(std::unique_ptr<RawSession> session, std::string line, const Description& description);
   const Description& description() const { return *description_; }
   const std::string& description_line() const { return line_; }
 
@@ -86,7 +87,7 @@ class Patient {
  private:
   std::vector<std::string> command_;
   Limits limits_;
-  std::unique_ptr<Interview> interview_;
+  std::unique_ptr<RawSession> interview_;
   std::optional<Description> description_;
   std::string line_;
   std::optional<Probe> probe_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/campaign/inquiry.h"
+#include "suites/campaign/case_runner.h"
 
 #include "oracles/judge.h"
 #include "reference/onnx_io.h"
@@ -29,7 +29,7 @@ Verdict judged_on_first_set(const Case& c, Outcome outcome, const Description& b
 }
 
 // The second set of data answered with the answer to the first: the session kept it.
-bool is_stale(const Planned& planned, const Outcome& outcome, const Verdict& verdict) {
+bool is_stale(const SuiteCase& planned, const Outcome& outcome, const Verdict& verdict) {
   return verdict.state == State::fail && verdict.evidence && verdict.evidence->set > 0 && outcome.sets.size() > 1 &&
          outcome.sets[0] == outcome.sets[1] && operands(planned.c, 0) != operands(planned.c, 1);
 }
@@ -55,7 +55,7 @@ bool is_settled_in_pack(State state) {
 }
 
 template <class F>
-auto naming(const Planned& planned, F&& f) {
+auto naming(const SuiteCase& planned, F&& f) {
   try {
     return f();
   } catch (const std::logic_error& broken) {
@@ -65,16 +65,16 @@ auto naming(const Planned& planned, F&& f) {
 
 }  // namespace
 
-void Inquiry::take(std::vector<std::size_t> cases) { questions_.push_back({Purpose::first, std::move(cases), {}}); }
+void CaseRunner::take(std::vector<std::size_t> cases) { questions_.push_back({Purpose::first, std::move(cases), {}}); }
 
-std::optional<Question> Inquiry::next() {
+std::optional<Question> CaseRunner::next() {
   if (questions_.empty()) return std::nullopt;
   Question question = std::move(questions_.front());
   questions_.pop_front();
   return question;
 }
 
-Ask Inquiry::ask_of(Question& question) const {
+Ask CaseRunner::ask_of(Question& question) const {
   if (question.cases.size() == 1) {
     return naming(planned(question), [&] {
       if (question.law) {
@@ -89,7 +89,7 @@ Ask Inquiry::ask_of(Question& question) const {
         if (question.purpose == Purpose::twice) ask.sets = {ask.sets.at(0), ask.sets.at(0)};
         return ask;
       }
-      const Presentation& other = *question.presentation;
+      const ModelVariant& other = *question.presentation;
       return suites::ask_of(other.c, line(other.c), all_operands(other.c), conduct_, other.settings);
     });
   }
@@ -110,7 +110,7 @@ Ask Inquiry::ask_of(Question& question) const {
   return ask;
 }
 
-Steps Inquiry::steps_of(const Question& question) const {
+Steps CaseRunner::steps_of(const Question& question) const {
   if (question.law) return {{line(question.law->related[question.part]), conduct_.settings}};
   if (question.presentation) return {{line(question.presentation->c), question.presentation->settings}};
   Steps steps;
@@ -118,7 +118,7 @@ Steps Inquiry::steps_of(const Question& question) const {
   return steps;
 }
 
-void Inquiry::note_asked(Question& question, int process) {
+void CaseRunner::note_asked(Question& question, int process) {
   if (process != session_.process)
     session_ = {process, std::make_shared<Steps>()};
   else if (question.session == session_.steps)
@@ -128,8 +128,8 @@ void Inquiry::note_asked(Question& question, int process) {
   for (Step& step : steps_of(question)) session_.steps->push_back(std::move(step));
 }
 
-std::vector<Conclusion> Inquiry::conclude(Question question, Outcome outcome) {
-  std::vector<Conclusion> done;
+std::vector<CaseResult> CaseRunner::conclude(Question question, Outcome outcome) {
+  std::vector<CaseResult> done;
   if (question.cases.size() > 1) {
     settle_pack(question, outcome, done);
     return done;
@@ -160,7 +160,7 @@ std::vector<Conclusion> Inquiry::conclude(Question question, Outcome outcome) {
 }
 
 // One refused node refuses the whole model, one crash takes all with it: halves are asked until each case had its say.
-void Inquiry::settle_pack(const Question& question, const Outcome& outcome, std::vector<Conclusion>& done) {
+void CaseRunner::settle_pack(const Question& question, const Outcome& outcome, std::vector<CaseResult>& done) {
   const std::vector<std::size_t>& cases = question.cases;
   std::optional<std::vector<Outcome>> apart;
   if (outcome.kind == Outcome::Kind::outputs) {
@@ -175,7 +175,7 @@ void Inquiry::settle_pack(const Question& question, const Outcome& outcome, std:
     return;
   }
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Planned& planned = suite_.cases[cases[i]];
+    const SuiteCase& planned = suite_.cases[cases[i]];
     naming(planned, [&] {
       Verdict verdict = judged(planned, (*apart)[i], backend_, conduct_.level);
       if (is_settled_in_pack(verdict.state)) {
@@ -189,7 +189,7 @@ void Inquiry::settle_pack(const Question& question, const Outcome& outcome, std:
 }
 
 // A node is the same node beside others.
-void Inquiry::compare_with_pack(std::size_t index, std::vector<Mark>& marks, const Verdict& alone) {
+void CaseRunner::compare_with_pack(std::size_t index, std::vector<Mark>& marks, const Verdict& alone) {
   const auto found = in_pack_.find(index);
   if (found == in_pack_.end()) return;
   if (found->second != in_words(alone))
@@ -198,9 +198,9 @@ void Inquiry::compare_with_pack(std::size_t index, std::vector<Mark>& marks, con
   in_pack_.erase(found);
 }
 
-void Inquiry::settle(const Question& question, Answered&& answered, std::vector<Conclusion>& done) {
+void CaseRunner::settle(const Question& question, Answered&& answered, std::vector<CaseResult>& done) {
   const std::size_t index = question.cases.front();
-  const Planned& planned = suite_.cases[index];
+  const SuiteCase& planned = suite_.cases[index];
   std::vector<Mark> marks;
   if (needs_confirmation(planned.c.version, answered.verdict, experience_)) {
     Steps before;
@@ -222,11 +222,11 @@ void Inquiry::settle(const Question& question, Answered&& answered, std::vector<
   proceed(index, done);
 }
 
-std::deque<Question> Inquiry::owed_for(std::size_t index, const Answered& answered) const {
+std::deque<Question> CaseRunner::owed_for(std::size_t index, const Answered& answered) const {
   const Verdict& verdict = answered.verdict;
   std::deque<Question> owed;
   if (verdict.state == State::error || verdict.state == State::unsupported) return owed;
-  for (Presentation& other : presentations(suite_.cases[index], conduct_.settings, backend_, conduct_.presenting))
+  for (ModelVariant& other : presentations(suite_.cases[index], conduct_.settings, backend_, conduct_.presenting))
     owed.push_back({Purpose::otherwise, {index}, std::move(other)});
   const bool is_picked = conduct_.presenting == Presenting::all || (!owed.empty() && owed.back().presentation);
   const bool has_bits = answered.outcome.kind == Outcome::Kind::outputs;  // a refusal twice shows nothing
@@ -235,22 +235,22 @@ std::deque<Question> Inquiry::owed_for(std::size_t index, const Answered& answer
 }
 
 // Only beside a case that passes: elsewhere the failure is told already.
-void Inquiry::owe_laws(std::size_t index, std::deque<Question>& owed, std::vector<Mark>& marks) const {
-  if (conduct_.laws == Lawfulness::none) return;
-  const Planned& planned = suite_.cases[index];
+void CaseRunner::owe_laws(std::size_t index, std::deque<Question>& owed, std::vector<Mark>& marks) const {
+  if (conduct_.laws == LawSampling::none) return;
+  const SuiteCase& planned = suite_.cases[index];
   const std::string id = case_id(planned.line);
   if (!is_picked(id, conduct_.laws)) return;
   if (std::string against = inference_against_text(planned.c); !against.empty())
     marks.push_back({"inference differs", "onnx", std::move(against), false, ""});
-  for (LawAsked& each : lawful_questions(planned.c, id, conduct_.laws)) {
-    const auto law = std::make_shared<const LawAsked>(std::move(each));
+  for (RelatedCases& each : lawful_questions(planned.c, id, conduct_.laws)) {
+    const auto law = std::make_shared<const RelatedCases>(std::move(each));
     for (std::size_t part = 0; part < law->related.size(); ++part)
       owed.push_back({Purpose::law, {index}, {}, law, part});
   }
 }
 
 // The same session, inputs and threads twice must be bitwise equal (decisions 7).
-void Inquiry::note_twice(Open& open, const Outcome& outcome) {
+void CaseRunner::note_twice(Open& open, const Outcome& outcome) {
   if (outcome.kind == Outcome::Kind::outputs && outcome.sets.size() == 2 && outcome.sets[0] == outcome.sets[1]) return;
   if (outcome.kind == Outcome::Kind::shapes && outcome.types.size() == 2 && outcome.types[0] == outcome.types[1])
     return;
@@ -260,7 +260,8 @@ void Inquiry::note_twice(Open& open, const Outcome& outcome) {
   open.marks.push_back({"unstable", "twice in one session", detail, true, ""});
 }
 
-void Inquiry::note_presentation(Open& open, const Planned& planned, const Presentation& other, const Outcome& outcome) {
+void CaseRunner::note_presentation(Open& open, const SuiteCase& planned, const ModelVariant& other,
+                                   const Outcome& outcome) {
   const oracles::Level level = conduct_.level;
   const bool is_whole = other.shares_all_data();
   const Verdict first = is_whole ? open.verdict : judged_on_first_set(planned.c, open.outcome, backend_, level);
@@ -275,9 +276,9 @@ void Inquiry::note_presentation(Open& open, const Planned& planned, const Presen
 }
 
 // How a law is broken where every one of its questions is alone in a process; empty where it is kept then.
-std::string Inquiry::breach_alone(const Planned& planned, const LawAsked& law) {
+std::string CaseRunner::breach_alone(const SuiteCase& planned, const RelatedCases& law) {
   std::vector<Tensor> answers;
-  const auto add = [&](const Planned& asked, std::size_t sets) {
+  const auto add = [&](const SuiteCase& asked, std::size_t sets) {
     Ask ask = suites::ask_of(asked, conduct_);
     ask.sets.resize(sets);
     Outcome outcome = confirmation_.run_alone(std::move(ask));
@@ -293,8 +294,8 @@ std::string Inquiry::breach_alone(const Planned& planned, const LawAsked& law) {
 
 // A related question that is refused, or takes longer than it may, says nothing about the law; one that kills the
 // worker is a finding of its own.
-void Inquiry::note_law(Open& open, const Planned& planned, Question& question, Outcome outcome) {
-  const LawAsked& law = *question.law;
+void CaseRunner::note_law(Open& open, const SuiteCase& planned, Question& question, Outcome outcome) {
+  const RelatedCases& law = *question.law;
   const bool is_answered = outcome.kind == Outcome::Kind::outputs && outcome.sets.size() == 1 &&
                            outcome.sets[0].size() == open.outcome.sets[0].size();
   if (question.part == 0) open.lawful = {open.outcome.sets[0][0]};
@@ -312,7 +313,7 @@ void Inquiry::note_law(Open& open, const Planned& planned, Question& question, O
   if (!is_answered) std::erase_if(open.owed, [&](const Question& q) { return q.law == question.law; });
 }
 
-void Inquiry::proceed(std::size_t index, std::vector<Conclusion>& done) {
+void CaseRunner::proceed(std::size_t index, std::vector<CaseResult>& done) {
   Open& open = open_.at(index);
   if (!open.owed.empty()) {
     questions_.push_front(std::move(open.owed.front()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/sandbox/cell.h"
+#include "suites/sandbox/sandbox.h"
 
 #include "reference/result.h"
 #include "suites/text/printable.h"
@@ -38,12 +38,12 @@ std::string reason(int error) { return std::generic_category().message(error); }
 
 enum class News : int { refused, not_started, started, ended };
 
-struct Telegram {
+struct Message {
   News news = News::refused;
   int value = 0;  // errno, the number of the worker as the warden sees it, or the status of waitpid
 };
 
-struct Orders {
+struct ChildSpec {
   const char* program;
   char* const* arguments;
   char* const* environment;
@@ -59,8 +59,8 @@ pid_t plain_fork(unsigned long flags, int* handle) {
   return static_cast<pid_t>(::syscall(SYS_clone, flags | SIGCHLD, nullptr, handle, nullptr, nullptr));
 }
 
-void tell(const Orders& orders, News news, int value) {
-  const Telegram telegram{news, value};
+void tell(const ChildSpec& orders, News news, int value) {
+  const Message telegram{news, value};
   while (::write(orders.news, &telegram, sizeof telegram) < 0 && errno == EINTR) continue;
 }
 
@@ -73,7 +73,7 @@ bool write_file(const char* path, const char* text) {
 }
 
 // Whoever we are outside, we are inside too: files stay as readable as they were.
-bool keep_identity(const Orders& orders) {
+bool keep_identity(const ChildSpec& orders) {
   return write_file("/proc/self/setgroups", "deny") && write_file("/proc/self/uid_map", orders.uid_map) &&
          write_file("/proc/self/gid_map", orders.gid_map);
 }
@@ -89,7 +89,7 @@ bool mount_own_proc() {
   return keep_mounts_apart() && ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0;
 }
 
-bool settle(const Orders& orders) {
+bool settle(const ChildSpec& orders) {
   switch (orders.isolation) {
     case Isolation::user_namespace: return keep_identity(orders) && mount_own_proc();
     case Isolation::pid_namespace: return mount_own_proc();
@@ -98,7 +98,7 @@ bool settle(const Orders& orders) {
   return false;
 }
 
-[[noreturn]] void become_worker(const Orders& orders) {
+[[noreturn]] void become_worker(const ChildSpec& orders) {
   for (int number = 0; number < 5; ++number) ::dup2(orders.descriptors[number], number);
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -117,7 +117,7 @@ bool settle(const Orders& orders) {
 }
 
 // Holds nothing but the news pipe: a pipe of the worker shall end with the worker.
-void let_go_of_all_but_news(Orders& orders) {
+void let_go_of_all_but_news(ChildSpec& orders) {
   ::dup2(orders.news, 0);
   orders.news = 0;
   if (::syscall(SYS_close_range, 1u, ~0u, 0u) != 0)
@@ -130,7 +130,7 @@ bool is_ready(int descriptor) {
 }
 
 // It stays until nobody is left. As an init it takes all of its namespace with it when it is killed.
-[[noreturn]] void be_warden(Orders orders) {
+[[noreturn]] void be_warden(ChildSpec orders) {
   ::prctl(PR_SET_NAME, "assay-warden");
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (is_ready(orders.host)) ::_exit(EXIT_FAILURE);  // the host died before the line above
@@ -237,7 +237,7 @@ void add_children(pid_t parent, std::vector<pid_t>& all) {
 struct Inmate {
   bool is_zombie = false;
   pid_t group = 0;
-  Census census;
+  Usage usage;
 };
 
 // From a line of /proc/…/stat, as proc(5) numbers its fields. The name, field 2, may hold anything.
@@ -250,8 +250,8 @@ Inmate described(std::string_view stat) {
     const std::string_view word = stat.substr(0, end);
     if (field == 3) inmate.is_zombie = word == "Z" || word == "X";
     if (field == 5) inmate.group = number_in<pid_t>(word);
-    if (field == 20) inmate.census.tasks = number_in<std::size_t>(word);
-    if (field == 24) inmate.census.resident = number_in<std::size_t>(word) * page;
+    if (field == 20) inmate.usage.tasks = number_in<std::size_t>(word);
+    if (field == 24) inmate.usage.resident = number_in<std::size_t>(word) * page;
     stat.remove_prefix(std::min(end + 1, stat.size()));
   }
   return inmate;
@@ -268,31 +268,31 @@ std::string_view words(Isolation isolation) {
   return "";
 }
 
-Cell::Cell(const Birth& birth) {
+Sandbox::Sandbox(const SpawnOptions& spawn) {
   // What was refused once will be refused again.
   static std::atomic<Isolation> possible = Isolation::pid_namespace;
-  for (Isolation next = std::max(birth.best, possible.load());; next = Isolation(static_cast<int>(next) + 1)) {
+  for (Isolation next = std::max(spawn.best, possible.load());; next = Isolation(static_cast<int>(next) + 1)) {
     // Root in a user namespace of its own could not read the files of others any more.
     if (next == Isolation::user_namespace && ::geteuid() == 0) continue;
-    if (start(birth, next)) return;
-    if (next == Isolation::subreaper) throw InputError(printable(birth.program) + " cannot be started");
+    if (start(spawn, next)) return;
+    if (next == Isolation::subreaper) throw InputError(printable(spawn.program) + " cannot be started");
     possible = Isolation(static_cast<int>(next) + 1);
   }
 }
 
 // False where this kind of isolation is refused.
-bool Cell::start(const Birth& birth, Isolation isolation) {
-  std::vector<std::string> arguments = birth.arguments, environment = birth.environment;
-  arguments.insert(arguments.begin(), birth.program);
+bool Sandbox::start(const SpawnOptions& spawn, Isolation isolation) {
+  std::vector<std::string> arguments = spawn.arguments, environment = spawn.environment;
+  arguments.insert(arguments.begin(), spawn.program);
   const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
   const std::string uid_map = own_map(::geteuid()), gid_map = own_map(::getegid());
   const bool has_limit = isolation == Isolation::user_namespace && counts_tasks_by_namespace();
   Pipe news, failure;
   const Descriptor host(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-  const Orders orders{birth.program.c_str(),    argv.data(),         envp.data(),
-                      birth.descriptors.data(), news.write.number(), failure.read.number(),
-                      failure.write.number(),   host.number(),       isolation,
-                      uid_map.c_str(),          gid_map.c_str(),     has_limit ? birth.most_tasks : 0};
+  const ChildSpec orders{spawn.program.c_str(),    argv.data(),         envp.data(),
+                         spawn.descriptors.data(), news.write.number(), failure.read.number(),
+                         failure.write.number(),   host.number(),       isolation,
+                         uid_map.c_str(),          gid_map.c_str(),     has_limit ? spawn.most_tasks : 0};
   int handle = -1;
   {
     const NoSignals around;
@@ -301,14 +301,14 @@ bool Cell::start(const Birth& birth, Isolation isolation) {
   }
   const int error = errno;
   if (warden_ < 0 && isolation == Isolation::subreaper)
-    throw InputError(printable(birth.program) + " cannot be started: " + reason(error));
+    throw InputError(printable(spawn.program) + " cannot be started: " + reason(error));
   if (warden_ < 0) return false;
   handle_ = Descriptor(handle);
   isolation_ = isolation;
   news_ = std::move(news.read);
   news.write.close();
   failure.write.close();
-  Telegram telegram;
+  Message telegram;
   while (::read(news_.number(), &telegram, sizeof telegram) < 0 && errno == EINTR) continue;
   if (telegram.news == News::started) {
     worker_ = telegram.value;
@@ -323,12 +323,12 @@ bool Cell::start(const Birth& birth, Isolation isolation) {
   is_closed_ = false;
   status_.reset();
   if (telegram.news == News::not_started)
-    throw InputError(printable(birth.program) + " cannot be started: " + reason(telegram.value));
+    throw InputError(printable(spawn.program) + " cannot be started: " + reason(telegram.value));
   return false;
 }
 
 // By the numbers they have in proc_, or else in our own /proc.
-std::vector<pid_t> Cell::everyone() const {
+std::vector<pid_t> Sandbox::everyone() const {
   std::vector<pid_t> all;
   if (proc_.is_open()) {
     all = numbers_in(proc_.number(), ".");
@@ -341,14 +341,14 @@ std::vector<pid_t> Cell::everyone() const {
 }
 
 // Without a program that only forks.
-std::vector<pid_t> Cell::inmates() const {
+std::vector<pid_t> Sandbox::inmates() const {
   std::vector<pid_t> all = everyone();
   if (is_fork_server_) std::erase(all, worker_);
   return all;
 }
 
 // A process of another namespace is named by its entry in the /proc of that one.
-void Cell::signal(pid_t inmate, int number) const {
+void Sandbox::signal(pid_t inmate, int number) const {
   if (!proc_.is_open()) {
     ::kill(inmate, number);
     return;
@@ -358,15 +358,15 @@ void Cell::signal(pid_t inmate, int number) const {
   if (entry.is_open()) ::syscall(SYS_pidfd_send_signal, entry.number(), number, nullptr, 0);
 }
 
-std::string Cell::stat_of(pid_t inmate) const {
+std::string Sandbox::stat_of(pid_t inmate) const {
   const std::string number = std::to_string(inmate);
   return proc_.is_open() ? content(proc_.number(), number + "/stat") : content(AT_FDCWD, "/proc/" + number + "/stat");
 }
 
-Census Cell::census(std::size_t enough) const {
-  Census sum;
+Usage Sandbox::usage(std::size_t enough) const {
+  Usage sum;
   for (const pid_t inmate : inmates()) {
-    const Census one = described(stat_of(inmate)).census;
+    const Usage one = described(stat_of(inmate)).usage;
     sum.resident += one.resident;
     sum.tasks += one.tasks;
     if (sum.tasks > enough) break;
@@ -374,7 +374,7 @@ Census Cell::census(std::size_t enough) const {
   return sum;
 }
 
-std::vector<pid_t> Cell::strays(pid_t leader) const {
+std::vector<pid_t> Sandbox::strays(pid_t leader) const {
   std::vector<pid_t> all = inmates();
   std::erase_if(all, [&](pid_t id) {
     const Inmate inmate = described(stat_of(id));
@@ -384,7 +384,7 @@ std::vector<pid_t> Cell::strays(pid_t leader) const {
 }
 
 // Stopped first, so that none starts another while we look.
-void Cell::end(std::vector<pid_t> (Cell::*who)() const) const {
+void Sandbox::end(std::vector<pid_t> (Sandbox::*who)() const) const {
   std::set<pid_t> stopped;
   for (std::size_t before = 1; before != stopped.size();) {
     before = stopped.size();
@@ -394,31 +394,31 @@ void Cell::end(std::vector<pid_t> (Cell::*who)() const) const {
   for (const pid_t inmate : stopped) signal(inmate, SIGKILL);
 }
 
-void Cell::clear() const { end(&Cell::inmates); }
+void Sandbox::clear() const { end(&Sandbox::inmates); }
 
-bool Cell::is_clear() const {
+bool Sandbox::is_clear() const {
   return std::ranges::all_of(inmates(), [&](pid_t id) {
     const std::string stat = stat_of(id);
     return stat.empty() || described(stat).is_zombie;
   });
 }
 
-void Cell::kill() const {
+void Sandbox::kill() const {
   // In a namespace the end of the warden is the end of all.
   if (isolation_ != Isolation::subreaper)
     ::syscall(SYS_pidfd_send_signal, handle_.number(), SIGKILL, nullptr, 0);
   else
-    end(&Cell::everyone);
+    end(&Sandbox::everyone);
 }
 
-void Cell::listen() {
-  Telegram telegram;
+void Sandbox::listen() {
+  Message telegram;
   if (news_.is_open() && ::read(news_.number(), &telegram, sizeof telegram) == sizeof telegram &&
       telegram.news == News::ended)
     status_ = telegram.value;
 }
 
-void Cell::close() {
+void Sandbox::close() {
   if (warden_ < 0 || std::exchange(is_closed_, true)) return;
   if (!status_) listen();
   if (!status_ && is_ready(handle_.number())) status_ = SIGKILL;  // a stranger ended the warden

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/doctor/interview.h"
+#include "suites/doctor/raw_session.h"
 
 #include "suites/text/printable.h"
 
@@ -34,27 +34,27 @@ std::optional<std::string> last_object(std::string_view log) {
 
 }  // namespace
 
-Interview::Interview(const std::vector<std::string>& command, const Limits& limits)
+RawSession::RawSession(const std::vector<std::string>& command, const Limits& limits)
     : process_(command), limits_(limits) {}
 
-void Interview::send(std::string bytes) {
+void RawSession::send(std::string bytes) {
   sent_.push_back(std::move(bytes));  // a deque: what it holds stays where it is
   outgoing_.add(sent_.back());
 }
 
-void Interview::send_body(const Ask& ask) {
+void RawSession::send_body(const Ask& ask) {
   send(ask.model);
   for (const auto& set : ask.sets)
     for (const std::string& part : set) send(part);
 }
 
-bool Interview::step(Clock::time_point until) {
+bool RawSession::step(Clock::time_point until) {
   const Process::Event event = process_.wait(outgoing_, incoming_, until);
   is_over_ = is_over_ || event.closed || event.exited;
   return !is_over_;
 }
 
-bool Interview::is_read(std::chrono::milliseconds patience) {
+bool RawSession::is_read(std::chrono::milliseconds patience) {
   const auto deadline = Clock::now() + patience;
   while (!is_over_ && Clock::now() < deadline) {
     if (outgoing_.is_empty() && process_.unread_bytes() == 0) return true;
@@ -63,22 +63,22 @@ bool Interview::is_read(std::chrono::milliseconds patience) {
   return false;
 }
 
-bool Interview::has_more(std::chrono::milliseconds patience) {
+bool RawSession::has_more(std::chrono::milliseconds patience) {
   const auto deadline = Clock::now() + patience;
   while (incoming_.empty() && !is_over_ && Clock::now() < deadline) step(deadline);
   return !incoming_.empty();
 }
 
-Reply Interview::failure(Reply::State state, std::string problem, std::string line) {
+Reply RawSession::failure(Reply::State state, std::string problem, std::string line) {
   is_usable_ = false;
   return {state, std::move(problem), std::move(line), {}, {}};
 }
 
-Reply Interview::silence(std::chrono::milliseconds limit, std::string line) {
+Reply RawSession::silence(std::chrono::milliseconds limit, std::string line) {
   return failure(Reply::State::silent, "no complete reply within " + in_words(limit), std::move(line));
 }
 
-Reply Interview::end(const std::string& where, std::string line) {
+Reply RawSession::end(const std::string& where, std::string line) {
   process_.finish(grace);
   std::string text = (process_.ending().empty() ? "it closed its reply pipe" : "it " + process_.ending()) + " " + where;
   const std::string words = printable(process_.last_words(), 300);
@@ -86,7 +86,7 @@ Reply Interview::end(const std::string& where, std::string line) {
   return failure(Reply::State::ended, text, std::move(line));
 }
 
-bool Interview::await_line(Clock::time_point deadline) {
+bool RawSession::await_line(Clock::time_point deadline) {
   std::size_t seen = 0;
   for (;;) {
     if (incoming_.find('\n', seen) != std::string::npos) return true;
@@ -96,14 +96,14 @@ bool Interview::await_line(Clock::time_point deadline) {
   }
 }
 
-std::string Interview::take_line() {
+std::string RawSession::take_line() {
   const std::size_t newline = incoming_.find('\n');
   std::string line = incoming_.substr(0, newline);
   incoming_.erase(0, newline + 1);
   return line;
 }
 
-bool Interview::moved_to_stdout() {
+bool RawSession::moved_to_stdout() {
   const std::optional<std::string> line = last_object(process_.out().text());
   if (!line) return false;
   const Result<Introduction> parsed = parse_introduction(*line);
@@ -114,7 +114,7 @@ bool Interview::moved_to_stdout() {
   return on_stdout_ = true;
 }
 
-Reply Interview::introduction() {
+Reply RawSession::introduction() {
   const auto begun = Clock::now(), deadline = begun + limits_.describe;
   while (!await_line(std::min(deadline, Clock::now() + tick))) {
     if (!on_stdout_ && incoming_.empty() && moved_to_stdout()) continue;
@@ -128,7 +128,7 @@ Reply Interview::introduction() {
   return {.state = Reply::State::complete, .problem = {}, .line = take_line(), .answer = {}, .sets = {}};
 }
 
-Reply Interview::answer() {
+Reply RawSession::answer() {
   const auto deadline = Clock::now() + limits_.run;
   if (!await_line(deadline)) {
     const std::string begun = incoming_.substr(0, 200);
@@ -160,10 +160,10 @@ Reply Interview::answer() {
   return reply;
 }
 
-Farewell Interview::close(std::chrono::milliseconds patience) {
+Exit RawSession::close(std::chrono::milliseconds patience) {
   const auto begun = Clock::now();
   process_.finish(patience);
-  Farewell farewell;
+  Exit farewell;
   farewell.took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun);
   farewell.ending = process_.ending();
   farewell.by_itself = !farewell.ending.empty();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oracles/picture.h"
+#include "oracles/error_map.h"
 
 #include "oracles/finding.h"
 #include "oracles/operands.h"
@@ -25,7 +25,7 @@ std::vector<std::string> axes_of(const OpVersion& version, std::size_t rank) {
 }
 
 // Halves the longest axis until few enough are left, around `centre`.
-void choose_window(Picture& picture, const Shape& centre, Int most) {
+void choose_window(ErrorMap& picture, const Shape& centre, Int most) {
   picture.extent = picture.shape;
   while (volume(picture.extent) > most) {
     Int& longest = *std::ranges::max_element(picture.extent);
@@ -65,14 +65,14 @@ struct Sight {
     return off.value_or(0) > 0 ? 'i' : '.';
   }
 
-  Picture::Drawn drawn(Int index) const {
+  ErrorMap::Drawn drawn(Int index) const {
     const Element element = answer.element(index);
-    Picture::Drawn out{position(answer.shape(), index),
-                       written(scalar(got, index), answer.dtype()),
-                       wanted(element, answer.dtype()),
-                       "",
-                       "",
-                       ulp(index)};
+    ErrorMap::Drawn out{position(answer.shape(), index),
+                        written(scalar(got, index), answer.dtype()),
+                        wanted(element, answer.dtype()),
+                        "",
+                        "",
+                        ulp(index)};
     if (element.kind != Kind::finite) return out;
     const Interval range = interval(element, element.asked, answer.dtype());
     out.lower = written(range.lower, answer.dtype());
@@ -106,7 +106,7 @@ bool has_values(const Outcome& outcome) {
          std::ranges::none_of(outcome.sets, &std::vector<Tensor>::empty);
 }
 
-void describe(Picture& picture, const Case& c, int output, const Answer& answer) {
+void describe(ErrorMap& picture, const Case& c, int output, const Answer& answer) {
   picture.output = output;
   picture.shape = answer.shape();
   picture.dtype = answer.dtype();
@@ -115,15 +115,15 @@ void describe(Picture& picture, const Case& c, int output, const Answer& answer)
 
 }  // namespace
 
-std::optional<Picture> picture(const Case& c, const Outcome& outcome, const Verdict& verdict,
-                               const Judgement& judgement, Int most_elements, std::size_t most_worst) {
+std::optional<ErrorMap> picture(const Case& c, const Outcome& outcome, const Verdict& verdict,
+                                const Judgement& judgement, Int most_elements, std::size_t most_worst) {
   if (!has_values(outcome) || !c.is_legal()) return std::nullopt;
   const Readings readings = verdict.state == State::contested ? Readings() : verdict.readings;
   if (!oracle_of(c.version).shape(c.call(), readings)) return std::nullopt;
   const auto answers_to = [&](int set) {
     return oracle_of(c.version).answer(c.call(), operands(c, set), readings, judgement.arithmetic);
   };
-  Picture picture;
+  ErrorMap picture;
   // A shape that is another one is all there is to see.
   const Answers first = answers_to(0);
   for (const std::vector<Tensor>& set : outcome.sets)
@@ -134,7 +134,7 @@ std::optional<Picture> picture(const Case& c, const Outcome& outcome, const Verd
         picture.answered = set[output].shape();
       }
   if (picture.answered) return picture;
-  const Bench bench(c, judgement);
+  const Judge bench(c, judgement);
   const std::vector<Offender> wrong = bench.offenders(outcome, read_as(State::fail, readings));
   const std::vector<Offender> weak = bench.offenders(outcome, read_as(State::below, readings));
   if (weak.empty()) return std::nullopt;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/campaign/presentations.h"
+#include "suites/campaign/model_variants.h"
 
 #include <algorithm>
 
 namespace assay::suites {
 namespace {
 
-using Axis = Presentation::Axis;
+using Axis = ModelVariant::Axis;
 
 // The IR version an opset was published with (onnx/docs/Versioning.md, "Released versions").
 int ir_version_of(int opset) {
@@ -23,7 +23,7 @@ class Others {
   Others(const Case& c, const Settings& asked, const Description& backend, int names)
       : c_(c), asked_(asked), backend_(backend), names_(names) {}
 
-  std::vector<Presentation> all() {
+  std::vector<ModelVariant> all() {
     put_weights();
     put_shapes();
     put_opset();
@@ -109,12 +109,12 @@ class Others {
   const Settings& asked_;
   const Description& backend_;
   int names_;
-  std::vector<Presentation> found_;
+  std::vector<ModelVariant> found_;
 };
 
 }  // namespace
 
-std::vector<Presentation> presentations(const Planned& planned, const Settings& asked, const Description& backend,
+std::vector<ModelVariant> presentations(const SuiteCase& planned, const Settings& asked, const Description& backend,
                                         Presenting presenting) {
   if (presenting == Presenting::none) return {};
   // Whether a case is asked otherwise is drawn first: most never have their ways worked out.
@@ -123,7 +123,7 @@ std::vector<Presentation> presentations(const Planned& planned, const Settings& 
   if (presenting == Presenting::sample && draw % one_in != 0) return {};
   if (!planned.c.is_legal()) return {};
   const int names = 1 + static_cast<int>(draw % most_names);
-  std::vector<Presentation> all = Others(planned.c, asked, backend, names).all();
+  std::vector<ModelVariant> all = Others(planned.c, asked, backend, names).all();
   if (presenting == Presenting::all) return all;
   return {std::move(all[draw / one_in % all.size()])};
 }

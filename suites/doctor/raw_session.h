@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interview: a worker spoken to in raw bytes. Worker (worker.h) hides what went wrong behind an Outcome and starts the
+// RawSession: a worker spoken to in raw bytes. Worker (worker.h) hides what went wrong behind an Outcome and starts the
 // program afresh; whoever wants to know what a program does with the protocol asks here.
 #pragma once
 
@@ -27,7 +27,7 @@ struct Reply {
 };
 
 // How a worker ended after its stdin was closed.
-struct Farewell {
+struct Exit {
   bool by_itself = false;  // else it was killed
   bool failed = false;     // ended by a signal or with an exit code that is not 0
   std::string ending;      // "ended with exit code 0"
@@ -35,9 +35,9 @@ struct Farewell {
   std::vector<pid_t> survivors;  // descendants that had left its process group
 };
 
-class Interview {
+class RawSession {
  public:
-  Interview(const std::vector<std::string>& command, const Limits& limits);
+  RawSession(const std::vector<std::string>& command, const Limits& limits);
 
   // Queued; goes out while anything is waited for.
   void send(std::string bytes);
@@ -60,7 +60,7 @@ class Interview {
   std::string_view untaken() const { return incoming_; }
   std::string_view log() const { return process_.out().text(); }
 
-  Farewell close(std::chrono::milliseconds patience);
+  Exit close(std::chrono::milliseconds patience);
 
  private:
   bool step(Clock::time_point until);  // false when no more can come

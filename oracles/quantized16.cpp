@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oracles/levels.h"
+#include "oracles/quantized16.h"
 
 #include "oracles/clones.h"
 
@@ -62,14 +62,14 @@ ASSAY_WIDE void widen_lanes(const std::int32_t* sums, Int count, double start, d
 
 }  // namespace
 
-std::optional<Levels> Levels::of(double largest_cell, double largest_weight, Int terms) {
+std::optional<Quantized16> Quantized16::of(double largest_cell, double largest_weight, Int terms) {
   const double most =
       std::min(std::floor(std::sqrt(0x1.fffffep30 / static_cast<double>(std::max<Int>(terms, 1)))), 32767.0);
   const auto is_moderate = [](double size) { return 0x1p-60 <= size && size <= 0x1p60; };
   if (most < 256 || !is_moderate(largest_cell) || !is_moderate(largest_weight)) return std::nullopt;
   // Rounded towards 0, so that no magnitude comes to lie above the highest level.
   const auto scale = [&](double largest) { return std::nextafter(static_cast<float>(most / largest), 0.0f); };
-  return Levels{scale(largest_cell), scale(largest_weight)};
+  return Quantized16{scale(largest_cell), scale(largest_weight)};
 }
 
 void pack_levels(const float* a, const float* b, Int count, float scale, std::int32_t* to) {

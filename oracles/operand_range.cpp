@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oracles/survey.h"
+#include "oracles/operand_range.h"
 
 #include "oracles/clones.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 // Of numbers without a sign the bits are ordered as the numbers are; g++ takes the least of integers side by side, of
 // floats one by one, for the sake of NaN.
-ASSAY_WIDE void survey_floats(const float* from, Int count, Survey& out) {
+ASSAY_WIDE void survey_floats(const float* from, Int count, OperandRange& out) {
   constexpr std::uint32_t none = 0x7f800000u;
   std::uint32_t finest = none, coarsest = 0, largest = 0, least = none;
   for (Int i = 0; i < count; ++i) {
@@ -32,7 +32,7 @@ ASSAY_WIDE void survey_floats(const float* from, Int count, Survey& out) {
   out.largest = std::max(out.largest, static_cast<double>(std::bit_cast<float>(largest)));
 }
 
-ASSAY_WIDE void survey_doubles(const double* from, Int count, Survey& out) {
+ASSAY_WIDE void survey_doubles(const double* from, Int count, OperandRange& out) {
   constexpr std::int64_t none = std::int64_t{0x7ff} << 52;
   std::int64_t finest = none, coarsest = 0, largest = 0, least = none;
   for (Int i = 0; i < count; ++i) {
@@ -51,7 +51,7 @@ ASSAY_WIDE void survey_doubles(const double* from, Int count, Survey& out) {
 }
 
 // Of a run of a tensor of floats.
-void add(const Tensor& tensor, Int first, Int count, Survey& out) {
+void add(const Tensor& tensor, Int first, Int count, OperandRange& out) {
   if (tensor.dtype() == DType::f64) return survey_doubles(tensor.as<double>().data() + first, count, out);
   if (tensor.dtype() == DType::f32) return survey_floats(tensor.as<float>().data() + first, count, out);
   constexpr Int most = 256;
@@ -69,14 +69,14 @@ void add(const Tensor& tensor, Int first, Int count, Survey& out) {
 
 }  // namespace
 
-Survey survey(std::span<const double> values) {
-  Survey out;
+OperandRange survey(std::span<const double> values) {
+  OperandRange out;
   survey_doubles(values.data(), static_cast<Int>(values.size()), out);
   return out;
 }
 
-Survey survey(const Tensor& tensor) {
-  Survey out;
+OperandRange survey(const Tensor& tensor) {
+  OperandRange out;
   add(tensor, 0, tensor.elements(), out);
   return out;
 }
@@ -84,7 +84,7 @@ Survey survey(const Tensor& tensor) {
 SurveyedWeights survey(const Weights& weights, Int maps, Int row) {
   SurveyedWeights out;
   for (Int map = 0; map < maps; ++map) {
-    Survey of_map;
+    OperandRange of_map;
     if (const Tensor* tensor = weights.tensor())
       add(*tensor, map * row, row, of_map);
     else

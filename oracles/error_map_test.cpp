@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oracles/picture.h"
+#include "oracles/error_map.h"
 
 #include "oracles/expected.h"
 
@@ -23,7 +23,7 @@ Outcome right(const Case& c) {
   return outcome;
 }
 
-std::optional<Picture> drawn(const Case& c, const Outcome& outcome, Int most = 4096) {
+std::optional<ErrorMap> drawn(const Case& c, const Outcome& outcome, Int most = 4096) {
   return picture(c, outcome, judge(c, outcome), {}, most);
 }
 
@@ -36,7 +36,7 @@ TEST_CASE("a picture shows which elements are wrong, and by how much", "[picture
   float& spoiled = outcome.sets[0][0].as<float>()[39];  // [0,1,3,4]: 40
   REQUIRE(spoiled == 40);
   spoiled = 41;
-  const std::optional<Picture> seen = drawn(c, outcome);
+  const std::optional<ErrorMap> seen = drawn(c, outcome);
   REQUIRE(seen);
   CHECK(seen->axes == std::vector<std::string>{"N", "C", "D1", "D2"});
   CHECK(seen->cells == std::string(39, '.') + "w");
@@ -52,7 +52,7 @@ TEST_CASE("a large output is drawn around its worst element", "[picture]") {
   const Case c = read(pool);
   Outcome outcome = right(c);
   outcome.sets[1][0].as<float>()[39] += 1;
-  const std::optional<Picture> seen = drawn(c, outcome, 10);
+  const std::optional<ErrorMap> seen = drawn(c, outcome, 10);
   REQUIRE(seen);
   CHECK(seen->set == 1);
   CHECK(volume(seen->extent) <= 10);
@@ -65,7 +65,7 @@ TEST_CASE("what is no number has no distance, and comes first", "[picture]") {
   Outcome outcome = right(c);
   outcome.sets[0][0].as<float>()[3] = std::numeric_limits<float>::quiet_NaN();
   outcome.sets[0][0].as<float>()[2] += 1;
-  const std::optional<Picture> seen = drawn(c, outcome);
+  const std::optional<ErrorMap> seen = drawn(c, outcome);
   REQUIRE(seen);
   CHECK(seen->cells.substr(0, 5) == "..ws.");
   CHECK_FALSE(seen->ulp[3]);
@@ -76,7 +76,7 @@ TEST_CASE("of another shape both shapes are told, and no values", "[picture]") {
   const Case c = read(pool);
   Outcome outcome = right(c);
   outcome.sets[0][0] = Tensor({DType::f32, {1, 2, 3, 5}});
-  const std::optional<Picture> seen = drawn(c, outcome);
+  const std::optional<ErrorMap> seen = drawn(c, outcome);
   REQUIRE(seen);
   CHECK(seen->answered == Shape{1, 2, 3, 5});
   CHECK(seen->cells.empty());
@@ -86,7 +86,7 @@ TEST_CASE("channels come last where the operator has them last", "[picture]") {
   const Case c = read("com.microsoft:NhwcConv-1 opset=1 ir=8 X=f32[1,3,3,1]~iota:1 W=f32[1,1,1,1]~const:1");
   Outcome outcome = right(c);
   outcome.sets[0][0].as<float>()[0] += 1;
-  const std::optional<Picture> seen = drawn(c, outcome);
+  const std::optional<ErrorMap> seen = drawn(c, outcome);
   REQUIRE(seen);
   CHECK(seen->axes == std::vector<std::string>{"N", "D1", "D2", "C"});
 }

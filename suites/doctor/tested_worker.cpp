@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/doctor/patient.h"
+#include "suites/doctor/tested_worker.h"
 
 #include "reference/case.h"
 #include "reference/onnx_io.h"
@@ -129,32 +129,33 @@ std::vector<Probe> probes(const Description& description, DType type) {
   return all;
 }
 
-Patient::Patient(const std::vector<std::string>& command, const Limits& limits) : command_(command), limits_(limits) {}
+TestedWorker::TestedWorker(const std::vector<std::string>& command, const Limits& limits)
+    : command_(command), limits_(limits) {}
 
-std::unique_ptr<Interview> Patient::another() const {
-  auto interview = std::make_unique<Interview>(command_, limits_);
-  interview->send(describe_line());
-  const Reply reply = interview->introduction();
+std::unique_ptr<RawSession> TestedWorker::another() const {
+  auto session = std::make_unique<RawSession>(command_, limits_);
+  session->send(describe_line());
+  const Reply reply = session->introduction();
   if (!reply.is_complete())
     throw wrong("the program a second time, and " + describe_line(), reply.problem,
                 "assay starts a worker again after each crash, and several side by side: it may hold no lock, no port "
                 "and no file of its own");
-  return interview;
+  return session;
 }
 
-Interview& Patient::worker() {
+RawSession& TestedWorker::worker() {
   if (!has_worker()) interview_.reset();
   if (!interview_) interview_ = another();
   return *interview_;
 }
 
-void Patient::admit(std::unique_ptr<Interview> interview, std::string line, const Description& description) {
-  interview_ = std::move(interview);
+void TestedWorker::admit(std::unique_ptr<RawSession> session, std::string line, const Description& description) {
+  interview_ = std::move(session);
   line_ = std::move(line);
   description_ = description;
 }
 
-Echo Patient::echo(const std::string& line, std::size_t sets) {
+Echo TestedWorker::echo(const std::string& line, std::size_t sets) {
   const Result<Case> parsed = parse_case(line);
   expects(static_cast<bool>(parsed), "the doctor's own models are legal");
   Echo echo{"the model " + line, {}, {}};
@@ -167,13 +168,13 @@ Echo Patient::echo(const std::string& line, std::size_t sets) {
   return echo;
 }
 
-Echo Patient::of_shape(Shape batch_rows_columns, std::size_t sets) {
+Echo TestedWorker::of_shape(Shape batch_rows_columns, std::size_t sets) {
   return echo(probe().line(std::move(batch_rows_columns), weights_), sets);
 }
 
-Echo Patient::good(std::size_t sets) { return of_shape({1, 2, 2}, sets); }
+Echo TestedWorker::good(std::size_t sets) { return of_shape({1, 2, 2}, sets); }
 
-void Patient::check_complete(const Echo& echo, const Reply& reply) const {
+void TestedWorker::check_complete(const Echo& echo, const Reply& reply) const {
   const bool on_stdout = interview_ && interview_->replies_on_stdout();
   if (!reply.is_complete()) throw wrong(echo.what, reply.problem, advice_for(reply, on_stdout));
   if (reply.answer.id != echo.ask.id)
@@ -185,7 +186,7 @@ void Patient::check_complete(const Echo& echo, const Reply& reply) const {
                 "\"sets\" of an answer holds one list for each list in \"sets\" of the request");
 }
 
-void Patient::check_outputs(const Echo& echo, const Reply& reply) const {
+void TestedWorker::check_outputs(const Echo& echo, const Reply& reply) const {
   check_complete(echo, reply);
   if (!has_outputs(reply))
     throw wrong(echo.what, in_words(reply.answer), "it has answered the same kind of request before; why not now?");
@@ -209,13 +210,13 @@ void Patient::check_outputs(const Echo& echo, const Reply& reply) const {
   }
 }
 
-Reply Patient::ask(const Echo& echo) {
+Reply TestedWorker::ask(const Echo& echo) {
   Reply reply = worker().ask(echo.ask);
   check_complete(echo, reply);
   return reply;
 }
 
-void Patient::must_answer(const Echo& echo) { check_outputs(echo, worker().ask(echo.ask)); }
+void TestedWorker::must_answer(const Echo& echo) { check_outputs(echo, worker().ask(echo.ask)); }
 
 bool has_outputs(const Reply& reply) { return reply.is_complete() && reply.answer.kind == Kind::outputs; }
 

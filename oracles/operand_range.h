@@ -23,19 +23,19 @@ namespace assay::oracles {
   return size == 0 ? std::numeric_limits<double>::infinity() : lowest;
 }
 
-struct Survey {
+struct OperandRange {
   bool finite = true;
   double finest = std::numeric_limits<double>::infinity();  // the finest lowest bit; infinite where all are zero
   double coarsest = 0;                                      // the coarsest one; infinite where some are zero
   // Magnitudes; `least` of those that are not zero.
   double largest = 0, least = std::numeric_limits<double>::infinity();
 };
-Survey survey(std::span<const double> values);
-Survey survey(const Tensor& tensor);
+OperandRange survey(std::span<const double> values);
+OperandRange survey(const Tensor& tensor);
 
 // Of the weights as a whole, and of each map the coarsest lowest bit of a weight.
 struct SurveyedWeights {
-  Survey all;
+  OperandRange all;
   std::vector<double> coarsest;
 };
 

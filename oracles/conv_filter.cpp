@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oracles/sweep.h"
+#include "oracles/conv_filter.h"
 
 #include "oracles/clones.h"
-#include "oracles/levels.h"
 #include "oracles/multiply.h"
-#include "oracles/survey.h"
+#include "oracles/operand_range.h"
+#include "oracles/quantized16.h"
 
 #include <algorithm>
 #include <bit>
@@ -78,8 +78,8 @@ struct PhasedAxis {
 
 class Sweeping final : public Piece {
  public:
-  Sweeping(const Sweep& what, const std::function<void(const Patch&, Piece&)>& use) : what_(what), use_(use) {
-    for (const Track& t : what.tracks) {
+  Sweeping(const ConvFilter& what, const std::function<void(const Patch&, Piece&)>& use) : what_(what), use_(use) {
+    for (const WindowAxis& t : what.tracks) {
       taps_ *= t.taps;
       plane_ *= t.windows;
       PhasedAxis& axis = axes_.emplace_back();
@@ -98,7 +98,7 @@ class Sweeping final : public Piece {
     const bool is_small = what.x->dtype() == DType::u8 || what.x->dtype() == DType::i8;
     whole_ = is_small && !what.sizes && terms_ * 255 * 255 <= std::numeric_limits<std::int32_t>::max();
     if (packs_sizes() && what.depth > 1 && what.maps >= 4)
-      levels_ = Levels::of(what.largest_cell, what.largest_weight, terms_);
+      levels_ = Quantized16::of(what.largest_cell, what.largest_weight, terms_);
   }
 
   void run() {
@@ -228,7 +228,7 @@ class Sweeping final : public Piece {
     if (whole_) pair_up(wide_.data(), run, 0, cell_words_.data());
     if (!levels_) return;
     pair_up(size_.data(), run, levels_->of_cell, cell_words_.data());
-    cells_tell_ = Levels::tell(sum_of_levels(cell_words_.data(), (what_.depth + 1) / 2 * run), what_.depth * run);
+    cells_tell_ = Quantized16::tell(sum_of_levels(cell_words_.data(), (what_.depth + 1) / 2 * run), what_.depth * run);
     if (!cells_tell_) return;
     const std::vector<std::int32_t> ones(static_cast<std::size_t>(words_), 0x10001);
     const std::int32_t nothing = 0;
@@ -289,7 +289,7 @@ class Sweeping final : public Piece {
 
   bool weights_tell(Int row, Int block) const {
     const auto first = weight_levels_.begin() + row;
-    return std::all_of(first, first + block, [&](Int sum) { return Levels::tell(sum, terms_); });
+    return std::all_of(first, first + block, [&](Int sum) { return Quantized16::tell(sum, terms_); });
   }
 
   bool packs_sizes() const { return what_.sizes && !what_.pairs; }
@@ -356,7 +356,7 @@ class Sweeping final : public Piece {
     offsets_slab_ = slab_;
     offsets_.clear();
     std::vector<Int> taps;
-    for (const Track& t : what_.tracks) taps.push_back(t.taps);
+    for (const WindowAxis& t : what_.tracks) taps.push_back(t.taps);
     std::vector<Int> in_channel;
     each(taps, [&](const std::vector<Int>& tap) {
       Int phase = 0, shift = 0;
@@ -416,7 +416,7 @@ class Sweeping final : public Piece {
   void fill_axis(const T* from, const std::vector<Int>& phase, std::size_t i, Int to) {
     if (i == axes_.size()) return put(from, 1, 1, to);
     const PhasedAxis& axis = axes_[i];
-    const Track& t = what_.tracks[i];
+    const WindowAxis& t = what_.tracks[i];
     const Int start = axis.first * t.stride - t.before + axis.phases[static_cast<std::size_t>(phase[i])];
     // Cells start + j * stride lie in the input for low <= j < high.
     const Int low = std::clamp<Int>(start >= 0 ? 0 : (-start + t.stride - 1) / t.stride, 0, axis.extent);
@@ -464,7 +464,7 @@ class Sweeping final : public Piece {
     return flat;
   }
 
-  const Sweep& what_;
+  const ConvFilter& what_;
   const std::function<void(const Patch&, Piece&)>& use_;
   std::vector<PhasedAxis> axes_;
   Int taps_ = 1, phases_ = 1, plane_ = 1, terms_ = 1;
@@ -481,7 +481,7 @@ class Sweeping final : public Piece {
   // Of whole numbers and of levels: words of two terms, and the sum of the levels of each map and window.
   Int words_ = 1;
   bool whole_ = false, cells_tell_ = false;
-  std::optional<Levels> levels_;
+  std::optional<Quantized16> levels_;
   std::vector<std::int32_t> cell_words_, weight_words_, word_sums_, cell_levels_;
   std::vector<Int> weight_levels_;
 };
@@ -503,6 +503,6 @@ Strides channels_last(Int channels, std::span<const Int> plane) {
   return dense(channels * volume(plane), 1, channels, plane);
 }
 
-void sweep(const Sweep& what, const std::function<void(const Patch&, Piece&)>& use) { Sweeping(what, use).run(); }
+void sweep(const ConvFilter& what, const std::function<void(const Patch&, Piece&)>& use) { Sweeping(what, use).run(); }
 
 }  // namespace assay::oracles

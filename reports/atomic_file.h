@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draft: a file that takes its name only when it is finished, so that nobody ever reads half a report.
+// AtomicFile: a file that takes its name only when it is finished, so that nobody ever reads half a report.
 #pragma once
 
 #include <filesystem>
@@ -8,13 +8,13 @@
 
 namespace assay::reports {
 
-class Draft {
+class AtomicFile {
  public:
   // Opens a temporary file beside `target`. Throws InputError where the target cannot be written: before the work.
-  explicit Draft(const std::filesystem::path& target);
-  ~Draft();
-  Draft(const Draft&) = delete;
-  Draft& operator=(const Draft&) = delete;
+  explicit AtomicFile(const std::filesystem::path& target);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
 
   std::ostream& out() { return file_; }
   // Gives the draft its name. Throws InputError where the disk is full.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picture: an output element by element, as a person looks at it: where it is wrong and by how much. Made for the few
+// ErrorMap: an output element by element, as a person looks at it: where it is wrong and by how much. Made for the few
 // cases a report shows; what is right and wrong is the judge's word.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace assay::oracles {
 
-struct Picture {
+struct ErrorMap {
   struct Drawn {
     Shape index;
     std::string got, want, lower, upper;  // the ends of the interval asked for; empty where the element is no number
@@ -33,7 +33,7 @@ struct Picture {
 };
 
 // Of outputs whose values or shape made a verdict; none of anything else, nor of an empty output.
-std::optional<Picture> picture(const Case& c, const Outcome& outcome, const Verdict& verdict,
-                               const Judgement& judgement = {}, Int most_elements = 4096, std::size_t most_worst = 16);
+std::optional<ErrorMap> picture(const Case& c, const Outcome& outcome, const Verdict& verdict,
+                                const Judgement& judgement = {}, Int most_elements = 4096, std::size_t most_worst = 16);
 
 }  // namespace assay::oracles

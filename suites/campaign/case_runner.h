@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inquiry: what one job does about the cases it was handed. It says what to ask next, judges what came back, and sees
-// to what is owed: a failing case is confirmed (confirmation.h), a refused pack asked in halves, some cases asked in
-// another presentation or beside the related questions of a law.
+// CaseRunner: what one job does about the cases it was handed. It says what to ask next, judges what came back, and
+// sees to what is owed: a failing case is confirmed (confirmation.h), a refused pack asked in halves, some cases asked
+// in another presentation or beside the related questions of a law.
 #pragma once
 
 #include "oracles/verdict.h"
 #include "suites/campaign/confirmation.h"
-#include "suites/campaign/presentations.h"
+#include "suites/campaign/model_variants.h"
 #include "suites/campaign/signature.h"
 #include "suites/planning/laws.h"
 #include "suites/planning/suite.h"
@@ -25,9 +25,9 @@ struct Question {
   enum class Purpose { first, alone, twice, otherwise, law };
   Purpose purpose = Purpose::first;
   std::vector<std::size_t> cases;            // of the suite; several only where they are nodes of one model
-  std::optional<Presentation> presentation;  // of `otherwise`
+  std::optional<ModelVariant> presentation;  // of `otherwise`
   // Of `law`: which of its related questions.
-  std::shared_ptr<const LawAsked> law = {};
+  std::shared_ptr<const RelatedCases> law = {};
   std::size_t part = 0;
   std::vector<Operands> data = {};  // of a case that is asked as it stands: drawn when it is asked, judged by
   // Where it was asked: what ran in the same process before.
@@ -37,20 +37,20 @@ struct Question {
 };
 
 // A case that is done with.
-struct Conclusion {
+struct CaseResult {
   std::size_t index = 0;
   oracles::Verdict verdict;
   std::vector<Mark> marks;
   oracles::Outcome outcome;  // what the verdict is about
 };
 
-class Inquiry {
+class CaseRunner {
  public:
   // `session`: of the process that runs its cases.
-  Inquiry(const Suite& suite, const Conduct& conduct, const Description& backend, Experience& experience,
-          Confirmation& confirmation, Session& session)
+  CaseRunner(const Suite& suite, const RunOptions& run_options, const Description& backend, Experience& experience,
+             Confirmation& confirmation, Session& session)
       : suite_(suite),
-        conduct_(conduct),
+        conduct_(run_options),
         backend_(backend),
         experience_(experience),
         confirmation_(confirmation),
@@ -63,7 +63,7 @@ class Inquiry {
   // Notes that a question was put to the process of this number, or that this one took it over.
   void note_asked(Question& question, int process);
   // The cases this answer settles. Throws BrokenPromise naming the case.
-  std::vector<Conclusion> conclude(Question question, oracles::Outcome outcome);
+  std::vector<CaseResult> conclude(Question question, oracles::Outcome outcome);
 
  private:
   struct Open {
@@ -74,22 +74,22 @@ class Inquiry {
     std::vector<Tensor> lawful;  // the answers to the related questions of one law
   };
 
-  const Planned& planned(const Question& question) const { return suite_.cases[question.cases.front()]; }
-  void settle_pack(const Question& question, const oracles::Outcome& outcome, std::vector<Conclusion>& done);
-  void settle(const Question& question, Answered&& answered, std::vector<Conclusion>& done);
+  const SuiteCase& planned(const Question& question) const { return suite_.cases[question.cases.front()]; }
+  void settle_pack(const Question& question, const oracles::Outcome& outcome, std::vector<CaseResult>& done);
+  void settle(const Question& question, Answered&& answered, std::vector<CaseResult>& done);
   Steps steps_of(const Question& question) const;
   void compare_with_pack(std::size_t index, std::vector<Mark>& marks, const oracles::Verdict& alone);
   void note_twice(Open& open, const oracles::Outcome& outcome);
-  void note_presentation(Open& open, const Planned& planned, const Presentation& other,
+  void note_presentation(Open& open, const SuiteCase& planned, const ModelVariant& other,
                          const oracles::Outcome& outcome);
   void owe_laws(std::size_t index, std::deque<Question>& owed, std::vector<Mark>& marks) const;
-  void note_law(Open& open, const Planned& planned, Question& question, oracles::Outcome outcome);
-  std::string breach_alone(const Planned& planned, const LawAsked& law);
-  void proceed(std::size_t index, std::vector<Conclusion>& done);
+  void note_law(Open& open, const SuiteCase& planned, Question& question, oracles::Outcome outcome);
+  std::string breach_alone(const SuiteCase& planned, const RelatedCases& law);
+  void proceed(std::size_t index, std::vector<CaseResult>& done);
   std::deque<Question> owed_for(std::size_t index, const Answered& answered) const;
 
   const Suite& suite_;
-  const Conduct& conduct_;
+  const RunOptions& conduct_;
   const Description& backend_;
   Experience& experience_;
   Confirmation& confirmation_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/sandbox/watch.h"
+#include "suites/sandbox/resource_monitor.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -24,26 +24,26 @@ void come_first() {
   ::pthread_setschedparam(::pthread_self(), SCHED_RR, &lowest);
 }
 
-class Watch {
+class ResourceMonitor {
  public:
-  static Watch& instance() {
-    static Watch* const watch = new Watch;  // its thread may outlive the statics
+  static ResourceMonitor& instance() {
+    static ResourceMonitor* const watch = new ResourceMonitor;  // its thread may outlive the statics
     return *watch;
   }
 
-  void add(Watched& watched) {
+  void add(MonitoredProcess& watched) {
     const std::lock_guard lock(mutex_);
     watched_.insert(&watched);
     arrived_.notify_one();
   }
 
-  void remove(Watched& watched) {
+  void remove(MonitoredProcess& watched) {
     const std::lock_guard lock(mutex_);
     watched_.erase(&watched);
   }
 
  private:
-  Watch() {
+  ResourceMonitor() {
     std::thread([this] { serve(); }).detach();
   }
 
@@ -53,7 +53,7 @@ class Watch {
       std::unique_lock lock(mutex_);
       arrived_.wait(lock, [&] { return !watched_.empty(); });
       bool is_urgent = false;
-      for (Watched* each : watched_) is_urgent |= each->look();
+      for (MonitoredProcess* each : watched_) is_urgent |= each->look();
       lock.unlock();
       std::this_thread::sleep_for(is_urgent ? soon : tick);
     }
@@ -61,27 +61,28 @@ class Watch {
 
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::set<Watched*> watched_;
+  std::set<MonitoredProcess*> watched_;
 };
 
 }  // namespace
 
-Watched::Watched(const Cell& cell, const Bounds& bounds) : cell_(cell), memory_(bounds.memory), tasks_(bounds.tasks) {
-  Watch::instance().add(*this);
+MonitoredProcess::MonitoredProcess(const Sandbox& cell, const Bounds& bounds)
+    : cell_(cell), memory_(bounds.memory), tasks_(bounds.tasks) {
+  ResourceMonitor::instance().add(*this);
 }
 
-void Watched::end() { Watch::instance().remove(*this); }
+void MonitoredProcess::end() { ResourceMonitor::instance().remove(*this); }
 
-bool Watched::look() {
-  if (excess_ != Excess::none) return false;
+bool MonitoredProcess::look() {
+  if (excess_ != LimitExceeded::none) return false;
   const std::size_t memory = memory_;
-  const Census census = cell_.census(tasks_);
-  resident_ = census.resident;
-  if (census.resident > memory) excess_ = Excess::memory;
-  if (census.tasks > tasks_) excess_ = Excess::tasks;  // the cause, where both are exceeded
-  if (excess_ == Excess::memory) cell_.clear();
-  if (excess_ == Excess::tasks) cell_.kill();  // at once: what forks on outruns who ends it one by one
-  return census.resident > memory / 2;
+  const Usage usage = cell_.usage(tasks_);
+  resident_ = usage.resident;
+  if (usage.resident > memory) excess_ = LimitExceeded::memory;
+  if (usage.tasks > tasks_) excess_ = LimitExceeded::tasks;  // the cause, where both are exceeded
+  if (excess_ == LimitExceeded::memory) cell_.clear();
+  if (excess_ == LimitExceeded::tasks) cell_.kill();  // at once: what forks on outruns who ends it one by one
+  return usage.resident > memory / 2;
 }
 
 }  // namespace assay::suites

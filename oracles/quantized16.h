@@ -18,12 +18,12 @@
 
 namespace assay::oracles {
 
-struct Levels {
+struct Quantized16 {
   float of_cell = 0, of_weight = 0;  // levels per unit: 1 / c, 1 / d
 
   // None where there would be less than 256 levels, or where single might over- or underflow.
-  static std::optional<Levels> of(double largest_cell, double largest_weight, Int terms);
-  // Levels of this mean are fine enough: bounds lie within an eighth of A.
+  static std::optional<Quantized16> of(double largest_cell, double largest_weight, Int terms);
+  // Quantized16 of this mean are fine enough: bounds lie within an eighth of A.
   static bool tell(Int sum, Int count) { return sum >= 16 * count; }
 
   double unit() const { return 1 / (static_cast<double>(of_cell) * static_cast<double>(of_weight)); }  // c d

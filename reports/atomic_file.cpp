@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/draft.h"
+#include "reports/atomic_file.h"
 
 #include "reference/result.h"
 
@@ -18,7 +18,7 @@ fs::path resolved(const fs::path& target) {
 
 }  // namespace
 
-Draft::Draft(const fs::path& target) : target_(resolved(target)), temporary_(target_) {
+AtomicFile::AtomicFile(const fs::path& target) : target_(resolved(target)), temporary_(target_) {
   std::error_code failure;
   const fs::file_status status = fs::status(target_, failure);
   if (fs::exists(status) && !fs::is_regular_file(status))
@@ -28,13 +28,13 @@ Draft::Draft(const fs::path& target) : target_(resolved(target)), temporary_(tar
   if (!file_) throw InputError("cannot write " + target.string() + "; check that its folder exists and may be written");
 }
 
-Draft::~Draft() {
+AtomicFile::~AtomicFile() {
   file_.close();
   std::error_code ignored;
   if (!temporary_.empty()) fs::remove(temporary_, ignored);
 }
 
-void Draft::finish() {
+void AtomicFile::finish() {
   file_.close();
   std::error_code failure;
   if (file_) fs::rename(temporary_, target_, failure);

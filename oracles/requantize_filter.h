@@ -14,8 +14,8 @@ namespace assay::oracles {
 // a is exact in double. M' is within 2^-51 of M, so a M' within 2^-50 |a M| of a M: where a M' is further than that
 // from a tie, both round alike, in either order of rounding and adding. Where M' = M has so few bits that a M' is exact
 // too, ties are decided as well.
-struct Requantising {
-  Sweep sweep;  // without sizes
+struct RequantizeFilter {
+  ConvFilter sweep;  // without sizes
   Strides to;
   std::vector<double> scale;  // M' per map
   std::vector<bool> exact;    // per map: |a| < 2^32 times M' is M' itself and exact
@@ -24,10 +24,10 @@ struct Requantising {
   double most = 0x1p31;  // |a| beyond is left undecided
 };
 // Right means RN here: every other answer stays undecided.
-Screening screen(const Requantising& sums, const Tensor& got, const Screen& how);
+Screening screen(const RequantizeFilter& sums, const Tensor& got, const Screen& how);
 
 // Tells whether some sum is beyond 32 bits; whether some a M is within `share` (|a M| + |zero|) of a tie, given to
 // `at_tie` by its row-major index until it says true.
-bool leaves_32_bits(const Requantising& sums, double share, const std::function<bool(Int)>& at_tie);
+bool leaves_32_bits(const RequantizeFilter& sums, double share, const std::function<bool(Int)>& at_tie);
 
 }  // namespace assay::oracles

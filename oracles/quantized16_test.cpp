@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bounds by levels against the exact sum of magnitudes, and whole numbers against plain arithmetic, in every width of
 // the loops that add them.
-#include "oracles/levels.h"
+#include "oracles/quantized16.h"
 
 #include "oracles/exact.h"
 #include "oracles/multiply.h"
@@ -72,7 +72,7 @@ TEST_CASE("Bounds by levels hold the sum of magnitudes", "[filter]") {
       w.push_back(static_cast<double>(random() % 2 ? size : -size));
       largest_w = std::max(largest_w, static_cast<double>(size));
     }
-    const auto levels = Levels::of(largest_x, largest_w, terms);
+    const auto levels = Quantized16::of(largest_x, largest_w, terms);
     REQUIRE(levels.has_value() == (largest_x > 0 && largest_w > 0));
     if (!levels) continue;
     Words of(words, maps);
@@ -95,18 +95,18 @@ TEST_CASE("Bounds by levels hold the sum of magnitudes", "[filter]") {
       const Dyadic exact = exact_magnitude(x, w, terms, m), rounding = scalar_of(most * 0x1p-50).value();
       REQUIRE(exact <= scalar_of(most).value() + rounding);
       REQUIRE(scalar_of(least).value() - rounding <= exact);
-      const bool tell = Levels::tell(cells, terms) && Levels::tell(weights, terms);
+      const bool tell = Quantized16::tell(cells, terms) && Quantized16::tell(weights, terms);
       if (tell && kinds[0] < 2 && kinds[1] < 2) REQUIRE(most - least <= most / 4);
     }
   }
 }
 
 TEST_CASE("Levels need room: not for sums of 32,768 terms, nor of numbers that single may lose", "[filter]") {
-  CHECK(Levels::of(1, 1, 32767).has_value());
-  CHECK_FALSE(Levels::of(1, 1, 32768).has_value());
-  CHECK_FALSE(Levels::of(0x1p61, 1, 9).has_value());
-  CHECK_FALSE(Levels::of(1, 0x1p-61, 9).has_value());
-  CHECK_FALSE(Levels::of(0, 1, 9).has_value());
+  CHECK(Quantized16::of(1, 1, 32767).has_value());
+  CHECK_FALSE(Quantized16::of(1, 1, 32768).has_value());
+  CHECK_FALSE(Quantized16::of(0x1p61, 1, 9).has_value());
+  CHECK_FALSE(Quantized16::of(1, 0x1p-61, 9).has_value());
+  CHECK_FALSE(Quantized16::of(0, 1, 9).has_value());
 }
 
 TEST_CASE("Whole numbers of 8 bits and their zero points add up exactly, at the largest sum too", "[filter]") {

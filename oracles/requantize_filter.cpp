@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oracles/requantising.h"
+#include "oracles/requantize_filter.h"
 
 #include "oracles/clones.h"
 #include "oracles/decide.h"
@@ -58,21 +58,21 @@ void read_integers(const T* from, Int step, Steps& c) {
   for (Int i = 0; i < c.count; ++i) c.got[static_cast<std::size_t>(i)] = static_cast<double>(from[i * step]);
 }
 
-bool has_empty_window(const Sweep& sweep) {
+bool has_empty_window(const ConvFilter& sweep) {
   if (!sweep.bias.empty()) return false;
-  return sweep.depth == 0 || std::ranges::any_of(sweep.tracks, [](const Track& t) {
+  return sweep.depth == 0 || std::ranges::any_of(sweep.tracks, [](const WindowAxis& t) {
            return std::ranges::any_of(counts_of(t).inside, [](double inside) { return inside == 0; });
          });
 }
 
-Grid grid_of(const Requantising& sums, Int map) {
+Grid grid_of(const RequantizeFilter& sums, Int map) {
   const auto at = static_cast<std::size_t>(map);
   return {sums.scale[at], sums.zero, sums.low, sums.high, sums.most, sums.exact[at], sums.adds_first};
 }
 
 // Calls f(steps, map, index of the first, distance) for one run of sums after the other.
 template <class F>
-void each_run(const Requantising& sums, F&& f) {
+void each_run(const RequantizeFilter& sums, F&& f) {
   Steps c;
   sweep(sums.sweep, [&](const Patch& patch, Piece&) {
     const Int step = sums.to.cell.empty() ? 1 : sums.to.cell.back();
@@ -86,7 +86,7 @@ void each_run(const Requantising& sums, F&& f) {
 
 }  // namespace
 
-Screening screen(const Requantising& sums, const Tensor& got, const Screen& how) {
+Screening screen(const RequantizeFilter& sums, const Tensor& got, const Screen& how) {
   Screening out;
   Sampler sampler(how.seed);
   out.has_empty = has_empty_window(sums.sweep);
@@ -117,7 +117,7 @@ Screening screen(const Requantising& sums, const Tensor& got, const Screen& how)
   return out;
 }
 
-bool leaves_32_bits(const Requantising& sums, double share, const std::function<bool(Int)>& at_tie) {
+bool leaves_32_bits(const RequantizeFilter& sums, double share, const std::function<bool(Int)>& at_tie) {
   bool leaves = false, told = false;
   each_run(sums, [&](Steps& c, Int map, Int first, Int step) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(c.count); ++i)

@@ -12,7 +12,7 @@
 
 namespace assay::suites {
 
-struct Presentation {
+struct ModelVariant {
   enum class Axis { weights, shapes, opset, ir_version, settings };
   Axis axis = Axis::shapes;
   // "weights=inputs", "shapes=absent", "opset=20", "ir=3", "optimization=none", "threads=2", "names=7", "outputs=bound"
@@ -26,7 +26,7 @@ struct Presentation {
 
 // The other ways to ask a legal case, in the order of the axes; those which the backend's capabilities exclude are left
 // out. `sample` takes one way for about an eighth of the cases, picked by the id of the case.
-std::vector<Presentation> presentations(const Planned& planned, const Settings& asked, const Description& backend,
+std::vector<ModelVariant> presentations(const SuiteCase& planned, const Settings& asked, const Description& backend,
                                         Presenting presenting);
 
 }  // namespace assay::suites
