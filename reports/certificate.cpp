@@ -232,7 +232,8 @@ void write_body(const Report& report, const Sealing& sealing, std::ostream& out)
 
 std::optional<std::string> obstacle(const Report& report) {
   if (!report.suite.complete)
-    return "it takes the whole suite: leave out --ops and --types, and let --suite be default or full and --cases at least " +
+    return "it takes the whole suite: leave out --ops and --types, and let --suite be default or full and --cases at "
+           "least " +
            std::to_string(suites::default_generated);
   if (!report.campaign.is_complete()) return "the run was interrupted";
   if (report.agreed.baseline) return "a baseline excuses breaches that nobody stands for; use --expectations";

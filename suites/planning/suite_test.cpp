@@ -191,7 +191,8 @@ TEST_CASE("the short suite is a part of the default one, and that of the full on
     for (const SuiteCase& p : plan("suites", request).cases) all.insert(p.line);
     return all;
   };
-  const std::set<std::string> few = lines(Length::abridged), usual = lines(Length::standard), many = lines(Length::full);
+  const std::set<std::string> few = lines(Length::abridged), usual = lines(Length::standard),
+                              many = lines(Length::full);
   CHECK(std::ranges::includes(usual, few));
   CHECK(std::ranges::includes(many, usual));
   CHECK(many.size() > 6 * usual.size());

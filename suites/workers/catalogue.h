@@ -27,8 +27,8 @@ struct CatalogueEntry {
   std::vector<std::string> command;  // the worker
   std::string script;                // how a script of a finding asks it in Python (script.h), in tools/backends
   std::map<std::string, std::string> environment;
-  int pack = 1;                // how many independent nodes one model may hold
-  int recycle = 0;             // a fresh worker after that many models; 0: never
+  int pack = 1;                   // how many independent nodes one model may hold
+  int recycle = 0;                // a fresh worker after that many models; 0: never
   std::string suite = "default";  // or "short": too slow for the whole suite
 };
 

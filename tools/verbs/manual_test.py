@@ -56,7 +56,7 @@ class Completion(unittest.TestCase):
         self.assertIn("golden", self.of("assay "))
         self.assertNotIn("complete", self.of("assay "), "it is for scripts")
         self.assertEqual(self.of("assay certify --ba"), ["--backend", "--baseline"])
-        self.assertEqual(self.of("assay certify --suite "), ["full", "short"])
+        self.assertEqual(self.of("assay certify --suite "), ["default", "full", "short"])
         self.assertEqual(self.of("assay certify --suite=f"), ["--suite=full"])
         self.assertEqual(self.of("assay certify --strict --level L2"), ["L2", "L2t"])
         self.assertEqual(self.of("assay certify --ops Conv,Deform"), ["Conv,DeformConv", "Conv,DeformConv-19", "Conv,DeformConv-22"])
