@@ -5,10 +5,7 @@
 //
 // with C = dim(W,1), g = m / (M / group). A tap that falls outside X contributes no term (A12).
 #include "reference/convolution.h"
-#include "reference/engine.h"
-
-#include <algorithm>
-#include <cmath>
+#include "reference/fast/kernels.h"
 
 namespace assay {
 namespace {
@@ -30,56 +27,13 @@ void convolve(const Call& call, std::span<const T> x, std::span<const T> w, std:
   });
 }
 
-// The same through the engine, which multiplies padding by weights where the loop above leaves it out: both are exact
-// as long as the weights are finite.
-template <class T>
-void convolve_fast(const Call& call, std::span<const T> x, std::span<const T> w, std::span<const T> bias,
-                   std::span<T> y, int threads) {
-  using Accumulator = accumulator_t<T>;
-  const Convolution conv(call);
-  const engine::Extent extent{conv.batch, conv.group, conv.maps / conv.group, conv.depth};
-  if (!engine::pays(conv.window, extent)) return convolve(call, x, w, bias, y);
-  const engine::Plan plan = engine::plan(conv.window, extent);
-  std::vector<Accumulator> x_room, w_room, bias_room;
-  const std::span<const Accumulator> weights = engine::lanes(w, w_room);
-  if (plan.pads && !engine::is_finite(weights)) return convolve(call, x, w, bias, y);
-
-  const std::span<const Accumulator> cells = engine::lanes(x, x_room);
-  const Int x_plane = volume(conv.window.input()), y_plane = volume(conv.window.output());
-  engine::Task<Accumulator> task{.plan = plan, .weights = weights, .start = engine::lanes(bias, bias_room)};
-  task.data = [&](const engine::Piece& piece) {
-    return cells.data() + (piece.image * conv.channels + piece.group * conv.depth) * x_plane;
-  };
-  task.pack = [&](const engine::Piece& piece, Accumulator* to, Int pitch) {
-    engine::pack(plan, conv.window, piece, to, pitch, task.data(piece));
-  };
-  task.finish = [&](Int n, Int m, Int window, std::span<const Accumulator> sums) {
-    engine::write(sums, y.subspan(static_cast<std::size_t>((n * conv.maps + m) * y_plane + window), sums.size()));
-  };
-  engine::run(task, threads);
-}
-
-template <class F>
-Tensor with_types(const Call& call, std::span<const Tensor* const> in, F&& f) {
+Tensor compute(const Call& call, std::span<const Tensor* const> in) {
   Tensor y({call.type("X").dtype, output_shape(call)});
   for_float(y.dtype(), [&]<class T>() {
-    f(in[0]->as<T>(), in[1]->as<T>(), in.size() > 2 && in[2] ? in[2]->as<T>() : std::span<const T>{}, y.as<T>());
+    const std::span<const T> bias = in.size() > 2 && in[2] ? in[2]->as<T>() : std::span<const T>{};
+    convolve<T>(call, in[0]->as<T>(), in[1]->as<T>(), bias, y.as<T>());
   });
   return y;
-}
-
-Tensor compute(const Call& call, std::span<const Tensor* const> in) {
-  return with_types(call, in,
-                    [&]<class T>(std::span<const T> x, std::span<const T> w, std::span<const T> bias, std::span<T> y) {
-                      convolve(call, x, w, bias, y);
-                    });
-}
-
-Tensor compute_fast(const Call& call, std::span<const Tensor* const> in, int threads) {
-  return with_types(call, in,
-                    [&]<class T>(std::span<const T> x, std::span<const T> w, std::span<const T> bias, std::span<T> y) {
-                      convolve_fast(call, x, w, bias, y, threads);
-                    });
 }
 
 bool kernel_matches_w(const Call& c) {
@@ -134,7 +88,7 @@ const Operator& conv() {
       .shaping(Shaping::window)
       .shape(output_shape)
       .kernel(compute)
-      .fast(compute_fast);
+      .fast(fast::conv);
   return op;
 }
 // clang-format on

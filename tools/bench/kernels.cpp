@@ -7,7 +7,7 @@
 //   peak/…                what this core can do at most: registers only, or a copy beyond the second cache
 //
 // --write FOLDER writes each layer as NAME/model.onnx and NAME/input_N.pb instead, for bench_peers.py.
-#include "reference/engine.h"
+#include "reference/fast/engine.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
 #include "tools/held_memory.h"

@@ -3,7 +3,7 @@
 // the four words below defined; alone it is the portable one.
 //
 //   sums[m][o] = start[m] + sum over k of w[m][k] * x[o + offset[k]]         k ascending, one rounding per operation
-#include "reference/engine.h"
+#include "reference/fast/engine.h"
 
 #include <cstring>
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reference/engine.h"
+#include "reference/fast/engine.h"
 
-#include "reference/engine_mac.h"
+#include "reference/fast/engine_mac.h"
 
 #include <cstdlib>
 #include <future>
@@ -17,20 +17,20 @@
 #define ASSAY_TARGET __attribute__((target("avx2,f16c")))
 #define ASSAY_VECTOR 32
 #define ASSAY_TALL 6
-#include "reference/engine_mac.h"
+#include "reference/fast/engine_mac.h"
 
 #define ASSAY_INSTRUCTIONS avx512
 #define ASSAY_TARGET __attribute__((target("avx512f,avx512bw,f16c")))
 #define ASSAY_VECTOR 64
 #define ASSAY_TALL 12
-#include "reference/engine_mac.h"
+#include "reference/fast/engine_mac.h"
 
 #define ASSAY_INSTRUCTIONS avx512_vnni
 #define ASSAY_TARGET __attribute__((target("avx512f,avx512bw,avx512vnni,f16c")))
 #define ASSAY_VECTOR 64
 #define ASSAY_TALL 12
 #define ASSAY_FOURFOLD
-#include "reference/engine_mac.h"
+#include "reference/fast/engine_mac.h"
 #endif
 
 namespace assay::engine {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine is held to the naive loops bit by bit, on random geometries from a seed that changes with every run.
-#include "reference/engine.h"
+#include "reference/fast/engine.h"
 
 #include "reference/operator.h"
 

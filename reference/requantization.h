@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requantization: from exact integer sums to 8-bit integers, by scales and zero points.
+#pragma once
+
+#include "reference/tensor.h"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace assay {
+
+// Widens a quantized tensor, or a bias, to integers.
+inline std::vector<Int> integers(const Tensor& tensor) {
+  const auto widen = [](auto span) { return std::vector<Int>(span.begin(), span.end()); };
+  if (tensor.dtype() == DType::u8) return widen(tensor.as<std::uint8_t>());
+  if (tensor.dtype() == DType::i8) return widen(tensor.as<std::int8_t>());
+  return widen(tensor.as<std::int32_t>());
+}
+
+// Returns the parameter of map m: its own, or the only one.
+template <class List>
+auto of_map(const List& list, Int m) {
+  return list[list.size() == 1 ? 0 : static_cast<std::size_t>(m)];
+}
+
+// Clamps a value; a NaN to the least.
+constexpr double between(double value, double least, double most) {
+  const double low = value > least ? value : least;
+  return low < most ? low : most;
+}
+
+// Returns a sum in steps of y, before its zero point; rint rounds ties to even in the default rounding mode. Where the
+// scales leave no number, the least.
+inline double requantized(double sum, double x_scale, double w_scale, double y_scale) {
+  return std::rint(between(sum * x_scale * w_scale / y_scale, -1e9, 1e9));
+}
+
+// Clamps a whole number to the ends of T.
+template <class T>
+T saturated(double value) {
+  return static_cast<T>(
+      static_cast<std::int32_t>(between(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max())));
+}
+
+}  // namespace assay
