@@ -86,23 +86,14 @@ std::vector<std::string> constraint_ids(const Definition& definition) {
   return ids;
 }
 
-// Every attribute of any version, in the order in which versions bring them.
-std::vector<AttributeSpec> attributes_ever(const Operator& op) {
-  std::vector<AttributeSpec> all;
-  for (const Definition& version : op.versions())
-    for (const AttributeSpec& spec : version.attributes)
-      if (std::ranges::find(all, spec.name, &AttributeSpec::name) == all.end()) all.push_back(spec);
-  return all;
-}
-
 // Where the version has the attribute this breaks nothing, and is drawn again.
 bool attribute_of_another_version(Case& c) {
-  for (const AttributeSpec& spec : attributes_ever(*find_operator(c.version.domain, c.version.name))) {
-    if (c.definition().attribute(spec.name) || c.definition().input(spec.name) || chance(40)) continue;
-    if (spec.kind == AttributeSpec::Kind::integer) c.node.attribute(spec.name, Attribute(between(0, 1)));
-    if (spec.kind == AttributeSpec::Kind::ints) {
+  for (const AttributeSpec* const spec : find_operator(c.version.domain, c.version.name)->attributes_ever()) {
+    if (c.definition().attribute(spec->name) || c.definition().input(spec->name) || chance(40)) continue;
+    if (spec->kind == AttributeSpec::Kind::integer) c.node.attribute(spec->name, Attribute(between(0, 1)));
+    if (spec->kind == AttributeSpec::Kind::ints) {
       const auto rank = static_cast<Int>(c.node.inputs.at(c.definition().inputs.front().name).type.shape.size());
-      c.node.attribute(spec.name, Ints(static_cast<std::size_t>(std::max<Int>(1, rank - 2)), between(1, 2)));
+      c.node.attribute(spec->name, Ints(static_cast<std::size_t>(std::max<Int>(1, rank - 2)), between(1, 2)));
     }
     return true;
   }
@@ -177,10 +168,10 @@ std::vector<std::string> breakable(const Definition& definition) {
   std::erase(ids, "G3");
   const auto is_required = [](const AttributeSpec& spec) { return spec.required; };
   if (definition.inputs.size() == 1 && std::ranges::none_of(definition.attributes, is_required)) std::erase(ids, "G1");
-  const auto is_own = [&](const AttributeSpec& spec) {
-    return definition.attribute(spec.name) || definition.input(spec.name);
+  const auto is_own = [&](const AttributeSpec* spec) {
+    return definition.attribute(spec->name) || definition.input(spec->name);
   };
-  if (std::ranges::all_of(attributes_ever(op), is_own)) std::erase(ids, "G2");
+  if (std::ranges::all_of(op.attributes_ever(), is_own)) std::erase(ids, "G2");
   std::erase_if(ids, [&](const std::string& id) { return !family_of(definition).is_breakable(definition, id); });
   return ids;
 }

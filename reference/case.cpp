@@ -133,16 +133,9 @@ std::vector<std::string> parameter_order(const Definition& own, std::vector<Para
   return names;
 }
 
-std::vector<std::string> attribute_order(const Operator& op) {
-  std::vector<std::string> names;
-  for (const Definition& version : op.versions())
-    for (const AttributeSpec& spec : version.attributes)
-      if (std::ranges::find(names, spec.name) == names.end()) names.push_back(spec.name);
-  return names;
-}
-
 std::vector<std::string> known_keys(const Operator& op) {
-  std::vector<std::string> names = attribute_order(op);
+  std::vector<std::string> names;
+  for (const AttributeSpec* attribute : op.attributes_ever()) names.push_back(attribute->name);
   for (const Definition& version : op.versions())
     for (const Parameter& input : version.inputs) names.push_back(input.name);
   for (const char* key : {"opset", "ir", "outputs", "shapes"}) names.emplace_back(key);
@@ -341,9 +334,9 @@ std::string line(const Case& c) {
     out += std::string(name(found->second.type.dtype)) + text(found->second.type.shape) + "~" + text(source.recipe);
     if (source.initializer) out += "@init";
   }
-  for (const std::string& attribute : attribute_order(op))
-    if (const auto found = c.node.attributes.find(attribute); found != c.node.attributes.end())
-      out += " " + attribute + "=" + attribute_text(found->second);
+  for (const AttributeSpec* attribute : op.attributes_ever())
+    if (const auto found = c.node.attributes.find(attribute->name); found != c.node.attributes.end())
+      out += " " + attribute->name + "=" + attribute_text(found->second);
   if (!c.node.outputs.empty()) out += " outputs=" + asked_outputs(c);
   if (c.declared == DeclaredShapes::symbolic) out += " shapes=symbolic";
   if (c.declared == DeclaredShapes::absent) out += " shapes=absent";

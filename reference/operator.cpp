@@ -343,6 +343,16 @@ Operator& Operator::fast(FastKernel kernel) {
   return everywhere([&](Definition& definition) { definition.fast = kernel; });
 }
 
+std::vector<const AttributeSpec*> Operator::attributes_ever() const {
+  std::vector<const AttributeSpec*> all;
+  for (const Definition& version : versions_)
+    for (const AttributeSpec& spec : version.attributes)
+      if (std::ranges::find(
+              all, spec.name, [](auto* each) -> auto& { return each->name; }) == all.end())
+        all.push_back(&spec);
+  return all;
+}
+
 const Definition* Operator::at(int opset) const {
   const Definition* in_force = nullptr;
   for (const Definition& version : versions_)

@@ -173,6 +173,8 @@ class Operator {
   const std::vector<Definition>& versions() const { return versions_; }
   // The version in force at an opset; null before the first.
   const Definition* at(int opset) const;
+  // Every attribute of any version, in the order in which versions bring them.
+  std::vector<const AttributeSpec*> attributes_ever() const;
 
   Call call(int since_version, Node node) const;
   std::vector<std::string> violated(const Node& node, int since_version, const Readings& readings = {}) const;
