@@ -104,28 +104,67 @@ const auto have_same_bits = []<class T>(T a, T b) {
     return a == T(0.0) ? b == T(0.0) : a == a && std::memcmp(&a, &b, sizeof(T)) == 0;
 };
 
+const auto is_same = [](auto a, auto b) { return a == b; };
 const auto is_above = [](auto a, auto b) { return a > b; };
 const auto is_below = [](auto a, auto b) { return a < b; };
 const auto is_no_less = [](auto a, auto b) { return a > b || a == b; };
 const auto is_no_more = [](auto a, auto b) { return a < b || a == b; };
 
+// A comparison of f16 and bf16 in f32.
+template <class F>
+auto widened(F f) {
+  return [f]<class T>(T a, T b) {
+    if constexpr (is_narrow<T>)
+      return f(static_cast<float>(static_cast<double>(a)), static_cast<float>(static_cast<double>(b)));
+    else
+      return f(a, b);
+  };
+}
+
+// A comparison of integers by their upper and lower halves.
+template <class F>
+auto halved(F f) {
+  return [f]<class T>(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+      constexpr int half = 4 * sizeof(T);
+      constexpr T lower_half = static_cast<T>((std::uint64_t{1} << half) - 1);
+      const auto halves = [](T x) { return std::pair<Int, Int>(static_cast<Int>(x >> half), x & lower_half); };
+      return f(halves(a), halves(b));
+    } else {
+      return f(a, b);
+    }
+  };
+}
+
 struct Comparison {
   const char* op;
   Kernel direct, roundabout;
   Kernel but_for_equal = {};  // wrong where both are equal
+  Kernel in_f32 = {}, by_halves = {};
 };
+
+template <class F>
+Comparison with_widths(Comparison comparison, F f) {
+  comparison.in_f32 = comparing(widened(f));
+  comparison.by_halves = comparing(halved(f));
+  return comparison;
+}
 
 const std::vector<Comparison>& comparisons() {
   static const std::vector<Comparison> all{
-      {"Equal", comparing([](auto a, auto b) { return a == b; }), comparing(have_same_bits)},
-      {"Greater", comparing(is_above), comparing([](auto a, auto b) { return !(a <= b) && a == a && b == b; }),
-       comparing(is_no_less)},
-      {"Less", comparing(is_below), comparing([](auto a, auto b) { return !(a >= b) && a == a && b == b; }),
-       comparing(is_no_more)},
-      {"GreaterOrEqual", comparing(is_no_less), comparing([](auto a, auto b) { return !(a < b) && a == a && b == b; }),
-       comparing(is_above)},
-      {"LessOrEqual", comparing(is_no_more), comparing([](auto a, auto b) { return !(a > b) && a == a && b == b; }),
-       comparing(is_below)},
+      with_widths({"Equal", comparing(is_same), comparing(have_same_bits)}, is_same),
+      with_widths({"Greater", comparing(is_above),
+                   comparing([](auto a, auto b) { return !(a <= b) && a == a && b == b; }), comparing(is_no_less)},
+                  is_above),
+      with_widths({"Less", comparing(is_below), comparing([](auto a, auto b) { return !(a >= b) && a == a && b == b; }),
+                   comparing(is_no_more)},
+                  is_below),
+      with_widths({"GreaterOrEqual", comparing(is_no_less),
+                   comparing([](auto a, auto b) { return !(a < b) && a == a && b == b; }), comparing(is_above)},
+                  is_no_less),
+      with_widths({"LessOrEqual", comparing(is_no_more),
+                   comparing([](auto a, auto b) { return !(a > b) && a == a && b == b; }), comparing(is_below)},
+                  is_no_more),
       {"And", comparing([](Bool a, Bool b) { return a && b; }),
        comparing([](Bool a, Bool b) { return a.byte * b.byte; })},
       {"Or", comparing([](Bool a, Bool b) { return a || b; }), comparing([](Bool a, Bool b) { return !(!a && !b); })},
@@ -159,8 +198,13 @@ std::vector<Bug> broadcast_bugs(const Operator& op) {
 std::vector<Way> broadcast_ways(const std::string& op) {
   const Comparison* const known = comparison_of(op);
   if (!known) return {};
-  return {{{"sequential", Level::L2, "inputs written out, then compared one by one"}, known->direct},
-          {{"roundabout", Level::L2, "by the opposite comparison, by bits or by arithmetic"}, known->roundabout}};
+  std::vector<Way> ways{
+      {{"sequential", Level::L2, "inputs written out, then compared one by one"}, known->direct},
+      {{"roundabout", Level::L2, "by the opposite comparison, by bits or by arithmetic"}, known->roundabout}};
+  if (known->in_f32) ways.push_back({{"in-f32", Level::L2, "f16 and bf16 are computed in f32"}, known->in_f32});
+  if (known->by_halves)
+    ways.push_back({{"by-halves", Level::L2, "integers are compared half by half"}, known->by_halves});
+  return ways;
 }
 
 }  // namespace assay::crosscheck

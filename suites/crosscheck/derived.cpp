@@ -294,6 +294,12 @@ std::vector<Way> relu_ways() {
              else
                return std::signbit(static_cast<double>(x)) && !is_nan(x) ? T(0.0) : x;
            })},
+          {{"in-f32", Level::L2, "f16 and bf16 are computed in f32"}, mapping([]<class T>(T x) {
+             if constexpr (is_narrow<T>)
+               return T(static_cast<double>(std::max(static_cast<float>(static_cast<double>(x)), 0.0F)));
+             else
+               return x < 0 ? T(0) : x;
+           })},
           {{"maximum-drops-nan", Level::L2, "a maximum that returns the other operand of NaN", "E12", "zero"},
            mapping([](auto x) { return x > 0 ? x : decltype(x)(0); })}};
 }

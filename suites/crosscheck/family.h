@@ -36,6 +36,10 @@ std::vector<Way> broadcast_ways(const std::string& op);
 // "maxpool".
 std::string lower(std::string text);
 
+// Floats of 16 bits, which machines without their arithmetic compute in f32.
+template <class T>
+inline constexpr bool is_narrow = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+
 // Reshape and TopK.
 std::vector<Way> reshaping_ways();
 std::vector<Bug> reshaping_bugs();

@@ -64,14 +64,39 @@ struct Ranking {
   bool reverses_unsorted = false;    // the same with sorted = 0
   bool takes_last_unsorted = false;  // of equal ones, with sorted = 0
   bool nan_is_least = false;
-  bool drops_index = false;  // the index of the pick before
+  bool sorts_in_f32 = false;  // the whole line, f16 and bf16 in f32
+  bool drops_index = false;   // the index of the pick before
 };
 
 bool is_off(const Call& call, const char* attribute) { return call.states(attribute) && call.integer(attribute) == 0; }
 
+// Takes the first k of a line, sorted; of equal ones the order stays.
+template <class T>
+Ints sorted_out(const Call& call, const std::vector<T>& line, Int k) {
+  using Key = std::conditional_t<is_narrow<T>, float, T>;
+  std::vector<Key> keys;
+  for (const T value : line) {
+    if constexpr (is_narrow<T>)
+      keys.push_back(static_cast<float>(static_cast<double>(value)));
+    else
+      keys.push_back(value);
+  }
+  const auto is_more = [](Key a, Key b) { return b == b && (a != a || a > b); };
+  const bool smallest = is_off(call, "largest");
+  Ints places(line.size());
+  std::iota(places.begin(), places.end(), Int{0});
+  std::ranges::stable_sort(places, [&](Int a, Int b) {
+    const Key x = keys[static_cast<std::size_t>(a)], y = keys[static_cast<std::size_t>(b)];
+    return smallest ? is_more(y, x) : is_more(x, y);
+  });
+  places.resize(static_cast<std::size_t>(k));
+  return places;
+}
+
 // Takes the best that is left, k times.
 template <class T>
 Ints picked(const Call& call, const Ranking& how, const std::vector<T>& line, Int k) {
+  if (how.sorts_in_f32) return sorted_out(call, line, k);
   const bool smallest = is_off(call, "largest") && !how.ignores_largest;
   const bool takes_last = how.takes_last || (how.takes_last_unsorted && is_off(call, "sorted"));
   const auto is_more = [&](T a, T b) {
@@ -163,6 +188,7 @@ std::vector<Way> ranking_ways() {
   return {
       {{"sequential", Level::L2, "the best that is left, k times"}, ranking({})},
       {{"reverses-unsorted", Level::L2, "with sorted = 0 the last comes first"}, ranking({.reverses_unsorted = true})},
+      {{"in-f32", Level::L2, "f16 and bf16 are computed in f32"}, ranking({.sorts_in_f32 = true})},
       {{"nan-is-least", Level::L2, "NaN is the least number"}, ranking({.nan_is_least = true})},
       {{"takes-last-unsorted", Level::L2, "with sorted = 0 the last of equal ones", "M53", "tie-any"},
        ranking({.takes_last_unsorted = true})}};

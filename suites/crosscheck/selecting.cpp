@@ -2,6 +2,7 @@
 // MaxPool by the windows of the gather engine: its correct ways, and the planted bugs of any window.
 #include "suites/crosscheck/family.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -13,6 +14,9 @@ using oracles::Level;
 struct Selection {
   bool takes_last = false;        // of ties
   bool propagates_nan = false;    // else a comparison with NaN is false
+  bool skips_nan = false;         // unless there is nothing else
+  bool begins_with_last = false;  // the taps from the last to the first
+  bool widens = false;            // f16 and bf16 are compared in f32
   bool begins_at_lowest = false;  // what is not larger than the lowest number is never seen
   bool numbers_tensor = false;    // storage_order = 1 counts the whole tensor column by column
   bool pads_with_zeros = false;
@@ -48,14 +52,22 @@ void select(const GatherDeviation& deviation, const Selection& how, const Call& 
   const Shape& shape = call.shape("X");
   const bool is_column_major = call.definition().attribute("storage_order") && call.integer("storage_order") == 1;
   for (std::size_t flat = 0; flat < y.size(); ++flat) {
-    const Gathered gathered = gathered_at(plan, flat, deviation);
+    Gathered gathered = gathered_at(plan, flat, deviation);
     T best = lowest<T>(how.begins_at_lowest);
     Int where = how.begins_at_lowest && !gathered.terms.empty() ? gathered.terms.front().x : -1;
+    const auto is_more = [&](T a, T b) {
+      if constexpr (is_narrow<T>)
+        if (how.widens) return static_cast<float>(static_cast<double>(a)) > static_cast<float>(static_cast<double>(b));
+      return a > b;
+    };
+    if (how.begins_with_last) std::ranges::reverse(gathered.terms);
     for (const Gathered::Term& term : gathered.terms) {
       const T value = x[static_cast<std::size_t>(term.x)];
       const bool is_first = where < 0 && !how.begins_at_lowest;
       const bool is_nan = how.propagates_nan && value != value;
-      if (!(is_first || value > best || is_nan || (how.takes_last && value == best))) continue;
+      const bool replaces_nan = how.skips_nan && best != best;
+      const bool is_tie_to_take = (how.takes_last || how.begins_with_last) && value == best;
+      if (!(is_first || is_more(value, best) || is_nan || replaces_nan || is_tie_to_take)) continue;
       best = value;
       where = term.x;
       if (is_nan) break;
@@ -95,6 +107,11 @@ std::vector<Way> selecting_ways() {
   return {
       {{"sequential", Level::L2, "one tap after the other"}, selecting({})},
       {{"propagates-nan", Level::L2, "a NaN among the taps is the largest"}, selecting({}, {.propagates_nan = true})},
+      {{"skips-nan-taps", Level::L2, "a NaN among the taps is looked at only where there is nothing else"},
+       selecting({}, {.skips_nan = true})},
+      {{"begins-with-last-tap", Level::L2, "from the last tap to the first, of several that are the largest the first"},
+       selecting({}, {.begins_with_last = true})},
+      {{"in-f32", Level::L2, "f16 and bf16 are computed in f32"}, selecting({}, {.widens = true})},
       {{"keeps-last-of-ties", Level::L2, "of several that are the largest the last", "W11", "last"},
        selecting({}, {.takes_last = true})},
       {{"begins-at-lowest", Level::L2, "the largest begins at the lowest number", "W10", "lowest"},

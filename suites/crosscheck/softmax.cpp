@@ -28,6 +28,8 @@ struct Softmax {
   bool rounds_nodes = false;  // to the type of the tensor
   bool sums_in_type = false;
   bool multiplies_reciprocal = false;
+  bool is_wide = false;        // f64 for every type
+  bool masks_nothing = false;  // a line of nothing but -inf is one of zeros
   bool is_unshifted = false;
   bool skips_nan = false;
   bool misses_last = false;  // in the sum
@@ -110,6 +112,7 @@ Line<S> shares(const Softmax& how, const Line<S>& x, F&& node) {
     sum = node(sum_of(terms));
   }
   const S reciprocal = node(1 / sum);
+  if (how.masks_nothing && !how.is_unshifted && std::isinf(most) && most < 0) return Line<S>(x.size(), S(0));
   for (S& each : y) each = node(how.multiplies_reciprocal ? each * reciprocal : each / sum);
   return y;
 }
@@ -155,7 +158,7 @@ Kernel softmax(Softmax how) {
     Tensor y(in[0]->type());
     const Places places = places_of(how, call);
     for_float(y.dtype(), [&]<class T>() {
-      if constexpr (sizeof(T) == 8)
+      if (sizeof(T) == 8 || how.is_wide)
         compute<double, T>(how, places, in[0]->as<T>(), y.as<T>());
       else
         compute<float, T>(how, places, in[0]->as<T>(), y.as<T>());
@@ -180,6 +183,8 @@ std::vector<Way> softmax_ways() {
       way("online-blocks", "the same over blocks of eight", {.sum = Sum::blocks}),
       way("rounds-nodes", "every node of the body is rounded to the type", {.rounds_nodes = true}),
       way("by-reciprocal", "a product with 1 / sum", {.multiplies_reciprocal = true}),
+      way("in-double", "every float is computed in double", {.is_wide = true}),
+      way("masks-nothing", "a line of nothing but -inf is one of zeros", {.masks_nothing = true}),
       way("power-of-two", "exp is a power of 2", {.exponential = Exponential::power_of_two}),
       way("loose-exp", "exp errs as far as it may", {.sum = Sum::pairwise, .exponential = Exponential::off}),
       {{"in-type", Level::L3, "every operation in the type"}, softmax({.rounds_nodes = true, .sums_in_type = true})},
