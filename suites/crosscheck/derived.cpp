@@ -264,6 +264,86 @@ const std::vector<Derivation>& derivations() {
   return all;
 }
 
+// -- attributes read as what they are not
+
+// Another value; none: as if the attribute were not stated.
+using Change = std::function<std::optional<Attribute>(const Attribute&)>;
+
+// What the sequential way answers with an attribute read otherwise, where that is a legal call: equivalence is told
+// from its bits.
+Kernel misreading(const std::string& name, Change change) {
+  return [=](const Call& call, Inputs in) {
+    const Kernel hand = *variant("sequential", call.definition().version);
+    const AttributeSpec* const spec = call.definition().attribute(name);
+    Node node = call.node();
+    const auto stated = node.attributes.find(name);
+    const bool is_stated = stated != node.attributes.end();
+    if (!spec || (!is_stated && !spec->value)) return hand(call, in);
+    const std::optional<Attribute> changed = change(is_stated ? stated->second : *spec->value);
+    node.attributes.erase(name);
+    if (changed) node.attribute(name, *changed);
+    const Call other(call.definition(), std::move(node));
+    return other.definition().violated(other).empty() ? hand(other, in) : hand(call, in);
+  };
+}
+
+Change of_integer(Int (*f)(Int)) {
+  return [f](const Attribute& value) { return Attribute(f(std::get<Int>(value))); };
+}
+
+Change of_integers(void (*f)(Ints&)) {
+  return [f](Attribute value) {
+    f(std::get<Ints>(value));
+    return value;
+  };
+}
+
+struct Misreading {
+  const char *verb, *description;
+  Change change;
+};
+
+std::vector<Misreading> misreadings(const AttributeSpec& spec) {
+  using Kind = AttributeSpec::Kind;
+  std::vector<Misreading> all;
+  if (!spec.required)
+    all.push_back({"ignores", "is read as its default", [](const Attribute&) { return std::nullopt; }});
+  if (spec.kind == Kind::ints) {
+    all.push_back({"increases", "is read as one more, every entry", of_integers([](Ints& entries) {
+                     for (Int& each : entries) ++each;
+                   })});
+    all.push_back(
+        {"reverses", "is read from the end", of_integers([](Ints& entries) { std::ranges::reverse(entries); })});
+  } else if (spec.kind == Kind::integer && spec.name == "axis") {
+    all.push_back({"increases", "is read as the next one", of_integer([](Int axis) { return axis + 1; })});
+    all.push_back({"mirrors", "is counted from the other end", of_integer([](Int axis) { return -1 - axis; })});
+    all.push_back({"clamps", "is 0 where it is negative", of_integer([](Int axis) { return std::max<Int>(axis, 0); })});
+  } else if (spec.kind == Kind::integer) {
+    all.push_back({"flips", "is read as the opposite", of_integer([](Int flag) { return 1 - flag; })});
+  }
+  return all;
+}
+
+// Attributes that may be read as anything, what E48 leaves without meaning and an order that sorted = 0 gives up, and
+// one of which another reading leaves no legal call: Reshape has bugs of its own.
+bool is_left_out(const AttributeSpec& spec) {
+  return spec.name == "consumed_inputs" || spec.name == "sorted" || spec.name == "allowzero";
+}
+
+std::vector<Bug> misreading_bugs(const Operator& op) {
+  std::vector<Bug> bugs;
+  for (const AttributeSpec& spec : op.versions().back().attributes)
+    for (const Misreading& each : misreadings(spec)) {
+      if (is_left_out(spec)) continue;
+      std::string id = lower(op.name()) + "-" + each.verb + "-" + spec.name;
+      std::ranges::replace(id, '_', '-');
+      Mutant mutant{std::move(id), op.name(), spec.name + " " + each.description};
+      mutant.attribute = spec.name;
+      bugs.push_back({std::move(mutant), misreading(spec.name, each.change)});
+    }
+  return bugs;
+}
+
 // -- correct ways of single operators, written a third time
 
 // Y[i] = f(X[i]).
@@ -345,6 +425,7 @@ std::vector<Bug> made_bugs(const Operator& op) {
     if (each.is_stale) mutant.severity = Severity::state;
     bugs.push_back({std::move(mutant), each.kernel, each.is_stale});
   }
+  std::ranges::move(misreading_bugs(op), std::back_inserter(bugs));
   std::ranges::move(bugs_by_name(op.name()), std::back_inserter(bugs));
   if (op.versions().back().shaping == Shaping::broadcast)
     std::ranges::move(broadcast_bugs(op), std::back_inserter(bugs));

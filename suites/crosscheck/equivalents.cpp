@@ -36,7 +36,6 @@ constexpr auto all = std::to_array<Equivalent>({
     {"max-swaps-dilations", "MaxPool", 10, no_dilations},
     {"max-ignores-dilations", "MaxPool", 10, no_dilations},
     {"reshape-always-copies", "Reshape", 14, "there is no allowzero, 0 always copies"},
-    {"topk-ignores-largest", "TopK", 11, "there is no largest, the largest are taken"},
 });
 
 }  // namespace
@@ -44,7 +43,10 @@ constexpr auto all = std::to_array<Equivalent>({
 std::string_view equivalence(const Mutant& mutant, const OpVersion& version) {
   for (const Equivalent& e : all)
     if (e.mutant == mutant.id && e.op == version.name && version.since_version < e.below) return e.argument;
-  return shows(*find_definition(version), mutant.types) ? std::string_view{} : "no type that it shows with is admitted";
+  const Definition& definition = *find_definition(version);
+  if (!mutant.attribute.empty() && !definition.attribute(mutant.attribute))
+    return "there is no such attribute, and what it does by default is done";
+  return shows(definition, mutant.types) ? std::string_view{} : "no type that it shows with is admitted";
 }
 
 }  // namespace assay::crosscheck

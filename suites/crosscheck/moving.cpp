@@ -56,8 +56,6 @@ Kernel reshaping(ShapeReading how, F change) {
 // How a line is ranked otherwise.
 struct Ranking {
   bool takes_last = false;           // of equal ones
-  bool ignores_largest = false;      // always the largest
-  bool ignores_axis = false;         // always the last axis
   bool counts_whole = false;         // indices are those of the flattened tensor
   bool forgets_one = false;          // the last of a line is never looked at
   bool reverses_always = false;      // the last pick first
@@ -97,7 +95,7 @@ Ints sorted_out(const Call& call, const std::vector<T>& line, Int k) {
 template <class T>
 Ints picked(const Call& call, const Ranking& how, const std::vector<T>& line, Int k) {
   if (how.sorts_in_f32) return sorted_out(call, line, k);
-  const bool smallest = is_off(call, "largest") && !how.ignores_largest;
+  const bool smallest = is_off(call, "largest");
   const bool takes_last = how.takes_last || (how.takes_last_unsorted && is_off(call, "sorted"));
   const auto is_more = [&](T a, T b) {
     const bool a_is_nan = a != a, b_is_nan = b != b;
@@ -127,8 +125,7 @@ Kernel ranking(Ranking how) {
   return [how](const Call& call, Inputs in) {
     const Shape& x = call.shape("X");
     const Int rank = call.rank("X"), stated = call.integer("axis"), k = call.integer("k");
-    const auto right = static_cast<std::size_t>(stated < 0 ? stated + rank : stated);
-    const std::size_t axis = how.ignores_axis && x.back() >= k ? x.size() - 1 : right;
+    const auto axis = static_cast<std::size_t>(stated < 0 ? stated + rank : stated);
     Shape shape = x;
     shape[axis] = k;
     Values out{Tensor({in[0]->dtype(), shape}), Tensor({DType::i64, shape})};
@@ -197,8 +194,6 @@ std::vector<Way> ranking_ways() {
 std::vector<Bug> ranking_bugs() {
   return {
       {{"topk-takes-last", "TopK", "of equal ones the last is taken"}, ranking({.takes_last = true})},
-      {{"topk-ignores-largest", "TopK", "largest = 0 has no effect"}, ranking({.ignores_largest = true})},
-      {{"topk-ignores-axis", "TopK", "the last axis, whatever axis says"}, ranking({.ignores_axis = true})},
       {{"topk-counts-whole", "TopK", "indices count the whole tensor"}, ranking({.counts_whole = true})},
       {{"topk-forgets-last", "TopK", "the last element of a line is not looked at"}, ranking({.forgets_one = true})},
       {{"topk-reverses", "TopK", "the last comes first, sorted or not"}, ranking({.reverses_always = true})},

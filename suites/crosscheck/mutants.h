@@ -30,6 +30,7 @@ struct Mutant {
   bool is_named_arithmetic = false;
   Severity severity = severity_of(expected);
   std::vector<DType> types = {};  // the data that show it; empty: any
+  std::string attribute = "";     // the one it misreads; a version without it does not show the bug
 
   // Where nothing else is said.
   static Severity severity_of(oracles::State expected);
