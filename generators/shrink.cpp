@@ -37,14 +37,14 @@ bool leave_out(Case& c, const std::string& input) {
 Attribute value_of(const Call& call, const AttributeSpec& spec) {
   if (spec.kind == AttributeSpec::Kind::integer) return call.integer(spec.name);
   if (spec.kind == AttributeSpec::Kind::text) return call.text(spec.name);
+  if (spec.kind == AttributeSpec::Kind::real) return call.real(spec.name);
   return call.ints(spec.name);
 }
 
 // Written, and what the version takes when it is left out.
 bool is_default(const Case& c, const std::string& attribute) {
   const AttributeSpec* spec = c.definition().attribute(attribute);
-  if (!spec || spec->required || spec->kind == AttributeSpec::Kind::real || (!spec->value && !spec->derived))
-    return false;
+  if (!spec || spec->required || (!spec->value && !spec->derived)) return false;
   Case without = c;
   without.node.attributes.erase(attribute);
   if (spec->derived && !c.definition().violated(without.call()).empty()) return false;

@@ -199,6 +199,11 @@ Recipe draw_selection_fill(DType type) {
       {{20, "small"}, {20, "normal"}, {15, "pattern"}, {12, "subnormal"}, {8, "huge"}, {8, "logu"}, {17, "special"}}));
 }
 
+Recipe draw_function_fill(DType type) {
+  return chance(50) ? draw_selection_fill(type)
+                    : seeded(pick({"normal", "normal", "uniform", "quarter", "brink", "logu", "astray"}));
+}
+
 void refuse_constant_data(Case& c) {
   std::set<std::uint64_t> taken;
   for (auto& [name, source] : c.sources) {

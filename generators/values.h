@@ -25,6 +25,9 @@ Recipe draw_average_fill(const Sum& sum);
 // Of an operator that copies, compares or selects: every kind of number, ties, the ends of the type.
 Recipe draw_selection_fill(DType type);
 
+// Of one that computes each element by itself: arguments of ordinary size and on the brink of rounding besides.
+Recipe draw_function_fill(DType type);
+
 // The widths of odd integers below 2^x, 2^w and 2^b whose sums of `terms` products stay within `precision` bits:
 // terms * 2^(x + w) <= 2^precision, and the bias no larger than a product. Each fits `storage` bits; none if a width
 // would be 0.

@@ -5,6 +5,7 @@
 #include "oracles/exact.h"
 #include "oracles/finding.h"
 #include "oracles/judge.h"
+#include "oracles/members.h"
 #include "reference/operator.h"
 
 #include <algorithm>
@@ -262,7 +263,9 @@ std::vector<std::vector<Admitted>> admitted(const Case& c, int set, Level level,
   std::vector<std::string> unclear = touched(c);
   std::erase_if(unclear, [](const std::string& id) { return find_ruling(id)->is_set; });  // the ruling admits them all
   std::vector<std::vector<Admitted>> all{admitted_under(c, data, {}, level, arithmetic)};
-  for (const Readings& readings : departures(c.definition(), unclear)) {
+  std::vector<Readings> others = other_members(c.definition());
+  std::ranges::move(departures(c.definition(), unclear), std::back_inserter(others));
+  for (const Readings& readings : others) {
     if (!oracle_of(c.version).shape(c.call(), readings)) continue;
     std::vector<Admitted> other = admitted_under(c, data, readings, level, arithmetic);
     const auto is_same = [&](const std::vector<Admitted>& each) {

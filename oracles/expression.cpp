@@ -5,15 +5,15 @@
 #include <cmath>
 
 namespace assay::oracles {
-namespace {
 
-// The error and what the stand-in may be off, rounded up to 24 bits: budgets are short fractions.
 Ratio budget_of(double error, const Ratio& blur) {
   const Ratio sum = Ratio{scalar_of(error).value(), 1} + blur;
   if (sum.is_zero()) return sum;
   static const Format wide{24, -2000, 2000};
   return {rounded(sum, wide, Rounding::up).value(), 1};
 }
+
+namespace {
 
 Element unproven(std::string why) {
   Element out;

@@ -19,6 +19,9 @@ class Expression {
   virtual bool breaks_down(const Policy& policy) const = 0;
 };
 
+// An error and what a stand-in may be off, as the short fraction that budgets are, rounded up.
+Ratio budget_of(double error, const Ratio& blur);
+
 // Makes the element whose value the expression has, asked for at L2; and what is admitted of it beyond.
 Element computed(const Expression& of, DType type);
 std::vector<Allowance> allowances(const Expression& of, const Element& element, DType type, const Arithmetic& declared);

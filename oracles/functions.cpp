@@ -44,7 +44,6 @@ Real falling(const Real& x) {
 Real number(Int value, const Real& like) { return {value, like.bits()}; }
 Real half(const Real& x) { return x * Real(Ratio{Dyadic::power_of_two(-1), 1}, x.bits()); }
 Real abs(const Real& x) { return whole<mpfi_abs>(x); }
-Real sqrt(const Real& x) { return whole<mpfi_sqrt>(x); }
 // Of an exact argument the upper end is the neighbour of the lower one, at half the price.
 Real exp(const Real& x) {
   if (!x.is_exact()) return whole<mpfi_exp>(x);
@@ -60,17 +59,17 @@ Real pi(const Real& like) {
 
 // 1/(1 + e^-x): x stands once, so nothing is lost.
 Real sigmoid(const Real& x) { return number(1, x) / (number(1, x) + exp(-x)); }
-// log(1 + e^x).
-Real softplus(const Real& x) { return whole<mpfi_log1p>(exp(x)); }
+// log(1 + e^x) = x + log(1 + e^-x).
+Real softplus(const Real& x) { return x.is_positive() ? x + whole<mpfi_log1p>(exp(-x)) : whole<mpfi_log1p>(exp(x)); }
 
 // x/2 (1 + erf(x/√2)) = x/2 erfc(-x/√2), which keeps its digits where x is negative.
-Real gelu(Operand x) { return half(x[0]) * falling<mpfr_erfc>(-x[0] / sqrt(number(2, x[0]))); }
+Real gelu(Operand x) { return half(x[0]) * falling<mpfr_erfc>(-x[0] / square_root(number(2, x[0]))); }
 
 // x/2 (1 + tanh z) = x sigmoid(2z), z = √(2/π) (x + 0.044715 x^3), with the constant the decimal fraction itself.
 Real gelu_tanh(Operand x) {
   const Real& v = x[0];
   const Real cubic = v + v * v * v * Real(Ratio{{44'715, 0}, 1'000'000}, v.bits());
-  return v * sigmoid(number(2, v) * sqrt(number(2, v) / pi(v)) * cubic);
+  return v * sigmoid(number(2, v) * square_root(number(2, v) / pi(v)) * cubic);
 }
 
 // Of exact operands; both ends are roundings of the one value, or its continuous hull over an argument above 0.
@@ -87,23 +86,23 @@ Real expm1(const Real& x) { return whole<mpfi_expm1>(x); }
 
 // -- bounds
 
-struct Budget {
-  double k = 0, a = 0, sigma = 0, m = 128;  // ulp of y, u sigma, η
-};
-constexpr Budget copied{0, 0, 0, 0};
+constexpr Tolerance copied = no_tolerance;
 
 using Sizes = std::span<const double>;
 
+// |x| of an exponential: beyond it there is nothing but 0 and infinity.
+double reach(double x) { return std::min(std::abs(x), 1100.0); }
+
 template <int k>
-Budget relative(Sizes, double) {
+Tolerance relative(Sizes, double) {
   return {k};
 }
 template <int k, int a>
-Budget with_unit(Sizes, double) {
+Tolerance with_unit(Sizes, double) {
   return {k, a, 1};
 }
 template <int k, int a>
-Budget with_argument(Sizes x, double) {
+Tolerance with_argument(Sizes x, double) {
   return {k, a, std::abs(x[0])};
 }
 
@@ -111,25 +110,25 @@ struct Row {
   Function function;
   std::string_view name;
   Real (*enclosed)(Operand);
-  Budget (*budget)(Sizes x, double size);
+  Tolerance (*tolerance)(Sizes x, double size);
 };
 
 // Elementwise 5.2, in the order of the enumeration.
 constexpr Row table[] = {
     {Function::exp, "exp", [](Operand x) { return exp(x[0]); },
-     [](Sizes x, double) { return Budget{4 + std::abs(x[0]) / 8}; }},
+     [](Sizes x, double) { return Tolerance{4 + reach(x[0]) / 8}; }},
     {Function::log, "log", by_interval<mpfi_log>, relative<4>},
     {Function::sin, "sin", by_interval<mpfi_sin>, with_unit<4, 8>},
     {Function::cos, "cos", by_interval<mpfi_cos>, with_unit<4, 8>},
     {Function::tan, "tan", by_interval<mpfi_tan>,
      [](Sizes, double y) {
-       return Budget{6, 8, 1 + y * y};
+       return Tolerance{6, 8, 1 + y * y};
      }},
     {Function::asin, "asin", by_interval<mpfi_asin>, relative<8>},
     {Function::acos, "acos", by_interval<mpfi_acos>, relative<8>},
     {Function::atan, "atan", by_interval<mpfi_atan>, relative<8>},
-    {Function::sinh, "sinh", by_interval<mpfi_sinh>, [](Sizes x, double) { return Budget{8 + std::abs(x[0])}; }},
-    {Function::cosh, "cosh", by_interval<mpfi_cosh>, [](Sizes x, double) { return Budget{8 + std::abs(x[0])}; }},
+    {Function::sinh, "sinh", by_interval<mpfi_sinh>, [](Sizes x, double) { return Tolerance{8 + reach(x[0])}; }},
+    {Function::cosh, "cosh", by_interval<mpfi_cosh>, [](Sizes x, double) { return Tolerance{8 + reach(x[0])}; }},
     {Function::tanh, "tanh", by_interval<mpfi_tanh>, relative<16>},
     {Function::asinh, "asinh", by_interval<mpfi_asinh>, relative<8>},
     {Function::acosh, "acosh", by_interval<mpfi_acosh>, relative<8>},
@@ -140,18 +139,18 @@ constexpr Row table[] = {
     {Function::softsign, "softsign", [](Operand x) { return x[0] / (number(1, x[0]) + abs(x[0])); }, relative<3>},
     {Function::elu, "elu", [](Operand x) { return is_below_zero(x[0]) ? x[1] * expm1(x[0]) : x[0]; },
      [](Sizes x, double) {
-       return x[0] < 0 ? Budget{8, 6, std::abs(x[1])} : copied;
+       return x[0] < 0 ? Tolerance{8, 6, std::abs(x[1])} : copied;
      }},
     {Function::celu, "celu", [](Operand x) { return is_below_zero(x[0]) ? x[1] * expm1(x[0] / x[1]) : x[0]; },
      [](Sizes x, double) {
        int exponent;
        const bool is_power = std::abs(std::frexp(x[1], &exponent)) == 0.5;
-       if (x[0] >= 0) return is_power ? copied : Budget{2, 0, 0, 1};
-       return Budget{8 + (x[1] < 0 ? std::abs(x[0] / x[1]) : 0), 6, std::abs(x[1])};
+       if (x[0] >= 0) return is_power ? copied : Tolerance{2, 0, 0, 1};
+       return Tolerance{8 + (x[1] < 0 ? std::abs(x[0] / x[1]) : 0), 6, std::abs(x[1])};
      }},
     {Function::selu, "selu", [](Operand x) { return x[2] * (is_below_zero(x[0]) ? x[1] * expm1(x[0]) : x[0]); },
      [](Sizes x, double) {
-       return x[0] > 0 ? Budget{2, 0, 0, 1} : Budget{8, 6, std::abs(x[1] * x[2])};
+       return x[0] > 0 ? Tolerance{2, 0, 0, 1} : Tolerance{8, 6, std::abs(x[1] * x[2])};
      }},
     {Function::gelu, "gelu", gelu, with_argument<8, 16>},
     {Function::gelu_tanh, "gelu by tanh", gelu_tanh, with_argument<8, 16>},
@@ -225,13 +224,43 @@ std::optional<Scalar> special(Function function, const Scalar& x) {
   return value ? std::optional(scalar_of(*value)) : std::nullopt;
 }
 
+Tolerance tolerance(Function function, std::span<const double> x, double size) {
+  return row_of(function).tolerance(x, size);
+}
+
 double bound(Function function, std::span<const double> x, double size, const Format& working) {
-  const Budget b = row_of(function).budget(x, size);
+  return bound(tolerance(function, x, size), size, working);
+}
+
+double bound(const Tolerance& b, double size, const Format& working) {
+  if (b == no_tolerance) return 0;
   const int exponent = size > 0 && std::isfinite(size) ? std::max(std::ilogb(size), working.min_exponent)
                                                        : (size > 0 ? working.max_exponent : working.min_exponent);
   return raised(b.k * std::ldexp(1.0, exponent - working.precision + 1) +
                 b.a * std::ldexp(b.sigma, working.unit_exponent()) +
                 b.m * std::ldexp(1.0, working.smallest_exponent()));
+}
+
+double crudeness(Function function, std::span<const double> x, double size) {
+  constexpr double all_of_a_wave = 16'416;  // 2^13 times 2.004
+  switch (function) {
+    case Function::exp:
+    case Function::cosh:
+    case Function::softsign:
+    case Function::pow: return 0;
+    case Function::log: return 0.5 <= x[0] && x[0] <= 2 ? 1 : 0;
+    case Function::sin:
+    case Function::cos: return std::abs(x[0]) <= 1024 ? 4 + std::abs(x[0]) / 128 : all_of_a_wave;
+    case Function::tan: return std::abs(x[0]) <= 1024 ? 8 * (1 + size * size) : infinity;
+    case Function::elu:
+    case Function::celu: return std::abs(x[1]);
+    case Function::selu: return std::abs(x[1] * x[2]);
+    case Function::gelu:
+    case Function::gelu_tanh:
+    case Function::mish:
+    case Function::swish: return std::abs(x[0]);
+    default: return 1;
+  }
 }
 
 }  // namespace assay::oracles

@@ -4,6 +4,7 @@
 #include "oracles/case_class.h"
 #include "oracles/comparison.h"
 #include "oracles/environment.h"
+#include "oracles/members.h"
 #include "oracles/whole_output.h"
 #include "reference/operator.h"
 
@@ -153,6 +154,7 @@ struct Judge::State {
   Verdict judge_under(const Outcome& outcome, const Readings& readings, Variety* variety = nullptr) const;
   std::optional<Screening> screen(const Answer& answer, std::size_t set, const Tensor& got) const;
   void confirm(const Answer& answer, const Tensor& got, const Screening& screening) const;
+  Verdict judge_by_members(const Outcome& outcome, Variety& variety) const;
   Verdict judge_legal(const Outcome& outcome) const;
   Verdict judge_near_miss(const Outcome& outcome) const;
   Verdict judge_refusal(const Outcome& outcome) const;
@@ -329,14 +331,33 @@ bool Judge::State::is_vacuous(AnswerCache& answers, const Variety& variety) cons
   return !varies || (!is_told && 10 * zeros >= 9 * variety.counted);
 }
 
+// As ruled, or by other members of sets that are chosen once for an output, which are as right.
+Verdict Judge::State::judge_by_members(const Outcome& outcome, Variety& variety) const {
+  const auto rank = [](oracles::State state) {
+    return state == oracles::State::fail ? 2 : state == oracles::State::below;
+  };
+  Verdict best = judge_under(outcome, {}, &variety);
+  for (const Readings& readings : other_members(call.definition())) {
+    if (rank(best.state) == 0) break;
+    Variety seen;
+    Verdict other = judge_under(outcome, readings, &seen);
+    if (rank(other.state) >= rank(best.state)) continue;
+    best = std::move(other);
+    best.readings = readings;
+    variety = seen;
+    for (const auto& [id, reading] : readings.departures()) best.followed[id] = reading;
+  }
+  return best;
+}
+
 Verdict Judge::State::judge_legal(const Outcome& outcome) const {
   Variety variety;
-  Verdict ruled = judge_under(outcome, {}, &variety);
+  Verdict ruled = judge_by_members(outcome, variety);
   // Which reading of a clause about values it follows, a shape does not tell.
   if (outcome.kind == Outcome::Kind::shapes && ruled.state != oracles::State::fail) return ruled;
   for (const std::string& id : touched)
     if (ruled.state != oracles::State::fail) ruled.followed[id] = std::string(Readings().of(id));
-  if (ruled.state == oracles::State::pass && is_vacuous(sheet({}), variety)) {
+  if (ruled.state == oracles::State::pass && is_vacuous(sheet(ruled.readings), variety)) {
     ruled.state = oracles::State::unscored;
     ruled.because = "vacuous";
     ruled.detail = "every answer is the same number";

@@ -73,6 +73,14 @@ Dyadic short_fraction(mpfr_srcptr end, bool is_lower) {
 
 bool is_near(mpfr_srcptr end) { return mpfr_number_p(end) && (mpfr_zero_p(end) || mpfr_get_exp(end) <= farthest); }
 
+// Tells whether all that lies between the ends is beyond 2^farthest, and of one sign.
+bool is_far(const Ends& ends) {
+  const auto is_far_end = [](mpfr_srcptr end) {
+    return mpfr_inf_p(end) || (mpfr_regular_p(end) && mpfr_get_exp(end) > farthest + 1);
+  };
+  return is_far_end(ends.left()) && is_far_end(ends.right()) && mpfr_sgn(ends.left()) == mpfr_sgn(ends.right());
+}
+
 template <class F>
 Real joined(const Real& a, const Real& b, F&& f) {
   return made(std::max(a.bits(), b.bits()), [&](mpfi_t out) { f(out, a.ends().value, b.ends().value); });
@@ -129,9 +137,14 @@ Real operator-(const Real& a) {
   return made(a.bits(), [&](mpfi_t out) { mpfi_neg(out, a.ends().value); });
 }
 
+Real square_root(const Real& a) {
+  return made(a.bits(), [&](mpfi_t out) { mpfi_sqrt(out, a.ends().value); });
+}
+
 std::optional<StandIn> stand_in(const std::function<Real(int bits)>& at, const Format& format) {
   for (int bits = 96; bits <= 1536; bits *= 2) {
     const Real number = at(bits);
+    if (is_far(number.ends())) return StandIn{{{number.is_negative() ? -1 : 1, farthest}, 1}, {}};
     if (!number.is_bounded() || !is_near(number.ends().left()) || !is_near(number.ends().right())) continue;
     if (number.is_exact()) return StandIn{{number.lower(), 1}, {}};
     // 2^-61 of the number is nothing beside an ulp, but of f64.

@@ -43,6 +43,7 @@ Real operator-(const Real& a, const Real& b);
 Real operator*(const Real& a, const Real& b);
 Real operator/(const Real& a, const Real& b);
 Real operator-(const Real& a);
+Real square_root(const Real& a);
 
 // A fraction in the place of a number: rounded to a format in any direction it gives what the number gives, and the
 // number lies within `off` of it.
@@ -55,7 +56,8 @@ struct StandIn {
 //
 // `at` has to give a number that is not exact strictly between its ends. Directed rounding is constant between
 // neighbours, and rounding to nearest on either side of their midpoint, so an end may be such a point itself: tanh(40)
-// is told from 1 at 96 bits.
+// is told from 1 at 96 bits. For what lies beyond 2^1200, where every format has infinities, ±2^1200 stands, with `off`
+// 0.
 std::optional<StandIn> stand_in(const std::function<Real(int bits)>& at, const Format& format);
 
 }  // namespace assay::oracles

@@ -87,9 +87,8 @@ std::string attribute_text(const Attribute& attribute) {
   if (const auto* integer = std::get_if<Int>(&attribute)) return std::to_string(*integer);
   if (const auto* word = std::get_if<std::string>(&attribute)) return escaped(*word);
   if (const auto* ints = std::get_if<Ints>(&attribute)) return ints->empty() ? "[]" : joined(*ints);
-  std::array<char, 32> buffer;
-  const auto end =
-      std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::get<float>(attribute), std::chars_format::hex);
+  std::array<char, 32> buffer;  // the shortest decimal that reads back as the same number
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::get<float>(attribute));
   return std::string(buffer.data(), end.ptr);
 }
 
@@ -108,9 +107,13 @@ std::optional<Attribute> attribute_value(AttributeSpec::Kind kind, std::string_v
     case AttributeSpec::Kind::real: break;
   }
   float value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::hex);
+  const bool is_negative = text.starts_with('-'), is_hexadecimal = text.substr(is_negative ? 1 : 0).starts_with("0x");
+  if (is_negative || is_hexadecimal) text.remove_prefix((is_negative ? 1 : 0) + (is_hexadecimal ? 2 : 0));
+  if (text.starts_with('-')) return std::nullopt;
+  const auto format = is_hexadecimal ? std::chars_format::hex : std::chars_format::general;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, format);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return Attribute(value);
+  return Attribute(is_negative ? -value : value);
 }
 
 // The attribute of this version, else of any other: a near miss may write one that its own version does not have.

@@ -28,6 +28,7 @@ inline std::vector<DType> with(std::vector<DType> types, std::initializer_list<D
   return types;
 }
 // bfloat16 came with IR version 4.
+inline std::vector<DType> all_float_types_ir4() { return with(all_float_types(), {DType::bf16}); }
 inline std::vector<DType> all_numeric_types_ir4() { return with(all_numeric_types(), {DType::bf16}); }
 inline std::vector<DType> all_tensor_types_ir4() { return with(all_tensor_types(), {DType::bf16}); }
 inline std::vector<DType> all_tensor_types_ir9() { return all_tensor_types_ir4(); }    // and four of 8 bits

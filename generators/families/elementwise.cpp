@@ -42,7 +42,9 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   Case c = blank(definition);
   const std::string& input = definition.inputs.front().name;
   c.node.input(input, {type, draw_extents(stratum % shape_strata)});
-  c.sources[input] = {draw_selection_fill(type), false};
+  // What copies or selects has to say what it does with subnormals (E2).
+  const bool selects = !is_float(type) || definition.ruling("E2");
+  c.sources[input] = {selects ? draw_selection_fill(type) : draw_function_fill(type), false};
   for (const AttributeSpec& spec : definition.attributes) write_attribute(c.node, spec);
   return c;
 }

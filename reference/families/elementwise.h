@@ -20,6 +20,48 @@ Kernel each(F f) {
   };
 }
 
+// f, or f(call) where it reads attributes.
+template <class F>
+auto applied(F f, const Call& call) {
+  if constexpr (std::is_invocable_v<F, const Call&>)
+    return f(call);
+  else
+    return f;
+}
+
+// Returns the kernel of Y[i] = f(X[i]) or, where f reads attributes, f(call)(X[i]). `f` takes and returns a double:
+// other floats are rounded once, and what becomes an integer is truncated.
+template <class F>
+Kernel each_in_double(F f) {
+  return [f](const Call& call, std::span<const Tensor* const> in) {
+    Tensor y = Tensor::to_be_written(in[0]->type());
+    const auto of = applied(f, call);
+    for_number(y.dtype(), [&]<class T>() {
+      std::ranges::transform(in[0]->as<T>(), y.as<T>().begin(),
+                             [&](T x) { return static_cast<T>(of(static_cast<double>(x))); });
+    });
+    return y;
+  };
+}
+
+// The same of a predicate: a tensor of bool.
+template <class F>
+Kernel each_holds(F f) {
+  return [f](const Call& call, std::span<const Tensor* const> in) {
+    Tensor y = Tensor::to_be_written({DType::boolean, in[0]->shape()});
+    const auto holds = applied(f, call);
+    for_float(in[0]->dtype(), [&]<class T>() {
+      std::ranges::transform(in[0]->as<T>(), y.as<Bool>().begin(),
+                             [&](T x) { return Bool(holds(static_cast<double>(x)) ? 1.0 : 0.0); });
+    });
+    return y;
+  };
+}
+
+// Gives the first version of an operator the hint that the one after it takes back.
+void consumed_inputs(Operator& op);
+void without_consumed_inputs(Operator& op);
+
 // The shape of an input.
 ShapeFunction same_as(std::string input);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planted bugs and correct ways that follow from a definition alone: of every operator whose family is not that of
 // sliding windows, which have their own.
+#include "oracles/enclosure.h"
 #include "suites/crosscheck/family.h"
 
 #include <algorithm>
@@ -213,8 +214,13 @@ bool computes(const Definition& d) {
 }
 bool only_chooses(const Definition& d) { return !computes(d); }
 
-// Where every element rounds, a neighbour is as right, and of the data subnormals do not show.
-bool is_exact(const Definition& d) { return d.shaping != Shaping::axis; }
+// Where elements round, a neighbour may be as right, and of the data subnormals do not show.
+bool is_exact(const Definition& d) { return !oracles::oracle_of(d.version).rounds; }
+// Every element is a function's, and no copy: coarser data may fall within what approximations are admitted, and the
+// ends of the type are often where it no longer changes.
+bool is_function(const Definition& d) { return !is_exact(d) && d.shaping == Shaping::one && !d.ruling("E2"); }
+bool is_no_function(const Definition& d) { return !is_function(d); }
+bool spreads_infinities(const Definition& d) { return hands_out_floats(d) && !is_function(d); }
 bool chooses(const Definition& d) { return is_exact(d) && !copies(d); }
 
 const std::vector<Derivation>& derivations() {
@@ -243,8 +249,24 @@ const std::vector<Derivation>& derivations() {
        "integers are read as 8-bit ones",
        reading(integers_through<std::int8_t>),
        {i16, u16, i32, u32, i64, u64}},
-      {"rounds-data-to-f16", "data are rounded to f16", reading(floats_through<Float16>), {f32}},
-      {"rounds-data-to-bf16", "data are rounded to bf16", reading(floats_through<BFloat16>), {f16, f32}},
+      {"rounds-data-to-f16", "data are rounded to f16", reading(floats_through<Float16>), {f32}, is_no_function},
+      {"rounds-data-to-f16",
+       "data are rounded to f16",
+       reading(floats_through<Float16>),
+       {f32},
+       is_function,
+       State::below},
+      {"rounds-data-to-bf16",
+       "data are rounded to bf16",
+       reading(floats_through<BFloat16>),
+       {f16, f32},
+       is_no_function},
+      {"rounds-data-to-bf16",
+       "data are rounded to bf16",
+       reading(floats_through<BFloat16>),
+       {f16, f32},
+       is_function,
+       State::below},
       {"computes-f64-in-f32", "f64 is computed in f32", in_f32, {f64}, computes, State::below, true},
       {"computes-f64-in-f32", "f64 is computed in f32", in_f32, {f64}, only_chooses},
       {"flushes-subnormals",
@@ -259,7 +281,7 @@ const std::vector<Derivation>& derivations() {
        "infinities are read as large numbers",
        reading(infinities_as_largest, Which::first),
        {f16, bf16, f32, f64},
-       hands_out_floats},
+       spreads_infinities},
   };
   return all;
 }
@@ -318,6 +340,9 @@ std::vector<Misreading> misreadings(const AttributeSpec& spec) {
     all.push_back({"increases", "is read as the next one", of_integer([](Int axis) { return axis + 1; })});
     all.push_back({"mirrors", "is counted from the other end", of_integer([](Int axis) { return -1 - axis; })});
     all.push_back({"clamps", "is 0 where it is negative", of_integer([](Int axis) { return std::max<Int>(axis, 0); })});
+  } else if (spec.kind == Kind::real) {
+    all.push_back({"negates", "is read with the opposite sign",
+                   [](const Attribute& value) { return Attribute(-std::get<float>(value)); }});
   } else if (spec.kind == Kind::integer) {
     all.push_back({"flips", "is read as the opposite", of_integer([](Int flag) { return 1 - flag; })});
   }
@@ -397,7 +422,8 @@ std::vector<Way> ways_by_name(const std::string& name) {
   if (name == "Relu") return relu_ways();
   if (name == "MaxPool") return selecting_ways();
   if (name == "Softmax") return softmax_ways();
-  return broadcast_ways(name);
+  std::vector<Way> ways = computing_ways(name);
+  return ways.empty() ? broadcast_ways(name) : ways;
 }
 
 std::vector<Bug> bugs_by_name(const std::string& name) {
@@ -405,7 +431,7 @@ std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "Softmax") return softmax_bugs();
   if (name == "Reshape") return reshaping_bugs();
   if (name == "TopK") return ranking_bugs();
-  return {};
+  return computing_bugs(name);
 }
 
 // Not one of those that have bugs of their own.

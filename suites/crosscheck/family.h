@@ -29,6 +29,10 @@ std::vector<Bug> selecting_bugs();
 std::vector<Way> softmax_ways();
 std::vector<Bug> softmax_bugs();
 
+// Operators that compute each element by itself.
+std::vector<Way> computing_ways(const std::string& op);
+std::vector<Bug> computing_bugs(const std::string& op);
+
 // Operators whose inputs are broadcast: the bugs of any, and the correct ways of single ones.
 std::vector<Bug> broadcast_bugs(const Operator& op);
 std::vector<Way> broadcast_ways(const std::string& op);

@@ -15,6 +15,7 @@ using generators::CoverageValue;
 using generators::Dimension;
 
 constexpr std::string_view class_name = "class";
+constexpr std::string_view overflow_of_elements = "E17";
 
 bool has_float(const Definition& definition) {
   return std::ranges::any_of(definition.types_of(definition.inputs.front().type), is_float);
@@ -28,7 +29,8 @@ std::vector<std::string_view> contested(const Definition& definition) {
   };
   for (const RulingUse& use : definition.rulings) {
     const Ruling& ruling = *find_ruling(use.id);
-    if (use.readings.size() > 1 && !ruling.is_set && !ruling.is_nonfinite && !lifts(use.id)) ids.push_back(use.id);
+    const bool is_special = ruling.is_nonfinite || use.id == overflow_of_elements;
+    if (use.readings.size() > 1 && !ruling.is_set && !is_special && !lifts(use.id)) ids.push_back(use.id);
   }
   return ids;
 }
@@ -36,7 +38,8 @@ std::vector<std::string_view> contested(const Definition& definition) {
 Dimension classes_of(const Definition& definition) {
   Dimension classes{std::string(class_name), {"valid-core", "valid-contested", "valid-degenerate"}};
   if (contested(definition).empty()) std::erase(classes.values, "valid-contested");
-  classes.values.emplace_back(has_float(definition) ? "nonfinite" : "overflow-int");
+  if (has_float(definition)) classes.values.emplace_back("nonfinite");
+  if (!has_float(definition) || definition.ruling(overflow_of_elements)) classes.values.emplace_back("overflow-int");
   return classes;
 }
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Oracles of operators that compute each element by itself, written as what one element is: a number that is not
+// rounded, one of several, or the value of a function with its tolerance (elementwise 5.2).
+#pragma once
+
+#include "oracles/functions.h"
+#include "oracles/rules.h"
+
+#include <functional>
+#include <variant>
+
+namespace assay::oracles {
+
+// A number that is computed of an argument.
+struct Evaluation {
+  Dyadic argument;
+  std::function<Real(const Real&)> of;  // of the argument, or of a number near it
+  Tolerance tolerance = {};             // at L2
+  bool is_approximated = false;         // hardware has approximations of it
+  double crudeness = 0;                 // of those
+  bool may_overflow = false;            // an operation of the formula may, which its result does not
+  std::optional<Interval> limits = {};  // that no evaluation at L2 leaves
+};
+
+using ElementValue = std::variant<Scalar, Element, Evaluation>;
+
+// Returns the oracle of an operator whose output has the type of its first input. What lies beyond L2 is admitted by
+// the table of elementwise 5.3.
+Oracle elementwise(ElementValue (*rule)(const ElementPoint&));
+
+// The same of one that copies or selects, and never rounds.
+Oracle exact_elementwise(ElementValue (*rule)(const ElementPoint&));
+
+DType type_of(const ElementPoint& p);  // of the first input
+
+// A constant that is an attribute: as it is, or rounded to the type of the input (E38).
+Scalar constant(const ElementPoint& p, std::string_view attribute);
+
+// a times x, computed as a product of that many more roundings than the last.
+Evaluation product(const Scalar& a, const Scalar& x, double ulps);
+// A value that is rounded once wherever it is computed.
+Evaluation rounded_once(const Scalar& x, std::function<Real(const Real&)> of);
+// f(x), or what it is of a special value; the other operands of f follow.
+ElementValue function_value(Function f, const Scalar& x, std::vector<Scalar> operands = {});
+// The rule of an operator that is such a function of one argument.
+template <Function f>
+ElementValue value_of(const ElementPoint& p) {
+  return function_value(f, p.x[0]);
+}
+
+Scalar infinity(bool negative = false);
+bool is_infinite(const Scalar& x);
+
+}  // namespace assay::oracles

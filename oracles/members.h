@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sets of which one member holds for the whole of an output: the constants of an operator are all rounded, or none is.
+#pragma once
+
+#include "reference/operator.h"
+
+#include <vector>
+
+namespace assay::oracles {
+
+// The members of such sets, those aside that the rulings name first: one change at a time, then products of two.
+std::vector<Readings> other_members(const Definition& definition);
+
+}  // namespace assay::oracles
