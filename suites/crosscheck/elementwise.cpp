@@ -42,6 +42,29 @@ Kernel computing(F f, bool rounds_constants = false) {
 
 Way way(const char* name, const char* what, Kernel kernel) { return {{name, Level::L2, what}, std::move(kernel)}; }
 
+// -- LeakyRelu
+
+const auto leaky = []<class S>(const Constants& constant, S x) {
+  return x < 0 ? static_cast<S>(constant("alpha")) * x : x;
+};
+
+std::vector<Way> leaky_relu_ways() {
+  return {way("sequential", "one element after the other, in f32 (f64 for f64)", computing(leaky)),
+          way("rounds-constants", "attributes are rounded to the type", computing(leaky, true)),
+          way("by-parts", "alpha times the negative part, plus the positive part",
+              computing([]<class S>(const Constants& constant, S x) {
+                const S below = std::min(x, S(0)), above = std::max(x, S(0));
+                return x != x ? x : above == 0 ? static_cast<S>(constant("alpha")) * below : above;
+              }))};
+}
+
+std::vector<Bug> leaky_relu_bugs() {
+  const auto maximum = []<class S>(const Constants& constant, S x) {
+    return std::max(x, static_cast<S>(constant("alpha")) * x);
+  };
+  return {{{"leakyrelu-takes-maximum", "LeakyRelu", "the larger of x and alpha x"}, computing(maximum)}};
+}
+
 // -- functions of one argument, and what is easily taken for them
 
 template <class S>
@@ -156,12 +179,14 @@ const Functions* functions_of(const std::string& op) {
 }  // namespace
 
 std::vector<Way> computing_ways(const std::string& op) {
+  if (op == "LeakyRelu") return leaky_relu_ways();
   const Functions* const known = functions_of(op);
   return known ? std::vector{way("library", "the library's function, in f32 (f64 for f64)", known->right)}
                : std::vector<Way>{};
 }
 
 std::vector<Bug> computing_bugs(const std::string& op) {
+  if (op == "LeakyRelu") return leaky_relu_bugs();
   const Functions* const known = functions_of(op);
   if (!known) return {};
   return {{{lower(op) + "-" + known->id, op, known->what}, known->wrong}};
