@@ -105,7 +105,10 @@ bool type_not_admitted(Case& c) {
   const std::vector<DType>& admitted = c.definition().types_of(c.definition().inputs.front().type);
   const auto admits = [&](DType type) { return std::ranges::find(admitted, type) != admitted.end(); };
   const std::initializer_list<DType> likely{DType::bf16, DType::i32, DType::i8, DType::u8};
-  const DType drawn = pick(likely), type = std::ranges::all_of(likely, admits) ? DType::boolean : drawn;
+  const DType drawn = pick(likely);
+  // Of several inputs two may differ in type instead.
+  const bool is_bool = c.definition().inputs.size() == 1 && std::ranges::all_of(likely, admits);
+  const DType type = is_bool ? DType::boolean : drawn;
   if (admits(type)) return false;
   for (auto& [name, source] : c.sources)
     if (c.definition().input(name)->reads_as.empty()) c.node.inputs.at(name).type.dtype = type;

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exact answers of Abs, Neg and Sign. The lowest integer has no opposite: it wraps, or saturates as another reading
+// has it (E17). Of NaN a sign is NaN or 0 (E13).
+#include "oracles/families/elementwise.h"
+
+namespace assay::oracles {
+namespace {
+
+Scalar negated(Scalar x) {
+  x.negative = !x.negative;
+  return x;
+}
+
+// -x, of a number that is positive or negative.
+Scalar opposite(const ElementPoint& p) {
+  const Scalar& x = p.x[0];
+  const DType type = type_of(p);
+  const bool is_lowest = !is_float(type) && x.negative && x.value() == lowest_of(type).value();
+  if (!is_lowest) return negated(x);
+  return p.reads("E17", "saturate") ? scalar_of_unsigned((x.significand << x.exponent) - 1) : x;
+}
+
+}  // namespace
+
+const Oracle& abs() {
+  static const Oracle oracle =
+      exact_elementwise([](const ElementPoint& p) -> ElementValue { return p.x[0].negative ? opposite(p) : p.x[0]; });
+  return oracle;
+}
+
+const Oracle& neg() {
+  static const Oracle oracle = exact_elementwise([](const ElementPoint& p) -> ElementValue { return opposite(p); });
+  return oracle;
+}
+
+const Oracle& sign() {
+  static const Oracle oracle = exact_elementwise([](const ElementPoint& p) -> ElementValue {
+    if (p.x[0].is == Scalar::Class::nan) return one_of("E13", {nan(), Scalar()});
+    return p.x[0].is_zero() ? p.x[0] : scalar(p.x[0].negative ? -1 : 1);
+  });
+  return oracle;
+}
+
+}  // namespace assay::oracles
