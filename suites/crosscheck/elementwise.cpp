@@ -181,7 +181,9 @@ const Functions* functions_of(const std::string& op) {
 std::vector<Way> computing_ways(const std::string& op) {
   if (op == "LeakyRelu") return leaky_relu_ways();
   const Functions* const known = functions_of(op);
-  return known ? std::vector{way("library", "the library's function, in f32 (f64 for f64)", known->right)}
+  return known ? std::vector{way("sequential",
+                                 "the library's function of one element after the other, in f32 (f64 for f64)",
+                                 known->right)}
                : std::vector<Way>{};
 }
 
