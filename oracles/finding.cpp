@@ -119,9 +119,10 @@ ElementRating examine_special(const Answer& answer, Int index, const Element& el
   }
   finding.kind = ElementRating::Kind::wrong;
   finding.because = "special";
-  if (got.is_finite()) return finding;  // what spreads an infinity never makes it finite
+  // What spreads an infinity never makes it finite; other operands, as flushed ones, may.
   for (const Allowance& wider : answer.wider(index))
-    if (wider.blurs_nonfinite) explain(finding, wider, wider.arithmetic);
+    if ((wider.blurs_nonfinite && !got.is_finite()) || (wider.range && inside(got, *wider.range)))
+      explain(finding, wider, wider.arithmetic);
   return finding;
 }
 

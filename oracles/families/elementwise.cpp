@@ -253,17 +253,28 @@ class ElementwiseAnswer final : public Answer {
     for (Scalar& operand : x)
       if (operand.is_finite()) operand = rounded(exact(operand), single);
     const Element narrow = element_of(rule_at(x), DType::f32);
-    all.push_back(beyond("f64 computed in f32"));
-    all.back().range = range_of(narrow, DType::f32);
-    if (!all.back().range) all.pop_back();
+    const auto add = [&](const Scalar& lower, const Scalar& upper) {
+      all.push_back(beyond("f64 computed in f32"));
+      all.back().range = Interval{lower, upper};
+      if (right.kind == Kind::finite && lower.is_finite() && upper.is_finite()) {
+        // What lies between is no less accurate.
+        const Interval asked = interval(right, right.asked, dtype());
+        all.back().range = Interval{std::min(lower, asked.lower, is_less), std::max(upper, asked.upper, is_less)};
+      }
+      all.back().may_overflow = narrow.kind == Kind::nan || narrow.kind == Kind::one_of;
+    };
+    if (narrow.kind == Kind::finite)  // with or without a last rounding to f32
+      for (const Format* const format : {&single, &format_of(DType::f64)})
+        add(rounded(narrow.value - narrow.asked.budget, *format, Rounding::down),
+            rounded(narrow.value + narrow.asked.budget, *format, Rounding::up));
+    else if (const std::optional<Interval> range = range_of(narrow, DType::f32))
+      add(range->lower, range->upper);
+    else
+      add(infinity(true), infinity(true));  // NaN, and infinities
     const bool is_large = right.kind == Kind::finite && abs(right.value) >= power_of_two(single.max_exponent - 2);
     const bool is_small = right.kind == Kind::finite && abs(right.value) < power_of_two(single.min_exponent);
-    const auto add = [&](const Scalar& value) {
-      all.push_back(beyond("f64 computed in f32"));
-      all.back().range = Interval{value, value};
-    };
-    if (is_large) add(infinity(right.value < Ratio()));
-    if (is_small) add(Scalar());
+    if (is_large) add(infinity(right.value < Ratio()), infinity(right.value < Ratio()));
+    if (is_small) add(Scalar(), Scalar());
   }
 
   ElementRule rule_;

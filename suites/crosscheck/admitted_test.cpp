@@ -57,7 +57,7 @@ std::vector<AnsweredCase> answers(const Kernels& kernels, std::size_t each, Make
 
 TEST_CASE("A right answer is admitted at the level asked for, a weaker one by what is no breach", "[admitted]") {
   std::map<State, std::size_t> seen;
-  for (const AnsweredCase& each : answers(variants(), count(90, 600), [](const Variant&v, const OpVersion&version) {
+  for (const AnsweredCase& each : answers(variants(), count(180, 600), [](const Variant&v, const OpVersion&version) {
          return variant(v.name, version);
        })) {
     INFO(line(each.c) << " " << oracles::name(each.state));

@@ -17,8 +17,6 @@ constexpr std::string_view no_bf16 = "T does not admit bfloat16",
                            no_ceil = "there is no ceil_mode, windows are counted as floor and none overhangs",
                            no_count = "there is no count_include_pad, padding never counts";
 
-constexpr int newest = 1000;  // an equivalent in every version
-
 constexpr auto all = std::to_array<Equivalent>({
     {"conv-reads-bf16-as-f16", "Conv", 22, no_bf16},
     {"pool-reads-bf16-as-f16", "AveragePool", 22, no_bf16},
@@ -38,13 +36,6 @@ constexpr auto all = std::to_array<Equivalent>({
     {"max-swaps-dilations", "MaxPool", 10, no_dilations},
     {"max-ignores-dilations", "MaxPool", 10, no_dilations},
     {"reshape-always-copies", "Reshape", 14, "there is no allowzero, 0 always copies"},
-    {"abs-negates-data", "Abs", newest, "an even function"},
-    {"cos-negates-data", "Cos", newest, "an even function"},
-    {"cosh-negates-data", "Cosh", newest, "an even function"},
-    {"sign-reads-integers-as-f32", "Sign", newest, "a sign is that of the rounded number"},
-    {"sign-reads-integers-as-f64", "Sign", newest, "a sign is that of the rounded number"},
-    {"sign-reads-infinity-as-number", "Sign", newest, "a sign is that of a number"},
-    {"round-flushes-subnormals", "Round", newest, "0 is nearest to them"},
 });
 
 }  // namespace
