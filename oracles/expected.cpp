@@ -120,7 +120,27 @@ struct Filler {
   }
 };
 
-Answers answers_to(const Case& c, int set) { return oracle_of(c.version).answer(c.call(), operands(c, set), {}, {}); }
+Answers answers_to(const Case& c, int set, const Readings& readings = {}) {
+  return oracle_of(c.version).answer(c.call(), operands(c, set), readings, {});
+}
+
+void include(Tensor& lower, Tensor& upper, const Tensor& other_lower, const Tensor& other_upper, Int index) {
+  Range range{scalar(lower, index), scalar(upper, index)};
+  range.include({scalar(other_lower, index), scalar(other_upper, index)});
+  store(lower, index, range.lower);
+  store(upper, index, range.upper);
+}
+
+// Widens the intervals by those of another member, which is as right.
+void include(Admissible& all, const Admissible& member, const std::string& chosen_by) {
+  for (Int i = 0; i < all.output.elements(); ++i) {
+    const bool is_number = !is_nan(scalar(all.lower, i)), is_other_number = !is_nan(scalar(member.lower, i));
+    if (!is_other_number && is_number) all.or_nan[chosen_by].push_back(i);
+    if (!is_other_number || !is_number) continue;
+    include(all.lower, all.upper, member.lower, member.upper, i);
+    include(all.widest_lower, all.widest_upper, member.widest_lower, member.widest_upper, i);
+  }
+}
 
 // -- what is admitted at a level
 
@@ -240,9 +260,11 @@ std::optional<std::vector<Tensor>> expected(const Case& c, int set) {
   return outputs;
 }
 
-Result<std::vector<Admissible>> admissible(const Case& c, int set) {
+namespace {
+
+Result<std::vector<Admissible>> admissible_under(const Case& c, int set, const Readings& readings) {
   std::vector<Admissible> outputs;
-  for (const std::unique_ptr<Answer>& answer : answers_to(c, set)) {
+  for (const std::unique_ptr<Answer>& answer : answers_to(c, set, readings)) {
     const Tensor zeros({answer->dtype(), answer->shape()});
     Admissible& all = outputs.emplace_back(Admissible{zeros, zeros, zeros, zeros, zeros, {}, {}, {}, {}, {}});
     Filler filler{*answer, all};
@@ -254,6 +276,20 @@ Result<std::vector<Admissible>> admissible(const Case& c, int set) {
         return Error{"several answers are right"};
       filler.fill(i, element);
     }
+  }
+  return outputs;
+}
+
+}  // namespace
+
+Result<std::vector<Admissible>> admissible(const Case& c, int set) {
+  Result<std::vector<Admissible>> outputs = admissible_under(c, set, {});
+  if (!outputs) return outputs;
+  for (const Readings& member : other_members(c.definition())) {
+    const Result<std::vector<Admissible>> other = admissible_under(c, set, member);
+    if (!other) return other;
+    for (std::size_t i = 0; i < other->size(); ++i)
+      include((*outputs)[i], (*other)[i], member.departures().begin()->first);
   }
   return outputs;
 }

@@ -23,7 +23,9 @@ std::optional<std::vector<Tensor>> expected(const Case& c, int set);
 // interval; else it is wrong. NaN or an infinity in `lower` and `upper` is the only right answer.
 struct Admissible {
   Tensor output, lower, upper;
-  Tensor widest_lower, widest_upper;  // the hull over all admitted arithmetic; it may hold subnormals that none gives
+  // Hulls, as `lower` and `upper` are over constants that are rounded or not (E37, E38): over all admitted arithmetic,
+  // with numbers that none gives between zero and the others.
+  Tensor widest_lower, widest_upper;
   // Elements by row-major index, ascending.
   std::vector<Int> or_zero;                             // an average over no cell: NaN or zero (A9)
   std::map<std::string, std::vector<Int>> or_nan;       // by the ruling that admits NaN as well: A14, A21

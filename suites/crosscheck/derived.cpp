@@ -409,6 +409,31 @@ std::vector<Way> relu_ways() {
            mapping([](auto x) { return x > 0 ? x : decltype(x)(0); })}};
 }
 
+// Negates; the least integer of a type stays what it is (E17).
+template <class T>
+T opposite(T x) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(std::make_unsigned_t<T>{0} - static_cast<std::make_unsigned_t<T>>(x));
+  else
+    return T(-static_cast<double>(x));
+}
+
+std::vector<Way> in_sequence(Kernel kernel) {
+  return {{{"sequential", Level::L2, "one element after the other"}, std::move(kernel)}};
+}
+
+std::vector<Way> sign_ways(const std::string& name) {
+  if (name == "Neg") return in_sequence(mapping([](auto x) { return opposite(x); }));
+  if (name == "Abs") return in_sequence(mapping([](auto x) { return x < decltype(x)(0) ? opposite(x) : x; }));
+  if (name != "Sign") return {};
+  return in_sequence(mapping([]<class T>(T x) {
+    if constexpr (std::is_unsigned_v<T>)
+      return static_cast<T>(x > 0);
+    else
+      return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
+  }));
+}
+
 std::vector<Way> not_ways() {
   return {{{"sequential", Level::L2, "one element after the other"}, mapping([](auto x) { return decltype(x)(!x); })},
           {{"by-difference", Level::L2, "1 - x"},
@@ -422,6 +447,7 @@ std::vector<Way> ways_by_name(const std::string& name) {
   if (name == "Relu") return relu_ways();
   if (name == "MaxPool") return selecting_ways();
   if (name == "Softmax") return softmax_ways();
+  if (std::vector<Way> ways = sign_ways(name); !ways.empty()) return ways;
   std::vector<Way> ways = computing_ways(name);
   return ways.empty() ? broadcast_ways(name) : ways;
 }

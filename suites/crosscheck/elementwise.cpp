@@ -20,12 +20,26 @@ struct Constants {
   double operator()(const char* name) const { return stored(static_cast<double>(call.real(name))); }
 };
 
+// Integers are computed in float, and what is behind the point is dropped (E47).
+template <class F>
+Tensor truncated(F f, const Call& call, const Tensor& x) {
+  Tensor y(x.type());
+  const Constants constants{call, [](double value) { return value; }};
+  for_number(y.dtype(), [&]<class T>() {
+    if constexpr (std::is_integral_v<T>)
+      std::ranges::transform(x.as<T>(), y.as<T>().begin(),
+                             [&](T each) { return static_cast<T>(f(constants, static_cast<float>(each))); });
+  });
+  return y;
+}
+
 // Y[i] = f(constants, X[i]) in float, of f64 in double, rounded to the type last; every attribute as it is or rounded
 // to the type.
 template <class F>
 Kernel computing(F f, bool rounds_constants = false) {
   return [=](const Call& call, Inputs in) {
     Tensor y(in[0]->type());
+    if (!is_float(y.dtype())) return truncated(f, call, *in[0]);
     for_float(y.dtype(), [&]<class T>() {
       const Constants constants{
           call, [=](double value) { return rounds_constants ? static_cast<double>(static_cast<T>(value)) : value; }};

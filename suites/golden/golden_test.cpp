@@ -3,6 +3,7 @@
 #include "oracles/case_class.h"
 #include "oracles/expected.h"
 #include "oracles/judge.h"
+#include "oracles/members.h"
 #include "suites/golden/golden_folder.h"
 #include "suites/sandbox/process.h"
 
@@ -157,6 +158,7 @@ int hold_to_judge(const oracles::Judge& bench, const Sets& sets, Int index) {
     if (is_end_of_type(*asked, index, by) || is_tiny(*asked, index)) continue;
     const bool same = oracles::scalar(*asked, index).value() == oracles::scalar(*widest, index).value();
     if (!oracles::scalar(*widest, index).is_finite() || same) continue;
+    if (oracles::scalar(*widest, index).is_zero()) continue;  // flushed: no arithmetic gives what lies between
     CHECK(state_of(bench, sets, *asked, index, by) == State::below);
     ++held;
   }
@@ -221,7 +223,8 @@ TEST_CASE("The intervals are those of the judge, to the last value of the type",
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions())
       for (const DType type : definition.types_of(definition.inputs.front().type)) {
-        if (type == DType::boolean) continue;  // either value is an end of the type
+        if (type == DType::boolean) continue;                       // either value is an end of the type
+        if (!oracles::other_members(definition).empty()) continue;  // right for whole outputs alone
         const int before = held;
         for (std::uint64_t index = 0; index < 40 && held < before + 12; ++index) {
           const Case c = generators::legal(definition, type, 8, index);
@@ -236,7 +239,8 @@ TEST_CASE("The intervals are those of the judge, to the last value of the type",
             held += hold_to_judge(bench, sets, at);
         }
         INFO(text(definition.version) << " " << name(type));
-        CHECK(held > before);
+        const bool is_only_zero = definition.version.name == "Erf" && !is_float(type);  // an end of unsigned types
+        CHECK((held > before || is_only_zero));
         ++kinds;
       }
   CHECK(kinds > 40);
