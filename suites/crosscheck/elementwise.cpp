@@ -20,15 +20,17 @@ struct Constants {
   double operator()(const char* name) const { return stored(static_cast<double>(call.real(name))); }
 };
 
-// Integers are computed in float, and what is behind the point is dropped (E47).
+// Integers are computed in float, and what is behind the point is dropped (E47): no value is 1 that is only close to
+// it.
 template <class F>
 Tensor truncated(F f, const Call& call, const Tensor& x) {
   Tensor y(x.type());
   const Constants constants{call, [](double value) { return value; }};
   for_number(y.dtype(), [&]<class T>() {
     if constexpr (std::is_integral_v<T>)
-      std::ranges::transform(x.as<T>(), y.as<T>().begin(),
-                             [&](T each) { return static_cast<T>(f(constants, static_cast<float>(each))); });
+      std::ranges::transform(x.as<T>(), y.as<T>().begin(), [&](T each) {
+        return static_cast<T>(std::nextafter(f(constants, static_cast<float>(each)), 0.0F));
+      });
   });
   return y;
 }
