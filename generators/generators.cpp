@@ -106,7 +106,7 @@ bool type_not_admitted(Case& c) {
   const auto admits = [&](DType type) { return std::ranges::find(admitted, type) != admitted.end(); };
   const std::initializer_list<DType> likely{DType::bf16, DType::i32, DType::i8, DType::u8};
   const DType drawn = pick(likely);
-  // Of several inputs two may differ in type instead.
+  // Leaves several inputs alone: two of them may differ in type instead.
   const bool is_bool = c.definition().inputs.size() == 1 && std::ranges::all_of(likely, admits);
   const DType type = is_bool ? DType::boolean : drawn;
   if (admits(type)) return false;

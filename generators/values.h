@@ -25,7 +25,7 @@ Recipe draw_average_fill(const Sum& sum);
 // Of an operator that copies, compares or selects: every kind of number, ties, the ends of the type.
 Recipe draw_selection_fill(DType type);
 
-// Of one that computes each element by itself: arguments of ordinary size and on the brink of rounding besides.
+// Draws data of a function of one element: arguments of ordinary size and on the brink of rounding besides.
 Recipe draw_function_fill(DType type);
 
 // The widths of odd integers below 2^x, 2^w and 2^b whose sums of `terms` products stay within `precision` bits:

@@ -6,6 +6,7 @@
 #include "oracles/finding.h"
 #include "oracles/judge.h"
 #include "oracles/members.h"
+#include "oracles/rules.h"
 #include "reference/operator.h"
 
 #include <algorithm>
@@ -15,13 +16,11 @@
 namespace assay::oracles {
 namespace {
 
-Scalar infinite(bool negative) { return {Scalar::Class::infinite, negative, 0, 0}; }
-
 // What decisions 5 writes for a kind that is no number.
 Scalar special(Kind kind) {
   if (kind == Kind::positive_infinity || kind == Kind::negative_infinity)
-    return infinite(kind == Kind::negative_infinity);
-  return {Scalar::Class::nan, false, 0, 0};
+    return infinity(kind == Kind::negative_infinity);
+  return nan();
 }
 
 // Writes a value of the tensor's type: exact zero is +0 and NaN the positive quiet one.
@@ -112,7 +111,7 @@ struct Filler {
       nonfinite |= wider.blurs_nonfinite;
       if (element.kind != Kind::finite) continue;
       nonfinite |= wider.vacuous || wider.may_overflow;
-      widest.include(wider.vacuous ? Range{infinite(true), infinite(false)} : range_of(element, wider, answer.dtype()));
+      widest.include(wider.vacuous ? Range{infinity(true), infinity()} : range_of(element, wider, answer.dtype()));
     }
     store(all.widest_lower, index, widest.lower);
     store(all.widest_upper, index, widest.upper);
@@ -152,7 +151,7 @@ Range whole_range(DType dtype) {
     else if constexpr (std::is_same_v<T, Bool>)
       return {scalar(Int{0}), scalar(Int{1})};
     else
-      return {infinite(true), infinite(false)};
+      return {infinity(true), infinity()};
   });
 }
 
@@ -201,7 +200,7 @@ struct Admitting {
       nonfinite |= wider.blurs_nonfinite;
       if (element.kind != Kind::finite) continue;
       nonfinite |= wider.vacuous || wider.may_overflow;
-      range.include(wider.vacuous ? Range{infinite(true), infinite(false)} : range_of(element, wider, answer.dtype()));
+      range.include(wider.vacuous ? Range{infinity(true), infinity()} : range_of(element, wider, answer.dtype()));
     }
     if (nonfinite) all.or_nonfinite.push_back(index);
   }

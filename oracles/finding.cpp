@@ -119,7 +119,7 @@ ElementRating examine_special(const Answer& answer, Int index, const Element& el
   }
   finding.kind = ElementRating::Kind::wrong;
   finding.because = "special";
-  // What spreads an infinity never makes it finite; other operands, as flushed ones, may.
+  // Admits a finite number only by a range: what spreads an infinity never makes it finite, flushed operands may.
   for (const Allowance& wider : answer.wider(index))
     if ((wider.blurs_nonfinite && !got.is_finite()) || (wider.range && inside(got, *wider.range)))
       explain(finding, wider, wider.arithmetic);

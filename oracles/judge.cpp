@@ -331,7 +331,7 @@ bool Judge::State::is_vacuous(AnswerCache& answers, const Variety& variety) cons
   return !varies || (!is_told && 10 * zeros >= 9 * variety.counted);
 }
 
-// As ruled, or by other members of sets that are chosen once for an output, which are as right.
+// Judges an outcome as ruled, or by other members of sets that are chosen once for an output, which are as right.
 Verdict Judge::State::judge_by_members(const Outcome& outcome, Variety& variety) const {
   const auto rank = [](oracles::State state) {
     return state == oracles::State::fail ? 2 : state == oracles::State::below;

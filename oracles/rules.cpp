@@ -37,8 +37,6 @@ bool is_near_overflow(const Scalar& value, const Format& format) {
   return value.is_finite() && abs(value.value()) >= Dyadic::power_of_two(format.max_exponent - 2);
 }
 
-Ratio exact(const Scalar& value) { return {value.value(), 1}; }
-
 }  // namespace
 
 Allowance flushing(const Element& element, const std::vector<Scalar>& operands, DType type) {
@@ -48,7 +46,7 @@ Allowance flushing(const Element& element, const std::vector<Scalar>& operands, 
   if (element.kind != Kind::finite || !vanishes(nearest(element, type))) return flushed;
   for (const Scalar& operand : operands)
     if (operand.is_finite() && vanishes(operand))
-      flushed.budget = std::max(flushed.budget, abs(exact(operand)) + abs(element.value));
+      flushed.budget = std::max(flushed.budget, abs(ratio(operand)) + abs(element.value));
   return flushed;
 }
 
@@ -137,14 +135,14 @@ class PointwiseAnswer final : public Answer {
   Allowance in_single(Int index) const {
     const Format& single = format_of(DType::f32);
     std::vector<Scalar> x;
-    for (const Scalar& wide : operands_at(index)) x.push_back(wide.is_finite() ? rounded(exact(wide), single) : wide);
+    for (const Scalar& wide : operands_at(index)) x.push_back(wide.is_finite() ? rounded(ratio(wide), single) : wide);
     Allowance out = beyond("f64 computed in f32");
     const Scalar value = rule_({call_, readings_, x}), right = at(index);
     out.may_overflow = value.is == Scalar::Class::infinite || is_near_overflow(value, single);
     if (!value.is_finite() || !right.is_finite()) return out;
-    out.budget = abs(exact(value) - exact(right));
+    out.budget = abs(ratio(value) - ratio(right));
     const bool may_flush = value.is_subnormal(single) || value.is_zero();
-    if (may_flush) out.budget = std::max(out.budget, abs(exact(right)));
+    if (may_flush) out.budget = std::max(out.budget, abs(ratio(right)));
     return out;
   }
 
@@ -291,7 +289,7 @@ Element exactly(const Scalar& value, DType dtype) {
   out.terms = 1;
   out.asked.arithmetic = "no rounding";
   if (out.kind != Kind::finite) return out;
-  out.value = exact(value);
+  out.value = ratio(value);
   out.magnitude = abs(out.value);
   if (is_float(dtype)) return out;
   out.nearest = value;
@@ -317,7 +315,9 @@ Element unscored(std::string why) {
 
 Scalar truth(bool holds) { return scalar(Int{holds}); }
 Scalar nan() { return {Scalar::Class::nan, false, 0, 0}; }
-Scalar minus_infinity() { return {Scalar::Class::infinite, true, 0, 0}; }
+Scalar infinity(bool negative) { return {Scalar::Class::infinite, negative, 0, 0}; }
+bool is_infinite(const Scalar& x) { return x.is == Scalar::Class::infinite; }
+Ratio ratio(const Scalar& value) { return {value.value(), 1}; }
 
 Scalar lowest_of(DType dtype) {
   return for_number(dtype, [&]<class T>() -> Scalar {
@@ -361,10 +361,7 @@ Oracle pointwise(Rule rule) {
   oracle.answer = [rule](const Call& call, const Operands& in, const Readings& readings, const Arithmetic&) {
     return Answers(std::make_unique<PointwiseAnswer>(rule, call, in, readings));
   };
-  oracle.shape = [](const Call& call, const Readings& readings) -> std::optional<Shape> {
-    const std::optional<Meeting> meeting = Meeting::of(call, readings);
-    return meeting ? std::optional(meeting->shape()) : std::nullopt;
-  };
+  oracle.shape = shape_of_meeting;
   return without_rounding(std::move(oracle));
 }
 

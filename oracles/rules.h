@@ -36,8 +36,10 @@ Element one_of(std::string ruling, std::vector<Scalar> options);
 Element unscored(std::string why);
 Scalar truth(bool holds);  // of a bool
 Scalar nan();
-Scalar minus_infinity();
-Scalar lowest_of(DType dtype);  // the lowest number of the type
+Scalar infinity(bool negative = false);
+bool is_infinite(const Scalar& x);
+Ratio ratio(const Scalar& value);  // of a finite one
+Scalar lowest_of(DType dtype);     // the lowest number of the type
 
 // Admits what hardware may select that reads subnormals as zeros: 0, and any operand that compares equal to it.
 Allowance flushing(const Element& element, const std::vector<Scalar>& operands, DType type);

@@ -127,8 +127,8 @@ std::optional<Broken> broken_command(const Json& certificate, const Json& report
   asked.memory_mib = options.at("memory_mib").get<Int>();
   const std::string command = certificate.at("command").get<std::string>();
   const Json& suite = certificate.at("suite");
-  const bool is_full = suite.at("name").get<std::string>().starts_with("assay full");
-  const std::string plain = certify_line(asked, is_full ? "full" : "default", suite.at("generated").get<Int>(), "");
+  const suites::Length length = suites::length_of(suite.at("name").get<std::string>());
+  const std::string plain = certify_line(asked, name(length), suite.at("generated").get<Int>(), "");
   const std::size_t files = plain.rfind(" --report ");
   const bool has_ledger = !report.at("ledger").is_null();
   if (has_ledger

@@ -42,7 +42,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   Case c = blank(definition);
   const std::string& input = definition.inputs.front().name;
   c.node.input(input, {type, draw_extents(stratum % shape_strata)});
-  // What copies or selects has to say what it does with subnormals (E2).
+  // Tells functions from what copies or selects, which has to say what it does with subnormals (E2).
   const bool selects = !is_float(type) || definition.ruling("E2");
   c.sources[input] = {selects ? draw_selection_fill(type) : draw_function_fill(type), false};
   for (const AttributeSpec& spec : definition.attributes) write_attribute(c.node, spec);
@@ -64,7 +64,7 @@ int size_of(Int elements) {
   return elements <= 64 ? 3 : 4;
 }
 
-// Of inputs that are broadcast the shape they make together, else that of the first.
+// Returns the shape that inputs make together where they are broadcast, else that of the first.
 Shape described_shape(const Case& c) {
   if (c.definition().shaping == Shaping::broadcast) return output_shape(c);
   return c.node.inputs.at(c.definition().inputs.front().name).type.shape;

@@ -56,4 +56,9 @@ Int Meeting::cell(std::size_t input, Int index) const {
   return cell;
 }
 
+std::optional<Shape> shape_of_meeting(const Call& call, const Readings& readings) {
+  const std::optional<Meeting> meeting = Meeting::of(call, readings);
+  return meeting ? std::optional(meeting->shape()) : std::nullopt;
+}
+
 }  // namespace assay::oracles

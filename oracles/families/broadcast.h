@@ -28,4 +28,7 @@ class Meeting {
   std::vector<Placed> inputs_;
 };
 
+// Returns the shape of the output; none where a reading makes the call illegal.
+std::optional<Shape> shape_of_meeting(const Call& call, const Readings& readings);
+
 }  // namespace assay::oracles

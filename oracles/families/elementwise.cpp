@@ -17,11 +17,10 @@ namespace {
 
 using ElementRule = ElementValue (*)(const ElementPoint&);
 
-Ratio exact(const Scalar& value) { return {value.value(), 1}; }
 Ratio number(double value) { return {scalar_of(value).value(), 1}; }
 Ratio power_of_two(int exponent) { return {Dyadic::power_of_two(exponent), 1}; }
 bool is_narrow(DType type) { return type == DType::f16 || type == DType::bf16; }
-// What functions are computed in.
+// Returns what functions of a type are computed in: f32, of f64 itself.
 const Format& working_format(DType type) { return format_of(type == DType::f64 ? DType::f64 : DType::f32); }
 
 Allowance beyond(std::string arithmetic) {
@@ -136,7 +135,7 @@ class Widening {
     const Scalar large = rounded(power_of_two(format.max_exponent), format);
     out.push_back(beyond("saturating overflow"));
     out.back().range =
-        is_negative ? Interval{infinity(true), rounded(Ratio() - exact(large), format)} : Interval{large, infinity()};
+        is_negative ? Interval{infinity(true), rounded(Ratio() - ratio(large), format)} : Interval{large, infinity()};
   }
 
   const Evaluation& of_;
@@ -251,13 +250,13 @@ class ElementwiseAnswer final : public Answer {
   void add_single(std::vector<Scalar> x, const Element& right, std::vector<Allowance>& all) const {
     const Format& single = format_of(DType::f32);
     for (Scalar& operand : x)
-      if (operand.is_finite()) operand = rounded(exact(operand), single);
+      if (operand.is_finite()) operand = rounded(ratio(operand), single);
     const Element narrow = element_of(rule_at(x), DType::f32);
     const auto add = [&](const Scalar& lower, const Scalar& upper) {
       all.push_back(beyond("f64 computed in f32"));
       all.back().range = Interval{lower, upper};
       if (right.kind == Kind::finite && lower.is_finite() && upper.is_finite()) {
-        // What lies between is no less accurate.
+        // Reaches to what is asked for: what lies between is no less accurate.
         const Interval asked = interval(right, right.asked, dtype());
         all.back().range = Interval{std::min(lower, asked.lower, is_less), std::max(upper, asked.upper, is_less)};
       }
@@ -291,18 +290,12 @@ static Oracle made(ElementRule rule) {
   oracle.answer = [rule](const Call& call, const Operands& in, const Readings& readings, const Arithmetic&) {
     return Answers(std::make_unique<ElementwiseAnswer>(rule, call, in, readings));
   };
-  oracle.shape = [](const Call& call, const Readings& readings) -> std::optional<Shape> {
-    const std::optional<Meeting> meeting = Meeting::of(call, readings);
-    return meeting ? std::optional(meeting->shape()) : std::nullopt;
-  };
+  oracle.shape = shape_of_meeting;
   return oracle;
 }
 
 Oracle elementwise(ElementRule rule) { return with_touched(made(rule)); }
 Oracle exact_elementwise(ElementRule rule) { return without_rounding(made(rule)); }
-
-Scalar infinity(bool negative) { return {Scalar::Class::infinite, negative, 0, 0}; }
-bool is_infinite(const Scalar& x) { return x.is == Scalar::Class::infinite; }
 
 DType type_of(const ElementPoint& p) { return p.call.type(p.call.definition().inputs.front().name).dtype; }
 
@@ -310,13 +303,13 @@ Scalar constant(const ElementPoint& p, std::string_view attribute) {
   const Scalar value = scalar_of(static_cast<double>(p.call.real(attribute)));
   const DType type = type_of(p);
   if (!p.reads("E38", "rounded") || !value.is_finite() || !is_float(type)) return value;
-  return rounded(exact(value), format_of(type));
+  return rounded(ratio(value), format_of(type));
 }
 
 Evaluation product(const Scalar& a, const Scalar& x, double ulps) {
   Evaluation out;
   out.argument = x.value();
-  out.of = [factor = exact(a)](const Real& of) { return Real(factor, of.bits()) * of; };
+  out.of = [factor = ratio(a)](const Real& of) { return Real(factor, of.bits()) * of; };
   out.tolerance = ulps == 0 ? no_tolerance : Tolerance{ulps, 0, 0, 1};
   return out;
 }
@@ -338,7 +331,7 @@ ElementValue function_value(Function f, const Scalar& x, std::vector<Scalar> ope
   std::vector<Ratio> others;
   std::vector<double> sizes{x.as_double()};
   for (const Scalar& each : operands) {
-    others.push_back(exact(each));
+    others.push_back(ratio(each));
     sizes.push_back(each.as_double());
   }
   out.of = [f, others](const Real& of) {

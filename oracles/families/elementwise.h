@@ -48,7 +48,4 @@ ElementValue value_of(const ElementPoint& p) {
   return function_value(f, p.x[0]);
 }
 
-Scalar infinity(bool negative = false);
-bool is_infinite(const Scalar& x);
-
 }  // namespace assay::oracles

@@ -13,7 +13,6 @@ namespace {
 
 bool is_nan(const Scalar& x) { return x.is == Scalar::Class::nan; }
 bool is_below_zero(const Scalar& x) { return x.negative && !x.is_zero() && !is_nan(x); }
-Ratio ratio(const Scalar& x) { return {x.value(), 1}; }
 ElementValue nan_or(const Scalar& limit) { return one_of("E50", {nan(), limit}); }
 
 // A constant that the function comes to, with the bound it has there.

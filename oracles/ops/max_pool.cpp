@@ -23,7 +23,7 @@ const Scalar* maximum(const WindowPoint& p) {
 Element largest(const WindowPoint& p) {
   const Scalar* const most = maximum(p);
   const Scalar lowest = lowest_of(p.dtype);
-  if (!most) return is_float(p.dtype) ? one_of("W10", {minus_infinity(), lowest, nan()}) : exactly(lowest, p.dtype);
+  if (!most) return is_float(p.dtype) ? one_of("W10", {infinity(true), lowest, nan()}) : exactly(lowest, p.dtype);
   const bool is_low = most->is == Scalar::Class::infinite && most->negative;
   const Scalar& best = is_low && p.reads("W10", "lowest") ? lowest : *most;
   return std::ranges::any_of(p.taps, is_nan) ? one_of("W9", {nan(), best}) : exactly(best, p.dtype);

@@ -7,15 +7,12 @@
 namespace assay::fast {
 namespace {
 
-// Returns false where it does nothing. The engine multiplies padding by weights where the operator's loop leaves it
+// Returns false where it writes nothing. The engine multiplies padding by weights where the operator's loop leaves it
 // out: both are exact as long as the weights are finite.
 template <class T>
-bool convolve(const Call& call, std::span<const T> x, std::span<const T> w, std::span<const T> bias, std::span<T> y,
-              int threads) {
+bool convolve(const Convolution& conv, const engine::Extent& extent, std::span<const T> x, std::span<const T> w,
+              std::span<const T> bias, std::span<T> y, int threads) {
   using Accumulator = accumulator_t<T>;
-  const Convolution conv(call);
-  const engine::Extent extent{conv.batch, conv.group, conv.maps / conv.group, conv.depth};
-  if (!engine::pays(conv.window, extent)) return false;
   const engine::Plan plan = engine::plan(conv.window, extent);
   std::vector<Accumulator> x_room, w_room, bias_room;
   const std::span<const Accumulator> weights = engine::lanes(w, w_room);
@@ -40,10 +37,13 @@ bool convolve(const Call& call, std::span<const T> x, std::span<const T> w, std:
 }  // namespace
 
 Tensor conv(const Call& call, Inputs in, int threads) {
-  Tensor y({call.type("X").dtype, Convolution(call).output_shape()});
+  const Convolution conv(call);
+  const engine::Extent extent{conv.batch, conv.group, conv.maps / conv.group, conv.depth};
+  if (!engine::pays(conv.window, extent)) return call.definition().kernel(call, in).only();
+  Tensor y({call.type("X").dtype, conv.output_shape()});
   const bool is_done = for_float(y.dtype(), [&]<class T>() {
     const std::span<const T> bias = in.size() > 2 && in[2] ? in[2]->as<T>() : std::span<const T>{};
-    return convolve<T>(call, in[0]->as<T>(), in[1]->as<T>(), bias, y.as<T>(), threads);
+    return convolve<T>(conv, extent, in[0]->as<T>(), in[1]->as<T>(), bias, y.as<T>(), threads);
   });
   return is_done ? y : call.definition().kernel(call, in).only();
 }

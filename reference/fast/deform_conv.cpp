@@ -130,15 +130,12 @@ std::vector<A> channels_last(std::span<const A> x, Int images, Int channels, Int
   return last;
 }
 
-// Returns false where it does nothing.
+// Returns false where it writes nothing: only of finite data a cell outside counts as one with weight 0.
 template <class T>
-bool deform(const Call& call, const Data<T>& in, std::span<T> y, int threads) {
+bool deform(const Convolution& conv, const engine::Extent& extent, Int offset_group, const Data<T>& in, std::span<T> y,
+            int threads) {
   using A = accumulator_t<T>;
-  const Convolution conv(as_conv(call, "X", "W", "B"));
-  const engine::Extent extent{conv.batch, conv.group, conv.maps / conv.group, conv.depth};
   const Int x_plane = volume(conv.window.input()), y_plane = volume(conv.window.output());
-  if (!engine::pays(conv.window, extent) || x_plane == 0 || x_plane > std::numeric_limits<std::int32_t>::max() / 2)
-    return false;
   std::vector<A> x_room, w_room, bias_room, offset_room, mask_room;
   const std::span<const A> x = engine::lanes(in.x, x_room);
   if (!engine::is_finite(x)) return false;
@@ -146,7 +143,7 @@ bool deform(const Call& call, const Data<T>& in, std::span<T> y, int threads) {
   const engine::Plan plan = engine::plan(conv.window, extent, true);
   const std::vector<A> cells = channels_last(x, conv.batch, conv.channels, x_plane);
   const std::span<const A> offset = engine::lanes(in.offset, offset_room), mask = engine::lanes(in.mask, mask_room);
-  const Int axes = static_cast<Int>(conv.window.axes.size()), offset_group = call.integer("offset_group");
+  const Int axes = static_cast<Int>(conv.window.axes.size());
 
   engine::Task<A> task{
       .plan = plan, .weights = engine::lanes(in.w, w_room), .start = engine::lanes(in.bias, bias_room)};
@@ -183,10 +180,16 @@ bool deform(const Call& call, const Data<T>& in, std::span<T> y, int threads) {
 }  // namespace
 
 Tensor deform_conv(const Call& call, Inputs in, int threads) {
-  Tensor y({call.type("X").dtype, Convolution(as_conv(call, "X", "W", "B")).output_shape()});
+  const Convolution conv(as_conv(call, "X", "W", "B"));
+  const engine::Extent extent{conv.batch, conv.group, conv.maps / conv.group, conv.depth};
+  const Int x_plane = volume(conv.window.input());
+  if (!engine::pays(conv.window, extent) || x_plane == 0 || x_plane > std::numeric_limits<std::int32_t>::max() / 2)
+    return call.definition().kernel(call, in).only();
+  Tensor y({call.type("X").dtype, conv.output_shape()});
   const bool is_done = for_float(y.dtype(), [&]<class T>() {
     const auto at = [&](std::size_t i) { return i < in.size() && in[i] ? in[i]->as<T>() : std::span<const T>{}; };
-    return deform<T>(call, {at(0), at(1), at(2), at(3), at(4)}, y.as<T>(), threads);
+    return deform<T>(conv, extent, call.integer("offset_group"), {at(0), at(1), at(2), at(3), at(4)}, y.as<T>(),
+                     threads);
   });
   return is_done ? y : call.definition().kernel(call, in).only();
 }

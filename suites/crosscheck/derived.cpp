@@ -409,25 +409,16 @@ std::vector<Way> relu_ways() {
            mapping([](auto x) { return x > 0 ? x : decltype(x)(0); })}};
 }
 
-// Negates; the least integer of a type stays what it is (E17).
-template <class T>
-T opposite(T x) {
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(std::make_unsigned_t<T>{0} - static_cast<std::make_unsigned_t<T>>(x));
-  else
-    return T(-static_cast<double>(x));
-}
-
 std::vector<Way> in_sequence(Kernel kernel) {
   return {{{"sequential", Level::L2, "one element after the other"}, std::move(kernel)}};
 }
 
 std::vector<Way> sign_ways(const std::string& name) {
-  if (name == "Neg") return in_sequence(mapping([](auto x) { return opposite(x); }));
+  if (name == "Neg") return in_sequence(mapping([](auto x) { return negated(x); }));
   if (name == "Abs")
     return in_sequence(mapping([]<class T>(T x) {
       if constexpr (std::is_integral_v<T>)
-        return x < T(0) ? opposite(x) : x;
+        return x < T(0) ? negated(x) : x;
       else
         return T(std::fabs(static_cast<double>(x)));
     }));

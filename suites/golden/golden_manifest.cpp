@@ -157,7 +157,7 @@ Result<Suite> suite_of(const Manifest& manifest) {
   Suite suite{.name = manifest.suite_name,
               .version = manifest.suite_version,
               .cases = {},
-              .length = manifest.suite_name.starts_with("assay full") ? Length::full : Length::standard,
+              .length = length_of(manifest.suite_name),
               .complete = manifest.complete,
               .hash = manifest.suite_hash};
   for (const Listed& listed : manifest.cases) {

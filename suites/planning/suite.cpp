@@ -293,6 +293,12 @@ std::optional<Length> length_named(std::string_view word) {
   return std::nullopt;
 }
 
+Length length_of(std::string_view suite_name) {
+  for (const Length length : {Length::abridged, Length::full})
+    if (suite_name.starts_with("assay " + std::string(name(length)))) return length;
+  return Length::standard;
+}
+
 bool Selection::admits(const Definition& definition) const {
   const std::string version = text(definition.version);
   return operators.empty() || operators.contains(version) || operators.contains(version.substr(0, version.rfind('-')));

@@ -29,6 +29,8 @@ struct SuiteCase {
 enum class Length { abridged, standard, full };
 std::string_view name(Length length);
 std::optional<Length> length_named(std::string_view word);
+// Reads the length off the name of a suite: "assay full sonnx".
+Length length_of(std::string_view suite_name);
 
 struct Suite {
   std::string name = "assay", version;
