@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/matrix.h"
 
-#include "oracles/accuracy.h"
+#include "oracles/exact/accuracy.h"
 #include "reference/case.h"
 #include "reference/result.h"
 #include "reports/report.h"

@@ -2,7 +2,7 @@
 // Pieces: members that more than one kind of report has, as JSON.
 #pragma once
 
-#include "oracles/error_map.h"
+#include "oracles/judging/error_map.h"
 #include "reports/report.h"
 #include "suites/triage/account.h"
 #include "suites/triage/fuzz.h"

@@ -2,7 +2,7 @@
 #include "reports/report.h"
 
 #include "generators/shrink.h"
-#include "oracles/case_class.h"
+#include "oracles/judging/case_class.h"
 #include "reports/pieces.h"
 #include "suites/campaign/cover.h"
 #include "suites/triage/clauses.h"

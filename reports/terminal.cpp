@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/terminal.h"
 
-#include "oracles/exact.h"
+#include "oracles/exact/exact.h"
 
 #include <algorithm>
 #include <sstream>

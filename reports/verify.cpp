@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/verify.h"
 
-#include "oracles/case_class.h"
+#include "oracles/judging/case_class.h"
 #include "reports/certificate.h"
 #include "reports/checked_json.h"
 #include "reports/recount.h"

@@ -2,7 +2,7 @@
 // Certificates are made of a small report that has every word in it, and then tampered with in every place.
 #include "reports/verify.h"
 
-#include "oracles/case_class.h"
+#include "oracles/judging/case_class.h"
 #include "reports/certificate.h"
 #include "reports/checked_json.h"
 #include "reports/pieces.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tool: reads the command line, runs one verb, and turns what it throws into one line and an exit code.
-#include "oracles/environment.h"
-#include "oracles/judge.h"
+#include "oracles/judging/environment.h"
+#include "oracles/judging/judge.h"
 #include "reports/report.h"
 #include "suites/text/printable.h"
 #include "tools/held_memory.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/families/axis.h"
 
-#include "oracles/operands.h"
-#include "oracles/rules.h"
+#include "oracles/exact/operands.h"
+#include "oracles/rules/rules.h"
 #include "reference/operator.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Oracles of operators that take lines along an axis, each by itself, written as what one element of a line is.
 #pragma once
 
-#include "oracles/exponentials.h"
+#include "oracles/rules/exponentials.h"
 
 #include <optional>
 #include <variant>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/families/elementwise.h"
 
-#include "oracles/expression.h"
-#include "oracles/families/broadcast.h"
-#include "oracles/finding.h"
-#include "oracles/operands.h"
+#include "oracles/exact/expression.h"
+#include "oracles/exact/operands.h"
+#include "oracles/judging/finding.h"
+#include "oracles/rules/broadcast.h"
 #include "reference/operator.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 // rounded, one of several, or the value of a function with its tolerance (elementwise 5.2).
 #pragma once
 
-#include "oracles/functions.h"
-#include "oracles/rules.h"
+#include "oracles/exact/functions.h"
+#include "oracles/rules/rules.h"
 
 #include <functional>
 #include <variant>

@@ -2,7 +2,7 @@
 // The exact answers of activations: functions of elementwise 5.2 but for clamps, whose bound follows from their two
 // roundings. Where the formula is inf/inf or inf times 0, NaN and the limit are right (E50).
 #include "oracles/families/elementwise.h"
-#include "oracles/finding.h"
+#include "oracles/judging/finding.h"
 
 #include <algorithm>
 #include <array>

@@ -5,11 +5,11 @@
 //   Y[n,c,o] = (sum of the taps in the input) / N,   N = prod a_i, or prod b_i with count_include_pad
 //
 // and overhang counts nowhere. N = 0 is ruling A9.
-#include "oracles/dot.h"
-#include "oracles/enclosure.h"
-#include "oracles/filter.h"
-#include "oracles/geometry.h"
-#include "oracles/operands.h"
+#include "oracles/exact/dot.h"
+#include "oracles/exact/enclosure.h"
+#include "oracles/exact/geometry.h"
+#include "oracles/exact/operands.h"
+#include "oracles/filter/filter.h"
 #include "reference/operator.h"
 
 #include <span>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact answers of comparisons: of the two values as they are stored, in no other type. NaN compares with nothing.
-#include "oracles/finding.h"
-#include "oracles/rules.h"
+#include "oracles/judging/finding.h"
+#include "oracles/rules/rules.h"
 
 namespace assay::oracles {
 namespace {

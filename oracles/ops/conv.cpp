@@ -3,7 +3,7 @@
 //
 //   Y[n,m,o] = B[m] + sum over c, kappa of  X[n, g*C + c, o*s - pb + kappa*d] * W[m,c,kappa],   g = floor(m /
 //   (M/group))
-#include "oracles/convolution.h"
+#include "oracles/rules/convolution.h"
 
 namespace assay::oracles {
 namespace {

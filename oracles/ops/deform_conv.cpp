@@ -15,10 +15,10 @@
 // An interpolation written a + t(b - a) rounds against both ends: A with omega = 1, a level below.
 // Collapse: where every coordinate is exact and sum |W mask| sum |x| <= 2^p g for g dividing every elementary product,
 // nothing rounds, whichever way it is written.
-#include "oracles/dot.h"
-#include "oracles/enclosure.h"
-#include "oracles/filter.h"
-#include "oracles/sampling.h"
+#include "oracles/exact/dot.h"
+#include "oracles/exact/enclosure.h"
+#include "oracles/filter/filter.h"
+#include "oracles/rules/sampling.h"
 
 #include <algorithm>
 #include <span>

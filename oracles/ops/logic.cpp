@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact answers of logic. A bool that is neither 0 nor 1 is no case's data.
-#include "oracles/rules.h"
+#include "oracles/rules/rules.h"
 
 namespace assay::oracles {
 namespace {

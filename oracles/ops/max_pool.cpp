@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact answer of MaxPool: of the taps of a window inside X the largest, and where it stands. Where a tap is NaN
 // the largest of the others is as right (W9); of a window of NaN alone, or of nothing, all that is low (W10).
-#include "oracles/finding.h"
-#include "oracles/operands.h"
-#include "oracles/rules.h"
+#include "oracles/exact/operands.h"
+#include "oracles/judging/finding.h"
+#include "oracles/rules/rules.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact answer of com.microsoft NhwcConv (spec 1.3): Conv over X moved to N x C x I…, W moved from the layout of
 // A24 to M x C/group x k…, with the answer moved back to N x O… x M.
-#include "oracles/convolution.h"
-#include "oracles/filter.h"
-#include "oracles/operands.h"
+#include "oracles/exact/operands.h"
+#include "oracles/filter/filter.h"
+#include "oracles/rules/convolution.h"
 
 #include <algorithm>
 

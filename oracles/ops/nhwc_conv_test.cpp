@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oracles/enclosure.h"
+#include "oracles/exact/enclosure.h"
 #include "reference/operator.h"
 #include "reference/recipe.h"
 

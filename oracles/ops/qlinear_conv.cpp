@@ -9,9 +9,9 @@
 // joined; one whose intermediate leaves the normal range makes the element unscored. Collapse: with sy a power of two
 // and a * sx * sw of at most 24 significant bits no order rounds, and one value is left. Q2 (fixed-point
 // requantisation) is one step off at most; where nothing rounds it can differ on a tie only.
-#include "oracles/convolution.h"
-#include "oracles/operands.h"
-#include "oracles/requantize_filter.h"
+#include "oracles/exact/operands.h"
+#include "oracles/filter/requantize_filter.h"
+#include "oracles/rules/convolution.h"
 
 #include <algorithm>
 #include <bit>

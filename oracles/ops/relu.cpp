@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact answer of Relu: max(0, x). Of NaN it is NaN, or 0 as another reading has it (E12).
-#include "oracles/rules.h"
+#include "oracles/rules/rules.h"
 
 namespace assay::oracles {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact answer of Reshape: every element stays where it is. -1 is what is left of the volume of data once all
 // extents that are known are divided out.
-#include "oracles/rules.h"
+#include "oracles/rules/rules.h"
 #include "reference/operator.h"
 
 namespace assay::oracles {

@@ -2,7 +2,7 @@
 // The exact answer of Softmax: exp(x_i) over the sum of all exp(x_j) of the line. With +inf or NaN in it see N25; of
 // nothing but -inf it is 0/0 (N26).
 #include "oracles/families/axis.h"
-#include "oracles/rules.h"
+#include "oracles/rules/rules.h"
 
 namespace assay::oracles {
 namespace {

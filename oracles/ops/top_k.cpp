@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact answer of TopK: the largest of each line or the smallest, those that stand first before their equals, and
 // where they stand. With sorted = 0 they come in any order (M53).
-#include "oracles/finding.h"
-#include "oracles/selection.h"
+#include "oracles/judging/finding.h"
+#include "oracles/rules/selection.h"
 #include "reference/operator.h"
 
 namespace assay::oracles {

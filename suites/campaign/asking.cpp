@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/campaign/asking.h"
 
-#include "oracles/judge.h"
+#include "oracles/judging/judge.h"
 #include "reference/nearest.h"
 #include "reference/onnx_io.h"
 #include "suites/text/printable.h"

@@ -2,8 +2,8 @@
 // Asking: one case put to a backend and judged, and how a campaign goes about it.
 #pragma once
 
-#include "oracles/accuracy.h"
-#include "oracles/verdict.h"
+#include "oracles/exact/accuracy.h"
+#include "oracles/judging/verdict.h"
 #include "suites/planning/laws.h"
 #include "suites/planning/suite.h"
 #include "suites/workers/backend.h"

@@ -6,7 +6,7 @@
 // refused, before they reach what hangs.
 #pragma once
 
-#include "oracles/verdict.h"
+#include "oracles/judging/verdict.h"
 #include "suites/planning/suite.h"
 #include "suites/predicates/predicate.h"
 

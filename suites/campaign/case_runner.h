@@ -4,7 +4,7 @@
 // in another presentation or beside the related questions of a law.
 #pragma once
 
-#include "oracles/verdict.h"
+#include "oracles/judging/verdict.h"
 #include "suites/campaign/confirmation.h"
 #include "suites/campaign/model_variants.h"
 #include "suites/campaign/signature.h"

@@ -3,7 +3,7 @@
 // counts. Information: no verdict comes of it.
 #pragma once
 
-#include "oracles/verdict.h"
+#include "oracles/judging/verdict.h"
 #include "reference/case.h"
 
 #include <map>

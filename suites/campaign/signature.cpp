@@ -3,7 +3,7 @@
 
 #include "generators/family.h"
 #include "generators/traits.h"
-#include "oracles/operands.h"
+#include "oracles/exact/operands.h"
 
 #include <algorithm>
 #include <cctype>

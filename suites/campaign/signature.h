@@ -3,7 +3,7 @@
 // not slide into another.
 #pragma once
 
-#include "oracles/judge.h"
+#include "oracles/judging/judge.h"
 #include "reference/case.h"
 
 #include <span>

@@ -2,7 +2,7 @@
 // What a script compares an answer with, held to the judge: it never calls wrong what is none, and what is a breach it
 // calls so.
 #include "generators/generators.h"
-#include "oracles/expected.h"
+#include "oracles/judging/expected.h"
 #include "suites/crosscheck/exam.h"
 #include "suites/crosscheck/mutants.h"
 #include "suites/crosscheck/variants.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Self-test of the comparator: the right outputs pass, every planted mismatch is caught with the word it deserves, and
 // the acceptance interval ends exactly where numerics 2.2 says, for every type.
-#include "oracles/enclosure.h"
+#include "oracles/exact/enclosure.h"
 #include "suites/crosscheck/exam.h"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planted bugs and correct ways that follow from a definition alone: of every operator whose family is not that of
 // sliding windows, which have their own.
-#include "oracles/enclosure.h"
+#include "oracles/exact/enclosure.h"
 #include "suites/crosscheck/family.h"
 
 #include <algorithm>

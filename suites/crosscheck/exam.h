@@ -3,7 +3,7 @@
 // would keep it.
 #pragma once
 
-#include "oracles/judge.h"
+#include "oracles/judging/judge.h"
 #include "reference/operator.h"
 
 #include <deque>

@@ -3,7 +3,7 @@
 // kernels of the inner operators compute the graph, and the result is judged as anybody's: a hand that knows nothing of
 // the outer operator's kernel or oracle. A body with an inner operator that has no kernel here is listed, not passed.
 #include "generators/generators.h"
-#include "oracles/enclosure.h"
+#include "oracles/exact/enclosure.h"
 #include "reference/onnx_io.h"
 #include "suites/crosscheck/exam.h"
 #include "suites/crosscheck/family.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels' functions against enclosures of another hand.
-#include "oracles/functions.h"
+#include "oracles/exact/functions.h"
 
 #include "reference/functions.h"
 #include "reference/recipe.h"

@@ -3,7 +3,7 @@
 // agree always; the third differs only where a ruling says why, and then in the way the ruling says.
 #include "generators/convolution.h"
 #include "generators/generators.h"
-#include "oracles/enclosure.h"
+#include "oracles/exact/enclosure.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
 #include "reference/window.h"

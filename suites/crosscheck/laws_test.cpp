@@ -4,7 +4,7 @@
 #include "suites/planning/laws.h"
 
 #include "generators/generators.h"
-#include "oracles/enclosure.h"
+#include "oracles/exact/enclosure.h"
 #include "suites/crosscheck/exam.h"
 #include "suites/crosscheck/mutants.h"
 #include "suites/crosscheck/variants.h"

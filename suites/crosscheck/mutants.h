@@ -3,7 +3,7 @@
 // of a kind that has been seen in a real backend or is one slip of the pen away.
 #pragma once
 
-#include "oracles/verdict.h"
+#include "oracles/judging/verdict.h"
 #include "reference/operator.h"
 #include "suites/crosscheck/gather.h"
 

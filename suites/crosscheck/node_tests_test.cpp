@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The official ONNX node tests of our operators, judged by our oracle: their expected outputs are one more backend's.
-#include "oracles/judge.h"
+#include "oracles/judging/judge.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands behind `=>` in the pinned cases is derived by hand from the text or taken from the micro-vectors of the
 // standard's readers; the oracle and the kernel must both give it.
-#include "oracles/finding.h"
-#include "oracles/judge.h"
+#include "oracles/judging/finding.h"
+#include "oracles/judging/judge.h"
 #include "reference/operator.h"
 #include "suites/planning/suite.h"
 

@@ -2,8 +2,8 @@
 // The filter says to the byte what the exact oracle says: of right outputs, of honest weaker ones, of every planted bug
 // and of answers that are off by a little, over the pinned cases and over generated ones of every version and type.
 #include "generators/generators.h"
-#include "oracles/filter.h"
-#include "oracles/judge.h"
+#include "oracles/filter/filter.h"
+#include "oracles/judging/judge.h"
 #include "suites/campaign/verdict_bytes.h"
 #include "suites/crosscheck/exam.h"
 #include "suites/crosscheck/mutants.h"

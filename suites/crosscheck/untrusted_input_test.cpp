@@ -4,7 +4,7 @@
 // Each reader is given documents of ours that were damaged (damage.h), 2,000 in all, with ASSAY_FULL=1 20,000. A trial
 // is a function of its number and of ASSAY_SEED; what breaks a reader is kept in a file.
 // tools/verbs/untrusted_input_test.py does the same through the command line, and sees the exit codes.
-#include "oracles/case_class.h"
+#include "oracles/judging/case_class.h"
 #include "reports/certificate.h"
 #include "reports/difference.h"
 #include "reports/fuzz_report.h"

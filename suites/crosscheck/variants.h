@@ -4,7 +4,7 @@
 // called `below` either, and `contested` only those with another reading, by its name.
 #pragma once
 
-#include "oracles/accuracy.h"
+#include "oracles/exact/accuracy.h"
 #include "reference/operator.h"
 
 #include <optional>

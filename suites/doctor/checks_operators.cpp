@@ -2,7 +2,7 @@
 // What a worker does with each operator, and how it may be run: in forked processes, into buffers that are given.
 #include "generators/generators.h"
 #include "generators/shrink.h"
-#include "oracles/case_class.h"
+#include "oracles/judging/case_class.h"
 #include "reference/onnx_io.h"
 #include "suites/campaign/asking.h"
 #include "suites/doctor/checks.h"

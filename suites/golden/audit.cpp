@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/golden/audit.h"
 
-#include "oracles/judge.h"
+#include "oracles/judging/judge.h"
 #include "suites/text/printable.h"
 
 #include <algorithm>

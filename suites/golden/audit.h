@@ -3,7 +3,7 @@
 // counted, so that nothing is lost.
 #pragma once
 
-#include "oracles/verdict.h"
+#include "oracles/judging/verdict.h"
 #include "suites/workers/vector_folder.h"
 
 #include <filesystem>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/golden/golden.h"
 
-#include "oracles/case_class.h"
-#include "oracles/expected.h"
+#include "oracles/judging/case_class.h"
+#include "oracles/judging/expected.h"
 #include "suites/workers/vector_folder.h"
 
 #include <nlohmann/json.hpp>

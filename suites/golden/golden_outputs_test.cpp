@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/golden/golden_outputs.h"
 
-#include "oracles/expected.h"
+#include "oracles/judging/expected.h"
 #include "suites/campaign/campaign.h"
 #include "suites/golden/golden.h"
 #include "suites/sandbox/process.h"

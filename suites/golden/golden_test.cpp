@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generators/generators.h"
-#include "oracles/case_class.h"
-#include "oracles/expected.h"
-#include "oracles/judge.h"
-#include "oracles/members.h"
+#include "oracles/judging/case_class.h"
+#include "oracles/judging/expected.h"
+#include "oracles/judging/judge.h"
+#include "oracles/judging/members.h"
 #include "suites/golden/golden_folder.h"
 #include "suites/sandbox/process.h"
 

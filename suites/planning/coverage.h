@@ -4,7 +4,7 @@
 // readings followed. It is a function of the set: no order, and shards merge into the whole.
 #pragma once
 
-#include "oracles/case_class.h"
+#include "oracles/judging/case_class.h"
 #include "reference/case.h"
 
 #include <map>

@@ -2,9 +2,9 @@
 // Whether answers keep a law. With e_i the exact values, g_i what came and f_i the factors of an equation, a law says
 // sum f_i e_i = 0, so a correct backend has sum f_i g_i = sum f_i (g_i - e_i), and each g_i - e_i lies between the ends
 // of its enclosure less e_i. That is all that is compared: the e_i cancel.
-#include "oracles/enclosure.h"
-#include "oracles/finding.h"
-#include "oracles/operands.h"
+#include "oracles/exact/enclosure.h"
+#include "oracles/exact/operands.h"
+#include "oracles/judging/finding.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
 #include "suites/planning/laws.h"

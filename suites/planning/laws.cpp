@@ -2,8 +2,8 @@
 #include "suites/planning/laws.h"
 
 #include "generators/convolution.h"
-#include "oracles/enclosure.h"
-#include "oracles/operands.h"
+#include "oracles/exact/enclosure.h"
+#include "oracles/exact/operands.h"
 #include "reference/operator.h"
 #include "reference/window.h"
 

@@ -11,7 +11,7 @@
 // free is the arithmetic, and that is what the enclosures bound.
 #pragma once
 
-#include "oracles/accuracy.h"
+#include "oracles/exact/accuracy.h"
 #include "reference/case.h"
 
 #include <span>

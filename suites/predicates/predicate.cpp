@@ -31,7 +31,7 @@ Value value_of(const Attribute& attribute) {
   if (const auto* integer = std::get_if<Int>(&attribute)) return *integer;
   if (const auto* word = std::get_if<std::string>(&attribute)) return *word;
   if (const auto* ints = std::get_if<Ints>(&attribute)) return *ints;
-  return {};  // floats are compared in oracles/finding.cpp and nowhere else
+  return {};  // floats are compared in oracles/judging/finding.cpp and nowhere else
 }
 
 // Defaults are worked out from the required inputs; a near miss may lack them.

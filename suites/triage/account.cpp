@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/account.h"
 
-#include "oracles/case_class.h"
-#include "oracles/expected.h"
-#include "oracles/operands.h"
+#include "oracles/exact/operands.h"
+#include "oracles/judging/case_class.h"
+#include "oracles/judging/expected.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
 #include "suites/text/markup.h"

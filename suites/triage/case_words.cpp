@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/case_words.h"
 
-#include "oracles/case_class.h"
-#include "oracles/exact.h"
+#include "oracles/exact/exact.h"
+#include "oracles/judging/case_class.h"
 #include "reference/families/moved.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"

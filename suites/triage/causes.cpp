@@ -2,7 +2,7 @@
 #include "suites/triage/causes.h"
 
 #include "generators/shrink.h"
-#include "oracles/exact.h"
+#include "oracles/exact/exact.h"
 
 #include <algorithm>
 #include <cmath>

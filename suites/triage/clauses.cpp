@@ -2,7 +2,7 @@
 #include "suites/triage/clauses.h"
 
 #include "generators/family.h"
-#include "oracles/case_class.h"
+#include "oracles/judging/case_class.h"
 #include "reference/operator.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/finding_folder.h"
 
-#include "oracles/expected.h"
+#include "oracles/judging/expected.h"
 #include "suites/text/json_depth.h"
 #include "suites/workers/vector_folder.h"
 

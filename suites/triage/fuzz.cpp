@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/fuzz.h"
 
-#include "oracles/case_class.h"
-#include "oracles/judge.h"
+#include "oracles/judging/case_class.h"
+#include "oracles/judging/judge.h"
 #include "suites/campaign/case_runner.h"
 #include "suites/expectations/ledger.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/glossary.h"
 
-#include "oracles/case_class.h"
-#include "oracles/verdict.h"
+#include "oracles/judging/case_class.h"
+#include "oracles/judging/verdict.h"
 #include "reference/operator.h"
 #include "suites/campaign/signature.h"
 #include "suites/planning/laws.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/plainness.h"
 
-#include "oracles/case_class.h"
+#include "oracles/judging/case_class.h"
 #include "reference/operator.h"
 
 #include <algorithm>

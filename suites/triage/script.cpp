@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/script.h"
 
-#include "oracles/expected.h"
+#include "oracles/judging/expected.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
 #include "suites/text/numpy_text.h"

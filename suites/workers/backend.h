@@ -2,7 +2,7 @@
 // Backend: the thing under test, behind one question and one answer at a time. It never sees a Case or an expectation.
 #pragma once
 
-#include "oracles/verdict.h"
+#include "oracles/judging/verdict.h"
 #include "suites/predicates/predicate.h"
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay-bench-boundary: the processor time assay itself spends on a small case, in all and by part, without the
 // workers'. Names of backends as arguments; onnxruntime and reference where there are none.
-#include "oracles/judge.h"
+#include "oracles/judging/judge.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
 #include "suites/campaign/campaign.h"

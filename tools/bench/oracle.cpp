@@ -7,8 +7,8 @@
 //
 // Counters of a verdict: `ratio` to the kernel in the same run, ns per term, and the share of outputs that the filter
 // left to the exact oracle.
-#include "oracles/filter.h"
-#include "oracles/judge.h"
+#include "oracles/filter/filter.h"
+#include "oracles/judging/judge.h"
 #include "reference/operator.h"
 #include "tools/held_memory.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay._core: oracles/claim.h for Python. Everything that crosses is bytes, text, numbers, lists and dictionaries; a
-// stranger's mistake is a ValueError, a mistake of ours a RuntimeError. src/assay/__init__.py gives it names and types.
-#include "oracles/claim.h"
+// assay._core: oracles/judging/claim.h for Python. Everything that crosses is bytes, text, numbers, lists and
+// dictionaries; a stranger's mistake is a ValueError, a mistake of ours a RuntimeError. src/assay/__init__.py gives it
+// names and types.
+#include "oracles/judging/claim.h"
 
 #include <algorithm>
 #include <cstring>

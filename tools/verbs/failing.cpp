@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/verbs/failing.h"
 
-#include "oracles/case_class.h"
+#include "oracles/judging/case_class.h"
 #include "suites/crosscheck/wrong_models.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay list: operators, versions, types and what there is for each. The README carries the Markdown of it, a row an
 // operator.
-#include "oracles/enclosure.h"
+#include "oracles/exact/enclosure.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
 #include "reference/profiles.h"

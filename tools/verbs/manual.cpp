@@ -2,7 +2,7 @@
 // assay man, assay completion: what the command line knows of itself, for man and for shells.
 #include "tools/verbs/manual.h"
 
-#include "oracles/accuracy.h"
+#include "oracles/exact/accuracy.h"
 #include "suites/triage/glossary.h"
 #include "suites/workers/catalogue.h"
 #include "tools/verbs/verbs.h"

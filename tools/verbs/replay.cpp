@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay replay: asks one question again and shows what came of it, why, and which elements are wrong.
-#include "oracles/case_class.h"
-#include "oracles/enclosure.h"
-#include "oracles/finding.h"
-#include "oracles/judge.h"
-#include "oracles/operands.h"
+#include "oracles/exact/enclosure.h"
+#include "oracles/exact/operands.h"
+#include "oracles/judging/case_class.h"
+#include "oracles/judging/finding.h"
+#include "oracles/judging/judge.h"
 #include "suites/crosscheck/wrong_models.h"
 #include "suites/triage/clauses.h"
 #include "suites/triage/finding_folder.h"

@@ -2,7 +2,7 @@
 // assay verify: whether a certificate holds: by itself, by its report, by its signature, and by asking again.
 #include "reports/verify.h"
 
-#include "oracles/case_class.h"
+#include "oracles/judging/case_class.h"
 #include "reports/report.h"
 #include "suites/campaign/campaign.h"
 #include "suites/campaign/errors.h"

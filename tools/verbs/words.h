@@ -2,7 +2,7 @@
 // Words a person types, as what they name. Each throws InputError with the nearest word there is.
 #pragma once
 
-#include "oracles/accuracy.h"
+#include "oracles/exact/accuracy.h"
 #include "suites/planning/suite.h"
 
 #include <chrono>

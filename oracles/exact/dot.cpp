@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/exact/dot.h"
+
+#include "oracles/exact/bins.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace assay::oracles {
+namespace {
+
+constexpr int no_granule = std::numeric_limits<int>::max();
+
+Dyadic value_of(const Term& term) { return term.b ? term.a.value() * term.b->value() : term.a.value(); }
+
+Dyadic magnitude_of(const Term& term) { return abs(value_of(term)); }
+
+// What one pass over the terms tells.
+struct Tally {
+  Dyadic sum, magnitude;
+  Int terms = 0;
+  int granule = no_granule;  // log2 g
+  bool nan = false, positive_infinity = false, negative_infinity = false;
+  bool subnormal_meets_infinity = false;
+};
+
+void note_nonfinite(Tally& tally, const Term& term, const Format& type) {
+  const bool nan_operand = term.a.is == Scalar::Class::nan || (term.b && term.b->is == Scalar::Class::nan);
+  if (nan_operand || (term.b && (term.a.is_zero() || term.b->is_zero()))) {
+    tally.nan = true;
+    return;
+  }
+  if (term.b && (term.a.is_subnormal(type) || term.b->is_subnormal(type))) tally.subnormal_meets_infinity = true;
+  (term.a.negative != (term.b && term.b->negative) ? tally.negative_infinity : tally.positive_infinity) = true;
+}
+
+// |a*b| as an odd integer times 2^exponent.
+struct Product {
+  unsigned __int128 magnitude;
+  int exponent;
+  bool negative;
+};
+
+Product product_of(const Term& term) {
+  if (!term.b) return {term.a.significand, term.a.exponent, term.a.negative};
+  return {static_cast<unsigned __int128>(term.a.significand) * term.b->significand, term.a.exponent + term.b->exponent,
+          term.a.negative != term.b->negative};
+}
+
+Tally tally_of(const Dot& dot, const Format& type, Summing summing = Summing::bins) {
+  Tally tally;
+  Bins sum, magnitude;
+  const bool in_bins = summing == Summing::bins;
+  for (const Term& term : dot.terms) {
+    ++tally.terms;
+    if (!term.a.is_finite() || (term.b && !term.b->is_finite())) {
+      note_nonfinite(tally, term, type);
+      continue;
+    }
+    const Product product = product_of(term);
+    if (product.magnitude == 0) continue;
+    tally.granule = std::min(tally.granule, product.exponent);
+    if (in_bins) {
+      sum.add(product.magnitude, product.exponent, product.negative);
+      magnitude.add(product.magnitude, product.exponent, false);
+    } else {
+      Dyadic value = value_of(term);
+      tally.sum += value;
+      tally.magnitude += abs(std::move(value));
+    }
+  }
+  if (in_bins) {
+    tally.sum = sum.sum();
+    tally.magnitude = magnitude.sum();
+  }
+  return tally;
+}
+
+const Format& accumulator_of(DType dtype) { return format_of(dtype == DType::f64 ? DType::f64 : DType::f32); }
+
+bool is_power_of_two(Int n) { return n > 0 && std::has_single_bit(static_cast<std::uint64_t>(n)); }
+int log2_of(Int power) { return std::countr_zero(static_cast<std::uint64_t>(power)); }
+
+// Roundings on the longest path of one result: every term, and the division of an average.
+Int roundings(const Dot& dot, Int terms) { return terms + (dot.averaged ? 1 : 0); }
+
+// 2.4: every partial sum, in any order, is a multiple of g below 2^p g, so no operation rounds. For an average the
+// terms may be divided first, so N must be a power of two and g / N above η.
+bool is_exact(const Dot& dot, const Tally& tally, const Format& format) {
+  if (dot.averaged && !is_power_of_two(dot.divisor)) return false;
+  if (tally.granule == no_granule) return true;
+  const int finest = tally.granule - (dot.averaged ? log2_of(dot.divisor) : 0);
+  return finest >= format.smallest_exponent() && tally.magnitude < format.overflow_threshold() &&
+         tally.magnitude <= Dyadic::power_of_two(format.precision + tally.granule);
+}
+
+Ratio over(const Dot& dot, Dyadic numerator) {
+  return {std::move(numerator), dot.averaged ? Integer(dot.divisor) : Integer(1)};
+}
+
+// How a class of implementations computes: `slack` times the unit roundoff of `format` per operation.
+struct Machine {
+  const Format* format;
+  int slack_exponent = 0;      // 1: truncating or merely faithful, 2u per operation
+  bool rounds_output = false;  // the result is rounded once more into T, faithfully
+};
+
+// The distance of any order of evaluation from the exact value of the dot it evaluates.
+Ratio any_order(const Dot& dot, const Tally& tally, const Machine& machine, bool& vacuous) {
+  if (is_exact(dot, tally, *machine.format)) return {};
+  const Int n = roundings(dot, tally.terms) + (machine.rounds_output ? 1 : 0);
+  const int unit = machine.format->unit_exponent() + machine.slack_exponent;
+  const Dyadic share = Dyadic{n, unit};
+  vacuous = share >= Dyadic{1, 0};
+  const Dyadic factor = share <= Dyadic{1, -1} ? gamma(n, unit) : share;
+  Ratio budget = over(dot, factor * tally.magnitude);
+  const bool may_underflow = dot.averaged || tally.granule < machine.format->smallest_exponent();
+  if (may_underflow) {
+    const Dyadic per_operation{n, machine.format->smallest_exponent() - 1 + machine.slack_exponent};
+    budget = budget + Ratio{per_operation * (Dyadic{1, 0} + share + share), 1};
+  }
+  return budget;
+}
+
+bool may_overflow(const Tally& tally, const Format& format, Int n) {
+  return tally.magnitude * (Dyadic{1, 0} + gamma(n, format.unit_exponent() + 1)) >= format.overflow_threshold();
+}
+
+Allowance allowance(const Dot& dot, const Tally& tally, Level level, std::string arithmetic, const Machine& machine) {
+  Allowance out;
+  out.level = level;
+  out.arithmetic = std::move(arithmetic);
+  out.budget = any_order(dot, tally, machine, out.vacuous);
+  out.may_overflow = may_overflow(tally, *machine.format, roundings(dot, tally.terms));
+  return out;
+}
+
+// 2.3.6: operands below λ_T count as 0, so do partial results below λ of the accumulator.
+void flush(Allowance& out, const Dot& dot, const Tally& tally, const Format& type, const Format& accumulator) {
+  Dyadic lost;
+  for (const Term& term : dot.terms)
+    if (term.a.is_subnormal(type) || (term.b && term.b->is_subnormal(type))) lost += magnitude_of(term);
+  if (!lost.is_zero()) out.budget = out.budget + over(dot, lost);
+  const int finest =
+      tally.granule == no_granule
+          ? 0
+          : tally.granule -
+                (dot.averaged ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(dot.divisor))) : 0);
+  if (tally.granule != no_granule && finest < accumulator.min_exponent)
+    out.budget = out.budget + Ratio{Dyadic{2 * roundings(dot, tally.terms), accumulator.min_exponent}, 1};
+  out.flushes_output = true;
+}
+
+// 2.3.7: operands rounded or truncated to a narrower format on the way in.
+struct Narrowed {
+  bool overflows = false;  // some operand is too large for the format
+  Dyadic disturbance;      // sum of |a'b' - ab| at most
+};
+
+// Relative change of one operand: 0 where it fits, 2u otherwise; nothing is left of what lies below η.
+struct Change {
+  bool gone = false;
+  Dyadic relative;
+};
+
+Change change_of(const Scalar& value, const Format& format) {
+  if (value.is_zero()) return {};
+  const int bits = static_cast<int>(std::bit_width(value.significand));
+  const bool fits = bits <= format.precision && value.exponent >= format.smallest_exponent();
+  if (fits) return {};
+  if (value.exponent + bits - 1 < format.min_exponent) return {true, {}};
+  return {false, Dyadic{1, format.unit_exponent() + 1}};
+}
+
+bool exceeds(const Scalar& value, const Format& format) {
+  return !value.is_zero() && abs(value.value()) >= Dyadic::power_of_two(format.max_exponent + 1) -
+                                                       Dyadic::power_of_two(format.max_exponent - format.precision);
+}
+
+Narrowed narrowed(const Dot& dot, const Format& format) {
+  Narrowed out;
+  const Change divisor =
+      dot.averaged && !is_power_of_two(dot.divisor) ? Change{false, Dyadic{1, format.unit_exponent() + 1}} : Change{};
+  const Dyadic one{1, 0};
+  for (const Term& term : dot.terms) {
+    const Change a = change_of(term.a, format), b = term.b ? change_of(*term.b, format) : divisor;
+    out.overflows |= exceeds(term.a, format) || (term.b && exceeds(*term.b, format));
+    if (a.gone || b.gone)
+      out.disturbance += magnitude_of(term) + magnitude_of(term);
+    else if (!a.relative.is_zero() || !b.relative.is_zero())
+      out.disturbance += magnitude_of(term) * ((one + a.relative) * (one + b.relative) - one);
+  }
+  return out;
+}
+
+// The rest of the evaluation acts on the changed operands: (1 + 2u)^2 bounds their growth.
+Allowance with_narrow_inputs(const Dot& dot, const Tally& tally, std::string arithmetic, const Format& inputs,
+                             const Machine& machine) {
+  const Narrowed change = narrowed(dot, inputs);
+  Tally grown = tally;
+  if (!change.disturbance.is_zero()) {
+    const Dyadic growth = Dyadic{1, 0} + Dyadic{1, inputs.unit_exponent() + 1};
+    grown.magnitude = tally.magnitude * growth * growth;
+    grown.granule = std::min(tally.granule, 2 * machine.format->smallest_exponent());  // changed operands: unknown
+  }
+  Allowance out = allowance(dot, grown, Level::widest, std::move(arithmetic), machine);
+  out.budget = out.budget + over(dot, change.disturbance);
+  out.may_overflow |= change.overflows;
+  return out;
+}
+
+// f64 computed in f32 throughout, the result widened again: 2.3.7 and one more rounding of the value itself.
+Allowance double_in_single(const Dot& dot, const Tally& tally) {
+  const Format& single = format_of(DType::f32);
+  return with_narrow_inputs(dot, tally, "f64 computed in f32", single,
+                            {.format = &single, .slack_exponent = 1, .rounds_output = true});
+}
+
+std::string_view accumulator_name(DType dtype) { return dtype == DType::f64 ? "f64" : "f32"; }
+
+}  // namespace
+
+Dyadic gamma(Int n, int unit_exponent) {
+  const Dyadic nu{n, unit_exponent};
+  return nu * (Dyadic{1, 0} + nu + nu);
+}
+
+Element enclose(const Dot& dot, DType dtype, Summing summing) {
+  const Format &type = format_of(dtype), &accumulator = accumulator_of(dtype);
+  Element out;
+  const Tally tally = tally_of(dot, type, summing);
+  out.terms = tally.terms;
+  if (dot.padded_nonfinite) out.nan_admitted = "A14";
+  if (dot.averaged && dot.divisor == 0) {
+    out.kind = Kind::nan_or_zero;
+    return out;
+  }
+  if (tally.nan || (tally.positive_infinity && tally.negative_infinity)) {
+    out.kind = Kind::nan;
+    return out;
+  }
+  out.value = over(dot, tally.sum);
+  out.magnitude = over(dot, tally.magnitude);
+  out.asked = allowance(dot, tally, Level::L2, std::string(accumulator_name(dtype)) + " accumulation in any order",
+                        {.format = &accumulator});
+  if (out.asked.may_overflow || tally.subnormal_meets_infinity) {
+    out.kind = Kind::unscored;
+    out.reason = out.asked.may_overflow ? "an intermediate may overflow" : "a subnormal meets an infinity";
+  } else if (tally.positive_infinity || tally.negative_infinity) {
+    out.kind = tally.positive_infinity ? Kind::positive_infinity : Kind::negative_infinity;
+  }
+  return out;
+}
+
+std::vector<Allowance> widen(const Dot& dot, DType dtype, const Arithmetic& declared) {
+  const Format &type = format_of(dtype), &accumulator = accumulator_of(dtype);
+  const Tally tally = tally_of(dot, type);
+  const std::string base(accumulator_name(dtype));
+  const Machine truncating{.format = &accumulator, .slack_exponent = 1};
+  // The output of narrow arithmetic may be truncated too, not only rounded: one more operation.
+  const Machine in_type{.format = &type, .rounds_output = type.precision < accumulator.precision};
+
+  std::vector<Allowance> all;
+  all.push_back(allowance(dot, tally, Level::L2t, "truncating " + base + " accumulation", truncating));
+  all.push_back(allowance(dot, tally, Level::L3, "every operation in " + std::string(name(dtype)), in_type));
+  Allowance flushed = all[0], flushed_in_type = all[1];
+  for (Allowance* a : {&flushed, &flushed_in_type}) a->level = Level::widest;
+  flushed.arithmetic = "subnormals flushed, " + base + " accumulation";
+  flushed_in_type.arithmetic = "subnormals flushed, every operation in " + std::string(name(dtype));
+  flush(flushed, dot, tally, type, accumulator);
+  flush(flushed_in_type, dot, tally, type, type);
+  all.push_back(std::move(flushed));
+  all.push_back(std::move(flushed_in_type));
+  if (dtype == DType::f32) {
+    static const Format tf32{11, -126, 127};
+    all.push_back(with_narrow_inputs(dot, tally, "TF32 inputs", tf32, truncating));
+    all.push_back(with_narrow_inputs(dot, tally, "bf16 inputs", format_of(DType::bf16), truncating));
+  }
+  if (dtype == DType::f64) all.push_back(double_in_single(dot, tally));
+  if (declared.accumulator && format_of(*declared.accumulator).precision < accumulator.precision) {
+    const Format& narrow = format_of(*declared.accumulator);
+    all.push_back(with_narrow_inputs(dot, tally,
+                                     "declared " + std::string(name(*declared.accumulator)) + " accumulation", narrow,
+                                     {.format = &narrow, .slack_exponent = 1, .rounds_output = true}));
+  }
+  return all;
+}
+
+}  // namespace assay::oracles

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/exact/enclosure.h"
+
+#include "reference/result.h"
+
+namespace assay::oracles {
+
+#define OPERATOR(domain, name, file) const Oracle& file();
+#include "reference/operators.def"
+#undef OPERATOR
+
+const Oracle& oracle_of(const OpVersion& version) {
+#define OPERATOR(of_domain, of_name, file) \
+  if (version.domain == of_domain && version.name == #of_name) return file();
+#include "reference/operators.def"
+#undef OPERATOR
+  throw BrokenPromise("no oracle for " + text(version));
+}
+
+}  // namespace assay::oracles

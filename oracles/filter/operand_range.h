@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the filter needs to know of its operands before anything is summed.
+#pragma once
+
+#include "oracles/filter/weights.h"
+#include "reference/tensor.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace assay::oracles {
+
+// The lowest set bit of a finite number, as a number: 2^k; +infinity for zero.
+[[gnu::always_inline]] inline double lowest_bit(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(std::fabs(value));
+  const bool is_power = (bits & ((std::uint64_t{1} << 52) - 1)) == 0;  // or zero
+  const double size = std::bit_cast<double>(bits), without = std::bit_cast<double>(bits & (bits - 1));
+  const double lowest = is_power ? size : size - without;
+  return size == 0 ? std::numeric_limits<double>::infinity() : lowest;
+}
+
+struct OperandRange {
+  bool finite = true;
+  double finest = std::numeric_limits<double>::infinity();  // the finest lowest bit; infinite where all are zero
+  double coarsest = 0;                                      // the coarsest one; infinite where some are zero
+  // Magnitudes; `least` of those that are not zero.
+  double largest = 0, least = std::numeric_limits<double>::infinity();
+};
+OperandRange survey(std::span<const double> values);
+OperandRange survey(const Tensor& tensor);
+
+// Of the weights as a whole, and of each map the coarsest lowest bit of a weight.
+struct SurveyedWeights {
+  OperandRange all;
+  std::vector<double> coarsest;
+};
+
+SurveyedWeights survey(const Weights& weights, Int maps, Int row);
+
+}  // namespace assay::oracles

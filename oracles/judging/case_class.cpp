@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/judging/case_class.h"
+
+#include "oracles/exact/geometry.h"
+#include "reference/operator.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace assay::oracles {
+namespace {
+
+// The classes that the rulings have no say in.
+std::optional<std::string_view> plain_class_of(const Case& c) {
+  const bool nonfinite =
+      std::ranges::any_of(c.sources, [](const auto& source) { return is_nonfinite(source.second.recipe); });
+  if (nonfinite) return "nonfinite";
+  const bool empty = std::ranges::any_of(c.node.inputs, [&](const auto& input) {
+    const Parameter* const parameter = c.definition().input(input.first);
+    if (parameter && !parameter->reads_as.empty()) return false;  // an empty list says something
+    return input.second.presence == Input::Presence::given &&
+           std::ranges::find(input.second.type.shape, 0) != input.second.type.shape.end();
+  });
+  const bool deep = std::ranges::any_of(c.node.inputs, [](const auto& in) { return in.second.type.shape.size() >= 6; });
+  if (empty || deep) return "valid-degenerate";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> touched(const Call& call, const std::vector<Operands>& sets) {
+  const Oracle& oracle = oracle_of(call.definition().version);
+  if (!oracle.touched_reads_data) return oracle.touched(call, nullptr);
+  std::vector<std::string> ids;
+  for (const Operands& operands : sets)
+    for (std::string& id : oracle.touched(call, &operands))
+      if (std::ranges::find(ids, id) == ids.end()) ids.push_back(std::move(id));
+  in_order(ids);
+  return ids;
+}
+
+std::vector<std::string> touched(const Case& c) {
+  const bool reads_data = oracle_of(c.version).touched_reads_data;
+  return touched(c.call(), reads_data ? all_operands(c) : std::vector<Operands>{});
+}
+
+std::string_view class_of(const Case& c, const std::vector<std::string>& touched) {
+  if (const std::optional<std::string_view> plain = plain_class_of(c)) return *plain;
+  const auto is_overflow = [](const std::string& id) { return id == "A17" || id == "E17"; };
+  if (std::ranges::any_of(touched, is_overflow)) return "overflow-int";
+  return touched.empty() ? "valid-core" : "valid-contested";
+}
+
+std::string_view class_of(const Case& c) {
+  const Call call = c.call();
+  if (!call.definition().violated(call).empty()) return "invalid-static";
+  if (const std::optional<std::string_view> plain = plain_class_of(c)) return *plain;
+  return class_of(c, touched(c));
+}
+
+Classification nature_of(const Case& c) {
+  const Call call = c.call();
+  Classification nature{call.definition().violated(call), {}, "invalid-static"};
+  if (!nature.violated.empty()) return nature;
+  nature.touched = touched(c);
+  nature.case_class = class_of(c, nature.touched);
+  return nature;
+}
+
+bool is_special(std::string_view case_class) { return case_class == "nonfinite" || case_class == "overflow-int"; }
+
+}  // namespace assay::oracles

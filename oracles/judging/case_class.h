@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kind of question a case is: the rulings that have a say in its answer, and its class.
+#pragma once
+
+#include "oracles/exact/enclosure.h"
+#include "reference/case.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::oracles {
+
+// The rulings with several readings that influence a legal case, in id order.
+std::vector<std::string> touched(const Case& c);
+// The same without a Case: operands in schema order, per data set; read only where they decide.
+std::vector<std::string> touched(const Call& call, const std::vector<Operands>& sets);
+
+// Both, and the constraints it breaks, each worked out once.
+struct Classification {
+  std::vector<std::string> violated, touched;  // touched: of a legal case
+  std::string_view case_class;
+};
+Classification nature_of(const Case& c);
+
+// The class of a case (spec B.1), one label each: "valid-core", "valid-contested", "valid-degenerate", "nonfinite",
+// "overflow-int", "invalid-static".
+std::string_view class_of(const Case& c);
+// The class of a legal case that touches these; saves working them out again.
+std::string_view class_of(const Case& c, const std::vector<std::string>& touched);
+// Tells whether a class is one of special values: NaN, infinities, integer overflow.
+bool is_special(std::string_view case_class);
+
+}  // namespace assay::oracles

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/rules/broadcast.h"
+
+#include "oracles/exact/operands.h"
+#include "reference/operator.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace assay::oracles {
+namespace {
+
+// Tells whether the text leaves open what the axis of a call is (E9).
+bool is_axis_unclear(const Call& call) {
+  return call.states("axis") && (call.integer("axis") < 0 || call.integer("broadcast") == 0);
+}
+
+// The axis of A along which the first one of B lies.
+std::size_t start_of(const Call& call, std::size_t a, std::size_t b) {
+  if (call.integer("broadcast") == 0 || !call.states("axis")) return a - b;
+  const Int stated = call.integer("axis");
+  return static_cast<std::size_t>(stated < 0 ? static_cast<Int>(a) + stated : stated);
+}
+
+}  // namespace
+
+std::optional<Meeting> Meeting::of(const Call& call, const Readings& readings) {
+  const bool is_limited = call.definition().attribute("broadcast") != nullptr;
+  if (is_limited && readings.of("E9") == "axis-invalid" && is_axis_unclear(call)) return std::nullopt;
+  Meeting out;
+  std::size_t axes = 0;
+  for (const Parameter& input : call.definition().inputs)
+    if (call.has(input.name)) axes = std::max(axes, call.shape(input.name).size());
+  out.shape_.assign(axes, 1);
+  for (const Parameter& input : call.definition().inputs) {
+    Placed& placed = out.inputs_.emplace_back();
+    if (!call.has(input.name)) continue;
+    placed.shape = call.shape(input.name);
+    if (std::ranges::all_of(placed.shape, [](Int extent) { return extent == 1; })) placed.shape.clear();
+    const bool is_second = is_limited && out.inputs_.size() == 2 && !placed.shape.empty();
+    const std::size_t first = is_second ? start_of(call, axes, placed.shape.size()) : axes - placed.shape.size();
+    placed.along.resize(placed.shape.size());
+    std::iota(placed.along.begin(), placed.along.end(), first);
+    for (std::size_t i = 0; i < placed.shape.size(); ++i)
+      if (placed.shape[i] != 1) out.shape_[placed.along[i]] = placed.shape[i];
+  }
+  return out;
+}
+
+Int Meeting::cell(std::size_t input, Int index) const {
+  const Placed& placed = inputs_[input];
+  const Shape at = position(shape_, index);
+  Int cell = 0;
+  for (std::size_t i = 0; i < placed.shape.size(); ++i)
+    cell = cell * placed.shape[i] + (placed.shape[i] == 1 ? 0 : at[placed.along[i]]);
+  return cell;
+}
+
+std::optional<Shape> shape_of_meeting(const Call& call, const Readings& readings) {
+  const std::optional<Meeting> meeting = Meeting::of(call, readings);
+  return meeting ? std::optional(meeting->shape()) : std::nullopt;
+}
+
+}  // namespace assay::oracles

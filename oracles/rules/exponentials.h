@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exponentials: a line of logits x and the shares exp(x_i) / sum of exp(x_j), the SoftmaxTerm of reductions 3.4.
+//
+// With M the largest logit, d = M - x >= 0, E = exp(-d), S the sum of all E >= 1, each logit known to within e, u and η
+// of a node, λ the smallest normal:
+//   argument     M - x is off by D = e + e_M + u (d + e + e_M) + η at most, so its exponential by a factor exp(±D), and
+//                exp(D) - 1 <= D + D^2 for D <= 1
+//   function     a factor 1 ± f, f = k ulp <= 2 u k with the row of exp (functions.h); k rescalings of an online
+//                softmax 10 u each, a function and a product: its exponents have one sign, so their roundings add to no
+//                more than u d; and λ + 128 η absolutely, which the sum hides. Rounded to T, u_T and η_T/2 besides
+//   term         t = E ((1 + f)(1 + D + D^2) - 1) + λ + 128 η; where D > 1 and exp(D - d) < λ, it is within [0, 3λ]
+//   sum          s = sum of t + γ(n - 1) (S + sum of t), any order; rounded to T, u_T of that besides
+//   quotient     (E + t)(1 + u)^3 / (S - s) - E/S <= (t (1 + 3u(1 + 2u)) + E (3u(1 + 2u) + s/S)) / (S - s): reciprocal,
+//                product and the last node; λ where it is flushed
+// Without the maximum, arguments are exact, the row of exp is that of |x|, and what is lost is exp(-M) times as much;
+// it breaks down where exp(M) leaves λ/u … Ω/n.
+//
+// A share is a fraction if all finite logits are equal; else it is irrational (Lindemann and Weierstrass: exponentials
+// of different fractions have no linear relation), hence never an end of what encloses it.
+#pragma once
+
+#include "oracles/exact/expression.h"
+
+namespace assay::oracles {
+
+class Exponentials {
+ public:
+  // Finite logits and -inf, not -inf alone.
+  explicit Exponentials(std::vector<Scalar> x);
+
+  std::unique_ptr<Expression> share(Int i) const;
+
+ private:
+  struct Line;
+  std::shared_ptr<const Line> line_;
+};
+
+}  // namespace assay::oracles

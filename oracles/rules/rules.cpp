@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/rules/rules.h"
+
+#include "oracles/exact/geometry.h"
+#include "oracles/exact/operands.h"
+#include "oracles/judging/finding.h"
+#include "oracles/judging/judge.h"
+#include "oracles/rules/broadcast.h"
+#include "reference/operator.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <set>
+#include <utility>
+
+namespace assay::oracles {
+namespace {
+
+using Rule = Scalar (*)(const ElementPoint&);
+
+Kind kind_of(const Scalar& value) {
+  if (value.is == Scalar::Class::nan) return Kind::nan;
+  if (value.is == Scalar::Class::infinite) return value.negative ? Kind::negative_infinity : Kind::positive_infinity;
+  return Kind::finite;
+}
+
+Allowance beyond(std::string arithmetic) {
+  Allowance out;
+  out.level = Level::widest;
+  out.arithmetic = std::move(arithmetic);
+  return out;
+}
+
+// Tells whether a value lies in the last three binades, where hardware of that format may overflow early.
+bool is_near_overflow(const Scalar& value, const Format& format) {
+  return value.is_finite() && abs(value.value()) >= Dyadic::power_of_two(format.max_exponent - 2);
+}
+
+}  // namespace
+
+Allowance flushing(const Element& element, const std::vector<Scalar>& operands, DType type) {
+  Allowance flushed = beyond("subnormals flushed");
+  flushed.flushes_output = true;
+  const auto vanishes = [&](const Scalar& value) { return value.is_zero() || value.is_subnormal(format_of(type)); };
+  if (element.kind != Kind::finite || !vanishes(nearest(element, type))) return flushed;
+  for (const Scalar& operand : operands)
+    if (operand.is_finite() && vanishes(operand))
+      flushed.budget = std::max(flushed.budget, abs(ratio(operand)) + abs(element.value));
+  return flushed;
+}
+
+namespace {
+
+// Replaces strings by their ranks among all of them, which compare as the strings do, byte by byte.
+std::vector<Tensor> ranked(std::vector<Tensor> tensors) {
+  std::set<std::string> words;
+  const auto is_text = [](const Tensor& tensor) { return tensor.dtype() == DType::string; };
+  for (const Tensor& tensor : tensors)
+    if (is_text(tensor)) words.insert(tensor.as<std::string>().begin(), tensor.as<std::string>().end());
+  for (Tensor& tensor : tensors) {
+    if (!is_text(tensor)) continue;
+    Tensor ranks({DType::i64, tensor.shape()});
+    std::ranges::transform(std::as_const(tensor).as<std::string>(), ranks.as<Int>().begin(),
+                           [&](const std::string& each) { return std::distance(words.begin(), words.find(each)); });
+    tensor = std::move(ranks);
+  }
+  return tensors;
+}
+
+std::string stored(const Tensor& tensor, Int index) {
+  if (tensor.dtype() != DType::string) return written(scalar(tensor, index), tensor.dtype());
+  return '"' + tensor.as<std::string>()[static_cast<std::size_t>(index)] + '"';
+}
+
+class PointwiseAnswer final : public Answer {
+ public:
+  PointwiseAnswer(Rule rule, const Call& call, const Operands& in, const Readings& readings)
+      : rule_(rule),
+        call_(call),
+        readings_(readings),
+        meeting_(Meeting::of(call, readings).value()),
+        dtype_(call.definition().type_of(call, call.definition().outputs.front())) {
+    for (const std::optional<Tensor>& operand : in) originals_.push_back(*operand);
+    for (Tensor& operand : ranked(originals_)) inputs_.emplace_back(std::move(operand));
+  }
+
+  Shape shape() const override { return meeting_.shape(); }
+  DType dtype() const override { return dtype_; }
+
+  Element element(Int index) const override { return exactly(at(index), dtype()); }
+
+  std::vector<Allowance> wider(Int index) const override {
+    if (!is_float(type_read())) return {};
+    if (!is_float(dtype())) return deciding_on_zeros(index);
+    std::vector<Allowance> all{flushing(element(index), operands_at(index), dtype())};
+    if (dtype() == DType::f64) all.push_back(in_single(index));
+    return all;
+  }
+
+  std::vector<Tap> taps(Int index) const override {
+    std::vector<Tap> all;
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      all.push_back({{stored(originals_[i], meeting_.cell(i, index))},
+                     place(call_.definition().inputs[i].name, inputs_[i].shape(), meeting_.cell(i, index))});
+    return all;
+  }
+
+ private:
+  DType type_read() const { return inputs_.front().tensor().dtype(); }
+  Scalar operand(std::size_t input, Int index) const { return inputs_[input].at(meeting_.cell(input, index)); }
+  std::vector<Scalar> operands_at(Int index) const {
+    std::vector<Scalar> x;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) x.push_back(operand(i, index));
+    return x;
+  }
+  Scalar at(Int index) const {
+    const std::vector<Scalar> x = operands_at(index);
+    return rule_({call_, readings_, x});
+  }
+
+  // Admits what hardware answers that reads subnormals as zeros, where that decides otherwise.
+  std::vector<Allowance> deciding_on_zeros(Int index) const {
+    std::vector<Scalar> x = operands_at(index);
+    for (Scalar& operand : x)
+      if (operand.is_subnormal(format_of(type_read()))) operand = Scalar();
+    const Scalar flushed = rule_({call_, readings_, x});
+    if (same(flushed, at(index))) return {};
+    Allowance out = beyond("subnormals flushed");
+    out.range = Interval{flushed, flushed};
+    return {out};
+  }
+
+  // Applies the rule to each operand rounded to f32: infinite where it overflows, with 0 where it is subnormal.
+  Allowance in_single(Int index) const {
+    const Format& single = format_of(DType::f32);
+    std::vector<Scalar> x;
+    for (const Scalar& wide : operands_at(index)) x.push_back(wide.is_finite() ? rounded(ratio(wide), single) : wide);
+    Allowance out = beyond("f64 computed in f32");
+    const Scalar value = rule_({call_, readings_, x}), right = at(index);
+    out.may_overflow = value.is == Scalar::Class::infinite || is_near_overflow(value, single);
+    if (!value.is_finite() || !right.is_finite()) return out;
+    out.budget = abs(ratio(value) - ratio(right));
+    const bool may_flush = value.is_subnormal(single) || value.is_zero();
+    if (may_flush) out.budget = std::max(out.budget, abs(ratio(right)));
+    return out;
+  }
+
+  Rule rule_;
+  Call call_;
+  Readings readings_;
+  Meeting meeting_;
+  DType dtype_;
+  std::vector<Tensor> originals_;
+  std::vector<Cells> inputs_;  // strings as their ranks
+};
+
+bool are_alike(const Element& a, const Element& b) {
+  if (a.kind != b.kind || a.options.size() != b.options.size()) return false;
+  return a.kind == Kind::finite ? a.value == b.value : std::ranges::equal(a.options, b.options, same);
+}
+
+bool are_alike(const Answers& a, const Answers& b) {
+  for (std::size_t output = 0; output < a.size(); ++output)
+    for (Int i = 0, count = volume(a[output]->shape()); i < count; ++i)
+      if (!are_alike(a[output]->element(i), b[output]->element(i))) return false;
+  return true;
+}
+
+// NaN or an infinity among the operands.
+bool has_nonfinite(const Operands& in) {
+  return std::ranges::any_of(in, [](const std::optional<Tensor>& each) {
+    for (Int i = 0; each && is_float(each->dtype()) && i < each->elements(); ++i)
+      if (!scalar(*each, i).is_finite()) return true;
+    return false;
+  });
+}
+
+}  // namespace
+
+Oracle without_rounding(Oracle oracle) {
+  oracle.rounds = false;
+  return with_touched(std::move(oracle));
+}
+
+namespace {
+
+// -- windows
+
+using WindowRule = Element (*)(const WindowPoint&);
+
+// Holds what every output of a pool is read from.
+struct Pool {
+  Call call;
+  Readings readings;
+  std::vector<WindowAxis> tracks;
+  Cells x;
+  Shape shape;
+
+  std::vector<ExactTap> taps(Int index) const {
+    const Shape y = position(shape, index);
+    std::vector<Int> cells{y[0] * x.extent(1) + y[1]};
+    for (std::size_t axis = 0; axis < tracks.size(); ++axis) {
+      std::vector<Int> longer;
+      for (const Int before : cells)
+        for (Int tap = 0; tap < tracks[axis].taps; ++tap)
+          if (const Int cell = tracks[axis].at(y[axis + 2], tap); tracks[axis].kind(cell) == CellKind::in)
+            longer.push_back(before * tracks[axis].in + cell);
+      cells = std::move(longer);
+    }
+    std::vector<ExactTap> all;
+    for (const Int cell : cells) all.push_back({x.at(cell), cell});
+    return all;
+  }
+};
+
+class WindowsAnswer final : public Answer {
+ public:
+  WindowsAnswer(std::shared_ptr<const Pool> pool, WindowRule rule, DType dtype)
+      : pool_(std::move(pool)), rule_(rule), dtype_(dtype) {}
+
+  Shape shape() const override { return pool_->shape; }
+  DType dtype() const override { return dtype_; }
+  Element element(Int index) const override {
+    const std::vector<ExactTap> taps = pool_->taps(index);
+    Element out = rule_({pool_->call, pool_->readings, dtype_, pool_->x.shape(), taps});
+    out.terms = static_cast<Int>(taps.size());
+    return out;
+  }
+  std::vector<Allowance> wider(Int index) const override {
+    if (!is_float(dtype_)) return {};
+    std::vector<Scalar> operands;
+    for (const ExactTap& tap : pool_->taps(index)) operands.push_back(tap.value);
+    return {flushing(element(index), operands, dtype_)};
+  }
+  std::vector<Tap> taps(Int index) const override {
+    std::vector<Tap> all;
+    for (const ExactTap& tap : pool_->taps(index))
+      all.push_back(
+          {{hexadecimal(tap.value)}, place(pool_->call.definition().inputs.front().name, pool_->x.shape(), tap.at)});
+    return all;
+  }
+
+ private:
+  std::shared_ptr<const Pool> pool_;
+  WindowRule rule_;
+  DType dtype_;
+};
+
+// -- moved elements
+
+class MovedAnswer final : public Answer {
+ public:
+  MovedAnswer(Int (*source)(const Call&, Int), const Call& call, const Tensor& in, Shape shape, bool flushes)
+      : source_(source), call_(call), in_(in), shape_(std::move(shape)), flushes_(flushes && is_float(in.dtype())) {}
+
+  Shape shape() const override { return shape_; }
+  DType dtype() const override { return in_.tensor().dtype(); }
+  Element element(Int index) const override { return exactly(in_.at(from(index)), dtype()); }
+  std::vector<Allowance> wider(Int index) const override {
+    if (!flushes_) return {};
+    return {flushing(element(index), {in_.at(from(index))}, dtype())};
+  }
+  std::vector<Tap> taps(Int index) const override {
+    const std::string& name = call_.definition().inputs.front().name;
+    return {{{stored(in_.tensor(), from(index))}, place(name, in_.shape(), from(index))}};
+  }
+  std::pair<const Tensor*, Int> copied(Int index) const override { return {&in_.tensor(), from(index)}; }
+
+ private:
+  Int from(Int index) const { return source_(call_, index); }
+  Int (*source_)(const Call&, Int);
+  Call call_;
+  Cells in_;
+  Shape shape_;
+  bool flushes_;
+};
+
+std::optional<Shape> pooled_shape(const Call& call, const Readings& readings) {
+  const Shape& x = call.shape(call.definition().inputs.front().name);
+  return windowed(call, x.at(0), x.at(1), readings);
+}
+
+}  // namespace
+
+Element exactly(const Scalar& value, DType dtype) {
+  Element out;
+  out.kind = kind_of(value);
+  out.terms = 1;
+  out.asked.arithmetic = "no rounding";
+  if (out.kind != Kind::finite) return out;
+  out.value = ratio(value);
+  out.magnitude = abs(out.value);
+  if (is_float(dtype)) return out;
+  out.nearest = value;
+  out.asked.range = Interval{value, value};
+  return out;
+}
+
+Element one_of(std::string ruling, std::vector<Scalar> options) {
+  Element out;
+  out.kind = Kind::one_of;
+  out.options = std::move(options);
+  out.chosen_by = std::move(ruling);
+  out.asked.arithmetic = "no rounding";
+  return out;
+}
+
+Element unscored(std::string why) {
+  Element out;
+  out.kind = Kind::unscored;
+  out.reason = std::move(why);
+  return out;
+}
+
+Scalar truth(bool holds) { return scalar(Int{holds}); }
+
+Scalar lowest_of(DType dtype) {
+  return for_number(dtype, [&]<class T>() -> Scalar {
+    if constexpr (std::is_integral_v<T>) {
+      return scalar(static_cast<Int>(std::numeric_limits<T>::min()));
+    } else if constexpr (std::is_same_v<T, Bool>) {
+      return scalar(Int{0});
+    } else {
+      const Format& format = format_of(dtype);
+      const std::uint64_t significand = (std::uint64_t{1} << format.precision) - 1;
+      return {Scalar::Class::finite, true, significand, format.max_exponent - format.precision + 1};
+    }
+  });
+}
+
+Oracle with_touched(Oracle oracle) {
+  oracle.touched_reads_data = true;
+  oracle.touched = [answer = oracle.answer, shape = oracle.shape](const Call& call, const Operands* in) {
+    std::vector<std::string> ids;
+    if (!in) return ids;
+    const Answers ruled = answer(call, *in, {}, {});
+    const std::optional<Shape> ruled_shape = shape(call, {});
+    const bool is_nonfinite = has_nonfinite(*in);
+    for (const RulingUse& use : call.definition().rulings) {
+      const Ruling& ruling = *find_ruling(use.id);
+      if (use.readings.size() < 2 || ruling.is_set || (ruling.is_nonfinite && !is_nonfinite)) continue;
+      const bool differs = std::ranges::any_of(departures(call.definition(), {use.id}), [&](const Readings& readings) {
+        if (shape(call, readings) != ruled_shape) return true;
+        return readings.of(use.id) != "refuse" && !are_alike(ruled, answer(call, *in, readings, {}));
+      });
+      if (differs) ids.push_back(use.id);
+    }
+    in_order(ids);
+    return ids;
+  };
+  return oracle;
+}
+
+Oracle pointwise(Rule rule) {
+  Oracle oracle;
+  oracle.answer = [rule](const Call& call, const Operands& in, const Readings& readings, const Arithmetic&) {
+    return Answers(std::make_unique<PointwiseAnswer>(rule, call, in, readings));
+  };
+  oracle.shape = shape_of_meeting;
+  return without_rounding(std::move(oracle));
+}
+
+Oracle moved(std::optional<Shape> (*shape)(const Call&, const Readings&), Int (*source)(const Call&, Int index)) {
+  Oracle oracle;
+  oracle.answer = [=](const Call& call, const Operands& in, const Readings& readings, const Arithmetic& arithmetic) {
+    return Answers(std::make_unique<MovedAnswer>(source, call, *in.at(0), shape(call, readings).value(),
+                                                 arithmetic.flushes_subnormals));
+  };
+  oracle.shape = shape;
+  return without_rounding(std::move(oracle));
+}
+
+Oracle over_windows(std::vector<WindowRule> rules) {
+  Oracle oracle;
+  oracle.answer = [rules](const Call& call, const Operands& in, const Readings& readings, const Arithmetic&) {
+    const auto pool = std::make_shared<const Pool>(
+        Pool{call, readings, *tracks(call, sliding(call), readings), Cells(*in.at(0)), *pooled_shape(call, readings)});
+    Answers answers;
+    for (std::size_t i = 0; i < call.definition().outputs.size(); ++i)
+      if (const Parameter& output = call.definition().outputs[i]; call.asks(output.name))
+        answers.push_back(std::make_unique<WindowsAnswer>(pool, rules.at(i), call.definition().type_of(call, output)));
+    return answers;
+  };
+  oracle.shape = pooled_shape;
+  return without_rounding(std::move(oracle));
+}
+
+}  // namespace assay::oracles

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules: oracles written as the value of one element, from which the answer, its bound and the rulings touched follow.
+#pragma once
+
+#include "oracles/exact/enclosure.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::oracles {
+
+// The operands of one element of an output, and how the clauses are read.
+struct ElementPoint {
+  const Call& call;
+  const Readings& readings;
+  std::span<const Scalar> x;  // one per input
+
+  bool reads(std::string_view ruling, std::string_view reading) const { return readings.of(ruling) == reading; }
+};
+
+// Returns the oracle of an operator that selects, copies or compares: an element of the output is exactly the rule of
+// the elements of the inputs that meet there, which are broadcast. A ruling is touched where another reading of it
+// gives another element. Flushed subnormals and f64 computed in f32 are below the level, not wrong (elementwise 5.3).
+Oracle pointwise(Scalar (*rule)(const ElementPoint&));
+
+// Finishes an oracle whose rulings are touched where another reading gives another answer.
+Oracle with_touched(Oracle oracle);
+// The same of one that copies, compares or selects.
+Oracle without_rounding(Oracle oracle);
+
+// Elements: exactly one value, one of several that a ruling admits, and nothing claimed.
+Element exactly(const Scalar& value, DType dtype);
+Element one_of(std::string ruling, std::vector<Scalar> options);
+Element unscored(std::string why);
+Scalar truth(bool holds);       // of a bool
+Scalar lowest_of(DType dtype);  // the lowest number of the type
+
+// Admits what hardware may select that reads subnormals as zeros: 0, and any operand that compares equal to it.
+Allowance flushing(const Element& element, const std::vector<Scalar>& operands, DType type);
+
+// A tap of a window that falls inside X: its value, and where in X it stands.
+struct ExactTap {
+  Scalar value;
+  Int at;
+};
+
+// One window of one channel, and how the clauses are read.
+struct WindowPoint {
+  const Call& call;
+  const Readings& readings;
+  DType dtype;
+  const Shape& x;                  // the shape of X
+  std::span<const ExactTap> taps;  // in the order of a scan
+
+  bool reads(std::string_view ruling, std::string_view reading) const { return readings.of(ruling) == reading; }
+};
+
+// Returns the oracle of an operator that selects under a sliding window, each channel by itself: one rule per output in
+// the order of the schema.
+Oracle over_windows(std::vector<Element (*)(const WindowPoint&)> rules);
+
+// Returns the oracle of an operator whose output holds elements of its first input, bit for bit: element i is the one
+// that stands at source(call, i) there. `shape` is that of the output; none where a reading leaves no output.
+// Subnormals survive, but where a backend declares that it flushes them (movement 2).
+Oracle moved(std::optional<Shape> (*shape)(const Call&, const Readings&), Int (*source)(const Call&, Int index));
+
+}  // namespace assay::oracles
