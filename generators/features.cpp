@@ -28,12 +28,21 @@ Row integer_row(const std::string& name, Int default_value) {
           }};
 }
 
+Row word_row(const AttributeSpec& spec) {
+  Names values = spec.required ? Names{} : Names{"left out"};
+  std::ranges::copy(spec.words, std::back_inserter(values));
+  return {{spec.name, values}, [name = spec.name, values](const Case&, const Call& call) {
+            if (!call.states(name)) return 0;
+            return static_cast<int>(std::ranges::find(values, call.text(name)) - values.begin());
+          }};
+}
+
 Row attribute_row(const Definition& definition, const AttributeSpec& spec) {
   if (std::optional<AttributeDimension> known = family_of(definition).attribute(spec))
     return {known->dimension, [of = known->value_of](const Case&, const Call& call) { return of(call); }};
   if (spec.kind == AttributeSpec::Kind::integer)
     return integer_row(spec.name, spec.value ? std::get<Int>(*spec.value) : 0);
-  return stated_row(spec.name);
+  return spec.words.empty() ? stated_row(spec.name) : word_row(spec);
 }
 
 Row type_row(const Definition& definition, const TypeVariable& variable) {

@@ -35,11 +35,28 @@ Case draw_legal(const Definition& definition, DType type, std::uint64_t stratum)
 
 const std::vector<Mutation>& general_damages();
 
+// Writes a word that is none of those of an attribute, or leaves a required one out.
+bool spoils_a_word(Case& c) {
+  for (const AttributeSpec& spec : c.definition().attributes) {
+    if (spec.words.empty()) continue;
+    std::string word = pick(spec.words);
+    std::ranges::transform(word, word.begin(), [](char letter) { return static_cast<char>(letter ^ 0x20); });
+    if (spec.required && chance(30))
+      c.node.attributes.erase(spec.name);
+    else
+      c.node.attribute(spec.name, word);
+    return true;
+  }
+  return false;
+}
+
 std::vector<Mutation> made_damages(const Definition& definition) {
   const Questions& questions = questions_about(definition.version);
   std::vector<Mutation> damages = questions.damages;
   std::ranges::move(family_of(definition).damages(questions), std::back_inserter(damages));
   std::ranges::copy(general_damages(), std::back_inserter(damages));
+  const auto is_word = [](const AttributeSpec& spec) { return !spec.words.empty(); };
+  if (std::ranges::any_of(definition.attributes, is_word)) damages.push_back({"a word that is none", spoils_a_word});
   return damages;
 }
 

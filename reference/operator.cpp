@@ -229,6 +229,26 @@ Operator& Operator::attribute(std::string name, Derived derived) {
   return *this;
 }
 
+Operator& Operator::word(std::string name, std::vector<std::string> words, std::string constraint) {
+  const Attribute first(words.front());
+  return one_of({std::move(name), AttributeSpec::Kind::text, false, first, {}, std::move(words)},
+                std::move(constraint));
+}
+
+Operator& Operator::required_word(std::string name, std::vector<std::string> words, std::string constraint) {
+  return one_of({std::move(name), AttributeSpec::Kind::text, true, {}, {}, std::move(words)}, std::move(constraint));
+}
+
+Operator& Operator::one_of(AttributeSpec spec, std::string constraint) {
+  std::string text = spec.name + " is ";
+  for (const std::string& word : spec.words) text += (&word == &spec.words.front() ? "" : " or ") + word;
+  require(std::move(constraint), std::move(text), [name = spec.name, words = spec.words](const Call& call) {
+    return std::ranges::find(words, call.text(name)) != words.end();
+  });
+  replace_named(current().attributes, std::move(spec));
+  return *this;
+}
+
 Operator& Operator::required_integer(std::string name) {
   replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::integer, true, {}, {}});
   return *this;

@@ -38,8 +38,9 @@ struct AttributeSpec {
   std::string name;
   Kind kind = Kind::ints;
   bool required = false;
-  std::optional<Attribute> value;  // the default the schema states
-  Derived derived;                 // the default the text states
+  std::optional<Attribute> value;       // the default the schema states
+  Derived derived;                      // the default the text states
+  std::vector<std::string> words = {};  // of text: those that are legal, where a constraint lists them
 };
 
 // A condition every legal call meets. Predicates are total: they may be asked of any call that has the required
@@ -140,6 +141,9 @@ class Operator {
   Operator& attribute(std::string name, int value);
   Operator& attribute(std::string name, float value);
   Operator& attribute(std::string name, const char* value);
+  // One of several words: the first by default, or one that is required. A constraint of that id demands it.
+  Operator& word(std::string name, std::vector<std::string> words, std::string constraint);
+  Operator& required_word(std::string name, std::vector<std::string> words, std::string constraint);
   Operator& attribute(std::string name, Derived derived);  // ints, no default in the schema
   Operator& required_integer(std::string name);
   Operator& required_ints(std::string name);
@@ -181,6 +185,7 @@ class Operator {
 
  private:
   Definition& current();  // the block being written
+  Operator& one_of(AttributeSpec spec, std::string constraint);
   template <class F>
   Operator& everywhere(F&& f);
   std::string name_, domain_;

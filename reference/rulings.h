@@ -16,10 +16,14 @@ struct Ruling {
   std::string_view title;                  // what is unclear
   std::string_view decision;               // how we read it, and the evidence
   std::vector<std::string_view> readings;  // the ruling first; empty where nothing else is admissible
-  // A set: each reading passes by itself, no vote is needed, and the report names the member followed.
-  bool is_set = false;
-  // Only NaN and infinities in the data bring it up.
-  bool is_nonfinite = false;
+  enum Kind : unsigned {
+    set = 1,          // each reading passes by itself, no vote is needed, and the report names the member followed
+    nonfinite = 2,    // only NaN and infinities in the data bring it up
+    overflow = 4,     // only integers that do not fit bring it up
+    chosen_once = 8,  // of a set: one member for the whole output
+  };
+  unsigned kinds = 0;
+  bool is(Kind kind) const { return (kinds & kind) != 0; }
 };
 
 std::span<const Ruling> rulings();

@@ -147,6 +147,10 @@ decltype(auto) for_type(DType dtype, F&& f) {
   throw BrokenPromise("a data type outside the table");
 }
 
+// An element type that is neither text nor a truth value.
+template <class T>
+concept Number = !std::is_same_v<T, std::string> && !std::is_same_v<T, Bool>;
+
 // The same for types of numbers and bool; strings are our own bug.
 template <class F>
 decltype(auto) for_number(DType dtype, F&& f) {

@@ -20,6 +20,10 @@ inline std::vector<DType> all_numeric_types() {
   using enum DType;
   return {f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64};
 }
+inline std::vector<DType> all_integer_types() {
+  using enum DType;
+  return {i8, i16, i32, i64, u8, u16, u32, u64};
+}
 // Every type of the first opsets: the numeric ones, bool, string and complex.
 inline std::vector<DType> all_tensor_types() { return all_numeric_types() | DType::boolean; }
 

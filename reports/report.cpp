@@ -329,7 +329,7 @@ std::string judgement_hash() {
   for (const Ruling& ruling : rulings()) {
     all += std::string(ruling.id) + "|" + std::string(ruling.title) + "|" + std::string(ruling.decision);
     for (std::string_view reading : ruling.readings) all += "|" + std::string(reading);
-    all += ruling.is_set ? " set\n" : "\n";
+    all += ruling.is(Ruling::set) ? " set\n" : "\n";
   }
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions()) {

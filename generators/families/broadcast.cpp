@@ -46,6 +46,23 @@ Recipe draw_compared(DType type, Int which) {
   return is_float(type) && which < 82 ? seeded("special") : Recipe{"lit", which % 2 ? "0,1,2,1,0,2,2" : "1,2,1,3,3"};
 }
 
+// Draws what is computed with.
+Recipe draw_computed(DType type) { return is_float(type) ? draw_function_fill(type) : draw_selection_fill(type); }
+
+// Draws integers other than 0 (E15).
+Recipe draw_divisors(DType type) {
+  if (chance(30)) return {"lit", pick({"3,1,2,7,1", "1,2,3,5,7,100"})};
+  const auto bits = static_cast<Int>(8 * size_of(type));
+  return seeded(pick(
+      {std::string("small"), std::string("sign"), "odd" + std::to_string(between(2, std::min<Int>(bits - 2, 50)))}));
+}
+
+// Draws numbers of bits, some of them as many as there are or more (E35).
+Recipe draw_shifts(DType type) {
+  const auto bits = static_cast<Int>(8 * size_of(type));
+  return seeded("around" + std::to_string(pick({Int{8}, bits / 2, bits - 4})));
+}
+
 // Writes `axis` and `broadcast` and returns the shape of B that they admit.
 Shape draw_limited(Node& node, const Shape& a) {
   if (chance(20)) {
@@ -64,24 +81,42 @@ Shape draw_limited(Node& node, const Shape& a) {
   return {a.begin() + first, a.begin() + first + axes};
 }
 
+// The shape of a slope that has one element, or one for each channel.
+Shape draw_slope(const Shape& x) {
+  if (x.empty() || chance(40)) return Shape(static_cast<std::size_t>(between(0, 1)), 1);
+  return {x[std::min<std::size_t>(1, x.size() - 1)]};
+}
+
 Case draw_several(const Definition& definition, DType type, std::uint64_t stratum) {
   Case c = blank(definition);
   const Shape whole = draw_extents(stratum % shape_strata);
   const auto& [first_part, other_part] = meetings[stratum % std::size(meetings)];
   const Int fill = between(0, 99);
   const bool compares = definition.outputs.front().type != definition.inputs.front().type;
+  const auto draw_data = [&](DType of, bool is_first, bool shares) {
+    if (shares && compares) return draw_compared(of, fill);
+    if (of == DType::boolean || definition.ruling("E2")) return draw_selection_fill(of);
+    if (!is_first && definition.ruling("E15") && !is_float(of)) return draw_divisors(of);
+    return !is_first && definition.attribute("direction") ? draw_shifts(of) : draw_computed(of);
+  };
   Part part = first_part;
   for (const Parameter& input : definition.inputs) {
     const bool is_first = &input == &definition.inputs.front();
     const bool shares = input.type == definition.inputs.front().type;
     const DType of = shares ? type : pick(definition.types_of(input.type));
     const bool limited = definition.attribute("broadcast") != nullptr;
-    Shape shape = !limited ? part_of(whole, part) : is_first ? whole : draw_limited(c.node, whole);
+    const bool per_channel = definition.constraint("chan") != nullptr;
+    const bool is_whole = is_first && (limited || per_channel || definition.constraint("uni"));
+    Shape shape = is_whole      ? whole
+                  : limited     ? draw_limited(c.node, whole)
+                  : per_channel ? draw_slope(whole)
+                                : part_of(whole, part);
     c.node.input(input.name, {of, std::move(shape)});
-    c.sources[input.name] = {shares && compares ? draw_compared(of, fill) : draw_selection_fill(of),
-                             !is_first && chance(25)};
+    c.sources[input.name] = {draw_data(of, is_first, shares), !is_first && chance(25)};
     part = other_part;
   }
+  for (const AttributeSpec& spec : definition.attributes)
+    if (spec.name != "axis" && spec.name != "broadcast") draw_attribute(c.node, spec);
   return c;
 }
 
@@ -195,9 +230,9 @@ class BroadcastFamily final : public Elementwise {
   }
   Names cells(const Definition& definition) const override {
     Names names = Elementwise::cells(definition);
-    const bool limited = definition.attribute("broadcast") != nullptr;
-    for (std::size_t way = 0; way < (limited ? 3 : ways_to_meet.size()); ++way)
-      names.push_back("operands: " + ways_to_meet[way]);
+    const bool limited = definition.attribute("broadcast") || definition.constraint("chan");
+    const std::size_t ways = limited ? 3 : definition.constraint("uni") ? 4 : ways_to_meet.size();
+    for (std::size_t way = 0; way < ways; ++way) names.push_back("operands: " + ways_to_meet[way]);
     return names;
   }
   Names traits(const Case& legal) const override {

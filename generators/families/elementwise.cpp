@@ -25,19 +25,6 @@ void set_one(Shape& shape, Int extent) {
   shape[static_cast<std::size_t>(between(0, static_cast<Int>(shape.size()) - 1))] = extent;
 }
 
-void write_attribute(Node& node, const AttributeSpec& spec) {
-  if (!spec.required && chance(50)) return;
-  switch (spec.kind) {
-    case AttributeSpec::Kind::integer: node.attribute(spec.name, Attribute(between(0, 1))); break;
-    case AttributeSpec::Kind::real:
-      node.attribute(spec.name, Attribute(spec.value && chance(20) ? std::get<float>(*spec.value)
-                                                                   : pick({0.0F, 1.0F, 0.25F, 2.0F, -0.5F, 1e-3F})));
-      break;
-    case AttributeSpec::Kind::ints: node.attribute(spec.name, Ints{between(0, 2)}); break;
-    case AttributeSpec::Kind::text: break;
-  }
-}
-
 Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   Case c = blank(definition);
   const std::string& input = definition.inputs.front().name;
@@ -45,7 +32,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   // Tells functions from what copies or selects, which has to say what it does with subnormals (E2).
   const bool selects = !is_float(type) || definition.ruling("E2");
   c.sources[input] = {selects ? draw_selection_fill(type) : draw_function_fill(type), false};
-  for (const AttributeSpec& spec : definition.attributes) write_attribute(c.node, spec);
+  for (const AttributeSpec& spec : definition.attributes) draw_attribute(c.node, spec);
   return c;
 }
 
@@ -79,7 +66,9 @@ std::optional<std::size_t> axis_in(const Case& c, const std::string& input, int 
   const auto rank = static_cast<int>(c.node.inputs.at(input).type.shape.size());
   const auto stated = c.node.attributes.find("axis");
   const bool is_placed = stated != c.node.attributes.end() && input == inputs_of(c).back() && rank > 0;
-  const Int axes = axis_count(c), named = is_placed ? std::get<Int>(stated->second) : axes - rank;
+  const bool is_slope = c.definition().constraint("chan") && input == inputs_of(c).back() && rank == 1;
+  const Int axes = axis_count(c);
+  const Int named = is_placed ? std::get<Int>(stated->second) : is_slope ? std::min<Int>(1, axes - 1) : axes - rank;
   const Int at = axis - (named < 0 ? named + axes : named);
   return at < 0 || at >= rank ? std::nullopt : std::optional(static_cast<std::size_t>(at));
 }
@@ -140,6 +129,19 @@ Shape draw_extents(std::uint64_t stratum) {
   set_one(shape, stratum == 22 ? 0 : 1);
   if (stratum == 23 && chance(40)) std::ranges::fill(shape, 1);
   return shape;
+}
+
+void draw_attribute(Node& node, const AttributeSpec& spec) {
+  if (!spec.required && chance(50)) return;
+  switch (spec.kind) {
+    case AttributeSpec::Kind::integer: node.attribute(spec.name, Attribute(between(0, 1))); break;
+    case AttributeSpec::Kind::real:
+      node.attribute(spec.name, Attribute(spec.value && chance(20) ? std::get<float>(*spec.value)
+                                                                   : pick({0.0F, 1.0F, 0.25F, 2.0F, -0.5F, 1e-3F})));
+      break;
+    case AttributeSpec::Kind::ints: node.attribute(spec.name, Ints{between(0, 2)}); break;
+    case AttributeSpec::Kind::text: node.attribute(spec.name, pick(spec.words)); break;
+  }
 }
 
 Shape spread(Int elements, Int rank) {

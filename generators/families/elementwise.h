@@ -12,6 +12,9 @@ Shape draw_extents(std::uint64_t stratum);
 // Draws that many axes of so many elements: the prime factors spread over them or, of none, one of them empty.
 Shape spread(Int elements, Int rank);
 
+// Writes an attribute as the node may state it, or leaves it out.
+void draw_attribute(Node& node, const AttributeSpec& spec);
+
 Names inputs_of(const Case& c);  // those that are there, in schema order
 // The shape of the output of a legal case.
 Shape output_shape(const Case& c);

@@ -267,6 +267,12 @@ Scalar infinity(bool negative) { return {Scalar::Class::infinite, negative, 0, 0
 bool is_infinite(const Scalar& x) { return x.is == Scalar::Class::infinite; }
 Ratio ratio(const Scalar& value) { return {value.value(), 1}; }
 
+Integer truncated(const Ratio& value) {
+  const auto& [mantissa, exponent] = value.numerator;
+  if (exponent >= 0) return (mantissa << exponent) / value.denominator;
+  return mantissa / (value.denominator << -exponent);
+}
+
 Scalar rounded(const Ratio& value, const Format& format, Rounding rounding) {
   if (value.is_zero()) return {};
   const bool negative = value.numerator.mantissa < 0;

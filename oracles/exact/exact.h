@@ -93,6 +93,8 @@ Scalar nan();
 Scalar infinity(bool negative = false);
 bool is_infinite(const Scalar& x);
 Ratio ratio(const Scalar& value);  // of a finite one
+// Towards zero.
+Integer truncated(const Ratio& value);
 
 enum class Rounding { nearest_even, down, up };
 // The value rounded once into a format: the significand in units of 2^exponent. Zero is +0.

@@ -54,7 +54,7 @@ class Widening {
       out.push_back(with_budget("an argument that is rounded", asked_bound() + spread(working_format(type_))));
       if (is_narrow(type_)) out.push_back(with_approximations_in_type());
     }
-    if (of_.is_approximated) add_overflow(out);
+    if (of_.is_approximated && !is_simple) add_overflow(out);
     return out;
   }
 
@@ -195,6 +195,7 @@ class ElementwiseAnswer final : public Answer {
   }
 
   static Element computed(const Evaluation& of, DType type) {
+    if (of.value) return exactly_rounded(*of.value);
     const auto at = [&](int bits) { return of.of(Real(Ratio{of.argument, 1}, bits)); };
     const std::optional<StandIn> value = stand_in(at, format_of(type));
     if (!value) return unscored("how the exact value rounds takes more than 1,536 bits");
@@ -214,6 +215,15 @@ class ElementwiseAnswer final : public Answer {
       out.asked.range =
           Interval{std::max(range.lower, of.limits->lower, is_less), std::min(range.upper, of.limits->upper, is_less)};
     }
+    return out;
+  }
+
+  static Element exactly_rounded(const Ratio& value) {
+    Element out;
+    out.terms = 1;
+    out.value = value;
+    out.magnitude = abs(value);
+    out.asked.arithmetic = "one rounding";
     return out;
   }
 
@@ -315,7 +325,30 @@ Evaluation product(const Scalar& a, const Scalar& x, double ulps) {
 }
 
 Evaluation rounded_once(const Scalar& x, std::function<Real(const Real&)> of) {
-  return {x.value(), std::move(of), no_tolerance, true, 0, false, {}};
+  return {x.value(), std::move(of), no_tolerance, true, 0, false, {}, {}};
+}
+
+Evaluation rounded_once(Ratio value, bool is_approximated) {
+  Evaluation out{{}, {}, no_tolerance, is_approximated};
+  out.value = std::move(value);
+  return out;
+}
+
+Scalar fitted(const ElementPoint& p, const Integer& value) {
+  return for_number(type_of(p), [&]<class T>() -> Scalar {
+    if constexpr (!std::is_integral_v<T>) {
+      throw BrokenPromise("a float that is to wrap");
+    } else {
+      const Integer least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
+      Integer held = value;
+      if (p.reads("E16", "saturate") || p.reads("E17", "saturate"))
+        held = value < least ? least : value > most ? most : value;
+      const Integer cycle = most - least + 1;
+      held = (held - least) % cycle;
+      held += held < 0 ? cycle + least : least;
+      return held < 0 ? scalar(static_cast<Int>(held)) : scalar_of_unsigned(static_cast<std::uint64_t>(held));
+    }
+  });
 }
 
 ElementValue function_value(Function f, const Scalar& x, std::vector<Scalar> operands) {

@@ -20,6 +20,7 @@ struct Evaluation {
   double crudeness = 0;                 // of those
   bool may_overflow = false;            // an operation of the formula may, which its result does not
   std::optional<Interval> limits = {};  // that no evaluation at L2 leaves
+  std::optional<Ratio> value = {};      // where it is a fraction: `of` is not asked then
 };
 
 using ElementValue = std::variant<Scalar, Element, Evaluation>;
@@ -40,6 +41,9 @@ Scalar constant(const ElementPoint& p, std::string_view attribute);
 Evaluation product(const Scalar& a, const Scalar& x, double ulps);
 // A value that is rounded once wherever it is computed.
 Evaluation rounded_once(const Scalar& x, std::function<Real(const Real&)> of);
+Evaluation rounded_once(Ratio value, bool is_approximated = false);
+// An integer in the type: it wraps where it does not fit, or saturates by another reading of E16 or E17.
+Scalar fitted(const ElementPoint& p, const Integer& value);
 // f(x), or what it is of a special value; the other operands of f follow.
 ElementValue function_value(Function f, const Scalar& x, std::vector<Scalar> operands = {});
 // The rule of an operator that is such a function of one argument.

@@ -46,7 +46,7 @@ std::vector<std::string> touched(const Case& c) {
 
 std::string_view class_of(const Case& c, const std::vector<std::string>& touched) {
   if (const std::optional<std::string_view> plain = plain_class_of(c)) return *plain;
-  const auto is_overflow = [](const std::string& id) { return id == "A17" || id == "E17"; };
+  const auto is_overflow = [](const std::string& id) { return find_ruling(id)->is(Ruling::overflow); };
   if (std::ranges::any_of(touched, is_overflow)) return "overflow-int";
   return touched.empty() ? "valid-core" : "valid-contested";
 }

@@ -295,7 +295,8 @@ Result<std::vector<Admissible>> admissible(const Case& c, int set) {
 std::vector<std::vector<Admitted>> admitted(const Case& c, int set, Level level, const Arithmetic& arithmetic) {
   const Operands data = operands(c, set);
   std::vector<std::string> unclear = touched(c);
-  std::erase_if(unclear, [](const std::string& id) { return find_ruling(id)->is_set; });  // the ruling admits them all
+  std::erase_if(unclear,
+                [](const std::string& id) { return find_ruling(id)->is(Ruling::set); });  // the ruling admits them all
   std::vector<std::vector<Admitted>> all{admitted_under(c, data, {}, level, arithmetic)};
   std::vector<Readings> others = other_members(c.definition());
   std::ranges::move(departures(c.definition(), unclear), std::back_inserter(others));

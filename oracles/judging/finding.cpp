@@ -98,7 +98,7 @@ ElementRating examine_options(const Element& element, const Scalar& got) {
   }
   finding.is_nearest = true;
   const Ruling& ruling = *find_ruling(element.chosen_by);
-  if (ruling.is_set && ruling.readings.size() == element.options.size() + 1)
+  if (ruling.is(Ruling::set) && ruling.readings.size() == element.options.size() + 1)
     finding.followed = {element.chosen_by,
                         std::string(ruling.readings[static_cast<std::size_t>(found - element.options.begin()) + 1])};
   return finding;

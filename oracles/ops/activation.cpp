@@ -80,6 +80,24 @@ const Oracle& mish() {
   return oracle;
 }
 
+// By tanh, of f64, another reading takes the constants of the body, which are f32 (E52).
+const Oracle& gelu() {
+  static const Oracle oracle = elementwise([](const ElementPoint& p) -> ElementValue {
+    if (p.call.text("approximate") != "tanh") return gated<Function::gelu>(p);
+    const ElementValue value = gated<Function::gelu_tanh>(p);
+    const Evaluation* const evaluation = std::get_if<Evaluation>(&value);
+    if (!evaluation || type_of(p) != DType::f64 || !p.reads("E52", "body-constants")) return value;
+    Evaluation out = *evaluation;
+    out.of = [](const Real& x) {
+      const auto constant = [&](float exact) { return Real(ratio(scalar_of(double{exact})), x.bits()); };
+      const Real cubic = x + x * x * x * constant(0.044715F);
+      return x * enclosed(Function::sigmoid, std::array{constant(2) * square_root(constant(0x1.45f306p-1F)) * cubic});
+    };
+    return out;
+  });
+  return oracle;
+}
+
 // At an infinity the gate is 0, 1 or, of alpha 0, a half.
 const Oracle& swish() {
   static const Oracle oracle = elementwise([](const ElementPoint& p) -> ElementValue {

@@ -13,11 +13,8 @@ Scalar negated(Scalar x) {
 
 // -x, of a number that is positive or negative.
 Scalar opposite(const ElementPoint& p) {
-  const Scalar& x = p.x[0];
-  const DType type = type_of(p);
-  const bool is_lowest = !is_float(type) && x.negative && x.value() == lowest_of(type).value();
-  if (!is_lowest) return negated(x);
-  return p.reads("E17", "saturate") ? scalar_of_unsigned((x.significand << x.exponent) - 1) : x;
+  const Scalar x = negated(p.x[0]);
+  return is_float(type_of(p)) ? x : fitted(p, truncated(ratio(x)));
 }
 
 }  // namespace

@@ -22,6 +22,11 @@ std::size_t start_of(const Call& call, std::size_t a, std::size_t b) {
   return static_cast<std::size_t>(stated < 0 ? static_cast<Int>(a) + stated : stated);
 }
 
+// Tells whether the second input lies along the channels of the first, unless it is read as broadcast (E10).
+bool is_per_channel(const Call& call, const Readings& readings) {
+  return call.definition().constraint("chan") && readings.of("E10") != "numpy";
+}
+
 }  // namespace
 
 std::optional<Meeting> Meeting::of(const Call& call, const Readings& readings) {
@@ -29,8 +34,10 @@ std::optional<Meeting> Meeting::of(const Call& call, const Readings& readings) {
   if (is_limited && readings.of("E9") == "axis-invalid" && is_axis_unclear(call)) return std::nullopt;
   Meeting out;
   std::size_t axes = 0;
-  for (const Parameter& input : call.definition().inputs)
+  for (const Parameter& input : call.definition().inputs) {
     if (call.has(input.name)) axes = std::max(axes, call.shape(input.name).size());
+    if (is_per_channel(call, readings)) break;  // the output has the shape of X
+  }
   out.shape_.assign(axes, 1);
   for (const Parameter& input : call.definition().inputs) {
     Placed& placed = out.inputs_.emplace_back();
@@ -38,13 +45,26 @@ std::optional<Meeting> Meeting::of(const Call& call, const Readings& readings) {
     placed.shape = call.shape(input.name);
     if (std::ranges::all_of(placed.shape, [](Int extent) { return extent == 1; })) placed.shape.clear();
     const bool is_second = is_limited && out.inputs_.size() == 2 && !placed.shape.empty();
-    const std::size_t first = is_second ? start_of(call, axes, placed.shape.size()) : axes - placed.shape.size();
+    const bool is_slope = out.inputs_.size() == 2 && placed.shape.size() == 1 && is_per_channel(call, readings);
+    const std::size_t first = is_second  ? start_of(call, axes, placed.shape.size())
+                              : is_slope ? std::min<std::size_t>(1, axes - 1)
+                                         : axes - placed.shape.size();
     placed.along.resize(placed.shape.size());
     std::iota(placed.along.begin(), placed.along.end(), first);
     for (std::size_t i = 0; i < placed.shape.size(); ++i)
       if (placed.shape[i] != 1) out.shape_[placed.along[i]] = placed.shape[i];
   }
-  return out;
+  const bool is_read_otherwise = call.definition().constraint("chan") && !is_per_channel(call, readings);
+  return is_read_otherwise && !out.fits(call.shape(call.definition().inputs.front().name)) ? std::nullopt
+                                                                                           : std::optional(out);
+}
+
+bool Meeting::fits(const Shape& first) const {
+  return shape_ == first && std::ranges::all_of(inputs_, [&](const Placed& placed) {
+           for (std::size_t i = 0; i < placed.shape.size(); ++i)
+             if (placed.shape[i] != 1 && placed.shape[i] != shape_[placed.along[i]]) return false;
+           return true;
+         });
 }
 
 Int Meeting::cell(std::size_t input, Int index) const {

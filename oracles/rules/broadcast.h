@@ -20,6 +20,8 @@ class Meeting {
   Int cell(std::size_t input, Int index) const;
 
  private:
+  bool fits(const Shape& first) const;  // makes no other shape, and no axis of two extents
+
   struct Placed {
     Shape shape;
     std::vector<std::size_t> along;  // the axis of the output that each axis of the input lies along

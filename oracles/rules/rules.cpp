@@ -339,7 +339,8 @@ Oracle with_touched(Oracle oracle) {
     const bool is_nonfinite = has_nonfinite(*in);
     for (const RulingUse& use : call.definition().rulings) {
       const Ruling& ruling = *find_ruling(use.id);
-      if (use.readings.size() < 2 || ruling.is_set || (ruling.is_nonfinite && !is_nonfinite)) continue;
+      if (use.readings.size() < 2 || ruling.is(Ruling::set) || (ruling.is(Ruling::nonfinite) && !is_nonfinite))
+        continue;
       const bool differs = std::ranges::any_of(departures(call.definition(), {use.id}), [&](const Readings& readings) {
         if (shape(call, readings) != ruled_shape) return true;
         return readings.of(use.id) != "refuse" && !are_alike(ruled, answer(call, *in, readings, {}));

@@ -12,8 +12,13 @@ bool is_limited(const Call& call) { return call.definition().attribute("broadcas
 bool repeats(const Call& call) { return call.integer("broadcast") == 1; }
 bool is_single(const Shape& shape) { return volume(shape) == 1; }
 
+bool is_per_channel(const Call& call) { return call.definition().constraint("chan") != nullptr; }
+// Of a tensor that has no batch the first; -1 where there is no axis.
+Int channel_axis(const Call& call) { return std::min<Int>(1, std::ssize(shape_of(call, 0)) - 1); }
+
 // The axis of the first input at which the second one starts; negative counts from the end (E9).
 Int first_axis(const Call& call) {
+  if (is_per_channel(call)) return channel_axis(call);
   const auto a = static_cast<Int>(shape_of(call, 0).size()), b = static_cast<Int>(shape_of(call, 1).size());
   if (!call.states("axis")) return a - b;
   const Int axis = call.integer("axis");
@@ -84,6 +89,23 @@ void multidirectional_instead(Operator& op) {
   op.settled("E9").with(multidirectional_broadcast);
 }
 
+void broadcast_per_channel(Operator& op) {
+  op.ruling("E10").require(
+      "chan", "slope has one element, or one for each channel of X",
+      [](const Call& call) {
+        const Shape& slope = shape_of(call, 1);
+        const Int axis = channel_axis(call);
+        return is_single(slope) || (axis >= 0 && slope == Shape{shape_of(call, 0)[static_cast<std::size_t>(axis)]});
+      },
+      "E10");
+}
+
+void broadcast_to_first_instead(Operator& op) {
+  op.without("chan").settled("E10").require("uni", "slope is broadcast to the shape of X", [](const Call& call) {
+    return joined(call) == std::optional(shape_of(call, 0));
+  });
+}
+
 void multidirectional_broadcast(Operator& op) {
   op.require("bcast", "on each axis all extents but those of 1 are equal",
              [](const Call& call) { return joined(call).has_value(); });
@@ -95,12 +117,12 @@ Types broadcast_types(const Call& call) {
 }
 
 Broadcast Broadcast::of(const Call& call) {
-  const bool limited = is_limited(call);
+  const bool limited = is_limited(call) || is_per_channel(call);
   Broadcast out{limited ? shape_of(call, 0) : joined(call).value(), {}};
   const auto axes = static_cast<Int>(out.shape.size());
   for (std::size_t i = 0; i < call.definition().inputs.size(); ++i) {
     const Shape& input = shape_of(call, i);
-    const bool is_placed = limited && i == 1 && repeats(call) && !is_single(input);
+    const bool is_placed = limited && i == 1 && (is_per_channel(call) || repeats(call)) && !is_single(input);
     const Int first = is_placed ? first_axis(call) : axes - static_cast<Int>(input.size());
     out.strides.push_back(is_single(input) ? Ints(out.shape.size(), 0) : strides_from(input, first, out.shape.size()));
   }

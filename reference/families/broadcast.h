@@ -3,7 +3,7 @@
 // the axes it lacks.
 #pragma once
 
-#include "reference/operator.h"
+#include "reference/families/elementwise.h"
 
 #include <type_traits>
 #include <vector>
@@ -20,6 +20,11 @@ void multidirectional_instead(Operator& op);
 
 // Returns the type of the one output.
 Types broadcast_types(const Call& call);
+
+// Gives PRelu what its first versions demand of slope (E10); in the version that takes that back, that it is broadcast
+// to the first input.
+void broadcast_per_channel(Operator& op);
+void broadcast_to_first_instead(Operator& op);
 
 // How the elements of the inputs meet in the output.
 struct Broadcast {
@@ -49,13 +54,20 @@ struct Broadcast {
   Int step(std::size_t input) const { return shape.empty() ? 0 : strides[input].back(); }
 };
 
-// Returns the kernel of C[i] = f(A[i], B[i]), A and B of one type: of bool where f returns bool, else of theirs.
+// What a sum or a product of two elements is computed in: a double is rounded to any float as if there were no double,
+// and integers are taken modulo 2^64.
+template <Number T>
+using Computed = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
+
+// Returns the kernel of C[i] = f(A[i], B[i]) or, where f reads attributes, f(call)(A[i], B[i]), A and B of one type: of
+// bool where that returns bool, else of theirs.
 template <class F>
-Kernel pairwise(F f) {
-  return [f](const Call& call, Inputs in) {
+Kernel pairwise(F rule) {
+  return [rule](const Call& call, Inputs in) {
     const Broadcast meet = Broadcast::of(call);
+    const auto f = applied(rule, call);
     return for_type(in[0]->dtype(), [&]<class T>() -> Values {
-      if constexpr (!std::is_invocable_v<F, T, T>) {
+      if constexpr (!std::is_invocable_v<decltype(f), T, T>) {
         throw BrokenPromise("an element type that the operator does not admit");
       } else {
         using Made = std::conditional_t<std::is_same_v<decltype(f(T(), T())), bool>, Bool, T>;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softplus, Softsign (ai.onnx 1, 22), Mish (18, 22), Swish (24), Elu, Selu, HardSigmoid (1, 6, 22), Celu (12, 28),
-// ThresholdedRelu (10, 22), HardSwish (14, 22) - https://onnx.ai/onnx/operators/onnx__Elu.html
+// ThresholdedRelu (10, 22), HardSwish (14, 22), Gelu (20) - https://onnx.ai/onnx/operators/onnx__Elu.html
 //
 //   Softplus log(1 + e^x)    Softsign x / (1 + |x|)    Mish x tanh(log(1 + e^x))    Swish x / (1 + e^(-alpha x))
 //   Elu alpha (e^x - 1) where x < 0, else x            Selu gamma (alpha e^x - alpha) where x <= 0, else gamma x
 //   Celu max(0, x) + min(0, alpha (e^(x/alpha) - 1))   ThresholdedRelu x where x > alpha, else 0
 //   HardSigmoid max(0, min(1, alpha x + beta))         HardSwish x max(0, min(1, x/6 + 1/2))
+//   Gelu x/2 (1 + erf(x / sqrt 2)); approximate = tanh: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 #include "reference/families/elementwise.h"
 #include "reference/functions.h"
 #include "reference/type_lists.h"
@@ -53,6 +54,20 @@ const Operator& swish() {
       .since(24).type("T", types::all_float_types_ir4())
       .kernel(each_in_double([](const Call& call) {
         return [alpha = double{call.real("alpha")}](double x) { return x * logistic(alpha * x); };
+      }));
+  return op;
+}
+
+const Operator& gelu() {
+  static const Operator op = floats("Gelu").word("approximate", {"none", "tanh"}, "approx").rulings({"E50", "E52"})
+      .since(20).type("T", types::all_float_types_ir4())
+      .kernel(each_in_double([](const Call& call) {
+        return [by_tanh = call.text("approximate") == "tanh"](double x) {
+          constexpr double root_of_half = 0x1.6a09e667f3bcdp-1, root_of_2_by_pi = 0x1.9884533d43651p-1;
+          const double gate = by_tanh ? hyperbolic_tangent(root_of_2_by_pi * (x + 0.044715 * x * x * x))
+                                      : error_function(root_of_half * x);
+          return x / 2 * (1 + gate);
+        };
       }));
   return op;
 }

@@ -3,7 +3,6 @@
 //
 //   C[i] = A[i] and B[i], A[i] or B[i], A[i] xor B[i];  Y[i] = not X[i]
 #include "reference/families/broadcast.h"
-#include "reference/families/elementwise.h"
 
 namespace assay {
 namespace {

@@ -3,8 +3,12 @@
 // its own, and the operator is asked about the written-out inputs. A bug writes one of them out wrongly.
 #include "suites/crosscheck/family.h"
 
+#include <boost/multiprecision/cpp_int.hpp>
+
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <limits>
 
 namespace assay::crosscheck {
 namespace {
@@ -21,6 +25,7 @@ Shape output_of(const Call& call) { return call.definition().shape(call); }
 // The axis of the output at which the input begins.
 Int first_axis(const Call& call, std::size_t input, std::size_t axes, std::size_t rank, Laying laying) {
   if (laying == Laying::from_the_left) return 0;
+  if (input == 1 && rank == 1 && call.definition().constraint("chan")) return axes > 1 ? 1 : 0;
   const auto last = static_cast<Int>(axes) - static_cast<Int>(rank);
   const bool is_named = is_limited(call) && input == 1 && call.integer("broadcast") == 1 && call.states("axis");
   if (!is_named) return last;
@@ -80,16 +85,18 @@ Kernel laid(Laying laying, bool swaps = false) {
   };
 }
 
-// C[i] = f(A[i], B[i]), of bool.
+// C[i] = f(A[i], B[i]), of the type of C.
 template <class F>
-Kernel comparing(F f) {
+Kernel pairing(F f) {
   return [f](const Call& call, Inputs in) {
     const std::vector<Tensor> all = all_written_out(call, in, Laying::right);
-    Tensor c({DType::boolean, output_of(call)});
+    Tensor c({call.definition().type_of(call, call.definition().outputs.front()), output_of(call)});
     for_type(all[0].dtype(), [&]<class T>() {
-      if constexpr (std::is_invocable_v<F, T, T>)
-        for (std::size_t i = 0; i < c.as<Bool>().size(); ++i)
-          c.as<Bool>()[i] = Bool(f(all[0].as<T>()[i], all[1].as<T>()[i]));
+      if constexpr (std::is_invocable_v<F, T, T>) {
+        using Made = std::conditional_t<Number<T> && std::is_same_v<std::invoke_result_t<F, T, T>, T>, T, Bool>;
+        for (std::size_t i = 0; i < c.as<Made>().size(); ++i)
+          c.as<Made>()[i] = Made(f(all[0].as<T>()[i], all[1].as<T>()[i]));
+      }
     });
     return Values(std::move(c));
   };
@@ -136,46 +143,224 @@ auto halved(F f) {
   };
 }
 
-struct Comparison {
+struct Pairing {
   const char* op;
   Kernel direct, roundabout;
   Kernel but_for_equal = {};  // wrong where both are equal
   Kernel in_f32 = {}, by_halves = {};
+  Kernel saturating = {};
+  const char* overflow = "";  // the ruling that lets it
+  bool is_ordered = false;    // the operands may not be exchanged
 };
 
 template <class F>
-Comparison with_widths(Comparison comparison, F f) {
-  comparison.in_f32 = comparing(widened(f));
-  comparison.by_halves = comparing(halved(f));
+Pairing with_widths(Pairing comparison, F f) {
+  comparison.in_f32 = pairing(widened(f));
+  comparison.by_halves = pairing(halved(f));
+  comparison.is_ordered = bool(comparison.but_for_equal);
   return comparison;
 }
 
-const std::vector<Comparison>& comparisons() {
-  static const std::vector<Comparison> all{
-      with_widths({"Equal", comparing(is_same), comparing(have_same_bits)}, is_same),
-      with_widths({"Greater", comparing(is_above),
-                   comparing([](auto a, auto b) { return !(a <= b) && a == a && b == b; }), comparing(is_no_less)},
-                  is_above),
-      with_widths({"Less", comparing(is_below), comparing([](auto a, auto b) { return !(a >= b) && a == a && b == b; }),
-                   comparing(is_no_more)},
-                  is_below),
-      with_widths({"GreaterOrEqual", comparing(is_no_less),
-                   comparing([](auto a, auto b) { return !(a < b) && a == a && b == b; }), comparing(is_above)},
-                  is_no_less),
-      with_widths({"LessOrEqual", comparing(is_no_more),
-                   comparing([](auto a, auto b) { return !(a > b) && a == a && b == b; }), comparing(is_below)},
-                  is_no_more),
-      {"And", comparing([](Bool a, Bool b) { return a && b; }),
-       comparing([](Bool a, Bool b) { return a.byte * b.byte; })},
-      {"Or", comparing([](Bool a, Bool b) { return a || b; }), comparing([](Bool a, Bool b) { return !(!a && !b); })},
-      {"Xor", comparing([](Bool a, Bool b) { return a ? !b : bool(b); }),
-       comparing([](Bool a, Bool b) { return (a.byte + b.byte) % 2; })}};
+// -- arithmetic
+
+template <class T>
+using Double = std::conditional_t<std::is_unsigned_v<T>, unsigned __int128, __int128>;
+
+// An operation on integers of twice as many bits, on f16 and bf16 in f32, on other floats as they are.
+template <class F>
+auto widely(F f) {
+  return [f]<Number T>(T a, T b) -> T {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(f(Double<T>(a), Double<T>(b)));
+    else if constexpr (is_narrow<T>)
+      return T(static_cast<double>(
+          f(static_cast<float>(static_cast<double>(a)), static_cast<float>(static_cast<double>(b)))));
+    else
+      return f(a, b);
+  };
+}
+
+// The same, an integer that does not fit as the nearest that does.
+template <class F>
+auto saturating(F f) {
+  return [f]<Number T>(T a, T b) -> T {
+    if constexpr (std::is_integral_v<T>) {
+      using Wide = boost::multiprecision::int256_t;
+      const Wide least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
+      return static_cast<T>(std::clamp<Wide>(f(Wide(a), Wide(b)), least, most));
+    } else {
+      return widely(f)(a, b);
+    }
+  };
+}
+
+// An operation on integers alone.
+template <class F>
+auto on_bits(F f) {
+  return [f]<std::integral T>(T a, T b) -> T { return static_cast<T>(f(a, b)); };
+}
+
+// Another way for integers; floats as they are.
+template <class F, class G>
+auto on_integers(F f, G otherwise) {
+  return [=]<Number T>(T a, T b) -> T {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(f(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
+    else
+      return widely(otherwise)(a, b);
+  };
+}
+
+// A quotient by the bits of the magnitudes.
+template <Number T>
+T long_division(T a, T b) {
+  if constexpr (!std::is_integral_v<T>) {
+    return widely(std::divides())(a, b);
+  } else {
+    const bool negates = (a < T(0)) != (b < T(0));
+    const auto magnitude = [](T x) {
+      return x < T(0) ? 0 - static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x);
+    };
+    const std::uint64_t divisor = magnitude(b);
+    std::uint64_t rest = 0, quotient = 0;
+    for (int bit = 63; divisor != 0 && bit >= 0; --bit) {
+      const bool carries = rest >> 63;
+      rest = rest << 1 | (magnitude(a) >> bit & 1);
+      const bool fits = carries || rest >= divisor;
+      if (fits) rest -= divisor;
+      quotient = quotient << 1 | std::uint64_t{fits};
+    }
+    return static_cast<T>(negates ? 0 - quotient : quotient);
+  }
+}
+
+const auto division = [](auto a, auto b) {
+  if constexpr (std::is_floating_point_v<decltype(a)>)
+    return a / b;
+  else
+    return b == 0 ? decltype(a)(0) : a / b;
+};
+
+// Rounded down instead of towards zero.
+const auto floored = widely([](auto a, auto b) {
+  if constexpr (std::is_floating_point_v<decltype(a)>)
+    return a / b;
+  else
+    return b == 0 ? decltype(a)(0) : a / b - (a % b != 0 && (a < 0) != (b < 0));
+});
+
+const auto by_reciprocal = []<Number T>(T a, T b) -> T {
+  if constexpr (std::is_floating_point_v<T>)
+    return a * (T(1) / b);
+  else
+    return long_division(a, b);
+};
+
+const auto sloped = [](auto x, auto slope) { return x < 0 ? slope * x : x; };
+
+const std::vector<Pairing>& arithmetic() {
+  const auto backwards = [](auto f) { return [f](auto a, auto b) { return f(b, a); }; };
+  const std::plus<> plus;
+  const std::minus<> minus;
+  const std::multiplies<> times;
+  static const std::vector<Pairing> all{
+      {"Add",
+       pairing(widely(plus)),
+       pairing(on_integers([](auto a, auto b) { return (a ^ b) + 2 * (a & b); }, backwards(plus))),
+       {},
+       {},
+       {},
+       pairing(saturating(plus)),
+       "E17"},
+      {"Sub",
+       pairing(widely(minus)),
+       pairing(on_integers([](auto a, auto b) { return a + ~b + 1; }, [](auto a, auto b) { return a + -b; })),
+       {},
+       {},
+       {},
+       pairing(saturating(minus)),
+       "E17",
+       true},
+      {"Mul", pairing(widely(times)), pairing(widely(backwards(times))), {}, {}, {}, pairing(saturating(times)), "E17"},
+      {"Div",
+       pairing(widely(division)),
+       pairing([]<Number T>(T a, T b) { return long_division(a, b); }),
+       {},
+       {},
+       {},
+       pairing(saturating(division)),
+       "E16",
+       true},
+      {"PRelu",
+       pairing(widely(sloped)),
+       pairing([]<Number T>(T a, T b) { return a < T(0) ? widely(std::multiplies())(a, b) : a; }),
+       {},
+       {},
+       {},
+       pairing(saturating(sloped)),
+       "E17",
+       true},
+      {"BitwiseAnd", pairing(on_bits(std::bit_and())), pairing(on_bits([](auto a, auto b) { return ~(~a | ~b); }))},
+      {"BitwiseOr", pairing(on_bits(std::bit_or())), pairing(on_bits([](auto a, auto b) { return ~(~a & ~b); }))},
+      {"BitwiseXor", pairing(on_bits(std::bit_xor())),
+       pairing(on_bits([](auto a, auto b) { return (a | b) & ~(a & b); }))}};
   return all;
 }
 
-const Comparison* comparison_of(const std::string& op) {
-  const auto found = std::ranges::find(comparisons(), op, &Comparison::op);
-  return found == comparisons().end() ? nullptr : &*found;
+// By a division or a multiplication with a power of two, as long as there is one.
+Tensor by_powers(const Tensor& x, const Tensor& by, bool to_the_left) {
+  Tensor z(x.type());
+  for_type(x.dtype(), [&]<class T>() {
+    if constexpr (std::is_integral_v<T>)
+      for (std::size_t i = 0; i < z.as<T>().size(); ++i) {
+        const T value = x.as<T>()[i], bits = by.as<T>()[i];
+        T shifted = value;
+        for (unsigned step = 0; step < 64 && (bits < T(0) || step < static_cast<std::uint64_t>(bits)); ++step)
+          shifted = to_the_left ? static_cast<T>(shifted * T(2)) : static_cast<T>((shifted - T(shifted & 1)) / T(2));
+        z.as<T>()[i] = shifted;
+      }
+  });
+  return z;
+}
+
+Kernel shifting(bool masks) {
+  return [masks](const Call& call, Inputs in) {
+    std::vector<Tensor> all = all_written_out(call, in, Laying::right);
+    if (masks)
+      for_type(all[1].dtype(), [&]<class T>() {
+        if constexpr (std::is_integral_v<T>)
+          for (T& bits : all[1].as<T>()) bits = static_cast<T>(bits & T(8 * sizeof(T) - 1));
+      });
+    return Values(by_powers(all[0], all[1], call.text("direction") == "LEFT"));
+  };
+}
+
+const std::vector<Pairing>& comparisons() {
+  static const std::vector<Pairing> all{
+      with_widths({"Equal", pairing(is_same), pairing(have_same_bits)}, is_same),
+      with_widths({"Greater", pairing(is_above), pairing([](auto a, auto b) { return !(a <= b) && a == a && b == b; }),
+                   pairing(is_no_less)},
+                  is_above),
+      with_widths({"Less", pairing(is_below), pairing([](auto a, auto b) { return !(a >= b) && a == a && b == b; }),
+                   pairing(is_no_more)},
+                  is_below),
+      with_widths({"GreaterOrEqual", pairing(is_no_less),
+                   pairing([](auto a, auto b) { return !(a < b) && a == a && b == b; }), pairing(is_above)},
+                  is_no_less),
+      with_widths({"LessOrEqual", pairing(is_no_more),
+                   pairing([](auto a, auto b) { return !(a > b) && a == a && b == b; }), pairing(is_below)},
+                  is_no_more),
+      {"And", pairing([](Bool a, Bool b) { return a && b; }), pairing([](Bool a, Bool b) { return a.byte * b.byte; })},
+      {"Or", pairing([](Bool a, Bool b) { return a || b; }), pairing([](Bool a, Bool b) { return !(!a && !b); })},
+      {"Xor", pairing([](Bool a, Bool b) { return a ? !b : bool(b); }),
+       pairing([](Bool a, Bool b) { return (a.byte + b.byte) % 2; })}};
+  return all;
+}
+
+const Pairing* pairing_of(const std::string& op) {
+  for (const std::vector<Pairing>* const all : {&comparisons(), &arithmetic()})
+    if (const auto found = std::ranges::find(*all, op, &Pairing::op); found != all->end()) return &*found;
+  return nullptr;
 }
 
 }  // namespace
@@ -188,22 +373,32 @@ std::vector<Bug> broadcast_bugs(const Operator& op) {
       bug("reads-by-flat-index", "the last input is read as one long row, over and over", laid(Laying::by_flat_index)),
       bug("repeats-first-operand", "the last input is read as its first element", laid(Laying::first_everywhere)),
       bug("aligns-left", "the axes of the last input are matched from the left", laid(Laying::from_the_left))};
-  if (const Comparison* const known = comparison_of(op.name()); known && known->but_for_equal) {
+  const Pairing* const known = pairing_of(op.name());
+  if (known && known->is_ordered)
     bugs.push_back(bug("swaps-operands", "the inputs are exchanged", laid(Laying::right, true)));
+  if (known && known->but_for_equal)
     bugs.push_back(bug("mistakes-equal", "what is equal compares the other way", known->but_for_equal));
-  }
+  if (op.name() == "Div") bugs.push_back(bug("floors", "quotients of integers are rounded down", pairing(floored)));
   return bugs;
 }
 
 std::vector<Way> broadcast_ways(const std::string& op) {
-  const Comparison* const known = comparison_of(op);
+  if (op == "BitShift")
+    return {{{"sequential", Level::L2, "by one bit after the other"}, shifting(false)},
+            {{"masks-shifts", Level::L2, "shifts are taken modulo the width", "E35", "mask"}, shifting(true)}};
+  const Pairing* const known = pairing_of(op);
   if (!known) return {};
   std::vector<Way> ways{
-      {{"sequential", Level::L2, "inputs written out, then compared one by one"}, known->direct},
+      {{"sequential", Level::L2, "inputs written out, then taken one by one"}, known->direct},
       {{"roundabout", Level::L2, "by the opposite comparison, by bits or by arithmetic"}, known->roundabout}};
   if (known->in_f32) ways.push_back({{"in-f32", Level::L2, "f16 and bf16 are computed in f32"}, known->in_f32});
   if (known->by_halves)
     ways.push_back({{"by-halves", Level::L2, "integers are compared half by half"}, known->by_halves});
+  if (known->saturating)
+    ways.push_back({{"saturates", Level::L2, "what does not fit is the nearest that does", known->overflow, "saturate"},
+                    known->saturating});
+  if (op == "Div")
+    ways.push_back({{"by-reciprocal", Level::widest, "a product with the reciprocal"}, pairing(by_reciprocal)});
   return ways;
 }
 

@@ -340,6 +340,10 @@ std::vector<Misreading> misreadings(const AttributeSpec& spec) {
     all.push_back({"increases", "is read as the next one", of_integer([](Int axis) { return axis + 1; })});
     all.push_back({"mirrors", "is counted from the other end", of_integer([](Int axis) { return -1 - axis; })});
     all.push_back({"clamps", "is 0 where it is negative", of_integer([](Int axis) { return std::max<Int>(axis, 0); })});
+  } else if (spec.words.size() > 1) {
+    all.push_back({"confuses", "is read as another word", [words = spec.words](const Attribute& value) {
+                     return Attribute(std::get<std::string>(value) == words[0] ? words[1] : words[0]);
+                   }});
   } else if (spec.kind == Kind::real) {
     all.push_back({"negates", "is read with the opposite sign",
                    [](const Attribute& value) { return Attribute(-std::get<float>(value)); }});
@@ -437,8 +441,18 @@ std::vector<Way> not_ways() {
            mapping([](auto x) { return decltype(x)(1.0 - static_cast<double>(x)); })}};
 }
 
+std::vector<Way> complement_ways() {
+  return in_sequence(mapping([]<class T>(T x) {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(T(-1) - x);
+    else
+      return x;
+  }));
+}
+
 std::vector<Way> ways_by_name(const std::string& name) {
   if (name == "Not") return not_ways();
+  if (name == "BitwiseNot") return complement_ways();
   if (name == "Reshape") return reshaping_ways();
   if (name == "TopK") return ranking_ways();
   if (name == "Relu") return relu_ways();

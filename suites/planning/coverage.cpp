@@ -15,7 +15,11 @@ using generators::CoverageValue;
 using generators::Dimension;
 
 constexpr std::string_view class_name = "class";
-constexpr std::string_view overflow_of_elements = "E17";
+
+bool overflows(const Definition& definition) {
+  return std::ranges::any_of(definition.rulings,
+                             [](const RulingUse& use) { return find_ruling(use.id)->is(Ruling::overflow); });
+}
 
 bool has_float(const Definition& definition) {
   return std::ranges::any_of(definition.types_of(definition.inputs.front().type), is_float);
@@ -29,8 +33,8 @@ std::vector<std::string_view> contested(const Definition& definition) {
   };
   for (const RulingUse& use : definition.rulings) {
     const Ruling& ruling = *find_ruling(use.id);
-    const bool is_special = ruling.is_nonfinite || use.id == overflow_of_elements;
-    if (use.readings.size() > 1 && !ruling.is_set && !is_special && !lifts(use.id)) ids.push_back(use.id);
+    const bool is_special = ruling.is(Ruling::nonfinite) || ruling.is(Ruling::overflow);
+    if (use.readings.size() > 1 && !ruling.is(Ruling::set) && !is_special && !lifts(use.id)) ids.push_back(use.id);
   }
   return ids;
 }
@@ -39,7 +43,7 @@ Dimension classes_of(const Definition& definition) {
   Dimension classes{std::string(class_name), {"valid-core", "valid-contested", "valid-degenerate"}};
   if (contested(definition).empty()) std::erase(classes.values, "valid-contested");
   if (has_float(definition)) classes.values.emplace_back("nonfinite");
-  if (!has_float(definition) || definition.ruling(overflow_of_elements)) classes.values.emplace_back("overflow-int");
+  if (overflows(definition)) classes.values.emplace_back("overflow-int");
   return classes;
 }
 
@@ -47,7 +51,8 @@ Dimension classes_of(const Definition& definition) {
 bool contests_only_windows(const Definition& definition) {
   constexpr std::string_view about_windows[] = {"A1", "A3", "A4", "A6", "A7", "A8", "A10", "A13"};
   return std::ranges::all_of(definition.rulings, [&](const RulingUse& use) {
-    return use.readings.size() < 2 || find_ruling(use.id)->is_set || find_ruling(use.id)->is_nonfinite ||
+    return use.readings.size() < 2 || find_ruling(use.id)->is(Ruling::set) ||
+           find_ruling(use.id)->is(Ruling::nonfinite) ||
            std::ranges::find(about_windows, use.id) != std::end(about_windows);
   });
 }

@@ -179,9 +179,10 @@ std::string text_of(const Ruling& ruling) {
   std::string out = "ruling " + std::string(ruling.id) + ": " + std::string(ruling.title) + "\n  ruled     " +
                     std::string(ruling.decision) + "\n";
   if (!ruling.readings.empty()) {
-    out += ruling.is_set ? "  each may   " : "  readings  ";
+    out += ruling.is(Ruling::set) ? "  each may   " : "  readings  ";
     for (std::size_t i = 0; i < ruling.readings.size(); ++i)
-      out += (i == 0 ? "" : ", ") + std::string(ruling.readings[i]) + (i == 0 && !ruling.is_set ? " (ruled)" : "");
+      out += (i == 0 ? "" : ", ") + std::string(ruling.readings[i]) +
+             (i == 0 && !ruling.is(Ruling::set) ? " (ruled)" : "");
     out += "\n";
   } else {
     out += "  readings  no other is admitted\n";
@@ -200,7 +201,7 @@ std::optional<std::string> reading(std::string_view word) {
     if (!id.empty() && ruling.id != id) continue;
     const auto found = std::ranges::find(ruling.readings, name);
     if (found == ruling.readings.end()) continue;
-    const bool is_ruled = found == ruling.readings.begin() && !ruling.is_set;
+    const bool is_ruled = found == ruling.readings.begin() && !ruling.is(Ruling::set);
     out += "'" + std::string(name) + "' is " + (is_ruled ? "how " : "another admissible reading of ") +
            std::string(ruling.id) + (is_ruled ? " is ruled" : "") + "\n" + text_of(ruling);
   }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exact answers of Add, Sub, Mul and Div: a fraction that is rounded once, or truncated to an integer that wraps.
+// The sign that a quotient by -0 has is not judged (A29).
+#include "oracles/families/elementwise.h"
+
+namespace assay::oracles {
+namespace {
+
+bool is_nan(const Scalar& x) { return x.is == Scalar::Class::nan; }
+
+Scalar negated(Scalar x) {
+  x.negative = !x.negative;
+  return x;
+}
+
+ElementValue number(const ElementPoint& p, const Ratio& value, bool is_approximated = false) {
+  if (!is_float(type_of(p))) return fitted(p, truncated(value));
+  return rounded_once(value, is_approximated);
+}
+
+ElementValue sum(const ElementPoint& p, const Scalar& a, const Scalar& b) {
+  if (is_nan(a) || is_nan(b)) return nan();
+  if (!is_infinite(a) && !is_infinite(b)) return number(p, ratio(a) + ratio(b));
+  return is_infinite(a) && is_infinite(b) && a.negative != b.negative ? nan() : is_infinite(a) ? a : b;
+}
+
+ElementValue product(const ElementPoint& p, const Scalar& a, const Scalar& b) {
+  if (is_nan(a) || is_nan(b)) return nan();
+  if (!is_infinite(a) && !is_infinite(b)) return number(p, ratio(a) * b.value());
+  return a.is_zero() || b.is_zero() ? nan() : infinity(a.negative != b.negative);
+}
+
+ElementValue quotient(const ElementPoint& p, const Scalar& a, const Scalar& b) {
+  const bool is_negative = a.negative != b.negative;
+  if (is_nan(a) || is_nan(b)) return nan();
+  if (!is_float(type_of(p)) && b.is_zero()) return unscored("a division by zero may give anything (E15)");
+  if (is_infinite(a) ? is_infinite(b) : a.is_zero() && b.is_zero()) return nan();
+  if (is_infinite(b)) return Scalar();
+  if (b.is_zero() && b.negative) return one_of("A29", {infinity(true), infinity()});
+  if (is_infinite(a) || b.is_zero()) return infinity(is_negative);
+  const Ratio by_size{{a.value().mantissa, a.exponent - b.exponent}, b.significand};
+  return number(p, b.negative ? Ratio() - by_size : by_size, true);
+}
+
+}  // namespace
+
+const Oracle& add() {
+  static const Oracle oracle = elementwise([](const ElementPoint& p) { return sum(p, p.x[0], p.x[1]); });
+  return oracle;
+}
+
+const Oracle& sub() {
+  static const Oracle oracle = elementwise([](const ElementPoint& p) { return sum(p, p.x[0], negated(p.x[1])); });
+  return oracle;
+}
+
+const Oracle& mul() {
+  static const Oracle oracle = elementwise([](const ElementPoint& p) { return product(p, p.x[0], p.x[1]); });
+  return oracle;
+}
+
+const Oracle& div() {
+  static const Oracle oracle = elementwise([](const ElementPoint& p) { return quotient(p, p.x[0], p.x[1]); });
+  return oracle;
+}
+
+}  // namespace assay::oracles

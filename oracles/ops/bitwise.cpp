@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exact answers of BitwiseAnd, BitwiseOr, BitwiseXor, BitwiseNot and BitShift, of integers in two's complement.
+#include "oracles/families/elementwise.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace assay::oracles {
+namespace {
+
+// The integer of the type that has these low bits.
+Scalar of_bits(const ElementPoint& p, Int bits) {
+  return type_of(p) == DType::u64 ? scalar_of_unsigned(static_cast<std::uint64_t>(bits)) : scalar(bits);
+}
+
+template <class F>
+Scalar combined(const ElementPoint& p) {
+  return of_bits(p, F()(p.x[0].as_integer(), p.x[1].as_integer()));
+}
+
+}  // namespace
+
+const Oracle& bitwise_and() {
+  static const Oracle oracle = pointwise(combined<std::bit_and<Int>>);
+  return oracle;
+}
+
+const Oracle& bitwise_or() {
+  static const Oracle oracle = pointwise(combined<std::bit_or<Int>>);
+  return oracle;
+}
+
+const Oracle& bitwise_xor() {
+  static const Oracle oracle = pointwise(combined<std::bit_xor<Int>>);
+  return oracle;
+}
+
+const Oracle& bitwise_not() {
+  static const Oracle oracle =
+      pointwise([](const ElementPoint& p) { return fitted(p, Integer(~p.x[0].as_integer())); });
+  return oracle;
+}
+
+// A shift is a product with, or the floor of a quotient by, a power of two.
+const Oracle& bit_shift() {
+  static const Oracle oracle = pointwise([](const ElementPoint& p) {
+    constexpr int beyond_any = 127;
+    const auto width = static_cast<std::uint64_t>(8 * size_of(type_of(p)));
+    std::uint64_t by = p.x[1].negative ? beyond_any : p.x[1].significand << p.x[1].exponent;
+    if (p.reads("E35", "mask")) by %= width;
+    if (p.reads("E35", "mask-32")) by %= std::max<std::uint64_t>(width, 32);
+    const int shift = static_cast<int>(std::min<std::uint64_t>(by, beyond_any));
+    const Integer x = truncated(ratio(p.x[0]));
+    const auto scaled = [](const Integer& value, int exponent) { return truncated(Ratio{{value, exponent}, 1}); };
+    if (p.call.text("direction") == "LEFT") return fitted(p, scaled(x, shift));
+    return fitted(p, x < 0 ? -1 - scaled(-1 - x, -shift) : scaled(x, -shift));
+  });
+  return oracle;
+}
+
+}  // namespace assay::oracles
