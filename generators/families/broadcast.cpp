@@ -49,10 +49,12 @@ Recipe draw_compared(DType type, Int which) {
 // Draws what is computed with.
 Recipe draw_computed(DType type) { return is_float(type) ? draw_function_fill(type) : draw_selection_fill(type); }
 
-// Draws integers other than 0 (E15).
+// Draws integers other than 0 (E15). An unsigned one that is drawn below 0 would be 0.
 Recipe draw_divisors(DType type) {
-  if (chance(30)) return {"lit", pick({"3,1,2,7,1", "1,2,3,5,7,100"})};
   const auto bits = static_cast<Int>(8 * size_of(type));
+  if (type == DType::u8 || type == DType::u16 || type == DType::u32 || type == DType::u64 || chance(20))
+    return seeded("around" + std::to_string(pick({9, 12, 40, 100})));
+  if (chance(25)) return {"lit", pick({"3,1,2,7,1", "1,2,3,5,7,100"})};
   return seeded(pick(
       {std::string("small"), std::string("sign"), "odd" + std::to_string(between(2, std::min<Int>(bits - 2, 50)))}));
 }
@@ -60,7 +62,7 @@ Recipe draw_divisors(DType type) {
 // Draws numbers of bits, some of them as many as there are or more (E35).
 Recipe draw_shifts(DType type) {
   const auto bits = static_cast<Int>(8 * size_of(type));
-  return seeded("around" + std::to_string(pick({Int{8}, bits / 2, bits - 4})));
+  return seeded("around" + std::to_string(weighted<Int>({{30, 0}, {35, bits / 4}, {25, bits / 2}, {10, bits}})));
 }
 
 // Writes `axis` and `broadcast` and returns the shape of B that they admit.

@@ -326,7 +326,7 @@ Tensor by_powers(const Tensor& x, const Tensor& by, bool to_the_left) {
 Kernel shifting(bool masks) {
   return [masks](const Call& call, Inputs in) {
     std::vector<Tensor> all = all_written_out(call, in, Laying::right);
-    if (masks)
+    if (masks && call.definition().ruling("E35"))  // where the text is silent
       for_type(all[1].dtype(), [&]<class T>() {
         if constexpr (std::is_integral_v<T>)
           for (T& bits : all[1].as<T>()) bits = static_cast<T>(bits & T(8 * sizeof(T) - 1));
@@ -378,7 +378,12 @@ std::vector<Bug> broadcast_bugs(const Operator& op) {
     bugs.push_back(bug("swaps-operands", "the inputs are exchanged", laid(Laying::right, true)));
   if (known && known->but_for_equal)
     bugs.push_back(bug("mistakes-equal", "what is equal compares the other way", known->but_for_equal));
-  if (op.name() == "Div") bugs.push_back(bug("floors", "quotients of integers are rounded down", pairing(floored)));
+  if (op.name() == "Div") {
+    bugs.push_back(bug("floors", "quotients of integers are rounded down", pairing(floored)));
+    bugs.back().mutant.types = {DType::i8, DType::i16, DType::i32, DType::i64};
+    bugs.push_back(bug("takes-reciprocal", "a product with the reciprocal", pairing(by_reciprocal)));
+    bugs.back().mutant.expected = oracles::State::below;
+  }
   return bugs;
 }
 
@@ -395,10 +400,9 @@ std::vector<Way> broadcast_ways(const std::string& op) {
   if (known->by_halves)
     ways.push_back({{"by-halves", Level::L2, "integers are compared half by half"}, known->by_halves});
   if (known->saturating)
-    ways.push_back({{"saturates", Level::L2, "what does not fit is the nearest that does", known->overflow, "saturate"},
+    ways.push_back({{op == "Div" ? "saturates-quotients" : "saturates", Level::L2,
+                     "what does not fit is the nearest that does", known->overflow, "saturate"},
                     known->saturating});
-  if (op == "Div")
-    ways.push_back({{"by-reciprocal", Level::widest, "a product with the reciprocal"}, pairing(by_reciprocal)});
   return ways;
 }
 

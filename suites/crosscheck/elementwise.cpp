@@ -148,6 +148,11 @@ const std::vector<Functions>& functions() {
        with([]<class S>(const Constants& c, S x) { return x / (1 + std::exp(-static_cast<S>(c("alpha")) * x)); }),
        "scales-outside", "alpha times x sigmoid(x)",
        with([]<class S>(const Constants& c, S x) { return static_cast<S>(c("alpha")) * x / (1 + std::exp(-x)); })},
+      {"Gelu", with([]<class S>(const Constants& c, S x) {
+         if (c.call.text("approximate") == "none") return x / 2 * std::erfc(-x * S(0x1.6a09e667f3bcdp-1));
+         return x / 2 * (1 + std::tanh(S(0x1.9884533d43651p-1) * (x + S(0.044715) * x * x * x)));
+       }),
+       "takes-sigmoid", "x sigmoid(1.702 x)", of([](auto x) { return x / (1 + std::exp(decltype(x)(-1.702) * x)); })},
       {"Elu",
        with([]<class S>(const Constants& c, S x) { return x < 0 ? static_cast<S>(c("alpha")) * std::expm1(x) : x; }),
        "scales-inside", "e^(alpha x) - 1",
