@@ -80,7 +80,12 @@ std::vector<Row> rows_of(const Definition& definition) {
   for (const TypeVariable& variable : definition.types)
     if (variable.types.size() > 1) rows.push_back(type_row(definition, variable));
   // The first input is always a graph input: a model of constants alone is no question to a runtime.
-  for (std::size_t i = 1; i < definition.inputs.size(); ++i) rows.push_back(input_row(definition.inputs[i]));
+  for (std::size_t i = 1; i < definition.inputs.size(); ++i)
+    if (definition.inputs[i].arity != Arity::repeated) rows.push_back(input_row(definition.inputs[i]));
+  if (definition.is_variadic())
+    rows.push_back({{"inputs", {"1", "2", "3 or more"}}, [](const Case& c, const Call&) {
+                      return static_cast<int>(std::min<std::size_t>(c.node.inputs.size(), 3)) - 1;
+                    }});
   for (const Parameter& output : definition.outputs)
     if (output.arity == Arity::optional)
       rows.push_back({{output.name, {"left out", "asked"}},

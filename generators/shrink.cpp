@@ -15,8 +15,11 @@ std::size_t at(Int index) { return static_cast<std::size_t>(index); }
 // -- presentation
 
 bool is_optional(const Case& c, const std::string& input) {
-  const Parameter* parameter = c.definition().input(input);
-  return parameter && parameter->arity == Arity::optional;
+  const std::vector<Parameter>& inputs = c.definition().inputs;
+  const auto parameter = std::ranges::find(inputs, input, &Parameter::name);
+  if (parameter == inputs.end() || parameter->arity == Arity::required) return false;
+  const bool is_followed = parameter + 1 != inputs.end() && c.node.inputs.contains((parameter + 1)->name);
+  return parameter->arity == Arity::optional || !is_followed;
 }
 
 // "" is needed only where a later input is there.

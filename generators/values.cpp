@@ -207,8 +207,10 @@ Recipe draw_function_fill(DType type) {
 void refuse_constant_data(Case& c) {
   std::set<std::uint64_t> taken;
   for (auto& [name, source] : c.sources) {
-    if (source.recipe.family == "lit" && is_vacuous(source.recipe, c.node.inputs.at(name).type))
-      source.recipe = {"iota", "1"};
+    const TensorType& of = c.node.inputs.at(name).type;
+    if (source.recipe.family == "lit" && is_vacuous(source.recipe, of)) source.recipe = {"iota", "1"};
+    // What counts is negated in the second set: nothing but 0 is left of it in an unsigned type.
+    if (source.recipe.family == "iota" && is_vacuous(source.recipe, of)) source.recipe = {"around12", "1"};
     if (!is_seeded(source.recipe)) continue;
     std::uint64_t seed = seed_of(source.recipe);
     const auto is_taken = [&] { return taken.contains(seed) || taken.contains(seed + 1) || taken.contains(seed - 1); };

@@ -26,12 +26,24 @@ void replace_named(std::vector<T>& list, T entry) {
     list.push_back(std::move(entry));
 }
 
+// Tells whether inputs that are repeated follow each other.
+bool has_no_gap(const Call& call) {
+  bool is_over = false;
+  return std::ranges::all_of(call.definition().inputs, [&](const Parameter& p) {
+    if (p.arity != Arity::repeated) return true;
+    const bool is_there = call.node().inputs.contains(p.name), is_kept = !is_there || (!is_over && call.has(p.name));
+    is_over |= !is_there;
+    return is_kept;
+  });
+}
+
 bool is_complete(const Call& call) {
   const Definition& definition = call.definition();
   return std::ranges::all_of(definition.inputs,
-                             [&](const Parameter& p) { return p.arity == Arity::optional || call.has(p.name); }) &&
-         std::ranges::all_of(definition.attributes,
-                             [&](const AttributeSpec& a) { return !a.required || call.states(a.name); });
+                             [&](const Parameter& p) { return p.arity != Arity::required || call.has(p.name); }) &&
+         has_no_gap(call) && std::ranges::all_of(definition.attributes, [&](const AttributeSpec& a) {
+           return !a.required || call.states(a.name);
+         });
 }
 
 bool has_no_strangers(const Call& call) {
@@ -194,6 +206,11 @@ Operator& Operator::everywhere(F&& f) {
 
 Operator& Operator::input(std::string name, std::string type, Arity arity) {
   current().inputs.push_back({std::move(name), std::move(type), arity});
+  return *this;
+}
+
+Operator& Operator::variadic(const std::string& name, const std::string& type) {
+  for (int i = 0; i < 8; ++i) input(name + "_" + std::to_string(i), type, i == 0 ? Arity::required : Arity::repeated);
   return *this;
 }
 

@@ -21,7 +21,8 @@
 
 namespace assay {
 
-enum class Arity { required, optional };
+// Repeated: one more of a variadic input, there only where all before it are.
+enum class Arity { required, optional, repeated };
 
 struct Parameter {
   std::string name, type;  // type: the variable of the type constraint, "T", or a type itself, "i64"
@@ -114,6 +115,7 @@ struct Definition {
   const AttributeSpec* attribute(std::string_view name) const;
   const Parameter* input(std::string_view name) const;
   const Parameter* output(std::string_view name) const;
+  bool is_variadic() const { return inputs.back().arity == Arity::repeated; }
   const RulingUse* ruling(std::string_view id) const;
   const std::vector<DType>& types_of(std::string_view variable) const;
   std::vector<std::string> type_names() const;  // of every variable
@@ -135,6 +137,9 @@ class Operator {
   explicit Operator(std::string name, std::string domain = "");
 
   Operator& input(std::string name, std::string type, Arity arity = Arity::required);
+  // As many inputs as there are elements of a list, at least one: data_0, data_1 … up to data_7, where the standard has
+  // no end.
+  Operator& variadic(const std::string& name, const std::string& type);
   // An input that Call::integer, ints and the like read as they would an attribute called `reads_as`.
   Operator& parameter(std::string name, std::string type, std::string reads_as, Arity arity = Arity::required);
   Operator& output(std::string name, std::string type, Arity arity = Arity::required);

@@ -120,6 +120,13 @@ const std::vector<Ruling>& table() {
       {"A32", "'FILTER_IN_CHANNEL equals DATA_CHANNEL' with group > 1", "dim(X,1) = dim(W,1) * group.", {}},
       {"E1", "payload, sign and quieting of NaN in a copy", "NaN is NaN; which bits it has is recorded.", {}},
       {"E2", "subnormals in copies and selections", "Preserved; flushed is below the level, not wrong.", {}},
+      {"E3",
+       "Max and Min of NaN",
+       "The text is silent: NaN spreads, as in onnx.reference and onnxruntime. Or the number wins, or either operand "
+       "of "
+       "a comparison that fails (onnx #6003), the same in the whole output.",
+       {"nan", "number", "second", "first"},
+       nonfinite},
       {"E9",
        "limited broadcasting: an axis that is negative or stated without broadcast = 1",
        "Texts 1 and 6 are silent: a negative axis counts from the end, and without broadcast the axis is ignored.",
@@ -254,6 +261,10 @@ const std::vector<Ruling>& table() {
        "the constants of Gelu by tanh in float64",
        "0.044715 and the square root of 2/pi are exact; the body takes float32 values of 0.044715 and 2/pi.",
        {"exact", "body-constants"}},
+      {"E54",
+       "Celu-12 of a scalar",
+       "The output has the shape of X; the body, where alpha is a list of one, makes a list of one of it.",
+       {"shape-of-X", "body"}},
   };
   return all;
 }

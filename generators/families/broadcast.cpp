@@ -89,6 +89,12 @@ Shape draw_slope(const Shape& x) {
   return {x[std::min<std::size_t>(1, x.size() - 1)]};
 }
 
+// How many inputs a variadic operator is given.
+std::size_t draw_count(const Definition& definition) {
+  const std::size_t most = definition.inputs.size();
+  return definition.is_variadic() ? weighted<std::size_t>({{12, 1}, {48, 2}, {20, 3}, {10, 4}, {10, most}}) : most;
+}
+
 Case draw_several(const Definition& definition, DType type, std::uint64_t stratum) {
   Case c = blank(definition);
   const Shape whole = draw_extents(stratum % shape_strata);
@@ -102,20 +108,23 @@ Case draw_several(const Definition& definition, DType type, std::uint64_t stratu
     return !is_first && definition.attribute("direction") ? draw_shifts(of) : draw_computed(of);
   };
   Part part = first_part;
-  for (const Parameter& input : definition.inputs) {
+  const std::size_t count = draw_count(definition);
+  for (const Parameter& input : std::span(definition.inputs).first(count)) {
     const bool is_first = &input == &definition.inputs.front();
     const bool shares = input.type == definition.inputs.front().type;
     const DType of = shares ? type : pick(definition.types_of(input.type));
     const bool limited = definition.attribute("broadcast") != nullptr;
     const bool per_channel = definition.constraint("chan") != nullptr;
-    const bool is_whole = is_first && (limited || per_channel || definition.constraint("uni"));
+    const bool is_whole = definition.constraint("same") && !limited
+                              ? true
+                              : is_first && (limited || per_channel || definition.constraint("uni"));
     Shape shape = is_whole      ? whole
                   : limited     ? draw_limited(c.node, whole)
                   : per_channel ? draw_slope(whole)
                                 : part_of(whole, part);
     c.node.input(input.name, {of, std::move(shape)});
     c.sources[input.name] = {draw_data(of, is_first, shares), !is_first && chance(25)};
-    part = other_part;
+    part = count > 2 && chance(50) ? first_part : other_part;
   }
   for (const AttributeSpec& spec : definition.attributes)
     if (spec.name != "axis" && spec.name != "broadcast") draw_attribute(c.node, spec);
@@ -136,11 +145,13 @@ bool breaks_an_extent(Case& c) {
 bool loses_an_input(Case& c) {
   const std::string last = inputs_of(c).back();
   c.sources.erase(last);
-  return c.node.inputs.erase(last) > 0;
+  if (!c.definition().is_variadic()) return c.node.inputs.erase(last) > 0;
+  c.node.empty_input(last);
+  return !c.sources.empty();
 }
 
 bool mixes_types(Case& c) {
-  const Parameter& last = c.definition().inputs.back();
+  const Parameter& last = *c.definition().input(inputs_of(c).back());
   c.node.inputs.at(last.name).type.dtype = pick(c.definition().types_of(last.type));
   return true;
 }
@@ -233,7 +244,10 @@ class BroadcastFamily final : public Elementwise {
   Names cells(const Definition& definition) const override {
     Names names = Elementwise::cells(definition);
     const bool limited = definition.attribute("broadcast") || definition.constraint("chan");
-    const std::size_t ways = limited ? 3 : definition.constraint("uni") ? 4 : ways_to_meet.size();
+    const std::size_t ways = definition.constraint("same") && definition.is_variadic() ? 1
+                             : limited                                                 ? 3
+                             : definition.constraint("uni")                            ? 4
+                                                                                       : ways_to_meet.size();
     for (std::size_t way = 0; way < ways; ++way) names.push_back("operands: " + ways_to_meet[way]);
     return names;
   }

@@ -143,10 +143,13 @@ constexpr Row table[] = {
      }},
     {Function::celu, "celu", [](Operand x) { return is_below_zero(x[0]) ? x[1] * expm1(x[0] / x[1]) : x[0]; },
      [](Sizes x, double) {
+       // The body takes alpha (x / alpha) where x >= 0: what that loses where x / alpha is subnormal alpha makes
+       // larger.
        int exponent;
-       const bool is_power = std::abs(std::frexp(x[1], &exponent)) == 0.5;
-       if (x[0] >= 0) return is_power ? copied : Tolerance{2, 0, 0, 1};
-       return Tolerance{8 + (x[1] < 0 ? std::abs(x[0] / x[1]) : 0), 6, std::abs(x[1])};
+       const double alpha = std::abs(x[1]), lost = std::max(1.0, alpha);
+       const bool is_power = std::abs(std::frexp(alpha, &exponent)) == 0.5;
+       if (x[0] >= 0) return is_power ? Tolerance{0, 0, 0, alpha > 1 ? alpha : 0} : Tolerance{2, 0, 0, lost};
+       return Tolerance{8 + (x[1] < 0 ? std::abs(x[0] / x[1]) : 0), 6, alpha, 128 * lost};
      }},
     {Function::selu, "selu", [](Operand x) { return x[2] * (is_below_zero(x[0]) ? x[1] * expm1(x[0]) : x[0]); },
      [](Sizes x, double) {

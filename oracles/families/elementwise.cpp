@@ -54,7 +54,7 @@ class Widening {
       out.push_back(with_budget("an argument that is rounded", asked_bound() + spread(working_format(type_))));
       if (is_narrow(type_)) out.push_back(with_approximations_in_type());
     }
-    if (of_.is_approximated && !is_simple) add_overflow(out);
+    if (of_.may_overflow || (of_.is_approximated && !is_simple)) add_overflow(out);
     return out;
   }
 
@@ -148,7 +148,8 @@ class ElementwiseAnswer final : public Answer {
  public:
   ElementwiseAnswer(ElementRule rule, const Call& call, const Operands& in, const Readings& readings)
       : rule_(rule), call_(call), readings_(readings), meeting_(Meeting::of(call, readings).value()) {
-    for (const std::optional<Tensor>& operand : in) inputs_.emplace_back(operand.value());
+    for (const std::optional<Tensor>& operand : in)
+      if (operand) inputs_.emplace_back(*operand);
   }
 
   Shape shape() const override { return meeting_.shape(); }
@@ -247,7 +248,8 @@ class ElementwiseAnswer final : public Answer {
     const Element flushed = element_of(rule_at(x), dtype());
     all.push_back(beyond("subnormals flushed"));
     all.back().range = range_of(flushed, dtype());
-    if (all.back().range) return;
+    all.back().blurs_nonfinite = flushed.kind == Kind::nan;  // 0 / 0, or 0 times an infinity
+    if (all.back().range || all.back().blurs_nonfinite) return;
     all.pop_back();
     for (const Scalar& option : flushed.options) {
       if (option.is == Scalar::Class::nan) continue;
@@ -270,7 +272,7 @@ class ElementwiseAnswer final : public Answer {
         const Interval asked = interval(right, right.asked, dtype());
         all.back().range = Interval{std::min(lower, asked.lower, is_less), std::max(upper, asked.upper, is_less)};
       }
-      all.back().may_overflow = narrow.kind == Kind::nan || narrow.kind == Kind::one_of;
+      all.back().blurs_nonfinite = narrow.kind == Kind::nan || narrow.kind == Kind::one_of;
     };
     if (narrow.kind == Kind::finite)  // with or without a last rounding to f32
       for (const Format* const format : {&single, &format_of(DType::f64)})
@@ -374,7 +376,7 @@ ElementValue function_value(Function f, const Scalar& x, std::vector<Scalar> ope
   };
   const double size = out.of(Real(Ratio{out.argument, 1}, 96)).size();
   out.tolerance = tolerance(f, sizes, size);
-  out.is_approximated = out.tolerance.m > 1;  // no row of one or two roundings
+  out.is_approximated = out.tolerance.k > 2;  // no row of one or two roundings
   out.crudeness = crudeness(f, sizes, size);
   return out;
 }

@@ -68,6 +68,14 @@ void explain(ElementRating& finding, const Answer& answer, Int index, const Elem
   }
 }
 
+// Explains what has no exact value to be near: a finite number only by a range, since what spreads an infinity never
+// makes it finite, and flushed operands may.
+void explain_by_range(ElementRating& finding, const Answer& answer, Int index, const Scalar& got) {
+  for (const Allowance& wider : answer.wider(index))
+    if ((wider.blurs_nonfinite && !got.is_finite()) || (wider.range && inside(got, *wider.range)))
+      explain(finding, wider, wider.arithmetic);
+}
+
 ElementRating examine_finite(const Answer& answer, Int index, const Element& element, const Scalar& got) {
   ElementRating finding;
   const DType dtype = answer.dtype();
@@ -88,12 +96,13 @@ ElementRating examine_finite(const Answer& answer, Int index, const Element& ele
 }
 
 // One of several that the text leaves open. A set ruling says by which of its readings.
-ElementRating examine_options(const Element& element, const Scalar& got) {
+ElementRating examine_options(const Answer& answer, Int index, const Element& element, const Scalar& got) {
   ElementRating finding;
   const auto found = std::ranges::find_if(element.options, [&](const Scalar& each) { return same(each, got); });
   if (found == element.options.end()) {
     finding.kind = ElementRating::Kind::wrong;
     finding.because = "value";
+    explain_by_range(finding, answer, index, got);
     return finding;
   }
   finding.is_nearest = true;
@@ -119,10 +128,7 @@ ElementRating examine_special(const Answer& answer, Int index, const Element& el
   }
   finding.kind = ElementRating::Kind::wrong;
   finding.because = "special";
-  // Admits a finite number only by a range: what spreads an infinity never makes it finite, flushed operands may.
-  for (const Allowance& wider : answer.wider(index))
-    if ((wider.blurs_nonfinite && !got.is_finite()) || (wider.range && inside(got, *wider.range)))
-      explain(finding, wider, wider.arithmetic);
+  explain_by_range(finding, answer, index, got);
   return finding;
 }
 
@@ -211,7 +217,7 @@ ElementRating examine(const Answer& answer, Int index, const Element& element, c
       finding.kind = ElementRating::Kind::wrong;
       finding.because = "special";
       return finding;
-    case Kind::one_of: return examine_options(element, got);
+    case Kind::one_of: return examine_options(answer, index, element, got);
     default: return examine_special(answer, index, element, got);
   }
 }

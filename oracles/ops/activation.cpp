@@ -131,7 +131,8 @@ const Oracle& selu() {
   return oracle;
 }
 
-// With a negative alpha the body takes the exponential where x is positive (E39).
+// With a negative alpha the body takes the exponential where x is positive (E39). It also computes x / alpha where that
+// says nothing, which may overflow.
 const Oracle& celu() {
   static const Oracle oracle = elementwise([](const ElementPoint& p) -> ElementValue {
     const Scalar &x = p.x[0], alpha = constant(p, "alpha");
@@ -139,17 +140,23 @@ const Oracle& celu() {
     if (alpha.is_zero()) return unscored("alpha is 0");
     const bool is_body = alpha.negative && p.reads("E39", "body");
     const bool is_curved = is_body ? !x.negative && !x.is_zero() : is_below_zero(x);
+    const std::array sizes{std::abs(x.as_double()), alpha.as_double()};
     if (is_infinite(x)) {
       if (!is_curved) return x;
-      return alpha.negative == is_body ? limit(-alpha.value(), {8, 6, std::abs(alpha.as_double())}) : ElementValue(x);
+      return alpha.negative == is_body ? limit(-alpha.value(), {8, 6, std::abs(sizes[1])}) : ElementValue(x);
+    }
+    Evaluation out{x.value(), [](const Real& of) { return of; }};
+    if (!is_curved) {
+      out.tolerance = tolerance(Function::celu, sizes, sizes[0]);
+      out.may_overflow = sizes[0] / std::abs(sizes[1]) >= std::ldexp(1.0, format_of(type_of(p)).max_exponent - 2);
+      return out;
     }
     if (!is_body) return function_value(Function::celu, x, {alpha});
-    if (!is_curved) return x;
-    Evaluation out{x.value(), [factor = ratio(alpha)](const Real& of) {
-                     const Real by(factor, of.bits());
-                     return enclosed(Function::elu, std::array{of / by, by});
-                   }};
-    out.tolerance = {8, 6, std::abs(alpha.as_double())};
+    out.of = [factor = ratio(alpha)](const Real& of) {
+      const Real by(factor, of.bits());
+      return enclosed(Function::elu, std::array{of / by, by});
+    };
+    out.tolerance = {8, 6, std::abs(sizes[1])};
     out.is_approximated = true;
     out.crudeness = out.tolerance.sigma;
     return out;

@@ -54,6 +54,7 @@ std::optional<Meeting> Meeting::of(const Call& call, const Readings& readings) {
     for (std::size_t i = 0; i < placed.shape.size(); ++i)
       if (placed.shape[i] != 1) out.shape_[placed.along[i]] = placed.shape[i];
   }
+  if (axes == 0 && call.definition().ruling("E54") && readings.of("E54") == "body") out.shape_ = {1};
   const bool is_read_otherwise = call.definition().constraint("chan") && !is_per_channel(call, readings);
   return is_read_otherwise && !out.fits(call.shape(call.definition().inputs.front().name)) ? std::nullopt
                                                                                            : std::optional(out);

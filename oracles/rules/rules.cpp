@@ -81,7 +81,8 @@ class PointwiseAnswer final : public Answer {
         readings_(readings),
         meeting_(Meeting::of(call, readings).value()),
         dtype_(call.definition().type_of(call, call.definition().outputs.front())) {
-    for (const std::optional<Tensor>& operand : in) originals_.push_back(*operand);
+    for (const std::optional<Tensor>& operand : in)
+      if (operand) originals_.push_back(*operand);
     for (Tensor& operand : ranked(originals_)) inputs_.emplace_back(std::move(operand));
   }
 

@@ -106,6 +106,14 @@ void broadcast_to_first_instead(Operator& op) {
   });
 }
 
+void same_shapes(Operator& op) {
+  op.require("same", "all inputs have one shape", [](const Call& call) {
+    return std::ranges::all_of(call.definition().inputs, [&](const Parameter& input) {
+      return !call.has(input.name) || call.shape(input.name) == shape_of(call, 0);
+    });
+  });
+}
+
 void multidirectional_broadcast(Operator& op) {
   op.require("bcast", "on each axis all extents but those of 1 are equal",
              [](const Call& call) { return joined(call).has_value(); });
@@ -120,7 +128,7 @@ Broadcast Broadcast::of(const Call& call) {
   const bool limited = is_limited(call) || is_per_channel(call);
   Broadcast out{limited ? shape_of(call, 0) : joined(call).value(), {}};
   const auto axes = static_cast<Int>(out.shape.size());
-  for (std::size_t i = 0; i < call.definition().inputs.size(); ++i) {
+  for (std::size_t i = 0; i < call.definition().inputs.size() && call.has(call.definition().inputs[i].name); ++i) {
     const Shape& input = shape_of(call, i);
     const bool is_placed = limited && i == 1 && (is_per_channel(call) || repeats(call)) && !is_single(input);
     const Int first = is_placed ? first_axis(call) : axes - static_cast<Int>(input.size());

@@ -26,6 +26,9 @@ Types broadcast_types(const Call& call);
 void broadcast_per_channel(Operator& op);
 void broadcast_to_first_instead(Operator& op);
 
+// Gives an operator of several inputs what the first opsets demand: that they have one shape.
+void same_shapes(Operator& op);
+
 // How the elements of the inputs meet in the output.
 struct Broadcast {
   Shape shape;                // of the output
@@ -53,6 +56,29 @@ struct Broadcast {
   Int length() const { return shape.empty() ? 1 : shape.back(); }
   Int step(std::size_t input) const { return shape.empty() ? 0 : strides[input].back(); }
 };
+
+// Returns the kernel of C[i] = f(… f(f(A[i], B[i]), …), …) over the inputs that are there.
+template <class F>
+Kernel folded(F f) {
+  return [f](const Call& call, Inputs in) {
+    const Broadcast meet = Broadcast::of(call);
+    Tensor c = Tensor::to_be_written({in[0]->dtype(), meet.shape});
+    for_number(c.dtype(), [&]<class T>() {
+      const std::span<T> to = c.as<T>();
+      for (std::size_t input = 0; input < in.size() && in[input]; ++input) {
+        const std::span<const T> read = in[input]->as<T>();
+        meet.for_each_row([&](Int out, const Ints& from) {
+          for (Int i = 0; i < meet.length(); ++i) {
+            T& held = to[static_cast<std::size_t>(out + i)];
+            const T next = read[static_cast<std::size_t>(from[input] + i * meet.step(input))];
+            held = input == 0 ? next : f(held, next);
+          }
+        });
+      }
+    });
+    return c;
+  };
+}
 
 // What a sum or a product of two elements is computed in: a double is rounded to any float as if there were no double,
 // and integers are taken modulo 2^64.

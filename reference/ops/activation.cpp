@@ -97,8 +97,8 @@ const Operator& selu() {
 const Operator& celu() {
   static const Operator op = floats("Celu").attribute("alpha", 1.0F).rulings({"E38", "E39"})
       .ruling("E41", {"nan", "zero"})
-      .since(12).type("T", {DType::f32})
-      .since(28, "T admits every float").type("T", types::all_float_types_ir4())
+      .since(12).type("T", {DType::f32}).ruling("E54")
+      .since(28, "T admits every float").type("T", types::all_float_types_ir4()).settled("E54")
       .kernel(each_in_double([](const Call& call) {
         return [alpha = double{call.real("alpha")}](double x) {
           return x >= 0 ? x : alpha * exponential_less_one(x / alpha);

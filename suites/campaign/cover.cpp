@@ -76,7 +76,7 @@ void about_input(const Parameter& input, const std::vector<Case>& inside, Claims
       ranks.insert(std::to_string(found->second.type.shape.size()));
       recipes.insert(c.sources.at(input.name).recipe.family);
     }
-  if (input.arity == Arity::optional)
+  if (input.arity != Arity::required)
     for (const char* claim : {"has", "not has"}) claims.add(std::string(claim) + "(" + input.name + ")");
   claims.words("type(" + input.name + ")", types);
   claims.words("rank(" + input.name + ")", ranks);

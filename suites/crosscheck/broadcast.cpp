@@ -65,8 +65,9 @@ Tensor written_out(const Call& call, std::size_t input, const Tensor& from, Layi
 // The inputs written out, the last one as `laying` says.
 std::vector<Tensor> all_written_out(const Call& call, Inputs in, Laying laying) {
   std::vector<Tensor> all;
-  for (std::size_t i = 0; i < in.size(); ++i)
-    all.push_back(written_out(call, i, *in[i], i + 1 == in.size() ? laying : Laying::right));
+  const auto count = static_cast<std::size_t>(std::ranges::find(in, nullptr) - in.begin());
+  for (std::size_t i = 0; i < count; ++i)
+    all.push_back(written_out(call, i, *in[i], i + 1 == count ? laying : Laying::right));
   return all;
 }
 
@@ -307,6 +308,70 @@ const std::vector<Pairing>& arithmetic() {
   return all;
 }
 
+// -- as many operands as there are
+
+enum class Order { forwards, backwards, in_pairs };
+
+template <class F>
+Kernel folding(F f, Order order, std::size_t most = 8) {
+  return [=](const Call& call, Inputs in) {
+    std::vector<Tensor> all = all_written_out(call, in, Laying::right);
+    all.resize(std::min(all.size(), most));
+    if (order == Order::backwards) std::ranges::reverse(all);
+    const auto meet = [&](Tensor& a, const Tensor& b) {
+      for_number(a.dtype(), [&]<class T>() {
+        if constexpr (Number<T>) std::ranges::transform(a.as<T>(), b.as<T>(), a.as<T>().begin(), f);
+      });
+    };
+    for (std::size_t step = order == Order::in_pairs ? 1 : all.size(); step < all.size(); step *= 2)
+      for (std::size_t i = 0; i + step < all.size(); i += 2 * step) meet(all[i], all[i + step]);
+    for (std::size_t i = 1; order != Order::in_pairs && i < all.size(); ++i) meet(all.front(), all[i]);
+    return Values(std::move(all.front()));
+  };
+}
+
+template <class F>
+std::vector<Way> extreme_ways(F is_beaten) {
+  const auto spreading = [=](auto a, auto b) { return a != a ? a : b != b || is_beaten(a, b) ? b : a; };
+  const auto dropping = [=](auto a, auto b) { return a != a || is_beaten(a, b) ? b : a; };
+  const auto second = [=](auto a, auto b) { return is_beaten(b, a) ? a : b; };
+  const auto first = [=](auto a, auto b) { return is_beaten(a, b) ? b : a; };
+  return {
+      {{"sequential", Level::L2, "inputs written out, then taken one after the other"},
+       folding(spreading, Order::forwards)},
+      {{"from-the-last", Level::L2, "from the last input to the first"}, folding(spreading, Order::backwards)},
+      {{"in-pairs", Level::L2, "two and two, as a tree"}, folding(spreading, Order::in_pairs)},
+      {{"drops-nan", Level::L2, "NaN loses against any number", "E3", "number"}, folding(dropping, Order::forwards)},
+      {{"keeps-second", Level::L2, "where a comparison fails the second operand", "E3", "second"},
+       folding(second, Order::forwards)},
+      {{"keeps-first", Level::L2, "where a comparison fails the first operand", "E3", "first"},
+       folding(first, Order::forwards)}};
+}
+
+const auto is_smaller = [](auto a, auto b) { return a < b; };
+const auto is_larger = [](auto a, auto b) { return b < a; };
+
+// Bugs of an operator with any number of inputs.
+std::vector<Bug> variadic_bugs(const Operator& op) {
+  const auto reading = [&](const char* name, const char* description, std::size_t most) {
+    return Bug{{lower(op.name()) + "-" + name, op.name(), description}, [most](const Call& call, Inputs in) {
+                 std::vector<Tensor> all = all_written_out(call, in, Laying::right);
+                 std::vector<const Tensor*> read;
+                 Node node = call.node();
+                 for (std::size_t i = 0; i < all.size(); ++i) {
+                   const std::string& input = call.definition().inputs[i].name;
+                   if (read.size() < most)
+                     read.push_back(&all[i]), node.inputs.at(input).type.shape = all[i].shape();
+                   else
+                     node.inputs.erase(input);
+                 }
+                 return call.definition().kernel(Call(call.definition(), std::move(node)), read);
+               }};
+  };
+  return {reading("reads-one", "only the first input is read", 1), reading("reads-two", "only two inputs are read", 2),
+          reading("reads-seven", "only seven inputs are read", 7)};
+}
+
 // By a division or a multiplication with a power of two, as long as there is one.
 Tensor by_powers(const Tensor& x, const Tensor& by, bool to_the_left) {
   Tensor z(x.type());
@@ -373,6 +438,7 @@ std::vector<Bug> broadcast_bugs(const Operator& op) {
       bug("reads-by-flat-index", "the last input is read as one long row, over and over", laid(Laying::by_flat_index)),
       bug("repeats-first-operand", "the last input is read as its first element", laid(Laying::first_everywhere)),
       bug("aligns-left", "the axes of the last input are matched from the left", laid(Laying::from_the_left))};
+  if (op.versions().back().is_variadic()) std::ranges::move(variadic_bugs(op), std::back_inserter(bugs));
   const Pairing* const known = pairing_of(op.name());
   if (known && known->is_ordered)
     bugs.push_back(bug("swaps-operands", "the inputs are exchanged", laid(Laying::right, true)));
@@ -388,6 +454,8 @@ std::vector<Bug> broadcast_bugs(const Operator& op) {
 }
 
 std::vector<Way> broadcast_ways(const std::string& op) {
+  if (op == "Max") return extreme_ways(is_smaller);
+  if (op == "Min") return extreme_ways(is_larger);
   if (op == "BitShift")
     return {{{"sequential", Level::L2, "by one bit after the other"}, shifting(false)},
             {{"masks-shifts", Level::L2, "shifts are taken modulo the width", "E35", "mask"}, shifting(true)}};

@@ -230,9 +230,11 @@ Sides split_by_sign(const Hearing& h) {
 
 // -- Several inputs, broadcast
 
-// Versions before 7 say by attributes where the second input lies; there only equal shapes are asked about.
+// Versions before 7 say by attributes where the second input lies, or lay it along the channels; there only equal
+// shapes are asked about.
 bool is_laid_by_attributes(const Hearing& h) {
-  return h.definition().attribute("broadcast") && h.first().shape() != h.second().shape();
+  const bool is_laid = h.definition().attribute("broadcast") || h.definition().constraint("chan");
+  return is_laid && h.first().shape() != h.second().shape();
 }
 
 Sides written_out(const Hearing& h) {
@@ -240,7 +242,7 @@ Sides written_out(const Hearing& h) {
   const Shape shape = h.definition().shape(h.question().call());
   Given whole;
   for (const std::optional<Tensor>& each : h.given())
-    whole.push_back(gathered(*each, shape, [&](Shape at) {
+    whole.push_back(!each ? each : gathered(*each, shape, [&](Shape at) {
       at.erase(at.begin(), at.end() - std::ssize(each->shape()));
       for (std::size_t axis = 0; axis < at.size(); ++axis) at[axis] %= each->shape()[axis];
       return at;
@@ -250,7 +252,8 @@ Sides written_out(const Hearing& h) {
 
 Sides axes_reversed(const Hearing& h) {
   Given turned;
-  for (const std::optional<Tensor>& each : h.given()) turned.push_back(reversed(*each, every_axis));
+  for (const std::optional<Tensor>& each : h.given())
+    turned.push_back(each ? std::optional(reversed(*each, every_axis)) : std::nullopt);
   return sides(h.asked(turned), each_of(h.asked(), [](const Tensor& y) { return reversed(y, every_axis); }));
 }
 
@@ -258,6 +261,9 @@ Sides exchanged(const Hearing& h) {
   if (is_laid_by_attributes(h)) return std::nullopt;
   return sides(h.asked({h.second(), h.first()}), h.asked());
 }
+
+// Which NaN comes of two is the machine's.
+Sides commuted(const Hearing& h) { return has_nan(h.first()) || has_nan(h.second()) ? std::nullopt : exchanged(h); }
 
 std::optional<Tensor> negation(const Hearing& h, std::optional<Tensor> x) {
   return x ? h.asked("Not", {std::move(x)}) : std::nullopt;
@@ -432,6 +438,7 @@ const std::vector<Law>& laws() {
       {"written out", "f(a, b) = f(a written out, b written out)", {}, broadcast, written_out},
       {"axes reversed", "f(a reversed, b reversed) = f(a, b) reversed", {}, broadcast, axes_reversed},
       {"exchanged", "f(b, a) = f(a, b)", {"Equal", "And", "Or", "Xor"}, broadcast, exchanged},
+      {"commuted", "f(b, a) = f(a, b)", {"Add", "Mul", "BitwiseAnd", "BitwiseOr", "BitwiseXor"}, broadcast, commuted},
       {"seen from the other side",
        "a > b = b < a",
        {"Greater", "Less", "GreaterOrEqual", "LessOrEqual"},

@@ -262,6 +262,18 @@ std::string joined(const Missing& words) {
   return out;
 }
 
+// A body is as right as the prose: it passes, or follows another reading that is named after it. Below the level, never
+// wrong, is that of f16 and bf16 every operation rounds to the type, and that an inner one overflows (elementwise 2.4).
+bool is_admitted(const oracles::Verdict& verdict, const Case& c) {
+  const DType type = c.call().type(c.definition().inputs.front().name).dtype;
+  const bool is_narrow = type == DType::f16 || type == DType::bf16;
+  const auto is_of_the_body = [&](const auto& departure) { return departure.second == "body"; };
+  if (verdict.state == State::contested) return std::ranges::any_of(verdict.readings.departures(), is_of_the_body);
+  const bool overflows = verdict.detail.find("overflow of an intermediate") != std::string::npos;
+  return verdict.state == State::pass || verdict.state == State::unscored ||
+         (verdict.state == State::below && (is_narrow || overflows));
+}
+
 TEST_CASE("Function bodies: what ONNX expands an operator to lies within the oracle's bound", "[function-bodies]") {
   std::set<OpVersion> with_body, compared;
   Missing missing;
@@ -281,7 +293,7 @@ TEST_CASE("Function bodies: what ONNX expands an operator to lies within the ora
       Exam exam(question(*body.definition, index));
       const oracles::Verdict& verdict = exam.mark(exam.answer(body_kernel(body.opset, own_hand)));
       INFO(line(exam.question()) << "\n" << verdict.because << ": " << verdict.detail);
-      CHECK((verdict.state == State::pass || verdict.state == State::unscored));
+      CHECK(is_admitted(verdict, exam.question()));
       passed += verdict.state == State::pass;
     }
     CHECK(passed > questions() / 2);

@@ -88,8 +88,11 @@ std::string type_of(const Parameter& parameter) {
 Page page_of(const Definition& definition) {
   Page page;
   for (std::size_t i = 0; i < definition.inputs.size(); ++i)
-    page["input " + std::to_string(i)] = definition.inputs[i].name + " " + type_of(definition.inputs[i]) +
-                                         (definition.inputs[i].arity == Arity::optional ? " optional" : " required");
+    if (definition.inputs[i].arity != Arity::repeated)
+      page["input " + std::to_string(i)] = definition.inputs[i].name + " " + type_of(definition.inputs[i]) +
+                                           (definition.inputs[i].arity == Arity::optional ? " optional"
+                                            : definition.is_variadic()                    ? " variadic"
+                                                                                          : " required");
   for (std::size_t i = 0; i < definition.outputs.size(); ++i)
     page["output " + std::to_string(i)] = definition.outputs[i].name + " " + type_of(definition.outputs[i]) +
                                           (definition.outputs[i].arity == Arity::required ? " required" : " optional");

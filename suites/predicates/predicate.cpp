@@ -38,7 +38,7 @@ Value value_of(const Attribute& attribute) {
 bool has_required_inputs(const Case& c, const Definition& definition) {
   return std::ranges::all_of(definition.inputs, [&](const Parameter& input) {
     const auto found = c.node.inputs.find(input.name);
-    return input.arity == Arity::optional ||
+    return input.arity != Arity::required ||
            (found != c.node.inputs.end() && found->second.presence == Input::Presence::given);
   });
 }

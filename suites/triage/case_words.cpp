@@ -46,7 +46,7 @@ std::string version_words(const OpVersion& version) {
 std::string input_words(const Case& c, const std::string& name) {
   const Parameter* parameter = c.definition().input(name);
   const std::string kind = !parameter                            ? "input that this version does not have"
-                           : parameter->arity == Arity::optional ? "optional input"
+                           : parameter->arity != Arity::required ? "optional input"
                                                                  : "input";
   const Input& input = c.node.inputs.at(name);
   if (input.presence == Input::Presence::empty_name) return kind + ", left out by an empty name";
@@ -97,7 +97,7 @@ std::string words_of(const Case& c, const std::string& word) {
 std::string left_out(const Case& c) {
   std::string out;
   for (const Parameter& input : c.definition().inputs)
-    if (!c.node.inputs.contains(input.name))
+    if (!c.node.inputs.contains(input.name) && input.arity != Arity::repeated)
       out += row(input.name, input.arity == Arity::optional ? "optional input" : "input, required");
   for (const AttributeSpec& spec : c.definition().attributes)
     if (!c.node.attributes.contains(spec.name)) out += row(spec.name, attribute_words(c, spec.name));

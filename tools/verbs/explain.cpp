@@ -46,7 +46,7 @@ void explain_versions(const Operator& op, const Definition& chosen) {
 void explain_parameters(std::string_view title, const std::vector<Parameter>& parameters) {
   std::cout << "\n" << title << "\n";
   for (const Parameter& each : parameters)
-    std::cout << "  " << each.name << ": " << each.type << (each.arity == Arity::optional ? ", optional" : "")
+    std::cout << "  " << each.name << ": " << each.type << (each.arity != Arity::required ? ", optional" : "")
               << (each.reads_as.empty() ? "" : ", whose values decide what the outputs are") << "\n";
 }
 
