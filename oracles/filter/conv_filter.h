@@ -36,7 +36,8 @@ struct ConvFilter {
   std::vector<double> bias;  // per map of all groups, or none
   bool sizes = true;         // whether the sums of absolute values are wanted
   bool pairs = false;        // of f64: sums in twice the precision
-  // The largest magnitudes of a cell and a weight where they are known: sizes may then be summed in levels (quantized16.h).
+  // The largest magnitudes of a cell and a weight where they are known: sizes may then be summed in levels
+  // (quantized16.h).
   double largest_cell = 0, largest_weight = 0;
 };
 

@@ -5,9 +5,10 @@
 // For operands of f16, bf16 and f32 every product is exact in double. With u = 2^-53, A the sum of absolute terms and s
 // the sum in double of n terms in any order, |s - y| <= (n - 1) u A (Jeannerod and Rump, Improved error bounds for
 // inner products, SIAM J. Matrix Anal. Appl. 34 (2013)), so y lies in [s - E, s + E] with E = (n + 8) u A'; A' >= A
-// comes from a sum in single, inflated by its own error, or in levels (quantized16.h), and the 8 covers the roundings made
-// here. Where A' <= 2^53 g for a power of two g that divides every term nothing rounds at all: s = y and E = 0, ties
-// included; g is that of the whole input, and where it leaves something undecided that of the cells of the run at hand.
+// comes from a sum in single, inflated by its own error, or in levels (quantized16.h), and the 8 covers the roundings
+// made here. Where A' <= 2^53 g for a power of two g that divides every term nothing rounds at all: s = y and E = 0,
+// ties included; g is that of the whole input, and where it leaves something undecided that of the cells of the run at
+// hand.
 //  nearest   The numbers that round to `got` are those between its two midpoints, which are doubles; the ends belong to
 //            it where its last bit is even. [s - E, s + E] inside or outside of them decides whether got = RN_T(y).
 //  faithful  likewise with the neighbours of `got` for midpoints.

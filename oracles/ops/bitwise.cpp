@@ -47,8 +47,8 @@ const Oracle& bit_shift() {
     constexpr int beyond_any = 127;
     const auto width = static_cast<std::uint64_t>(8 * size_of(type_of(p)));
     std::uint64_t by = p.x[1].negative ? beyond_any : p.x[1].significand << p.x[1].exponent;
-    if (p.reads("E35", "mask")) by %= width;
-    if (p.reads("E35", "mask-32")) by %= std::max<std::uint64_t>(width, 32);
+    if (p.reads("E35", "modulo")) by %= width;
+    if (p.reads("E35", "modulo-32")) by %= std::max<std::uint64_t>(width, 32);
     const int shift = static_cast<int>(std::min<std::uint64_t>(by, beyond_any));
     const Integer x = truncated(ratio(p.x[0]));
     const auto scaled = [](const Integer& value, int exponent) { return truncated(Ratio{{value, exponent}, 1}); };

@@ -10,7 +10,6 @@
 namespace assay {
 namespace {
 
-using enum DType;
 // clang-format off
 
 template <Number T>
@@ -28,11 +27,11 @@ Operator arithmetic(const char* name, std::initializer_list<const char*> of_inte
       .since(1)
       .type("T", types::all_float_types()).with(limited_broadcast).with(consumed_inputs)
       .since(6, "T admits integers of 32 and 64 bits; consumed_inputs is gone")
-      .type("T", {f16, f32, f64, i32, i64, u32, u64}).with(without_consumed_inputs).rulings(of_integers)
+      .type("T", types::numeric_types_for_math_reduction()).with(without_consumed_inputs).rulings(of_integers)
       .since(7, "shapes are broadcast as numpy does")
       .with(multidirectional_instead)
       .since(13, "T admits bfloat16")
-      .type("T", {bf16, f16, f32, f64, i32, i64, u32, u64})
+      .type("T", types::numeric_types_for_math_reduction_ir4())
       .since(14, "T admits integers of 8 and 16 bits")
       .type("T", types::all_numeric_types_ir4())
       .shaping(Shaping::broadcast).infer(broadcast_types).kernel(pairwise(f));

@@ -458,7 +458,7 @@ std::vector<Way> broadcast_ways(const std::string& op) {
   if (op == "Min") return extreme_ways(is_larger);
   if (op == "BitShift")
     return {{{"sequential", Level::L2, "by one bit after the other"}, shifting(false)},
-            {{"masks-shifts", Level::L2, "shifts are taken modulo the width", "E35", "mask"}, shifting(true)}};
+            {{"masks-shifts", Level::L2, "shifts are taken modulo the width", "E35", "modulo"}, shifting(true)}};
   const Pairing* const known = pairing_of(op);
   if (!known) return {};
   std::vector<Way> ways{
