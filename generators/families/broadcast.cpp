@@ -101,8 +101,10 @@ Case draw_several(const Definition& definition, DType type, std::uint64_t stratu
   const auto& [first_part, other_part] = meetings[stratum % std::size(meetings)];
   const Int fill = between(0, 99);
   const bool compares = definition.outputs.front().type != definition.inputs.front().type;
+  // Which is the larger one is as hard to tell as whether they are equal.
+  const bool selects_among = definition.is_variadic() && definition.ruling("E2") && fill % 2 == 0;
   const auto draw_data = [&](DType of, bool is_first, bool shares) {
-    if (shares && compares) return draw_compared(of, fill);
+    if (shares && (compares || selects_among)) return draw_compared(of, fill);
     if (of == DType::boolean || definition.ruling("E2")) return draw_selection_fill(of);
     if (!is_first && definition.ruling("E15") && !is_float(of)) return draw_divisors(of);
     return !is_first && definition.attribute("direction") ? draw_shifts(of) : draw_computed(of);

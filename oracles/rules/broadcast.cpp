@@ -56,8 +56,8 @@ std::optional<Meeting> Meeting::of(const Call& call, const Readings& readings) {
   }
   if (axes == 0 && call.definition().ruling("E54") && readings.of("E54") == "body") out.shape_ = {1};
   const bool is_read_otherwise = call.definition().constraint("chan") && !is_per_channel(call, readings);
-  return is_read_otherwise && !out.fits(call.shape(call.definition().inputs.front().name)) ? std::nullopt
-                                                                                           : std::optional(out);
+  if (!is_read_otherwise || out.inputs_.back().shape.empty()) return out;  // one element fits everywhere
+  return out.fits(call.shape(call.definition().inputs.front().name)) ? std::optional(out) : std::nullopt;
 }
 
 bool Meeting::fits(const Shape& first) const {

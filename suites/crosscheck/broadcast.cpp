@@ -71,6 +71,7 @@ std::vector<Tensor> all_written_out(const Call& call, Inputs in, Laying laying) 
   return all;
 }
 
+// The right answer to inputs that are written out, which the newest version admits of any operator.
 Kernel laid(Laying laying, bool swaps = false) {
   return [=](const Call& call, Inputs in) {
     std::vector<Tensor> all = all_written_out(call, in, laying);
@@ -82,7 +83,9 @@ Kernel laid(Laying laying, bool swaps = false) {
       node.inputs.at(call.definition().inputs[inputs.size()].name).type.shape = each.shape();
       inputs.push_back(&each);
     }
-    return call.definition().kernel(Call(call.definition(), std::move(node)), inputs);
+    const OpVersion& version = call.definition().version;
+    const Definition& newest = find_operator(version.domain, version.name)->versions().back();
+    return newest.kernel(Call(newest, std::move(node)), inputs);
   };
 }
 
@@ -351,6 +354,20 @@ std::vector<Way> extreme_ways(F is_beaten) {
 const auto is_smaller = [](auto a, auto b) { return a < b; };
 const auto is_larger = [](auto a, auto b) { return b < a; };
 
+// As processors without 64-bit comparisons do it that take the lower halves for signed numbers as well.
+template <class F>
+auto by_signed_halves(F is_beaten) {
+  return [=]<Number T>(T a, T b) -> T {
+    const auto key = [](T x) {
+      if constexpr (sizeof(T) == 8 && std::is_integral_v<T>)
+        return std::pair(x >> 32, static_cast<std::int32_t>(x));
+      else
+        return x;
+    };
+    return a != a ? a : b != b || is_beaten(key(a), key(b)) ? b : a;
+  };
+}
+
 // Bugs of an operator with any number of inputs.
 std::vector<Bug> variadic_bugs(const Operator& op) {
   const auto reading = [&](const char* name, const char* description, std::size_t most) {
@@ -368,8 +385,12 @@ std::vector<Bug> variadic_bugs(const Operator& op) {
                  return call.definition().kernel(Call(call.definition(), std::move(node)), read);
                }};
   };
-  return {reading("reads-one", "only the first input is read", 1), reading("reads-two", "only two inputs are read", 2),
-          reading("reads-seven", "only seven inputs are read", 7)};
+  Bug halves{{lower(op.name()) + "-signs-halves", op.name(), "the lower halves of integers are compared as signed"},
+             op.name() == "Max" ? folding(by_signed_halves(is_smaller), Order::forwards)
+                                : folding(by_signed_halves(is_larger), Order::forwards)};
+  halves.mutant.types = {DType::i64, DType::u64};
+  return {std::move(halves), reading("reads-one", "only the first input is read", 1),
+          reading("reads-two", "only two inputs are read", 2), reading("reads-seven", "only seven inputs are read", 7)};
 }
 
 // By a division or a multiplication with a power of two, as long as there is one.

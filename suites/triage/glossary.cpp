@@ -154,6 +154,7 @@ constexpr std::string_view grammar =
   NAME=TYPE[EXTENTS]~RECIPE        an input, in the order of the schema: X=f32[1,3,5]~small:7
   NAME=TYPE[EXTENTS]~RECIPE@init   the same as a constant of the model (an initializer)
   NAME=""                          an optional input left out by an empty name; else it has no word
+  NAME_0=… NAME_1=…                the inputs of a variadic one, up to eight: data_0=f32[3]~small:7 data_1=f32[1]~small:9
   NAME=VALUE                       an attribute as the node states it: group=2 pads=1,0,1,0 auto_pad=VALID k=[]
   outputs=NAME,NAME                the optional outputs that the node has besides the required ones: outputs=Indices
   shapes=symbolic, shapes=absent   extents of inputs are declared by symbols, or not at all; else by numbers
