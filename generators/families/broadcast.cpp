@@ -117,9 +117,8 @@ Case draw_several(const Definition& definition, DType type, std::uint64_t stratu
     const DType of = shares ? type : pick(definition.types_of(input.type));
     const bool limited = definition.attribute("broadcast") != nullptr;
     const bool per_channel = definition.constraint("chan") != nullptr;
-    const bool is_whole = definition.constraint("same") && !limited
-                              ? true
-                              : is_first && (limited || per_channel || definition.constraint("uni"));
+    const bool is_whole = (definition.constraint("same") && !limited) ||
+                          (is_first && (limited || per_channel || definition.constraint("uni")));
     Shape shape = is_whole      ? whole
                   : limited     ? draw_limited(c.node, whole)
                   : per_channel ? draw_slope(whole)

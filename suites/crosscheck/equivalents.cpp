@@ -15,6 +15,7 @@ struct Equivalent {
 constexpr std::string_view no_bf16 = "T does not admit bfloat16",
                            no_dilations = "there is no dilations, every tap is adjacent",
                            no_ceil = "there is no ceil_mode, windows are counted as floor and none overhangs",
+                           no_broadcast = "all inputs have one shape, none is read twice",
                            no_count = "there is no count_include_pad, padding never counts";
 
 constexpr auto all = std::to_array<Equivalent>({
@@ -35,6 +36,10 @@ constexpr auto all = std::to_array<Equivalent>({
     {"max-pads-same-undilated", "MaxPool", 10, no_dilations},
     {"max-swaps-dilations", "MaxPool", 10, no_dilations},
     {"max-ignores-dilations", "MaxPool", 10, no_dilations},
+    {"max-reads-by-flat-index", "Max", 8, no_broadcast},
+    {"max-aligns-left", "Max", 8, no_broadcast},
+    {"min-reads-by-flat-index", "Min", 8, no_broadcast},
+    {"min-aligns-left", "Min", 8, no_broadcast},
     {"reshape-always-copies", "Reshape", 14, "there is no allowzero, 0 always copies"},
 });
 

@@ -131,7 +131,7 @@ TEST_CASE("Thousands of generated models read back from their text as they are",
 
 TEST_CASE("So do models that break a constraint", "[text]") {
   std::size_t seen = 0;
-  for (const auto& [subject, index] : syllabus("", count(200, 2'000)))
+  for (const auto& [subject, index] : syllabus("", count(300, 2'000)))
     for (const std::string& constraint : generators::breakable(*subject.definition))
       if (const auto c = generators::near_miss(*subject.definition, subject.type, constraint, seed, index)) {
         expect_readable(*c);
