@@ -104,7 +104,7 @@ Case draw_several(const Definition& definition, DType type, std::uint64_t stratu
   // Which is the larger one is as hard to tell as whether they are equal.
   const bool selects_among = definition.is_variadic() && definition.ruling("E2") && fill % 2 == 0;
   const auto draw_data = [&](DType of, bool is_first, bool shares) {
-    if (selects_among && !is_float(of) && fill < 50) return seeded("ends");
+    if (selects_among && !is_float(of)) return seeded("ends");
     if (shares && (compares || selects_among)) return draw_compared(of, fill);
     if (of == DType::boolean || definition.ruling("E2")) return draw_selection_fill(of);
     if (!is_first && definition.ruling("E15") && !is_float(of)) return draw_divisors(of);
