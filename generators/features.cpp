@@ -19,9 +19,12 @@ Row stated_row(const std::string& name) {
   return {{name, {"left out", "stated"}}, [name](const Case&, const Call& call) { return call.states(name) ? 1 : 0; }};
 }
 
-// Modes are 0 or 1, counts 1 or more; the default says which it is.
-Row integer_row(const std::string& name, Int default_value) {
-  const Names words = default_value == 0 ? Names{"left out", "0", "1"} : Names{"left out", "1", "> 1"};
+// Modes are 0 or 1, counts 1 or more; the default says which it is, but that operators on elements count nothing.
+Row integer_row(const std::string& name, Int default_value, Shaping shaping) {
+  const bool counts = shaping != Shaping::one && shaping != Shaping::broadcast;
+  const Names words = default_value == 0 ? Names{"left out", "0", "1"}
+                      : counts           ? Names{"left out", "1", "> 1"}
+                                         : Names{"left out", "1", "0"};
   return {{name, words}, [name, default_value](const Case&, const Call& call) {
             if (!call.states(name)) return 0;
             return call.integer(name) == default_value ? 1 : 2;
@@ -41,7 +44,7 @@ Row attribute_row(const Definition& definition, const AttributeSpec& spec) {
   if (std::optional<AttributeDimension> known = family_of(definition).attribute(spec))
     return {known->dimension, [of = known->value_of](const Case&, const Call& call) { return of(call); }};
   if (spec.kind == AttributeSpec::Kind::integer)
-    return integer_row(spec.name, spec.value ? std::get<Int>(*spec.value) : 0);
+    return integer_row(spec.name, spec.value ? std::get<Int>(*spec.value) : 0, definition.shaping);
   return spec.words.empty() ? stated_row(spec.name) : word_row(spec);
 }
 
@@ -54,7 +57,13 @@ Row type_row(const Definition& definition, const TypeVariable& variable) {
                 const auto at = std::ranges::find(types, call.type(of).dtype);
                 return at == types.end() ? -1 : static_cast<int>(at - types.begin());
               }};
-  throw BrokenPromise("a type that no required input has");
+  for (const Parameter& output : definition.outputs)
+    if (output.type == variable.name)
+      return {dimension, [&definition, &output, types = variable.types](const Case&, const Call& call) {
+                const auto at = std::ranges::find(types, definition.type_of(call, output));
+                return static_cast<int>(at - types.begin());
+              }};
+  throw BrokenPromise("a type that neither a required input nor an output has");
 }
 
 Row input_row(const Parameter& input) {
@@ -76,7 +85,8 @@ bool has_later_opset(const OpVersion& version) {
 
 std::vector<Row> rows_of(const Definition& definition) {
   std::vector<Row> rows;
-  for (const AttributeSpec& spec : definition.attributes) rows.push_back(attribute_row(definition, spec));
+  for (const AttributeSpec& spec : definition.attributes)
+    if (spec.name != definition.outputs.front().typed_by) rows.push_back(attribute_row(definition, spec));
   for (const TypeVariable& variable : definition.types)
     if (variable.types.size() > 1) rows.push_back(type_row(definition, variable));
   // The first input is always a graph input: a model of constants alone is no question to a runtime.

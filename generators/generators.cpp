@@ -50,13 +50,61 @@ bool spoils_a_word(Case& c) {
   return false;
 }
 
-std::vector<Mutation> made_damages(const Definition& definition) {
+// Leaves out the attribute that names a type, or names one that the output never has.
+bool names_another_type(Case& c) {
+  const AttributeSpec& spec = *c.definition().attribute(c.definition().outputs.front().typed_by);
+  if (chance(30)) return c.node.attributes.erase(spec.name) > 0;
+  const bool is_number = spec.kind == AttributeSpec::Kind::integer;
+  c.node.attribute(spec.name, is_number ? Attribute(pick<Int>({0, 14, 15, 99}))
+                                        : Attribute(pick<std::string>({"int32", "COMPLEX64"})));
+  return true;
+}
+
+// Tells whether a constraint says what an integer attribute may be.
+bool is_mode(const Definition& definition, const AttributeSpec& spec) {
+  return spec.kind == AttributeSpec::Kind::integer && definition.constraint(spec.name);
+}
+
+bool takes_no_mode(Case& c) {
+  for (const AttributeSpec& spec : c.definition().attributes) {
+    if (!is_mode(c.definition(), spec)) continue;
+    if (chance(50)) return c.node.attributes.erase(spec.name) > 0;
+    c.node.attribute(spec.name, Attribute(pick<Int>({2, -1})));
+    return true;
+  }
+  return false;
+}
+
+bool takes_a_list_for_a_scalar(Case& c) {
+  bool is_changed = false;
+  for (const Parameter& input : c.definition().inputs) {
+    if (input.arity != Arity::optional || !c.sources.contains(input.name)) continue;
+    c.node.inputs.at(input.name).type.shape = {pick<Int>({1, 3})};
+    is_changed = true;
+  }
+  return is_changed;
+}
+
+bool loses_the_last_input(Case& c) {
+  const std::string& last = c.definition().inputs.back().name;
+  c.sources.erase(last);
+  return c.node.inputs.erase(last) > 0;
+}
+
+std::vector<Mutation> made_damages(const Operator& op) {
+  const Definition &definition = op.versions().front(), &newest = op.versions().back();
   const Questions& questions = questions_about(definition.version);
   std::vector<Mutation> damages = questions.damages;
   std::ranges::move(family_of(definition).damages(questions), std::back_inserter(damages));
   std::ranges::copy(general_damages(), std::back_inserter(damages));
   const auto is_word = [](const AttributeSpec& spec) { return !spec.words.empty(); };
-  if (std::ranges::any_of(definition.attributes, is_word)) damages.push_back({"a word that is none", spoils_a_word});
+  if (std::ranges::any_of(newest.attributes, is_word)) damages.push_back({"a word that is none", spoils_a_word});
+  if (!newest.outputs.front().typed_by.empty()) damages.push_back({"another type", names_another_type});
+  const auto has_mode = [&](const AttributeSpec& spec) { return is_mode(newest, spec); };
+  if (std::ranges::any_of(newest.attributes, has_mode)) damages.push_back({"another mode", takes_no_mode});
+  if (newest.constraint("scalar")) damages.push_back({"a list for a scalar", takes_a_list_for_a_scalar});
+  if (newest.shaping == Shaping::one && newest.inputs.size() > 1)
+    damages.push_back({"an input left out", loses_the_last_input});
   return damages;
 }
 
@@ -64,7 +112,7 @@ const std::vector<Mutation>& damages_of(const OpVersion& version) {
   static const std::map<std::string, std::vector<Mutation>> all = [] {
     std::map<std::string, std::vector<Mutation>> made;
     for (const Operator* op : operators())
-      made.emplace(operator_name(op->versions().front().version), made_damages(op->versions().front()));
+      made.emplace(operator_name(op->versions().front().version), made_damages(*op));
     return made;
   }();
   return all.at(operator_name(version));
@@ -109,9 +157,10 @@ bool attribute_of_another_version(Case& c) {
     if (c.definition().attribute(spec->name) || c.definition().input(spec->name) || chance(40)) continue;
     if (spec->kind == AttributeSpec::Kind::integer) c.node.attribute(spec->name, Attribute(between(0, 1)));
     if (spec->kind == AttributeSpec::Kind::ints) {
-      const auto rank = static_cast<Int>(c.node.inputs.at(c.definition().inputs.front().name).type.shape.size());
+      const auto rank = static_cast<Int>(c.node.inputs.at(c.definition().data().name).type.shape.size());
       c.node.attribute(spec->name, Ints(static_cast<std::size_t>(std::max<Int>(1, rank - 2)), between(1, 2)));
     }
+    if (!spec->words.empty()) c.node.attribute(spec->name, spec->words.front());
     return true;
   }
   return false;
@@ -119,7 +168,7 @@ bool attribute_of_another_version(Case& c) {
 
 // Of the types that no version admits, or only a later one.
 bool type_not_admitted(Case& c) {
-  const std::vector<DType>& admitted = c.definition().types_of(c.definition().inputs.front().type);
+  const std::vector<DType>& admitted = c.definition().types_of(c.definition().data().type);
   const auto admits = [&](DType type) { return std::ranges::find(admitted, type) != admitted.end(); };
   const std::initializer_list<DType> likely{DType::bf16, DType::i32, DType::i8, DType::u8};
   const DType drawn = pick(likely);
@@ -127,8 +176,11 @@ bool type_not_admitted(Case& c) {
   const bool is_bool = c.definition().inputs.size() == 1 && std::ranges::all_of(likely, admits);
   const DType type = is_bool ? DType::boolean : drawn;
   if (admits(type)) return false;
-  for (auto& [name, source] : c.sources)
-    if (c.definition().input(name)->reads_as.empty()) c.node.inputs.at(name).type.dtype = type;
+  for (auto& [name, source] : c.sources) {
+    if (!c.definition().input(name)->reads_as.empty()) continue;
+    c.node.inputs.at(name).type.dtype = type;
+    if (source.recipe.family == "text") source.recipe = {"small", "1"};
+  }
   return true;
 }
 

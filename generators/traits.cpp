@@ -37,8 +37,8 @@ std::vector<std::string> traits(const Case& c) {
   std::ranges::move(presentation(c), std::back_inserter(names));
   for (const CoverageTag& trait : questions_about(c.version).traits)
     if (trait.holds(c)) names.push_back(trait.name);
-  names.push_back("type " + std::string(name(c.node.inputs.at(definition.inputs.front().name).type.dtype)));
-  const Recipe& recipe = c.sources.at(definition.inputs.front().name).recipe;
+  names.push_back("type " + std::string(name(c.node.inputs.at(definition.data().name).type.dtype)));
+  const Recipe& recipe = c.sources.at(definition.data().name).recipe;
   names.push_back("data " + kind_of(recipe));
   const bool is_finite = std::ranges::none_of(c.sources, [](const auto& s) { return is_nonfinite(s.second.recipe); });
   names.emplace_back(is_finite ? "data finite" : "data nonfinite");

@@ -209,7 +209,7 @@ void refuse_constant_data(Case& c) {
   for (auto& [name, source] : c.sources) {
     const TensorType& of = c.node.inputs.at(name).type;
     if (source.recipe.family == "lit" && is_vacuous(source.recipe, of)) source.recipe = {"iota", "1"};
-    // What counts is negated in the second set: nothing but 0 is left of it in an unsigned type.
+    // Replaces counts in unsigned types: negated, as the second set has them, nothing but 0 is left of them.
     if (source.recipe.family == "iota" && is_vacuous(source.recipe, of)) source.recipe = {"around12", "1"};
     if (!is_seeded(source.recipe)) continue;
     std::uint64_t seed = seed_of(source.recipe);

@@ -49,7 +49,7 @@ Case refitted(Case c) {
 
 // As many images as a case may have: the worst of many outputs is worse.
 Case crowded(const Case& c) {
-  const std::string& first = c.definition().inputs.front().name;
+  const std::string& first = c.definition().data().name;
   if (c.node.inputs.at(first).type.shape.empty()) return c;
   for (const Int batch : {128, 48, 16, 6, 2}) {
     Case more = c;

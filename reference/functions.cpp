@@ -284,6 +284,23 @@ double error_function(double x) {
   return (two_by_root_pi * power_of_e(-square).value() * sum).rounded();
 }
 
+double power(double x, double y) {
+  if (x == 1 || y == 0) return 1;
+  if (x != x || y != y) return x + y;
+  const double size = std::abs(x);
+  if (is_infinite(y)) return size == 1 ? 1 : (size > 1) == (y > 0) ? infinity : 0;
+  const bool is_odd = std::fmod(y, 2) == 1 || std::fmod(y, 2) == -1;
+  const double sign = std::signbit(x) && is_odd ? -1 : 1;
+  if (size == 0 || size == infinity) return sign * ((size == 0) == (y < 0) ? infinity : 0);
+  if (x < 0 && y != std::floor(y)) return undefined;
+  if (std::abs(y) < 0x1p-600) return 1;
+  const Wide log = log_of(size);
+  if (std::abs(y) > 0x1p80 || std::abs(y * log.high) > 800)  // of what is not 1, and so at least 2^-53 off
+    return sign * ((log.high > 0) == (y > 0) ? infinity : 0);
+  const Power raised = power_of_e(log * Wide(y));
+  return sign * std::ldexp((raised.less_one + Wide(1)).rounded(), raised.k);
+}
+
 double logistic(double x) { return 1 / (1 + exponential(-x)); }
 
 double softened(double x) { return (x > 0 ? x : 0) + logarithm_of_one_more(exponential(x > 0 ? -x : x)); }

@@ -25,6 +25,7 @@ double inverse_hyperbolic_sine(double x);
 double inverse_hyperbolic_cosine(double x);
 double inverse_hyperbolic_tangent(double x);
 double error_function(double x);
+double power(double x, double y);  // x^y, also where either is special
 
 // 1 / (1 + e^-x) and log(1 + e^x), within 4 ulp.
 double logistic(double x);

@@ -141,11 +141,10 @@ TensorType declared_output(const Case& c, const Types& types, std::size_t i) {
   if (i < types.size() && types[i]) return *types[i];
   const Definition& definition = c.definition();
   const Shape& first = type_of_variable(c, definition.inputs.front().type).shape;
-  const bool is_known = i < definition.outputs.size();
-  return {is_known && dtype_named(definition.outputs[i].type)
-              ? *dtype_named(definition.outputs[i].type)
-              : type_of_variable(c, definition.outputs[is_known ? i : 0].type).dtype,
-          first};
+  const Parameter& output = definition.outputs[i < definition.outputs.size() ? i : 0];
+  const bool is_of_an_input = std::ranges::count(definition.inputs, output.type, &Parameter::type) > 0;
+  const bool is_known = i < definition.outputs.size() && !is_of_an_input;
+  return {is_known ? definition.type_of(c.call(), output) : type_of_variable(c, output.type).dtype, first};
 }
 
 // The outputs asked for; one that its version does not have (a near miss) comes last.

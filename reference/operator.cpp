@@ -74,6 +74,18 @@ bool types_are_admitted(const Call& call) {
 
 }  // namespace
 
+std::optional<DType> type_named_by(const Call& call, const std::string& attribute) {
+  const auto stated = call.node().attributes.find(attribute);
+  if (stated == call.node().attributes.end()) return std::nullopt;
+  if (const Int* const number = std::get_if<Int>(&stated->second))
+    return dtype_numbered(static_cast<std::int32_t>(std::clamp<Int>(*number, 0, 1000)));
+  const std::string* const word = std::get_if<std::string>(&stated->second);
+  if (!word) return std::nullopt;
+  const auto is_named = [&](DType type) { return enum_name(type) == *word; };
+  const auto found = std::ranges::find_if(all_dtypes, is_named);
+  return found == std::end(all_dtypes) ? std::nullopt : std::optional(*found);
+}
+
 std::vector<Tensor> Values::asked() && {
   std::vector<Tensor> tensors;
   for (std::optional<Tensor>& each : *this)
@@ -111,9 +123,17 @@ std::vector<TensorType> Definition::asked_types(const Call& legal) const {
 }
 
 DType Definition::type_of(const Call& call, const Parameter& output) const {
+  if (!output.typed_by.empty())
+    return type_named_by(call, output.typed_by).value_or(types_of(output.type).front());
   for (const Parameter& each : inputs)
     if (each.type == output.type && call.has(each.name)) return call.type(each.name).dtype;
   return types_of(output.type).front();
+}
+
+const Parameter& Definition::data() const {
+  for (const Parameter& each : inputs)
+    if (types_of(each.type).size() > 1) return each;
+  return inputs.front();
 }
 
 const RulingUse* Definition::ruling(std::string_view id) const {
@@ -205,7 +225,7 @@ Operator& Operator::everywhere(F&& f) {
 }
 
 Operator& Operator::input(std::string name, std::string type, Arity arity) {
-  current().inputs.push_back({std::move(name), std::move(type), arity});
+  replace_named(current().inputs, {std::move(name), std::move(type), arity});
   return *this;
 }
 
@@ -220,7 +240,12 @@ Operator& Operator::parameter(std::string name, std::string type, std::string re
 }
 
 Operator& Operator::output(std::string name, std::string type, Arity arity) {
-  current().outputs.push_back({std::move(name), std::move(type), arity});
+  replace_named(current().outputs, {std::move(name), std::move(type), arity});
+  return *this;
+}
+
+Operator& Operator::output_typed_by(std::string attribute, std::string name, std::string type) {
+  replace_named(current().outputs, {std::move(name), std::move(type), Arity::required, "", std::move(attribute)});
   return *this;
 }
 
@@ -273,6 +298,16 @@ Operator& Operator::required_integer(std::string name) {
 
 Operator& Operator::required_ints(std::string name) {
   replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::ints, true, {}, {}});
+  return *this;
+}
+
+Operator& Operator::required_text(std::string name) {
+  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::text, true, {}, {}});
+  return *this;
+}
+
+Operator& Operator::optional_real(std::string name) {
+  replace_named(current().attributes, {std::move(name), AttributeSpec::Kind::real, false, {}, {}});
   return *this;
 }
 
@@ -343,6 +378,7 @@ Operator& Operator::since(int version, std::string change) {
 Operator& Operator::without(std::string_view name) {
   const auto is_named = [&](const auto& each) { return each.name == name; };
   const auto dropped = std::erase_if(current().attributes, is_named) + std::erase_if(current().inputs, is_named) +
+                       std::erase_if(current().types, is_named) +
                        std::erase_if(current().constraints, [&](const Constraint& each) { return each.id == name; });
   expects(dropped == 1, "nothing of that name to take back");
   return *this;

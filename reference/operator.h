@@ -29,6 +29,8 @@ struct Parameter {
   Arity arity = Arity::required;
   // Of an input whose data the call reads: the name it reads them by, that of the attribute in versions that have one.
   std::string reads_as = {};
+  // Of an output: the attribute that names its type.
+  std::string typed_by = {};
 };
 
 // Computes a default that depends on the call, for attributes whose schema has none: ones(rank) and the like.
@@ -111,7 +113,10 @@ struct Definition {
 
   Shape shape(const Call& legal) const;  // of the first output
   std::vector<TensorType> asked_types(const Call& legal) const;
-  DType type_of(const Call& call, const Parameter& output) const;  // that of the inputs that share its variable
+  // The type of an output: what its attribute names, or that of the inputs that share its variable.
+  DType type_of(const Call& call, const Parameter& output) const;
+  // The input that a case has its type from: the first that may be of several, else the first.
+  const Parameter& data() const;
   const AttributeSpec* attribute(std::string_view name) const;
   const Parameter* input(std::string_view name) const;
   const Parameter* output(std::string_view name) const;
@@ -129,6 +134,10 @@ struct Definition {
   bool breaks_only(const Call& call, std::string_view constraint) const;
 };
 
+// The type that an attribute names, by its number or, in the first opset, by its name in TensorProto.DataType;
+// none where it names none.
+std::optional<DType> type_named_by(const Call& call, const std::string& attribute);
+
 // G1 … G4, which every operator has.
 const std::vector<Constraint>& general_constraints();
 
@@ -136,13 +145,16 @@ class Operator {
  public:
   explicit Operator(std::string name, std::string domain = "");
 
+  // Adds an input or, where the version before has one of that name, says it anew.
   Operator& input(std::string name, std::string type, Arity arity = Arity::required);
-  // As many inputs as there are elements of a list, at least one: data_0, data_1 … up to data_7, where the standard has
-  // no end.
+  // Adds as many inputs as there are elements of a list, at least one: data_0, data_1 … up to data_7, where the
+  // standard has no end.
   Operator& variadic(const std::string& name, const std::string& type);
   // An input that Call::integer, ints and the like read as they would an attribute called `reads_as`.
   Operator& parameter(std::string name, std::string type, std::string reads_as, Arity arity = Arity::required);
   Operator& output(std::string name, std::string type, Arity arity = Arity::required);
+  // An output whose type an attribute names (type_named_by).
+  Operator& output_typed_by(std::string attribute, std::string name, std::string type);
   Operator& attribute(std::string name, int value);
   Operator& attribute(std::string name, float value);
   Operator& attribute(std::string name, const char* value);
@@ -152,7 +164,9 @@ class Operator {
   Operator& attribute(std::string name, Derived derived);  // ints, no default in the schema
   Operator& required_integer(std::string name);
   Operator& required_ints(std::string name);
+  Operator& required_text(std::string name);
   Operator& optional_int(std::string name);  // without a default
+  Operator& optional_real(std::string name);
   Operator& optional_ints(std::string name);
   Operator& require(std::string id, std::string text, std::function<bool(const Call&)> holds, std::string ruling = "");
   Operator& require(Constraint constraint);
@@ -167,7 +181,7 @@ class Operator {
   Operator& settled(std::string id);  // this version's text answers the question
   Operator& type(std::string variable, std::vector<DType> types);
   Operator& since(int version, std::string change = "");
-  // Takes back what the version before has: an attribute, an input or a constraint.
+  // Takes back what the version before has: an attribute, an input, a constraint or a type variable.
   Operator& without(std::string_view name);
   Operator& shaping(Shaping shaping);
   Operator& flattens(bool flattens);  // from this version on

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <cstring>
 #include <utility>
 
 namespace assay {
@@ -42,6 +44,14 @@ const Row& row(DType dtype) {
 std::string_view name(DType dtype) { return row(dtype).name; }
 std::string_view onnx_name(DType dtype) { return row(dtype).onnx_name; }
 std::string_view numpy_name(DType dtype) { return row(dtype).numpy_name; }
+
+std::string enum_name(DType dtype) {
+  std::string word(onnx_name(dtype).substr(std::strlen("tensor(")));
+  word.pop_back();
+  std::ranges::transform(word, word.begin(), [](unsigned char letter) { return std::toupper(letter); });
+  return word;
+}
+
 std::size_t size_of(DType dtype) { return row(dtype).size; }
 bool is_float(DType dtype) { return row(dtype).is_float; }
 bool is_integer(DType dtype) { return row(dtype).is_integer; }

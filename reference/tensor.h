@@ -31,6 +31,7 @@ inline constexpr DType all_dtypes[] = {
 
 std::string_view name(DType dtype);        // "f32", "bool"
 std::string_view onnx_name(DType dtype);   // "tensor(float)"
+std::string enum_name(DType dtype);        // "FLOAT", in TensorProto.DataType
 std::string_view numpy_name(DType dtype);  // "np.float32"
 std::optional<DType> dtype_named(std::string_view name);
 std::optional<DType> dtype_numbered(std::int32_t number);

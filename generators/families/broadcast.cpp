@@ -46,14 +46,14 @@ Recipe draw_compared(DType type, Int which) {
   return is_float(type) && which < 82 ? seeded("special") : Recipe{"lit", which % 2 ? "0,1,2,1,0,2,2" : "1,2,1,3,3"};
 }
 
-// Draws what is computed with.
-Recipe draw_computed(DType type) { return is_float(type) ? draw_function_fill(type) : draw_selection_fill(type); }
+bool is_unsigned(DType type) {
+  return for_type(type, []<class T>() { return std::is_unsigned_v<T>; });
+}
 
 // Draws integers other than 0 (E15). An unsigned one that is drawn below 0 would be 0.
 Recipe draw_divisors(DType type) {
   const auto bits = static_cast<Int>(8 * size_of(type));
-  if (type == DType::u8 || type == DType::u16 || type == DType::u32 || type == DType::u64 || chance(20))
-    return seeded("around" + std::to_string(pick({9, 12, 40, 100})));
+  if (is_unsigned(type) || chance(20)) return seeded("around" + std::to_string(pick({9, 12, 40, 100})));
   if (chance(25)) return {"lit", pick({"3,1,2,7,1", "1,2,3,5,7,100"})};
   return seeded(pick(
       {std::string("small"), std::string("sign"), "odd" + std::to_string(between(2, std::min<Int>(bits - 2, 50)))}));
@@ -63,6 +63,30 @@ Recipe draw_divisors(DType type) {
 Recipe draw_shifts(DType type) {
   const auto bits = static_cast<Int>(8 * size_of(type));
   return seeded("around" + std::to_string(weighted<Int>({{30, 0}, {35, bits / 4}, {25, bits / 2}, {10, bits}})));
+}
+
+// Draws a power to raise to: small integers, halves, ordinary numbers, special ones (E55).
+Recipe draw_exponents(DType type) {
+  if (!is_float(type))
+    return chance(70) ? Recipe{"hold", pick({"2,3,0,1", "1,2,5,7,4", "0,3,19,39"})} : seeded("small");
+  return chance(40) ? Recipe{"hold", pick({"2,0.5,-1,3", "0,1,-2,0.25,7", "-0.5,2.5,3,-3,64"})}
+                    : seeded(pick({"quarter", "normal", "small", "special"}));
+}
+
+// Draws a bound of Clip, mostly such that data lie between both; one in eight may be beyond the other.
+Recipe draw_bound(DType type, bool is_upper) {
+  if (chance(12)) is_upper = !is_upper;
+  if (is_unsigned(type)) return {"hold", is_upper ? pick({"2", "5", "100", "255"}) : pick({"0", "1", "2"})};
+  if (!is_float(type)) return {"hold", is_upper ? pick({"1", "2", "5", "127"}) : pick({"-3", "0", "-1", "-100"})};
+  return {"hold",
+          is_upper ? pick({"0.25", "1", "2", "6", "inf", "nan"}) : pick({"-1", "-0.5", "0", "-3", "-inf", "nan"})};
+}
+
+// Exchanges the bounds of Clip where min is the larger one, mostly.
+void put_in_order(Node& node) {
+  const auto least = node.attributes.find("min"), most = node.attributes.find("max");
+  if (least == node.attributes.end() || most == node.attributes.end() || chance(15)) return;
+  if (std::get<float>(least->second) > std::get<float>(most->second)) std::swap(least->second, most->second);
 }
 
 // Writes `axis` and `broadcast` and returns the shape of B that they admit.
@@ -83,13 +107,13 @@ Shape draw_limited(Node& node, const Shape& a) {
   return {a.begin() + first, a.begin() + first + axes};
 }
 
-// The shape of a slope that has one element, or one for each channel.
+// Draws the shape of a slope that has one element, or one for each channel.
 Shape draw_slope(const Shape& x) {
   if (x.empty() || chance(40)) return Shape(static_cast<std::size_t>(between(0, 1)), 1);
   return {x[std::min<std::size_t>(1, x.size() - 1)]};
 }
 
-// How many inputs a variadic operator is given.
+// Draws how many inputs a variadic operator is given; of any other it is all of them.
 std::size_t draw_count(const Definition& definition) {
   const std::size_t most = definition.inputs.size();
   return definition.is_variadic() ? weighted<std::size_t>({{12, 1}, {48, 2}, {20, 3}, {10, 4}, {10, most}}) : most;
@@ -100,36 +124,45 @@ Case draw_several(const Definition& definition, DType type, std::uint64_t stratu
   const Shape whole = draw_extents(stratum % shape_strata);
   const auto& [first_part, other_part] = meetings[stratum % std::size(meetings)];
   const Int fill = between(0, 99);
-  const bool compares = definition.outputs.front().type != definition.inputs.front().type;
-  // Which is the larger one is as hard to tell as whether they are equal.
+  const bool compares = definition.outputs.front().type != definition.data().type;
+  // Takes operands that are close: which is the larger one is as hard to tell as whether they are equal.
   const bool selects_among = definition.is_variadic() && definition.ruling("E2") && fill % 2 == 0;
-  const auto draw_data = [&](DType of, bool is_first, bool shares) {
+  const bool has_bounds = definition.ruling("E4") != nullptr, has_exponents = definition.ruling("E55") != nullptr;
+  const auto draw_operand = [&](DType of, bool is_first, bool shares) {
+    if (!is_first && has_exponents) return draw_exponents(of);
     if (selects_among && !is_float(of)) return seeded("ends");
     if (shares && (compares || selects_among)) return draw_compared(of, fill);
-    if (of == DType::boolean || definition.ruling("E2")) return draw_selection_fill(of);
     if (!is_first && definition.ruling("E15") && !is_float(of)) return draw_divisors(of);
-    return !is_first && definition.attribute("direction") ? draw_shifts(of) : draw_computed(of);
+    return !is_first && definition.attribute("direction") ? draw_shifts(of) : draw_data(definition, of);
   };
   Part part = first_part;
   const std::size_t count = draw_count(definition);
   for (const Parameter& input : std::span(definition.inputs).first(count)) {
     const bool is_first = &input == &definition.inputs.front();
-    const bool shares = input.type == definition.inputs.front().type;
+    if (input.arity == Arity::optional && chance(30)) {
+      if (chance(40)) c.node.empty_input(input.name);
+      continue;
+    }
+    const bool shares = input.type == definition.data().type;
     const DType of = shares ? type : pick(definition.types_of(input.type));
     const bool limited = definition.attribute("broadcast") != nullptr;
     const bool per_channel = definition.constraint("chan") != nullptr;
-    const bool is_whole = (definition.constraint("same") && !limited) ||
+    const bool is_scalar = !is_first && has_bounds;
+    const bool is_whole = (is_first && has_bounds) || (definition.constraint("same") && !limited) ||
                           (is_first && (limited || per_channel || definition.constraint("uni")));
     Shape shape = is_whole      ? whole
+                  : is_scalar   ? Shape()
                   : limited     ? draw_limited(c.node, whole)
                   : per_channel ? draw_slope(whole)
                                 : part_of(whole, part);
     c.node.input(input.name, {of, std::move(shape)});
-    c.sources[input.name] = {draw_data(of, is_first, shares), !is_first && chance(25)};
+    const Recipe recipe = is_scalar ? draw_bound(of, input.name == "max") : draw_operand(of, is_first, shares);
+    c.sources[input.name] = {recipe, !is_first && chance(25)};
     part = count > 2 && chance(50) ? first_part : other_part;
   }
   for (const AttributeSpec& spec : definition.attributes)
-    if (spec.name != "axis" && spec.name != "broadcast") draw_attribute(c.node, spec);
+    if (spec.name != "axis" && spec.name != "broadcast") draw_attribute(c.node, definition, spec);
+  if (has_bounds) put_in_order(c.node);
   return c;
 }
 
@@ -145,10 +178,14 @@ bool breaks_an_extent(Case& c) {
 }
 
 bool loses_an_input(Case& c) {
-  const std::string last = inputs_of(c).back();
+  std::string last;
+  for (const std::string& input : inputs_of(c))
+    if (c.definition().input(input)->arity != Arity::optional) last = input;
   c.sources.erase(last);
-  if (!c.definition().is_variadic()) return c.node.inputs.erase(last) > 0;
-  c.node.empty_input(last);
+  if (c.definition().is_variadic())
+    c.node.empty_input(last);
+  else
+    c.node.inputs.erase(last);
   return !c.sources.empty();
 }
 
@@ -246,10 +283,12 @@ class BroadcastFamily final : public Elementwise {
   Names cells(const Definition& definition) const override {
     Names names = Elementwise::cells(definition);
     const bool limited = definition.attribute("broadcast") || definition.constraint("chan");
-    const std::size_t ways = definition.constraint("same") && definition.is_variadic() ? 1
-                             : limited                                                 ? 3
-                             : definition.constraint("uni")                            ? 4
-                                                                                       : ways_to_meet.size();
+    const std::size_t ways = definition.inputs.size() == 1                                         ? 1
+                             : definition.constraint("scalar")                                     ? 2
+                             : definition.constraint("same") && !definition.attribute("broadcast") ? 1
+                             : limited                                                             ? 3
+                             : definition.constraint("uni")                                        ? 4
+                                                            : ways_to_meet.size();
     for (std::size_t way = 0; way < ways; ++way) names.push_back("operands: " + ways_to_meet[way]);
     return names;
   }

@@ -25,14 +25,25 @@ void set_one(Shape& shape, Int extent) {
   shape[static_cast<std::size_t>(between(0, static_cast<Int>(shape.size()) - 1))] = extent;
 }
 
+void name_type(Node& node, const AttributeSpec& spec, DType type) {
+  const bool is_number = spec.kind == AttributeSpec::Kind::integer;
+  node.attribute(spec.name, is_number ? Attribute(Int{static_cast<int>(type)}) : Attribute(enum_name(type)));
+}
+
 Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   Case c = blank(definition);
   const std::string& input = definition.inputs.front().name;
   c.node.input(input, {type, draw_extents(stratum % shape_strata)});
-  // Tells functions from what copies or selects, which has to say what it does with subnormals (E2).
-  const bool selects = !is_float(type) || definition.ruling("E2");
-  c.sources[input] = {selects ? draw_selection_fill(type) : draw_function_fill(type), false};
-  for (const AttributeSpec& spec : definition.attributes) draw_attribute(c.node, spec);
+  c.sources[input] = {draw_data(definition, type), false};
+  for (const Parameter& other : std::span(definition.inputs).subspan(1)) {  // of which only the type counts
+    const DType of = pick(definition.types_of(other.type));
+    c.node.input(other.name, {of, draw_extents(static_cast<std::uint64_t>(between(0, shape_strata - 1)))});
+    c.sources[other.name] = {draw_selection_fill(of), chance(25)};
+  }
+  for (const AttributeSpec& spec : definition.attributes) draw_attribute(c.node, definition, spec);
+  const Parameter& output = definition.outputs.front();
+  if (!output.typed_by.empty() && type != DType::string && chance(12))  // to the type that it has
+    name_type(c.node, *definition.attribute(output.typed_by), type);
   return c;
 }
 
@@ -131,7 +142,29 @@ Shape draw_extents(std::uint64_t stratum) {
   return shape;
 }
 
-void draw_attribute(Node& node, const AttributeSpec& spec) {
+// Draws what is cast: numbers of ordinary size with fractions, integers in and out of range, literals.
+static Recipe draw_cast(DType type) {
+  if (type == DType::string)
+    return stated(pick({std::vector<std::string>{"3.14", "1e-5", "+INF", "nan", ".5", "5.", "-0", "7"},
+                        std::vector<std::string>{"1", "-128", "007", "255", "0", "42", "-1"},
+                        std::vector<std::string>{"16777217", "0.1", "1.00048828125000000001", "-2.5e3", "65519.99"}}));
+  if (!is_float(type) || chance(35)) return draw_selection_fill(type);
+  return seeded(pick({"normal", "quarter", "astray", "around40", "small", "probe", "special"}));
+}
+
+Recipe draw_data(const Definition& definition, DType type) {
+  if (definition.ruling("E24")) return draw_cast(type);
+  const bool detects = definition.types_of(definition.outputs.front().type).front() == DType::boolean;
+  if (detects && is_float(type) && chance(35))
+    return {"lit", pick({"1,inf,nan,-inf,0x1.fffffffffffffp+1023", "nan,-0x1.fffffep+127,0,inf,-2,-inf,70000"})};
+  if (detects && is_float(type)) return seeded("special");
+  const bool computes = is_float(type) && !definition.ruling("E2");
+  return computes ? draw_function_fill(type) : draw_selection_fill(type);
+}
+
+void draw_attribute(Node& node, const Definition& definition, const AttributeSpec& spec) {
+  const Parameter& output = definition.outputs.front();
+  if (output.typed_by == spec.name) return name_type(node, spec, pick(definition.types_of(output.type)));
   if (!spec.required && chance(50)) return;
   switch (spec.kind) {
     case AttributeSpec::Kind::integer: node.attribute(spec.name, Attribute(between(0, 1))); break;
@@ -184,6 +217,14 @@ const Questions* Elementwise::questions() const {
   static const Questions all{
       .draw = draw, .strata = shape_strata, .cost = [](const Case&) { return Int{0}; }, .damages = {}};
   return &all;
+}
+
+// Where all types but strings are admitted, strings are as well: they are only not handed out yet.
+bool Elementwise::is_breakable(const Definition& definition, std::string_view constraint) const {
+  const std::vector<DType>& admitted = definition.types_of(definition.data().type);
+  const auto is_admitted = [&](DType type) { return type == DType::string || std::ranges::count(admitted, type) > 0; };
+  return constraint != "G4" || definition.inputs.size() > 1 + (definition.shaping == Shaping::one) ||
+         !std::ranges::all_of(all_dtypes, is_admitted);
 }
 
 std::vector<Dimension> Elementwise::dimensions(const Definition&) const {

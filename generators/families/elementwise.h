@@ -12,8 +12,10 @@ Shape draw_extents(std::uint64_t stratum);
 // Draws that many axes of so many elements: the prime factors spread over them or, of none, one of them empty.
 Shape spread(Int elements, Int rank);
 
+// Draws the data of what copies or selects, which has to say what it does with subnormals (E2), or computes.
+Recipe draw_data(const Definition& definition, DType type);
 // Writes an attribute as the node may state it, or leaves it out.
-void draw_attribute(Node& node, const AttributeSpec& spec);
+void draw_attribute(Node& node, const Definition& definition, const AttributeSpec& spec);
 
 Names inputs_of(const Case& c);  // those that are there, in schema order
 // The shape of the output of a legal case.
@@ -25,6 +27,7 @@ class Elementwise : public Family {
  public:
   const Questions* questions() const override;
   std::vector<Mutation> damages(const Questions&) const override { return {}; }
+  bool is_breakable(const Definition& definition, std::string_view constraint) const override;
   std::vector<Dimension> dimensions(const Definition&) const override;
   std::vector<int> features(const Case& legal) const override;
   std::span<const Exclusion> exclusions() const override;

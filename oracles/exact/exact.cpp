@@ -267,6 +267,11 @@ Scalar infinity(bool negative) { return {Scalar::Class::infinite, negative, 0, 0
 bool is_infinite(const Scalar& x) { return x.is == Scalar::Class::infinite; }
 Ratio ratio(const Scalar& value) { return {value.value(), 1}; }
 
+Scalar negated(Scalar x) {
+  x.negative = !x.negative;
+  return x;
+}
+
 Integer truncated(const Ratio& value) {
   const auto& [mantissa, exponent] = value.numerator;
   if (exponent >= 0) return (mantissa << exponent) / value.denominator;

@@ -92,6 +92,8 @@ Scalar scalar_of(double value);
 Scalar nan();
 Scalar infinity(bool negative = false);
 bool is_infinite(const Scalar& x);
+inline bool is_nan(const Scalar& x) { return x.is == Scalar::Class::nan; }
+Scalar negated(Scalar x);
 Ratio ratio(const Scalar& value);  // of a finite one
 // Towards zero.
 Integer truncated(const Ratio& value);

@@ -7,6 +7,7 @@
 namespace assay::oracles {
 
 Ratio budget_of(double error, const Ratio& blur) {
+  expects(std::isfinite(error), "a bound that is no number");
   const Ratio sum = Ratio{scalar_of(error).value(), 1} + blur;
   if (sum.is_zero()) return sum;
   static const Format wide{24, -2000, 2000};

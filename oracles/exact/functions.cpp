@@ -159,6 +159,10 @@ constexpr Row table[] = {
     {Function::gelu_tanh, "gelu by tanh", gelu_tanh, with_argument<8, 16>},
     {Function::mish, "mish", [](Operand x) { return x[0] * whole<mpfi_tanh>(softplus(x[0])); }, with_argument<8, 16>},
     {Function::swish, "swish", [](Operand x) { return x[0] * sigmoid(x[1] * x[0]); }, with_argument<8, 16>},
+    {Function::swiglu, "swiglu", [](Operand x) { return x[0] * sigmoid(x[1] * x[0]) * x[2]; },
+     [](Sizes x, double) {
+       return Tolerance{9, 16, std::abs(x[0] * x[2]), 128 * std::clamp(std::abs(x[2]), 1.0, 0x1p1016)};
+     }},
     {Function::pow, "pow", pow, relative<16>},
 };
 static_assert(std::size(table) == functions);
@@ -261,6 +265,7 @@ double crudeness(Function function, std::span<const double> x, double size) {
     case Function::gelu_tanh:
     case Function::mish:
     case Function::swish: return std::abs(x[0]);
+    case Function::swiglu: return std::abs(x[0] * x[2]);
     default: return 1;
   }
 }

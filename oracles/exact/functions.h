@@ -36,8 +36,9 @@ enum class Function {
   gelu,       // by erf
   gelu_tanh,  // by tanh
   mish,
-  swish,  // (alpha)
-  pow,    // (exponent); x positive, or the exponent an integer
+  swish,   // (alpha)
+  swiglu,  // (alpha, the other factor)
+  pow,     // (exponent); x positive, or the exponent an integer
 };
 inline constexpr int functions = static_cast<int>(Function::pow) + 1;
 

@@ -23,14 +23,6 @@ bool is_narrow(DType type) { return type == DType::f16 || type == DType::bf16; }
 // Returns what functions of a type are computed in: f32, of f64 itself.
 const Format& working_format(DType type) { return format_of(type == DType::f64 ? DType::f64 : DType::f32); }
 
-Allowance beyond(std::string arithmetic) {
-  Allowance out;
-  out.level = Level::widest;
-  out.arithmetic = std::move(arithmetic);
-  out.flushes_output = true;  // joins any other
-  return out;
-}
-
 // One evaluation under the bounds of one type (elementwise 5.3).
 class Widening {
  public:
@@ -146,47 +138,42 @@ class Widening {
 
 class ElementwiseAnswer final : public Answer {
  public:
-  ElementwiseAnswer(ElementRule rule, const Call& call, const Operands& in, const Readings& readings)
-      : rule_(rule), call_(call), readings_(readings), meeting_(Meeting::of(call, readings).value()) {
-    for (const std::optional<Tensor>& operand : in)
-      if (operand) inputs_.emplace_back(*operand);
-  }
+  ElementwiseAnswer(ElementRule rule, const Call& call, const Operands& in, const Readings& readings, bool narrows)
+      : rule_(rule),
+        call_(call),
+        readings_(readings),
+        inputs_(call, in, readings),
+        dtype_(call.definition().type_of(call, call.definition().outputs.front())),
+        narrows_(narrows) {}
 
-  Shape shape() const override { return meeting_.shape(); }
-  DType dtype() const override { return inputs_.front().tensor().dtype(); }
+  Shape shape() const override { return inputs_.shape(); }
+  DType dtype() const override { return dtype_; }
 
-  Element element(Int index) const override { return element_of(rule_at(operands_at(index)), dtype()); }
+  Element element(Int index) const override { return element_of(rule_at(inputs_.at(index), index), dtype()); }
 
   std::vector<Allowance> wider(Int index) const override {
-    if (!is_float(dtype())) return {};
-    const std::vector<Scalar> x = operands_at(index);
-    const ElementValue value = rule_at(x);
-    const Element element = element_of(value, dtype());
+    const std::vector<Scalar> x = inputs_.at(index);
+    const ElementValue value = rule_at(x, index);
+    const auto* const evaluation = std::get_if<Evaluation>(&value);
     std::vector<Allowance> all;
-    if (const auto* const evaluation = std::get_if<Evaluation>(&value); evaluation && element.kind == Kind::finite)
-      all = Widening(*evaluation, element, dtype()).all();
+    if (evaluation && evaluation->others) all = evaluation->others();
+    if (!is_float(dtype())) return all;
+    const Element element = element_of(value, dtype());
+    if (evaluation && element.kind == Kind::finite)
+      std::ranges::move(Widening(*evaluation, element, dtype()).all(), std::back_inserter(all));
     else
       all.push_back(flushing(element, x, dtype()));
-    add_flushed_operands(x, all);
-    if (dtype() == DType::f64) add_single(x, element, all);
+    add_flushed_operands(x, index, all);
+    if (dtype() == DType::f64 && narrows_) add_single(x, index, element, all);
     return all;
   }
 
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all;
-    for (std::size_t i = 0; i < inputs_.size(); ++i)
-      all.push_back({{hexadecimal(inputs_[i].at(meeting_.cell(i, index)))},
-                     place(call_.definition().inputs[i].name, inputs_[i].shape(), meeting_.cell(i, index))});
-    return all;
-  }
+  std::vector<Tap> taps(Int index) const override { return inputs_.taps(index); }
 
  private:
-  std::vector<Scalar> operands_at(Int index) const {
-    std::vector<Scalar> x;
-    for (std::size_t i = 0; i < inputs_.size(); ++i) x.push_back(inputs_[i].at(meeting_.cell(i, index)));
-    return x;
+  ElementValue rule_at(const std::vector<Scalar>& x, Int index) const {
+    return rule_({call_, readings_, x, inputs_.word(index)});
   }
-  ElementValue rule_at(const std::vector<Scalar>& x) const { return rule_({call_, readings_, x}); }
 
   // The element, of an output of this type.
   static Element element_of(const ElementValue& value, DType type) {
@@ -196,7 +183,12 @@ class ElementwiseAnswer final : public Answer {
   }
 
   static Element computed(const Evaluation& of, DType type) {
-    if (of.value) return exactly_rounded(*of.value);
+    if (of.whole) {
+      Element out = exactly(of.whole->right, type);
+      out.asked.range = of.whole->admitted;
+      return out;
+    }
+    if (of.value) return fraction(*of.value, of.tolerance, type);
     const auto at = [&](int bits) { return of.of(Real(Ratio{of.argument, 1}, bits)); };
     const std::optional<StandIn> value = stand_in(at, format_of(type));
     if (!value) return unscored("how the exact value rounds takes more than 1,536 bits");
@@ -219,12 +211,15 @@ class ElementwiseAnswer final : public Answer {
     return out;
   }
 
-  static Element exactly_rounded(const Ratio& value) {
+  static Element fraction(const Ratio& value, const Tolerance& tolerance, DType type) {
     Element out;
     out.terms = 1;
     out.value = value;
     out.magnitude = abs(value);
     out.asked.arithmetic = "one rounding";
+    if (tolerance == no_tolerance) return out;
+    out.asked.budget = number(bound(tolerance, std::abs(approximate(value)) * (1 + 0x1p-40), working_format(type)));
+    out.asked.arithmetic = "a rounding in f32, and one more";
     return out;
   }
 
@@ -237,7 +232,7 @@ class ElementwiseAnswer final : public Answer {
   }
 
   // Reads subnormals as zeros, those of the type and those of f32.
-  void add_flushed_operands(std::vector<Scalar> x, std::vector<Allowance>& all) const {
+  void add_flushed_operands(std::vector<Scalar> x, Int index, std::vector<Allowance>& all) const {
     bool is_changed = false;
     for (Scalar& operand : x) {
       if (!operand.is_subnormal(format_of(dtype())) && !operand.is_subnormal(working_format(dtype()))) continue;
@@ -245,7 +240,7 @@ class ElementwiseAnswer final : public Answer {
       is_changed = true;
     }
     if (!is_changed) return;
-    const Element flushed = element_of(rule_at(x), dtype());
+    const Element flushed = element_of(rule_at(x, index), dtype());
     all.push_back(beyond("subnormals flushed"));
     all.back().range = range_of(flushed, dtype());
     all.back().blurs_nonfinite = flushed.kind == Kind::nan;  // 0 / 0, or 0 times an infinity
@@ -259,11 +254,11 @@ class ElementwiseAnswer final : public Answer {
   }
 
   // Computes f64 in f32: of operands that are rounded to it, within its bounds.
-  void add_single(std::vector<Scalar> x, const Element& right, std::vector<Allowance>& all) const {
+  void add_single(std::vector<Scalar> x, Int index, const Element& right, std::vector<Allowance>& all) const {
     const Format& single = format_of(DType::f32);
     for (Scalar& operand : x)
       if (operand.is_finite()) operand = rounded(ratio(operand), single);
-    const Element narrow = element_of(rule_at(x), DType::f32);
+    const Element narrow = element_of(rule_at(x, index), DType::f32);
     const auto add = [&](const Scalar& lower, const Scalar& upper) {
       all.push_back(beyond("f64 computed in f32"));
       all.back().range = Interval{lower, upper};
@@ -280,6 +275,8 @@ class ElementwiseAnswer final : public Answer {
             rounded(narrow.value + narrow.asked.budget, *format, Rounding::up));
     else if (const std::optional<Interval> range = range_of(narrow, DType::f32))
       add(range->lower, range->upper);
+    else if (narrow.kind == Kind::one_of && std::ranges::any_of(narrow.options, &Scalar::is_finite))
+      for (const Scalar& option : narrow.options) add(option, option);
     else
       add(infinity(true), infinity(true));  // NaN, and infinities
     const bool is_large = right.kind == Kind::finite && abs(right.value) >= power_of_two(single.max_exponent - 2);
@@ -291,25 +288,42 @@ class ElementwiseAnswer final : public Answer {
   ElementRule rule_;
   Call call_;
   Readings readings_;
-  Meeting meeting_;
-  std::vector<Cells> inputs_;
+  MetInputs inputs_;
+  DType dtype_;
+  bool narrows_;
 };
 
 }  // namespace
 
-static Oracle made(ElementRule rule) {
-  Oracle oracle;
-  oracle.answer = [rule](const Call& call, const Operands& in, const Readings& readings, const Arithmetic&) {
-    return Answers(std::make_unique<ElementwiseAnswer>(rule, call, in, readings));
-  };
-  oracle.shape = shape_of_meeting;
-  return oracle;
+Allowance beyond(std::string arithmetic) {
+  Allowance out;
+  out.level = Level::widest;
+  out.arithmetic = std::move(arithmetic);
+  out.flushes_output = true;  // joins any other
+  return out;
 }
 
-Oracle elementwise(ElementRule rule) { return with_touched(made(rule)); }
-Oracle exact_elementwise(ElementRule rule) { return without_rounding(made(rule)); }
+Allowance with_budget(std::string arithmetic, double budget) {
+  Allowance out = beyond(std::move(arithmetic));
+  out.budget = number(budget);
+  return out;
+}
 
-DType type_of(const ElementPoint& p) { return p.call.type(p.call.definition().inputs.front().name).dtype; }
+Oracle elementwise(ElementRule rule, const ElementwiseOptions& options) {
+  Oracle oracle;
+  oracle.answer = [=](const Call& call, const Operands& in, const Readings& readings, const Arithmetic&) {
+    return Answers(std::make_unique<ElementwiseAnswer>(rule, call, in, readings, options.narrows_f64));
+  };
+  oracle.shape = options.shape ? options.shape : shape_of_meeting;
+  return options.rounds ? with_touched(std::move(oracle)) : without_rounding(std::move(oracle));
+}
+Oracle exact_elementwise(ElementRule rule) { return elementwise(rule, {.rounds = false}); }
+Oracle copying_elementwise(ElementRule rule) { return elementwise(rule, {.rounds = false, .narrows_f64 = false}); }
+
+DType type_of(const ElementPoint& p) {
+  const Definition& definition = p.call.definition();
+  return definition.type_of(p.call, definition.outputs.front());
+}
 
 Scalar constant(const ElementPoint& p, std::string_view attribute) {
   const Scalar value = scalar_of(static_cast<double>(p.call.real(attribute)));
@@ -330,27 +344,56 @@ Evaluation rounded_once(const Scalar& x, std::function<Real(const Real&)> of) {
   return {x.value(), std::move(of), no_tolerance, true, 0, false, {}, {}};
 }
 
-Evaluation rounded_once(Ratio value, bool is_approximated) {
+ElementValue in_type(const ElementPoint& p, const Ratio& value, bool is_approximated) {
+  if (!is_float(type_of(p))) return fitted(p, truncated(value));
   Evaluation out{{}, {}, no_tolerance, is_approximated};
-  out.value = std::move(value);
+  out.value = value;
   return out;
 }
 
-Scalar fitted(const ElementPoint& p, const Integer& value) {
-  return for_number(type_of(p), [&]<class T>() -> Scalar {
-    if constexpr (!std::is_integral_v<T>) {
+Evaluation rounded_sum(const ElementPoint& p, const Ratio& value, double ulps) {
+  Evaluation out = std::get<Evaluation>(in_type(p, value));
+  out.tolerance = ulps == 0 ? no_tolerance : Tolerance{ulps, 0, 0, 1};
+  return out;
+}
+
+namespace {
+
+// The ends of an integer type.
+std::pair<Integer, Integer> ends_of(DType type) {
+  return for_number(type, []<class T>() -> std::pair<Integer, Integer> {
+    if constexpr (std::is_integral_v<T>)
+      return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
+    else
       throw BrokenPromise("a float that is to wrap");
-    } else {
-      const Integer least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
-      Integer held = value;
-      if (p.reads("E16", "saturate") || p.reads("E17", "saturate"))
-        held = value < least ? least : value > most ? most : value;
-      const Integer cycle = most - least + 1;
-      held = (held - least) % cycle;
-      held += held < 0 ? cycle + least : least;
-      return held < 0 ? scalar(static_cast<Int>(held)) : scalar_of_unsigned(static_cast<std::uint64_t>(held));
-    }
   });
+}
+
+Scalar integer(const Integer& value) {
+  return value < 0 ? scalar(static_cast<Int>(value)) : scalar_of_unsigned(static_cast<std::uint64_t>(value));
+}
+
+}  // namespace
+
+bool fits(DType type, const Integer& value) {
+  const auto [least, most] = ends_of(type);
+  return least <= value && value <= most;
+}
+
+Scalar wrapped(DType type, const Integer& value) {
+  const auto [least, most] = ends_of(type);
+  const Integer cycle = most - least + 1, held = (value - least) % cycle;
+  return integer(held < 0 ? held + cycle + least : held + least);
+}
+
+Scalar saturated(DType type, const Integer& value) {
+  const auto [least, most] = ends_of(type);
+  return integer(std::clamp(value, least, most));
+}
+
+Scalar fitted(const ElementPoint& p, const Integer& value) {
+  const bool saturates = p.reads("E16", "saturate") || p.reads("E17", "saturate");
+  return saturates ? saturated(type_of(p), value) : wrapped(type_of(p), value);
 }
 
 ElementValue function_value(Function f, const Scalar& x, std::vector<Scalar> operands) {

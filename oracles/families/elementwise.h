@@ -13,26 +13,45 @@ namespace assay::oracles {
 
 // A number that is computed of an argument.
 struct Evaluation {
+  // Of an integer: the right one, and those that are admitted at L2.
+  struct Whole {
+    Scalar right;
+    Interval admitted;
+  };
+
   Dyadic argument;
-  std::function<Real(const Real&)> of;  // of the argument, or of a number near it
-  Tolerance tolerance = {};             // at L2
-  bool is_approximated = false;         // hardware has approximations of it
-  double crudeness = 0;                 // of those
-  bool may_overflow = false;            // an operation of the formula may, which its result does not
-  std::optional<Interval> limits = {};  // that no evaluation at L2 leaves
-  std::optional<Ratio> value = {};      // where it is a fraction: `of` is not asked then
+  std::function<Real(const Real&)> of;                  // of the argument, or of a number near it
+  Tolerance tolerance = {};                             // at L2
+  bool is_approximated = false;                         // hardware has approximations of it
+  double crudeness = 0;                                 // of those
+  bool may_overflow = false;                            // an operation of the formula may, which its result does not
+  std::optional<Interval> limits = {};                  // that no evaluation at L2 leaves
+  std::optional<Ratio> value = {};                      // where it is a fraction: `of` is not asked then
+  std::optional<Whole> whole = {};                      // where it is an integer: neither is asked
+  std::function<std::vector<Allowance>()> others = {};  // what is admitted beyond L2 besides
 };
 
 using ElementValue = std::variant<Scalar, Element, Evaluation>;
 
-// Returns the oracle of an operator whose output has the type of its first input. What lies beyond L2 is admitted by
+// Returns the oracle of an operator that computes each element of its output. What lies beyond L2 is admitted by
 // the table of elementwise 5.3.
-Oracle elementwise(ElementValue (*rule)(const ElementPoint&));
+struct ElementwiseOptions {
+  bool rounds = true;
+  bool narrows_f64 = true;                                                // hardware computes f64 in f32
+  std::optional<Shape> (*shape)(const Call&, const Readings&) = nullptr;  // else as inputs are broadcast
+};
+Oracle elementwise(ElementValue (*rule)(const ElementPoint&), const ElementwiseOptions& options = {});
 
 // The same of one that copies or selects, and never rounds.
 Oracle exact_elementwise(ElementValue (*rule)(const ElementPoint&));
+// The same of one that passes on what it is given, f64 as f64.
+Oracle copying_elementwise(ElementValue (*rule)(const ElementPoint&));
 
-DType type_of(const ElementPoint& p);  // of the first input
+// An allowance beyond L2 and, where a budget is named, with that one.
+Allowance beyond(std::string arithmetic);
+Allowance with_budget(std::string arithmetic, double budget);
+
+DType type_of(const ElementPoint& p);  // of the output
 
 // A constant that is an attribute: as it is, or rounded to the type of the input (E38).
 Scalar constant(const ElementPoint& p, std::string_view attribute);
@@ -41,7 +60,14 @@ Scalar constant(const ElementPoint& p, std::string_view attribute);
 Evaluation product(const Scalar& a, const Scalar& x, double ulps);
 // A value that is rounded once wherever it is computed.
 Evaluation rounded_once(const Scalar& x, std::function<Real(const Real&)> of);
-Evaluation rounded_once(Ratio value, bool is_approximated = false);
+// A fraction in the type of the input: rounded once, or truncated and fitted.
+ElementValue in_type(const ElementPoint& p, const Ratio& value, bool is_approximated = false);
+// A fraction of a float type that is rounded once, after so many ulps of other roundings.
+Evaluation rounded_sum(const ElementPoint& p, const Ratio& value, double ulps);
+// An integer of an integer type: whether it fits, its lower bits, and the nearest that fits.
+bool fits(DType type, const Integer& value);
+Scalar wrapped(DType type, const Integer& value);
+Scalar saturated(DType type, const Integer& value);
 // An integer in the type: it wraps where it does not fit, or saturates by another reading of E16 or E17.
 Scalar fitted(const ElementPoint& p, const Integer& value);
 // f(x), or what it is of a special value; the other operands of f follow.

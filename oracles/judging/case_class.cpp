@@ -10,11 +10,17 @@
 namespace assay::oracles {
 namespace {
 
+// Tells whether an operator says of each element what it is: NaN and infinities are its ordinary data.
+bool is_about_nonfinite(const Definition& definition) {
+  return definition.shaping == Shaping::one &&
+         definition.types_of(definition.outputs.front().type) == std::vector{DType::boolean};
+}
+
 // The classes that the rulings have no say in.
 std::optional<std::string_view> plain_class_of(const Case& c) {
   const bool nonfinite =
       std::ranges::any_of(c.sources, [](const auto& source) { return is_nonfinite(source.second.recipe); });
-  if (nonfinite) return "nonfinite";
+  if (nonfinite && !is_about_nonfinite(c.definition())) return "nonfinite";
   const bool empty = std::ranges::any_of(c.node.inputs, [&](const auto& input) {
     const Parameter* const parameter = c.definition().input(input.first);
     if (parameter && !parameter->reads_as.empty()) return false;  // an empty list says something

@@ -61,8 +61,6 @@ struct Range {
   }
 };
 
-bool is_nan(const Scalar& value) { return value.is == Scalar::Class::nan; }
-
 // From the least to the largest number among the options.
 Range range_of_options(const Element& element) {
   std::vector<Scalar> numbers = element.options;

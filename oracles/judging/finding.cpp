@@ -17,8 +17,6 @@ std::strong_ordering compare(const Scalar& a, const Scalar& b) {
   return a.value() <=> b.value();
 }
 
-bool is_nan(const Scalar& value) { return value.is == Scalar::Class::nan; }
-
 bool inside(const Scalar& got, const Interval& interval) {
   return !is_nan(got) && compare(interval.lower, got) <= 0 && compare(got, interval.upper) <= 0;
 }

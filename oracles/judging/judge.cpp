@@ -312,11 +312,13 @@ Verdict Judge::State::judge_under(const Outcome& outcome, const Readings& readin
 }
 
 // Mostly zero or constant answers let wrong kernels pass (numerics 4): nothing is shown where every answer is the same
-// number, or nine in ten are zero. Special values and windows without a term have their own rules.
+// number, or nine in ten are zero; of truth values a few may be those that matter. Special values and windows without a
+// term have their own rules.
 bool Judge::State::is_vacuous(AnswerCache& answers, const Variety& variety) const {
   if (variety.special || variety.counted < vacuity_floor) return false;
-  if (10 * variety.zeros >= 9 * variety.counted) return true;
-  const bool is_told = 10 * (variety.zeros + variety.maybe_zeros) < 9 * variety.counted;
+  const bool is_truth = answers.answer(0, 0).dtype() == DType::boolean;
+  if (10 * variety.zeros >= 9 * variety.counted && !is_truth) return true;
+  const bool is_told = is_truth || 10 * (variety.zeros + variety.maybe_zeros) < 9 * variety.counted;
   if (is_told && variety.varies) return false;
   Int zeros = 0;
   bool varies = variety.varies;

@@ -11,7 +11,6 @@
 namespace assay::oracles {
 namespace {
 
-bool is_nan(const Scalar& x) { return x.is == Scalar::Class::nan; }
 bool is_below_zero(const Scalar& x) { return x.negative && !x.is_zero() && !is_nan(x); }
 ElementValue nan_or(const Scalar& limit) { return one_of("E50", {nan(), limit}); }
 
@@ -46,7 +45,8 @@ struct Clamp {
     const Ratio g = alpha * x.value() + beta, reach = Ratio{scalar_of(terms * 0x1p-20 + 0x1p-140).value(), 1};
     const bool is_flat = g + reach <= zero || one + reach <= g;
     Evaluation out{x.value(), [*this](const Real& near) { return Real(at(near.lower()), near.bits()); }};
-    out.tolerance = {times_x ? 3.0 : 0.0, is_flat ? 0.0 : 3.0, factor * terms * (1 + 0x1p-30), 1 + factor};
+    out.tolerance = {times_x ? 3.0 : 0.0, is_flat ? 0.0 : 3.0, is_flat ? 0.0 : factor * terms * (1 + 0x1p-30),
+                     1 + factor};
     if (is_flat && !times_x) out.tolerance = no_tolerance;
     out.is_approximated = true;
     out.crudeness = times_x ? size : 1;

@@ -6,27 +6,15 @@
 namespace assay::oracles {
 namespace {
 
-bool is_nan(const Scalar& x) { return x.is == Scalar::Class::nan; }
-
-Scalar negated(Scalar x) {
-  x.negative = !x.negative;
-  return x;
-}
-
-ElementValue number(const ElementPoint& p, const Ratio& value, bool is_approximated = false) {
-  if (!is_float(type_of(p))) return fitted(p, truncated(value));
-  return rounded_once(value, is_approximated);
-}
-
 ElementValue sum(const ElementPoint& p, const Scalar& a, const Scalar& b) {
   if (is_nan(a) || is_nan(b)) return nan();
-  if (!is_infinite(a) && !is_infinite(b)) return number(p, ratio(a) + ratio(b));
+  if (!is_infinite(a) && !is_infinite(b)) return in_type(p, ratio(a) + ratio(b));
   return is_infinite(a) && is_infinite(b) && a.negative != b.negative ? nan() : is_infinite(a) ? a : b;
 }
 
 ElementValue product(const ElementPoint& p, const Scalar& a, const Scalar& b) {
   if (is_nan(a) || is_nan(b)) return nan();
-  if (!is_infinite(a) && !is_infinite(b)) return number(p, ratio(a) * b.value());
+  if (!is_infinite(a) && !is_infinite(b)) return in_type(p, ratio(a) * b.value());
   return a.is_zero() || b.is_zero() ? nan() : infinity(a.negative != b.negative);
 }
 
@@ -39,7 +27,7 @@ ElementValue quotient(const ElementPoint& p, const Scalar& a, const Scalar& b) {
   if (b.is_zero() && b.negative) return one_of("A29", {infinity(true), infinity()});
   if (is_infinite(a) || b.is_zero()) return infinity(is_negative);
   const Ratio by_size{{a.value().mantissa, a.exponent - b.exponent}, b.significand};
-  return number(p, b.negative ? Ratio() - by_size : by_size, true);
+  return in_type(p, b.negative ? Ratio() - by_size : by_size, true);
 }
 
 }  // namespace

@@ -8,14 +8,9 @@
 namespace assay::oracles {
 namespace {
 
-// The integer of the type that has these low bits.
-Scalar of_bits(const ElementPoint& p, Int bits) {
-  return type_of(p) == DType::u64 ? scalar_of_unsigned(static_cast<std::uint64_t>(bits)) : scalar(bits);
-}
-
 template <class F>
 Scalar combined(const ElementPoint& p) {
-  return of_bits(p, F()(p.x[0].as_integer(), p.x[1].as_integer()));
+  return fitted(p, Integer(F()(p.x[0].as_integer(), p.x[1].as_integer())));
 }
 
 }  // namespace

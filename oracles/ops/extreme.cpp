@@ -7,8 +7,6 @@
 namespace assay::oracles {
 namespace {
 
-bool is_nan(const Scalar& x) { return x.is == Scalar::Class::nan; }
-
 // `is_less` or its converse, of two numbers; false of NaN.
 template <bool is_maximum>
 bool beats(const Scalar& a, const Scalar& b) {

@@ -10,13 +10,15 @@
 namespace assay::oracles {
 namespace {
 
-bool is_nan(const ExactTap& tap) { return tap.value.is == Scalar::Class::nan; }
+bool has_nan(std::span<const ExactTap> taps) {
+  return std::ranges::any_of(taps, [](const ExactTap& tap) { return is_nan(tap.value); });
+}
 
 // The largest number, none where there is no number.
 const Scalar* maximum(const WindowPoint& p) {
   const ExactTap* most = nullptr;
   for (const ExactTap& tap : p.taps)
-    if (!is_nan(tap) && (!most || is_less(most->value, tap.value))) most = &tap;
+    if (!is_nan(tap.value) && (!most || is_less(most->value, tap.value))) most = &tap;
   return most ? &most->value : nullptr;
 }
 
@@ -26,7 +28,7 @@ Element largest(const WindowPoint& p) {
   if (!most) return is_float(p.dtype) ? one_of("W10", {infinity(true), lowest, nan()}) : exactly(lowest, p.dtype);
   const bool is_low = most->is == Scalar::Class::infinite && most->negative;
   const Scalar& best = is_low && p.reads("W10", "lowest") ? lowest : *most;
-  return std::ranges::any_of(p.taps, is_nan) ? one_of("W9", {nan(), best}) : exactly(best, p.dtype);
+  return has_nan(p.taps) ? one_of("W9", {nan(), best}) : exactly(best, p.dtype);
 }
 
 // Row-major, or column by column: within its plane or, as another reading has it, within the whole tensor (W12).
@@ -56,9 +58,9 @@ Element where(const WindowPoint& p) {
   if (most && ties_if_flushed(p, *most)) return unscored("flushed subnormals tie");
   std::vector<Scalar> places;
   for (const ExactTap& tap : p.taps)
-    if (is_nan(tap) || !is_less(tap.value, *most)) places.push_back(named(p, tap.at));
-  const bool has_nan = std::ranges::any_of(p.taps, is_nan);
-  if (has_nan || p.reads("W11", "any")) return one_of(has_nan ? "W9" : "W11", places);
+    if (is_nan(tap.value) || !is_less(tap.value, *most)) places.push_back(named(p, tap.at));
+  const bool is_unordered = has_nan(p.taps);
+  if (is_unordered || p.reads("W11", "any")) return one_of(is_unordered ? "W9" : "W11", places);
   return exactly(p.reads("W11", "last") ? places.back() : places.front(), DType::i64);
 }
 

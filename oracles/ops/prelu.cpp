@@ -13,9 +13,7 @@ const Oracle& prelu() {
     if (slope.is == Scalar::Class::nan) return slope;
     if (is_infinite(x) && slope.is_zero()) return one_of("E50", {nan(), Scalar()});
     if (is_infinite(x) || is_infinite(slope)) return infinity(!slope.negative);
-    const Ratio product = ratio(x) * slope.value();
-    if (!is_float(type_of(p))) return fitted(p, truncated(product));
-    return rounded_once(product);
+    return in_type(p, ratio(x) * slope.value());
   });
   return oracle;
 }

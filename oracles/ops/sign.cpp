@@ -6,11 +6,6 @@
 namespace assay::oracles {
 namespace {
 
-Scalar negated(Scalar x) {
-  x.negative = !x.negative;
-  return x;
-}
-
 // -x, of a number that is positive or negative.
 Scalar opposite(const ElementPoint& p) {
   const Scalar x = negated(p.x[0]);

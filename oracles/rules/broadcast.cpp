@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
+#include <utility>
 
 namespace assay::oracles {
 namespace {
@@ -27,6 +29,22 @@ bool is_per_channel(const Call& call, const Readings& readings) {
   return call.definition().constraint("chan") && readings.of("E10") != "numpy";
 }
 
+// Replaces strings by their ranks among all of them, which compare as the strings do, byte by byte.
+std::vector<Tensor> ranked(std::vector<Tensor> tensors) {
+  std::set<std::string> words;
+  const auto is_text = [](const Tensor& tensor) { return tensor.dtype() == DType::string; };
+  for (const Tensor& tensor : tensors)
+    if (is_text(tensor)) words.insert(tensor.as<std::string>().begin(), tensor.as<std::string>().end());
+  for (Tensor& tensor : tensors) {
+    if (!is_text(tensor)) continue;
+    Tensor ranks({DType::i64, tensor.shape()});
+    std::ranges::transform(std::as_const(tensor).as<std::string>(), ranks.as<Int>().begin(),
+                           [&](const std::string& each) { return std::distance(words.begin(), words.find(each)); });
+    tensor = std::move(ranks);
+  }
+  return tensors;
+}
+
 }  // namespace
 
 std::optional<Meeting> Meeting::of(const Call& call, const Readings& readings) {
@@ -36,12 +54,16 @@ std::optional<Meeting> Meeting::of(const Call& call, const Readings& readings) {
   std::size_t axes = 0;
   for (const Parameter& input : call.definition().inputs) {
     if (call.has(input.name)) axes = std::max(axes, call.shape(input.name).size());
-    if (is_per_channel(call, readings)) break;  // the output has the shape of X
+    // The output has the shape of X.
+    if (is_per_channel(call, readings) || call.definition().constraint("scalar") ||
+        call.definition().shaping == Shaping::one)
+      break;
   }
   out.shape_.assign(axes, 1);
   for (const Parameter& input : call.definition().inputs) {
     Placed& placed = out.inputs_.emplace_back();
-    if (!call.has(input.name)) continue;
+    const bool is_aside = call.definition().shaping == Shaping::one && out.inputs_.size() > 1;
+    if (!call.has(input.name) || is_aside) continue;
     placed.shape = call.shape(input.name);
     if (std::ranges::all_of(placed.shape, [](Int extent) { return extent == 1; })) placed.shape.clear();
     const bool is_second = is_limited && out.inputs_.size() == 2 && !placed.shape.empty();
@@ -75,6 +97,45 @@ Int Meeting::cell(std::size_t input, Int index) const {
   for (std::size_t i = 0; i < placed.shape.size(); ++i)
     cell = cell * placed.shape[i] + (placed.shape[i] == 1 ? 0 : at[placed.along[i]]);
   return cell;
+}
+
+std::string stored(const Tensor& tensor, Int index) {
+  if (tensor.dtype() != DType::string) return written(scalar(tensor, index), tensor.dtype());
+  return '"' + tensor.as<std::string>()[static_cast<std::size_t>(index)] + '"';
+}
+
+MetInputs::MetInputs(const Call& legal, const Operands& in, const Readings& readings)
+    : meeting_(Meeting::of(legal, readings).value()) {
+  std::vector<Tensor> stored;
+  for (const std::optional<Tensor>& operand : in)
+    if (operand) stored.push_back(*operand);
+  std::vector<Tensor> numbers = ranked(stored);
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (!in[i] || (i > 0 && legal.definition().shaping == Shaping::one)) continue;
+    const std::size_t next = given_.size();
+    given_.push_back({legal.definition().inputs[i].name, i, stored[next], Cells(std::move(numbers[next]))});
+  }
+}
+
+std::vector<Scalar> MetInputs::at(Int index) const {
+  std::vector<Scalar> x;
+  for (const Given& each : given_) x.push_back(each.cells.at(meeting_.cell(each.input, index)));
+  return x;
+}
+
+const std::string* MetInputs::word(Int index) const {
+  const Given& first = given_.front();
+  if (first.stored.dtype() != DType::string) return nullptr;
+  return &first.stored.as<std::string>()[static_cast<std::size_t>(meeting_.cell(first.input, index))];
+}
+
+std::vector<Tap> MetInputs::taps(Int index) const {
+  std::vector<Tap> all;
+  for (const Given& each : given_) {
+    const Int cell = meeting_.cell(each.input, index);
+    all.push_back({{stored(each.stored, cell)}, place(each.name, each.stored.shape(), cell)});
+  }
+  return all;
 }
 
 std::optional<Shape> shape_of_meeting(const Call& call, const Readings& readings) {

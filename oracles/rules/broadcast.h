@@ -2,6 +2,8 @@
 // Which elements of broadcast inputs make an element of the output (elementwise 2.1, 2.2).
 #pragma once
 
+#include "oracles/exact/enclosure.h"
+#include "oracles/exact/operands.h"
 #include "reference/call.h"
 #include "reference/rulings.h"
 
@@ -12,7 +14,7 @@ namespace assay::oracles {
 
 class Meeting {
  public:
-  // Of a legal call; none where a reading makes it illegal.
+  // Of a legal call; none where a reading makes it illegal. Of an operator of one data input the others do not count.
   static std::optional<Meeting> of(const Call& call, const Readings& readings);
 
   const Shape& shape() const { return shape_; }  // of the output
@@ -29,6 +31,32 @@ class Meeting {
   Shape shape_;
   std::vector<Placed> inputs_;
 };
+
+// The inputs that are there, element by element of the output. Strings stand as their ranks among all of them, which
+// compare as the strings do, byte by byte.
+class MetInputs {
+ public:
+  MetInputs(const Call& legal, const Operands& in, const Readings& readings);
+
+  const Shape& shape() const { return meeting_.shape(); }  // of the output
+  std::vector<Scalar> at(Int index) const;
+  // What the first input holds there, of strings; else null.
+  const std::string* word(Int index) const;
+  std::vector<Tap> taps(Int index) const;
+
+ private:
+  struct Given {
+    std::string name;
+    std::size_t input;  // in schema order
+    Tensor stored;
+    Cells cells;
+  };
+  Meeting meeting_;
+  std::vector<Given> given_;
+};
+
+// Writes an element as it is stored: a hexadecimal float, a decimal integer, a string in quotes.
+std::string stored(const Tensor& tensor, Int index);
 
 // Returns the shape of the output; none where a reading makes the call illegal.
 std::optional<Shape> shape_of_meeting(const Call& call, const Readings& readings);

@@ -39,6 +39,16 @@ bool is_near_overflow(const Scalar& value, const Format& format) {
 
 }  // namespace
 
+const Scalar* ElementPoint::find(std::string_view input) const {
+  std::size_t place = 0;
+  for (const Parameter& each : call.definition().inputs) {
+    const bool is_there = call.has(each.name);
+    if (each.name == input) return is_there ? &x[place] : nullptr;
+    place += is_there ? 1 : 0;
+  }
+  throw BrokenPromise("an input that the operator does not have");
+}
+
 Allowance flushing(const Element& element, const std::vector<Scalar>& operands, DType type) {
   Allowance flushed = beyond("subnormals flushed");
   flushed.flushes_output = true;
@@ -52,41 +62,16 @@ Allowance flushing(const Element& element, const std::vector<Scalar>& operands, 
 
 namespace {
 
-// Replaces strings by their ranks among all of them, which compare as the strings do, byte by byte.
-std::vector<Tensor> ranked(std::vector<Tensor> tensors) {
-  std::set<std::string> words;
-  const auto is_text = [](const Tensor& tensor) { return tensor.dtype() == DType::string; };
-  for (const Tensor& tensor : tensors)
-    if (is_text(tensor)) words.insert(tensor.as<std::string>().begin(), tensor.as<std::string>().end());
-  for (Tensor& tensor : tensors) {
-    if (!is_text(tensor)) continue;
-    Tensor ranks({DType::i64, tensor.shape()});
-    std::ranges::transform(std::as_const(tensor).as<std::string>(), ranks.as<Int>().begin(),
-                           [&](const std::string& each) { return std::distance(words.begin(), words.find(each)); });
-    tensor = std::move(ranks);
-  }
-  return tensors;
-}
-
-std::string stored(const Tensor& tensor, Int index) {
-  if (tensor.dtype() != DType::string) return written(scalar(tensor, index), tensor.dtype());
-  return '"' + tensor.as<std::string>()[static_cast<std::size_t>(index)] + '"';
-}
-
 class PointwiseAnswer final : public Answer {
  public:
   PointwiseAnswer(Rule rule, const Call& call, const Operands& in, const Readings& readings)
       : rule_(rule),
         call_(call),
         readings_(readings),
-        meeting_(Meeting::of(call, readings).value()),
-        dtype_(call.definition().type_of(call, call.definition().outputs.front())) {
-    for (const std::optional<Tensor>& operand : in)
-      if (operand) originals_.push_back(*operand);
-    for (Tensor& operand : ranked(originals_)) inputs_.emplace_back(std::move(operand));
-  }
+        inputs_(call, in, readings),
+        dtype_(call.definition().type_of(call, call.definition().outputs.front())) {}
 
-  Shape shape() const override { return meeting_.shape(); }
+  Shape shape() const override { return inputs_.shape(); }
   DType dtype() const override { return dtype_; }
 
   Element element(Int index) const override { return exactly(at(index), dtype()); }
@@ -94,35 +79,23 @@ class PointwiseAnswer final : public Answer {
   std::vector<Allowance> wider(Int index) const override {
     if (!is_float(type_read())) return {};
     if (!is_float(dtype())) return deciding_on_zeros(index);
-    std::vector<Allowance> all{flushing(element(index), operands_at(index), dtype())};
+    std::vector<Allowance> all{flushing(element(index), inputs_.at(index), dtype())};
     if (dtype() == DType::f64) all.push_back(in_single(index));
     return all;
   }
 
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all;
-    for (std::size_t i = 0; i < inputs_.size(); ++i)
-      all.push_back({{stored(originals_[i], meeting_.cell(i, index))},
-                     place(call_.definition().inputs[i].name, inputs_[i].shape(), meeting_.cell(i, index))});
-    return all;
-  }
+  std::vector<Tap> taps(Int index) const override { return inputs_.taps(index); }
 
  private:
-  DType type_read() const { return inputs_.front().tensor().dtype(); }
-  Scalar operand(std::size_t input, Int index) const { return inputs_[input].at(meeting_.cell(input, index)); }
-  std::vector<Scalar> operands_at(Int index) const {
-    std::vector<Scalar> x;
-    for (std::size_t i = 0; i < inputs_.size(); ++i) x.push_back(operand(i, index));
-    return x;
-  }
+  DType type_read() const { return call_.type(call_.definition().data().name).dtype; }
   Scalar at(Int index) const {
-    const std::vector<Scalar> x = operands_at(index);
+    const std::vector<Scalar> x = inputs_.at(index);
     return rule_({call_, readings_, x});
   }
 
   // Admits what hardware answers that reads subnormals as zeros, where that decides otherwise.
   std::vector<Allowance> deciding_on_zeros(Int index) const {
-    std::vector<Scalar> x = operands_at(index);
+    std::vector<Scalar> x = inputs_.at(index);
     for (Scalar& operand : x)
       if (operand.is_subnormal(format_of(type_read()))) operand = Scalar();
     const Scalar flushed = rule_({call_, readings_, x});
@@ -136,7 +109,7 @@ class PointwiseAnswer final : public Answer {
   Allowance in_single(Int index) const {
     const Format& single = format_of(DType::f32);
     std::vector<Scalar> x;
-    for (const Scalar& wide : operands_at(index)) x.push_back(wide.is_finite() ? rounded(ratio(wide), single) : wide);
+    for (const Scalar& wide : inputs_.at(index)) x.push_back(wide.is_finite() ? rounded(ratio(wide), single) : wide);
     Allowance out = beyond("f64 computed in f32");
     const Scalar value = rule_({call_, readings_, x}), right = at(index);
     out.may_overflow = value.is == Scalar::Class::infinite || is_near_overflow(value, single);
@@ -150,10 +123,8 @@ class PointwiseAnswer final : public Answer {
   Rule rule_;
   Call call_;
   Readings readings_;
-  Meeting meeting_;
+  MetInputs inputs_;
   DType dtype_;
-  std::vector<Tensor> originals_;
-  std::vector<Cells> inputs_;  // strings as their ranks
 };
 
 bool are_alike(const Element& a, const Element& b) {

@@ -20,8 +20,6 @@
 namespace assay::oracles {
 namespace {
 
-bool is_nan(const Scalar& value) { return value.is == Scalar::Class::nan; }
-
 // One selected element and where it stands; or, as the order is read, at any place of its equals.
 struct Pick {
   Scalar value;

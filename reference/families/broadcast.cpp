@@ -13,7 +13,7 @@ bool repeats(const Call& call) { return call.integer("broadcast") == 1; }
 bool is_single(const Shape& shape) { return volume(shape) == 1; }
 
 bool is_per_channel(const Call& call) { return call.definition().constraint("chan") != nullptr; }
-// Of a tensor that has no batch the first; -1 where there is no axis.
+// Returns the axis of the channels: of a vector its only one, -1 where there is no axis.
 Int channel_axis(const Call& call) { return std::min<Int>(1, std::ssize(shape_of(call, 0)) - 1); }
 
 // The axis of the first input at which the second one starts; negative counts from the end (E9).
@@ -128,7 +128,11 @@ Broadcast Broadcast::of(const Call& call) {
   const bool limited = is_limited(call) || is_per_channel(call);
   Broadcast out{limited ? shape_of(call, 0) : joined(call).value(), {}};
   const auto axes = static_cast<Int>(out.shape.size());
-  for (std::size_t i = 0; i < call.definition().inputs.size() && call.has(call.definition().inputs[i].name); ++i) {
+  for (std::size_t i = 0; i < call.definition().inputs.size(); ++i) {
+    if (!call.has(call.definition().inputs[i].name)) {
+      out.strides.emplace_back(out.shape.size(), 0);
+      continue;
+    }
     const Shape& input = shape_of(call, i);
     const bool is_placed = limited && i == 1 && (is_per_channel(call) || repeats(call)) && !is_single(input);
     const Int first = is_placed ? first_axis(call) : axes - static_cast<Int>(input.size());

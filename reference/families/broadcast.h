@@ -31,8 +31,9 @@ void same_shapes(Operator& op);
 
 // How the elements of the inputs meet in the output.
 struct Broadcast {
-  Shape shape;                // of the output
-  std::vector<Ints> strides;  // of each input along each axis of the output, in elements; 0 where it is read again
+  Shape shape;  // of the output
+  std::vector<Ints>
+      strides;  // of each input along each axis of the output, in elements; 0 where it is read again or absent
 
   static Broadcast of(const Call& call);
 
@@ -54,6 +55,10 @@ struct Broadcast {
     }
   }
   Int length() const { return shape.empty() ? 1 : shape.back(); }
+  // The element of an input that meets the i-th of a row.
+  std::size_t cell(std::size_t input, const Ints& offsets, Int i) const {
+    return static_cast<std::size_t>(offsets[input] + i * step(input));
+  }
   Int step(std::size_t input) const { return shape.empty() ? 0 : strides[input].back(); }
 };
 
@@ -70,13 +75,36 @@ Kernel folded(F f) {
         meet.for_each_row([&](Int out, const Ints& from) {
           for (Int i = 0; i < meet.length(); ++i) {
             T& held = to[static_cast<std::size_t>(out + i)];
-            const T next = read[static_cast<std::size_t>(from[input] + i * meet.step(input))];
+            const T next = read[meet.cell(input, from, i)];
             held = input == 0 ? next : f(held, next);
           }
         });
       }
     });
     return c;
+  };
+}
+
+// Returns the kernel of y[i] = f(the sum of the inputs at i, how many there are), of floats: summed in double, rounded
+// once.
+template <class F>
+Kernel summed(F f) {
+  return [f](const Call& call, Inputs in) {
+    const Broadcast meet = Broadcast::of(call);
+    const auto given = static_cast<std::size_t>(std::ranges::count_if(in, [](const Tensor* each) { return each; }));
+    std::vector<double> totals(static_cast<std::size_t>(volume(meet.shape)), -0.0);
+    Tensor y = Tensor::to_be_written({in[0]->dtype(), meet.shape});
+    for_float(y.dtype(), [&]<class T>() {
+      for (std::size_t input = 0; input < given; ++input) {
+        const std::span<const T> read = in[input]->as<T>();
+        meet.for_each_row([&](Int out, const Ints& from) {
+          for (Int i = 0; i < meet.length(); ++i)
+            totals[static_cast<std::size_t>(out + i)] += static_cast<double>(read[meet.cell(input, from, i)]);
+        });
+      }
+      std::ranges::transform(totals, y.as<T>().begin(), [&](double total) { return T(f(total, given)); });
+    });
+    return y;
   };
 }
 

@@ -49,7 +49,7 @@ void Errors::merge(const Errors& other) {
 }
 
 DType first_type(const Case& c) {
-  const auto first = c.node.inputs.find(c.definition().inputs.front().name);
+  const auto first = c.node.inputs.find(c.definition().data().name);
   return first == c.node.inputs.end() ? DType::f32 : first->second.type.dtype;
 }
 

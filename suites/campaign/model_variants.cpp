@@ -42,7 +42,7 @@ class Others {
   void put_weights() {
     const auto is_constant = [](const auto& source) { return source.second.initializer; };
     const bool makes_constant = std::ranges::none_of(c_.sources, is_constant);
-    const std::string& data = c_.definition().inputs.front().name;
+    const std::string& data = c_.definition().data().name;
     Case other = c_;
     for (auto& [input, source] : other.sources) source.initializer = makes_constant && input != data;
     add(Axis::weights, makes_constant ? "weights=constant" : "weights=inputs", std::move(other));

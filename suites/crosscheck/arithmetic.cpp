@@ -115,42 +115,35 @@ const std::vector<Pairing>& arithmetic() {
   const std::minus<> minus;
   const std::multiplies<> times;
   static const std::vector<Pairing> all{
-      {"Add",
-       pairing(widely(plus)),
-       pairing(on_integers([](auto a, auto b) { return (a ^ b) + 2 * (a & b); }, backwards(plus))),
-       {},
-       {},
-       {},
-       pairing(saturating(plus)),
-       "E17"},
-      {"Sub",
-       pairing(widely(minus)),
-       pairing(on_integers([](auto a, auto b) { return a + ~b + 1; }, [](auto a, auto b) { return a + -b; })),
-       {},
-       {},
-       {},
-       pairing(saturating(minus)),
-       "E17",
-       true},
-      {"Mul", pairing(widely(times)), pairing(widely(backwards(times))), {}, {}, {}, pairing(saturating(times)), "E17"},
-      {"Div",
-       pairing(widely(division)),
-       pairing([]<Number T>(T a, T b) { return long_division(a, b); }),
-       {},
-       {},
-       {},
-       pairing(saturating(division)),
-       "E16",
-       true},
-      {"PRelu",
-       pairing(widely(sloped)),
-       pairing([]<Number T>(T a, T b) { return a < T(0) ? widely(std::multiplies())(a, b) : a; }),
-       {},
-       {},
-       {},
-       pairing(saturating(sloped)),
-       "E17",
-       true},
+      {.op = "Add",
+       .direct = pairing(widely(plus)),
+       .roundabout = pairing(on_integers([](auto a, auto b) { return (a ^ b) + 2 * (a & b); }, backwards(plus))),
+       .saturating = pairing(saturating(plus)),
+       .overflow = "E17"},
+      {.op = "Sub",
+       .direct = pairing(widely(minus)),
+       .roundabout =
+           pairing(on_integers([](auto a, auto b) { return a + ~b + 1; }, [](auto a, auto b) { return a + -b; })),
+       .saturating = pairing(saturating(minus)),
+       .overflow = "E17",
+       .is_ordered = true},
+      {.op = "Mul",
+       .direct = pairing(widely(times)),
+       .roundabout = pairing(widely(backwards(times))),
+       .saturating = pairing(saturating(times)),
+       .overflow = "E17"},
+      {.op = "Div",
+       .direct = pairing(widely(division)),
+       .roundabout = pairing([]<Number T>(T a, T b) { return long_division(a, b); }),
+       .saturating = pairing(saturating(division)),
+       .overflow = "E16",
+       .is_ordered = true},
+      {.op = "PRelu",
+       .direct = pairing(widely(sloped)),
+       .roundabout = pairing([]<Number T>(T a, T b) { return a < T(0) ? widely(std::multiplies())(a, b) : a; }),
+       .saturating = pairing(saturating(sloped)),
+       .overflow = "E17",
+       .is_ordered = true},
       {"BitwiseAnd", pairing(on_bits(std::bit_and())), pairing(on_bits([](auto a, auto b) { return ~(~a | ~b); }))},
       {"BitwiseOr", pairing(on_bits(std::bit_or())), pairing(on_bits([](auto a, auto b) { return ~(~a & ~b); }))},
       {"BitwiseXor", pairing(on_bits(std::bit_xor())),
@@ -163,10 +156,9 @@ const std::vector<Pairing>& arithmetic() {
 enum class Order { forwards, backwards, in_pairs };
 
 template <class F>
-Kernel folding(F f, Order order, std::size_t most = 8) {
+Kernel folding(F f, Order order = Order::forwards) {
   return [=](const Call& call, Inputs in) {
     std::vector<Tensor> all = all_written_out(call, in, Laying::right);
-    all.resize(std::min(all.size(), most));
     if (order == Order::backwards) std::ranges::reverse(all);
     const auto meet = [&](Tensor& a, const Tensor& b) {
       for_number(a.dtype(), [&]<class T>() {
@@ -180,38 +172,39 @@ Kernel folding(F f, Order order, std::size_t most = 8) {
   };
 }
 
+// Keeps NaN, else what is not beaten.
+template <class F>
+auto spreading_nan(F is_beaten) {
+  return [=](auto a, auto b) { return a != a ? a : b != b || is_beaten(a, b) ? b : a; };
+}
+
 template <class F>
 std::vector<Way> extreme_ways(F is_beaten) {
-  const auto spreading = [=](auto a, auto b) { return a != a ? a : b != b || is_beaten(a, b) ? b : a; };
+  const auto spreading = spreading_nan(is_beaten);
   const auto dropping = [=](auto a, auto b) { return a != a || is_beaten(a, b) ? b : a; };
   const auto second = [=](auto a, auto b) { return is_beaten(b, a) ? a : b; };
   const auto first = [=](auto a, auto b) { return is_beaten(a, b) ? b : a; };
-  return {
-      {{"sequential", Level::L2, "inputs written out, then taken one after the other"},
-       folding(spreading, Order::forwards)},
-      {{"from-the-last", Level::L2, "from the last input to the first"}, folding(spreading, Order::backwards)},
-      {{"in-pairs", Level::L2, "two and two, as a tree"}, folding(spreading, Order::in_pairs)},
-      {{"drops-nan", Level::L2, "NaN loses against any number", "E3", "number"}, folding(dropping, Order::forwards)},
-      {{"keeps-second", Level::L2, "where a comparison fails the second operand", "E3", "second"},
-       folding(second, Order::forwards)},
-      {{"keeps-first", Level::L2, "where a comparison fails the first operand", "E3", "first"},
-       folding(first, Order::forwards)}};
+  return {{{"sequential", Level::L2, "inputs written out, then taken one after the other"}, folding(spreading)},
+          {{"from-the-last", Level::L2, "from the last input to the first"}, folding(spreading, Order::backwards)},
+          {{"in-pairs", Level::L2, "two and two, as a tree"}, folding(spreading, Order::in_pairs)},
+          {{"drops-nan", Level::L2, "NaN loses against any number", "E3", "number"}, folding(dropping)},
+          {{"keeps-second", Level::L2, "where a comparison fails the second operand", "E3", "second"}, folding(second)},
+          {{"keeps-first", Level::L2, "where a comparison fails the first operand", "E3", "first"}, folding(first)}};
 }
 
 const auto is_smaller = [](auto a, auto b) { return a < b; };
 const auto is_larger = [](auto a, auto b) { return b < a; };
 
-// As processors without 64-bit comparisons do it that take the lower halves for signed numbers as well.
+// Compares 64-bit integers half by half, the lower ones as signed numbers too, as some vector units are made to.
 template <class F>
 auto by_signed_halves(F is_beaten) {
-  return [=]<Number T>(T a, T b) -> T {
-    const auto key = [](T x) {
-      if constexpr (sizeof(T) == 8 && std::is_integral_v<T>)
-        return std::pair(x >> 32, static_cast<std::int32_t>(x));
-      else
-        return x;
-    };
-    return a != a ? a : b != b || is_beaten(key(a), key(b)) ? b : a;
+  return [=]<Number T>(T a, T b) {
+    if constexpr (sizeof(T) == 8 && std::is_integral_v<T>) {
+      const auto halves = [](T x) { return std::pair(x >> 32, static_cast<std::int32_t>(x)); };
+      return is_beaten(halves(a), halves(b));
+    } else {
+      return is_beaten(a, b);
+    }
   };
 }
 
@@ -233,11 +226,14 @@ std::vector<Bug> variadic_bugs(const Operator& op) {
                }};
   };
   Bug halves{{lower(op.name()) + "-signs-halves", op.name(), "the lower halves of integers are compared as signed"},
-             op.name() == "Max" ? folding(by_signed_halves(is_smaller), Order::forwards)
-                                : folding(by_signed_halves(is_larger), Order::forwards)};
+             op.name() == "Max" ? folding(spreading_nan(by_signed_halves(is_smaller)))
+                                : folding(spreading_nan(by_signed_halves(is_larger)))};
   halves.mutant.types = {DType::i64, DType::u64};
-  return {std::move(halves), reading("reads-one", "only the first input is read", 1),
-          reading("reads-two", "only two inputs are read", 2), reading("reads-seven", "only seven inputs are read", 7)};
+  std::vector<Bug> bugs{reading("reads-one", "only the first input is read", 1),
+                        reading("reads-two", "only two inputs are read", 2),
+                        reading("reads-seven", "only seven inputs are read", 7)};
+  if (op.versions().back().ruling("E3")) bugs.push_back(std::move(halves));
+  return bugs;
 }
 
 // By a division or a multiplication with a power of two, as long as there is one.

@@ -167,10 +167,12 @@ std::vector<Bug> broadcast_bugs(const Operator& op) {
   const auto bug = [&](const char* name, const char* description, Kernel kernel) {
     return Bug{{lower(op.name()) + "-" + name, op.name(), description}, std::move(kernel)};
   };
-  std::vector<Bug> bugs{
-      bug("reads-by-flat-index", "the last input is read as one long row, over and over", laid(Laying::by_flat_index)),
-      bug("repeats-first-operand", "the last input is read as its first element", laid(Laying::first_everywhere)),
-      bug("aligns-left", "the axes of the last input are matched from the left", laid(Laying::from_the_left))};
+  std::vector<Bug> bugs;
+  if (!op.versions().back().constraint("same"))  // else no input is read twice
+    bugs = {bug("reads-by-flat-index", "the last input is read as one long row, over and over",
+                laid(Laying::by_flat_index)),
+            bug("repeats-first-operand", "the last input is read as its first element", laid(Laying::first_everywhere)),
+            bug("aligns-left", "the axes of the last input are matched from the left", laid(Laying::from_the_left))};
   std::ranges::move(arithmetic_bugs(op), std::back_inserter(bugs));
   const Pairing* const known = pairing_of(op.name());
   if (known && known->is_ordered)

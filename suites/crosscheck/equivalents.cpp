@@ -40,6 +40,11 @@ constexpr auto all = std::to_array<Equivalent>({
     {"max-aligns-left", "Max", 8, no_broadcast},
     {"min-reads-by-flat-index", "Min", 8, no_broadcast},
     {"min-aligns-left", "Min", 8, no_broadcast},
+    {"sum-reads-by-flat-index", "Sum", 8, no_broadcast},
+    {"sum-aligns-left", "Sum", 8, no_broadcast},
+    {"mean-reads-by-flat-index", "Mean", 8, no_broadcast},
+    {"mean-aligns-left", "Mean", 8, no_broadcast},
+    {"cast-cuts-bits", "Cast", 13, no_bf16},
     {"reshape-always-copies", "Reshape", 14, "there is no allowzero, 0 always copies"},
 });
 

@@ -11,7 +11,7 @@ std::vector<std::pair<Subject, std::uint64_t>> syllabus(std::string_view op, std
   std::vector<std::pair<Subject, std::uint64_t>> list;
   for (std::size_t i = 0; i < count; ++i) {
     const Definition& definition = *versions[i % versions.size()];
-    const std::vector<DType>& types = definition.types_of(definition.inputs.front().type);
+    const std::vector<DType>& types = definition.types_of(definition.data().type);
     const std::size_t turn = i / versions.size();
     list.push_back({{&definition, types[turn % types.size()]}, turn / types.size()});
   }

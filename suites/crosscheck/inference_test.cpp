@@ -137,9 +137,12 @@ Shape at_least_zero(Shape shape) {
   return shape;
 }
 
-// The schemas of the first opsets that say nothing of their outputs: those with the hint of that time.
+// The schemas of the first opsets that say nothing of their outputs: those with the hint of that time, or whose type a
+// word names.
 bool has_no_inference(const OpVersion& version) {
-  return find_definition(version)->attribute("consumed_inputs") != nullptr;
+  const Definition& definition = *find_definition(version);
+  const AttributeSpec* const named = definition.attribute(definition.outputs.front().typed_by);
+  return definition.attribute("consumed_inputs") || (named && named->kind == AttributeSpec::Kind::text);
 }
 
 // Makes the inputs constants that the call reads: of others inference knows nothing.

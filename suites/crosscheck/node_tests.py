@@ -16,6 +16,14 @@ import onnx
 from onnx.backend.test.loader import load_model_tests
 
 
+STRING = onnx.TensorProto.STRING
+INPUTS = {*range(1, 14), onnx.TensorProto.BFLOAT16}  # what dtypes.def has: no complex numbers, nothing of 8 bits or less
+
+
+def type_of(value):
+    return value.type.tensor_type.elem_type if value.type.HasField("tensor_type") else None
+
+
 def proto(value, info):
     if isinstance(value, onnx.TensorProto):
         return value
@@ -32,8 +40,10 @@ def write_set(folder, model, inputs, outputs):
 def main(folder, operators, others):
     folder = pathlib.Path(folder)
     for case in load_model_tests(kind="node"):
-        nodes = case.model.graph.node
-        is_wanted = len(nodes) == 1 and nodes[0].domain in ("", "ai.onnx") and nodes[0].op_type in operators
+        nodes, graph = case.model.graph.node, case.model.graph
+        has_types = all(type_of(value) in INPUTS for value in graph.input) and all(
+            type_of(value) in INPUTS - {STRING} for value in graph.output)
+        is_wanted = len(nodes) == 1 and nodes[0].domain in ("", "ai.onnx") and nodes[0].op_type in operators and has_types
         if not is_wanted and not others:
             continue
         target = folder / case.name

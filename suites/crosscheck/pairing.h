@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the third hands of operators with several inputs share: inputs written out at every element of the output, and a
-// function of two elements that becomes a kernel.
+// Writes inputs out at every element of the output, and makes a kernel of a function of two elements: shared by the
+// third hands of operators with several inputs.
 #pragma once
 
 #include "suites/crosscheck/family.h"
@@ -49,5 +49,8 @@ struct Pairing {
 const Pairing* arithmetic_of(const std::string& op);
 std::vector<Way> arithmetic_ways(const std::string& op);
 std::vector<Bug> arithmetic_bugs(const Operator& op);
+// Of operators whose operands differ in type or in role.
+std::vector<Way> operand_ways(const std::string& op);
+std::vector<Bug> operand_bugs(const std::string& op);
 
 }  // namespace assay::crosscheck

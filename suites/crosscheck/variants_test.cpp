@@ -196,7 +196,9 @@ TEST_CASE("Another admissible reading is contested by its name, never a breach",
 TEST_CASE("The reference kernel and the sequential variant agree in shape and bits on exact data", "[variants]") {
   for (const auto& [subject, index] : syllabus("", 2'000)) {
     // Functions of two libraries need not round alike.
-    if (subject.definition->shaping == Shaping::one && !subject.definition->ruling("E2")) continue;
+    const bool is_function = subject.definition->shaping == Shaping::one || subject.definition->attribute("alpha");
+    if (is_function && !subject.definition->ruling("E2")) continue;
+    if (subject.definition->ruling("E24")) continue;  // what does not fit may be anything
     const Exam exam(over_exact_data(generators::legal(*subject.definition, subject.type, seed + 2, index)));
     const oracles::Outcome reference = exam.answer(subject.definition->kernel);
     const oracles::Outcome sequential = exam.answer(*variant("sequential", subject.definition->version));

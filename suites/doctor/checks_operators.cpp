@@ -23,7 +23,7 @@ constexpr std::size_t most_broken = 2;  // each may cost the time limit
 
 // The smallest plain case of a version among a few of each type that the worker declares to take, float32 first.
 std::vector<Case> tiny_cases(const Definition& definition, const Description& worker) {
-  std::vector<DType> types = definition.types_of(definition.inputs.front().type);
+  std::vector<DType> types = definition.types_of(definition.data().type);
   std::ranges::stable_partition(types, [](DType type) { return type == DType::f32; });
   std::vector<Case> all;
   for (const DType type : types) {

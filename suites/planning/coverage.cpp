@@ -22,7 +22,7 @@ bool overflows(const Definition& definition) {
 }
 
 bool has_float(const Definition& definition) {
-  return std::ranges::any_of(definition.types_of(definition.inputs.front().type), is_float);
+  return std::ranges::any_of(definition.types_of(definition.data().type), is_float);
 }
 
 // The rulings with several readings that legal cases of ordinary data may differ in.
@@ -69,7 +69,11 @@ bool is_contested_window(const CoverageValue& b) {
 // `a` is a class.
 bool is_class_possible(const Definition& definition, const std::string& a, const CoverageValue& b) {
   if (generators::family_of(definition).is_degenerate(b)) return a == "valid-degenerate" || a == "nonfinite";
-  if (a == "nonfinite" && b.dimension.starts_with("type ") && b.dimension == "type " + definition.inputs.front().type)
+  const std::string& type = definition.data().type;
+  const bool has_other_floats = std::ranges::any_of(definition.inputs, [&](const Parameter& each) {
+    return each.type != type && std::ranges::any_of(definition.types_of(each.type), is_float);
+  });
+  if (a == "nonfinite" && !has_other_floats && b.dimension.starts_with("type ") && b.dimension == "type " + type)
     return is_float(*dtype_named(b.value));
   if (a == "valid-contested" && b.value == "within the kernel" && contests_only_windows(definition) &&
       !definition.ruling("A1") && definition.attribute("ceil_mode") == nullptr)

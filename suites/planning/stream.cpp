@@ -46,7 +46,7 @@ constexpr std::uint64_t mixed_turn = 4;
 
 void mix_constants(Case& c, std::uint64_t seed) {
   Generator coin(seed);
-  const std::string& first = c.definition().inputs.front().name;
+  const std::string& first = c.definition().data().name;
   for (auto& [name, source] : c.sources)
     if (name != first) source.initializer = coin.below(2) == 1;
 }
@@ -81,7 +81,7 @@ Stream::State::State(const Selection& selection, std::uint64_t asked)
     for (const Definition& definition : op->versions()) {
       if (!selection.admits(definition)) continue;
       const std::vector<std::string> breakable = generators::breakable(definition);
-      std::vector<DType> types = definition.types_of(definition.inputs.front().type);
+      std::vector<DType> types = definition.types_of(definition.data().type);
       std::erase_if(types, [&](DType type) { return !selection.admits(definition, type); });
       for (std::size_t i = 0; i < types.size(); ++i)
         shares.push_back({&definition, types[i], breakable, i, types.size()});

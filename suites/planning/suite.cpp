@@ -61,13 +61,11 @@ std::string content(const std::filesystem::path& path) {
 }
 
 // The type variable every input of these operators shares is that of the first input.
-const std::vector<DType>& types_of(const Definition& definition) {
-  return definition.types_of(definition.inputs.front().type);
-}
+const std::vector<DType>& types_of(const Definition& definition) { return definition.types_of(definition.data().type); }
 
 DType type_of(const Case& c) {
   const Definition& definition = c.definition();
-  const auto first = c.node.inputs.find(definition.inputs.front().name);
+  const auto first = c.node.inputs.find(definition.data().name);
   return first == c.node.inputs.end() ? types_of(definition).front() : first->second.type.dtype;
 }
 

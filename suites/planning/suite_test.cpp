@@ -170,7 +170,7 @@ TEST_CASE("a selection is exactly that part of the whole suite", "[suite]") {
       std::vector<std::string> part, expected;
       for (const SuiteCase& p : plan("suites", request).cases) part.push_back(p.line + p.origin);
       for (const SuiteCase& p : all.cases) {
-        const auto first = p.c.node.inputs.find(p.c.definition().inputs.front().name);
+        const auto first = p.c.node.inputs.find(p.c.definition().data().name);
         const bool has_type = selection.types.empty() ||
                               (first != p.c.node.inputs.end() && selection.types.contains(first->second.type.dtype));
         if (selection.admits(p.c.definition()) && has_type) expected.push_back(p.line + p.origin);

@@ -18,7 +18,7 @@ std::vector<std::vector<Ground>> grounds(const Selection& selection) {
   for (const Operator* op : operators()) {
     std::vector<Ground> own;
     for (const Definition& definition : op->versions())
-      for (const DType type : definition.types_of(definition.inputs.front().type))
+      for (const DType type : definition.types_of(definition.data().type))
         if (is_float(type) && oracles::oracle_of(definition.version).rounds && selection.admits(definition, type))
           own.push_back({&definition, type});
     if (!own.empty()) all.push_back(std::move(own));

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exact answers of Cast and CastLike: a number that is rounded once, truncated, or cut to the bits there are. What
+// the text leaves open is not scored: numbers out of range (E24), and strings that are no literal (E32).
+#include "oracles/exact/literal.h"
+#include "oracles/families/elementwise.h"
+#include "oracles/judging/finding.h"
+#include "reference/operator.h"
+
+namespace assay::oracles {
+namespace {
+
+Literal source_of(const ElementPoint& p) {
+  if (p.word) return read_literal(*p.word);
+  if (!p.x[0].is_finite()) return {{}, p.x[0]};
+  return {ratio(p.x[0]), {}};
+}
+
+// What comes of rounding to another format first.
+std::vector<Allowance> rounded_twice(const Ratio& value, DType type) {
+  std::vector<Allowance> all;
+  for (const DType first : {DType::f32, DType::f64}) {
+    if (first == type) continue;
+    const Scalar near = rounded(value, format_of(first));
+    const Scalar twice = near.is_finite() ? rounded(ratio(near), format_of(type)) : near;
+    all.push_back(beyond("double rounding through " + std::string(name(first))));
+    const Scalar once = rounded(value, format_of(type));  // what lies between is no less accurate
+    all.back().range = Interval{std::min(once, twice, is_less), std::max(once, twice, is_less)};
+  }
+  return all;
+}
+
+ElementValue to_float(const ElementPoint& p, const Literal& of) {
+  if (of.special) return *of.special;
+  Evaluation out{.argument = {}, .of = {}};
+  out.value = *of.number;
+  if (p.call.type("input").dtype != type_of(p))
+    out.others = [value = *of.number, type = type_of(p)] { return rounded_twice(value, type); };
+  return out;
+}
+
+// Towards zero, or to the nearest integer by other readings (E23).
+Integer whole_of(const ElementPoint& p, const Ratio& value) {
+  const bool goes_to_even = p.reads("E23", "nearest-even");
+  if (!goes_to_even && !p.reads("E23", "nearest-away")) return truncated(value);
+  const Integer low = truncated(abs(value));
+  const auto beside = abs(value) <=> Ratio{{2 * low + 1, -1}, 1};
+  const bool goes_up = beside > 0 || (beside == 0 && (!goes_to_even || low % 2 == 1));
+  const Integer size = low + (goes_up ? 1 : 0);
+  return value < Ratio() ? -size : size;
+}
+
+ElementValue to_integer(const ElementPoint& p, const Literal& of) {
+  if (of.special) return unscored("what is no number may become any integer (E24)");
+  const DType from = p.call.type("input").dtype;
+  if (p.word && p.word->find_first_of(".eE") != std::string::npos)
+    return unscored("a literal with a fraction or an exponent may become any integer (E32)");
+  const bool keeps_bits = is_integer(from) || from == DType::boolean;
+  const Integer whole = whole_of(p, *of.number);
+  if (!keeps_bits && !fits(type_of(p), whole)) return unscored("a number out of range may become any integer (E24)");
+  return p.reads("E27", "saturate") ? saturated(type_of(p), whole) : wrapped(type_of(p), whole);
+}
+
+ElementValue to_bool(const ElementPoint& p, const Literal& of) {
+  if (p.word && p.reads("E32", "non-empty")) return truth(!p.word->empty());
+  if (of.special) return truth(true);
+  if (p.reads("E28", "low-bit")) return truth(truncated(abs(*of.number)) % 2 == 1);
+  const bool is_subnormal =
+      !p.word && is_float(p.call.type("input").dtype) && p.x[0].is_subnormal(format_of(p.call.type("input").dtype));
+  if (!is_subnormal) return truth(!of.number->is_zero());
+  Evaluation out{.argument = {}, .of = {}};
+  out.whole = Evaluation::Whole{truth(true), {truth(true), truth(true)}};
+  out.others = [] {
+    std::vector<Allowance> all{beyond("subnormals flushed")};
+    all.back().range = Interval{truth(false), truth(false)};
+    return all;
+  };
+  return out;
+}
+
+ElementValue converted(const ElementPoint& p) {
+  const Literal of = source_of(p);
+  if (!of.number && !of.special) return unscored("a string that is no number may become anything (E32)");
+  const DType type = type_of(p);
+  return is_float(type) ? to_float(p, of) : type == DType::boolean ? to_bool(p, of) : to_integer(p, of);
+}
+
+const Oracle& conversion() {
+  static const Oracle oracle = elementwise(converted, {.narrows_f64 = false});
+  return oracle;
+}
+
+}  // namespace
+
+const Oracle& cast() { return conversion(); }
+const Oracle& cast_like() { return conversion(); }
+
+}  // namespace assay::oracles

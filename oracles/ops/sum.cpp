@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exact answers of Sum and Mean: sums of one term per input, in any order (numerics 2.3, 2.8).
+#include "oracles/exact/dot.h"
+#include "oracles/families/elementwise.h"
+#include "oracles/rules/broadcast.h"
+#include "oracles/rules/rules.h"
+#include "reference/operator.h"
+
+#include <algorithm>
+
+namespace assay::oracles {
+namespace {
+
+class SumAnswer final : public Answer {
+ public:
+  SumAnswer(const Call& call, const Operands& in, const Readings& readings, const Arithmetic& declared, bool averages)
+      : inputs_(call, in, readings), dtype_(in.front()->dtype()), declared_(declared), averages_(averages) {}
+
+  Shape shape() const override { return inputs_.shape(); }
+  DType dtype() const override { return dtype_; }
+  Element element(Int index) const override { return enclose(dot(index), dtype_); }
+  Element defined(Int index) const override { return enclose(dot(index), dtype_, Summing::definition); }
+  std::vector<Allowance> wider(Int index) const override {
+    std::vector<Allowance> all = widen(dot(index), dtype_, declared_);
+    if (dtype_ == DType::f64 && overflows_f32(inputs_.at(index))) {  // which turns an infinity into NaN
+      all.push_back(beyond("f64 computed in f32"));
+      all.back().blurs_nonfinite = true;
+    }
+    return all;
+  }
+  std::vector<Tap> taps(Int index) const override { return inputs_.taps(index); }
+
+ private:
+  static bool overflows_f32(const std::vector<Scalar>& x) {
+    const Ratio least{Dyadic::power_of_two(125), 1};
+    return std::ranges::any_of(x, [&](const Scalar& each) { return each.is_finite() && least <= abs(ratio(each)); });
+  }
+
+  Dot dot(Int index) const {
+    Dot sum;
+    for (const Scalar& x : inputs_.at(index)) sum.terms.push_back({x, std::nullopt});
+    sum.averaged = averages_;
+    sum.divisor = averages_ ? std::ssize(sum.terms) : 1;
+    return sum;
+  }
+
+  MetInputs inputs_;
+  DType dtype_;
+  Arithmetic declared_;
+  bool averages_;
+};
+
+template <bool averages>
+Answers answer(const Call& call, const Operands& in, const Readings& readings, const Arithmetic& declared) {
+  return Answers(std::make_unique<SumAnswer>(call, in, readings, declared, averages));
+}
+
+std::vector<std::string> touched(const Call&, const Operands*) { return {}; }
+
+}  // namespace
+
+const Oracle& sum() {
+  static const Oracle oracle{answer<false>, shape_of_meeting, touched, false};
+  return oracle;
+}
+
+const Oracle& mean() {
+  static const Oracle oracle{answer<true>, shape_of_meeting, touched, false};
+  return oracle;
+}
+
+}  // namespace assay::oracles
