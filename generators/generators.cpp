@@ -68,7 +68,13 @@ bool is_mode(const Definition& definition, const AttributeSpec& spec) {
 bool takes_no_mode(Case& c) {
   for (const AttributeSpec& spec : c.definition().attributes) {
     if (!is_mode(c.definition(), spec)) continue;
-    if (chance(50)) return c.node.attributes.erase(spec.name) > 0;
+    if (chance(50)) {  // which floats may not do without
+      for (auto& [name, source] : c.sources) {
+        c.node.inputs.at(name).type.dtype = DType::f32;
+        source.recipe = {"small", "1"};
+      }
+      return c.node.attributes.erase(spec.name) > 0;
+    }
     c.node.attribute(spec.name, Attribute(pick<Int>({2, -1})));
     return true;
   }

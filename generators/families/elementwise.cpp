@@ -42,7 +42,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   }
   for (const AttributeSpec& spec : definition.attributes) draw_attribute(c.node, definition, spec);
   const Parameter& output = definition.outputs.front();
-  if (!output.typed_by.empty() && type != DType::string && chance(12))  // to the type that it has
+  if (!output.typed_by.empty() && type != DType::string && chance(20))  // to the type that it has
     name_type(c.node, *definition.attribute(output.typed_by), type);
   return c;
 }
@@ -149,7 +149,7 @@ static Recipe draw_cast(DType type) {
                         std::vector<std::string>{"1", "-128", "007", "255", "0", "42", "-1"},
                         std::vector<std::string>{"16777217", "0.1", "1.00048828125000000001", "-2.5e3", "65519.99"}}));
   if (!is_float(type) || chance(35)) return draw_selection_fill(type);
-  return seeded(pick({"normal", "quarter", "astray", "around40", "small", "probe", "special"}));
+  return seeded(pick({"normal", "quarter", "astray", "around40", "small", "probe", "special", "special"}));
 }
 
 Recipe draw_data(const Definition& definition, DType type) {

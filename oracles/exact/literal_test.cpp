@@ -23,7 +23,8 @@ TEST_CASE("Literal: words, and what is none", "[literal]") {
   CHECK(read_literal("NaN").special->is == Scalar::Class::nan);
   CHECK(read_literal("+INF").special->is == Scalar::Class::infinite);
   CHECK(read_literal("-inf").special->negative);
-  for (const std::string_view none : {"", "+", ".", "1e", "1e+", "1,5", " 1", "0x10", "1_000", "+nan", "Infinity", "--1"}) {
+  for (const std::string_view none :
+       {"", "+", ".", "1e", "1e+", "1,5", " 1", "0x10", "1_000", "+nan", "Infinity", "--1"}) {
     INFO(none);
     CHECK_FALSE(read_literal(none).number);
     CHECK_FALSE(read_literal(none).special);

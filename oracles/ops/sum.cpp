@@ -22,10 +22,8 @@ class SumAnswer final : public Answer {
   Element defined(Int index) const override { return enclose(dot(index), dtype_, Summing::definition); }
   std::vector<Allowance> wider(Int index) const override {
     std::vector<Allowance> all = widen(dot(index), dtype_, declared_);
-    if (dtype_ == DType::f64 && overflows_f32(inputs_.at(index))) {  // which turns an infinity into NaN
-      all.push_back(beyond("f64 computed in f32"));
-      all.back().blurs_nonfinite = true;
-    }
+    const bool may_cancel = dtype_ == DType::f64 && overflows_f32(inputs_.at(index));  // an infinity becomes NaN
+    if (may_cancel) all.push_back(beyond("f64 computed in f32")), all.back().blurs_nonfinite = true;
     return all;
   }
   std::vector<Tap> taps(Int index) const override { return inputs_.taps(index); }
@@ -55,17 +53,15 @@ Answers answer(const Call& call, const Operands& in, const Readings& readings, c
   return Answers(std::make_unique<SumAnswer>(call, in, readings, declared, averages));
 }
 
-std::vector<std::string> touched(const Call&, const Operands*) { return {}; }
-
 }  // namespace
 
 const Oracle& sum() {
-  static const Oracle oracle{answer<false>, shape_of_meeting, touched, false};
+  static const Oracle oracle = with_touched({answer<false>, shape_of_meeting, {}});
   return oracle;
 }
 
 const Oracle& mean() {
-  static const Oracle oracle{answer<true>, shape_of_meeting, touched, false};
+  static const Oracle oracle = with_touched({answer<true>, shape_of_meeting, {}});
   return oracle;
 }
 

@@ -25,7 +25,7 @@ T remainder(T a, T b, bool truncates) {
 }
 
 bool truncates_floats(const Call& call) {
-  return !is_float(call.type("A").dtype) || call.integer("fmod") == 1;
+  return !is_float(call.type("A").dtype) || call.integer("fmod") != 0;
 }
 
 }  // namespace

@@ -11,16 +11,13 @@ namespace {
 // clang-format off
 Operator added_up(const char* name, const char* output) {
   return Operator(name)
-      .variadic("data", "T").output(output, "T")
-      .rulings({"A26", "A29"})
+      .variadic("data", "T").output(output, "T").rulings({"A26", "A29"})
       .since(1)
       .type("T", types::all_float_types()).with(same_shapes).with(consumed_inputs)
-      .since(6, "consumed_inputs is gone")
-      .with(without_consumed_inputs)
+      .since(6, "consumed_inputs is gone").with(without_consumed_inputs)
       .since(8, "shapes are broadcast as numpy does")
       .without("same").with(multidirectional_broadcast)
-      .since(13, "T admits bfloat16")
-      .type("T", types::all_float_types_ir4())
+      .since(13, "T admits bfloat16").type("T", types::all_float_types_ir4())
       .shaping(Shaping::broadcast).infer(broadcast_types);
 }
 

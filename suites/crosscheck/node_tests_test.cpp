@@ -138,7 +138,8 @@ Tensor with_element_negated(Tensor tensor, Int index) {
     else if constexpr (std::is_integral_v<T>)
       element = static_cast<T>(element ^ (sizeof(T) > 2 ? 0x800000 : 0x40));
     else
-      element = T(-static_cast<double>(element) - 1.3125);  // no usual answer is its own
+      element =
+          element != element ? T(1.3125) : T(-static_cast<double>(element) - 1.3125);  // no usual answer is its own
   });
   return tensor;
 }
