@@ -55,8 +55,8 @@ struct Element {
   Allowance asked;                // L2
   std::string nan_admitted;       // id of the set ruling that also admits NaN here: A14, A21
   std::vector<Scalar> options;    // of one_of
-  std::string chosen_by;          // of one_of: the ruling that admits them; a set names them in this order
-  std::string reason;             // why unscored
+  std::string chosen_by;  // the ruling that admits one_of, in the order of a set, or anything: unscored, undefined
+  std::string reason;     // why unscored
 };
 
 // One product of the exact sum, for a certificate: `factors` as stored, in hexadecimal.

@@ -158,6 +158,7 @@ struct Judge::State {
   Verdict judge_legal(const Outcome& outcome) const;
   Verdict judge_near_miss(const Outcome& outcome) const;
   Verdict judge_refusal(const Outcome& outcome) const;
+  std::string undefined_element() const;
   bool is_vacuous(AnswerCache& sheet, const Variety& variety) const;
 };
 
@@ -429,8 +430,25 @@ Verdict Judge::State::judge_near_miss(const Outcome& outcome) const {
 
 // Weighs a refusal against the readings, as a value is: one that makes the model illegal or its output empty excuses
 // it.
+// Says why, where the text leaves an element of an output open; else nothing. Only operators on elements have such.
+std::string Judge::State::undefined_element() const {
+  const Shaping shaping = call.definition().shaping;
+  if (shaping != Shaping::one && shaping != Shaping::broadcast) return "";
+  for (const Operands& operands : sets)
+    for (const std::unique_ptr<Answer>& answer : oracle().answer(call, operands, {}, judgement.arithmetic)) {
+      if (!answer) continue;
+      for (Int i = 0, count = volume(answer->shape()); i < count; ++i) {
+        const Element element = answer->element(i);
+        if (element.kind == Kind::unscored && !element.chosen_by.empty()) return element.reason;
+      }
+    }
+  return "";
+}
+
 Verdict Judge::State::judge_refusal(const Outcome& outcome) const {
   if (!is_legal()) return verdict(oracles::State::pass, "refused", outcome.because);
+  if (const std::string why = undefined_element(); !why.empty())
+    return verdict(oracles::State::unscored, "undefined", why);
   const auto is_empty = [&](const Readings& readings) {
     const std::optional<Shape> shape = oracle().shape(call, readings);
     return !shape || volume(*shape) == 0;

@@ -21,7 +21,7 @@ ElementValue product(const ElementPoint& p, const Scalar& a, const Scalar& b) {
 ElementValue quotient(const ElementPoint& p, const Scalar& a, const Scalar& b) {
   const bool is_negative = a.negative != b.negative;
   if (is_nan(a) || is_nan(b)) return nan();
-  if (!is_float(type_of(p)) && b.is_zero()) return unscored("a division by zero may give anything (E15)");
+  if (!is_float(type_of(p)) && b.is_zero()) return undefined("E15", "a division by zero may give anything");
   if (is_infinite(a) ? is_infinite(b) : a.is_zero() && b.is_zero()) return nan();
   if (is_infinite(b)) return Scalar();
   if (b.is_zero() && b.negative) return one_of("A29", {infinity(true), infinity()});

@@ -50,19 +50,21 @@ Integer whole_of(const ElementPoint& p, const Ratio& value) {
 }
 
 ElementValue to_integer(const ElementPoint& p, const Literal& of) {
-  if (of.special) return unscored("what is no number may become any integer (E24)");
+  if (of.special) return undefined("E24", "what is no number may become any integer");
   const DType from = p.call.type("input").dtype;
   if (p.word && p.word->find_first_of(".eE") != std::string::npos)
-    return unscored("a literal with a fraction or an exponent may become any integer (E32)");
+    return undefined("E32", "a literal with a fraction or an exponent may become any integer");
   const bool keeps_bits = is_integer(from) || from == DType::boolean;
   const Integer whole = whole_of(p, *of.number);
-  if (!keeps_bits && !fits(type_of(p), whole)) return unscored("a number out of range may become any integer (E24)");
+  if (!keeps_bits && !fits(type_of(p), whole)) return undefined("E24", "a number out of range may become any integer");
   return p.reads("E27", "saturate") ? saturated(type_of(p), whole) : wrapped(type_of(p), whole);
 }
 
 ElementValue to_bool(const ElementPoint& p, const Literal& of) {
   if (p.word && p.reads("E32", "non-empty")) return truth(!p.word->empty());
   if (of.special) return truth(true);
+  const bool is_fraction = p.word && !of.number->is_zero() && truncated(*of.number) == 0;
+  if (is_fraction) return undefined("E32", "a fraction may become a bool by way of an integer");
   if (p.reads("E28", "low-bit")) return truth(truncated(abs(*of.number)) % 2 == 1);
   const bool is_subnormal =
       !p.word && is_float(p.call.type("input").dtype) && p.x[0].is_subnormal(format_of(p.call.type("input").dtype));
@@ -79,7 +81,7 @@ ElementValue to_bool(const ElementPoint& p, const Literal& of) {
 
 ElementValue converted(const ElementPoint& p) {
   const Literal of = source_of(p);
-  if (!of.number && !of.special) return unscored("a string that is no number may become anything (E32)");
+  if (!of.number && !of.special) return undefined("E32", "a string that is no number may become anything");
   const DType type = type_of(p);
   return is_float(type) ? to_float(p, of) : type == DType::boolean ? to_bool(p, of) : to_integer(p, of);
 }

@@ -46,7 +46,7 @@ ElementValue modulo(const ElementPoint& p) {
   const Scalar &a = p.x[0], &b = p.x[1];
   const bool truncates = p.call.integer("fmod") == 1;
   if (is_nan(a) || is_nan(b)) return nan();
-  if (!is_float(type_of(p)) && b.is_zero()) return unscored("a division by zero may give anything (E15)");
+  if (!is_float(type_of(p)) && b.is_zero()) return undefined("E15", "a division by zero may give anything");
   if (is_infinite(a) || b.is_zero()) return nan();
   if (is_infinite(b)) return truncates || a.is_zero() || a.negative == b.negative ? a : b;
   const Ratio rest = remainder(a.value(), b.value(), truncates);

@@ -80,7 +80,7 @@ ElementValue by_double(const ElementPoint& p, const Integer& exact) {
 ElementValue whole_power(const ElementPoint& p, const Scalar& x, const Scalar& y) {
   const Integer base = truncated(ratio(x));
   if (y.negative) {
-    if (base == 0) return unscored("0 to a negative power may be anything (E15)");
+    if (base == 0) return undefined("E15", "0 to a negative power may be anything");
     return base == 1 ? one : base == -1 ? scalar(is_odd(y) ? -1 : 1) : Scalar();
   }
   const bool is_small = base == 0 || base == 1 || base == -1;
@@ -118,10 +118,11 @@ std::optional<Interval> truncated_of(const Scalar& x, const Scalar& y, DType typ
 ElementValue truncated_power(const ElementPoint& p, const Scalar& x, const Scalar& y) {
   if (!y.is_finite()) return unscored("an exponent that is no number");
   if (y.is_zero()) return one;
-  if (x.is_zero()) return y.negative ? ElementValue(unscored("0 to a negative power may be anything (E15)")) : Scalar();
-  if (x.negative && !is_whole(y)) return unscored("NaN as an integer may be anything (E24)");
+  if (x.is_zero())
+    return y.negative ? ElementValue(undefined("E15", "0 to a negative power may be anything")) : Scalar();
+  if (x.negative && !is_whole(y)) return undefined("E24", "NaN as an integer may be anything");
   const std::optional<Interval> near = truncated_of(x, y, type_of(p), DType::f64);
-  if (!near) return unscored("what does not fit may be anything (E24)");
+  if (!near) return undefined("E24", "what does not fit may be anything");
   const Real real = enclosed(Function::pow, std::array{Real(ratio(x), 256), Real(ratio(y), 256)});
   Evaluation out{.argument = {}, .of = {}};
   out.whole = Evaluation::Whole{scalar(static_cast<Int>(truncated(Ratio{real.lower(), 1}))), *near};

@@ -19,7 +19,7 @@ ElementValue shifted(const ElementPoint& p, const Ratio& by) {
     const bool has_two_roundings = type_of(p) != DType::f32 && type_of(p) != DType::f64 && !p.reads("E38", "rounded");
     return rounded_sum(p, sum, has_two_roundings ? 1 : 0);
   }
-  if (!fits(type_of(p), truncated(sum))) return unscored("the sum does not fit the type (E42)");
+  if (!fits(type_of(p), truncated(sum))) return undefined("E42", "the sum does not fit the type");
   return fitted(p, truncated(sum));
 }
 
@@ -29,7 +29,7 @@ ElementValue shrunk(const ElementPoint& p) {
   if (!bias.is_finite() || !lambd.is_finite()) return unscored("bias or lambd is not finite");
   const std::optional<Ratio> least = cast_constant(p, Ratio() - ratio(lambd)), most = cast_constant(p, ratio(lambd)),
                              by = cast_constant(p, ratio(bias));
-  if (!least || !most || !by) return unscored("bias or lambd does not fit the type (E42)");
+  if (!least || !most || !by) return undefined("E42", "bias or lambd does not fit the type");
   if (is_infinite(x)) return x;
   if (ratio(x) < *least) return shifted(p, *by);
   return *most < ratio(x) ? shifted(p, Ratio() - *by) : Scalar();

@@ -278,6 +278,12 @@ Element one_of(std::string ruling, std::vector<Scalar> options) {
   return out;
 }
 
+Element undefined(std::string ruling, const std::string& why) {
+  Element out = unscored(why + " (" + ruling + ")");
+  out.chosen_by = std::move(ruling);
+  return out;
+}
+
 Element unscored(std::string why) {
   Element out;
   out.kind = Kind::unscored;

@@ -36,6 +36,8 @@ Oracle without_rounding(Oracle oracle);
 Element exactly(const Scalar& value, DType dtype);
 Element one_of(std::string ruling, std::vector<Scalar> options);
 Element unscored(std::string why);
+// One that the text leaves open, by a ruling: any value is admitted, and a refusal of the whole case.
+Element undefined(std::string ruling, const std::string& why);
 Scalar truth(bool holds);       // of a bool
 Scalar lowest_of(DType dtype);  // the lowest number of the type
 

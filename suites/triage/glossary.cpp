@@ -74,6 +74,7 @@ constexpr Word reasons[] = {
     {"garbled", "reason: what came back is no answer by the protocol"},
     {"reading", "reason: another reading of an unclear clause fits"},
     {"undecidable", "reason: of no element anything may be claimed"},
+    {"undefined", "reason: the text leaves an element open, so any value and a refusal are admitted"},
     {"vacuous", "reason: every right answer is the same number, so a wrong kernel could pass as well"},
     {"shape only", "reason: type and shape agree; the backend answers no values"},
     {"not implemented", "reason: the runtime says that it has no implementation"},
