@@ -123,8 +123,7 @@ std::vector<TensorType> Definition::asked_types(const Call& legal) const {
 }
 
 DType Definition::type_of(const Call& call, const Parameter& output) const {
-  if (!output.typed_by.empty())
-    return type_named_by(call, output.typed_by).value_or(types_of(output.type).front());
+  if (!output.typed_by.empty()) return type_named_by(call, output.typed_by).value_or(types_of(output.type).front());
   for (const Parameter& each : inputs)
     if (each.type == output.type && call.has(each.name)) return call.type(each.name).dtype;
   return types_of(output.type).front();

@@ -81,7 +81,7 @@ std::string type_in(const std::string& line, const std::string& op) {
       find_definition({colon == op.npos ? "" : op.substr(0, colon), name.substr(0, name.rfind('-')),
                        static_cast<int>(std::stoul(name.substr(name.rfind('-') + 1)))});
   if (!definition) return "f32";
-  const std::string given = " " + definition->inputs.front().name + "=";
+  const std::string given = " " + definition->data().name + "=";
   const std::size_t at = line.find(given);
   if (at == line.npos || line[at + given.size()] == '"') return "f32";  // absent: a near miss
   const std::size_t begin = at + given.size();

@@ -40,9 +40,10 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
     c.node.input(other.name, {of, draw_extents(static_cast<std::uint64_t>(between(0, shape_strata - 1)))});
     c.sources[other.name] = {draw_selection_fill(of), chance(25)};
   }
-  for (const AttributeSpec& spec : definition.attributes) draw_attribute(c.node, definition, spec);
+  for (const AttributeSpec& spec : definition.attributes)
+    if (spec.required || !definition.ruling("E24") || chance(20)) draw_attribute(c.node, definition, spec);
   const Parameter& output = definition.outputs.front();
-  if (!output.typed_by.empty() && type != DType::string && chance(20))  // to the type that it has
+  if (!output.typed_by.empty() && type != DType::string && chance(type == DType::f64 ? 45 : 15))  // to its own
     name_type(c.node, *definition.attribute(output.typed_by), type);
   return c;
 }
