@@ -83,7 +83,7 @@ std::size_t caught(const json& report, oracles::State least) {
 }  // namespace
 
 // Bugs that follow from definitions are many and alike: mutants_test has them all.
-constexpr std::size_t one_derived_in = 3;
+constexpr std::size_t one_derived_in = 5;
 bool is_derived(const Mutant& m) {
   const Operator* const op = find_operator("", m.op);
   return op && std::ranges::any_of(derived_bugs(*op), [&](const Bug& bug) { return bug.mutant.id == m.id; });

@@ -17,49 +17,40 @@ namespace {
 using oracles::Outcome;
 using Kind = Outcome::Kind;
 
-constexpr std::uint64_t drawn = 32;     // of which the smallest is asked
-constexpr std::size_t most_named = 8;   // operator versions, and reasons of those that are turned away
-constexpr std::size_t most_broken = 2;  // each may cost the time limit
+constexpr std::uint64_t drawn = 32, enough = 8;  // of which the smallest is asked; of so many where one is plain
+constexpr std::size_t most_named = 8;            // operator versions, and reasons of those that are turned away
+constexpr std::size_t most_broken = 2;           // each may cost the time limit
 
-// The smallest plain case of a version among a few of each type that the worker declares to take, float32 first.
-std::vector<Case> tiny_cases(const Definition& definition, const Description& worker) {
-  std::vector<DType> types = definition.types_of(definition.data().type);
-  std::ranges::stable_partition(types, [](DType type) { return type == DType::f32; });
-  std::vector<Case> all;
-  for (const DType type : types) {
-    std::optional<Case> smallest;
-    for (std::uint64_t index = 0; index < drawn; ++index) {
-      Case c = generators::legal(definition, type, 1, index);
-      if (smallest && generators::size_of(*smallest) <= generators::size_of(c)) continue;
-      if (oracles::nature_of(c).case_class == "valid-core" && excluded_by(worker, c).empty()) smallest = std::move(c);
-    }
-    if (smallest) all.push_back(*std::move(smallest));
+// The smallest plain case of a version among a few of one type, where the worker declares to take any.
+std::optional<Case> tiny_case(const Definition& definition, DType type, const Description& worker) {
+  std::optional<Case> smallest;
+  for (std::uint64_t index = 0; index < drawn; ++index) {
+    Case c = generators::legal(definition, type, 1, index);
+    if (smallest && index >= enough) break;
+    if (smallest && generators::size_of(*smallest) <= generators::size_of(c)) continue;
+    if (oracles::nature_of(c).case_class == "valid-core" && excluded_by(worker, c).empty()) smallest = std::move(c);
   }
-  return all;
+  return smallest;
 }
 
-// Of each operator those of the newest version of which the worker takes any.
-std::vector<std::vector<Case>> tiny_cases(const Description& worker) {
-  std::vector<std::vector<Case>> all;
-  for (const Operator* op : operators())
-    for (auto version = op->versions().rbegin(); version != op->versions().rend(); ++version)
-      if (std::vector<Case> cases = tiny_cases(*version, worker); !cases.empty()) {
-        all.push_back(std::move(cases));
-        break;
-      }
-  return all;
-}
-
-// Runs one after the other until one is answered, or ends the worker.
 struct Tried {
-  const Case* c;
+  Case c;
   Outcome outcome;
 };
-Tried tried(const std::vector<Case>& cases, Worker& worker) {
-  Tried last{};
-  for (const Case& c : cases) {
-    last = {&c, worker.run(ask_of(SuiteCase{c, line(c), "", {}}, {}))};
-    if (last.outcome.kind != Kind::refused && last.outcome.kind != Kind::unsupported) break;
+
+// Runs a tiny case of the newest version that the worker takes any of, type after type and float32 first, until one is
+// answered, or ends the worker; nothing where it takes no version.
+std::optional<Tried> tried(const Operator& op, const Description& description, Worker& worker) {
+  std::optional<Tried> last;
+  for (auto version = op.versions().rbegin(); version != op.versions().rend() && !last; ++version) {
+    std::vector<DType> types = version->types_of(version->data().type);
+    std::ranges::stable_partition(types, [](DType type) { return type == DType::f32; });
+    for (const DType type : types) {
+      const std::optional<Case> c = tiny_case(*version, type, description);
+      if (!c) continue;
+      last = {*c, worker.run(ask_of(SuiteCase{*c, line(*c), "", {}}, {}))};
+      if (last->outcome.kind != Kind::refused && last->outcome.kind != Kind::unsupported) return last;
+    }
   }
   return last;
 }
@@ -92,23 +83,26 @@ Seen with_worker(TestedWorker& under_test, Seen (*look)(TestedWorker&, Worker&))
 Seen each_operator(TestedWorker& under_test, Worker& worker) {
   std::vector<std::string> answered, turned_away, broken;
   std::string line_of_broken;
-  const std::vector<std::vector<Case>> cases = tiny_cases(under_test.description());
-  for (const std::vector<Case>& each : cases) {
-    const auto [c, outcome] = tried(each, worker);
-    const std::string words = text(c->version) + " (" + std::string(name(outcome.kind)) +
+  std::size_t asked = 0;
+  for (const Operator* op : operators()) {
+    const std::optional<Tried> last = tried(*op, under_test.description(), worker);
+    if (!last) continue;
+    ++asked;
+    const auto& [c, outcome] = *last;
+    const std::string words = text(c.version) + " (" + std::string(name(outcome.kind)) +
                               (outcome.because.empty() ? "" : ": " + printable(outcome.because, 80)) + ")";
     if (outcome.kind == Kind::outputs || outcome.kind == Kind::shapes) {
-      answered.push_back(text(c->version));
+      answered.push_back(text(c.version));
     } else if (!is_broken(outcome)) {
       turned_away.push_back(words);
     } else {
-      if (broken.empty()) line_of_broken = line(*c);
+      if (broken.empty()) line_of_broken = line(c);
       broken.push_back(words);
       if (broken.size() == most_broken) break;
     }
   }
-  if (cases.empty()) return skipped("what it declares to support excludes every operator");
-  std::string got = "answers " + std::to_string(answered.size()) + " of " + std::to_string(cases.size());
+  if (asked == 0) return skipped("what it declares to support excludes every operator");
+  std::string got = "answers " + std::to_string(answered.size()) + " of " + std::to_string(asked);
   if (!answered.empty()) got += ": " + listed(answered);
   if (!turned_away.empty()) got += "; not " + listed(turned_away);
   if (broken.empty()) return ok(got);
