@@ -117,6 +117,8 @@ struct Definition {
   DType type_of(const Call& call, const Parameter& output) const;
   // The input that a case has its type from: the first that may be of several, else the first.
   const Parameter& data() const;
+  // Tells whether the elements of an input make those of the output; where one input is mapped, others lend a type.
+  bool counts(std::string_view input) const { return shaping != Shaping::one || input == inputs.front().name; }
   const AttributeSpec* attribute(std::string_view name) const;
   const Parameter* input(std::string_view name) const;
   const Parameter* output(std::string_view name) const;

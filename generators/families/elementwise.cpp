@@ -25,9 +25,32 @@ void set_one(Shape& shape, Int extent) {
   shape[static_cast<std::size_t>(between(0, static_cast<Int>(shape.size()) - 1))] = extent;
 }
 
+// Writes an attribute that names a type: as its number, or as its name before version 6 of Cast.
 void name_type(Node& node, const AttributeSpec& spec, DType type) {
   const bool is_number = spec.kind == AttributeSpec::Kind::integer;
   node.attribute(spec.name, is_number ? Attribute(Int{static_cast<int>(type)}) : Attribute(enum_name(type)));
+}
+
+// Draws what is cast: numbers of ordinary size with fractions, ties of narrower floats, integers in and out of range,
+// literals.
+Recipe draw_cast(DType type) {
+  if (type == DType::string)
+    return stated(pick({std::vector<std::string>{"3.14", "1e-5", "+INF", "nan", ".5", "5.", "-0", "7"},
+                        std::vector<std::string>{"1", "-128", "007", "255", "0", "42", "-1"},
+                        std::vector<std::string>{"16777217", "0.1", "1.00048828125000000001", "-2.5e3", "65519.99"}}));
+  const int bits = is_float(type) ? precision_of(type) : static_cast<int>(8 * size_of(type)) - 1;
+  const int tie = pick({9, 12, 25});  // one bit more than bfloat16, float16 and float32 have
+  if (tie <= bits && type != DType::boolean && chance(25)) return seeded("odd" + std::to_string(tie));
+  if (!is_float(type) || chance(35)) return draw_selection_fill(type);
+  return seeded(pick({"normal", "quarter", "astray", "around40", "small", "probe", "special", "special"}));
+}
+
+// Draws what is cast to: the type itself, of float64 more often than of others; a float that may round; any.
+DType draw_target(const std::vector<DType>& admitted, DType from) {
+  const auto is_admitted = [&](DType type) { return std::ranges::count(admitted, type) > 0; };
+  if (is_admitted(from) && chance(from == DType::f64 ? 45 : 15)) return from;
+  const DType narrow = pick({DType::bf16, DType::f16, DType::f32});
+  return is_admitted(narrow) && chance(40) ? narrow : pick(admitted);
 }
 
 Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
@@ -36,15 +59,15 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   c.node.input(input, {type, draw_extents(stratum % shape_strata)});
   c.sources[input] = {draw_data(definition, type), false};
   for (const Parameter& other : std::span(definition.inputs).subspan(1)) {  // of which only the type counts
-    const DType of = pick(definition.types_of(other.type));
+    const DType of = draw_target(definition.types_of(other.type), type);
     c.node.input(other.name, {of, draw_extents(static_cast<std::uint64_t>(between(0, shape_strata - 1)))});
     c.sources[other.name] = {draw_selection_fill(of), chance(25)};
   }
   for (const AttributeSpec& spec : definition.attributes)
     if (spec.required || !definition.ruling("E24") || chance(20)) draw_attribute(c.node, definition, spec);
   const Parameter& output = definition.outputs.front();
-  if (!output.typed_by.empty() && type != DType::string && chance(type == DType::f64 ? 45 : 15))  // to its own
-    name_type(c.node, *definition.attribute(output.typed_by), type);
+  if (!output.typed_by.empty())
+    name_type(c.node, *definition.attribute(output.typed_by), draw_target(definition.types_of(output.type), type));
   return c;
 }
 
@@ -143,16 +166,6 @@ Shape draw_extents(std::uint64_t stratum) {
   return shape;
 }
 
-// Draws what is cast: numbers of ordinary size with fractions, integers in and out of range, literals.
-static Recipe draw_cast(DType type) {
-  if (type == DType::string)
-    return stated(pick({std::vector<std::string>{"3.14", "1e-5", "+INF", "nan", ".5", "5.", "-0", "7"},
-                        std::vector<std::string>{"1", "-128", "007", "255", "0", "42", "-1"},
-                        std::vector<std::string>{"16777217", "0.1", "1.00048828125000000001", "-2.5e3", "65519.99"}}));
-  if (!is_float(type) || chance(35)) return draw_selection_fill(type);
-  return seeded(pick({"normal", "quarter", "astray", "around40", "small", "probe", "special", "special"}));
-}
-
 Recipe draw_data(const Definition& definition, DType type) {
   if (definition.ruling("E24")) return draw_cast(type);
   const bool detects = definition.types_of(definition.outputs.front().type).front() == DType::boolean;
@@ -220,7 +233,8 @@ const Questions* Elementwise::questions() const {
   return &all;
 }
 
-// Where all types but strings are admitted, strings are as well: they are only not handed out yet.
+// Tells whether a type is left to break G4 with. Where all but strings are admitted, strings are as well: they are only
+// not handed out yet.
 bool Elementwise::is_breakable(const Definition& definition, std::string_view constraint) const {
   const std::vector<DType>& admitted = definition.types_of(definition.data().type);
   const auto is_admitted = [&](DType type) { return type == DType::string || std::ranges::count(admitted, type) > 0; };

@@ -9,7 +9,7 @@
 
 namespace assay::oracles {
 
-// What a literal says: a fraction, NaN or an infinity; neither where the text is none.
+// Holds what a literal says: a fraction, NaN or an infinity; neither where the text is none.
 struct Literal {
   std::optional<Ratio> number;
   std::optional<Scalar> special;

@@ -13,7 +13,7 @@ namespace assay::oracles {
 
 // A number that is computed of an argument.
 struct Evaluation {
-  // Of an integer: the right one, and those that are admitted at L2.
+  // Holds the right integer, and those that are admitted at L2.
   struct Whole {
     Scalar right;
     Interval admitted;

@@ -21,19 +21,16 @@ std::optional<std::string_view> plain_class_of(const Case& c) {
   const bool nonfinite =
       std::ranges::any_of(c.sources, [](const auto& source) { return is_nonfinite(source.second.recipe); });
   if (nonfinite && !is_about_nonfinite(c.definition())) return "nonfinite";
-  // Where an operator maps the elements of one input, the shapes of others say nothing.
-  const auto counts = [&](const auto& input) {
-    return c.definition().shaping != Shaping::one || input.first == c.definition().data().name;
-  };
   const bool empty = std::ranges::any_of(c.node.inputs, [&](const auto& input) {
-    if (!counts(input)) return false;
+    if (!c.definition().counts(input.first)) return false;
     const Parameter* const parameter = c.definition().input(input.first);
     if (parameter && !parameter->reads_as.empty()) return false;  // an empty list says something
     return input.second.presence == Input::Presence::given &&
            std::ranges::find(input.second.type.shape, 0) != input.second.type.shape.end();
   });
-  const bool deep = std::ranges::any_of(c.node.inputs,
-                                        [&](const auto& in) { return counts(in) && in.second.type.shape.size() >= 6; });
+  const bool deep = std::ranges::any_of(c.node.inputs, [&](const auto& input) {
+    return c.definition().counts(input.first) && input.second.type.shape.size() >= 6;
+  });
   if (empty || deep) return "valid-degenerate";
   return std::nullopt;
 }

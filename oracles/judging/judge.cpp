@@ -428,23 +428,22 @@ Verdict Judge::State::judge_near_miss(const Outcome& outcome) const {
   return out;
 }
 
-// Weighs a refusal against the readings, as a value is: one that makes the model illegal or its output empty excuses
-// it.
 // Says why, where the text leaves an element of an output open; else nothing. Only operators on elements have such.
 std::string Judge::State::undefined_element() const {
   const Shaping shaping = call.definition().shaping;
   if (shaping != Shaping::one && shaping != Shaping::broadcast) return "";
-  for (const Operands& operands : sets)
-    for (const std::unique_ptr<Answer>& answer : oracle().answer(call, operands, {}, judgement.arithmetic)) {
-      if (!answer) continue;
-      for (Int i = 0, count = volume(answer->shape()); i < count; ++i) {
-        const Element element = answer->element(i);
+  AnswerCache& known = sheet({});
+  for (std::size_t set = 0; set < known.slots.size(); ++set)
+    for (std::size_t output = 0; output < known.slots[set].size(); ++output)
+      for (Int i = 0; i < known.slots[set][output].size; ++i) {
+        const Element& element = known.element(set, output, i);
         if (element.kind == Kind::unscored && !element.chosen_by.empty()) return element.reason;
       }
-    }
   return "";
 }
 
+// Weighs a refusal against the readings, as a value is: one that makes the model illegal or its output empty excuses
+// it.
 Verdict Judge::State::judge_refusal(const Outcome& outcome) const {
   if (!is_legal()) return verdict(oracles::State::pass, "refused", outcome.because);
   if (const std::string why = undefined_element(); !why.empty())

@@ -15,7 +15,7 @@ Literal source_of(const ElementPoint& p) {
   return {ratio(p.x[0]), {}};
 }
 
-// What comes of rounding to another format first.
+// Lists what rounding to another format first makes of a value.
 std::vector<Allowance> rounded_twice(const Ratio& value, DType type) {
   std::vector<Allowance> all;
   for (const DType first : {DType::f32, DType::f64}) {
@@ -31,8 +31,7 @@ std::vector<Allowance> rounded_twice(const Ratio& value, DType type) {
 
 ElementValue to_float(const ElementPoint& p, const Literal& of) {
   if (of.special) return *of.special;
-  Evaluation out{.argument = {}, .of = {}};
-  out.value = *of.number;
+  Evaluation out = rounded_sum(p, *of.number, 0);
   if (p.call.type("input").dtype != type_of(p))
     out.others = [value = *of.number, type = type_of(p)] { return rounded_twice(value, type); };
   return out;
@@ -69,7 +68,7 @@ ElementValue to_bool(const ElementPoint& p, const Literal& of) {
   const bool is_subnormal =
       !p.word && is_float(p.call.type("input").dtype) && p.x[0].is_subnormal(format_of(p.call.type("input").dtype));
   if (!is_subnormal) return truth(!of.number->is_zero());
-  Evaluation out{.argument = {}, .of = {}};
+  Evaluation out;
   out.whole = Evaluation::Whole{truth(true), {truth(true), truth(true)}};
   out.others = [] {
     std::vector<Allowance> all{beyond("subnormals flushed")};

@@ -18,7 +18,7 @@ Ratio remainder(const Dyadic& a, const Dyadic& b, bool truncates) {
   return {{rest, exponent}, 1};
 }
 
-// Where the formula with every operation in the type may land: near the remainder, or a few divisors off (E21).
+// Lists where the formula lands with every operation in the type: near the remainder, or a few divisors off (E21).
 std::vector<Allowance> by_formula(const Scalar& a, const Scalar& b, const Ratio& rest, DType type) {
   const Format& format = format_of(type);
   const Ratio slack = abs(ratio(a)) * Dyadic::power_of_two(format.unit_exponent() + 2), size = abs(ratio(b));

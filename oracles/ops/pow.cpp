@@ -25,7 +25,7 @@ ElementValue of_end(const ElementPoint& p, const Scalar& x, const Scalar& y) {
   return infinity(x.negative && keeps_sign);
 }
 
-// Of the exponent as it is, or rounded to the type of the base.
+// Evaluates a finite power of a finite base, and what computing it by a logarithm or by products admits besides.
 ElementValue real_power(const ElementPoint& p, const Scalar& x, const Scalar& y) {
   ElementValue value = function_value(Function::pow, x, {y});
   auto& evaluation = std::get<Evaluation>(value);
@@ -65,7 +65,7 @@ ElementValue float_power(const ElementPoint& p) {
 
 // -- integers
 
-// What converting a double gives that is out of range: the lowest, or the nearest.
+// Returns what a double out of range converts to: the lowest, or the nearest.
 ElementValue out_of_range(const ElementPoint& p, bool is_negative) {
   const Scalar lowest = lowest_of(type_of(p)), largest = scalar(-(lowest.as_integer() + 1));
   return one_of("E22", {lowest, is_negative ? lowest : largest});
@@ -124,7 +124,7 @@ ElementValue truncated_power(const ElementPoint& p, const Scalar& x, const Scala
   const std::optional<Interval> near = truncated_of(x, y, type_of(p), DType::f64);
   if (!near) return undefined("E24", "what does not fit may be anything");
   const Real real = enclosed(Function::pow, std::array{Real(ratio(x), 256), Real(ratio(y), 256)});
-  Evaluation out{.argument = {}, .of = {}};
+  Evaluation out;
   out.whole = Evaluation::Whole{scalar(static_cast<Int>(truncated(Ratio{real.lower(), 1}))), *near};
   out.others = [x, y, type = type_of(p)] {
     std::vector<Allowance> all;

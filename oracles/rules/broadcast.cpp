@@ -53,17 +53,15 @@ std::optional<Meeting> Meeting::of(const Call& call, const Readings& readings) {
   Meeting out;
   std::size_t axes = 0;
   for (const Parameter& input : call.definition().inputs) {
-    if (call.has(input.name)) axes = std::max(axes, call.shape(input.name).size());
+    if (call.has(input.name) && call.definition().counts(input.name))
+      axes = std::max(axes, call.shape(input.name).size());
     // The output has the shape of X.
-    if (is_per_channel(call, readings) || call.definition().constraint("scalar") ||
-        call.definition().shaping == Shaping::one)
-      break;
+    if (is_per_channel(call, readings) || call.definition().constraint("scalar")) break;
   }
   out.shape_.assign(axes, 1);
   for (const Parameter& input : call.definition().inputs) {
     Placed& placed = out.inputs_.emplace_back();
-    const bool is_aside = call.definition().shaping == Shaping::one && out.inputs_.size() > 1;
-    if (!call.has(input.name) || is_aside) continue;
+    if (!call.has(input.name) || !call.definition().counts(input.name)) continue;
     placed.shape = call.shape(input.name);
     if (std::ranges::all_of(placed.shape, [](Int extent) { return extent == 1; })) placed.shape.clear();
     const bool is_second = is_limited && out.inputs_.size() == 2 && !placed.shape.empty();
@@ -111,9 +109,10 @@ MetInputs::MetInputs(const Call& legal, const Operands& in, const Readings& read
     if (operand) stored.push_back(*operand);
   std::vector<Tensor> numbers = ranked(stored);
   for (std::size_t i = 0; i < in.size(); ++i) {
-    if (!in[i] || (i > 0 && legal.definition().shaping == Shaping::one)) continue;
+    const std::string& name = legal.definition().inputs[i].name;
+    if (!in[i] || !legal.definition().counts(name)) continue;
     const std::size_t next = given_.size();
-    given_.push_back({legal.definition().inputs[i].name, i, stored[next], Cells(std::move(numbers[next]))});
+    given_.push_back({name, i, stored[next], Cells(std::move(numbers[next]))});
   }
 }
 

@@ -27,6 +27,17 @@ bool names_a_type(const Call& call) {
   return type && std::ranges::count(call.definition().types_of(output.type), *type) == 1;
 }
 
+// What both gain from version 19 on.
+void since_19(Operator& op) {
+  op.since(19, "float8 is admitted, and saturates or not")
+    .attribute("saturate", 1)
+    .since(21, "integers of 4 bits are admitted")
+    .since(23, "floats of 4 bits are admitted")
+    .since(24, "float8e8m0 is admitted, rounded as round_mode says")
+    .word("round_mode", {"up", "down", "nearest"}, "round")
+    .since(25, "integers of 2 bits are admitted");
+}
+
 // The types that are admitted, of what is cast and of what it is cast to; strings are cast from, not yet to.
 void since_13(Operator& op) { op.type("T1", types::all_tensor_types_ir4() | DType::string).type("T2", types::all_tensor_types_ir4()); }
 
@@ -46,13 +57,7 @@ const Operator& cast() {
       .type("T1", types::all_tensor_types() | DType::string).ruling("E32")
       .since(13, "bfloat16 is admitted; the text says what is cast to what")
       .with(since_13).settled("E27").settled("E28")
-      .since(19, "float8 is admitted, and saturates or not")
-      .attribute("saturate", 1)
-      .since(21, "integers of 4 bits are admitted")
-      .since(23, "floats of 4 bits are admitted")
-      .since(24, "float8e8m0 is admitted, rounded as round_mode says")
-      .word("round_mode", {"up", "down", "nearest"}, "round")
-      .since(25, "integers of 2 bits are admitted")
+      .with(since_19)
       .since(28, "floats of 6 bits are admitted")
       .shaping(Shaping::one)
       .infer([](const Call& call) { return Types{TensorType{*type_named_by(call, "to"), call.shape("input")}}; })
@@ -66,13 +71,7 @@ const Operator& cast_like() {
       .rulings({"A29", "E1", "E2", "E23", "E24", "E32"})
       .since(15)
       .with(since_13)
-      .since(19, "float8 is admitted, and saturates or not")
-      .attribute("saturate", 1)
-      .since(21, "integers of 4 bits are admitted")
-      .since(23, "floats of 4 bits are admitted")
-      .since(24, "float8e8m0 is admitted, rounded as round_mode says")
-      .word("round_mode", {"up", "down", "nearest"}, "round")
-      .since(25, "integers of 2 bits are admitted")
+      .with(since_19)
       .shaping(Shaping::one)
       .infer([](const Call& call) { return Types{TensorType{call.type("target_type").dtype, call.shape("input")}}; })
       .kernel([](const Call&, Inputs in) { return cast_to(in[1]->dtype(), *in[0]); });

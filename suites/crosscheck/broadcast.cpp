@@ -165,7 +165,7 @@ const Pairing* pairing_of(const std::string& op) {
 
 std::vector<Bug> broadcast_bugs(const Operator& op) {
   const auto bug = [&](const char* name, const char* description, Kernel kernel) {
-    return Bug{{lower(op.name()) + "-" + name, op.name(), description}, std::move(kernel)};
+    return bug_of(op.name(), name, description, std::move(kernel));
   };
   std::vector<Bug> bugs;
   if (!op.versions().back().constraint("same"))  // else no input is read twice

@@ -56,8 +56,6 @@ Kernel computing(F f, bool rounds_constants = false) {
   };
 }
 
-Way way(const char* name, const char* what, Kernel kernel) { return {{name, Level::L2, what}, std::move(kernel)}; }
-
 // -- LeakyRelu
 
 const auto leaky = []<class S>(const Constants& constant, S x) {

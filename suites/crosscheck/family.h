@@ -40,6 +40,14 @@ std::vector<Way> broadcast_ways(const std::string& op);
 // "maxpool".
 std::string lower(std::string text);
 
+inline Way way(const char* name, const char* what, Kernel kernel, oracles::Level level = oracles::Level::L2) {
+  return {{name, level, what}, std::move(kernel)};
+}
+// A bug of that operator, whose id is "maxpool-" and its name.
+inline Bug bug_of(const std::string& op, const std::string& name, const char* what, Kernel kernel) {
+  return {{lower(op) + "-" + name, op, what}, std::move(kernel)};
+}
+
 // Floats of 16 bits, which machines without their arithmetic compute in f32.
 template <class T>
 inline constexpr bool is_narrow = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;

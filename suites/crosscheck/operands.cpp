@@ -21,10 +21,6 @@ using oracles::State;
 // 333 bits: every sum, difference and literal here is exact, or as good as that.
 using Long = boost::multiprecision::cpp_bin_float_100;
 
-Way way(const char* name, const char* what, Kernel kernel, Level level = Level::L2) {
-  return {{name, level, what}, std::move(kernel)};
-}
-
 std::vector<Tensor> laid_out(const Call& call, Inputs in) { return all_written_out(call, in, Laying::right); }
 
 // y[i] = f(x[i]), of the type that f returns or, where that is bool, of bool.
@@ -434,7 +430,7 @@ std::vector<Way> operand_ways(const std::string& op) {
 
 std::vector<Bug> operand_bugs(const std::string& op) {
   const auto bug = [&](const char* name, const char* what, Kernel kernel) {
-    return Bug{{lower(op) + "-" + name, op, what}, std::move(kernel)};
+    return bug_of(op, name, what, std::move(kernel));
   };
   if (op == "Where")
     return {bug("negates-condition", "X where the condition does not hold", choosing(true)),

@@ -24,9 +24,8 @@ constexpr std::size_t most_broken = 2;           // each may cost the time limit
 // The smallest plain case of a version among a few of one type, where the worker declares to take any.
 std::optional<Case> tiny_case(const Definition& definition, DType type, const Description& worker) {
   std::optional<Case> smallest;
-  for (std::uint64_t index = 0; index < drawn; ++index) {
+  for (std::uint64_t index = 0; index < (smallest ? enough : drawn); ++index) {
     Case c = generators::legal(definition, type, 1, index);
-    if (smallest && index >= enough) break;
     if (smallest && generators::size_of(*smallest) <= generators::size_of(c)) continue;
     if (oracles::nature_of(c).case_class == "valid-core" && excluded_by(worker, c).empty()) smallest = std::move(c);
   }
