@@ -40,8 +40,7 @@ std::vector<std::string> traits(const Case& c) {
   names.push_back("type " + std::string(name(c.node.inputs.at(definition.data().name).type.dtype)));
   const Recipe& recipe = c.sources.at(definition.data().name).recipe;
   names.push_back("data " + kind_of(recipe));
-  const bool is_finite = std::ranges::none_of(c.sources, [](const auto& s) { return is_nonfinite(s.second.recipe); });
-  names.emplace_back(is_finite ? "data finite" : "data nonfinite");
+  names.emplace_back(has_nonfinite_data(c) ? "data nonfinite" : "data finite");
   return names;
 }
 

@@ -89,7 +89,7 @@ std::uint64_t seed_of(const Recipe& recipe) {
 }
 
 bool is_seeded(const Recipe& recipe) {
-  constexpr std::array<std::string_view, 7> stated{"iota", "lit", "hold", "values", "const", "onehot", "text"};
+  constexpr std::array<std::string_view, 8> stated{"iota", "bits", "lit", "hold", "values", "const", "onehot", "text"};
   return std::ranges::find(stated, recipe.family) == stated.end();
 }
 

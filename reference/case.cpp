@@ -381,6 +381,13 @@ Operands operands(const Case& c, int set) {
   return tensors;
 }
 
+bool has_nonfinite_data(const Case& c) {
+  return std::ranges::any_of(c.sources, [&](const auto& source) {
+    const auto input = c.node.inputs.find(source.first);
+    return input != c.node.inputs.end() && is_nonfinite(source.second.recipe, input->second.type);
+  });
+}
+
 std::vector<Operands> all_operands(const Case& c) {
   std::vector<Operands> sets;
   for (int set = 0; set < data_sets; ++set) sets.push_back(operands(c, set));

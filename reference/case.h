@@ -56,6 +56,7 @@ std::string sha256(std::string_view bytes);  // hexadecimal
 inline constexpr int data_sets = 2;
 // Initializers hold the same data in every set.
 Operands operands(const Case& c, int set);
+bool has_nonfinite_data(const Case& c);  // as far as its recipes tell
 // Of every set.
 std::vector<Operands> all_operands(const Case& c);
 

@@ -208,6 +208,15 @@ T near(Generator& g, int which) {
     return from_bits<T>(bits);
 }
 
+// Returns what has that bit pattern, or the lower bits of it.
+template <class T>
+T of_pattern(std::uint64_t pattern) {
+  if constexpr (is_a_float<T>)
+    return std::bit_cast<T>(static_cast<BitsOf<sizeof(T)>>(pattern));
+  else
+    return from_bits<T>(pattern);
+}
+
 struct BitFamily {
   std::string_view name, words;  // # is its parameter
 };
@@ -281,7 +290,8 @@ std::vector<std::string> family_names() {
     names.push_back(std::string(family.name) + (family.name == "odd" ? "12" : family.name == "around" ? "0" : ""));
   for (const BitFamily& family : drawn_as_bits)
     names.push_back(std::string(family.name) + (family.name == "near" ? "0" : ""));
-  for (const char* stated : {"onehot", "iota", "const", "lit", "hold", "values", "text"}) names.emplace_back(stated);
+  for (const char* stated : {"onehot", "iota", "bits", "const", "lit", "hold", "values", "text"})
+    names.emplace_back(stated);
   return names;
 }
 
@@ -401,6 +411,15 @@ void mark_one(const Recipe& recipe, Tensor& tensor, int set) {
   });
 }
 
+void count_bits(const Recipe& recipe, Tensor& tensor, int set) {
+  const std::uint64_t first = *whole<std::uint64_t>(recipe.argument);
+  const auto count = static_cast<std::uint64_t>(tensor.elements());
+  for_type(tensor.dtype(), [&]<class T>() {
+    std::uint64_t at = 0;
+    for (T& value : tensor.as<T>()) value = of_pattern<T>(first + (set % 2 ? count - 1 - at : at)), ++at;
+  });
+}
+
 void state(const Recipe& recipe, Tensor& tensor, int set) {
   const std::vector<double> given = *numbers(recipe.argument);
   const bool counts = recipe.family == "iota", turns = set % 2 && recipe.family != "hold";
@@ -488,6 +507,12 @@ void write_out(const Recipe& recipe, Tensor& tensor) {
 
 }  // namespace
 
+static bool has_nonfinite(const Tensor& tensor) {
+  return for_number(tensor.dtype(), [&]<class T>() {
+    return std::ranges::any_of(tensor.as<T>(), [](T value) { return !std::isfinite(static_cast<double>(value)); });
+  });
+}
+
 bool writes_out(const Recipe& recipe, const TensorType& type) {
   if (recipe.family != "values") return false;
   const std::vector<std::string_view> parts = parts_of(recipe.argument);
@@ -518,7 +543,7 @@ Result<Recipe> parse_recipe(std::string_view text) {
   Recipe recipe{std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
   const bool is_seeded =
       find_family(split(recipe.family).name) != nullptr || find_bit_family(split(recipe.family).name);
-  if (is_seeded || recipe.family == "onehot") {
+  if (is_seeded || recipe.family == "onehot" || recipe.family == "bits") {
     if (!whole<std::uint64_t>(recipe.argument))
       return Error{"recipe '" + std::string(text) + "' needs a seed, as in small:7"};
     return recipe;
@@ -538,8 +563,9 @@ Result<Recipe> parse_recipe(std::string_view text) {
   return recipe;
 }
 
-bool is_nonfinite(const Recipe& recipe) {
+bool is_nonfinite(const Recipe& recipe, const TensorType& type) {
   if (recipe.family == "special") return true;
+  if (recipe.family == "bits") return is_float(type.dtype) && has_nonfinite(fill(recipe, type));
   if (recipe.family != "lit" && recipe.family != "const" && recipe.family != "hold" && recipe.family != "values")
     return false;
   const std::vector<double> values = numbers(recipe.argument).value_or(std::vector<double>());
@@ -569,6 +595,8 @@ std::string in_words(const Recipe& recipe) {
   if (recipe.family == "onehot")
     return "0 but for a 1 at element " + recipe.argument + ", counted row by row; one further in the second data set";
   if (recipe.family == "iota") return "a count from " + recipe.argument + " on" + negated;
+  if (recipe.family == "bits")
+    return "the bit patterns from " + recipe.argument + " on; from the last to the first in the second data set";
   if (recipe.family == "const") return recipe.argument + " everywhere" + negated;
   if (recipe.family == "hold" || recipe.family == "text")
     return recipe.argument + ", repeated to fill, the same in every data set";
@@ -587,6 +615,8 @@ Tensor fill(const Recipe& recipe, const TensorType& type, int set) {
     draw_bits(recipe, tensor, set);
   else if (recipe.family == "onehot")
     mark_one(recipe, tensor, set);
+  else if (recipe.family == "bits")
+    count_bits(recipe, tensor, set);
   else if (recipe.family == "text")
     state_texts(recipe, tensor);
   else if (recipe.family == "values")

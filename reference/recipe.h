@@ -24,6 +24,10 @@
 //   pattern:S   finite numbers of a float type, each bit pattern as likely as the other; of integers like full
 //   nearN:S     three adjacent bit patterns, from zero on or as N decides, and one that differs in the upper half alone
 //
+//   bits:A      the bit patterns A, A+1, A+2, … of the type, NaN and infinities among them, from the last to the first
+//   in
+//               odd data sets; strings count
+//
 //   quarter:S   multiples of 1/4 in [-3,3]      brink:S    -3..3 and their neighbours, 2^(2-p) away
 //   astray:S    quarter, one in four +-2^3..2^14
 //
@@ -50,7 +54,7 @@ Recipe stated(const std::vector<std::string>& strings);  // text:a,%20
 Result<Recipe> parse_recipe(std::string_view text);
 // Tells whether `values` gives every element of a tensor of that type one value, written the one way there is.
 bool writes_out(const Recipe& recipe, const TensorType& type);
-bool is_nonfinite(const Recipe& recipe);  // may put NaN or infinities into the tensor
+bool is_nonfinite(const Recipe& recipe, const TensorType& type);  // may put NaN or infinities into such a tensor
 // Says what it fills a tensor with: "non-zero integers from -8 to 8, seed 7 (8 in the second data set)".
 std::string in_words(const Recipe& recipe);
 std::vector<std::string> recipe_families();  // as they are written: "small", "odd12", …

@@ -11,7 +11,7 @@
 
 namespace assay::reports::page {
 
-extern const std::string_view html, css, js, matrix;
+extern const std::string_view html, css, js, matrix, exhaust;
 
 using Parts = std::vector<std::pair<std::string_view, std::string_view>>;  // {"css", "..."} stands for {{css}}
 

@@ -48,9 +48,9 @@ function(assay_library name)
   assay_tests(${name} "${tests}" assay_${name} ${arg_TEST_LINK})
 endfunction()
 
-# The parts of the pages, reports/page/page.{html,css,js} and matrix.html, become string_views of assay_reports.
+# The parts of the pages, reports/page/page.{html,css,js}, matrix.html and exhaust.html, become string_views of assay_reports.
 function(assay_page)
-  foreach(name IN ITEMS page.html page.css page.js matrix.html)
+  foreach(name IN ITEMS page.html page.css page.js matrix.html exhaust.html)
     set(file "${PROJECT_SOURCE_DIR}/reports/page/${name}")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
     string(REGEX REPLACE "^page\\.|\\.html$" "" part "${name}")

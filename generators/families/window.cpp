@@ -277,12 +277,9 @@ class WindowFamily final : public Family {
     const Shape& first = call.shape(c.definition().inputs.front().name);
     const bool is_empty = std::ranges::find(first, 0) != first.end();
     const std::pair<const char*, bool> all[] = {
-        {"A2", is_same && is_dilated},
-        {"A12", is_same || any_above(call, "pads", 0)},
-        {"A15", has_wide_pads(call)},
-        {"A28", std::ranges::any_of(c.sources, [](const auto& each) { return is_nonfinite(each.second.recipe); })},
-        {"A30", is_dilated},
-        {"A31", is_same && is_empty}};
+        {"A2", is_same && is_dilated}, {"A12", is_same || any_above(call, "pads", 0)},
+        {"A15", has_wide_pads(call)},  {"A28", has_nonfinite_data(c)},
+        {"A30", is_dilated},           {"A31", is_same && is_empty}};
     Names ids;
     for (const auto& [id, holds] : all)
       if (holds) ids.emplace_back(id);

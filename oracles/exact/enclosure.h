@@ -97,6 +97,8 @@ struct Answers : std::vector<std::unique_ptr<Answer>> {
 
 using assay::Operands;  // they must match the call
 
+struct FunctionCall;
+
 struct Oracle {
   // The answer under `readings`; never asked of a call that is illegal under them. Shares nothing with the kernels.
   std::function<Answers(const Call&, const Operands&, const Readings&, const Arithmetic&)> answer;
@@ -113,6 +115,8 @@ struct Oracle {
   // The answer in the light of outputs of the right types, where elements are right or wrong together: as `got` has
   // them where the text leaves their order open. Null where each element stands alone.
   std::function<Answers(const Call&, const Operands&, const Readings&, const std::vector<Tensor>& got)> given = {};
+  // The function that each element of the output is of the one of the input, where that is one of exact/functions.h.
+  std::optional<FunctionCall> (*function)(const Call&) = nullptr;
 };
 // The oracle of an operator; throws BrokenPromise where there is none.
 const Oracle& oracle_of(const OpVersion& version);

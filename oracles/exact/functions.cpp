@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace assay::oracles {
 namespace {
@@ -228,6 +229,26 @@ std::optional<Scalar> special(Function function, const Scalar& x) {
   if (f == std::end(edges)) return std::nullopt;
   const std::optional<double> value = special_of(*f, x);
   return value ? std::optional(scalar_of(*value)) : std::nullopt;
+}
+
+std::pair<double, double> range(Function function) {
+  constexpr double pi = std::numbers::pi;
+  switch (function) {
+    case Function::exp:
+    case Function::acosh:
+    case Function::softplus: return {0, inf};
+    case Function::cosh: return {1, inf};
+    case Function::sin:
+    case Function::cos:
+    case Function::tanh:
+    case Function::erf:
+    case Function::softsign: return {-1, 1};
+    case Function::asin:
+    case Function::atan: return {-pi / 2, pi / 2};
+    case Function::acos: return {0, pi};
+    case Function::sigmoid: return {0, 1};
+    default: return {-inf, inf};
+  }
 }
 
 Tolerance tolerance(Function function, std::span<const double> x, double size) {

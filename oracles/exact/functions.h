@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace assay::oracles {
 
@@ -52,6 +53,9 @@ Real enclosed(Function function, std::span<const Real> x);
 // elementary functions from exp to softplus; none where the value is a number that has to be enclosed. That of
 // atan(±inf) is ±π/2.
 std::optional<Scalar> special(Function function, const Scalar& x);
+
+// Returns the least and the largest value of a function, or infinities; of those with further operands always.
+std::pair<double, double> range(Function function);
 
 // How far y may be missed: by k ulp(y) + a u sigma + m η, in the format that is computed in.
 struct Tolerance {

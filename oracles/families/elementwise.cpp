@@ -23,6 +23,8 @@ bool is_narrow(DType type) { return type == DType::f16 || type == DType::bf16; }
 // Returns what functions of a type are computed in: f32, of f64 itself.
 const Format& working_format(DType type) { return format_of(type == DType::f64 ? DType::f64 : DType::f32); }
 
+constexpr Int least_screened = 64;  // what is smaller costs less by the definition than the filter's own test
+
 // One evaluation under the bounds of one type (elementwise 5.3).
 class Widening {
  public:
@@ -138,13 +140,18 @@ class Widening {
 
 class ElementwiseAnswer final : public Answer {
  public:
-  ElementwiseAnswer(ElementRule rule, const Call& call, const Operands& in, const Readings& readings, bool narrows)
+  ElementwiseAnswer(ElementRule rule, const Call& call, const Operands& in, const Readings& readings,
+                    const ElementwiseOptions& options)
       : rule_(rule),
         call_(call),
         readings_(readings),
         inputs_(call, in, readings),
         dtype_(call.definition().type_of(call, call.definition().outputs.front())),
-        narrows_(narrows) {}
+        narrows_(options.narrows_f64) {
+    if (!options.function || !readings.departures().empty()) return;
+    if (std::optional<FunctionCall> function = options.function(call))
+      filter_ = FunctionFilter::of(*std::move(function), dtype_);
+  }
 
   Shape shape() const override { return inputs_.shape(); }
   DType dtype() const override { return dtype_; }
@@ -169,6 +176,11 @@ class ElementwiseAnswer final : public Answer {
   }
 
   std::vector<Tap> taps(Int index) const override { return inputs_.taps(index); }
+
+  std::optional<Screening> screen(const Tensor& got, const Screen& how) const override {
+    if (!filter_ || got.elements() < least_screened) return std::nullopt;
+    return screened(*filter_, doubles(inputs_.first()), doubles(got), how);
+  }
 
  private:
   ElementValue rule_at(const std::vector<Scalar>& x, Int index) const {
@@ -291,6 +303,7 @@ class ElementwiseAnswer final : public Answer {
   MetInputs inputs_;
   DType dtype_;
   bool narrows_;
+  std::optional<FunctionFilter> filter_;
 };
 
 }  // namespace
@@ -312,10 +325,14 @@ Allowance with_budget(std::string arithmetic, double budget) {
 Oracle elementwise(ElementRule rule, const ElementwiseOptions& options) {
   Oracle oracle;
   oracle.answer = [=](const Call& call, const Operands& in, const Readings& readings, const Arithmetic&) {
-    return Answers(std::make_unique<ElementwiseAnswer>(rule, call, in, readings, options.narrows_f64));
+    return Answers(std::make_unique<ElementwiseAnswer>(rule, call, in, readings, options));
   };
   oracle.shape = options.shape ? options.shape : shape_of_meeting;
+  oracle.function = options.function;
   return options.rounds ? with_touched(std::move(oracle)) : without_rounding(std::move(oracle));
+}
+Oracle of_function(std::optional<FunctionCall> (*function)(const Call&), ElementRule rule) {
+  return elementwise(rule, {.function = function});
 }
 Oracle exact_elementwise(ElementRule rule) { return elementwise(rule, {.rounds = false}); }
 Oracle copying_elementwise(ElementRule rule) { return elementwise(rule, {.rounds = false, .narrows_f64 = false}); }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "oracles/exact/functions.h"
+#include "oracles/filter/function_filter.h"
 #include "oracles/rules/rules.h"
 
 #include <functional>
@@ -39,8 +40,11 @@ struct ElementwiseOptions {
   bool rounds = true;
   bool narrows_f64 = true;                                                // hardware computes f64 in f32
   std::optional<Shape> (*shape)(const Call&, const Readings&) = nullptr;  // else as inputs are broadcast
+  std::optional<FunctionCall> (*function)(const Call&) = nullptr;         // that the rule is, under the rulings
 };
 Oracle elementwise(ElementValue (*rule)(const ElementPoint&), const ElementwiseOptions& options = {});
+// The same of one whose rule, under the rulings, is that function of the one input.
+Oracle of_function(std::optional<FunctionCall> (*function)(const Call&), ElementValue (*rule)(const ElementPoint&));
 
 // The same of one that copies or selects, and never rounds.
 Oracle exact_elementwise(ElementValue (*rule)(const ElementPoint&));
@@ -76,6 +80,14 @@ ElementValue function_value(Function f, const Scalar& x, std::vector<Scalar> ope
 template <Function f>
 ElementValue value_of(const ElementPoint& p) {
   return function_value(f, p.x[0]);
+}
+template <Function f>
+std::optional<FunctionCall> alone(const Call&) {
+  return FunctionCall{f, {}};
+}
+template <Function f>
+Oracle of_function() {
+  return of_function(alone<f>, value_of<f>);
 }
 
 }  // namespace assay::oracles

@@ -18,9 +18,7 @@ bool is_about_nonfinite(const Definition& definition) {
 
 // The classes that the rulings have no say in.
 std::optional<std::string_view> plain_class_of(const Case& c) {
-  const bool nonfinite =
-      std::ranges::any_of(c.sources, [](const auto& source) { return is_nonfinite(source.second.recipe); });
-  if (nonfinite && !is_about_nonfinite(c.definition())) return "nonfinite";
+  if (has_nonfinite_data(c) && !is_about_nonfinite(c.definition())) return "nonfinite";
   const bool empty = std::ranges::any_of(c.node.inputs, [&](const auto& input) {
     if (!c.definition().counts(input.first)) return false;
     const Parameter* const parameter = c.definition().input(input.first);

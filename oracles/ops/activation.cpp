@@ -55,10 +55,27 @@ struct Clamp {
   }
 };
 
+double number(const Call& call, std::string_view attribute) { return static_cast<double>(call.real(attribute)); }
+
+template <Function f>
+std::optional<FunctionCall> with_alpha(const Call& call) {
+  return FunctionCall{f, {number(call, "alpha")}};
+}
+std::optional<FunctionCall> function_of_selu(const Call& call) {
+  return FunctionCall{Function::selu, {number(call, "alpha"), number(call, "gamma")}};
+}
+// Of another alpha more than one reading is right.
+std::optional<FunctionCall> function_of_celu(const Call& call) {
+  return number(call, "alpha") > 0 ? with_alpha<Function::celu>(call) : std::nullopt;
+}
+std::optional<FunctionCall> function_of_gelu(const Call& call) {
+  return FunctionCall{call.text("approximate") == "tanh" ? Function::gelu_tanh : Function::gelu, {}};
+}
+
 }  // namespace
 
 const Oracle& softplus() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) -> ElementValue {
+  static const Oracle oracle = of_function(alone<Function::softplus>, [](const ElementPoint& p) -> ElementValue {
     ElementValue value = value_of<Function::softplus>(p);
     if (auto* const evaluation = std::get_if<Evaluation>(&value))  // e^x alone overflows before 2^log2(x)
       evaluation->may_overflow = p.x[0].as_double() > 0.6931 * format_of(type_of(p)).max_exponent;
@@ -68,7 +85,7 @@ const Oracle& softplus() {
 }
 
 const Oracle& softsign() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) {
+  static const Oracle oracle = of_function(alone<Function::softsign>, [](const ElementPoint& p) {
     const Scalar& x = p.x[0];
     return is_infinite(x) ? nan_or(scalar(x.negative ? -1 : 1)) : function_value(Function::softsign, x);
   });
@@ -76,13 +93,13 @@ const Oracle& softsign() {
 }
 
 const Oracle& mish() {
-  static const Oracle oracle = elementwise(gated<Function::mish>);
+  static const Oracle oracle = of_function(alone<Function::mish>, gated<Function::mish>);
   return oracle;
 }
 
 // By tanh, of f64, another reading takes the constants of the body, which are f32 (E52).
 const Oracle& gelu() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) -> ElementValue {
+  static const Oracle oracle = of_function(function_of_gelu, [](const ElementPoint& p) -> ElementValue {
     if (p.call.text("approximate") != "tanh") return gated<Function::gelu>(p);
     const ElementValue value = gated<Function::gelu_tanh>(p);
     const Evaluation* const evaluation = std::get_if<Evaluation>(&value);
@@ -100,7 +117,7 @@ const Oracle& gelu() {
 
 // At an infinity the gate is 0, 1 or, of alpha 0, a half.
 const Oracle& swish() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) -> ElementValue {
+  static const Oracle oracle = of_function(with_alpha<Function::swish>, [](const ElementPoint& p) -> ElementValue {
     const Scalar &x = p.x[0], alpha = constant(p, "alpha");
     if (!is_infinite(x)) return function_value(Function::swish, x, {alpha});
     if (alpha.is_zero()) return nan_or(x);
@@ -110,7 +127,7 @@ const Oracle& swish() {
 }
 
 const Oracle& elu() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) -> ElementValue {
+  static const Oracle oracle = of_function(with_alpha<Function::elu>, [](const ElementPoint& p) -> ElementValue {
     const Scalar &x = p.x[0], alpha = constant(p, "alpha");
     if (!is_below_zero(x)) return x;
     if (is_infinite(x)) return limit(-alpha.value(), {8, 6, std::abs(alpha.as_double())});
@@ -120,7 +137,7 @@ const Oracle& elu() {
 }
 
 const Oracle& selu() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) -> ElementValue {
+  static const Oracle oracle = of_function(function_of_selu, [](const ElementPoint& p) -> ElementValue {
     const Scalar &x = p.x[0], alpha = constant(p, "alpha"), gamma = constant(p, "gamma");
     if (is_nan(x)) return x;
     if (!is_infinite(x)) return function_value(Function::selu, x, {alpha, gamma});
@@ -134,7 +151,7 @@ const Oracle& selu() {
 // With a negative alpha the body takes the exponential where x is positive (E39). It also computes x / alpha where that
 // says nothing, which may overflow.
 const Oracle& celu() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) -> ElementValue {
+  static const Oracle oracle = of_function(function_of_celu, [](const ElementPoint& p) -> ElementValue {
     const Scalar &x = p.x[0], alpha = constant(p, "alpha");
     if (is_nan(x)) return p.reads("E41", "zero") ? Scalar() : x;
     if (alpha.is_zero()) return unscored("alpha is 0");

@@ -6,12 +6,12 @@
 namespace assay::oracles {
 
 const Oracle& exp() {
-  static const Oracle oracle = elementwise(value_of<Function::exp>);
+  static const Oracle oracle = of_function<Function::exp>();
   return oracle;
 }
 
 const Oracle& log() {
-  static const Oracle oracle = elementwise(value_of<Function::log>);
+  static const Oracle oracle = of_function<Function::log>();
   return oracle;
 }
 
@@ -37,18 +37,18 @@ const Oracle& reciprocal() {
 }
 
 const Oracle& sigmoid() {
-  static const Oracle oracle = elementwise(value_of<Function::sigmoid>);
+  static const Oracle oracle = of_function<Function::sigmoid>();
   return oracle;
 }
 
 const Oracle& tanh() {
-  static const Oracle oracle = elementwise(value_of<Function::tanh>);
+  static const Oracle oracle = of_function<Function::tanh>();
   return oracle;
 }
 
 // Of integers the value is truncated to 0, or rounded in f32, where it is 1 from 4 on (E47).
 const Oracle& erf() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) -> ElementValue {
+  static const Oracle oracle = of_function(alone<Function::erf>, [](const ElementPoint& p) -> ElementValue {
     const Scalar& x = p.x[0];
     if (is_float(type_of(p))) return function_value(Function::erf, x);
     const bool is_one = p.reads("E47", "rounded") && abs(x.value()) >= Dyadic{4, 0};

@@ -39,6 +39,7 @@ class MetInputs {
   MetInputs(const Call& legal, const Operands& in, const Readings& readings);
 
   const Shape& shape() const { return meeting_.shape(); }  // of the output
+  const Tensor& first() const { return given_.front().stored; }
   std::vector<Scalar> at(Int index) const;
   // What the first input holds there, of strings; else null.
   const std::string* word(Int index) const;

@@ -63,13 +63,13 @@ const auto leaky = []<class S>(const Constants& constant, S x) {
 };
 
 std::vector<Way> leaky_relu_ways() {
-  return {way("sequential", "one element after the other, in f32 (f64 for f64)", computing(leaky)),
-          way("rounds-constants", "attributes are rounded to the type", computing(leaky, true)),
-          way("by-parts", "alpha times the negative part, plus the positive part",
-              computing([]<class S>(const Constants& constant, S x) {
-                const S below = std::min(x, S(0)), above = std::max(x, S(0));
-                return x != x ? x : above == 0 ? static_cast<S>(constant("alpha")) * below : above;
-              }))};
+  return {way_of("sequential", "one element after the other, in f32 (f64 for f64)", computing(leaky)),
+          way_of("rounds-constants", "attributes are rounded to the type", computing(leaky, true)),
+          way_of("by-parts", "alpha times the negative part, plus the positive part",
+                 computing([]<class S>(const Constants& constant, S x) {
+                   const S below = std::min(x, S(0)), above = std::max(x, S(0));
+                   return x != x ? x : above == 0 ? static_cast<S>(constant("alpha")) * below : above;
+                 }))};
 }
 
 std::vector<Bug> leaky_relu_bugs() {
@@ -200,9 +200,9 @@ const Functions* functions_of(const std::string& op) {
 std::vector<Way> computing_ways(const std::string& op) {
   if (op == "LeakyRelu") return leaky_relu_ways();
   const Functions* const known = functions_of(op);
-  return known ? std::vector{way("sequential",
-                                 "the library's function of one element after the other, in f32 (f64 for f64)",
-                                 known->right)}
+  return known ? std::vector{way_of("sequential",
+                                    "the library's function of one element after the other, in f32 (f64 for f64)",
+                                    known->right)}
                : std::vector<Way>{};
 }
 

@@ -40,7 +40,7 @@ std::vector<Way> broadcast_ways(const std::string& op);
 // "maxpool".
 std::string lower(std::string text);
 
-inline Way way(const char* name, const char* what, Kernel kernel, oracles::Level level = oracles::Level::L2) {
+inline Way way_of(const char* name, const char* what, Kernel kernel, oracles::Level level = oracles::Level::L2) {
   return {{name, level, what}, std::move(kernel)};
 }
 // A bug of that operator, whose id is "maxpool-" and its name.

@@ -365,7 +365,7 @@ const auto cutting_bits = []<class To, class From>(const From& x) {
 };
 
 std::vector<Way> cast_ways() {
-  return {way("sequential", "by numbers of 333 bits", casting(by_number)),
+  return {way_of("sequential", "by numbers of 333 bits", casting(by_number)),
           {{"saturates-integers", Level::L2, "an integer that does not fit saturates", "E27", "saturate"},
            casting(saturating, "E27")},
           {{"rounds-half-away", Level::L2, "fractions are rounded, ties away from 0", "E23", "nearest-away"},
@@ -394,37 +394,39 @@ const auto gate = [](const Call& call, auto a) {
 }  // namespace
 
 std::vector<Way> operand_ways(const std::string& op) {
-  if (op == "Where") return {way("sequential", "Y, and X over it", choosing(false))};
-  if (op == "Identity") return {way("sequential", "a copy", each_of([](const Call&, auto x) { return x; }))};
+  if (op == "Where") return {way_of("sequential", "Y, and X over it", choosing(false))};
+  if (op == "Identity") return {way_of("sequential", "a copy", each_of([](const Call&, auto x) { return x; }))};
   if (op == "IsNaN")
-    return {way("sequential", "what is not itself", each_of([](const Call&, auto x) { return x != x; }))};
+    return {way_of("sequential", "what is not itself", each_of([](const Call&, auto x) { return x != x; }))};
   if (op == "IsInf")
-    return {way("sequential", "what is beyond every number", each_of([](const Call& call, auto x) {
-                  const double size{static_cast<double>(x)}, most = std::numeric_limits<double>::max();
-                  return (size > most && call.integer("detect_positive") != 0) ||
-                         (size < -most && call.integer("detect_negative") != 0);
-                }))};
+    return {way_of("sequential", "what is beyond every number", each_of([](const Call& call, auto x) {
+                     const double size{static_cast<double>(x)}, most = std::numeric_limits<double>::max();
+                     return (size > most && call.integer("detect_positive") != 0) ||
+                            (size < -most && call.integer("detect_negative") != 0);
+                   }))};
   if (op == "Shrink")
-    return {way("sequential", "by numbers of 333 bits", each_of([](const Call& c, auto x) { return shrunk(c, x); }))};
+    return {
+        way_of("sequential", "by numbers of 333 bits", each_of([](const Call& c, auto x) { return shrunk(c, x); }))};
   if (op == "Clip")
-    return {way("sequential", "raised, then lowered", clipping(Clipping::ruled)),
+    return {way_of("sequential", "raised, then lowered", clipping(Clipping::ruled)),
             {{"bounds-nan", Level::L2, "NaN loses against a bound", "E4", "number"}, clipping(Clipping::drops_nan)},
             {{"min-wins", Level::L2, "lowered, then raised", "E6", "min"}, clipping(Clipping::min_wins)}};
   if (op == "Mod")
-    return {way("sequential", "by the nearest quotient",
-                pairs([](const Call& call, auto a, auto b) { return rest_of(a, b, call.integer("fmod") == 1); }))};
+    return {way_of("sequential", "by the nearest quotient",
+                   pairs([](const Call& call, auto a, auto b) { return rest_of(a, b, call.integer("fmod") == 1); }))};
   if (op == "Pow")
-    return {way("sequential", "the library's pow, integers from the leading bit on",
-                powering([](auto x, auto y) { return powered(x, y); }))};
+    return {way_of("sequential", "the library's pow, integers from the leading bit on",
+                   powering([](auto x, auto y) { return powered(x, y); }))};
   if (op == "Sum" || op == "Mean")
-    return {way("sequential", "from the first input to the last, in f32 (f64 for f64)", adding(Adding::forwards)),
-            way("from-the-last", "from the last input to the first", adding(Adding::backwards)),
-            way("in-type", "every sum is rounded to the type", adding(Adding::in_type), Level::L3)};
+    return {way_of("sequential", "from the first input to the last, in f32 (f64 for f64)", adding(Adding::forwards)),
+            way_of("from-the-last", "from the last input to the first", adding(Adding::backwards)),
+            way_of("in-type", "every sum is rounded to the type", adding(Adding::in_type), Level::L3)};
   if (op == "SwiGLU")
-    return {way("sequential", "in f32 (f64 for f64)", pairs([](const Call& call, auto a, auto b) {
-                  const auto open = gate(call, a);
-                  return decltype(a)(static_cast<double>(open * static_cast<decltype(open)>(static_cast<double>(b))));
-                }))};
+    return {way_of("sequential", "in f32 (f64 for f64)", pairs([](const Call& call, auto a, auto b) {
+                     const auto open = gate(call, a);
+                     return decltype(a)(
+                         static_cast<double>(open * static_cast<decltype(open)>(static_cast<double>(b))));
+                   }))};
   return op == "Cast" || op == "CastLike" ? cast_ways() : std::vector<Way>{};
 }
 

@@ -432,9 +432,8 @@ bool is_small(const Case& c) {
 }
 
 bool is_askable(const Case& c) {
-  const auto is_finite = [](const auto& source) { return !is_nonfinite(source.second.recipe); };
   return c.definition().shaping == Shaping::window && oracles::oracle_of(c.version).rounds && c.is_legal() &&
-         std::ranges::all_of(c.sources, is_finite) && is_small(c) && is_untouched(c);
+         !has_nonfinite_data(c) && is_small(c) && is_untouched(c);
 }
 
 std::optional<RelatedCases> asked_of(const Law& law, const Case& c) {

@@ -2,6 +2,7 @@
 #include "suites/planning/suite.h"
 
 #include "generators/generators.h"
+#include "oracles/exact/enclosure.h"
 
 #include <algorithm>
 #include <fstream>
@@ -272,11 +273,29 @@ std::vector<SuiteCase> abridged(std::vector<SuiteCase> pinned) {
   return cases;
 }
 
-// Returns the cases of `default`, and those of the same seed that ten times the number has besides.
+// Adds every finite input of functions of one operand in types of 16 bits: a case for each sign.
+void gather_every_input(const Request& request, std::vector<SuiteCase>& cases) {
+  const Gate gate(request.profile, nullptr);
+  Gathering gathering(cases, gate);
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions())
+      for (const auto& [type, finite] : {std::pair{DType::f16, 0x7c00}, std::pair{DType::bf16, 0x7f80}}) {
+        const bool is_function = oracles::oracle_of(definition.version).function != nullptr;
+        if (!is_function || std::ranges::count(types_of(definition), type) == 0) continue;
+        const auto count = static_cast<std::uint64_t>(finite);
+        for (const std::uint64_t sign : {0x0000, 0x8000})
+          gathering.take(*parse_case(line_of_patterns(definition, type, sign, count)), "every input");
+      }
+}
+
+// Returns the cases of `default`, those of the same seed that ten times the number has besides, and those of every
+// input.
 std::vector<SuiteCase> enlarged(std::vector<SuiteCase> pinned, Request request, std::map<std::string, Int>& left_out) {
   std::vector<SuiteCase> cases = with_generated(std::move(pinned), request);
   request.generated *= full_factor;
-  return with_generated(std::move(cases), request, &left_out);
+  cases = with_generated(std::move(cases), request, &left_out);
+  gather_every_input(request, cases);
+  return cases;
 }
 
 }  // namespace
@@ -304,6 +323,13 @@ bool Selection::admits(const Definition& definition) const {
 
 bool Selection::admits(const Definition& definition, DType type) const {
   return admits(definition) && (types.empty() || types.contains(type));
+}
+
+std::string line_of_patterns(const Definition& definition, DType type, std::uint64_t pattern, std::uint64_t count) {
+  const int opset = definition.version.since_version;
+  return text(definition.version) + " opset=" + std::to_string(opset) + " ir=" + (opset < 21 ? "8" : "10") + " " +
+         definition.inputs.front().name + "=" + std::string(name(type)) + "[" + std::to_string(count) +
+         "]~bits:" + std::to_string(pattern);
 }
 
 std::vector<SuiteCase> read_cases(std::string_view text, std::string_view name) {

@@ -200,6 +200,22 @@ TEST_CASE("the short suite is a part of the default one, and that of the full on
   CHECK(many.size() > 6 * usual.size());
 }
 
+TEST_CASE("the full suite has every finite input of functions in types of 16 bits", "[suite]") {
+  Request request;
+  request.length = Length::full;
+  request.selection.operators = {"Tanh", "Add"};
+  std::set<std::string> found;
+  for (const SuiteCase& p : plan("suites", request).cases)
+    if (p.origin == "every input") found.insert(p.line);
+  CHECK(found ==
+        std::set<std::string>{
+            "Tanh-1 opset=1 ir=8 input=f16[31744]~bits:0", "Tanh-1 opset=1 ir=8 input=f16[31744]~bits:32768",
+            "Tanh-6 opset=6 ir=8 input=f16[31744]~bits:0", "Tanh-6 opset=6 ir=8 input=f16[31744]~bits:32768",
+            "Tanh-13 opset=13 ir=8 input=f16[31744]~bits:0", "Tanh-13 opset=13 ir=8 input=f16[31744]~bits:32768",
+            "Tanh-13 opset=13 ir=8 input=bf16[32640]~bits:0", "Tanh-13 opset=13 ir=8 input=bf16[32640]~bits:32768"});
+  for (const std::string& each : found) CHECK_FALSE(has_nonfinite_data(*parse_case(each)));
+}
+
 TEST_CASE("a part of the suite says that it is not complete", "[suite]") {
   Request request;
   request.generated = 29;

@@ -17,10 +17,6 @@ bool has_empty_input(const Case& c) {
   });
 }
 
-bool has_nonfinite_data(const Case& c) {
-  return std::ranges::any_of(c.sources, [](const auto& source) { return assay::is_nonfinite(source.second.recipe); });
-}
-
 // An average over no cell is NaN without any in the data. Larger outputs are not looked at: what is kept is small.
 constexpr Int most_outputs = 4096;
 

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/filter/function_filter.h"
+
+#include "oracles/exact/operands.h"
+#include "oracles/exact/real.h"
+#include "reference/result.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+
+namespace assay::oracles {
+namespace {
+
+constexpr double promised = 0x1p-41, promised_least = 0x1p-1000;
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+// tanh(log(1 + e^x)) = n / (n + 2), n = e^x (e^x + 2); 1 from 20 on.
+double mish(double x) {
+  const double e = std::exp(x), n = e * (e + 2);
+  return x > 20 ? x : x * (n / (n + 2));
+}
+double gelu_tanh(double x) {
+  constexpr double twice_root = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+  return x * sigmoid(twice_root * (x + 44'715e-6 * x * x * x));
+}
+
+// In the order of the enumeration; null of a function that is not served.
+using Compute = double (*)(double, const double*);
+constexpr Compute computing[] = {[](double x, const double*) { return std::exp(x); },
+                                 [](double x, const double*) { return std::log(x); },
+                                 [](double x, const double*) { return std::sin(x); },
+                                 [](double x, const double*) { return std::cos(x); },
+                                 [](double x, const double*) { return std::tan(x); },
+                                 [](double x, const double*) { return std::asin(x); },
+                                 [](double x, const double*) { return std::acos(x); },
+                                 [](double x, const double*) { return std::atan(x); },
+                                 [](double x, const double*) { return std::sinh(x); },
+                                 [](double x, const double*) { return std::cosh(x); },
+                                 [](double x, const double*) { return std::tanh(x); },
+                                 [](double x, const double*) { return std::asinh(x); },
+                                 [](double x, const double*) { return std::acosh(x); },
+                                 [](double x, const double*) { return std::atanh(x); },
+                                 [](double x, const double*) { return std::erf(x); },
+                                 [](double x, const double*) { return sigmoid(x); },
+                                 [](double x, const double*) { return softplus(x); },
+                                 [](double x, const double*) { return x / (1 + std::abs(x)); },
+                                 [](double x, const double* by) { return x < 0 ? by[0] * std::expm1(x) : x; },
+                                 [](double x, const double* by) { return x < 0 ? by[0] * std::expm1(x / by[0]) : x; },
+                                 [](double x, const double* by) { return by[1] * (x < 0 ? by[0] * std::expm1(x) : x); },
+                                 [](double x, const double*) { return x / 2 * std::erfc(-x / std::numbers::sqrt2); },
+                                 [](double x, const double*) { return gelu_tanh(x); },
+                                 [](double x, const double*) { return mish(x); },
+                                 [](double x, const double* by) { return x / (1 + std::exp(-by[0] * x)); },
+                                 nullptr,
+                                 nullptr};
+static_assert(std::size(computing) == functions);
+
+// Holds a sample against the enclosure.
+void expect_promised(const FunctionCall& call, Compute compute) {
+  for (const double x : {0x1.8p-20, 0.3, -0.7, 1.5, 2.75, -6.125, 30.5, -0x1.2345p+6, 0x1.921fb6p+10}) {
+    if (special(call.function, scalar_of(x))) continue;
+    std::vector<Real> operands{Real(ratio(scalar_of(x)), 128)};
+    for (const double each : call.operands) operands.emplace_back(ratio(scalar_of(each)), 128);
+    const Real y = enclosed(call.function, operands);
+    const double near = compute(x, call.operands.data());
+    if (!std::isfinite(near)) continue;
+    const Ratio off = abs(Ratio{y.lower(), 1} - ratio(scalar_of(near)));
+    if (approximate(off) > promised * y.size() + promised_least)
+      throw BrokenPromise("the C library is off by more than 2^-41 in " + std::string(name(call.function)));
+  }
+}
+
+}  // namespace
+
+FunctionFilter::FunctionFilter(FunctionCall call, Compute compute, DType type)
+    : call_(std::move(call)),
+      compute_(compute),
+      format_(&format_of(type)),
+      overflow_(std::ldexp(1.0, format_->max_exponent + 1)),
+      smallest_normal_(std::ldexp(1.0, format_->min_exponent)) {}
+
+std::optional<FunctionFilter> FunctionFilter::of(FunctionCall call, DType type) {
+  const Compute compute = computing[static_cast<std::size_t>(call.function)];
+  const bool is_served = type == DType::f16 || type == DType::bf16 || type == DType::f32;
+  if (!compute || !is_served) return std::nullopt;
+  expect_promised(call, compute);
+  return FunctionFilter(std::move(call), compute, type);
+}
+
+double FunctionFilter::budget(double x, double size) const {
+  std::array<double, 3> inputs{x};
+  std::copy(call_.operands.begin(), call_.operands.end(), inputs.begin() + 1);
+  return bound(call_.function, std::span(inputs).first(1 + call_.operands.size()), size, format_of(DType::f32));
+}
+
+// Returns the distance of `got` to its neighbour on the side of a value.
+double FunctionFilter::gap_towards(double got, double value) const {
+  const double here = quantum(got);
+  const bool shrinks = std::abs(value) < std::abs(got) || std::signbit(value) != std::signbit(got);
+  const bool is_power = (std::bit_cast<std::uint64_t>(got) << 12) == 0 && std::abs(got) > smallest_normal_;
+  return shrinks && is_power ? here / 2 : here;
+}
+
+// Returns the sign of y - n, where n is the number of the type next to y; 0 where nothing is known.
+int FunctionFilter::side_of(double x, double number) const {
+  if (x == 0 || std::abs(x) >= 1) return 0;
+  const int away = x < 0 ? -1 : 1;
+  switch (call_.function) {
+    case Function::sin:
+    case Function::atan:
+    case Function::tanh:
+    case Function::asinh:
+    case Function::softsign: return number == x ? -away : 0;
+    case Function::tan:
+    case Function::asin:
+    case Function::sinh:
+    case Function::atanh: return number == x ? away : 0;
+    case Function::elu:
+    case Function::celu: return number == x && x < 0 && call_.operands[0] == 1 ? 1 : 0;
+    case Function::gelu:
+    case Function::gelu_tanh: return number == x / 2 ? 1 : 0;
+    case Function::swish: return number == x / 2 && call_.operands[0] > 0 ? 1 : 0;
+    default: return 0;
+  }
+}
+
+FunctionFilter::Rated FunctionFilter::rate_off(double x, double value, double got, const Nearest& nearest) const {
+  Rated out;
+  if (std::isinf(value)) {
+    // Far beyond every type, unless it is a pole: these are at 0 and ±1.
+    out.is_decided = out.is_nearest = got == value && std::isfinite(x) && std::abs(x) > 1;
+    return out;
+  }
+  const double error = std::abs(value) * margin + least_margin;
+  const double low = std::abs(value) - error, high = std::abs(value) + error;
+  if (!nearest.is_certain || got == nearest.number || !std::isfinite(x) || !std::isfinite(got) ||
+      !std::isfinite(nearest.number) || low <= 0 || std::ilogb(low) != std::ilogb(high))
+    return out;
+  const double off = std::abs(got - value), asked = budget(x, low), gap = gap_towards(got, value);
+  const double steps = std::abs(got - nearest.number), here = quantum(value);
+  const int side = side_of(x, nearest.number);
+  const bool is_on_that_side = (got > nearest.number) == (side > 0);
+  const bool is_faithful = side != 0 ? is_on_that_side && steps <= gap : off + error < gap;
+  const bool is_unclear = side == 0 && !is_faithful && off - error <= gap;
+  if (is_unclear || off + error > asked * (1 - 0x1p-30)) return out;
+  out.is_decided = true;
+  out.level = is_faithful ? Level::L1 : Level::L2;
+  out.ulp = off / here;
+  // Beyond n from y it is more than so many whole steps, however little more.
+  if (side != 0 && !is_on_that_side) out.ulp = std::max(out.ulp, std::nextafter(steps / here, HUGE_VAL));
+  out.is_sharp = side != 0;
+  out.q = off / (std::abs(value) * 0x1p-24);
+  out.share = std::max(0.0, off - gap / 2) / asked;
+  return out;
+}
+
+namespace {
+
+// Keeps whatever may be the largest of some measure, each of them known to 2^-12 of it or 2^-15.
+class Largest {
+ public:
+  void see(Int index, double measure) {
+    constexpr double relative = 0x1p-12, absolute = 0x1p-15;
+    if (measure * (1 + relative) + absolute < least_) return;
+    least_ = std::max(least_, measure * (1 - relative) - absolute);
+    seen_.emplace_back(index, measure * (1 + relative) + absolute);
+  }
+  void add_to(std::vector<Int>& all) const {
+    for (const auto& [index, most] : seen_)
+      if (most >= least_) all.push_back(index);
+  }
+
+ private:
+  double least_ = 0;
+  std::vector<std::pair<Int, double>> seen_;
+};
+
+}  // namespace
+
+Screening screened(const FunctionFilter& filter, std::span<const double> x, std::span<const double> got,
+                   const Screen& how) {
+  Screening out;
+  Sampler sampler(how.seed);
+  Largest ulp, q, share;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const auto index = static_cast<Int>(i);
+    const double value = filter.value(x[i]);
+    const FunctionFilter::Rated rated = filter.rate(x[i], value, got[i]);
+    if (!rated.is_decided || (how.only_nearest && !rated.is_nearest)) {
+      out.undecided.push_back(index);
+      continue;
+    }
+    ++out.right;
+    out.nearest += rated.is_nearest;
+    out.weakest = std::max(out.weakest.value_or(Level::L0), rated.level);
+    const double nearest = filter.rounded(value);
+    out.zeros += nearest == 0;
+    out.varies |= nearest != out.seen.value_or(nearest);
+    if (!out.seen) out.seen = nearest;
+    sampler.next(1, [&](std::size_t) {
+      if (std::ssize(out.sampled) < most_sampled) out.sampled.push_back({index, rated.is_nearest, rated.level});
+    });
+    if (rated.is_nearest) continue;
+    ulp.see(index, rated.ulp);
+    q.see(index, rated.q);
+    share.see(index, rated.share);
+  }
+  for (const Largest* each : {&ulp, &q, &share}) each->add_to(out.worst);
+  std::ranges::sort(out.worst);
+  out.worst.erase(std::unique(out.worst.begin(), out.worst.end()), out.worst.end());
+  return out;
+}
+
+}  // namespace assay::oracles

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The filter of functions against the definition: numbers of every kind, and outputs a few units from the right one. It
+// may leave any of them undecided; it may not decide one wrongly.
+#include "oracles/filter/function_filter.h"
+
+#include "oracles/exact/operands.h"
+#include "oracles/judging/finding.h"
+#include "oracles/judging/judge.h"
+#include "reference/operator.h"
+#include "reference/recipe.h"
+
+#include <catch2/catch.hpp>
+
+#include <bit>
+#include <cstdlib>
+
+using namespace assay;
+using namespace assay::oracles;
+
+namespace {
+
+// Every operator version that is such a function, with its attributes as by default.
+std::vector<std::pair<const Definition*, FunctionCall>> functions_served() {
+  std::vector<std::pair<const Definition*, FunctionCall>> all;
+  for (const Operator* op : operators()) {
+    const Definition& newest = op->versions().back();
+    const Oracle& oracle = oracle_of(newest.version);
+    if (!oracle.function) continue;
+    Case c;
+    c.version = newest.version;
+    c.node.input(newest.inputs.front().name, {DType::f32, {1}});
+    if (const std::optional<FunctionCall> call = oracle.function(c.call())) all.emplace_back(&newest, *call);
+  }
+  return all;
+}
+
+// Numbers of `type` moved by up to eight units of their bit patterns.
+void nudge(Tensor& tensor, Generator& random) {
+  for_type(tensor.dtype(), [&]<class T>() {
+    using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>;
+    if constexpr (sizeof(T) == 2 || sizeof(T) == 4)
+      for (T& each : tensor.as<T>()) {
+        const auto moved = static_cast<Bits>(std::bit_cast<Bits>(each) + random.below(17) - 8 * (random.below(4) != 0));
+        if (random.below(3) != 0) each = std::bit_cast<T>(moved);
+      }
+  });
+}
+
+struct Held {
+  Int decided = 0, all = 0;
+};
+
+Held hold(const Definition& definition, const FunctionCall& function, DType type, const Recipe& recipe,
+          Generator& random) {
+  const Tensor x = fill(recipe, {type, {400}});
+  Case c;
+  c.version = definition.version;
+  c.node.input(definition.inputs.front().name, x.type());
+  const Answers answers = oracle_of(definition.version).answer(c.call(), {x}, {}, {});
+  const Answer& answer = *answers.front();
+  const FunctionFilter filter = FunctionFilter::of(function, type).value();
+  Tensor got(x.type());
+  const std::vector<double> arguments = doubles(x);
+  for_type(type, [&]<class T>() {
+    if constexpr (!std::is_same_v<T, std::string> && !std::is_same_v<T, Bool>)
+      for (std::size_t i = 0; i < arguments.size(); ++i)
+        got.as<T>()[i] = static_cast<T>(static_cast<float>(filter.rounded(filter.value(arguments[i]))));
+  });
+  nudge(got, random);
+  const std::vector<double> came = doubles(got);
+  Held held;
+  for (std::size_t i = 0; i < arguments.size(); ++i, ++held.all) {
+    const double value = filter.value(arguments[i]);
+    const Scalar back = scalar(got, static_cast<Int>(i));
+    const FunctionFilter::Rated rated = filter.rate(arguments[i], value, came[i]);
+    const Element element = answer.element(static_cast<Int>(i));
+    const bool wants_nan = std::isnan(value) && !std::isinf(arguments[i]);
+    INFO(text(definition.version) << " " << name(type) << " of " << arguments[i] << ": " << written(back, type));
+    if (wants_nan) CHECK(element.kind == Kind::nan);
+    if (!rated.is_decided) continue;
+    ++held.decided;
+    const ElementRating rating = examine(answer, static_cast<Int>(i), element, back);
+    REQUIRE(rating.kind == ElementRating::Kind::right);
+    REQUIRE(element.kind == Kind::finite);
+    CHECK(rating.is_nearest == rated.is_nearest);
+    CHECK(rating.level == rated.level);
+    CHECK(std::abs(rating.off.ulp - rated.ulp) <= 0x1p-15 + 0x1p-12 * rated.ulp);
+    CHECK(std::abs(rating.off.q - rated.q) <= 0x1p-12 * rated.q);
+    CHECK(std::abs(rating.off.share - rated.share) <= 0x1p-12 * rated.share + 0x1p-12);
+  }
+  return held;
+}
+
+}  // namespace
+
+TEST_CASE("The filter of functions never decides what the definition does not", "[filter][functions]") {
+  Generator random(std::getenv("ASSAY_FULL") ? 2 : 1);
+  const int rounds = std::getenv("ASSAY_FULL") ? 40 : 1;
+  const auto served = functions_served();
+  CHECK(served.size() >= 24);
+  for (const auto& [definition, function] : served)
+    for (const DType type : {DType::f16, DType::bf16, DType::f32}) {
+      const std::vector<DType>& admitted = definition->types_of(definition->data().type);
+      if (std::ranges::count(admitted, type) == 0) continue;
+      Held ordinary;
+      for (int round = 0; round < rounds; ++round)
+        for (const char* family : {"normal", "pattern", "logu", "special", "subnormal", "huge"}) {
+          const Held held = hold(*definition, function, type, {family, std::to_string(random.below(1 << 20))}, random);
+          if (std::string_view(family) != "normal") continue;
+          ordinary.decided += held.decided;
+          ordinary.all += held.all;
+        }
+      INFO(text(definition->version) << " " << name(type));
+      if (type == DType::f32) CHECK(10 * ordinary.decided > ordinary.all);  // else it is of no use
+    }
+}
+
+TEST_CASE("The filter of functions rounds as the types do", "[filter][functions]") {
+  const FunctionFilter half = FunctionFilter::of({Function::exp, {}}, DType::f16).value();
+  CHECK(half.rounded(65519) == 65504);
+  CHECK(half.rounded(65520) == std::numeric_limits<double>::infinity());
+  CHECK(half.rounded(-1e300) == -std::numeric_limits<double>::infinity());
+  CHECK(half.rounded(0x1p-25) == 0);
+  CHECK(half.rounded(0x1.8p-25) == 0x1p-24);
+  CHECK(half.rounded(1 + 0x1p-11) == 1);
+  CHECK(half.rounded(1 + 0x1.8p-10) == 1 + 0x1p-9);
+  CHECK_FALSE(FunctionFilter::of({Function::exp, {}}, DType::f64));
+  CHECK_FALSE(FunctionFilter::of({Function::pow, {2}}, DType::f32));
+}
