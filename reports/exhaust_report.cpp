@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/exhaust_report.h"
 
+#include "oracles/exact/enclosure.h"
+#include "oracles/exact/operands.h"
+#include "oracles/filter/function_filter.h"
+#include "reference/recipe.h"
 #include "reports/checked_json.h"
 #include "reports/page.h"
 #include "reports/pieces.h"
 #include "suites/text/markup.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <ostream>
 #include <sstream>
@@ -140,11 +146,12 @@ void write_function(const ExhaustReport& report, const Accuracy& of, std::ostrea
   out << title_of(of) << "  " << extent(of);
   if (of.inputs > 0) out << ": " << worst_words(of) << "; " << counted(of);
   out << "\n";
-  if (!of.ended.empty()) out << "  ended early: " << of.ended << "\n";
+  if (!of.ended.empty()) out << "  ended early: " << suites::printable(of.ended, 400) << "\n";
   for (const Accuracy::Breach& each : of.breaches) {
     const bool fails = each.standing == Standing::fail;
-    out << "  " << suites::standings[static_cast<std::size_t>(each.standing)] << "  got " << each.got << "  want "
-        << each.want << (fails ? "" : "  (" + each.because + ")") << "\n";
+    out << "  " << suites::standings[static_cast<std::size_t>(each.standing)] << "  got "
+        << suites::printable(each.got, 80) << "  want " << suites::printable(each.want, 80)
+        << (fails ? "" : "  (" + suites::printable(each.because, 200) + ")") << "\n";
     write_replay(report, of, each.pattern, 1, out);
   }
   if (of.disorders.count > 0) {
@@ -169,7 +176,8 @@ std::string conclusion(const ExhaustReport& report) {
   Int right = 0, broken = 0, undone = 0;
   for (const Accuracy& each : report.functions)
     if (!each.is_unsupported) ++(each.conforms() ? right : each.breaks() ? broken : undone);
-  const std::string all = std::to_string(right + broken + undone) + " functions";
+  const Int judged = right + broken + undone;
+  const std::string all = std::to_string(judged) + (judged == 1 ? " function" : " functions");
   if (broken > 0) return "not conforming: " + std::to_string(broken) + " of " + all;
   if (undone > 0) return "not decided: " + std::to_string(undone) + " of " + all;
   return right > 0 ? "conforms: " + all + ", each right for every input of its type"
@@ -189,11 +197,34 @@ std::size_t bin_at(std::size_t column) {
   return column < half ? suites::input_bins - 1 - column : column - half;
 }
 
+// Returns how many ulp are allowed about the middle of a bin.
+double allowed_at(const Accuracy& of, const oracles::FunctionFilter& filter, std::size_t bin) {
+  const std::uint64_t per_bin = of.all_inputs() / suites::input_bins;
+  const Tensor middle = fill({"bits", std::to_string(bin * per_bin + per_bin / 2)}, {of.type, {1}});
+  return filter.allowed_ulps(oracles::doubles(middle).front());
+}
+
+// Draws what L2 allows as a line, left out where the right answer is no number.
+std::string bound_line(const Accuracy& of, double most, const std::function<double(double)>& y_of) {
+  const Case c = *parse_case(suites::line_of_patterns(*of.definition, of.type, 0, 1));
+  const auto filter = oracles::FunctionFilter::of(*oracles::oracle_of(c.version).function(c.call()), of.type);
+  std::ostringstream path;
+  bool is_drawing = false;
+  for (std::size_t column = 0; column < suites::input_bins; ++column) {
+    const double allowed = allowed_at(of, *filter, bin_at(column));
+    if (std::isfinite(allowed))
+      path << (is_drawing ? "L" : "M") << static_cast<double>(column) + 0.5 << " "
+           << y_of(std::min(level_of(allowed), most));
+    is_drawing = std::isfinite(allowed);
+  }
+  return "<path fill=\"none\" stroke=\"var(--off)\" stroke-width=\"1.5\" d=\"" + path.str() + "\"/>";
+}
+
 std::string plot(const Accuracy& of) {
   const double most = std::max(4.0, std::ceil(of.worst() ? level_of(of.worst()->ulp) : 1) + 1);
   const auto y_of = [&](double level) { return height * (1 - level / most); };
   std::ostringstream svg;
-  svg << "<svg viewBox=\"-60 -10 1100 270\" role=\"img\" aria-label=\"error in ulp over the inputs\">";
+  svg << "<svg viewBox=\"-60 -10 1130 270\" role=\"img\" aria-label=\"error in ulp over the inputs\">";
   for (double level = 0; level <= most; ++level)
     svg << "<line x1=\"0\" x2=\"" << width << "\" y1=\"" << y_of(level) << "\" y2=\"" << y_of(level)
         << "\" stroke=\"var(--line)\"/><text x=\"-8\" y=\"" << y_of(level) + 4
@@ -205,7 +236,7 @@ std::string plot(const Accuracy& of) {
     const double level = peak ? level_of(peak->ulp) : 0;
     svg << "V" << y_of(level) << "h1";
   }
-  svg << "V" << height << "Z\"/>";
+  svg << "V" << height << "Z\"/>" << bound_line(of, most, y_of);
   const oracles::Format& format = oracles::format_of(of.type);
   const int exponents = format.max_exponent - format.min_exponent + 1;
   for (const int exponent : {format.max_exponent, format.max_exponent / 2, 0, format.min_exponent / 2})

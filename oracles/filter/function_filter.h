@@ -58,6 +58,11 @@ class FunctionFilter {
     if (got == nearest.number && nearest.is_certain && std::isfinite(x)) return {true, true, Level::L0, 0, 0, 0, true};
     return rate_off(x, value, got, nearest);
   }
+  // Returns how many ulp L2 allows at x, about; NaN or infinite where the value is.
+  double allowed_ulps(double x) const {
+    const double size = std::abs(value(x));
+    return std::isfinite(size) ? std::max(0.5, budget(x, size) / quantum(size)) : size;
+  }
   // Returns the number of the type that is nearest.
   double rounded(double value) const { return nearest_to(value).number; }
   // Returns the distance of numbers of the type around one.

@@ -71,8 +71,7 @@ class Part {
 
   // Asks a backend and judges what comes back.
   Accuracy accuracy(Backend& backend, const RunOptions& run_options) {
-    const SuiteCase planned{asked_, line(asked_), "", {}};
-    const Ask ask = ask_of(planned, {operands_}, run_options);
+    const Ask ask = ask_of({asked_, line(asked_), "", {}}, {operands_}, run_options);
     const oracles::Outcome outcome = backend.run(ask);
     if (!is_answer(outcome)) {
       out_.inputs = 0;
@@ -169,7 +168,8 @@ class Part {
     const ElementRating rating = oracles::examine(answer, index, element, got);
     const Standing standing = standing_of(rating);
     if (is_peak) {
-      out_.peaks[(first_ + i) >> (bits_of(out_.type) - 10)]->ulp = rating.off.ulp;
+      Accuracy::Peak& peak = *out_.peaks[(first_ + i) >> (bits_of(out_.type) - 10)];
+      if (peak.pattern == first_ + i) peak.ulp = rating.off.ulp;  // else a larger one was found since
       return;
     }
     if (got.is_finite() && element.kind == oracles::Kind::finite)

@@ -54,7 +54,8 @@ struct Accuracy {
       if (count++ == 0) pattern = at;
     }
   };
-  Oddity disorders;  // outputs that go down from the last input's where the function rises, or up where it falls
+  Oddity disorders;  // outputs that go down from the last input's where the function rises, or up where it falls; the
+                     // last inputs of one model and the first of the next are not compared
   Oddity exits;      // outputs outside of the function's range
   std::vector<Breach> breaches;  // the first few
   std::string ended;             // why it ended early; empty where it did not
@@ -63,7 +64,9 @@ struct Accuracy {
   std::uint64_t count(Standing standing) const { return counts[static_cast<std::size_t>(standing)]; }
   std::uint64_t all_inputs() const;  // 2^16 or 2^32
   bool is_complete() const { return inputs == all_inputs(); }
-  bool breaks() const { return count(Standing::below) + count(Standing::fail) > 0; }
+  bool breaks() const {
+    return count(Standing::below) + count(Standing::fail) > 0 || (!ended.empty() && !is_unsupported);
+  }
   bool conforms() const { return is_complete() && !breaks() && count(Standing::unexamined) == 0; }
   const Peak* worst() const;
 };

@@ -17,19 +17,21 @@ namespace {
 using oracles::Outcome;
 using Kind = Outcome::Kind;
 
-constexpr std::uint64_t drawn = 32, enough = 8;  // of which the smallest is asked; of so many where one is plain
-constexpr std::size_t most_named = 8;            // operator versions, and reasons of those that are turned away
-constexpr std::size_t most_broken = 2;           // each may cost the time limit
+constexpr std::uint64_t drawn = 32, batch = 8;  // of the first eight in which one is plain the smallest is run
+constexpr std::size_t most_named = 8;           // operator versions, and reasons of those that are turned away
+constexpr std::size_t most_broken = 2;          // each may cost the time limit
 
-// The smallest plain case of a version among a few of one type, where the worker declares to take any.
+// Returns the smallest plain case of a version among a few of one type, where the worker declares to take any. The
+// smallest are looked at first: to tell whether a large one is plain takes long.
 std::optional<Case> tiny_case(const Definition& definition, DType type, const Description& worker) {
-  std::optional<Case> smallest;
-  for (std::uint64_t index = 0; index < (smallest ? enough : drawn); ++index) {
-    Case c = generators::legal(definition, type, 1, index);
-    if (smallest && generators::size_of(*smallest) <= generators::size_of(c)) continue;
-    if (oracles::nature_of(c).case_class == "valid-core" && excluded_by(worker, c).empty()) smallest = std::move(c);
+  for (std::uint64_t first = 0; first < drawn; first += batch) {
+    std::vector<Case> cases;
+    for (std::uint64_t i = 0; i < batch; ++i) cases.push_back(generators::legal(definition, type, 1, first + i));
+    std::ranges::stable_sort(cases, {}, [](const Case& c) { return generators::size_of(c); });
+    for (Case& c : cases)
+      if (oracles::nature_of(c).case_class == "valid-core" && excluded_by(worker, c).empty()) return std::move(c);
   }
-  return smallest;
+  return std::nullopt;
 }
 
 struct Tried {

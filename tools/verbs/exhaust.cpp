@@ -79,6 +79,10 @@ void run(reports::ExhaustReport& report, suites::WorkerPool& pool, const Options
 
 int exhaust(const Options& options) {
   const Stopwatch stopwatch;
+  if (level_of(options.subject.level) != oracles::Level::L2)
+    throw InputError(
+        "exhaust counts what is correctly rounded (L0), faithful (L1) and within the bound (L2) in one run; "
+        "leave out --level");
   heed_interrupts();
   suites::WorkerPool pool(options.subject.opener(), jobs_or_processors(options.jobs));
   reports::ExhaustReport report{pool.describe(), options.subject.asked(), {}, {}};

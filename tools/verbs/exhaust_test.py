@@ -77,7 +77,7 @@ class Exhaust(unittest.TestCase):
 
     def test_what_cannot_be_done_is_told_in_one_line(self):
         for arguments, words in ((["--ops", "Add"], "is a function of one float"), (["--ops", "Expp"], "did you mean Exp"),
-                                 (["--ops", "Exp", "--resume"], "needs the --report")):
+                                 (["--ops", "Exp", "--resume"], "needs the --report"), (["--ops", "Exp", "--level", "L0"], "leave out --level")):
             done = exhaust(*arguments)
             self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
             self.assertIn(words, done.stderr)

@@ -190,6 +190,12 @@ class UntrustedInput(unittest.TestCase):
             lambda bad: ("merge", bad, "--into", whole), lambda bad: ("replay", bad, 1),
             lambda bad: ("certify", "--list", "--only-failed", bad)])
 
+    def test_reports_of_exhaust(self):
+        exhausted = ("exhaust", "--backend", "reference:inprocess", "--ops", "Erf", "--types", "bf16")
+        self.made(assay(*exhausted, "--report", self.at / "exhaust.json"), 0)
+        self.damage("exhaust.json", 60, [lambda bad: (*exhausted, "--report", bad, "--resume"),
+                                         lambda bad: (*exhausted, "--report", bad, "--resume", "--html", self.at / "out")])
+
     def test_tables_of_backends(self):
         assay("matrix", self.at / "report.json", "--format", "json", "--out", self.at / "matrix.json")
         out = self.at / "out"
