@@ -29,7 +29,7 @@ std::optional<Case> tiny_case(const Definition& definition, DType type, const De
     for (std::uint64_t i = 0; i < batch; ++i) cases.push_back(generators::legal(definition, type, 1, first + i));
     std::ranges::stable_sort(cases, {}, [](const Case& c) { return generators::size_of(c); });
     for (Case& c : cases)
-      if (oracles::nature_of(c).case_class == "valid-core" && excluded_by(worker, c).empty()) return std::move(c);
+      if (excluded_by(worker, c).empty() && oracles::nature_of(c).case_class == "valid-core") return std::move(c);
   }
   return std::nullopt;
 }
