@@ -6,7 +6,7 @@
 
 namespace assay {
 
-const Operator& conv();
+Operator conv();
 
 Convolution::Convolution(const Call& conv)
     : window(Window::of(conv)),
@@ -22,7 +22,11 @@ Shape Convolution::output_shape() const {
   return y;
 }
 
-const Definition& conv_definition() { return *conv().at(11); }
+// One of its own: it is asked for while the operators are made.
+const Definition& conv_definition() {
+  static const Operator op = conv();
+  return *op.at(11);
+}
 
 Call as_conv(const Call& call, const char* x, const char* w, const char* b) {
   Node node;

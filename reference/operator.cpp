@@ -6,7 +6,7 @@
 
 namespace assay {
 
-#define OPERATOR(domain, name, file) const Operator& file();
+#define OPERATOR(domain, name, file) Operator file();
 #include "reference/operators.def"
 #undef OPERATOR
 
@@ -461,11 +461,16 @@ Derived extents_of(std::string input) {
 }
 
 const std::vector<const Operator*>& operators() {
-  static const std::vector<const Operator*> all{
-#define OPERATOR(domain, name, file) &file(),
+  static const Operator known[] = {
+#define OPERATOR(domain, name, file) file(),
 #include "reference/operators.def"
 #undef OPERATOR
   };
+  static const std::vector<const Operator*> all = [] {
+    std::vector<const Operator*> list;
+    for (const Operator& each : known) list.push_back(&each);
+    return list;
+  }();
   return all;
 }
 

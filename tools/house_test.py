@@ -60,7 +60,7 @@ def file_of(folder, function):
     for path in sorted((ROOT / folder / "ops").glob("*.cpp")):
         if path.stem.endswith("_test"):
             continue
-        defined = re.findall(r"^const (?:Operator|Oracle|Questions)& (\w+)\(\) \{", path.read_text(), re.M)
+        defined = re.findall(r"^(?:Operator|Oracle|const Questions&) (\w+)\(\) \{", path.read_text(), re.M)
         if function in defined:
             return path, len(defined)
     return None

@@ -23,7 +23,7 @@ README, TEXT = DOCUMENTS["README.md"], "\n".join(DOCUMENTS.values())
 FULL = "--full" in sys.argv or os.environ.get("ASSAY_FULL") == "1"
 SLOW = ("./certify.sh", "./setup.sh", "cmake ", ".deps/venv/bin/cmake ", "build/release/tools/assay mutate")
 # What needs the network or an afternoon.
-LAB = ("tools/lab/backends.sh", "tools/lab/audit.sh")
+LAB = ("tools/lab/backends.sh", "tools/lab/audit.sh", "tools/lab/exhaust.sh")
 # What runs this test cannot be run by it.
 NEVER = ("./test.sh", "git clone ", "cd ")
 

@@ -5,13 +5,16 @@
 
 namespace assay::oracles {
 
-#define OPERATOR(domain, name, file) const Oracle& file();
+#define OPERATOR(domain, name, file) Oracle file();
 #include "reference/operators.def"
 #undef OPERATOR
 
 const Oracle& oracle_of(const OpVersion& version) {
-#define OPERATOR(of_domain, of_name, file) \
-  if (version.domain == of_domain && version.name == #of_name) return file();
+#define OPERATOR(of_domain, of_name, file)                       \
+  if (version.domain == of_domain && version.name == #of_name) { \
+    static const Oracle oracle = file();                         \
+    return oracle;                                               \
+  }
 #include "reference/operators.def"
 #undef OPERATOR
   throw BrokenPromise("no oracle for " + text(version));

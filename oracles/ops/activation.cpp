@@ -74,32 +74,27 @@ std::optional<FunctionCall> function_of_gelu(const Call& call) {
 
 }  // namespace
 
-const Oracle& softplus() {
-  static const Oracle oracle = of_function(alone<Function::softplus>, [](const ElementPoint& p) -> ElementValue {
+Oracle softplus() {
+  return of_function(alone<Function::softplus>, [](const ElementPoint& p) -> ElementValue {
     ElementValue value = value_of<Function::softplus>(p);
     if (auto* const evaluation = std::get_if<Evaluation>(&value))  // e^x alone overflows before 2^log2(x)
       evaluation->may_overflow = p.x[0].as_double() > 0.6931 * format_of(type_of(p)).max_exponent;
     return value;
   });
-  return oracle;
 }
 
-const Oracle& softsign() {
-  static const Oracle oracle = of_function(alone<Function::softsign>, [](const ElementPoint& p) {
+Oracle softsign() {
+  return of_function(alone<Function::softsign>, [](const ElementPoint& p) {
     const Scalar& x = p.x[0];
     return is_infinite(x) ? nan_or(scalar(x.negative ? -1 : 1)) : function_value(Function::softsign, x);
   });
-  return oracle;
 }
 
-const Oracle& mish() {
-  static const Oracle oracle = of_function(alone<Function::mish>, gated<Function::mish>);
-  return oracle;
-}
+Oracle mish() { return of_function(alone<Function::mish>, gated<Function::mish>); }
 
 // By tanh, of f64, another reading takes the constants of the body, which are f32 (E52).
-const Oracle& gelu() {
-  static const Oracle oracle = of_function(function_of_gelu, [](const ElementPoint& p) -> ElementValue {
+Oracle gelu() {
+  return of_function(function_of_gelu, [](const ElementPoint& p) -> ElementValue {
     if (p.call.text("approximate") != "tanh") return gated<Function::gelu>(p);
     const ElementValue value = gated<Function::gelu_tanh>(p);
     const Evaluation* const evaluation = std::get_if<Evaluation>(&value);
@@ -112,32 +107,29 @@ const Oracle& gelu() {
     };
     return out;
   });
-  return oracle;
 }
 
 // At an infinity the gate is 0, 1 or, of alpha 0, a half.
-const Oracle& swish() {
-  static const Oracle oracle = of_function(with_alpha<Function::swish>, [](const ElementPoint& p) -> ElementValue {
+Oracle swish() {
+  return of_function(with_alpha<Function::swish>, [](const ElementPoint& p) -> ElementValue {
     const Scalar &x = p.x[0], alpha = constant(p, "alpha");
     if (!is_infinite(x)) return function_value(Function::swish, x, {alpha});
     if (alpha.is_zero()) return nan_or(x);
     return alpha.negative == x.negative ? ElementValue(x) : nan_or(Scalar());
   });
-  return oracle;
 }
 
-const Oracle& elu() {
-  static const Oracle oracle = of_function(with_alpha<Function::elu>, [](const ElementPoint& p) -> ElementValue {
+Oracle elu() {
+  return of_function(with_alpha<Function::elu>, [](const ElementPoint& p) -> ElementValue {
     const Scalar &x = p.x[0], alpha = constant(p, "alpha");
     if (!is_below_zero(x)) return x;
     if (is_infinite(x)) return limit(-alpha.value(), {8, 6, std::abs(alpha.as_double())});
     return function_value(Function::elu, x, {alpha});
   });
-  return oracle;
 }
 
-const Oracle& selu() {
-  static const Oracle oracle = of_function(function_of_selu, [](const ElementPoint& p) -> ElementValue {
+Oracle selu() {
+  return of_function(function_of_selu, [](const ElementPoint& p) -> ElementValue {
     const Scalar &x = p.x[0], alpha = constant(p, "alpha"), gamma = constant(p, "gamma");
     if (is_nan(x)) return x;
     if (!is_infinite(x)) return function_value(Function::selu, x, {alpha, gamma});
@@ -145,13 +137,12 @@ const Oracle& selu() {
     if (x.negative) return limit(lowest, {8, 6, std::abs(approximate(Ratio{lowest, 1})) * (1 + 0x1p-40)});
     return gamma.is_zero() ? nan_or(Scalar()) : infinity(gamma.negative);
   });
-  return oracle;
 }
 
 // With a negative alpha the body takes the exponential where x is positive (E39). It also computes x / alpha where that
 // says nothing, which may overflow.
-const Oracle& celu() {
-  static const Oracle oracle = of_function(function_of_celu, [](const ElementPoint& p) -> ElementValue {
+Oracle celu() {
+  return of_function(function_of_celu, [](const ElementPoint& p) -> ElementValue {
     const Scalar &x = p.x[0], alpha = constant(p, "alpha");
     if (is_nan(x)) return p.reads("E41", "zero") ? Scalar() : x;
     if (alpha.is_zero()) return unscored("alpha is 0");
@@ -178,31 +169,28 @@ const Oracle& celu() {
     out.crudeness = out.tolerance.sigma;
     return out;
   });
-  return oracle;
 }
 
-const Oracle& thresholded_relu() {
-  static const Oracle oracle = exact_elementwise([](const ElementPoint& p) -> ElementValue {
+Oracle thresholded_relu() {
+  return exact_elementwise([](const ElementPoint& p) -> ElementValue {
     if (is_nan(p.x[0])) return p.reads("E40", "nan") ? p.x[0] : Scalar();
     return is_less(constant(p, "alpha"), p.x[0]) ? p.x[0] : Scalar();
   });
-  return oracle;
 }
 
 // Of NaN what a clamp leaves of it (E41). At an infinity alpha of 0 makes NaN, or beta.
-const Oracle& hard_sigmoid() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) -> ElementValue {
+Oracle hard_sigmoid() {
+  return elementwise([](const ElementPoint& p) -> ElementValue {
     const Scalar &x = p.x[0], alpha = constant(p, "alpha"), beta = constant(p, "beta");
     if (is_nan(x)) return p.reads("E41", "one") ? scalar(1) : p.reads("E41", "zero") ? Scalar() : x;
     if (!is_infinite(x)) return Clamp{ratio(alpha), ratio(beta), false}.of(x);
     if (alpha.is_zero()) return one_of("E41", {nan(), rounded(clamped(ratio(beta)), format_of(type_of(p)))});
     return alpha.negative == x.negative ? scalar(1) : Scalar();
   });
-  return oracle;
 }
 
-const Oracle& hard_swish() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) -> ElementValue {
+Oracle hard_swish() {
+  return elementwise([](const ElementPoint& p) -> ElementValue {
     const Scalar& x = p.x[0];
     if (is_nan(x)) return x;
     if (is_infinite(x)) return x.negative ? nan_or(Scalar()) : x;
@@ -211,7 +199,6 @@ const Oracle& hard_swish() {
     if (p.reads("E37", "rounded")) sixth = ratio(rounded(sixth, format_of(type_of(p))));
     return Clamp{sixth, half, true}.of(x);
   });
-  return oracle;
 }
 
 }  // namespace assay::oracles

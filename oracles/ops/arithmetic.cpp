@@ -32,24 +32,17 @@ ElementValue quotient(const ElementPoint& p, const Scalar& a, const Scalar& b) {
 
 }  // namespace
 
-const Oracle& add() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) { return sum(p, p.x[0], p.x[1]); });
-  return oracle;
+Oracle add() {
+  return elementwise([](const ElementPoint& p) { return sum(p, p.x[0], p.x[1]); });
 }
-
-const Oracle& sub() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) { return sum(p, p.x[0], negated(p.x[1])); });
-  return oracle;
+Oracle sub() {
+  return elementwise([](const ElementPoint& p) { return sum(p, p.x[0], negated(p.x[1])); });
 }
-
-const Oracle& mul() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) { return product(p, p.x[0], p.x[1]); });
-  return oracle;
+Oracle mul() {
+  return elementwise([](const ElementPoint& p) { return product(p, p.x[0], p.x[1]); });
 }
-
-const Oracle& div() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) { return quotient(p, p.x[0], p.x[1]); });
-  return oracle;
+Oracle div() {
+  return elementwise([](const ElementPoint& p) { return quotient(p, p.x[0], p.x[1]); });
 }
 
 }  // namespace assay::oracles

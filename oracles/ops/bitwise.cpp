@@ -15,30 +15,17 @@ Scalar combined(const ElementPoint& p) {
 
 }  // namespace
 
-const Oracle& bitwise_and() {
-  static const Oracle oracle = pointwise(combined<std::bit_and<Int>>);
-  return oracle;
-}
+Oracle bitwise_and() { return pointwise(combined<std::bit_and<Int>>); }
+Oracle bitwise_or() { return pointwise(combined<std::bit_or<Int>>); }
+Oracle bitwise_xor() { return pointwise(combined<std::bit_xor<Int>>); }
 
-const Oracle& bitwise_or() {
-  static const Oracle oracle = pointwise(combined<std::bit_or<Int>>);
-  return oracle;
-}
-
-const Oracle& bitwise_xor() {
-  static const Oracle oracle = pointwise(combined<std::bit_xor<Int>>);
-  return oracle;
-}
-
-const Oracle& bitwise_not() {
-  static const Oracle oracle =
-      pointwise([](const ElementPoint& p) { return fitted(p, Integer(~p.x[0].as_integer())); });
-  return oracle;
+Oracle bitwise_not() {
+  return pointwise([](const ElementPoint& p) { return fitted(p, Integer(~p.x[0].as_integer())); });
 }
 
 // A shift is a product with, or the floor of a quotient by, a power of two.
-const Oracle& bit_shift() {
-  static const Oracle oracle = pointwise([](const ElementPoint& p) {
+Oracle bit_shift() {
+  return pointwise([](const ElementPoint& p) {
     constexpr int beyond_any = 127;
     const auto width = static_cast<std::uint64_t>(8 * size_of(type_of(p)));
     std::uint64_t by = p.x[1].negative ? beyond_any : p.x[1].significand << p.x[1].exponent;
@@ -50,7 +37,6 @@ const Oracle& bit_shift() {
     if (p.call.text("direction") == "LEFT") return fitted(p, scaled(x, shift));
     return fitted(p, x < 0 ? -1 - scaled(-1 - x, -shift) : scaled(x, -shift));
   });
-  return oracle;
 }
 
 }  // namespace assay::oracles

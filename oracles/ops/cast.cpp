@@ -85,14 +85,11 @@ ElementValue converted(const ElementPoint& p) {
   return is_float(type) ? to_float(p, of) : type == DType::boolean ? to_bool(p, of) : to_integer(p, of);
 }
 
-const Oracle& conversion() {
-  static const Oracle oracle = elementwise(converted, {.narrows_f64 = false});
-  return oracle;
-}
+Oracle conversion() { return elementwise(converted, {.narrows_f64 = false}); }
 
 }  // namespace
 
-const Oracle& cast() { return conversion(); }
-const Oracle& cast_like() { return conversion(); }
+Oracle cast() { return conversion(); }
+Oracle cast_like() { return conversion(); }
 
 }  // namespace assay::oracles

@@ -80,9 +80,6 @@ ElementValue clipped(const ElementPoint& p) {
 
 }  // namespace
 
-const Oracle& clip() {
-  static const Oracle oracle = exact_elementwise(clipped);
-  return oracle;
-}
+Oracle clip() { return exact_elementwise(clipped); }
 
 }  // namespace assay::oracles

@@ -10,34 +10,24 @@ bool are_ordered(const ElementPoint& p) { return p.x[0].is != Scalar::Class::nan
 
 }  // namespace
 
-const Oracle& equal() {
-  static const Oracle oracle =
-      pointwise([](const ElementPoint& p) { return truth(are_ordered(p) && same(p.x[0], p.x[1])); });
-  return oracle;
+Oracle equal() {
+  return pointwise([](const ElementPoint& p) { return truth(are_ordered(p) && same(p.x[0], p.x[1])); });
 }
 
-const Oracle& less() {
-  static const Oracle oracle =
-      pointwise([](const ElementPoint& p) { return truth(are_ordered(p) && is_less(p.x[0], p.x[1])); });
-  return oracle;
+Oracle less() {
+  return pointwise([](const ElementPoint& p) { return truth(are_ordered(p) && is_less(p.x[0], p.x[1])); });
 }
 
-const Oracle& greater() {
-  static const Oracle oracle =
-      pointwise([](const ElementPoint& p) { return truth(are_ordered(p) && is_less(p.x[1], p.x[0])); });
-  return oracle;
+Oracle greater() {
+  return pointwise([](const ElementPoint& p) { return truth(are_ordered(p) && is_less(p.x[1], p.x[0])); });
 }
 
-const Oracle& less_or_equal() {
-  static const Oracle oracle =
-      pointwise([](const ElementPoint& p) { return truth(are_ordered(p) && !is_less(p.x[1], p.x[0])); });
-  return oracle;
+Oracle less_or_equal() {
+  return pointwise([](const ElementPoint& p) { return truth(are_ordered(p) && !is_less(p.x[1], p.x[0])); });
 }
 
-const Oracle& greater_or_equal() {
-  static const Oracle oracle =
-      pointwise([](const ElementPoint& p) { return truth(are_ordered(p) && !is_less(p.x[0], p.x[1])); });
-  return oracle;
+Oracle greater_or_equal() {
+  return pointwise([](const ElementPoint& p) { return truth(are_ordered(p) && !is_less(p.x[0], p.x[1])); });
 }
 
 }  // namespace assay::oracles

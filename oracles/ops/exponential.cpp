@@ -5,56 +5,39 @@
 
 namespace assay::oracles {
 
-const Oracle& exp() {
-  static const Oracle oracle = of_function<Function::exp>();
-  return oracle;
-}
+Oracle exp() { return of_function<Function::exp>(); }
+Oracle log() { return of_function<Function::log>(); }
 
-const Oracle& log() {
-  static const Oracle oracle = of_function<Function::log>();
-  return oracle;
-}
-
-const Oracle& sqrt() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) -> ElementValue {
+Oracle sqrt() {
+  return elementwise([](const ElementPoint& p) -> ElementValue {
     const Scalar& x = p.x[0];
     if (x.is == Scalar::Class::nan || x.is_zero()) return x;
     if (x.negative) return nan();
     return is_infinite(x) ? ElementValue(x) : rounded_once(x, square_root);
   });
-  return oracle;
 }
 
-const Oracle& reciprocal() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) -> ElementValue {
+Oracle reciprocal() {
+  return elementwise([](const ElementPoint& p) -> ElementValue {
     const Scalar& x = p.x[0];
     if (x.is == Scalar::Class::nan) return x;
     if (is_infinite(x)) return Scalar();
     if (!x.is_zero()) return rounded_once(x, [](const Real& of) { return Real(1, of.bits()) / of; });
     return x.negative ? ElementValue(one_of("A29", {infinity(true), infinity()})) : infinity();
   });
-  return oracle;
 }
 
-const Oracle& sigmoid() {
-  static const Oracle oracle = of_function<Function::sigmoid>();
-  return oracle;
-}
-
-const Oracle& tanh() {
-  static const Oracle oracle = of_function<Function::tanh>();
-  return oracle;
-}
+Oracle sigmoid() { return of_function<Function::sigmoid>(); }
+Oracle tanh() { return of_function<Function::tanh>(); }
 
 // Of integers the value is truncated to 0, or rounded in f32, where it is 1 from 4 on (E47).
-const Oracle& erf() {
-  static const Oracle oracle = of_function(alone<Function::erf>, [](const ElementPoint& p) -> ElementValue {
+Oracle erf() {
+  return of_function(alone<Function::erf>, [](const ElementPoint& p) -> ElementValue {
     const Scalar& x = p.x[0];
     if (is_float(type_of(p))) return function_value(Function::erf, x);
     const bool is_one = p.reads("E47", "rounded") && abs(x.value()) >= Dyadic{4, 0};
     return is_one ? scalar(x.negative ? -1 : 1) : Scalar();
   });
-  return oracle;
 }
 
 }  // namespace assay::oracles

@@ -30,14 +30,7 @@ Scalar extreme(const ElementPoint& p) {
 
 }  // namespace
 
-const Oracle& max() {
-  static const Oracle oracle = pointwise(extreme<true>);
-  return oracle;
-}
-
-const Oracle& min() {
-  static const Oracle oracle = pointwise(extreme<false>);
-  return oracle;
-}
+Oracle max() { return pointwise(extreme<true>); }
+Oracle min() { return pointwise(extreme<false>); }
 
 }  // namespace assay::oracles

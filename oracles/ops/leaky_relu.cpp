@@ -5,8 +5,8 @@
 
 namespace assay::oracles {
 
-const Oracle& leaky_relu() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) -> ElementValue {
+Oracle leaky_relu() {
+  return elementwise([](const ElementPoint& p) -> ElementValue {
     const Scalar& x = p.x[0];
     if (x.is == Scalar::Class::nan || x.is_zero() || !x.negative) return x;
     const Scalar alpha = constant(p, "alpha");
@@ -14,7 +14,6 @@ const Oracle& leaky_relu() {
     if (alpha.is_zero()) return one_of("E50", {nan(), Scalar()});
     return Scalar{Scalar::Class::infinite, !alpha.negative, 0, 0};
   });
-  return oracle;
 }
 
 }  // namespace assay::oracles

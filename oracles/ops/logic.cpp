@@ -10,24 +10,17 @@ bool b(const ElementPoint& p) { return !p.x[1].is_zero(); }
 
 }  // namespace
 
-const Oracle& logical_and() {
-  static const Oracle oracle = pointwise([](const ElementPoint& p) { return truth(a(p) && b(p)); });
-  return oracle;
+Oracle logical_and() {
+  return pointwise([](const ElementPoint& p) { return truth(a(p) && b(p)); });
 }
-
-const Oracle& logical_or() {
-  static const Oracle oracle = pointwise([](const ElementPoint& p) { return truth(a(p) || b(p)); });
-  return oracle;
+Oracle logical_or() {
+  return pointwise([](const ElementPoint& p) { return truth(a(p) || b(p)); });
 }
-
-const Oracle& logical_xor() {
-  static const Oracle oracle = pointwise([](const ElementPoint& p) { return truth(a(p) != b(p)); });
-  return oracle;
+Oracle logical_xor() {
+  return pointwise([](const ElementPoint& p) { return truth(a(p) != b(p)); });
 }
-
-const Oracle& logical_not() {
-  static const Oracle oracle = pointwise([](const ElementPoint& p) { return truth(!a(p)); });
-  return oracle;
+Oracle logical_not() {
+  return pointwise([](const ElementPoint& p) { return truth(!a(p)); });
 }
 
 }  // namespace assay::oracles

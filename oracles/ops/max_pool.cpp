@@ -66,9 +66,6 @@ Element where(const WindowPoint& p) {
 
 }  // namespace
 
-const Oracle& max_pool() {
-  static const Oracle oracle = over_windows({largest, where});
-  return oracle;
-}
+Oracle max_pool() { return over_windows({largest, where}); }
 
 }  // namespace assay::oracles

@@ -65,9 +65,6 @@ std::optional<Shape> shape(const Call& call, const Readings& readings) {
 
 }  // namespace
 
-const Oracle& mod() {
-  static const Oracle oracle = elementwise(modulo, {.shape = shape});
-  return oracle;
-}
+Oracle mod() { return elementwise(modulo, {.shape = shape}); }
 
 }  // namespace assay::oracles

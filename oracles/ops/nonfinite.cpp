@@ -4,18 +4,15 @@
 
 namespace assay::oracles {
 
-const Oracle& finds_nan() {
-  static const Oracle oracle =
-      copying_elementwise([](const ElementPoint& p) -> ElementValue { return truth(is_nan(p.x[0])); });
-  return oracle;
+Oracle finds_nan() {
+  return copying_elementwise([](const ElementPoint& p) -> ElementValue { return truth(is_nan(p.x[0])); });
 }
 
-const Oracle& finds_infinity() {
-  static const Oracle oracle = copying_elementwise([](const ElementPoint& p) -> ElementValue {
+Oracle finds_infinity() {
+  return copying_elementwise([](const ElementPoint& p) -> ElementValue {
     const char* const detects = p.x[0].negative ? "detect_negative" : "detect_positive";
     return truth(is_infinite(p.x[0]) && p.call.integer(detects) != 0);
   });
-  return oracle;
 }
 
 }  // namespace assay::oracles

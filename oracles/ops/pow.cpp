@@ -145,9 +145,6 @@ ElementValue power(const ElementPoint& p) {
 
 }  // namespace
 
-const Oracle& pow() {
-  static const Oracle oracle = elementwise(power);
-  return oracle;
-}
+Oracle pow() { return elementwise(power); }
 
 }  // namespace assay::oracles

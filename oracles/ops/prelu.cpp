@@ -5,8 +5,8 @@
 
 namespace assay::oracles {
 
-const Oracle& prelu() {
-  static const Oracle oracle = elementwise([](const ElementPoint& p) -> ElementValue {
+Oracle prelu() {
+  return elementwise([](const ElementPoint& p) -> ElementValue {
     const Scalar &x = p.x[0], &slope = p.x[1];
     if (x.is == Scalar::Class::nan) return x;
     if (!x.negative || x.is_zero()) return !slope.is_finite() && p.reads("E11", "blend") ? nan() : x;
@@ -15,7 +15,6 @@ const Oracle& prelu() {
     if (is_infinite(x) || is_infinite(slope)) return infinity(!slope.negative);
     return in_type(p, ratio(x) * slope.value());
   });
-  return oracle;
 }
 
 }  // namespace assay::oracles

@@ -16,27 +16,24 @@ Int below(const Scalar& x) {
 
 }  // namespace
 
-const Oracle& ceil() {
-  static const Oracle oracle = exact_elementwise(
+Oracle ceil() {
+  return exact_elementwise(
       [](const ElementPoint& p) -> ElementValue { return stays(p.x[0]) ? p.x[0] : scalar(below(p.x[0]) + 1); });
-  return oracle;
 }
 
-const Oracle& floor() {
-  static const Oracle oracle = exact_elementwise(
+Oracle floor() {
+  return exact_elementwise(
       [](const ElementPoint& p) -> ElementValue { return stays(p.x[0]) ? p.x[0] : scalar(below(p.x[0])); });
-  return oracle;
 }
 
-const Oracle& round() {
-  static const Oracle oracle = exact_elementwise([](const ElementPoint& p) -> ElementValue {
+Oracle round() {
+  return exact_elementwise([](const ElementPoint& p) -> ElementValue {
     if (stays(p.x[0])) return p.x[0];
     const Int low = below(p.x[0]);
     const Dyadic middle = {2 * Integer(low) + 1, -1};
     const auto order = p.x[0].value() <=> middle;
     return scalar(order < 0 || (order == 0 && low % 2 == 0) ? low : low + 1);
   });
-  return oracle;
 }
 
 }  // namespace assay::oracles

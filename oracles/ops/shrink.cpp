@@ -37,9 +37,6 @@ ElementValue shrunk(const ElementPoint& p) {
 
 }  // namespace
 
-const Oracle& shrink() {
-  static const Oracle oracle = elementwise(shrunk);
-  return oracle;
-}
+Oracle shrink() { return elementwise(shrunk); }
 
 }  // namespace assay::oracles

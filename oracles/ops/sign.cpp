@@ -14,23 +14,20 @@ Scalar opposite(const ElementPoint& p) {
 
 }  // namespace
 
-const Oracle& abs() {
-  static const Oracle oracle =
-      exact_elementwise([](const ElementPoint& p) -> ElementValue { return p.x[0].negative ? opposite(p) : p.x[0]; });
-  return oracle;
+Oracle abs() {
+  return exact_elementwise(
+      [](const ElementPoint& p) -> ElementValue { return p.x[0].negative ? opposite(p) : p.x[0]; });
 }
 
-const Oracle& neg() {
-  static const Oracle oracle = exact_elementwise([](const ElementPoint& p) -> ElementValue { return opposite(p); });
-  return oracle;
+Oracle neg() {
+  return exact_elementwise([](const ElementPoint& p) -> ElementValue { return opposite(p); });
 }
 
-const Oracle& sign() {
-  static const Oracle oracle = exact_elementwise([](const ElementPoint& p) -> ElementValue {
+Oracle sign() {
+  return exact_elementwise([](const ElementPoint& p) -> ElementValue {
     if (p.x[0].is == Scalar::Class::nan) return one_of("E13", {nan(), Scalar()});
     return p.x[0].is_zero() ? p.x[0] : scalar(p.x[0].negative ? -1 : 1);
   });
-  return oracle;
 }
 
 }  // namespace assay::oracles

@@ -55,14 +55,7 @@ Answers answer(const Call& call, const Operands& in, const Readings& readings, c
 
 }  // namespace
 
-const Oracle& sum() {
-  static const Oracle oracle = with_touched({answer<false>, shape_of_meeting, {}});
-  return oracle;
-}
-
-const Oracle& mean() {
-  static const Oracle oracle = with_touched({answer<true>, shape_of_meeting, {}});
-  return oracle;
-}
+Oracle sum() { return with_touched({answer<false>, shape_of_meeting, {}}); }
+Oracle mean() { return with_touched({answer<true>, shape_of_meeting, {}}); }
 
 }  // namespace assay::oracles

@@ -32,9 +32,6 @@ ElementValue gated(const ElementPoint& p) {
 
 }  // namespace
 
-const Oracle& swiglu() {
-  static const Oracle oracle = elementwise(gated);
-  return oracle;
-}
+Oracle swiglu() { return elementwise(gated); }
 
 }  // namespace assay::oracles

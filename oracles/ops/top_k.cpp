@@ -20,15 +20,13 @@ bool precedes(const Call& call, const Scalar& a, const Scalar& b) {
 
 }  // namespace
 
-const Oracle& top_k() {
-  static const Oracle oracle =
-      selected({.axis = [](const Call& call) { return (call.integer("axis") + call.rank("X")) % call.rank("X"); },
-                .count = [](const Call& call) { return call.integer("k"); },
-                .precedes = precedes,
-                .is_ordered = [](const Call& call) { return !says_no(call, "sorted"); },
-                .nan_ruling = "M30",
-                .order_ruling = "M53"});
-  return oracle;
+Oracle top_k() {
+  return selected({.axis = [](const Call& call) { return (call.integer("axis") + call.rank("X")) % call.rank("X"); },
+                   .count = [](const Call& call) { return call.integer("k"); },
+                   .precedes = precedes,
+                   .is_ordered = [](const Call& call) { return !says_no(call, "sorted"); },
+                   .nan_ruling = "M30",
+                   .order_ruling = "M53"});
 }
 
 }  // namespace assay::oracles

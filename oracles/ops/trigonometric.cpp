@@ -4,59 +4,16 @@
 
 namespace assay::oracles {
 
-const Oracle& sin() {
-  static const Oracle oracle = of_function<Function::sin>();
-  return oracle;
-}
-
-const Oracle& cos() {
-  static const Oracle oracle = of_function<Function::cos>();
-  return oracle;
-}
-
-const Oracle& tan() {
-  static const Oracle oracle = of_function<Function::tan>();
-  return oracle;
-}
-
-const Oracle& asin() {
-  static const Oracle oracle = of_function<Function::asin>();
-  return oracle;
-}
-
-const Oracle& acos() {
-  static const Oracle oracle = of_function<Function::acos>();
-  return oracle;
-}
-
-const Oracle& atan() {
-  static const Oracle oracle = of_function<Function::atan>();
-  return oracle;
-}
-
-const Oracle& sinh() {
-  static const Oracle oracle = of_function<Function::sinh>();
-  return oracle;
-}
-
-const Oracle& cosh() {
-  static const Oracle oracle = of_function<Function::cosh>();
-  return oracle;
-}
-
-const Oracle& asinh() {
-  static const Oracle oracle = of_function<Function::asinh>();
-  return oracle;
-}
-
-const Oracle& acosh() {
-  static const Oracle oracle = of_function<Function::acosh>();
-  return oracle;
-}
-
-const Oracle& atanh() {
-  static const Oracle oracle = of_function<Function::atanh>();
-  return oracle;
-}
+Oracle sin() { return of_function<Function::sin>(); }
+Oracle cos() { return of_function<Function::cos>(); }
+Oracle tan() { return of_function<Function::tan>(); }
+Oracle asin() { return of_function<Function::asin>(); }
+Oracle acos() { return of_function<Function::acos>(); }
+Oracle atan() { return of_function<Function::atan>(); }
+Oracle sinh() { return of_function<Function::sinh>(); }
+Oracle cosh() { return of_function<Function::cosh>(); }
+Oracle asinh() { return of_function<Function::asinh>(); }
+Oracle acosh() { return of_function<Function::acosh>(); }
+Oracle atanh() { return of_function<Function::atanh>(); }
 
 }  // namespace assay::oracles

@@ -4,10 +4,8 @@
 
 namespace assay::oracles {
 
-const Oracle& where() {
-  static const Oracle oracle =
-      copying_elementwise([](const ElementPoint& p) -> ElementValue { return p.x[p.x[0].is_zero() ? 2 : 1]; });
-  return oracle;
+Oracle where() {
+  return copying_elementwise([](const ElementPoint& p) -> ElementValue { return p.x[p.x[0].is_zero() ? 2 : 1]; });
 }
 
 }  // namespace assay::oracles

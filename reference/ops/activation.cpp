@@ -30,36 +30,30 @@ double clamped(double x) { return x > 1 ? 1 : x < 0 ? 0 : x; }  // NaN stays
 
 }  // namespace
 
-const Operator& softplus() {
-  static const Operator op = floats("Softplus").since(1).with(bfloat16_from_22).kernel(each_in_double(softened));
-  return op;
-}
+Operator softplus() { return floats("Softplus").since(1).with(bfloat16_from_22).kernel(each_in_double(softened)); }
 
-const Operator& softsign() {
-  static const Operator op = floats("Softsign", "input", "output").ruling("E50")
+Operator softsign() {
+  return floats("Softsign", "input", "output").ruling("E50")
       .since(1).with(bfloat16_from_22)
       .kernel(each_in_double([](double x) { return x / (1 + std::abs(x)); }));
-  return op;
 }
 
-const Operator& mish() {
-  static const Operator op = floats("Mish").ruling("E50")
+Operator mish() {
+  return floats("Mish").ruling("E50")
       .since(18).with(bfloat16_from_22)
       .kernel(each_in_double([](double x) { return x * hyperbolic_tangent(softened(x)); }));
-  return op;
 }
 
-const Operator& swish() {
-  static const Operator op = floats("Swish").attribute("alpha", 1.0F).rulings({"E38", "E50"})
+Operator swish() {
+  return floats("Swish").attribute("alpha", 1.0F).rulings({"E38", "E50"})
       .since(24).type("T", types::all_float_types_ir4())
       .kernel(each_in_double([](const Call& call) {
         return [alpha = double{call.real("alpha")}](double x) { return x * logistic(alpha * x); };
       }));
-  return op;
 }
 
-const Operator& gelu() {
-  static const Operator op = floats("Gelu").word("approximate", {"none", "tanh"}, "approx").rulings({"E50", "E52"})
+Operator gelu() {
+  return floats("Gelu").word("approximate", {"none", "tanh"}, "approx").rulings({"E50", "E52"})
       .since(20).type("T", types::all_float_types_ir4())
       .kernel(each_in_double([](const Call& call) {
         return [by_tanh = call.text("approximate") == "tanh"](double x) {
@@ -69,20 +63,18 @@ const Operator& gelu() {
           return x / 2 * (1 + gate);
         };
       }));
-  return op;
 }
 
-const Operator& elu() {
-  static const Operator op = floats("Elu").attribute("alpha", 1.0F).ruling("E38")
+Operator elu() {
+  return floats("Elu").attribute("alpha", 1.0F).ruling("E38")
       .with(hinted_before_6).with(bfloat16_from_22)
       .kernel(each_in_double([](const Call& call) {
         return [alpha = double{call.real("alpha")}](double x) { return x < 0 ? alpha * exponential_less_one(x) : x; };
       }));
-  return op;
 }
 
-const Operator& selu() {
-  static const Operator op = floats("Selu").attribute("alpha", 1.6732F).attribute("gamma", 1.0507F).ruling("E38")
+Operator selu() {
+  return floats("Selu").attribute("alpha", 1.6732F).attribute("gamma", 1.0507F).ruling("E38")
       .with(hinted_before_6)
       .attribute("alpha", 1.67326319217681884765625F).attribute("gamma", 1.05070102214813232421875F)
       .with(bfloat16_from_22)
@@ -91,11 +83,10 @@ const Operator& selu() {
           return gamma * (x <= 0 ? alpha * exponential_less_one(x) : x);
         };
       }));
-  return op;
 }
 
-const Operator& celu() {
-  static const Operator op = floats("Celu").attribute("alpha", 1.0F).rulings({"E38", "E39"})
+Operator celu() {
+  return floats("Celu").attribute("alpha", 1.0F).rulings({"E38", "E39"})
       .ruling("E41", {"nan", "zero"})
       .since(12).type("T", {DType::f32}).ruling("E54")
       .since(28, "T admits every float").type("T", types::all_float_types_ir4()).settled("E54")
@@ -104,34 +95,30 @@ const Operator& celu() {
           return x >= 0 ? x : alpha * exponential_less_one(x / alpha);
         };
       }));
-  return op;
 }
 
-const Operator& thresholded_relu() {
-  static const Operator op = floats("ThresholdedRelu").attribute("alpha", 1.0F).rulings({"E2", "E38", "E40"})
+Operator thresholded_relu() {
+  return floats("ThresholdedRelu").attribute("alpha", 1.0F).rulings({"E2", "E38", "E40"})
       .since(10).with(bfloat16_from_22)
       .kernel(each_in_double([](const Call& call) {
         return [alpha = double{call.real("alpha")}](double x) { return x > alpha ? x : 0; };
       }));
-  return op;
 }
 
-const Operator& hard_sigmoid() {
-  static const Operator op = floats("HardSigmoid").attribute("alpha", 0.2F).attribute("beta", 0.5F)
+Operator hard_sigmoid() {
+  return floats("HardSigmoid").attribute("alpha", 0.2F).attribute("beta", 0.5F)
       .rulings({"E38", "E41"}).with(hinted_before_6).with(bfloat16_from_22)
       .kernel(each_in_double([](const Call& call) {
         return [alpha = double{call.real("alpha")}, beta = double{call.real("beta")}](double x) {
           return clamped(alpha * x + beta);
         };
       }));
-  return op;
 }
 
-const Operator& hard_swish() {
-  static const Operator op = floats("HardSwish").rulings({"E37", "E50"})
+Operator hard_swish() {
+  return floats("HardSwish").rulings({"E37", "E50"})
       .since(14).with(bfloat16_from_22)
       .kernel(each_in_double([](double x) { return x * clamped(x / 6 + 0.5); }));
-  return op;
 }
 
 // clang-format on

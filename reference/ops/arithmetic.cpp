@@ -39,25 +39,19 @@ Operator arithmetic(const char* name, std::initializer_list<const char*> of_inte
 
 }  // namespace
 
-const Operator& add() {
-  static const Operator op = arithmetic("Add", {"E17"}, []<Number T>(T a, T b) { return T(Computed<T>(a) + Computed<T>(b)); });
-  return op;
+Operator add() {
+  return arithmetic("Add", {"E17"}, []<Number T>(T a, T b) { return T(Computed<T>(a) + Computed<T>(b)); });
 }
 
-const Operator& sub() {
-  static const Operator op = arithmetic("Sub", {"E17"}, []<Number T>(T a, T b) { return T(Computed<T>(a) - Computed<T>(b)); });
-  return op;
+Operator sub() {
+  return arithmetic("Sub", {"E17"}, []<Number T>(T a, T b) { return T(Computed<T>(a) - Computed<T>(b)); });
 }
 
-const Operator& mul() {
-  static const Operator op = arithmetic("Mul", {"E17"}, []<Number T>(T a, T b) { return T(Computed<T>(a) * Computed<T>(b)); });
-  return op;
+Operator mul() {
+  return arithmetic("Mul", {"E17"}, []<Number T>(T a, T b) { return T(Computed<T>(a) * Computed<T>(b)); });
 }
 
-const Operator& div() {
-  static const Operator op = arithmetic("Div", {"E15", "E16"}, []<Number T>(T a, T b) { return quotient(a, b); });
-  return op;
-}
+Operator div() { return arithmetic("Div", {"E15", "E16"}, []<Number T>(T a, T b) { return quotient(a, b); }); }
 
 // clang-format on
 }  // namespace assay

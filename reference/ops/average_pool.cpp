@@ -52,9 +52,9 @@ Tensor compute(const Call& call, std::span<const Tensor* const> in) {
 }  // namespace
 
 // clang-format off
-const Operator& average_pool() {
+Operator average_pool() {
   using enum DType;
-  static const Operator op = Operator("AveragePool")
+  return Operator("AveragePool")
       .with(pool_parameters)
 
       .since(1)
@@ -80,7 +80,6 @@ const Operator& average_pool() {
       .shape(pooled_shape)
       .kernel(compute)
       .fast(fast::average_pool);
-  return op;
 }
 // clang-format on
 

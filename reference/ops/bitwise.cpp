@@ -31,23 +31,20 @@ T shifted(T x, T by, bool to_the_left) {
 
 }  // namespace
 
-const Operator& bitwise_and() {
-  static const Operator op = bitwise("BitwiseAnd", []<std::integral T>(T a, T b) { return static_cast<T>(a & b); });
-  return op;
+Operator bitwise_and() {
+  return bitwise("BitwiseAnd", []<std::integral T>(T a, T b) { return static_cast<T>(a & b); });
 }
 
-const Operator& bitwise_or() {
-  static const Operator op = bitwise("BitwiseOr", []<std::integral T>(T a, T b) { return static_cast<T>(a | b); });
-  return op;
+Operator bitwise_or() {
+  return bitwise("BitwiseOr", []<std::integral T>(T a, T b) { return static_cast<T>(a | b); });
 }
 
-const Operator& bitwise_xor() {
-  static const Operator op = bitwise("BitwiseXor", []<std::integral T>(T a, T b) { return static_cast<T>(a ^ b); });
-  return op;
+Operator bitwise_xor() {
+  return bitwise("BitwiseXor", []<std::integral T>(T a, T b) { return static_cast<T>(a ^ b); });
 }
 
-const Operator& bitwise_not() {
-  static const Operator op = Operator("BitwiseNot")
+Operator bitwise_not() {
+  return Operator("BitwiseNot")
       .input("X", "T").output("Y", "T")
       .since(18)
       .type("T", types::all_integer_types())
@@ -55,11 +52,10 @@ const Operator& bitwise_not() {
         if constexpr (std::is_integral_v<T>) return static_cast<T>(~x);
         else return x;
       }));
-  return op;
 }
 
-const Operator& bit_shift() {
-  static const Operator op = Operator("BitShift")
+Operator bit_shift() {
+  return Operator("BitShift")
       .input("X", "T").input("Y", "T").output("Z", "T").required_word("direction", {"LEFT", "RIGHT"}, "dir")
       .since(11)
       .type("T", {u8, u16, u32, u64}).with(multidirectional_broadcast).ruling("E35")
@@ -68,7 +64,6 @@ const Operator& bit_shift() {
       .shaping(Shaping::broadcast).infer(broadcast_types).kernel(pairwise([](const Call& call) {
         return [left = call.text("direction") == "LEFT"]<std::integral T>(T x, T by) { return shifted(x, by, left); };
       }));
-  return op;
 }
 
 // clang-format on

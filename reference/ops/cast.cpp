@@ -43,8 +43,8 @@ void since_13(Operator& op) { op.type("T1", types::all_tensor_types_ir4() | DTyp
 
 }  // namespace
 
-const Operator& cast() {
-  static const Operator op = Operator("Cast")
+Operator cast() {
+  return Operator("Cast")
       .input("input", "T1").output_typed_by("to", "output", "T2")
       .require("to", "to is a type that the output may have", names_a_type)
       .rulings({"A29", "E1", "E2", "E23", "E24"})
@@ -62,11 +62,10 @@ const Operator& cast() {
       .shaping(Shaping::one)
       .infer([](const Call& call) { return Types{TensorType{*type_named_by(call, "to"), call.shape("input")}}; })
       .kernel([](const Call& call, Inputs in) { return cast_to(*type_named_by(call, "to"), *in[0]); });
-  return op;
 }
 
-const Operator& cast_like() {
-  static const Operator op = Operator("CastLike")
+Operator cast_like() {
+  return Operator("CastLike")
       .input("input", "T1").input("target_type", "T2").output("output", "T2")
       .rulings({"A29", "E1", "E2", "E23", "E24", "E32"})
       .since(15)
@@ -75,7 +74,6 @@ const Operator& cast_like() {
       .shaping(Shaping::one)
       .infer([](const Call& call) { return Types{TensorType{call.type("target_type").dtype, call.shape("input")}}; })
       .kernel([](const Call&, Inputs in) { return cast_to(in[1]->dtype(), *in[0]); });
-  return op;
 }
 // clang-format on
 

@@ -41,8 +41,8 @@ bool has_scalar_bounds(const Call& call) {
 
 }  // namespace
 
-const Operator& clip() {
-  static const Operator op = Operator("Clip")
+Operator clip() {
+  return Operator("Clip")
       .input("input", "T").output("output", "T")
       .rulings({"A29", "E2", "E4", "E5", "E6", "E7"})
       .since(1)
@@ -59,7 +59,6 @@ const Operator& clip() {
       .since(13, "T admits bfloat16; where min is larger than max the output is max")
       .type("T", types::all_numeric_types_ir4()).settled("E6")
       .shaping(Shaping::broadcast).shape(same_as("input")).kernel(clipped);
-  return op;
 }
 // clang-format on
 

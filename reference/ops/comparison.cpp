@@ -47,8 +47,8 @@ Operator order_or_equal(const char* name, F holds) {
 
 }  // namespace
 
-const Operator& equal() {
-  static const Operator op = comparison("Equal")
+Operator equal() {
+  return comparison("Equal")
       .since(1)
       .type("T", {boolean, i32, i64}).with(limited_broadcast)
       .since(7, "shapes are broadcast as numpy does")
@@ -60,28 +60,12 @@ const Operator& equal() {
       .since(19, "T admits strings")
       .type("T", types::all_numeric_types_ir4() | boolean | string)
       .kernel(pairwise([](auto a, auto b) { return a == b; }));
-  return op;
 }
 
-const Operator& greater() {
-  static const Operator op = order("Greater", [](auto a, auto b) { return a > b; });
-  return op;
-}
-
-const Operator& less() {
-  static const Operator op = order("Less", [](auto a, auto b) { return a < b; });
-  return op;
-}
-
-const Operator& greater_or_equal() {
-  static const Operator op = order_or_equal("GreaterOrEqual", [](auto a, auto b) { return a >= b; });
-  return op;
-}
-
-const Operator& less_or_equal() {
-  static const Operator op = order_or_equal("LessOrEqual", [](auto a, auto b) { return a <= b; });
-  return op;
-}
+Operator greater() { return order("Greater", [](auto a, auto b) { return a > b; }); }
+Operator less() { return order("Less", [](auto a, auto b) { return a < b; }); }
+Operator greater_or_equal() { return order_or_equal("GreaterOrEqual", [](auto a, auto b) { return a >= b; }); }
+Operator less_or_equal() { return order_or_equal("LessOrEqual", [](auto a, auto b) { return a <= b; }); }
 
 // clang-format on
 }  // namespace assay

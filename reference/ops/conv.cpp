@@ -58,9 +58,9 @@ bool group_divides_maps(const Call& c) {
 }  // namespace
 
 // clang-format off
-const Operator& conv() {
+Operator conv() {
   using enum DType;
-  static const Operator op = Operator("Conv")
+  return Operator("Conv")
       .input("X", "T").input("W", "T").input("B", "T", Arity::optional).output("Y", "T")
       .attribute("auto_pad", "NOTSET").attribute("dilations", ones).attribute("group", 1)
       .attribute("kernel_shape", extents_of("W")).attribute("pads", zeros).attribute("strides", ones)
@@ -89,7 +89,6 @@ const Operator& conv() {
       .shape(output_shape)
       .kernel(compute)
       .fast(fast::conv);
-  return op;
 }
 // clang-format on
 

@@ -120,9 +120,9 @@ bool offset_group_divides_channels(const Call& c) {
 }  // namespace
 
 // clang-format off
-const Operator& deform_conv() {
+Operator deform_conv() {
   using enum DType;
-  static const Operator op = Operator("DeformConv")
+  return Operator("DeformConv")
       .input("X", "T").input("W", "T").input("offset", "T")
       .input("B", "T", Arity::optional).input("mask", "T", Arity::optional).output("Y", "T")
       .attribute("dilations", ones).attribute("group", 1).attribute("kernel_shape", extents_of("W"))
@@ -146,7 +146,6 @@ const Operator& deform_conv() {
       .shape(output_shape)
       .kernel(compute)
       .fast(fast::deform_conv);
-  return op;
 }
 // clang-format on
 

@@ -28,38 +28,15 @@ Operator function(const char* name, const char* input, const char* output, doubl
 
 }  // namespace
 
-const Operator& exp() {
-  static const Operator op = function("Exp", "input", "output", exponential);
-  return op;
-}
+Operator exp() { return function("Exp", "input", "output", exponential); }
+Operator log() { return function("Log", "input", "output", logarithm); }
+Operator sqrt() { return function("Sqrt", "X", "Y", [](double x) { return std::sqrt(x); }); }
+Operator reciprocal() { return function("Reciprocal", "X", "Y", [](double x) { return 1 / x; }); }
+Operator sigmoid() { return function("Sigmoid", "X", "Y", logistic); }
+Operator tanh() { return function("Tanh", "input", "output", hyperbolic_tangent); }
 
-const Operator& log() {
-  static const Operator op = function("Log", "input", "output", logarithm);
-  return op;
-}
-
-const Operator& sqrt() {
-  static const Operator op = function("Sqrt", "X", "Y", [](double x) { return std::sqrt(x); });
-  return op;
-}
-
-const Operator& reciprocal() {
-  static const Operator op = function("Reciprocal", "X", "Y", [](double x) { return 1 / x; });
-  return op;
-}
-
-const Operator& sigmoid() {
-  static const Operator op = function("Sigmoid", "X", "Y", logistic);
-  return op;
-}
-
-const Operator& tanh() {
-  static const Operator op = function("Tanh", "input", "output", hyperbolic_tangent);
-  return op;
-}
-
-const Operator& erf() {
-  static const Operator op = Operator("Erf")
+Operator erf() {
+  return Operator("Erf")
       .input("input", "T").output("output", "T")
       .rulings({"A29", "E1"})
       .since(9)
@@ -70,7 +47,6 @@ const Operator& erf() {
         if constexpr (std::is_integral_v<T>) return T(0);  // |erf| < 1
         else return static_cast<T>(error_function(static_cast<double>(x)));
       }));
-  return op;
 }
 
 // clang-format on

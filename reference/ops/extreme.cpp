@@ -30,15 +30,8 @@ Operator extreme(const char* name, const char* output, F is_beaten) {
 
 }  // namespace
 
-const Operator& max() {
-  static const Operator op = extreme("Max", "max", [](auto a, auto b) { return a < b; });
-  return op;
-}
-
-const Operator& min() {
-  static const Operator op = extreme("Min", "min", [](auto a, auto b) { return b < a; });
-  return op;
-}
+Operator max() { return extreme("Max", "max", [](auto a, auto b) { return a < b; }); }
+Operator min() { return extreme("Min", "min", [](auto a, auto b) { return b < a; }); }
 
 // clang-format on
 }  // namespace assay

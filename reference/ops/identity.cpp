@@ -8,8 +8,8 @@
 namespace assay {
 
 // clang-format off
-const Operator& identity() {
-  static const Operator op = Operator("Identity")
+Operator identity() {
+  return Operator("Identity")
       .input("input", "T").output("output", "T")
       .rulings({"A29", "E1", "E2"})
       .since(1)
@@ -31,7 +31,6 @@ const Operator& identity() {
       .type("V", types::all_tensor_types_ir13())
       .shaping(Shaping::one).shape(same_as("input"))
       .kernel([](const Call&, Inputs in) -> Values { return *in[0]; });
-  return op;
 }
 // clang-format on
 

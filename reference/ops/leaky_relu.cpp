@@ -6,24 +6,22 @@
 
 namespace assay {
 
-const Operator& leaky_relu() {
+Operator leaky_relu() {
   using enum DType;
   // clang-format off
-  static const Operator op =
-      Operator("LeakyRelu")
-          .input("X", "T").output("Y", "T").attribute("alpha", 0.01F)
-          .rulings({"A29", "E1", "E2", "E38", "E50"})
-          .since(1).type("T", {f16, f32, f64}).with(consumed_inputs)
-          .since(6, "consumed_inputs is gone")
-          .with(without_consumed_inputs)
-          .since(16, "T admits bfloat16")
-          .type("T", {bf16, f16, f32, f64})
-          .shaping(Shaping::one).shape(same_as("X"))
-          .kernel(each_in_double([](const Call& call) {
-            return [alpha = double{call.real("alpha")}](double x) { return x < 0 ? alpha * x : x; };
-          }));
+  return Operator("LeakyRelu")
+      .input("X", "T").output("Y", "T").attribute("alpha", 0.01F)
+      .rulings({"A29", "E1", "E2", "E38", "E50"})
+      .since(1).type("T", {f16, f32, f64}).with(consumed_inputs)
+      .since(6, "consumed_inputs is gone")
+      .with(without_consumed_inputs)
+      .since(16, "T admits bfloat16")
+      .type("T", {bf16, f16, f32, f64})
+      .shaping(Shaping::one).shape(same_as("X"))
+      .kernel(each_in_double([](const Call& call) {
+        return [alpha = double{call.real("alpha")}](double x) { return x < 0 ? alpha * x : x; };
+      }));
   // clang-format on
-  return op;
 }
 
 }  // namespace assay

@@ -23,27 +23,15 @@ Operator logic(const char* name, F holds) {
 
 }  // namespace
 
-const Operator& logical_and() {
-  static const Operator op = logic("And", [](Bool a, Bool b) { return a && b; });
-  return op;
-}
+Operator logical_and() { return logic("And", [](Bool a, Bool b) { return a && b; }); }
+Operator logical_or() { return logic("Or", [](Bool a, Bool b) { return a || b; }); }
+Operator logical_xor() { return logic("Xor", [](Bool a, Bool b) { return bool(a) != bool(b); }); }
 
-const Operator& logical_or() {
-  static const Operator op = logic("Or", [](Bool a, Bool b) { return a || b; });
-  return op;
-}
-
-const Operator& logical_xor() {
-  static const Operator op = logic("Xor", [](Bool a, Bool b) { return bool(a) != bool(b); });
-  return op;
-}
-
-const Operator& logical_not() {
-  static const Operator op = Operator("Not")
+Operator logical_not() {
+  return Operator("Not")
       .input("X", "T").output("Y", "T").type("T", {boolean})
       .since(1)
       .shaping(Shaping::one).shape(same_as("X")).kernel(each([](auto x) { return decltype(x)(!x); }));
-  return op;
 }
 
 // clang-format on

@@ -38,9 +38,9 @@ const auto largest = []<class T>(const Call& call, std::span<const Tapped<T>> ta
 }  // namespace
 
 // clang-format off
-const Operator& max_pool() {
+Operator max_pool() {
   using enum DType;
-  static const Operator op = Operator("MaxPool")
+  return Operator("MaxPool")
       .with(pool_parameters)
       .since(1)
           .type("T", {f16, f32, f64})
@@ -59,7 +59,6 @@ const Operator& max_pool() {
           .type("T", {bf16, f16, f32, f64, i8, u8})
           .ruling("A8", {"drop-one", "drop-all"}, "'Ignored' excludes keeping one; drop-all is the plural's letter.")
       .shaping(Shaping::window).infer(pooled).kernel(over_windows(largest));
-  return op;
 }
 // clang-format on
 

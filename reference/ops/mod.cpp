@@ -30,8 +30,8 @@ bool truncates_floats(const Call& call) {
 
 }  // namespace
 
-const Operator& mod() {
-  static const Operator op = Operator("Mod")
+Operator mod() {
+  return Operator("Mod")
       .input("A", "T").input("B", "T").output("C", "T").attribute("fmod", 0)
       .require("fmod", "fmod is 0 or 1", [](const Call& call) { return call.integer("fmod") == 0 || call.integer("fmod") == 1; })
       .require("float", "fmod is 1 where the inputs are floats", truncates_floats)
@@ -46,7 +46,6 @@ const Operator& mod() {
       .kernel(pairwise([](const Call& call) {
         return [truncates = call.integer("fmod") == 1]<Number T>(T a, T b) { return remainder(a, b, truncates); };
       }));
-  return op;
 }
 // clang-format on
 

@@ -91,9 +91,9 @@ Ints kernel_of(const Call& call) { return extents_of("W")(conv_of(call)); }
 }  // namespace
 
 // clang-format off
-const Operator& nhwc_conv() {
+Operator nhwc_conv() {
   using enum DType;
-  static const Operator op = Operator("NhwcConv", "com.microsoft")
+  return Operator("NhwcConv", "com.microsoft")
       .input("X", "T").input("W", "T").input("B", "T", Arity::optional).output("Y", "T")
       .attribute("auto_pad", "NOTSET").attribute("dilations", ones).attribute("group", 1)
       .attribute("kernel_shape", kernel_of).attribute("pads", zeros).attribute("strides", ones)
@@ -109,7 +109,6 @@ const Operator& nhwc_conv() {
       .shape(output_shape)
       .kernel(compute)
       .fast(compute_fast);
-  return op;
 }
 // clang-format on
 

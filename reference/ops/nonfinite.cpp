@@ -10,8 +10,8 @@
 namespace assay {
 
 // clang-format off
-const Operator& finds_nan() {
-  static const Operator op = Operator("IsNaN")
+Operator finds_nan() {
+  return Operator("IsNaN")
       .input("X", "T1").output("Y", "T2").type("T2", {DType::boolean})
       .since(9)
       .type("T1", types::all_float_types())
@@ -19,11 +19,10 @@ const Operator& finds_nan() {
       .type("T1", types::all_float_types_ir4())
       .since(20, "T1 admits float8")
       .shaping(Shaping::one).shape(same_as("X")).kernel(each_holds([](double x) { return std::isnan(x); }));
-  return op;
 }
 
-const Operator& finds_infinity() {
-  static const Operator op = Operator("IsInf")
+Operator finds_infinity() {
+  return Operator("IsInf")
       .input("X", "T1").output("Y", "T2").type("T2", {DType::boolean})
       .attribute("detect_negative", 1).attribute("detect_positive", 1)
       .since(10)
@@ -35,7 +34,6 @@ const Operator& finds_infinity() {
         const bool negative = call.integer("detect_negative") != 0, positive = call.integer("detect_positive") != 0;
         return [=](double x) { return std::isinf(x) && (x < 0 ? negative : positive); };
       }));
-  return op;
 }
 // clang-format on
 

@@ -55,8 +55,8 @@ Values powers(const Call& call, Inputs in) {
 
 }  // namespace
 
-const Operator& pow() {
-  static const Operator op = Operator("Pow")
+Operator pow() {
+  return Operator("Pow")
       .input("X", "T").input("Y", "T").output("Z", "T").rulings({"A29", "E55"})
       .since(1)
       .type("T", types::all_float_types()).with(limited_broadcast)
@@ -69,7 +69,6 @@ const Operator& pow() {
       .since(15, "T1 admits bfloat16")
       .type("T1", types::all_numeric_types_ir4())
       .shaping(Shaping::broadcast).infer(broadcast_types).kernel(powers);
-  return op;
 }
 // clang-format on
 

@@ -8,8 +8,8 @@
 namespace assay {
 
 // clang-format off
-const Operator& prelu() {
-  static const Operator op = Operator("PRelu")
+Operator prelu() {
+  return Operator("PRelu")
       .input("X", "T").input("slope", "T").output("Y", "T").rulings({"A29", "E1", "E2", "E11", "E50"})
       .since(1).type("T", types::all_float_types()).with(broadcast_per_channel).with(consumed_inputs)
       .since(6, "consumed_inputs is gone").with(without_consumed_inputs)
@@ -20,7 +20,6 @@ const Operator& prelu() {
       .type("T", types::numeric_types_for_math_reduction_ir4())
       .shaping(Shaping::broadcast).infer(broadcast_types)
       .kernel(pairwise([]<Number T>(T x, T slope) { return x < T(0) ? T(Computed<T>(slope) * Computed<T>(x)) : x; }));
-  return op;
 }
 // clang-format on
 

@@ -54,9 +54,9 @@ bool is_per_map(const Call& c, const char* input) {
 }  // namespace
 
 // clang-format off
-const Operator& qlinear_conv() {
+Operator qlinear_conv() {
   using enum DType;
-  static const Operator op = Operator("QLinearConv")
+  return Operator("QLinearConv")
       .input("x", "T1").input("x_scale", "tensor(float)").input("x_zero_point", "T1")
       .input("w", "T2").input("w_scale", "tensor(float)").input("w_zero_point", "T2")
       .input("y_scale", "tensor(float)").input("y_zero_point", "T3").input("B", "T4", Arity::optional)
@@ -81,7 +81,6 @@ const Operator& qlinear_conv() {
       .shape(output_shape)
       .kernel(compute)
       .fast(fast::qlinear_conv);
-  return op;
 }
 // clang-format on
 

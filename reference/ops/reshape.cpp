@@ -50,9 +50,9 @@ Shape reshaped(const Call& call) {
 }  // namespace
 
 // clang-format off
-const Operator& reshape() {
+Operator reshape() {
   using enum DType;
-  static const Operator op = Operator("Reshape")
+  return Operator("Reshape")
       .input("data", "T").output("reshaped", "T").ruling("A29").ruling("E1")
       .require("C1", "shape has at most one -1", [](auto& c) { return count(c.ints("shape"), -1) < 2; })
       .require("C2", "no entry is below -1", [](auto& c) { return std::ranges::none_of(c.ints("shape"), is_below); })
@@ -77,7 +77,6 @@ const Operator& reshape() {
       .since(24, "T admits powers of two of 8 bits").type("T", types::all_tensor_types_ir12())
       .since(25, "T admits integers of 2 bits").type("T", types::all_tensor_types_ir13())
       .shaping(Shaping::moved).infer(moved_to(reshaped)).kernel(viewed());
-  return op;
 }
 // clang-format on
 

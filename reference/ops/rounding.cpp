@@ -27,18 +27,11 @@ Operator towards(const char* name, F f) {
 
 }  // namespace
 
-const Operator& ceil() {
-  static const Operator op = towards("Ceil", [](double x) { return std::ceil(x); });
-  return op;
-}
+Operator ceil() { return towards("Ceil", [](double x) { return std::ceil(x); }); }
+Operator floor() { return towards("Floor", [](double x) { return std::floor(x); }); }
 
-const Operator& floor() {
-  static const Operator op = towards("Floor", [](double x) { return std::floor(x); });
-  return op;
-}
-
-const Operator& round() {
-  static const Operator op = Operator("Round")
+Operator round() {
+  return Operator("Round")
       .input("X", "T").output("Y", "T")
       .rulings({"A29", "E1"})
       .since(11)
@@ -50,7 +43,6 @@ const Operator& round() {
         const double below = std::floor(x), rest = x - below;
         return rest < 0.5 || (rest == 0.5 && std::fmod(below, 2) == 0) ? below : std::ceil(x);
       }));
-  return op;
 }
 
 // clang-format on

@@ -44,8 +44,8 @@ T added(T x, double bias) {
 }  // namespace
 
 // clang-format off
-const Operator& shrink() {
-  static const Operator op = Operator("Shrink")
+Operator shrink() {
+  return Operator("Shrink")
       .input("input", "T").output("output", "T").attribute("bias", 0.0F).attribute("lambd", 0.5F)
       .rulings({"A29", "E1", "E2", "E38", "E40", "E42"})
       .since(9)
@@ -57,7 +57,6 @@ const Operator& shrink() {
           return is_less(x, -lambd) ? added(x, bias) : is_more(x, lambd) ? added(x, -bias) : T(0);
         })(call, in);
       });
-  return op;
 }
 // clang-format on
 

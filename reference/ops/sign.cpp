@@ -32,8 +32,8 @@ Operator signs(const char* name) {
 
 }  // namespace
 
-const Operator& abs() {
-  static const Operator op = signs("Abs")
+Operator abs() {
+  return signs("Abs")
       .type("T", types::all_numeric_types())
       .since(13, "T admits bfloat16")
       .type("T", types::all_numeric_types_ir4())
@@ -41,20 +41,18 @@ const Operator& abs() {
         if constexpr (std::is_unsigned_v<T>) return x;
         else return x < 0 || (x == 0 && std::signbit(static_cast<double>(x))) ? negative_of(x) : x;
       }));
-  return op;
 }
 
-const Operator& neg() {
-  static const Operator op = signs("Neg")
+Operator neg() {
+  return signs("Neg")
       .type("T", {f16, f32, f64, i8, i16, i32, i64})
       .since(13, "T admits bfloat16")
       .type("T", {bf16, f16, f32, f64, i8, i16, i32, i64})
       .shaping(Shaping::one).shape(same_as("X")).kernel(each([](auto x) { return negative_of(x); }));
-  return op;
 }
 
-const Operator& sign() {
-  static const Operator op = Operator("Sign")
+Operator sign() {
+  return Operator("Sign")
       .input("input", "T").output("output", "T")
       .rulings({"A29", "E1", "E13"})
       .since(9)
@@ -63,7 +61,6 @@ const Operator& sign() {
       .type("T", types::all_numeric_types_ir4())
       .shaping(Shaping::one).shape(same_as("input"))
       .kernel(each([]<class T>(T x) { return x > 0 ? T(1) : x < 0 ? negative_of(T(1)) : x; }));
-  return op;
 }
 
 // clang-format on

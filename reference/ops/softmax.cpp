@@ -23,22 +23,20 @@ void share(std::span<const double> x, std::span<double> y) {
 
 }  // namespace
 
-const Operator& softmax() {
+Operator softmax() {
   using enum DType;
   // clang-format off
-  static const Operator op =
-      Operator("Softmax")
-          .with([](Operator& o) { along_axis(o, 1); })
-          .rulings({"A29", "N25", "N26", "N32"})
-          .since(1)
-          .type("T", {f16, f32, f64}).flattens(true).ruling("N1")
-          .since(11, "a negative axis counts from the end").settled("N1")
-          .since(13, "a line lies along one axis; the default is the last; T admits bfloat16")
-          .type("T", {bf16, f16, f32, f64}).flattens(false).attribute("axis", -1)
-          .shaping(Shaping::axis).shape(same_as("input"))
-          .kernel(along_lines(share));
+  return Operator("Softmax")
+      .with([](Operator& o) { along_axis(o, 1); })
+      .rulings({"A29", "N25", "N26", "N32"})
+      .since(1)
+      .type("T", {f16, f32, f64}).flattens(true).ruling("N1")
+      .since(11, "a negative axis counts from the end").settled("N1")
+      .since(13, "a line lies along one axis; the default is the last; T admits bfloat16")
+      .type("T", {bf16, f16, f32, f64}).flattens(false).attribute("axis", -1)
+      .shaping(Shaping::axis).shape(same_as("input"))
+      .kernel(along_lines(share));
   // clang-format on
-  return op;
 }
 
 }  // namespace assay

@@ -9,8 +9,8 @@
 namespace assay {
 
 // clang-format off
-const Operator& swiglu() {
-  static const Operator op = Operator("SwiGLU")
+Operator swiglu() {
+  return Operator("SwiGLU")
       .input("A", "T").input("B", "T").output("Y", "T").attribute("alpha", 1.0F)
       .rulings({"A29", "E1", "E38", "E50"})
       .since(28)
@@ -22,7 +22,6 @@ const Operator& swiglu() {
           return T(x * logistic(alpha * x) * static_cast<double>(b));
         };
       }));
-  return op;
 }
 // clang-format on
 

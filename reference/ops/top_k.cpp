@@ -53,9 +53,9 @@ Values select(const Call& call, Inputs in) {
 }  // namespace
 
 // clang-format off
-const Operator& top_k() {
+Operator top_k() {
   using enum DType;
-  static const Operator op = Operator("TopK")
+  return Operator("TopK")
       .input("X", "T").output("Values", "T").output("Indices", "I").type("T", {f16, f32, f64}).type("I", {i64})
       .rulings({"A29", "E1", "E2", "M29", "M30"})
       .require("C1", "0 <= k <= the extent of X along axis", [](auto& c) {
@@ -71,7 +71,6 @@ const Operator& top_k() {
           .attribute("largest", 1).attribute("sorted", 1).ruling("M53")
       .since(24, "T admits bfloat16").type("T", types::all_numeric_types_ir4())
       .shaping(Shaping::moved).infer(selected).kernel(select);
-  return op;
 }
 // clang-format on
 

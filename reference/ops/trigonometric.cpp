@@ -24,60 +24,17 @@ Operator function(const char* name, int first, double (*f)(double)) {
 
 }  // namespace
 
-const Operator& sin() {
-  static const Operator op = function("Sin", 7, sine);
-  return op;
-}
-
-const Operator& cos() {
-  static const Operator op = function("Cos", 7, cosine);
-  return op;
-}
-
-const Operator& tan() {
-  static const Operator op = function("Tan", 7, tangent);
-  return op;
-}
-
-const Operator& asin() {
-  static const Operator op = function("Asin", 7, arc_sine);
-  return op;
-}
-
-const Operator& acos() {
-  static const Operator op = function("Acos", 7, arc_cosine);
-  return op;
-}
-
-const Operator& atan() {
-  static const Operator op = function("Atan", 7, arc_tangent);
-  return op;
-}
-
-const Operator& sinh() {
-  static const Operator op = function("Sinh", 9, hyperbolic_sine);
-  return op;
-}
-
-const Operator& cosh() {
-  static const Operator op = function("Cosh", 9, hyperbolic_cosine);
-  return op;
-}
-
-const Operator& asinh() {
-  static const Operator op = function("Asinh", 9, inverse_hyperbolic_sine);
-  return op;
-}
-
-const Operator& acosh() {
-  static const Operator op = function("Acosh", 9, inverse_hyperbolic_cosine);
-  return op;
-}
-
-const Operator& atanh() {
-  static const Operator op = function("Atanh", 9, inverse_hyperbolic_tangent);
-  return op;
-}
+Operator sin() { return function("Sin", 7, sine); }
+Operator cos() { return function("Cos", 7, cosine); }
+Operator tan() { return function("Tan", 7, tangent); }
+Operator asin() { return function("Asin", 7, arc_sine); }
+Operator acos() { return function("Acos", 7, arc_cosine); }
+Operator atan() { return function("Atan", 7, arc_tangent); }
+Operator sinh() { return function("Sinh", 9, hyperbolic_sine); }
+Operator cosh() { return function("Cosh", 9, hyperbolic_cosine); }
+Operator asinh() { return function("Asinh", 9, inverse_hyperbolic_sine); }
+Operator acosh() { return function("Acosh", 9, inverse_hyperbolic_cosine); }
+Operator atanh() { return function("Atanh", 9, inverse_hyperbolic_tangent); }
 
 // clang-format on
 }  // namespace assay

@@ -26,14 +26,13 @@ Values chosen(const Call& call, Inputs in) {
 
 }  // namespace
 
-const Operator& where() {
-  static const Operator op = Operator("Where")
+Operator where() {
+  return Operator("Where")
       .input("condition", "B").input("X", "T").input("Y", "T").output("output", "T")
       .type("B", {DType::boolean}).rulings({"A29", "E1", "E2"})
       .since(9).type("T", types::all_tensor_types()).with(multidirectional_broadcast)
       .since(16, "T admits bfloat16").type("T", types::all_tensor_types_ir4())
       .shaping(Shaping::broadcast).infer(broadcast_types).kernel(chosen);
-  return op;
 }
 // clang-format on
 
