@@ -213,5 +213,18 @@ TEST_CASE("Functions: the bounds are the rows of the table", "[functions]") {
   CHECK(bound(celu, std::array{1.0, 0.5}, 1, single) < 0x1p-1073);
 }
 
+TEST_CASE("Functions: a value about 2^1200 is beyond every format, as larger ones are", "[functions]") {
+  for (const double x : {831.0, 831.7, 831.8, 832.0, 832.4, 832.5, 833.0, 1e9}) {
+    const Ratio argument = ratio(scalar_of(x));
+    const auto at = [&](int bits) { return enclosed(Function::exp, std::array{Real(argument, bits)}); };
+    for (const DType type : {DType::bf16, DType::f64}) {
+      INFO(x << " " << name(type));
+      const std::optional<StandIn> value = stand_in(at, format_of(type));
+      REQUIRE(value);
+      CHECK(rounded(value->value, format_of(type)).is == Scalar::Class::infinite);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace assay::oracles

@@ -76,7 +76,7 @@ bool is_near(mpfr_srcptr end) { return mpfr_number_p(end) && (mpfr_zero_p(end) |
 // Tells whether all that lies between the ends is beyond 2^farthest, and of one sign.
 bool is_far(const Ends& ends) {
   const auto is_far_end = [](mpfr_srcptr end) {
-    return mpfr_inf_p(end) || (mpfr_regular_p(end) && mpfr_get_exp(end) > farthest + 1);
+    return mpfr_inf_p(end) || (mpfr_regular_p(end) && mpfr_get_exp(end) > farthest);
   };
   return is_far_end(ends.left()) && is_far_end(ends.right()) && mpfr_sgn(ends.left()) == mpfr_sgn(ends.right());
 }

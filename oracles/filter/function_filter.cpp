@@ -109,23 +109,29 @@ double FunctionFilter::gap_towards(double got, double value) const {
 
 // Returns the sign of y - n, where n is the number of the type next to y; 0 where nothing is known.
 int FunctionFilter::side_of(double x, double number) const {
-  if (x == 0 || std::abs(x) >= 1) return 0;
+  if (x == 0) return 0;
   const int away = x < 0 ? -1 : 1;
+  const bool is_identity = number == x && std::abs(x) < 1, is_line = number == x && x > 0, is_half = number == x / 2;
+  const bool is_limit = std::abs(number) == 1;  // which these functions come near to and never reach
   switch (call_.function) {
     case Function::sin:
     case Function::atan:
+    case Function::asinh: return is_identity ? -away : 0;
     case Function::tanh:
-    case Function::asinh:
-    case Function::softsign: return number == x ? -away : 0;
+    case Function::softsign: return is_identity || is_limit ? -away : 0;
+    case Function::erf: return is_limit ? -away : 0;
+    case Function::sigmoid: return number == 1 ? -1 : 0;
     case Function::tan:
     case Function::asin:
     case Function::sinh:
-    case Function::atanh: return number == x ? away : 0;
+    case Function::atanh: return is_identity ? away : 0;
     case Function::elu:
-    case Function::celu: return number == x && x < 0 && call_.operands[0] == 1 ? 1 : 0;
+    case Function::celu: return is_identity && x < 0 && call_.operands[0] == 1 ? 1 : 0;
+    case Function::softplus: return is_line ? 1 : 0;
+    case Function::mish: return is_line ? -1 : 0;
     case Function::gelu:
-    case Function::gelu_tanh: return number == x / 2 ? 1 : 0;
-    case Function::swish: return number == x / 2 && call_.operands[0] > 0 ? 1 : 0;
+    case Function::gelu_tanh: return is_half ? 1 : is_line ? -1 : 0;
+    case Function::swish: return call_.operands[0] <= 0 ? 0 : is_half ? 1 : is_line ? -1 : 0;
     default: return 0;
   }
 }
