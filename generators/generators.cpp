@@ -28,6 +28,7 @@ Case draw_legal(const Definition& definition, DType type, std::uint64_t stratum)
     Case c = questions.draw(definition, type, stratum);
     if (!definition.violated(c.call()).empty() || !is_small(c, questions)) continue;
     refuse_constant_data(c);
+    admit_types(c);
     return c;
   }
   throw BrokenPromise(text(definition.version) + ": no legal case in stratum " + std::to_string(stratum));
@@ -200,6 +201,27 @@ const std::vector<Mutation>& general_damages() {
 }
 
 }  // namespace
+
+void admit_types(Case& c) {
+  const auto first_with = [](DType type) {
+    switch (type) {
+      case DType::f8e4m3fn:
+      case DType::f8e4m3fnuz:
+      case DType::f8e5m2:
+      case DType::f8e5m2fnuz: return 9;
+      case DType::f4e2m1: return 11;
+      case DType::f8e8m0: return 12;
+      case DType::u2:
+      case DType::i2: return 13;
+      case DType::f6e2m3:
+      case DType::f6e3m2: return 14;
+      default: return is_small(type) ? 10 : 0;
+    }
+  };
+  const auto raise = [&](DType type) { c.ir_version = std::max(c.ir_version, first_with(type)); };
+  for (const auto& [name, input] : c.node.inputs) raise(input.type.dtype);
+  raise(c.definition().type_of(c.call(), c.definition().outputs.front()));
+}
 
 Case blank(const Definition& definition) {
   // Opset 26 is the newest that released runtimes load; above it a refusal says nothing about the operator.

@@ -24,7 +24,7 @@ Values values_of(const Tensor& tensor) {
   const auto widen = [&]<class T>() {
     for (const T value : tensor.as<T>()) values.push_back(static_cast<double>(value));
   };
-  if (tensor.dtype() != DType::string) for_number(tensor.dtype(), widen);
+  if (tensor.dtype() != DType::string) for_value(tensor.dtype(), widen);
   return values;
 }
 

@@ -52,6 +52,8 @@ const Questions& questions_about(const OpVersion& version);
 
 // A case of this version without inputs: opset and IR version drawn, shapes declared fixed or symbolic.
 Case blank(const Definition& definition);
+// Raises the IR version to the first that has the types of the case (onnx.proto, Version).
+void admit_types(Case& c);
 
 // Attributes whose default is sometimes left out and sometimes written out.
 void write_default(Node& node, const Definition& definition, const char* attribute, Int value, Int default_value);

@@ -3,6 +3,7 @@
 
 #include "generators/family.h"
 #include "generators/plain_data.h"
+#include "generators/questions.h"
 #include "reference/operator.h"
 
 #include <algorithm>
@@ -59,6 +60,7 @@ void present_plainly(Case& c, int part) {
   if (wanted(1)) {
     c.opset = c.version.since_version;
     c.ir_version = c.opset < 21 ? 8 : 10;
+    admit_types(c);
   }
   if (wanted(2)) c.declared = DeclaredShapes::fixed;
   if (wanted(3))
@@ -145,10 +147,19 @@ std::vector<Position> positions_of(const Case& c, const std::vector<Step>& steps
 
 using Violated = std::vector<std::string>;
 
+// Tells whether a model can be written of it: an input is given, and none has a negative extent.
+bool has_a_model(const Case& c) {
+  const auto is_negative = [](Int extent) { return extent < 0; };
+  return !c.sources.empty() && std::ranges::none_of(c.node.inputs, [&](const auto& input) {
+    return std::ranges::any_of(input.second.type.shape, is_negative);
+  });
+}
+
 std::vector<Simpler> fair_candidates(const Case& c, const Violated& violated, const Step& step, Position position) {
   std::vector<Simpler> out;
   for (Case& candidate : step.candidates(c, position.part))
-    if (candidate != c && candidate.definition().violated(candidate.call()) == violated && says_as_much(c, candidate))
+    if (candidate != c && has_a_model(candidate) && candidate.definition().violated(candidate.call()) == violated &&
+        says_as_much(c, candidate))
       out.push_back({position, std::move(candidate)});
   return out;
 }

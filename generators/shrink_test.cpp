@@ -2,6 +2,7 @@
 #include "generators/shrink.h"
 
 #include "generators/generators.h"
+#include "reference/onnx_io.h"
 #include "reference/operator.h"
 
 #include <catch2/catch.hpp>
@@ -70,6 +71,7 @@ TEST_CASE("A simpler case is legal, has a line of its own and comes in the order
       const Result<Case> again = parse_case(line(candidate.c));
       REQUIRE(again);
       CHECK(*again == candidate.c);
+      CHECK_NOTHROW(model_of(candidate.c));
       CHECK(candidate.at >= last);
       last = candidate.at;
     }
@@ -79,16 +81,17 @@ TEST_CASE("A simpler case is legal, has a line of its own and comes in the order
 TEST_CASE("A near miss stays one, and breaks nothing else", "[shrink]") {
   std::size_t smaller = 0;
   for (const Operator* op : operators()) {
-    const Definition& definition = op->versions().back();
-    for (const std::string& id : breakable(definition)) {
-      const auto c = near_miss(definition, definition.types_of(definition.inputs.front().type).front(), id, 3, 1);
-      if (!c) continue;
-      for (const Simpler& candidate : all(*c)) {
-        INFO(line(*c) << "\n" << line(candidate.c));
-        CHECK(definition.violated(candidate.c.call()) == std::vector<std::string>{id});
-        smaller += size_of(candidate.c).elements < size_of(*c).elements;
+    for (const Definition& definition : op->versions())
+      for (const std::string& id : breakable(definition)) {
+        const auto c = near_miss(definition, definition.types_of(definition.inputs.front().type).front(), id, 3, 1);
+        if (!c) continue;
+        for (const Simpler& candidate : all(*c)) {
+          INFO(line(*c) << "\n" << line(candidate.c));
+          CHECK(definition.violated(candidate.c.call()) == std::vector<std::string>{id});
+          CHECK_NOTHROW(model_of(candidate.c));
+          smaller += size_of(candidate.c).elements < size_of(*c).elements;
+        }
       }
-    }
   }
   CHECK(smaller > 0);
 }

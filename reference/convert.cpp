@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/convert.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cfenv>
 #include <cstdlib>
@@ -38,6 +39,66 @@ std::optional<double> number_in(const std::string& literal, bool is_to_be_rounde
   if (word == "-INF") return -std::numeric_limits<double>::infinity();
   if (!std::regex_match(literal, decimal)) return std::nullopt;
   return is_to_be_rounded_again ? odd_double(literal) : std::strtod(literal.c_str(), nullptr);
+}
+
+namespace {
+
+Tensor converted_wide(const Tensor& from, DType type) {
+  Tensor out = Tensor::to_be_written({type, from.shape()});
+  for_type(from.dtype(), [&]<class From>() {
+    for_number(type, [&]<class To>() {
+      if constexpr (!Small<From>) std::ranges::transform(from.as<From>(), out.as<To>().begin(), converted<To, From>);
+    });
+  });
+  return out;
+}
+
+// A small type as one that has all its values.
+Tensor widened(const Tensor& from) {
+  Tensor out = Tensor::to_be_written({is_integer(from.dtype()) ? DType::i8 : DType::f32, from.shape()});
+  for_value(from.dtype(), [&]<class From>() {
+    const auto values = from.as<From>();
+    if constexpr (SmallWhole<From>)
+      std::ranges::transform(values, out.as<std::int8_t>().begin(), [](From x) { return static_cast<std::int8_t>(x); });
+    else if constexpr (Small<From>)
+      std::ranges::transform(values, out.as<float>().begin(), [](From x) { return static_cast<float>(x); });
+  });
+  return out;
+}
+
+template <class To>
+To narrowed(double value, const Narrowing& narrowing) {
+  if constexpr (SmallWhole<To>)
+    return To(value);
+  else if constexpr (std::is_same_v<To, Float8E8M0>)
+    return To(value, narrowing.rounding, narrowing.saturates);
+  else
+    return To(value, narrowing.saturates);
+}
+
+// An integer loses its upper bits; a float becomes an integer of 64 bits before.
+Tensor converted_to_small(const Tensor& from, DType type, const Narrowing& narrowing) {
+  const Tensor wide = is_integer(type) && !is_integer(from.dtype()) ? converted_wide(from, DType::i64) : from;
+  Tensor out = Tensor::to_be_written({type, from.shape()});
+  for_type(wide.dtype(), [&]<class From>() {
+    for_value(type, [&]<class To>() {
+      if constexpr (Small<To> && !Small<From>)
+        std::ranges::transform(wide.as<From>(), out.as<To>().begin(), [&](const From& x) {
+          if constexpr (SmallWhole<To> && std::is_integral_v<From>)
+            return To::of(static_cast<Int>(x));
+          else
+            return narrowed<To>(to_be_rounded(x), narrowing);
+        });
+    });
+  });
+  return out;
+}
+
+}  // namespace
+
+Tensor converted(const Tensor& from, DType type, const Narrowing& narrowing) {
+  if (is_small(from.dtype())) return converted(widened(from), type, narrowing);
+  return is_small(type) ? converted_to_small(from, type, narrowing) : converted_wide(from, type);
 }
 
 }  // namespace assay

@@ -2,7 +2,7 @@
 // Converts an element of one type to another, as Cast does (elementwise 3.8).
 #pragma once
 
-#include "reference/number.h"
+#include "reference/tensor.h"
 
 #include <bit>
 #include <charconv>
@@ -32,6 +32,19 @@ std::optional<To> integer_in(const std::string& literal) {
   return error == std::errc() && end == last ? std::optional(value) : std::nullopt;
 }
 
+// Returns a double that rounds to any type of at most 51 bits as x does; 0 of text that has no value.
+template <class From>
+double to_be_rounded(const From& x) {
+  if constexpr (std::is_same_v<From, std::string>) {
+    return number_in(x, true).value_or(0);
+  } else if constexpr (std::is_integral_v<From>) {
+    const auto bits = static_cast<std::uint64_t>(x);
+    return x < From(0) ? -odd_double(0 - bits) : odd_double(bits);
+  } else {
+    return static_cast<double>(x);
+  }
+}
+
 // A float is rounded once, ties to even; a number becomes an integer by truncation, an integer one of fewer bits by
 // losing the upper ones; bool is whether the value is not 0. 0 where the text leaves the value open (E24, E32).
 template <class To, class From>
@@ -53,16 +66,19 @@ To converted(const From& x) {
     const double whole = std::trunc(static_cast<double>(x));
     const double end = std::ldexp(1.0, std::numeric_limits<To>::digits);
     return (std::is_signed_v<To> ? whole >= -end : whole >= 0) && whole < end ? static_cast<To>(whole) : To(0);
-  } else if constexpr (std::is_integral_v<From>) {
-    const bool is_negative = x < From(0);
-    const auto bits = static_cast<std::uint64_t>(x);
-    if constexpr (std::is_same_v<To, double>)
-      return static_cast<double>(x);
-    else
-      return static_cast<To>(is_negative ? -odd_double(0 - bits) : odd_double(bits));
+  } else if constexpr (std::is_integral_v<From> && !std::is_same_v<To, double>) {
+    return static_cast<To>(to_be_rounded(x));
   } else {
     return static_cast<To>(static_cast<double>(x));
   }
 }
+
+// How a number becomes one of eight bits or less (Cast's saturate and round_mode).
+struct Narrowing {
+  bool saturates = true;
+  Float8E8M0::Rounding rounding = Float8E8M0::Rounding::up;
+};
+// Converts every element; to any type but strings.
+Tensor converted(const Tensor& from, DType type, const Narrowing& narrowing = {});
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float16 and BFloat16 as bit patterns. Widening is exact; narrowing rounds once, to nearest, ties to even
-// (IEEE 754-2019 4.3.1), in integers, so it is the same on every machine.
+// Numbers that C++ has no type of, as bit patterns. Widening is exact; narrowing rounds once, to nearest, ties to even
+// (IEEE 754-2019 4.3.1), in integers or exactly in double, so it is the same on every machine.
 #pragma once
 
 #include <bit>
@@ -78,6 +78,136 @@ struct BFloat16 {
   BFloat16() = default;
   explicit constexpr BFloat16(double value) : bits(static_cast<std::uint16_t>(Format::narrow(value))) {}
   constexpr operator double() const { return Format::widen(bits); }
+};
+
+// What a format of eight bits or less has besides numbers: infinities and NaN as IEEE 754 has them; NaN for the largest
+// code of either sign; NaN for what would be -0; nothing.
+enum class Specials { ieee, largest_is_nan, minus_zero_is_nan, none };
+
+// A float of eight bits or less, its code in the low bits of a byte (ONNX, "Float stored in 8 bits").
+template <int exponent_bits, int fraction_bits, int bias, Specials specials>
+struct SmallFloat {
+  static constexpr int width = 1 + exponent_bits + fraction_bits;
+  static constexpr unsigned sign = 1u << (width - 1);
+  static constexpr unsigned infinity = ((1u << exponent_bits) - 1) << fraction_bits;  // of an IEEE format
+  static constexpr unsigned largest = specials == Specials::ieee             ? infinity - 1
+                                      : specials == Specials::largest_is_nan ? sign - 2
+                                                                             : sign - 1;
+  static constexpr unsigned nan = specials == Specials::minus_zero_is_nan ? sign : sign - 1;
+  static constexpr bool has_nan = specials != Specials::none;
+  static constexpr bool has_infinity = specials == Specials::ieee;
+  std::uint8_t bits = 0;
+
+  SmallFloat() = default;
+  explicit constexpr SmallFloat(double value) : SmallFloat(value, true) {}
+  // Beyond the largest finite value it saturates, or becomes infinite, or NaN where the format has no infinity.
+  constexpr SmallFloat(double value, bool saturates) {
+    const bool is_negative = std::bit_cast<std::uint64_t>(value) >> 63;
+    unsigned code = value != value ? nan : nearest(is_negative ? -value : value);
+    if (value == value && code > largest)
+      code = saturates || specials == Specials::none ? largest : has_infinity ? infinity : nan;
+    const bool keeps_sign = specials != Specials::minus_zero_is_nan || (code != 0 && code != nan);
+    bits = static_cast<std::uint8_t>(code | (is_negative && keeps_sign ? sign : 0));
+  }
+  constexpr operator double() const {
+    const unsigned code = bits & (sign - 1);
+    const bool is_negative = bits & sign;
+    if (is_a_nan(code, is_negative)) return std::numeric_limits<double>::quiet_NaN();
+    const double size = has_infinity && code == infinity ? std::numeric_limits<double>::infinity() : magnitude(code);
+    return is_negative ? -size : size;
+  }
+
+ private:
+  static constexpr bool is_a_nan(unsigned code, bool is_negative) {
+    if (specials == Specials::minus_zero_is_nan) return code == 0 && is_negative;
+    return has_nan && code > (has_infinity ? infinity : largest);
+  }
+  static constexpr double power_of_two(int exponent) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+  }
+  // The value of a code without a sign, also of those that stand for no number.
+  static constexpr double magnitude(unsigned code) {
+    const unsigned exponent = code >> fraction_bits, fraction = code & ((1u << fraction_bits) - 1);
+    const int unit = static_cast<int>(exponent == 0 ? 1 : exponent) - bias - fraction_bits;
+    return (exponent == 0 ? fraction : fraction | 1u << fraction_bits) * power_of_two(unit);
+  }
+  // The code whose value is nearest, ties to even; that after the largest for all beyond. The mean of neighbours is
+  // exact in double.
+  static constexpr unsigned nearest(double size) {
+    unsigned code = 0;
+    for (unsigned step = sign; step != 0; step >>= 1)
+      if (code + step <= largest && magnitude(code + step) <= size) code += step;
+    const double middle = (magnitude(code) + magnitude(code + 1)) / 2;
+    return size > middle || (size == middle && code % 2 == 1) ? code + 1 : code;
+  }
+};
+using Float8E4M3FN = SmallFloat<4, 3, 7, Specials::largest_is_nan>;
+using Float8E4M3FNUZ = SmallFloat<4, 3, 8, Specials::minus_zero_is_nan>;
+using Float8E5M2 = SmallFloat<5, 2, 15, Specials::ieee>;
+using Float8E5M2FNUZ = SmallFloat<5, 2, 16, Specials::minus_zero_is_nan>;
+using Float4E2M1 = SmallFloat<2, 1, 1, Specials::none>;
+using Float6E2M3 = SmallFloat<2, 3, 1, Specials::none>;
+using Float6E3M2 = SmallFloat<3, 2, 3, Specials::none>;
+
+// A power of two from 2^-127 to 2^127, or NaN: the scale of microscaling formats (OCP MX 1.0, 5.4.1).
+struct Float8E8M0 {
+  static constexpr int width = 8;
+  static constexpr unsigned largest = 254, nan = 255;
+  enum class Rounding { up, down, nearest };  // of ties upwards
+  std::uint8_t bits = 0;
+
+  Float8E8M0() = default;
+  explicit constexpr Float8E8M0(double value) : Float8E8M0(value, Rounding::nearest, true) {}
+  // What lies below 2^-127, negative numbers too, and beyond 2^127 saturates or becomes NaN.
+  constexpr Float8E8M0(double value, Rounding rounding, bool saturates) : bits(nan) {
+    if (value != value) return;
+    unsigned code = 0;
+    for (unsigned step = 128; step != 0; step >>= 1)
+      if (code + step <= largest && power(code + step) <= value) code += step;
+    const bool is_inside = power(0) <= value && value <= power(largest);
+    if (!is_inside && !saturates) return;
+    const bool goes_up = rounding == Rounding::up ? value > power(code) : value >= 1.5 * power(code);
+    bits = static_cast<std::uint8_t>(is_inside && rounding != Rounding::down && goes_up ? code + 1 : code);
+  }
+  constexpr operator double() const { return bits == nan ? std::numeric_limits<double>::quiet_NaN() : power(bits); }
+
+ private:
+  static constexpr double power(unsigned code) { return std::bit_cast<double>(std::uint64_t{code + 1023 - 127} << 52); }
+};
+
+// An integer of fewer than eight bits, its bits the low ones of a byte. Of other integers it keeps the low bits.
+template <int bits_, bool is_signed_>
+struct SmallInteger {
+  static constexpr int width = bits_;
+  static constexpr bool is_signed = is_signed_;
+  static constexpr Int lowest = is_signed ? -(Int{1} << (width - 1)) : 0;
+  static constexpr Int highest = lowest + (Int{1} << width) - 1;
+  std::uint8_t bits = 0;
+
+  SmallInteger() = default;
+  explicit constexpr SmallInteger(double whole) : SmallInteger(of(static_cast<Int>(whole))) {}
+  static constexpr SmallInteger of(Int value) {
+    SmallInteger out;
+    out.bits = static_cast<std::uint8_t>(value & ((1 << width) - 1));
+    return out;
+  }
+  constexpr operator double() const { return bits > highest ? bits - (1 << width) : bits; }
+};
+using Int4 = SmallInteger<4, true>;
+using UInt4 = SmallInteger<4, false>;
+using Int2 = SmallInteger<2, true>;
+using UInt2 = SmallInteger<2, false>;
+
+// A type of eight bits or less that is none of C++; it takes a byte.
+template <class T>
+concept Small = requires(T value) {
+  T::width;
+  value.bits;
+};
+// One whose values are whole.
+template <class T>
+concept SmallWhole = Small<T> && requires {
+  T::is_signed;
 };
 
 // A truth value: one byte, 0 or 1. A backend may hand out other bytes, which are true as well.

@@ -78,3 +78,57 @@ TEST_CASE("Narrowing rounds once: values that round wrongly through float come o
   CHECK(Float16(0x1p-25).bits == 0);
   CHECK(Float16(5e-324).bits == 0);
 }
+
+namespace {
+
+// The codes of numbers, in order of their values; ml_dtypes is the other hand that the Python module is tested with.
+template <class T>
+void check_small(std::initializer_list<std::pair<double, unsigned>> known, double largest) {
+  for (const auto& [value, code] : known) {
+    CHECK(T(value).bits == code);
+    CHECK(static_cast<double>(T(value)) == value);
+  }
+  CHECK(static_cast<double>(T(1e30)) == largest);
+  for (unsigned code = 0; code < 1u << T::width; ++code) {
+    T element;
+    element.bits = static_cast<std::uint8_t>(code);
+    const double value = element;
+    if (std::isfinite(value)) REQUIRE((T(value).bits == code || value == 0));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Floats of eight bits or less: codes of the formats' documents, and every code comes back", "[number]") {
+  check_small<Float8E4M3FN>({{448, 0x7e}, {0x1p-9, 0x01}, {0x1p-6, 0x08}, {-1, 0xb8}}, 448);
+  check_small<Float8E4M3FNUZ>({{240, 0x7f}, {0x1p-10, 0x01}, {0x1p-7, 0x08}, {-1, 0xc0}}, 240);
+  check_small<Float8E5M2>({{57344, 0x7b}, {0x1p-16, 0x01}, {0x1p-14, 0x04}, {-1, 0xbc}}, 57344);
+  check_small<Float8E5M2FNUZ>({{57344, 0x7f}, {0x1p-17, 0x01}, {0x1p-15, 0x04}, {-1, 0xc0}}, 57344);
+  check_small<Float4E2M1>({{6, 0x7}, {0.5, 0x1}, {1, 0x2}, {-1.5, 0xb}}, 6);
+  check_small<Float6E2M3>({{7.5, 0x1f}, {0.125, 0x01}, {1, 0x08}, {-1, 0x28}}, 7.5);
+  check_small<Float6E3M2>({{28, 0x1f}, {0.0625, 0x01}, {0.25, 0x04}, {-1, 0x2c}}, 28);
+  check_small<Float8E8M0>({{0x1p127, 0xfe}, {0x1p-127, 0x00}, {1, 0x7f}, {2, 0x80}}, 0x1p100);
+}
+
+TEST_CASE("Floats of eight bits: ties, and what lies beyond the largest number, by the tables of Cast", "[number]") {
+  const auto bits = [](auto value) { return static_cast<unsigned>(value.bits); };
+  CHECK(bits(Float8E4M3FN(464, false)) == 0x7e);  // a tie, to the even 448
+  CHECK(bits(Float8E4M3FN(464.1, false)) == 0x7f);
+  CHECK(bits(Float8E4M3FN(464.1, true)) == 0x7e);
+  CHECK(bits(Float8E5M2(61439, false)) == 0x7b);
+  CHECK(bits(Float8E5M2(61440, false)) == 0x7c);  // a tie, to the even, which is infinity
+  CHECK(bits(Float8E5M2(-61440, false)) == 0xfc);
+  CHECK(bits(Float8E4M3FNUZ(248, false)) == 0x80);
+  CHECK(bits(Float8E4M3FNUZ(-0.0)) == 0);
+  CHECK(bits(Float8E5M2FNUZ(61440, true)) == 0x7f);
+  CHECK(bits(Float4E2M1(5)) == 0x6);
+  CHECK(bits(Float4E2M1(0.25)) == 0);
+  using enum Float8E8M0::Rounding;
+  CHECK(bits(Float8E8M0(3, up, true)) == 0x81);
+  CHECK(bits(Float8E8M0(3, down, true)) == 0x80);
+  CHECK(bits(Float8E8M0(3, nearest, true)) == 0x81);
+  CHECK(bits(Float8E8M0(0, up, true)) == 0);
+  CHECK(bits(Float8E8M0(0, up, false)) == 0xff);
+  CHECK(static_cast<double>(Int4::of(200)) == -8);
+  CHECK(static_cast<double>(UInt2::of(-1)) == 3);
+}

@@ -139,7 +139,16 @@ Tensor from_strings(TensorType type, const Field& field) {
   return tensor;
 }
 
+Tensor from_packed(TensorType type, const std::string& bytes) {
+  std::optional<Tensor> tensor = unpacked(type, bytes);
+  if (!tensor) reject(text(type) + " with " + std::to_string(bytes.size()) + " bytes");
+  return *std::move(tensor);
+}
+
 Tensor from_typed_field(const onnx::TensorProto& proto, TensorType type) {
+  // Elements of 4 and 2 bits lie packed there as well.
+  if (width_of(type.dtype) < 6)
+    return from_packed(std::move(type), {proto.int32_data().begin(), proto.int32_data().end()});
   return for_type(type.dtype, [&]<class T>() {
     // The bits of what is no integer of C++ (f16, bf16, bool).
     using Bits = std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>;
@@ -161,6 +170,7 @@ Tensor from_typed_field(const onnx::TensorProto& proto, TensorType type) {
 }
 
 Tensor from_raw_data(const std::string& raw, TensorType type) {
+  if (is_packed(type.dtype)) return from_packed(std::move(type), raw);
   if (raw.size() / size_of(type.dtype) != static_cast<std::size_t>(volume(type.shape)) ||
       raw.size() % size_of(type.dtype) != 0)
     reject(text(type) + " with " + std::to_string(raw.size()) + " bytes of raw_data");
@@ -182,7 +192,7 @@ onnx::TensorProto head_of(const Tensor& tensor, std::string_view name) {
 // raw_data is the last of the fields that are set, so it is appended: a message would hold a copy of all elements.
 std::string encoded(const Tensor& tensor, std::string_view name) {
   constexpr int length_delimited = 2;
-  if (tensor.dtype() == DType::string) return bytes_of(proto_of(tensor, name));
+  if (is_packed(tensor.dtype())) return bytes_of(proto_of(tensor, name));
   const std::span<const std::byte> elements = tensor.bytes();
   std::string bytes = bytes_of(head_of(tensor, name));
   std::array<std::uint8_t, 6> prefix{onnx::TensorProto::kRawDataFieldNumber << 3 | length_delimited};
@@ -203,6 +213,10 @@ onnx::TensorProto proto_of(const Tensor& tensor, std::string_view name) {
   onnx::TensorProto proto = head_of(tensor, name);
   if (tensor.dtype() == DType::string) {
     for (const std::string& each : tensor.as<std::string>()) proto.add_string_data(each);
+    return proto;
+  }
+  if (is_packed(tensor.dtype())) {
+    proto.set_raw_data(packed(tensor));
     return proto;
   }
   proto.set_raw_data(tensor.bytes().data(), tensor.bytes().size());

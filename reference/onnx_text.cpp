@@ -75,6 +75,7 @@ std::string text_of(const onnx::ValueInfoProto& info) {
 
 template <class T>
 std::string values_of(const Tensor& tensor) {
+  if (width_of(tensor.dtype()) < 8 && tensor.elements() > 0) reject("elements that the parser does not pack");
   return listed(tensor.as<T>(), [](const T& value) {
     if constexpr (std::is_same_v<T, std::string>)
       return quoted_text(value);
@@ -82,7 +83,7 @@ std::string values_of(const Tensor& tensor) {
       return std::to_string(value);
     else if constexpr (std::is_same_v<T, Bool>)
       return std::string(value ? "1" : "0");
-    else if constexpr (sizeof(T) == 2)
+    else if constexpr (sizeof(T) < 4)
       return std::to_string(value.bits);
     else
       return digits(value);
@@ -99,9 +100,8 @@ std::string told(const Tensor& tensor) {
   return "  # the bits of " + listed(tensor.as<T>(), [](const T& value) { return digits(static_cast<float>(value)); });
 }
 std::string remark_on(const Tensor& tensor) {
-  if (tensor.elements() == 0) return "";
-  if (tensor.dtype() == DType::f16) return told<Float16>(tensor);
-  return tensor.dtype() == DType::bf16 ? told<BFloat16>(tensor) : "";
+  if (tensor.elements() == 0 || !is_float(tensor.dtype()) || size_of(tensor.dtype()) > 2) return "";
+  return for_value(tensor.dtype(), [&]<class T>() { return told<T>(tensor); });
 }
 
 // "float[2] W = {1, 10}", and what is said of it to the end of the line.

@@ -38,7 +38,17 @@ ElementFormat format_of(DType dtype) {
     case DType::f16: return {11, -24, 15};
     case DType::bf16: return {8, -133, 127};
     case DType::f64: return {53, -1074, 1023};
-    case DType::u8: return {24, -149, 127, 0};
+    case DType::u8:
+    case DType::u4:
+    case DType::u2: return {24, -149, 127, 0};
+    case DType::f8e4m3fn: return {4, -9, 8};
+    case DType::f8e4m3fnuz: return {4, -10, 7};
+    case DType::f8e5m2: return {3, -16, 15};
+    case DType::f8e5m2fnuz: return {3, -17, 15};
+    case DType::f8e8m0: return {2, -127, 127};
+    case DType::f4e2m1: return {2, -1, 2};
+    case DType::f6e2m3: return {4, -3, 2};
+    case DType::f6e3m2: return {3, -4, 4};
     default: return {24, -149, 127};
   }
 }
@@ -148,6 +158,8 @@ T from_bits(std::uint64_t bits) {
     return T(look_alikes[bits % look_alikes.size()]);
   else if constexpr (std::is_integral_v<T>)
     return static_cast<T>(bits);
+  else if constexpr (SmallWhole<T>)
+    return T::of(static_cast<Int>(bits));
   else
     return T(static_cast<double>(static_cast<std::int8_t>(bits & (std::is_same_v<T, Bool> ? 1 : 0xff))));
 }
@@ -157,11 +169,22 @@ T full(Generator& g, int) {
   return from_bits<T>(g.next());
 }
 
+template <class T>
+constexpr int width_in_bits() {
+  if constexpr (SmallWhole<T>) return T::width;
+  return std::is_integral_v<T> ? 8 * static_cast<int>(sizeof(T)) : 8;
+}
+template <class T>
+constexpr bool has_no_sign() {
+  if constexpr (SmallWhole<T>) return !T::is_signed;
+  return std::is_unsigned_v<T>;
+}
+
 // min, min + 1, -1, 0, 1, max - 1, max, 2^k - 1, 2^k, 2^k + 1.
 template <class T>
 T ends(Generator& g, int) {
-  constexpr int bits = std::is_integral_v<T> ? 8 * static_cast<int>(sizeof(T)) : 8;
-  const std::uint64_t least = std::is_unsigned_v<T> ? 0 : ~std::uint64_t{0} << (bits - 1);
+  constexpr int bits = width_in_bits<T>();
+  const std::uint64_t least = has_no_sign<T>() ? 0 : ~std::uint64_t{0} << (bits - 1);
   const std::uint64_t draw = g.below(10), power = std::uint64_t{1} << g.below(static_cast<std::uint64_t>(bits) - 1);
   const std::uint64_t values[] = {least,     least + 1, ~std::uint64_t{0}, 0,     1,
                                   least - 2, least - 1, power - 1,         power, power + 1};
@@ -172,19 +195,39 @@ template <std::size_t bytes>
 using BitsOf =
     std::conditional_t<bytes == 2, std::uint16_t, std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>;
 
+template <class T>
+constexpr bool is_a_float =
+    !std::is_same_v<T, Bool> && !std::is_same_v<T, std::string> && !std::is_integral_v<T> && !SmallWhole<T>;
+
+// Returns what has that bit pattern, or the lower bits of it.
+template <class T>
+T of_pattern(std::uint64_t pattern) {
+  if constexpr (Small<T>) {
+    T value;
+    value.bits = static_cast<std::uint8_t>(pattern & ((1u << T::width) - 1));
+    return value;
+  } else if constexpr (is_a_float<T>) {
+    return std::bit_cast<T>(static_cast<BitsOf<sizeof(T)>>(pattern));
+  } else {
+    return from_bits<T>(pattern);
+  }
+}
+
 // Returns a finite number with that bit pattern. An exponent of all ones makes no number: its lowest bit is cleared.
 template <class T>
 T finite_of(std::uint64_t pattern) {
-  using Bits = BitsOf<sizeof(T)>;
-  const int fraction = format_of(dtype_of<T>()).precision - 1;
-  auto bits = static_cast<Bits>(pattern);
-  const auto exponent = static_cast<Bits>((static_cast<Bits>(~Bits{0}) >> 1) >> fraction << fraction);
-  if ((bits & exponent) == exponent) bits = static_cast<Bits>(bits & ~(Bits{1} << fraction));
-  return std::bit_cast<T>(bits);
+  if constexpr (Small<T>) {
+    const T value = of_pattern<T>(pattern);
+    return std::isfinite(static_cast<double>(value)) ? value : T();
+  } else {
+    using Bits = BitsOf<sizeof(T)>;
+    const int fraction = format_of(dtype_of<T>()).precision - 1;
+    auto bits = static_cast<Bits>(pattern);
+    const auto exponent = static_cast<Bits>((static_cast<Bits>(~Bits{0}) >> 1) >> fraction << fraction);
+    if ((bits & exponent) == exponent) bits = static_cast<Bits>(bits & ~(Bits{1} << fraction));
+    return std::bit_cast<T>(bits);
+  }
 }
-
-template <class T>
-constexpr bool is_a_float = !std::is_same_v<T, Bool> && !std::is_same_v<T, std::string> && !std::is_integral_v<T>;
 
 template <class T>
 T pattern(Generator& g, int) {
@@ -206,15 +249,6 @@ T near(Generator& g, int which) {
     return finite_of<T>(bits);
   else
     return from_bits<T>(bits);
-}
-
-// Returns what has that bit pattern, or the lower bits of it.
-template <class T>
-T of_pattern(std::uint64_t pattern) {
-  if constexpr (is_a_float<T>)
-    return std::bit_cast<T>(static_cast<BitsOf<sizeof(T)>>(pattern));
-  else
-    return from_bits<T>(pattern);
 }
 
 struct BitFamily {
@@ -353,6 +387,11 @@ T saturated(double value) {
     const double floor = std::floor(value), rest = value - floor;
     const auto below = static_cast<Whole>(floor);
     return static_cast<T>(below + (rest > 0.5 || (rest == 0.5 && (below & 1)) ? 1 : 0));
+  } else if constexpr (SmallWhole<T>) {
+    const auto least = static_cast<double>(T::lowest), most = static_cast<double>(T::highest);
+    return T(std::isnan(value) ? 0 : std::rint(std::clamp(value, least, most)));
+  } else if constexpr (Small<T>) {
+    return T(value);
   } else {
     const ElementFormat f = format_of(dtype_of<T>());
     const double most = scaled((Int{1} << f.precision) - 1, f.largest - f.precision + 1);
@@ -487,6 +526,9 @@ std::optional<T> exactly(std::string_view part) {
   if constexpr (std::is_integral_v<T>) {
     const std::optional<T> value = whole<T>(part);
     return value && std::to_string(*value) == part ? value : std::nullopt;
+  } else if constexpr (SmallWhole<T>) {
+    const std::optional<Int> value = exactly<Int>(part);
+    return value && T::lowest <= *value && *value <= T::highest ? std::optional(T::of(*value)) : std::nullopt;
   } else {
     const std::optional<double> value = number(part);
     return value ? std::optional(saturated<T>(*value)) : std::nullopt;
@@ -496,7 +538,7 @@ std::optional<T> exactly(std::string_view part) {
 void write_out(const Recipe& recipe, Tensor& tensor) {
   const std::vector<std::string_view> parts = parts_of(recipe.argument);
   if (parts.empty()) return;
-  for_number(tensor.dtype(), [&]<class T>() {
+  for_value(tensor.dtype(), [&]<class T>() {
     std::size_t at = 0;
     for (T& element : tensor.as<T>()) {
       const std::string_view part = parts[at++ % parts.size()];
@@ -508,7 +550,7 @@ void write_out(const Recipe& recipe, Tensor& tensor) {
 }  // namespace
 
 static bool has_nonfinite(const Tensor& tensor) {
-  return for_number(tensor.dtype(), [&]<class T>() {
+  return for_value(tensor.dtype(), [&]<class T>() {
     return std::ranges::any_of(tensor.as<T>(), [](T value) { return !std::isfinite(static_cast<double>(value)); });
   });
 }
@@ -517,7 +559,7 @@ bool writes_out(const Recipe& recipe, const TensorType& type) {
   if (recipe.family != "values") return false;
   const std::vector<std::string_view> parts = parts_of(recipe.argument);
   return static_cast<Int>(parts.size()) == volume(type.shape) && type.dtype != DType::string &&
-         for_number(type.dtype, [&]<class T>() {
+         for_value(type.dtype, [&]<class T>() {
            return std::ranges::all_of(parts, [](std::string_view part) { return exactly<T>(part).has_value(); });
          });
 }
@@ -564,6 +606,7 @@ Result<Recipe> parse_recipe(std::string_view text) {
 }
 
 bool is_nonfinite(const Recipe& recipe, const TensorType& type) {
+  if (type.dtype != DType::string && width_of(type.dtype) < 8) return false;
   if (recipe.family == "special") return true;
   if (recipe.family == "bits") return is_float(type.dtype) && has_nonfinite(fill(recipe, type));
   if (recipe.family != "lit" && recipe.family != "const" && recipe.family != "hold" && recipe.family != "values")

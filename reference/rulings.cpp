@@ -276,6 +276,18 @@ const std::vector<Ruling>& table() {
        "a number that becomes bool, before Cast-13",
        "Whether it is not 0; '36 may produce 1 because we truncate bits' lets the lowest bit decide.",
        {"nonzero", "low-bit"}},
+      {"E29",
+       "an infinity that becomes float8 without one, saturating, before version 24",
+       "The largest number, as text 24 says; the tables of 19 to 23 say NaN (onnx #6220, #7085, called a correction).",
+       {"saturate", "nan"}},
+      {"E30", "NaN that becomes a float of 4 or 6 bits", "The format has none: any code is admitted.", {}},
+      {"E31",
+       "what float8e8m0 cannot hold",
+       "The text says what becomes of it under `up`, saturating, and under `nearest`, not saturating; elsewhere the "
+       "end "
+       "of the range and NaN are both accepted. Of numbers below zero it says nothing.",
+       {"end-or-nan", "round-first"},
+       set | nonfinite},
       {"E32",
        "a string that becomes a number",
        "Decimal literals, NaN and INF are what they say, rounded once; of any other string the text says nothing. As a "

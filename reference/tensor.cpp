@@ -14,14 +14,17 @@ struct Row {
   DType dtype;
   std::string_view name, onnx_name, numpy_name;
   std::size_t size;
-  bool is_float, is_integer;
+  int width;
+  bool is_float, is_integer, is_small;
 };
 
 template <class T>
 constexpr Row row_of(std::string_view name, std::string_view onnx_name, std::string_view numpy_name) {
-  constexpr bool is_integer = std::is_integral_v<T>;
-  constexpr bool is_number = !std::is_same_v<T, Bool> && !std::is_same_v<T, std::string>;
-  return {dtype_of<T>(), name, onnx_name, numpy_name, sizeof(T), !is_integer && is_number, is_integer};
+  constexpr bool is_integer = std::is_integral_v<T> || SmallWhole<T>;
+  constexpr bool is_float = !is_integer && !std::is_same_v<T, Bool> && !std::is_same_v<T, std::string>;
+  int width = 8 * static_cast<int>(sizeof(T));
+  if constexpr (Small<T>) width = T::width;
+  return {dtype_of<T>(), name, onnx_name, numpy_name, sizeof(T), width, is_float, is_integer, Small<T>};
 }
 
 // Written as in ONNX where that is a keyword of C++.
@@ -53,8 +56,10 @@ std::string enum_name(DType dtype) {
 }
 
 std::size_t size_of(DType dtype) { return row(dtype).size; }
+int width_of(DType dtype) { return row(dtype).width; }
 bool is_float(DType dtype) { return row(dtype).is_float; }
 bool is_integer(DType dtype) { return row(dtype).is_integer; }
+bool is_small(DType dtype) { return row(dtype).is_small; }
 
 std::optional<DType> dtype_named(std::string_view name) {
   const auto found = std::ranges::find(table, name, &Row::name);
@@ -128,7 +133,15 @@ std::span<std::string> Tensor::own_strings() {
   return *strings_;
 }
 
-std::string packed(const Tensor& strings) {
+bool is_packed(DType dtype) { return dtype == DType::string || width_of(dtype) < 8; }
+
+std::size_t message_size(const TensorType& type) {
+  return (static_cast<std::size_t>(volume(type.shape)) * static_cast<std::size_t>(width_of(type.dtype)) + 7) / 8;
+}
+
+namespace {
+
+std::string strings_packed(const Tensor& strings) {
   std::string out;
   for (const std::string& each : strings.as<std::string>()) {
     for (int byte = 0; byte < 4; ++byte) out += static_cast<char>(each.size() >> (8 * byte) & 0xff);
@@ -137,9 +150,9 @@ std::string packed(const Tensor& strings) {
   return out;
 }
 
-std::optional<Tensor> unpacked(const Shape& shape, std::string_view bytes) {
-  if (std::cmp_greater(volume(shape), bytes.size() / 4)) return std::nullopt;
-  Tensor out({DType::string, shape});
+std::optional<Tensor> strings_unpacked(TensorType type, std::string_view bytes) {
+  if (std::cmp_greater(volume(type.shape), bytes.size() / 4)) return std::nullopt;
+  Tensor out(std::move(type));
   for (std::string& each : out.as<std::string>()) {
     if (bytes.size() < 4) return std::nullopt;
     std::size_t length = 0;
@@ -151,6 +164,29 @@ std::optional<Tensor> unpacked(const Shape& shape, std::string_view bytes) {
     bytes.remove_prefix(length);
   }
   return bytes.empty() ? std::optional(std::move(out)) : std::nullopt;
+}
+
+}  // namespace
+
+std::string packed(const Tensor& tensor) {
+  if (tensor.dtype() == DType::string) return strings_packed(tensor);
+  std::string out(message_size(tensor.type()), '\0');
+  const auto width = static_cast<std::size_t>(width_of(tensor.dtype()));
+  for (std::size_t at = 0; const std::byte element : tensor.bytes())
+    for (std::size_t bit = 0; bit < width; ++bit, ++at)
+      out[at / 8] = static_cast<char>(out[at / 8] | (std::to_integer<int>(element) >> bit & 1) << at % 8);
+  return out;
+}
+
+std::optional<Tensor> unpacked(TensorType type, std::string_view bytes) {
+  if (type.dtype == DType::string) return strings_unpacked(std::move(type), bytes);
+  if (bytes.size() != message_size(type)) return std::nullopt;
+  Tensor out(std::move(type));
+  const auto width = static_cast<std::size_t>(width_of(out.dtype()));
+  for (std::size_t at = 0; std::byte & element : out.bytes())
+    for (std::size_t bit = 0; bit < width; ++bit, ++at)
+      element |= static_cast<std::byte>((static_cast<unsigned char>(bytes[at / 8]) >> at % 8 & 1) << bit);
+  return out;
 }
 
 void Tensor::unshare() {

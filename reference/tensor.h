@@ -36,8 +36,10 @@ std::string_view numpy_name(DType dtype);  // "np.float32"
 std::optional<DType> dtype_named(std::string_view name);
 std::optional<DType> dtype_numbered(std::int32_t number);
 std::size_t size_of(DType dtype);  // bytes per element in memory
+int width_of(DType dtype);         // bits per element in a message
 bool is_float(DType dtype);
-bool is_integer(DType dtype);  // of the eight, signed or not; bool is none
+bool is_integer(DType dtype);  // signed or not; bool is none
+bool is_small(DType dtype);    // eight bits or less, and no type of C++
 
 using Shape = std::vector<Int>;
 
@@ -127,10 +129,15 @@ class Tensor {
   std::shared_ptr<std::vector<std::string>> strings_;  // of strings, instead
 };
 
-// Strings one after the other: of each its length in four bytes, little-endian, then its bytes.
-std::string packed(const Tensor& strings);
-// Returns what was packed; none where the bytes do not add up to so many strings.
-std::optional<Tensor> unpacked(const Shape& shape, std::string_view bytes);
+// Tells whether elements lie otherwise in memory than in a message: strings, and elements of less than eight bits.
+bool is_packed(DType dtype);
+// Such a tensor as the C interface has it: strings one after the other, of each its length in four bytes,
+// little-endian, then its bytes; smaller elements as raw_data has them, from the lowest bit of a byte on.
+std::string packed(const Tensor& tensor);
+// Returns what was packed; none where the bytes do not add up.
+std::optional<Tensor> unpacked(TensorType type, std::string_view bytes);
+// So many bytes a tensor of numbers takes in a message.
+std::size_t message_size(const TensorType& type);
 
 // The inputs of a call in schema order, absent ones empty.
 using Operands = std::vector<std::optional<Tensor>>;
@@ -148,25 +155,36 @@ decltype(auto) for_type(DType dtype, F&& f) {
   throw BrokenPromise("a data type outside the table");
 }
 
-// An element type that is neither text nor a truth value.
+// An element type that is computed in: neither text nor a truth value nor one of eight bits or less that C++ lacks.
 template <class T>
-concept Number = !std::is_same_v<T, std::string> && !std::is_same_v<T, Bool>;
+concept Number = !std::is_same_v<T, std::string> && !std::is_same_v<T, Bool> && !Small<T>;
 
-// The same for types of numbers and bool; strings are our own bug.
-template <class F>
-decltype(auto) for_number(DType dtype, F&& f) {
-  switch (dtype) {
+// The same for every type but strings, which are our own bug.
 #define DTYPE(name, number, type, onnx, numpy)       \
   case DType::name:                                  \
     if constexpr (std::is_same_v<type, std::string>) \
       break;                                         \
     else                                             \
       return f.template operator()<type>();
+template <class F>
+decltype(auto) for_value(DType dtype, F&& f) {
+  switch (dtype) {
 #include "reference/dtypes.def"
-#undef DTYPE
   }
   throw BrokenPromise("strings where numbers are wanted");
 }
+
+// The same for bool and numbers that kernels compute in.
+template <class F>
+decltype(auto) for_number(DType dtype, F&& f) {
+  switch (dtype) {
+#define SMALL_DTYPE(name, number, type, onnx, numpy) case DType::name:
+#include "reference/dtypes.def"
+    break;
+  }
+  throw BrokenPromise("strings or small types where numbers are computed");
+}
+#undef DTYPE
 
 // Calls f.template operator()<T>() with the element type of a float dtype.
 template <class F>

@@ -38,16 +38,27 @@ inline std::vector<DType> with(std::vector<DType> types, std::initializer_list<D
 }
 // bfloat16 came with IR version 4.
 inline std::vector<DType> all_float_types_ir4() { return with(all_float_types(), {DType::bf16}); }
+inline std::vector<DType> all_float_types_ir9() {
+  using enum DType;
+  return with(all_float_types_ir4(), {f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz});
+}
 inline std::vector<DType> numeric_types_for_math_reduction_ir4() {
   return with(numeric_types_for_math_reduction(), {DType::bf16});
 }
 inline std::vector<DType> all_numeric_types_ir4() { return with(all_numeric_types(), {DType::bf16}); }
 inline std::vector<DType> all_tensor_types_ir4() { return with(all_tensor_types(), {DType::bf16}); }
-inline std::vector<DType> all_tensor_types_ir9() { return all_tensor_types_ir4(); }    // and four of 8 bits
-inline std::vector<DType> all_tensor_types_ir10() { return all_tensor_types_ir9(); }   // and integers of 4 bits
-inline std::vector<DType> all_tensor_types_ir11() { return all_tensor_types_ir10(); }  // and floats of 4 bits
-inline std::vector<DType> all_tensor_types_ir12() { return all_tensor_types_ir11(); }  // and powers of two
-inline std::vector<DType> all_tensor_types_ir13() { return all_tensor_types_ir12(); }  // and integers of 2 bits
+// Floats of 8, integers of 4, floats of 4, scales of 8, integers of 2, floats of 6 bits came one after the other.
+inline std::vector<DType> all_tensor_types_ir9() {
+  using enum DType;
+  return with(all_tensor_types_ir4(), {f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz});
+}
+inline std::vector<DType> all_tensor_types_ir10() { return with(all_tensor_types_ir9(), {DType::u4, DType::i4}); }
+inline std::vector<DType> all_tensor_types_ir11() { return with(all_tensor_types_ir10(), {DType::f4e2m1}); }
+inline std::vector<DType> all_tensor_types_ir12() { return with(all_tensor_types_ir11(), {DType::f8e8m0}); }
+inline std::vector<DType> all_tensor_types_ir13() { return with(all_tensor_types_ir12(), {DType::u2, DType::i2}); }
+inline std::vector<DType> all_tensor_types_ir14() {
+  return with(all_tensor_types_ir13(), {DType::f6e2m3, DType::f6e3m2});
+}
 
 }  // namespace types
 }  // namespace assay

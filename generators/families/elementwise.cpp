@@ -38,11 +38,29 @@ Recipe draw_cast(DType type) {
     return stated(pick({std::vector<std::string>{"3.14", "1e-5", "+INF", "nan", ".5", "5.", "-0", "7"},
                         std::vector<std::string>{"1", "-128", "007", "255", "0", "42", "-1"},
                         std::vector<std::string>{"16777217", "0.1", "1.00048828125000000001", "-2.5e3", "65519.99"}}));
+  if (is_small(type)) return draw_selection_fill(type);
   const int bits = is_float(type) ? precision_of(type) : static_cast<int>(8 * size_of(type)) - 1;
   const int tie = pick({9, 12, 25});  // one bit more than bfloat16, float16 and float32 have
   if (tie <= bits && type != DType::boolean && chance(25)) return seeded("odd" + std::to_string(tie));
   if (!is_float(type) || chance(35)) return draw_selection_fill(type);
   return seeded(pick({"normal", "quarter", "astray", "around40", "small", "probe", "special", "special"}));
+}
+
+// Draws what decides how a type of eight bits or less is rounded to: ties, ends and what lies beyond them, the
+// smallest.
+Recipe draw_for_small(DType target) {
+  if (is_integer(target)) return chance(50) ? Recipe{"lit", "7,8,-8,-9,1.5,0.5,-0.9,3,-2,15"} : seeded("quarter");
+  switch (target) {
+    case DType::f8e4m3fn: return {"lit", pick({"448,464,464.5,480,inf,463", "0x1p-9,0x1p-10,0x1.8p-10,0x1.8p-9,nan"})};
+    case DType::f8e4m3fnuz: return {"lit", pick({"240,248,247,249,inf,256", "0x1p-10,0x1p-11,0x1.8p-11,-0,nan"})};
+    case DType::f8e5m2:
+    case DType::f8e5m2fnuz:
+      return {"lit", pick({"57344,61439,61440,65504,inf,61441", "0x1p-16,0x1p-17,0x1.8p-17,0x1p-18,nan,-0"})};
+    case DType::f8e8m0:
+      return {"lit", pick({"3,5,0x1.8p0,0x1.7ep0,6,0.75,1", "0x1p-127,0x1p-126,0x1.8p-126,0x1p127,0x1.8p126,nan,7",
+                           "0x1.8p127,inf,0x1p-128,0,0x1.4p127,2"})};
+    default: return {"lit", pick({"6,7,5,2.5,0.25,0.75,-0.25,inf", "7.5,7.75,28,30,26,0.0625,0.1875,-30"})};
+  }
 }
 
 // Draws what is cast to: the type itself, of float64 more often than of others; a float that may round; any.
@@ -68,6 +86,9 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   const Parameter& output = definition.outputs.front();
   if (!output.typed_by.empty())
     name_type(c.node, *definition.attribute(output.typed_by), draw_target(definition.types_of(output.type), type));
+  const DType target = definition.type_of(c.call(), output);
+  if (is_small(target) && (is_integer(type) || is_float(type)) && !is_small(type) && chance(50))
+    c.sources[input].recipe = chance(70) ? draw_for_small(target) : seeded(pick({"odd3", "odd4", "odd5", "logu"}));
   return c;
 }
 
@@ -233,11 +254,13 @@ const Questions* Elementwise::questions() const {
   return &all;
 }
 
-// Tells whether a type is left to break G4 with. Where all but strings are admitted, strings are as well: they are only
-// not handed out yet.
+// Tells whether a type is left to break G4 with, of eight bits at least or bool. Where all but strings are admitted,
+// strings are as well: they are only not handed out yet.
 bool Elementwise::is_breakable(const Definition& definition, std::string_view constraint) const {
   const std::vector<DType>& admitted = definition.types_of(definition.data().type);
-  const auto is_admitted = [&](DType type) { return type == DType::string || std::ranges::count(admitted, type) > 0; };
+  const auto is_admitted = [&](DType type) {
+    return type == DType::string || is_small(type) || std::ranges::count(admitted, type) > 0;
+  };
   return constraint != "G4" || definition.inputs.size() > 1 + (definition.shaping == Shaping::one) ||
          !std::ranges::all_of(all_dtypes, is_admitted);
 }

@@ -216,10 +216,20 @@ Dyadic Format::overflow_threshold() const {
 
 const Format& format_of(DType dtype) {
   static const Format half{11, -14, 15}, brain{8, -126, 127}, single{24, -126, 127}, wide{53, -1022, 1023};
+  static const Format e4m3{4, -6, 8}, e4m3_uz{4, -7, 7}, e5m2{3, -14, 15}, e5m2_uz{3, -15, 15}, scale{1, -127, 127};
+  static const Format e2m1{2, 0, 2}, e2m3{4, 0, 2}, e3m2{3, -2, 4};
   switch (dtype) {
     case DType::f16: return half;
     case DType::bf16: return brain;
     case DType::f64: return wide;
+    case DType::f8e4m3fn: return e4m3;
+    case DType::f8e4m3fnuz: return e4m3_uz;
+    case DType::f8e5m2: return e5m2;
+    case DType::f8e5m2fnuz: return e5m2_uz;
+    case DType::f8e8m0: return scale;
+    case DType::f4e2m1: return e2m1;
+    case DType::f6e2m3: return e2m3;
+    case DType::f6e3m2: return e3m2;
     default: expects(dtype == DType::f32, "not a float format"); return single;
   }
 }
@@ -250,7 +260,7 @@ Scalar scalar_of(double value) { return from_double(value); }
 
 Scalar scalar(const Tensor& tensor, Int index) {
   const auto at = static_cast<std::size_t>(index);
-  return for_number(tensor.dtype(), [&]<class T>() {
+  return for_value(tensor.dtype(), [&]<class T>() {
     if constexpr (std::is_same_v<T, std::uint64_t>)
       return scalar_of_unsigned(tensor.as<T>()[at]);
     else if constexpr (std::is_integral_v<T>)

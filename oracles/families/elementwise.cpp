@@ -166,7 +166,9 @@ class ElementwiseAnswer final : public Answer {
     if (evaluation && evaluation->others) all = evaluation->others();
     if (!is_float(dtype())) return all;
     const Element element = element_of(value, dtype());
-    if (evaluation && element.kind == Kind::finite)
+    if (is_small(dtype()))
+      ;  // converted once, by no arithmetic of its own
+    else if (evaluation && element.kind == Kind::finite)
       std::ranges::move(Widening(*evaluation, element, dtype()).all(), std::back_inserter(all));
     else
       all.push_back(flushing(element, x, dtype()));
@@ -308,14 +310,6 @@ class ElementwiseAnswer final : public Answer {
 
 }  // namespace
 
-Allowance beyond(std::string arithmetic) {
-  Allowance out;
-  out.level = Level::widest;
-  out.arithmetic = std::move(arithmetic);
-  out.flushes_output = true;  // joins any other
-  return out;
-}
-
 Allowance with_budget(std::string arithmetic, double budget) {
   Allowance out = beyond(std::move(arithmetic));
   out.budget = number(budget);
@@ -378,9 +372,11 @@ namespace {
 
 // The ends of an integer type.
 std::pair<Integer, Integer> ends_of(DType type) {
-  return for_number(type, []<class T>() -> std::pair<Integer, Integer> {
+  return for_value(type, []<class T>() -> std::pair<Integer, Integer> {
     if constexpr (std::is_integral_v<T>)
       return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
+    else if constexpr (SmallWhole<T>)
+      return {T::lowest, T::highest};
     else
       throw BrokenPromise("a float that is to wrap");
   });

@@ -51,8 +51,7 @@ Oracle exact_elementwise(ElementValue (*rule)(const ElementPoint&));
 // The same of one that passes on what it is given, f64 as f64.
 Oracle copying_elementwise(ElementValue (*rule)(const ElementPoint&));
 
-// An allowance beyond L2 and, where a budget is named, with that one.
-Allowance beyond(std::string arithmetic);
+// An allowance beyond L2 with that budget.
 Allowance with_budget(std::string arithmetic, double budget);
 
 DType type_of(const ElementPoint& p);  // of the output

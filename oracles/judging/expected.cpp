@@ -24,7 +24,7 @@ Scalar special(Kind kind) {
 
 // Writes a value of the tensor's type: exact zero is +0 and NaN the positive quiet one.
 void store(Tensor& tensor, Int index, const Scalar& value) {
-  for_number(tensor.dtype(), [&]<class T>() {
+  for_value(tensor.dtype(), [&]<class T>() {
     T& element = tensor.as<T>()[static_cast<std::size_t>(index)];
     if constexpr (std::is_integral_v<T>)
       element = static_cast<T>(value.as_integer());
@@ -141,10 +141,12 @@ void include(Admissible& all, const Admissible& member, const std::string& chose
 // -- what is admitted at a level
 
 Range whole_range(DType dtype) {
-  return for_number(dtype, []<class T>() -> Range {
+  return for_value(dtype, []<class T>() -> Range {
     if constexpr (std::is_integral_v<T>)
       return {scalar(static_cast<Int>(std::numeric_limits<T>::min())),
               scalar_of_unsigned(static_cast<std::uint64_t>(std::numeric_limits<T>::max()))};
+    else if constexpr (SmallWhole<T>)
+      return {scalar(T::lowest), scalar(T::highest)};
     else if constexpr (std::is_same_v<T, Bool>)
       return {scalar(Int{0}), scalar(Int{1})};
     else

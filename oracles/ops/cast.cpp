@@ -4,6 +4,7 @@
 #include "oracles/exact/literal.h"
 #include "oracles/families/elementwise.h"
 #include "oracles/judging/finding.h"
+#include "oracles/rules/narrowing.h"
 #include "reference/operator.h"
 
 namespace assay::oracles {
@@ -15,25 +16,22 @@ Literal source_of(const ElementPoint& p) {
   return {ratio(p.x[0]), {}};
 }
 
-// Lists what rounding to another format first makes of a value.
-std::vector<Allowance> rounded_twice(const Ratio& value, DType type) {
-  std::vector<Allowance> all;
-  for (const DType first : {DType::f32, DType::f64}) {
-    if (first == type) continue;
-    const Scalar near = rounded(value, format_of(first));
-    const Scalar twice = near.is_finite() ? rounded(ratio(near), format_of(type)) : near;
-    all.push_back(beyond("double rounding through " + std::string(name(first))));
-    const Scalar once = rounded(value, format_of(type));  // what lies between is no less accurate
-    all.back().range = Interval{std::min(once, twice, is_less), std::max(once, twice, is_less)};
-  }
-  return all;
-}
-
 ElementValue to_float(const ElementPoint& p, const Literal& of) {
-  if (of.special) return *of.special;
-  Evaluation out = rounded_sum(p, *of.number, 0);
-  if (p.call.type("input").dtype != type_of(p))
-    out.others = [value = *of.number, type = type_of(p)] { return rounded_twice(value, type); };
+  const auto has = [&](std::string_view attribute) { return p.call.definition().attribute(attribute) != nullptr; };
+  const DType type = type_of(p);
+  const SmallRounding how{!has("saturate") || p.call.integer("saturate") != 0,
+                          has("round_mode") ? p.call.text("round_mode") : "up", p.reads("E29", "nan"),
+                          p.word ? p.word->starts_with('-') : p.x[0].negative};
+  const NarrowedValue right = narrowed(of, type, how);
+  if (const auto* const element = std::get_if<Element>(&right)) return *element;
+  const Scalar once = std::get<Scalar>(right);
+  if (!of.number) return once;
+  const auto twice = rounded_twice(*of.number, once, type, how);
+  if (!twice) return unscored("whether it is in range depends on a rounding before");
+  if (is_small(type) && twice->empty()) return once;
+  Evaluation out = is_small(type) ? Evaluation{} : rounded_sum(p, *of.number, 0);
+  if (is_small(type)) out.whole = Evaluation::Whole{once, {once, once}};
+  if (p.call.type("input").dtype != type) out.others = [all = *twice] { return all; };
   return out;
 }
 
@@ -70,11 +68,9 @@ ElementValue to_bool(const ElementPoint& p, const Literal& of) {
   if (!is_subnormal) return truth(!of.number->is_zero());
   Evaluation out;
   out.whole = Evaluation::Whole{truth(true), {truth(true), truth(true)}};
-  out.others = [] {
-    std::vector<Allowance> all{beyond("subnormals flushed")};
-    all.back().range = Interval{truth(false), truth(false)};
-    return all;
-  };
+  Allowance flushed = beyond("subnormals flushed");
+  flushed.range = Interval{truth(false), truth(false)};
+  out.others = [flushed] { return std::vector{flushed}; };
   return out;
 }
 
@@ -85,11 +81,9 @@ ElementValue converted(const ElementPoint& p) {
   return is_float(type) ? to_float(p, of) : type == DType::boolean ? to_bool(p, of) : to_integer(p, of);
 }
 
-Oracle conversion() { return elementwise(converted, {.narrows_f64 = false}); }
-
 }  // namespace
 
-Oracle cast() { return conversion(); }
-Oracle cast_like() { return conversion(); }
+Oracle cast() { return elementwise(converted, {.narrows_f64 = false}); }
+Oracle cast_like() { return cast(); }
 
 }  // namespace assay::oracles

@@ -25,7 +25,8 @@ Kind kind_of(const Scalar& value) {
   return Kind::finite;
 }
 
-Allowance beyond(std::string arithmetic) {
+// Of what copies and selects: flushing is an allowance of its own there.
+Allowance beyond_copies(std::string arithmetic) {
   Allowance out;
   out.level = Level::widest;
   out.arithmetic = std::move(arithmetic);
@@ -50,7 +51,7 @@ const Scalar* ElementPoint::find(std::string_view input) const {
 }
 
 Allowance flushing(const Element& element, const std::vector<Scalar>& operands, DType type) {
-  Allowance flushed = beyond("subnormals flushed");
+  Allowance flushed = beyond_copies("subnormals flushed");
   flushed.flushes_output = true;
   const auto vanishes = [&](const Scalar& value) { return value.is_zero() || value.is_subnormal(format_of(type)); };
   if (element.kind != Kind::finite || !vanishes(nearest(element, type))) return flushed;
@@ -100,7 +101,7 @@ class PointwiseAnswer final : public Answer {
       if (operand.is_subnormal(format_of(type_read()))) operand = Scalar();
     const Scalar flushed = rule_({call_, readings_, x});
     if (same(flushed, at(index))) return {};
-    Allowance out = beyond("subnormals flushed");
+    Allowance out = beyond_copies("subnormals flushed");
     out.range = Interval{flushed, flushed};
     return {out};
   }
@@ -110,7 +111,7 @@ class PointwiseAnswer final : public Answer {
     const Format& single = format_of(DType::f32);
     std::vector<Scalar> x;
     for (const Scalar& wide : inputs_.at(index)) x.push_back(wide.is_finite() ? rounded(ratio(wide), single) : wide);
-    Allowance out = beyond("f64 computed in f32");
+    Allowance out = beyond_copies("f64 computed in f32");
     const Scalar value = rule_({call_, readings_, x}), right = at(index);
     out.may_overflow = value.is == Scalar::Class::infinite || is_near_overflow(value, single);
     if (!value.is_finite() || !right.is_finite()) return out;
@@ -266,6 +267,12 @@ Element exactly(const Scalar& value, DType dtype) {
   if (is_float(dtype)) return out;
   out.nearest = value;
   out.asked.range = Interval{value, value};
+  return out;
+}
+
+Allowance beyond(std::string arithmetic) {
+  Allowance out = beyond_copies(std::move(arithmetic));
+  out.flushes_output = true;  // joins any other
   return out;
 }
 

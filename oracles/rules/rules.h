@@ -41,6 +41,8 @@ Element undefined(std::string ruling, const std::string& why);
 Scalar truth(bool holds);       // of a bool
 Scalar lowest_of(DType dtype);  // the lowest number of the type
 
+// An allowance beyond L2.
+Allowance beyond(std::string arithmetic);
 // Admits what hardware may select that reads subnormals as zeros: 0, and any operand that compares equal to it.
 Allowance flushing(const Element& element, const std::vector<Scalar>& operands, DType type);
 

@@ -121,7 +121,9 @@ Kernel pairwise(F rule) {
     const Broadcast meet = Broadcast::of(call);
     const auto f = applied(rule, call);
     return for_type(in[0]->dtype(), [&]<class T>() -> Values {
-      if constexpr (!std::is_invocable_v<decltype(f), T, T>) {
+      if constexpr (Small<T>) {
+        throw BrokenPromise("a small type where numbers are computed");
+      } else if constexpr (!std::is_invocable_v<decltype(f), T, T>) {
         throw BrokenPromise("an element type that the operator does not admit");
       } else {
         using Made = std::conditional_t<std::is_same_v<decltype(f(T(), T())), bool>, Bool, T>;

@@ -50,7 +50,7 @@ Kernel each_holds(F f) {
   return [f](const Call& call, std::span<const Tensor* const> in) {
     Tensor y = Tensor::to_be_written({DType::boolean, in[0]->shape()});
     const auto holds = applied(f, call);
-    for_float(in[0]->dtype(), [&]<class T>() {
+    for_value(in[0]->dtype(), [&]<class T>() {
       std::ranges::transform(in[0]->as<T>(), y.as<Bool>().begin(),
                              [&](T x) { return Bool(holds(static_cast<double>(x)) ? 1.0 : 0.0); });
     });

@@ -11,14 +11,12 @@ namespace assay {
 namespace {
 
 // clang-format off
-Values cast_to(DType type, const Tensor& input) {
-  Tensor output = Tensor::to_be_written({type, input.shape()});
-  for_type(input.dtype(), [&]<class From>() {
-    for_number(type, [&]<class To>() {
-      std::ranges::transform(input.as<From>(), output.as<To>().begin(), converted<To, From>);
-    });
-  });
-  return output;
+// How a type of eight bits or less is rounded to; none is admitted where there are no such attributes.
+Narrowing narrowing_of(const Call& call) {
+  const auto has = [&](std::string_view attribute) { return call.definition().attribute(attribute) != nullptr; };
+  using enum Float8E8M0::Rounding;
+  const std::string mode = has("round_mode") ? call.text("round_mode") : "up";
+  return {!has("saturate") || call.integer("saturate") != 0, mode == "up" ? up : mode == "down" ? down : nearest};
 }
 
 bool names_a_type(const Call& call) {
@@ -27,19 +25,20 @@ bool names_a_type(const Call& call) {
   return type && std::ranges::count(call.definition().types_of(output.type), *type) == 1;
 }
 
-// What both gain from version 19 on.
-void since_19(Operator& op) {
-  op.since(19, "float8 is admitted, and saturates or not")
-    .attribute("saturate", 1)
-    .since(21, "integers of 4 bits are admitted")
-    .since(23, "floats of 4 bits are admitted")
-    .since(24, "float8e8m0 is admitted, rounded as round_mode says")
-    .word("round_mode", {"up", "down", "nearest"}, "round")
-    .since(25, "integers of 2 bits are admitted");
+// Admits types for what is cast and for what it is cast to; strings are cast from, not yet to.
+std::function<void(Operator&)> admitting(const std::vector<DType>& types) {
+  return [types](Operator& op) { op.type("T1", types | DType::string).type("T2", types); };
 }
 
-// The types that are admitted, of what is cast and of what it is cast to; strings are cast from, not yet to.
-void since_13(Operator& op) { op.type("T1", types::all_tensor_types_ir4() | DType::string).type("T2", types::all_tensor_types_ir4()); }
+// What both gain from version 19 on.
+void since_19(Operator& op) {
+  op.since(19, "float8 is admitted, and saturates or not").with(admitting(types::all_tensor_types_ir9())).ruling("E29").attribute("saturate", 1)
+    .since(21, "integers of 4 bits are admitted").with(admitting(types::all_tensor_types_ir10()))
+    .since(23, "floats of 4 bits are admitted").with(admitting(types::all_tensor_types_ir11())).ruling("E30")
+    .since(24, "float8e8m0 is admitted, rounded as round_mode says; an infinity becomes the largest FNUZ")
+    .with(admitting(types::all_tensor_types_ir12())).ruling("E31").settled("E29").word("round_mode", {"up", "down", "nearest"}, "round")
+    .since(25, "integers of 2 bits are admitted").with(admitting(types::all_tensor_types_ir13()));
+}
 
 }  // namespace
 
@@ -56,12 +55,13 @@ Operator cast() {
       .since(9, "strings are admitted")
       .type("T1", types::all_tensor_types() | DType::string).ruling("E32")
       .since(13, "bfloat16 is admitted; the text says what is cast to what")
-      .with(since_13).settled("E27").settled("E28")
+      .with(admitting(types::all_tensor_types_ir4())).settled("E27").settled("E28")
       .with(since_19)
       .since(28, "floats of 6 bits are admitted")
+      .with(admitting(types::all_tensor_types_ir14()))
       .shaping(Shaping::one)
       .infer([](const Call& call) { return Types{TensorType{*type_named_by(call, "to"), call.shape("input")}}; })
-      .kernel([](const Call& call, Inputs in) { return cast_to(*type_named_by(call, "to"), *in[0]); });
+      .kernel([](const Call& call, Inputs in) { return Values{converted(*in[0], *type_named_by(call, "to"), narrowing_of(call))}; });
 }
 
 Operator cast_like() {
@@ -69,11 +69,11 @@ Operator cast_like() {
       .input("input", "T1").input("target_type", "T2").output("output", "T2")
       .rulings({"A29", "E1", "E2", "E23", "E24", "E32"})
       .since(15)
-      .with(since_13)
+      .with(admitting(types::all_tensor_types_ir4()))
       .with(since_19)
       .shaping(Shaping::one)
       .infer([](const Call& call) { return Types{TensorType{call.type("target_type").dtype, call.shape("input")}}; })
-      .kernel([](const Call&, Inputs in) { return cast_to(in[1]->dtype(), *in[0]); });
+      .kernel([](const Call& call, Inputs in) { return Values{converted(*in[0], in[1]->dtype(), narrowing_of(call))}; });
 }
 // clang-format on
 

@@ -18,6 +18,7 @@ Operator finds_nan() {
       .since(13, "T1 admits bfloat16")
       .type("T1", types::all_float_types_ir4())
       .since(20, "T1 admits float8")
+      .type("T1", types::all_float_types_ir9())
       .shaping(Shaping::one).shape(same_as("X")).kernel(each_holds([](double x) { return std::isnan(x); }));
 }
 
@@ -28,7 +29,7 @@ Operator finds_infinity() {
       .since(10)
       .type("T1", {DType::f32, DType::f64})
       .since(20, "T1 admits every float")
-      .type("T1", types::all_float_types_ir4())
+      .type("T1", types::all_float_types_ir9())
       .shaping(Shaping::one).shape(same_as("X"))
       .kernel(each_holds([](const Call& call) {
         const bool negative = call.integer("detect_negative") != 0, positive = call.integer("detect_positive") != 0;

@@ -105,7 +105,7 @@ const dictionary = (name, row) => { const column = table[name]; return column.va
 const line = (row) => table.line[row];
 const state = (row) => dictionary("state", row);
 const version = (row) => line(row).slice(0, line(row).indexOf(" "));
-const type = (row) => { const found = /=(b?f16|f32|f64|[ui](?:8|16|32)|i64|bool)\[/.exec(line(row)); return found ? found[1] : ""; };
+const type = (row) => { const found = /=([a-z]\w*)\[/.exec(line(row)); return found ? found[1] : ""; };
 const quoted = (text) => "'" + text.replaceAll("'", "'\\''") + "'";
 function replay(row) {
   const start = dictionary("replay", row);
@@ -450,7 +450,8 @@ function versionRow(row, cells) {
 }
 
 function matrix() {
-  const order = ["bf16", "f16", "f32", "f64", "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "bool", "string"];
+  const order = ["bf16", "f16", "f32", "f64", "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "bool", "string",
+    "f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0", "f6e2m3", "f6e3m2", "f4e2m1", "u4", "i4", "u2", "i2"];
   // A type that only models that break a constraint have is no column.
   const isShown = (row, name) => row.types && row.types[name] && (isFuzz || !row.standings || !row.standings[name] ||
     row.standings[name].legal > 0 || breaking(row.types[name]).length > 0);

@@ -21,7 +21,7 @@ Values right(const Call& call, Inputs in) { return call.definition().kernel(call
 template <class F>
 Tensor with_each(Tensor tensor, F&& f) {
   if (tensor.dtype() == DType::string) return tensor;
-  for_number(tensor.dtype(), [&]<class T>() {
+  for_value(tensor.dtype(), [&]<class T>() {
     for (T& value : tensor.as<T>()) value = f(value);
   });
   return tensor;
@@ -89,7 +89,7 @@ Tensor shifted_by_one(Tensor y) {
 }
 
 Tensor backwards(Tensor y) {
-  for_number(y.dtype(), [&]<class T>() { std::ranges::reverse(y.as<T>()); });
+  for_value(y.dtype(), [&]<class T>() { std::ranges::reverse(y.as<T>()); });
   return y;
 }
 
@@ -98,7 +98,7 @@ Tensor column_major(Tensor y) {
   const Shape& shape = y.shape();
   if (shape.size() < 2) return y;
   const Int rows = shape[shape.size() - 2], columns = shape.back();
-  for_number(y.dtype(), [&]<class T>() {
+  for_value(y.dtype(), [&]<class T>() {
     const std::vector<T> before(y.as<T>().begin(), y.as<T>().end());
     const std::span<T> to = y.as<T>();
     for (std::size_t i = 0; i < to.size(); ++i) {
@@ -131,8 +131,8 @@ template <class T>
 T one_ulp_off(T value) {
   if constexpr (std::is_integral_v<T> || std::is_same_v<T, Bool>) {
     return T(value ^ 1);
-  } else if constexpr (sizeof(T) == 2) {
-    if (std::isfinite(static_cast<double>(value))) value.bits = static_cast<std::uint16_t>(value.bits ^ 1);
+  } else if constexpr (sizeof(T) <= 2) {
+    if (std::isfinite(static_cast<double>(value))) value.bits ^= 1;
     return value;
   } else {
     return std::isfinite(value) ? std::nextafter(value, T(value < 1 ? 2 : 0)) : value;

@@ -46,7 +46,7 @@ Kernel reshaping(ShapeReading how, F change) {
     Tensor y({in[0]->dtype(), shape_of(call, how)});
     const std::size_t bytes = std::min(y.bytes().size(), in[0]->bytes().size());
     std::ranges::copy(in[0]->bytes().first(bytes), y.bytes().begin());
-    for_number(y.dtype(), [&]<class T>() { std::ranges::transform(y.as<T>(), y.as<T>().begin(), change); });
+    for_value(y.dtype(), [&]<class T>() { std::ranges::transform(y.as<T>(), y.as<T>().begin(), change); });
     return y;
   };
 }
@@ -134,7 +134,7 @@ Kernel ranking(Ranking how) {
       if (i < axis) outer *= x[i];
       if (i > axis) inner *= x[i];
     }
-    for_number(in[0]->dtype(), [&]<class T>() {
+    for_value(in[0]->dtype(), [&]<class T>() {
       const std::span<const T> from = in[0]->as<T>();
       for (Int o = 0; o < outer; ++o)
         for (Int i = 0; i < inner; ++i) {

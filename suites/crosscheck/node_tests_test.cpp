@@ -131,10 +131,12 @@ oracles::Verdict verdict_on(const NodeTest& test, std::vector<Tensor> outputs) {
 
 // Another value of the same type, far from the first.
 Tensor with_element_negated(Tensor tensor, Int index) {
-  for_number(tensor.dtype(), [&]<class T>() {
+  for_value(tensor.dtype(), [&]<class T>() {
     T& element = tensor.as<T>()[static_cast<std::size_t>(index)];
     if constexpr (std::is_same_v<T, Bool>)
       element = Bool(!element);
+    else if constexpr (std::is_same_v<T, Float8E8M0>)
+      element.bits ^= 0x40;
     else if constexpr (std::is_integral_v<T>)
       element = static_cast<T>(element ^ (sizeof(T) > 2 ? 0x800000 : 0x40));
     else
@@ -176,10 +178,12 @@ TEST_CASE("Node tests: the outputs ONNX expects are what the oracle admits, or a
 TEST_CASE("Node tests: an expected output with one wrong element does not pass", "[node-tests]") {
   for (const NodeTest& test : node_tests()) {
     INFO(test.name);
+    const oracles::Answers answers = oracles::oracle_of(test.version).answer(test.call(), test.operands, {}, {});
     for (std::size_t output = 0; output < test.expected.size(); ++output) {
       const Tensor& right = test.expected[output];
       if (right.elements() == 0) continue;
       for (const Int index : {Int{0}, right.elements() / 2, right.elements() - 1}) {
+        if (answers[output]->element(index).kind == oracles::Kind::unscored) continue;  // a number out of range
         std::vector<Tensor> wrong = test.expected;
         wrong[output] = with_element_negated(right, index);
         CHECK(verdict_on(test, std::move(wrong)).state == State::fail);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators whose operands differ in type or in role, by a third hand: Where, Clip, Mod, Pow, Sum, Mean, SwiGLU,
-// Shrink, Cast, and what tells NaN and infinities.
+// Shrink, and what tells NaN and infinities.
+#include "suites/crosscheck/long.h"
 #include "suites/crosscheck/pairing.h"
-
-#include <boost/multiprecision/cpp_bin_float.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -18,9 +17,6 @@ namespace {
 using oracles::Level;
 using oracles::State;
 
-// 333 bits: every sum, difference and literal here is exact, or as good as that.
-using Long = boost::multiprecision::cpp_bin_float_100;
-
 std::vector<Tensor> laid_out(const Call& call, Inputs in) { return all_written_out(call, in, Laying::right); }
 
 // y[i] = f(x[i]), of the type that f returns or, where that is bool, of bool.
@@ -28,7 +24,12 @@ template <class F>
 Kernel each_of(F f) {
   return [f](const Call& call, Inputs in) {
     return for_type(in[0]->dtype(), [&]<class T>() -> Values {
-      if constexpr (!Number<T>) {
+      if constexpr (Small<T> && std::is_same_v<std::invoke_result_t<F, const Call&, double>, bool>) {
+        Tensor y({DType::boolean, in[0]->shape()});
+        std::ranges::transform(in[0]->as<T>(), y.as<Bool>().begin(),
+                               [&](T x) { return Bool(f(call, static_cast<double>(x)) ? 1.0 : 0.0); });
+        return y;
+      } else if constexpr (!Number<T>) {
         return *in[0];
       } else {
         using Made = std::conditional_t<std::is_same_v<std::invoke_result_t<F, const Call&, T>, bool>, Bool, T>;
@@ -38,38 +39,6 @@ Kernel each_of(F f) {
       }
     });
   };
-}
-
-Long number_of(const std::string& text) {
-  std::string word = text;
-  for (char& letter : word) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  const Long infinity = std::numeric_limits<Long>::infinity();
-  if (word == "nan") return std::numeric_limits<Long>::quiet_NaN();
-  if (word.ends_with("inf")) return word.front() == '-' ? Long(-infinity) : infinity;
-  try {
-    return Long(text);
-  } catch (const std::runtime_error&) {
-    return 0;
-  }
-}
-
-template <class From>
-Long as_long(const From& x) {
-  if constexpr (std::is_same_v<From, std::string>)
-    return number_of(x);
-  else if constexpr (std::is_integral_v<From>)
-    return Long(x);
-  else
-    return Long(static_cast<double>(x));
-}
-
-// The lower bits of what is left towards zero; 0 of what has more than 64.
-template <std::integral T>
-T lower_bits(const Long& value) {
-  using Wide = boost::multiprecision::int256_t;
-  if (!isfinite(value) || abs(value) >= Long(0x1p64)) return 0;
-  const Wide cycle = Wide(1) << 64, whole = value.convert_to<Wide>();
-  return static_cast<T>(static_cast<std::uint64_t>(Wide((whole + cycle) % cycle)));
 }
 
 // -- Where
@@ -261,128 +230,6 @@ T shrunk(const Call& call, T x) {
     return T(sum.convert_to<double>());
   else
     return lower_bits<T>(sum);
-}
-
-// -- Cast
-
-// The nearest of the numbers whose patterns lie beside that of a first guess; of two that are as near the even one.
-template <class To>
-To nearest(const Long& value) {
-  const To guess = To(value.convert_to<double>());
-  if (!std::isfinite(static_cast<double>(guess)) || value == 0) return guess;
-  To best = guess;
-  for (const int step : {-1, 1}) {
-    To other = guess;
-    other.bits = static_cast<std::uint16_t>(other.bits + step);
-    if (!std::isfinite(static_cast<double>(other))) continue;
-    const Long off = abs(value - Long(static_cast<double>(other))),
-               least = abs(value - Long(static_cast<double>(best)));
-    if (off < least || (off == least && other.bits % 2 == 0)) best = other;
-  }
-  return best;
-}
-
-template <class To>
-To from_long(const Long& value) {
-  if constexpr (std::is_same_v<To, Bool>)
-    return To(value == 0 ? 0.0 : 1.0);
-  else if constexpr (std::is_integral_v<To>)
-    return lower_bits<To>(value);
-  else if constexpr (is_narrow<To>)
-    return isfinite(value) ? nearest<To>(value) : To(value.convert_to<double>());
-  else
-    return value.convert_to<To>();
-}
-
-const auto by_number = []<class To, class From>(const From& x) { return from_long<To>(as_long(x)); };
-
-// f<To>(x) makes an element of another type of each; only where a ruling lets it, if one is named.
-template <class F>
-Kernel casting(F f, const char* ruling = nullptr) {
-  return [=](const Call& call, Inputs in) -> Values {
-    if (ruling && !call.definition().ruling(ruling)) return casting(by_number)(call, in);
-    Tensor y({call.definition().type_of(call, call.definition().outputs.front()), in[0]->shape()});
-    for_type(in[0]->dtype(), [&]<class From>() {
-      for_number(y.dtype(), [&]<class To>() {
-        for (std::size_t i = 0; i < y.as<To>().size(); ++i)
-          y.as<To>()[i] = f.template operator()<To>(in[0]->as<From>()[i]);
-      });
-    });
-    return Values(std::move(y));
-  };
-}
-
-template <class To>
-constexpr bool is_whole = std::is_integral_v<To>;
-template <class To>
-constexpr bool is_real = !std::is_integral_v<To> && !std::is_same_v<To, Bool> && !std::is_same_v<To, std::string>;
-
-const auto saturating = []<class To, class From>(const From& x) {
-  if constexpr (is_whole<To> && is_whole<From>) {
-    const Long least = std::numeric_limits<To>::min(), most = std::numeric_limits<To>::max();
-    return from_long<To>(std::clamp(as_long(x), least, most));
-  } else {
-    return by_number.template operator()<To>(x);
-  }
-};
-
-const auto rounding = []<class To, class From>(const From& x) {
-  if constexpr (is_whole<To> && is_real<From>)
-    return from_long<To>(isfinite(as_long(x)) ? Long(round(as_long(x))) : as_long(x));
-  else
-    return by_number.template operator()<To>(x);
-};
-
-const auto dropping_signs = []<class To, class From>(const From& x) {
-  if constexpr (is_real<To> && std::is_unsigned_v<From>)
-    return from_long<To>(as_long(static_cast<std::make_signed_t<From>>(x)));
-  else
-    return by_number.template operator()<To>(x);
-};
-
-const auto of_low_bit = []<class To, class From>(const From& x) {
-  if constexpr (std::is_same_v<To, Bool> && is_whole<From>)
-    return To(x % 2 == 0 ? 0.0 : 1.0);
-  else
-    return by_number.template operator()<To>(x);
-};
-
-const auto of_non_empty = []<class To, class From>(const From& x) {
-  if constexpr (std::is_same_v<To, Bool> && std::is_same_v<From, std::string>)
-    return To(x.empty() ? 0.0 : 1.0);
-  else
-    return by_number.template operator()<To>(x);
-};
-
-const auto cutting_bits = []<class To, class From>(const From& x) {
-  if constexpr (std::is_same_v<To, BFloat16> && std::is_same_v<From, float>) {
-    To y;
-    y.bits = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(x) >> 16);
-    return std::isnan(x) ? To(static_cast<double>(x)) : y;
-  } else {
-    return by_number.template operator()<To>(x);
-  }
-};
-
-std::vector<Way> cast_ways() {
-  return {way_of("sequential", "by numbers of 333 bits", casting(by_number)),
-          {{"saturates-integers", Level::L2, "an integer that does not fit saturates", "E27", "saturate"},
-           casting(saturating, "E27")},
-          {{"rounds-half-away", Level::L2, "fractions are rounded, ties away from 0", "E23", "nearest-away"},
-           casting(rounding)},
-          {{"reads-low-bit", Level::L2, "the lowest bit of an integer makes a bool", "E28", "low-bit"},
-           casting(of_low_bit, "E28")},
-          {{"reads-any-text", Level::L2, "any text is true", "E32", "non-empty"}, casting(of_non_empty)}};
-}
-
-std::vector<Bug> cast_bugs(const std::string& op) {
-  const std::string id = lower(op);
-  std::vector<Bug> bugs{
-      {{id + "-drops-signs", op, "unsigned integers become floats as if they were signed"}, casting(dropping_signs)},
-      {{id + "-cuts-bits", op, "f32 becomes bf16 without rounding", State::below}, casting(cutting_bits)}};
-  bugs[0].mutant.types = {DType::u8, DType::u16, DType::u32, DType::u64};
-  bugs[1].mutant.types = {DType::f32};
-  return bugs;
 }
 
 const auto gate = [](const Call& call, auto a) {

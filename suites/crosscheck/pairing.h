@@ -52,5 +52,8 @@ std::vector<Bug> arithmetic_bugs(const Operator& op);
 // Of operators whose operands differ in type or in role.
 std::vector<Way> operand_ways(const std::string& op);
 std::vector<Bug> operand_bugs(const std::string& op);
+// Of Cast and CastLike.
+std::vector<Way> cast_ways();
+std::vector<Bug> cast_bugs(const std::string& op);
 
 }  // namespace assay::crosscheck

@@ -71,11 +71,27 @@ std::string told(const std::vector<FileProblem>& problems) {
 
 // -- one element of a type, moved by one step
 
+// The number of the type that is next to it, or the same.
+template <class T>
+T neighbour(T value, int by) {
+  T best = value;
+  for (unsigned code = 0; code < 1u << T::width; ++code) {
+    T other;
+    other.bits = static_cast<std::uint8_t>(code);
+    const double x = other, at = value, least = best;
+    const bool is_beyond = by < 0 ? x < at : x > at, is_nearer = least == at || (by < 0 ? x > least : x < least);
+    if (is_beyond && is_nearer) best = other;
+  }
+  return best;
+}
+
 template <class T>
 void step(Tensor& tensor, Int index, int by) {
   T& value = tensor.as<T>()[static_cast<std::size_t>(index)];
   if constexpr (std::is_integral_v<T>) {
     value = static_cast<T>(value + by);
+  } else if constexpr (Small<T>) {
+    value = neighbour(value, by);
   } else {
     using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                     std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
@@ -90,7 +106,7 @@ void step(Tensor& tensor, Int index, int by) {
 }
 
 void step(Tensor& tensor, Int index, int by) {
-  for_number(tensor.dtype(), [&]<class T>() {
+  for_value(tensor.dtype(), [&]<class T>() {
     if constexpr (std::is_same_v<T, Bool>)
       tensor.as<T>()[static_cast<std::size_t>(index)] = Bool(by > 0);
     else
@@ -124,10 +140,14 @@ State state_of(const oracles::Judge& bench, const Sets& sets, const Tensor& from
 bool is_end_of_type(const Tensor& tensor, Int index, int by) {
   const oracles::Scalar value = oracles::scalar(tensor, index);
   if (!value.is_finite()) return true;
-  if (is_float(tensor.dtype())) return false;
+  if (is_float(tensor.dtype()) && !is_small(tensor.dtype())) return false;
   const std::int64_t whole = value.as_integer();
-  return for_number(tensor.dtype(), [&]<class T>() {
+  return for_value(tensor.dtype(), [&]<class T>() {
     using Limits = std::numeric_limits<T>;
+    if constexpr (Small<T>) {
+      const T element = tensor.as<T>()[static_cast<std::size_t>(index)];
+      return static_cast<double>(neighbour(element, by)) == static_cast<double>(element);
+    }
     if constexpr (std::is_integral_v<T>)
       return whole == static_cast<std::int64_t>(Limits::min()) || whole == static_cast<std::int64_t>(Limits::max());
     return std::is_same_v<T, Bool> && whole == (by > 0);

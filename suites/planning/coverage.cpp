@@ -74,7 +74,7 @@ bool is_class_possible(const Definition& definition, const std::string& a, const
     return each.type != type && std::ranges::any_of(definition.types_of(each.type), is_float);
   });
   if (a == "nonfinite" && !has_other_floats && b.dimension.starts_with("type ") && b.dimension == "type " + type)
-    return is_float(*dtype_named(b.value));
+    return is_float(*dtype_named(b.value)) && width_of(*dtype_named(b.value)) >= 8;  // smaller ones have no NaN
   if (a == "valid-contested" && b.value == "within the kernel" && contests_only_windows(definition) &&
       !definition.ruling("A1") && definition.attribute("ceil_mode") == nullptr)
     return false;  // A3 is left, which is about strides beyond the kernel

@@ -160,7 +160,8 @@ constexpr std::string_view grammar =
   outputs=NAME,NAME                the optional outputs that the node has besides the required ones: outputs=Indices
   shapes=symbolic, shapes=absent   extents of inputs are declared by symbols, or not at all; else by numbers
 
-TYPE is f32 f64 f16 bf16 i8 u8 i16 u16 i32 u32 i64 u64 bool string. Text other than letters, digits and _ is written %XX. A RECIPE fills a tensor, as
+TYPE is f32 f64 f16 bf16 i8 u8 i16 u16 i32 u32 i64 u64 bool string, or of eight bits or less f8e4m3fn f8e4m3fnuz
+f8e5m2 f8e5m2fnuz f8e8m0 f6e2m3 f6e3m2 f4e2m1 i4 u4 i2 u2. Text other than letters, digits and _ is written %XX. A RECIPE fills a tensor, as
 FAMILY:ARGUMENT: small:7 (seed 7), iota:1 (1, 2, 3, ...), const:1, onehot:3, lit:1,-0x1.8p+3,nan (these values, repeated),
 hold:0.5 (the same in every data set). Each case has two data sets: the second takes the next seed, or the negated values.
 Where the call reads an input, as the shape of Reshape, its values are written out: shape=i64[2]~values:-1,3.
@@ -272,7 +273,7 @@ std::optional<std::string> type(std::string_view word) {
   const std::optional<DType> found = dtype_named(word);
   if (!found) return std::nullopt;
   return std::string(word) + ": element type, " + std::string(onnx_name(*found)) + " in ONNX, " +
-         std::to_string(8 * size_of(*found)) + " bits\n";
+         std::to_string(width_of(*found)) + " bits\n";
 }
 
 // "small:7", "~small:7@init", "small".

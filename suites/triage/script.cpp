@@ -34,8 +34,12 @@ struct Unwritable {
 
 // -- what is asked and admitted
 
-bool has_bfloat16(const Case& c) {
-  return std::ranges::any_of(c.node.inputs, [](const auto& input) { return input.second.type.dtype == DType::bf16; });
+bool lacks_in_numpy(DType type) { return numpy_name(type).starts_with("ml_dtypes."); }
+
+bool needs_ml_dtypes(const Case& c) {
+  return std::ranges::any_of(c.node.inputs,
+                             [](const auto& input) { return lacks_in_numpy(input.second.type.dtype); }) ||
+         lacks_in_numpy(c.definition().type_of(c.call(), c.definition().outputs.front()));
 }
 
 // The graph inputs that are no initializers, by name, in their order.
@@ -109,7 +113,7 @@ class Writer {
  public:
   Writer(const Case& c, const Verdict& verdict, const Outcome* outcome, const Provenance& provenance)
       : c_(c), verdict_(verdict), outcome_(outcome), provenance_(provenance) {
-    Result<Snippet> snippet = snippet_of(provenance, has_bfloat16(c));
+    Result<Snippet> snippet = snippet_of(provenance, needs_ml_dtypes(c));
     if (!snippet) throw Unwritable{snippet.error()};
     snippet_ = *std::move(snippet);
   }
@@ -149,7 +153,7 @@ class Writer {
 
   // The tensor, or the file that holds it.
   std::string expression(const Tensor& tensor, const std::string& file) {
-    if (tensor.dtype() == DType::bf16) needs_.insert("ml_dtypes");
+    if (lacks_in_numpy(tensor.dtype())) needs_.insert("ml_dtypes");
     if (const auto text = numpy_text(tensor)) return *text;
     reads_files_ = has_tensor_files_ = true;
     return "tensor(" + python_string(file) + ")";

@@ -115,11 +115,11 @@ std::string filled_in(const std::string& line, const std::map<std::string, std::
 
 }  // namespace
 
-Result<Snippet> snippet_of(const Provenance& provenance, bool has_bfloat16) {
+Result<Snippet> snippet_of(const Provenance& provenance, bool needs_ml_dtypes) {
   Result<Runtime> found = runtime_of(provenance);
   if (!found) return Error{found.error()};
   Runtime runtime = *std::move(found);
-  if (has_bfloat16) runtime.facts.insert("bfloat16");
+  if (needs_ml_dtypes) runtime.facts.insert("ml_dtypes");
   const Result<std::string> text = file_contents(runtime.file, 1 << 16);
   if (!text) return Error{text.error()};
   Snippet snippet;

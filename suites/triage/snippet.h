@@ -5,7 +5,7 @@
 //
 // THREADS, OPTIMIZATION, MODULE, CLASS and options of the worker in capitals (PRECISION) stand for what was asked for.
 // `# if X` and `# unless X` at the end of a line keep or drop it: X is a configuration other than the default (threads,
-// optimization, an option), `class`, or `bfloat16`, an element type of the case; several are joined by `or`.
+// optimization, an option), `class`, or `ml_dtypes`, which has element types of the case that numpy lacks; several are joined by `or`.
 #pragma once
 
 #include "suites/campaign/provenance.h"
@@ -20,6 +20,6 @@ struct Snippet {
 };
 
 // Reads the snippet of a backend and fills it in. The error says why there is none.
-Result<Snippet> snippet_of(const Provenance& provenance, bool has_bfloat16);
+Result<Snippet> snippet_of(const Provenance& provenance, bool needs_ml_dtypes);
 
 }  // namespace assay::suites

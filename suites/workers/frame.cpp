@@ -110,7 +110,7 @@ oracles::Arithmetic arithmetic_of(const Json& object) {
   oracles::Arithmetic arithmetic;
   if (const std::string accumulator = text_of(declared, "accumulator"); !accumulator.empty()) {
     arithmetic.accumulator = dtype_named(accumulator);
-    if (!arithmetic.accumulator || !is_float(*arithmetic.accumulator))
+    if (!arithmetic.accumulator || !is_float(*arithmetic.accumulator) || is_small(*arithmetic.accumulator))
       throw Malformed{"the accumulator is " + printable(accumulator, 40) + "; known are f16 bf16 f32 f64"};
   }
   arithmetic.flushes_subnormals = flag_of(declared, "flushes_subnormals");

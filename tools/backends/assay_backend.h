@@ -34,9 +34,11 @@ enum {
 };
 
 /* Dense, row-major, little-endian; data from the host are aligned to 16 bytes. `type` is TensorProto.DataType:
- * 1 f32, 2 u8, 3 i8, 4 u16, 5 i16, 6 i32, 7 i64, 8 string, 9 bool, 10 f16, 11 f64, 12 u32, 13 u64, 16 bf16; 0 stands
- * for an optional tensor that is absent. Strings stand one after the other, of each its length in four bytes, then its
- * bytes. `data` may be NULL where `bytes` is 0. */
+ * 1 f32, 2 u8, 3 i8, 4 u16, 5 i16, 6 i32, 7 i64, 8 string, 9 bool, 10 f16, 11 f64, 12 u32, 13 u64, 16 bf16,
+ * 17 f8e4m3fn, 18 f8e4m3fnuz, 19 f8e5m2, 20 f8e5m2fnuz, 21 u4, 22 i4, 23 f4e2m1, 24 f8e8m0, 25 u2, 26 i2, 27 f6e2m3,
+ * 28 f6e3m2; 0 stands for an optional tensor that is absent. Elements of less than 8 bits are packed as in raw_data of
+ * TensorProto. Strings stand one after the other, of each its length in four bytes, then its bytes. `data` may be NULL
+ * where `bytes` is 0. */
 typedef struct assay_tensor {
   int32_t type;
   int32_t rank;

@@ -33,9 +33,9 @@ class Refused(Exception):
     """The runtime turns this model or these inputs away."""
 
 
-def array_of(part, strings=False):
-    """The numpy array of a TensorProto; bfloat16 is that of ml_dtypes. None stays None. Where the runtime does not take
-    strings as numpy has them, the model is unsupported here."""
+def array_of(part, strings=False, small=False):
+    """The numpy array of a TensorProto; bfloat16 and types of eight bits or less are those of ml_dtypes. None stays None.
+    Where the runtime does not take strings or small types as numpy has them, the model is unsupported here."""
     import onnx.numpy_helper
 
     if part is None:
@@ -43,6 +43,8 @@ def array_of(part, strings=False):
     proto = onnx.TensorProto.FromString(part)
     if proto.data_type == onnx.TensorProto.STRING and not strings:
         raise Unsupported("this worker hands no strings over")
+    if proto.data_type > onnx.TensorProto.BFLOAT16 and not small:
+        raise Unsupported(f"this worker hands no {onnx.TensorProto.DataType.Name(proto.data_type)} over")
     return onnx.numpy_helper.to_array(proto)
 
 

@@ -71,7 +71,7 @@ void expect_sound(const assay_tensor& given) {
   }
   Int bytes;
   if (__builtin_mul_overflow(volume(dims), static_cast<Int>(size_of(static_cast<DType>(given.type))), &bytes) ||
-      std::cmp_not_equal(bytes, given.bytes))
+      message_size({static_cast<DType>(given.type), {dims.begin(), dims.end()}}) != given.bytes)
     throw Breach{std::to_string(given.bytes) + " bytes for " + text_of(given)};
   if (bytes > 0 && !given.data) throw Breach{"no data for " + text_of(given)};
 }
@@ -92,10 +92,12 @@ class Emitted {
 
  private:
   Tensor tensor() const {
-    if (type_.dtype == DType::string) {
-      std::optional<Tensor> strings = unpacked(type_.shape, {static_cast<const char*>(stays_), bytes_});
-      if (!strings) throw Breach{std::to_string(bytes_) + " bytes that do not make string" + text(type_.shape)};
-      return *std::move(strings);
+    if (is_packed(type_.dtype)) {
+      std::optional<Tensor> out = unpacked(type_, {static_cast<const char*>(stays_), bytes_});
+      if (!out)
+        throw Breach{std::to_string(bytes_) + " bytes that do not make " + std::string(name(type_.dtype)) +
+                     text(type_.shape)};
+      return *std::move(out);
     }
     Tensor out(type_);
     if (!out.bytes().empty()) std::memcpy(out.bytes().data(), stays_, out.bytes().size());
@@ -174,16 +176,16 @@ T accepted(Result<T> result) {
   return *std::move(result);
 }
 
-// What the library sees of a tensor, which keeps strings the way the header packs them.
+// What the library sees of a tensor, with strings and small elements the way the header packs them.
 struct Viewed {
   Tensor tensor;
-  std::string strings = tensor.dtype() == DType::string ? packed(tensor) : std::string();
+  std::string bytes = is_packed(tensor.dtype()) ? packed(tensor) : std::string();
 
   assay_tensor view() const {
-    const bool is_text = tensor.dtype() == DType::string;
+    const bool is_other = is_packed(tensor.dtype());
     return {static_cast<std::int32_t>(tensor.dtype()), static_cast<std::int32_t>(tensor.shape().size()),
-            tensor.shape().data(), is_text ? static_cast<const void*>(strings.data()) : tensor.bytes().data(),
-            is_text ? strings.size() : tensor.bytes().size()};
+            tensor.shape().data(), is_other ? static_cast<const void*>(bytes.data()) : tensor.bytes().data(),
+            is_other ? bytes.size() : tensor.bytes().size()};
   }
 };
 
@@ -279,8 +281,7 @@ T optional_member(const assay_backend& backend, T assay_backend::*member) {
 // A buffer for an output between guard bytes, all of it filled with a canary.
 class Guarded {
  public:
-  explicit Guarded(const TensorType& type)
-      : type_(type), size_(static_cast<std::size_t>(volume(type.shape)) * size_of(type.dtype)) {
+  explicit Guarded(const TensorType& type) : type_(type), size_(message_size(type)) {
     bytes_.assign(size_ + 2 * guard + alignment, canary);
     const auto address = reinterpret_cast<std::uintptr_t>(bytes_.data()) + guard;
     start_ = guard + (alignment - address % alignment) % alignment;
@@ -297,6 +298,7 @@ class Guarded {
                end = begin + static_cast<std::ptrdiff_t>(size_);
     if (!std::all_of(bytes_.begin(), begin, is_canary) || !std::all_of(end, bytes_.end(), is_canary))
       throw Breach{"it wrote outside the buffer that was bound for output " + std::to_string(output)};
+    if (is_packed(type_.dtype)) return encode_tensor(*unpacked(type_, std::string(begin, end)), "");
     Tensor tensor(type_);
     if (size_ > 0) std::memcpy(tensor.bytes().data(), &*begin, size_);
     return encode_tensor(tensor, "");

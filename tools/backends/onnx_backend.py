@@ -79,7 +79,7 @@ def version_of(name):
 
 
 def run_set(prepared, names, parts):
-    outputs = prepared.run([array_of(part, strings=True) for part in parts])
+    outputs = prepared.run([array_of(part, strings=True, small=True) for part in parts])
     if isinstance(outputs, numpy.ndarray):
         outputs = [outputs]
     return list(zip(names, outputs, strict=True))

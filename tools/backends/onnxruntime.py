@@ -42,13 +42,15 @@ def session_of(model, options):
 
 
 def value_of(part):
-    """numpy knows no bfloat16 of its own, so its bits travel as uint16 under the right element type. Strings stay an
-    array: an OrtValue is not made of them."""
+    """numpy knows no bfloat16 and no types of eight bits or less of its own, so their bits travel under the right element
+    type, packed ones in front of a buffer of a byte each. Strings stay an array: an OrtValue is not made of them."""
     proto = onnx.TensorProto.FromString(part)
+    if proto.data_type >= onnx.TensorProto.BFLOAT16:
+        bits = numpy.zeros(proto.dims, numpy.uint16 if proto.data_type == onnx.TensorProto.BFLOAT16 else numpy.uint8)
+        raw = numpy.frombuffer(proto.raw_data, bits.dtype)
+        bits.reshape(-1)[: raw.size] = raw
+        return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, proto.data_type)
     array = onnx.numpy_helper.to_array(proto)
-    if proto.data_type == onnx.TensorProto.BFLOAT16:
-        bits = array.view(numpy.uint16)
-        return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, onnx.TensorProto.BFLOAT16)
     if proto.data_type == onnx.TensorProto.STRING:
         return array
     return onnxruntime.OrtValue.ortvalue_from_numpy(array)

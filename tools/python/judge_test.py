@@ -94,6 +94,38 @@ class Judging(unittest.TestCase):
         with self.assertRaises(AssertionError):
             assay.assert_conforms(model, [x], [y + ml_dtypes.bfloat16(1)])
 
+    def test_types_of_eight_bits_or_less_by_ml_dtypes(self):
+        """An independent hand converts every bfloat16, and every code back."""
+        every = numpy.arange(65536, dtype=numpy.uint32).astype(numpy.uint16).view(ml_dtypes.bfloat16)
+        numbers = every[numpy.isfinite(every.astype(numpy.float32))].astype(numpy.float32)
+        for name in ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float4_e2m1fn",
+                     "float8_e8m0fnu", "uint4", "int4", "uint2", "int2"):
+            small = numpy.dtype(getattr(ml_dtypes, name))
+            bits = ml_dtypes.iinfo(small).bits if "int" in name else ml_dtypes.finfo(small).bits
+            codes = numpy.arange(2**bits, dtype=numpy.uint8).view(small)
+            wide = codes.astype(numpy.float32)
+            with self.subTest(name, "widened"):
+                back = {"X": codes}
+                self.assertEqual(assay.judge(self.cast(back, numpy.dtype("float32")), back, [wide]).state, "pass")
+                wrong = numpy.where(numpy.arange(wide.size) == 1, wide + 1, wide).astype(numpy.float32)
+                self.assertEqual(assay.judge(self.cast(back, numpy.dtype("float32")), back, [wrong]).state, "fail")
+            with self.subTest(name, "narrowed"):
+                there = {"X": wide if "int" in name else numbers[numbers > 0] if "e8m0" in name else numbers}
+                model = self.cast(there, small, **({"round_mode": "nearest"} if "e8m0" in name else {}),
+                                  **({} if bits < 8 else {"saturate": 0}))
+                verdict = assay.judge(model, there, [there["X"].astype(small)])
+                self.assertEqual(verdict.state, "pass", verdict)
+
+    @staticmethod
+    def cast(inputs, small, **attributes):
+        """Cast-25 of X to a type."""
+        kinds = [onnx.helper.np_dtype_to_tensor_dtype(kind) for kind in (inputs["X"].dtype, small)]
+        value = onnx.helper.make_tensor_value_info
+        graph = onnx.helper.make_graph([onnx.helper.make_node("Cast", ["X"], ["Y"], to=kinds[1], **attributes)], "one",
+                                       [value("X", kinds[0], list(inputs["X"].shape))],
+                                       [value("Y", kinds[1], list(inputs["X"].shape))])
+        return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 25)], ir_version=13)
+
     def test_another_reading_conforms_unless_strict(self):
         x = numpy.arange(1, 6, dtype=numpy.float32).reshape(1, 1, 5)
         model = model_of("AveragePool", {"X": x}, kernel_shape=[2], strides=[2], ceil_mode=1, auto_pad="VALID")

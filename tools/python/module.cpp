@@ -34,7 +34,7 @@ oracles::NamedTensor tensor_of(const Given& given) {
   if (!dtype) throw InputError("element type " + type + " is not covered; " + covered_types() + " are");
   if (shape.size() > most_dimensions) throw InputError("a tensor of " + std::to_string(shape.size()) + " dimensions");
   if (*dtype == DType::string && std::ranges::none_of(shape, [](Int extent) { return extent < 0; })) {
-    std::optional<Tensor> strings = unpacked(shape, {bytes.c_str(), bytes.size()});
+    std::optional<Tensor> strings = unpacked({*dtype, shape}, {bytes.c_str(), bytes.size()});
     if (!strings) throw InputError(std::to_string(bytes.size()) + " bytes do not make " + type + text(shape));
     return {name, *std::move(strings)};
   }
@@ -45,6 +45,8 @@ oracles::NamedTensor tensor_of(const Given& given) {
     throw InputError(std::to_string(bytes.size()) + " bytes do not make " + type + text(shape));
   Tensor tensor({*dtype, shape});
   std::memcpy(tensor.bytes().data(), bytes.c_str(), bytes.size());
+  if (width_of(*dtype) < 8)
+    for (std::byte& element : tensor.bytes()) element &= static_cast<std::byte>((1 << width_of(*dtype)) - 1);
   return {name, std::move(tensor)};
 }
 

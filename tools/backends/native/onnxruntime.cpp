@@ -119,10 +119,11 @@ int level_of(std::string_view optimization) {
   return 99;
 }
 
-// sizeof an ONNX element type; 0 where it has none.
-std::size_t size_of(int type) {
-  constexpr std::array<std::size_t, 17> sizes{0, 4, 1, 1, 2, 2, 4, 8, 0, 1, 2, 8, 4, 8, 8, 16, 2};
-  return type > 0 && static_cast<std::size_t>(type) < sizes.size() ? sizes[static_cast<std::size_t>(type)] : 0;
+// Bits of an ONNX element type; 0 where it has none.
+std::size_t width_of(int type) {
+  constexpr std::array<std::size_t, 29> widths{0,   32, 8, 8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64, 64,
+                                               128, 16, 8, 8, 8,  8,  4,  4,  4, 8, 2,  2,  6,  6};
+  return type > 0 && static_cast<std::size_t>(type) < widths.size() ? widths[static_cast<std::size_t>(type)] : 0;
 }
 
 template <class Count, class Name>
@@ -168,7 +169,7 @@ void emit(const Host& host, std::int32_t number, Value* value) {
   check<GetTensorMutableData>(value, &data);
   std::vector<std::int64_t> dims(rank);
   check<GetDimensions>(info, dims.data(), rank);
-  host.emit(number, type, dims, data, elements * size_of(type));
+  host.emit(number, type, dims, data, (elements * width_of(type) + 7) / 8);
 }
 
 class Loaded : public Session {

@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-import ctypes  # if bfloat16
+import ctypes  # if ml_dtypes
 import onnxruntime
 
 version = "onnxruntime " + onnxruntime.__version__
 
 
-def value_of(array):  # if bfloat16
-    is_bfloat16 = array.dtype == ml_dtypes.bfloat16  # if bfloat16
-    named = onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type  # if bfloat16
-    return named(array.view(np.uint16), 16) if is_bfloat16 else onnxruntime.OrtValue.ortvalue_from_numpy(array)  # if bfloat16
+def value_of(array):  # if ml_dtypes
+    if array.dtype.kind != "V":  # if ml_dtypes
+        return onnxruntime.OrtValue.ortvalue_from_numpy(array)  # if ml_dtypes
+    proto = onnx.numpy_helper.from_array(array)  # if ml_dtypes
+    bits = np.zeros(array.shape, f"u{array.itemsize}")  # if ml_dtypes
+    raw = np.frombuffer(proto.raw_data, bits.dtype)  # if ml_dtypes
+    bits.reshape(-1)[:raw.size] = raw  # if ml_dtypes
+    return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, proto.data_type)  # if ml_dtypes
 
 
-def array_of(value):  # if bfloat16
-    kind = onnx.helper.tensor_dtype_to_np_dtype(value.element_type())  # if bfloat16
-    content = ctypes.string_at(value.data_ptr(), value.tensor_size_in_bytes())  # if bfloat16
-    return np.frombuffer(content, kind).reshape(value.shape())  # if bfloat16
+def array_of(value):  # if ml_dtypes
+    content = ctypes.string_at(value.data_ptr(), value.tensor_size_in_bytes())  # if ml_dtypes
+    proto = onnx.TensorProto(data_type=value.element_type(), dims=value.shape(), raw_data=content)  # if ml_dtypes
+    return onnx.numpy_helper.to_array(proto)  # if ml_dtypes
 
 
 def run(model, *sets):
@@ -26,7 +30,7 @@ def run(model, *sets):
     providers = ["CPUExecutionProvider"]  # unless provider
     session = onnxruntime.InferenceSession(model.SerializeToString(), settings, providers=providers)  # if threads or optimization or provider
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=providers)  # unless threads or optimization or provider
-    return [session.run(None, inputs) for inputs in sets]  # unless bfloat16
-    names = [output.name for output in session.get_outputs()]  # if bfloat16
-    feeds = [{name: value_of(array) for name, array in inputs.items()} for inputs in sets]  # if bfloat16
-    return [[array_of(v) for v in session.run_with_ort_values(names, feed)] for feed in feeds]  # if bfloat16
+    return [session.run(None, inputs) for inputs in sets]  # unless ml_dtypes
+    names = [output.name for output in session.get_outputs()]  # if ml_dtypes
+    feeds = [{name: value_of(array) for name, array in inputs.items()} for inputs in sets]  # if ml_dtypes
+    return [[array_of(v) for v in session.run_with_ort_values(names, feed)] for feed in feeds]  # if ml_dtypes

@@ -29,7 +29,9 @@ an accumulator of that type."""
 
 _PLAIN = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "uint8": "u8", "int8": "i8",
           "uint16": "u16", "int16": "i16", "uint32": "u32", "int32": "i32", "uint64": "u64", "int64": "i64", "bool": "bool",
-          "object": "string"}
+          "object": "string", "float8_e4m3fn": "f8e4m3fn", "float8_e4m3fnuz": "f8e4m3fnuz", "float8_e5m2": "f8e5m2",
+          "float8_e5m2fnuz": "f8e5m2fnuz", "uint4": "u4", "int4": "i4", "float4_e2m1fn": "f4e2m1",
+          "float8_e8m0fnu": "f8e8m0", "uint2": "u2", "int2": "i2", "float6_e2m3fn": "f6e2m3", "float6_e3m2fn": "f6e3m2"}
 
 
 class WeakEvidence(UserWarning):
@@ -43,15 +45,16 @@ class _Serializable(Protocol):
 @dataclass(frozen=True)
 class Tensor:
     """A tensor as bytes in C order, little-endian, for who has no array type with that element type. `dtype` is f16,
-    bf16, f32, f64, u8, i8, u16, i16, u32, i32, u64, i64, bool or string: of each string its length in four bytes,
-    little-endian, then its bytes."""
+    bf16, f32, f64, u8, i8, u16, i16, u32, i32, u64, i64, bool, string (of each its length in four bytes, little-endian,
+    then its bytes), f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e8m0, f6e2m3, f6e3m2, f4e2m1, i4, u4, i2 or u2 (a byte
+    each, whose low bits count)."""
 
     dtype: str
     shape: tuple[int, ...]
     data: bytes
 
 
-# A numpy array (bfloat16 by ml_dtypes), anything that numpy makes one of, or a Tensor.
+# A numpy array (bfloat16 and types of eight bits or less by ml_dtypes), anything that numpy makes one of, or a Tensor.
 Array = Any
 Arrays = Union[Mapping[str, Array], Sequence[Array]]
 Model = Union[bytes, str, "os.PathLike[str]", _Serializable]

@@ -47,7 +47,8 @@ def subjects() -> tuple["Subject", ...]:
     return tuple(Subject(row[0], kind) for row in rows for kind in row[2:] if kind in TYPES)
 
 
-TYPES = ("f32", "f64", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool", "string")
+TYPES = ("f32", "f64", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool", "string",
+         "f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0", "f6e2m3", "f6e3m2", "f4e2m1", "i4", "u4", "i2", "u2")
 
 
 @dataclass(frozen=True)

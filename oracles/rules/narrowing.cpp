@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/rules/narrowing.h"
+
+#include "oracles/judging/finding.h"
+#include "oracles/rules/rules.h"
+
+#include <algorithm>
+
+namespace assay::oracles {
+namespace {
+
+Ratio power_of_two(int exponent) { return {Dyadic::power_of_two(exponent), 1}; }
+
+// To a type with a sign: rounded as if exponents had no end, and then compared with the largest number.
+NarrowedValue to_signed(const Literal& value, DType type, const SmallRounding& how) {
+  const bool is_float8 = width_of(type) == 8, is_uz = type == DType::f8e4m3fnuz || type == DType::f8e5m2fnuz;
+  const bool saturates = !is_float8 || how.saturates;
+  if (value.special && is_nan(*value.special))
+    return is_float8 ? NarrowedValue(nan()) : undefined("E30", "NaN has no code");
+  if (value.special && is_uz && saturates && how.loses_infinity) return nan();
+  Format format = format_of(type);
+  format.max_exponent = 1 << 20;
+  const Scalar near = value.special ? *value.special : rounded(*value.number, format), largest = largest_of(type);
+  if (near.is_finite() && abs(ratio(near)) <= ratio(largest)) return near;
+  if (saturates) return near.negative ? negated(largest) : largest;
+  return type == DType::f8e5m2 ? infinity(near.negative) : nan();
+}
+
+// Beyond the ends of the range, of which the text leaves some cases open (E31).
+NarrowedValue beyond_scales(const Literal& value, bool is_above, const SmallRounding& how) {
+  const Scalar end = scalar_of(is_above ? 0x1p127 : 0x1p-127);
+  const bool is_said = how.mode == (how.saturates ? "up" : "nearest");
+  const bool rounds_into = value.number && (is_above ? *value.number < Ratio{{3, 126}, 1}  // 1.5 * 2^127
+                                                     : *value.number >= power_of_two(-128));
+  if (!is_said || (!how.saturates && rounds_into)) return one_of("E31", {end, nan()});
+  return how.saturates ? end : nan();
+}
+
+NarrowedValue to_scale(const Literal& value, const SmallRounding& how) {
+  if (value.special && is_nan(*value.special)) return nan();
+  if (how.is_minus_zero) return undefined("E31", "what a number below zero becomes is not said");
+  const bool is_above = value.special || *value.number > power_of_two(127);
+  if (is_above || *value.number < power_of_two(-127)) return beyond_scales(value, is_above, how);
+  const Format& format = format_of(DType::f8e8m0);
+  const Scalar low = rounded(*value.number, format, Rounding::down),
+               high = rounded(*value.number, format, Rounding::up);
+  const bool is_nearer_to_high = *value.number >= ratio(low) * Dyadic{3, -1};
+  return how.mode == "up" || (how.mode == "nearest" && is_nearer_to_high) ? high : low;
+}
+
+}  // namespace
+
+Scalar largest_of(DType type) {
+  switch (type) {
+    case DType::f8e4m3fn: return scalar(Int{448});
+    case DType::f8e4m3fnuz: return scalar(Int{240});
+    case DType::f4e2m1: return scalar(Int{6});
+    case DType::f6e2m3: return scalar_of(7.5);
+    case DType::f6e3m2: return scalar(Int{28});
+    default: return scalar(Int{57344});
+  }
+}
+
+NarrowedValue narrowed(const Literal& value, DType type, const SmallRounding& how) {
+  if (!is_small(type)) return value.special ? *value.special : rounded(*value.number, format_of(type));
+  return type == DType::f8e8m0 ? to_scale(value, how) : to_signed(value, type, how);
+}
+
+std::optional<std::vector<Allowance>> rounded_twice(const Ratio& value, const Scalar& once, DType type,
+                                                    const SmallRounding& how) {
+  std::vector<Allowance> all;
+  for (const DType first : {DType::f32, DType::f64}) {
+    if (first == type) continue;
+    const Scalar near = rounded(value, format_of(first));
+    const NarrowedValue other = narrowed(near.is_finite() ? Literal{ratio(near), {}} : Literal{{}, near}, type, how);
+    const auto* const twice = std::get_if<Scalar>(&other);
+    if (!twice || is_nan(*twice) != is_nan(once)) return std::nullopt;
+    if (same(*twice, once)) continue;
+    all.push_back(beyond("double rounding through " + std::string(name(first))));
+    all.back().range = Interval{std::min(once, *twice, is_less), std::max(once, *twice, is_less)};
+  }
+  return all;
+}
+
+}  // namespace assay::oracles

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a number becomes in a float type, of eight bits or less by the tables of Cast (elementwise 3.8).
+#pragma once
+
+#include "oracles/exact/enclosure.h"
+#include "oracles/exact/literal.h"
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace assay::oracles {
+
+struct SmallRounding {
+  bool saturates = true;        // of floats of eight bits
+  std::string mode = "up";      // of powers of two: up, down or nearest
+  bool loses_infinity = false;  // an infinity becomes NaN where it saturates (E29)
+  bool is_minus_zero = false;   // what is rounded, or it is negative
+};
+// A value of the type or, where the text leaves it open, what is admitted.
+using NarrowedValue = std::variant<Scalar, Element>;
+NarrowedValue narrowed(const Literal& value, DType type, const SmallRounding& how);
+
+// Lists what rounding to another format first makes of a value (E25, E26), what lies between among it: no less
+// accurate. None where that decides whether the value is in range.
+std::optional<std::vector<Allowance>> rounded_twice(const Ratio& value, const Scalar& once, DType type,
+                                                    const SmallRounding& how);
+
+// The largest number of a float type of eight bits or less with a sign.
+Scalar largest_of(DType type);
+
+}  // namespace assay::oracles
