@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <string>
 
 namespace assay::reports {
 

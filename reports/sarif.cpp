@@ -7,10 +7,8 @@
 #include "suites/text/printable.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
-#include <set>
 
 namespace assay::reports {
 namespace {

@@ -12,7 +12,6 @@
 #include <array>
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>

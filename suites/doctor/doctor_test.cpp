@@ -2,7 +2,6 @@
 // Each lapse of testing/lame.py is found, by the check that is there for it and by no other.
 #include "suites/doctor/doctor.h"
 
-#include "suites/doctor/checks.h"
 #include "suites/workers/worker_names.h"
 
 #include <catch2/catch.hpp>

@@ -4,7 +4,6 @@
 #include "reference/result.h"
 #include "suites/text/printable.h"
 
-#include <array>
 #include <cstdlib>
 #include <fcntl.h>
 #include <map>

@@ -17,7 +17,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <set>

@@ -7,7 +7,6 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <system_error>
-#include <unistd.h>
 
 namespace assay::tools {
 
