@@ -8,7 +8,6 @@
 
 #include <bit>
 #include <cmath>
-#include <iostream>
 
 namespace assay::crosscheck {
 namespace {
