@@ -37,11 +37,6 @@ std::string uri(std::string_view path) {
   return text;
 }
 
-Json member(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found == object.end() ? Json() : *found;
-}
-
 struct Rule {
   std::string id, name, text, help;
   Json properties = Json::object();

@@ -5,6 +5,7 @@
 
 #include "suites/campaign/verdict_bytes.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>

@@ -11,6 +11,8 @@
 //   finding.json      the line, where it came from, the verdict and the interval that was missed
 #pragma once
 
+#include "suites/triage/account.h"
+
 #include <filesystem>
 #include <string>
 

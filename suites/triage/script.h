@@ -8,6 +8,7 @@
 #include "suites/campaign/signature.h"
 
 #include <map>
+#include <optional>
 #include <string>
 
 namespace assay::suites {

@@ -2,6 +2,7 @@
 // Question: what `assay replay` asks, wherever it comes from: a case line, a finding of a report, a folder, a model.
 #pragma once
 
+#include "suites/campaign/campaign.h"
 #include "suites/campaign/confirmation.h"
 #include "tools/verbs/subject.h"
 
