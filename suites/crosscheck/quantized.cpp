@@ -139,14 +139,15 @@ Int exact_sum(const Making& m) {
   return sum;
 }
 
-// The zero points set aside: sum xw - x_zero sum w - w_zero sum x + n x_zero w_zero.
-Int sum_then_correction(const Making& m) {
+// The zero points set aside: sum xw - x_zero sum w - w_zero sum x + n x_zero w_zero, where n counts taps in padding.
+Int sum_then_correction(const Making& m, bool sums_padding) {
   Int xw = 0, x = 0, w = 0;
-  for (const Tap& tap : m.taps) {
-    xw += tap.x * tap.w;
-    x += tap.x;
-    w += tap.w;
-  }
+  for (const Tap& tap : m.taps)
+    if (sums_padding || !tap.is_padding) {
+      xw += tap.x * tap.w;
+      x += tap.x;
+      w += tap.w;
+    }
   return m.bias + xw - m.x_zero * w - m.w_zero * x + static_cast<Int>(m.taps.size()) * m.x_zero * m.w_zero;
 }
 
@@ -265,18 +266,6 @@ void pad_with(Making& m, Int value) {
     if (tap.is_padding) tap.x = value;
 }
 
-// The correction sum counts the taps in padding, whose products are left out.
-Int sum_with_full_correction(const Making& m) {
-  Int xw = 0, x = 0, w = 0;
-  for (const Tap& tap : m.taps)
-    if (!tap.is_padding) {
-      xw += tap.x * tap.w;
-      x += tap.x;
-      w += tap.w;
-    }
-  return m.bias + xw - m.x_zero * w - m.w_zero * x + static_cast<Int>(m.taps.size()) * m.x_zero * m.w_zero;
-}
-
 // vpmaddubsw: u8 times i8 in pairs, each pair saturated to 16 bits; x is moved to u8 and w to i8 for it, and the zero
 // points are set right afterwards (onnxruntime #16105).
 Int sum_of_saturated_pairs(const Making& m) {
@@ -383,7 +372,7 @@ std::vector<Bug> arithmetic_bugs() {
   using oracles::State;
   return {
       bug("corrects-with-full-kernel", "the correction by both zero points counts taps that fall outside",
-          {.sum = sum_with_full_correction}),
+          {.sum = [](const Making& m) { return sum_then_correction(m, false); }}),
       bug("saturates-int16-pairs", "pairs of products saturate at 16 bits", {.sum = sum_of_saturated_pairs}),
       bug("wraps-differences", "x - x_zero_point is kept in 8 bits", {.sum = sum_of_wrapped_differences}),
       bug("sums-in-int16", "the accumulator has 16 bits",
@@ -416,7 +405,7 @@ std::span<const Way> quantized_ways() {
     std::ranges::move(requantizations<double>("f64"), std::back_inserter(list));
     list.push_back(way("sequential", "one tap after the other", {}));
     list.push_back(way("zero-points-apart", "QLinearConv sums the stored values and corrects for the zero points",
-                       {.sum = sum_then_correction}));
+                       {.sum = [](const Making& m) { return sum_then_correction(m, true); }}));
     list.push_back(way("add-then-round", "QLinearConv adds the zero point before it rounds",
                        {.rounded = add_then_round}, "A16", "add-then-round"));
     list.push_back(
