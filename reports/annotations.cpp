@@ -4,11 +4,9 @@
 #include "reports/terminal.h"
 #include "suites/text/printable.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <random>
 #include <sstream>
-#include <utility>
 #include <vector>
 
 namespace assay::reports {

@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <algorithm>
 #include <sstream>
 
 namespace assay::reports {

@@ -11,7 +11,6 @@ import math
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,9 +19,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402  (beside this file)
 import examiners  # noqa: E402
-from page_test import spoiled  # noqa: E402
+from page_test import assay, spoiled  # noqa: E402
 
-TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
 FULL = os.environ.get("ASSAY_FULL") == "1"
 # A WCAG contrast ratio, of every text that is seen, against what it stands on.
 CONTRAST = r"""(() => {
@@ -103,16 +101,11 @@ def breaks(verdict):
     return {verdict["state"], *(mark["mark"] for mark in verdict.get("marks", []) if mark["breaches"])} & set(BREAKING)
 
 
-def assay(*arguments):
-    return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False)
-
-
 @unittest.skipUnless(browser.program() or FULL, "no Chromium here; setup.sh --browser installs it: the page was not tried in a browser")
 class InABrowser(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.path = pathlib.Path(cls.folder.name)
+        cls.path = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         done = assay("certify", "--backend", "mutant:pool-divides-by-kernel", "--ops", "AveragePool-19,AveragePool-22", "--cases", "1200",
                      "--report", cls.path / "report.json")
         assert done.returncode == 1, done.stdout + done.stderr
@@ -124,12 +117,7 @@ class InABrowser(unittest.TestCase):
         assert done.returncode == 1, done.stdout + done.stderr
         cls.broken = json.loads((cls.path / "broken.json").read_text(encoding="utf-8"))
         cls.broken_page = cls.rendered(cls.broken, "broken")
-        cls.browser = browser.Browser()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.__exit__()
-        cls.folder.cleanup()
+        cls.browser = cls.enterClassContext(browser.Browser())
 
     @classmethod
     def rendered(cls, report, name, *options):
@@ -144,8 +132,7 @@ class InABrowser(unittest.TestCase):
         self.browser.colours("light")
 
     def open(self, page=None, hash=""):
-        seconds = self.browser.open(page or self.page, hash)
-        return seconds
+        return self.browser.open(page or self.page, hash)
 
     def tearDown(self):
         # What it logged, and what it asked of a network: the file itself and nothing else.

@@ -50,10 +50,6 @@ struct VersionRows {
   std::vector<Exception> exceptions;
 };
 
-bool is_judged(State state) {
-  return state == State::pass || state == State::contested || state == State::below || state == State::fail;
-}
-
 void tell_breaches(Row& row, const Report& report, std::size_t index) {
   const std::string& line = report.suite.cases[index].line;
   for (const suites::Breach& breach :
@@ -97,8 +93,6 @@ std::map<OpVersion, VersionRows> rows_of(const Report& report) {
   for (const OperatorRow& row : report.operators) rows[row.version].exceptions = row.exceptions;
   return rows;
 }
-
-Json level_json(std::optional<Level> level) { return level ? Json(oracles::name(*level)) : Json(nullptr); }
 
 Json breaches_json(const Breaches& breaches) {
   Json json = Json::array();
@@ -190,8 +184,6 @@ Json artefact_json(const suites::Artefact& artefact) {
           {"version", known(artefact.version)},
           {"sha256", known(artefact.sha256)}};
 }
-
-Json ruling_json(const RulingRow& row) { return {{"id", row.id}, {"title", row.title}, {"followed", row.followed}}; }
 
 Json ledger_json(const Report& report) {
   if (!report.agreed.ledger) return nullptr;

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real certificate: valid by somebody else's validator, the same at any number of jobs, its digests those of sha256sum;
 `assay verify` sees through what is done to it, and believes the signatures of standard tools."""
-import contextlib
 import hashlib
 import json
 import os
@@ -71,17 +70,12 @@ def before(text, member):
 class Certificates(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.stack = contextlib.ExitStack()
-        cls.folder = pathlib.Path(cls.stack.enter_context(tempfile.TemporaryDirectory()))
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.report, cls.certificate = cls.folder / "r.json", cls.folder / "c.json"
         done = assay("certify", *BROKEN, "--jobs", 1, "--presentations", "none", "--report", cls.report, "--certificate",
                      cls.certificate)
         assert done.returncode == 1, done.stdout + done.stderr
         assert f"certificate: {cls.certificate} states" in done.stdout, done.stdout
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.stack.close()
 
     def read(self):
         return self.certificate.read_text(encoding="utf-8"), self.report.read_text(encoding="utf-8")

@@ -31,11 +31,6 @@ std::string number(const Json& row, const char* name) {
   return found == row.end() || !found->is_number() ? "" : found->dump();
 }
 
-Json member(const Json& row, const char* name) {
-  const auto found = row.find(name);
-  return found == row.end() ? Json() : *found;
-}
-
 std::string list(const Json& row, const char* name) {
   std::string text;
   for (const Json& each : member(row, name)) text += (text.empty() ? "" : " ") + each.get<std::string>();

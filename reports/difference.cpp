@@ -15,11 +15,6 @@
 namespace assay::reports {
 namespace {
 
-Json member(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found == object.end() ? Json() : *found;
-}
-
 bool breaks(const CaseRow& row) {
   return row.standing == RowOutcome::breaches || row.standing == RowOutcome::error || row.standing == RowOutcome::apart;
 }
@@ -176,8 +171,6 @@ std::map<std::string, Int> signatures(const Json& report) {
   for (const Json& each : report.at("signatures")) all[words(each, "signature", 4000)] = each.at("count").get<Int>();
   return all;
 }
-
-std::string cases(Int count) { return std::to_string(count) + (count == 1 ? " case" : " cases"); }
 
 // The questions of two campaigns need not be the same, so only what failures look like can be compared.
 void compare_signatures(const Rendering& reports, Difference& difference) {

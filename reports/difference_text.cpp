@@ -4,7 +4,6 @@
 #include "suites/text/markup.h"
 
 #include <ostream>
-#include <utility>
 
 namespace assay::reports {
 namespace {

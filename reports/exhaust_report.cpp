@@ -102,11 +102,7 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
   return digits.data();
 }
 
-std::string in_ulp(double ulp) {
-  std::array<char, 32> digits{};
-  std::snprintf(digits.data(), digits.size(), "%.6g", ulp);
-  return digits.data();
-}
+std::string in_ulp(double ulp) { return in_digits(ulp, 6); }
 
 std::string worst_words(const Accuracy& of) {
   if (!of.worst()) return "no output is off";

@@ -36,25 +36,23 @@ def spoiled(value):
     return [spoiled(each) for each in value] if isinstance(value, list) else value
 
 
-FOLDER = tempfile.TemporaryDirectory()
-unittest.addModuleCleanup(FOLDER.cleanup)
+FOLDER = pathlib.Path(unittest.enterModuleContext(tempfile.TemporaryDirectory()))
 
 
 def setUpModule():
-    path = pathlib.Path(FOLDER.name)
-    (path / "ledger.json").write_text(json.dumps(LEDGER), encoding="utf-8")
+    (FOLDER / "ledger.json").write_text(json.dumps(LEDGER), encoding="utf-8")
     mutant = ["--backend", "mutant:pool-pads-same-undilated"]
     for name, options in (("bad", ["certify", *mutant, "--ops", "AveragePool-19,AveragePool-11", "--cases", "400"]),
                           ("agreed", ["certify", *mutant, "--ops", "AveragePool-19", "--cases", "800", "--expectations",
-                                      path / "ledger.json"]),
+                                      FOLDER / "ledger.json"]),
                           ("good", ["certify", "--backend", "reference", "--ops", "Conv-11", "--cases", "280"]),
                           ("fuzz", ["fuzz", *mutant, "--ops", "AveragePool-19", "--cases", "60", "--findings", ""])):
-        done = assay(*options, "--report", path / f"{name}.json")
+        done = assay(*options, "--report", FOLDER / f"{name}.json")
         assert done.returncode in (0, 1), done.stderr
 
 
 class Formats(unittest.TestCase):
-    path = pathlib.Path(FOLDER.name)
+    path = FOLDER
 
     def report(self, name):
         return json.loads((self.path / f"{name}.json").read_text(encoding="utf-8"))

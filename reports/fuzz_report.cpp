@@ -7,8 +7,6 @@
 #include "suites/triage/finding_folder.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 namespace assay::reports {
 namespace {
@@ -104,9 +102,7 @@ void write_peak(const FuzzReport& report, std::ostream& out) {
   const auto share = [](const suites::WorstCase& peak) { return peak.answered.verdict.worst_share; };
   const auto highest = std::ranges::max_element(report.peaks, {}, share);
   if (highest == report.peaks.end()) return;
-  std::array<char, 32> digits{};
-  std::snprintf(digits.data(), digits.size(), "%.3g", share(*highest));
-  out << "  seeking on " << report.peaks.size() << " islands: at most " << digits.data()
+  out << "  seeking on " << report.peaks.size() << " islands: at most " << in_digits(share(*highest), 3)
       << " of the error budget\n      replay: " << replay_line(report.asked, line(highest->c)) << "\n";
 }
 

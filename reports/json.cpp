@@ -42,7 +42,7 @@ Json standing_json(const Certification& standing) {
   return {{"certified", name(standing.certified)},
           {"legal", standing.legal},
           {"judged", standing.judged},
-          {"level", standing.level ? Json(oracles::name(*standing.level)) : Json(nullptr)}};
+          {"level", level_json(standing.level)}};
 }
 
 Json operator_json(const OperatorRow& row) {
@@ -52,7 +52,7 @@ Json operator_json(const OperatorRow& row) {
                {"types", types_json(row.types)},
                {"legal", row.legal},
                {"judged", row.judged},
-               {"level", row.level ? Json(oracles::name(*row.level)) : Json(nullptr)},
+               {"level", level_json(row.level)},
                {"standings", Json::object()},
                {"errors", errors_json(row.errors)}};
   for (const auto& [type, standing] : row.standings)
@@ -61,8 +61,6 @@ Json operator_json(const OperatorRow& row) {
   for (const Exception& each : row.exceptions) json["exceptions"].push_back(exception_json(each));
   return json;
 }
-
-Json ruling_json(const RulingRow& row) { return {{"id", row.id}, {"title", row.title}, {"followed", row.followed}}; }
 
 Json constraint_json(const ConstraintRow& row) {
   return {{"id", row.id},
@@ -156,7 +154,7 @@ Json verdict_json(const Report& report, std::size_t index) {
                {"class", report.classes[index]}, {"state", oracles::name(verdict.state)},
                {"because", verdict.because},     {"detail", verdict.detail},
                {"origin", planned.origin}};
-  json["level"] = verdict.level ? Json(oracles::name(*verdict.level)) : Json(nullptr);
+  json["level"] = level_json(verdict.level);
   if (report.cause_of[index] != suites::no_cause) json["cause"] = report.cause_of[index] + 1;
   add_readings(json, verdict);
   if (!verdict.violated.empty()) {

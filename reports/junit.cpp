@@ -94,8 +94,6 @@ class Suite {
   Count count_;
 };
 
-std::string in_brackets(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
-
 void add_line(std::string& text, const std::string& name, const std::string& value) {
   if (!value.empty()) text += name + value + "\n";
 }
@@ -155,8 +153,6 @@ Int total(const Json& counts) {
   for (const auto& [state, count] : counts.items()) sum += count.get<Int>();
   return sum;
 }
-
-std::string cases(Int count) { return std::to_string(count) + (count == 1 ? " case" : " cases"); }
 
 // By operator version, in the order of the report.
 class Document {

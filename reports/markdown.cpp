@@ -40,8 +40,6 @@ class Comment {
   std::ptrdiff_t lines_ = 0;
 };
 
-std::string cases(Int count) { return std::to_string(count) + (count == 1 ? " case" : " cases"); }
-
 std::string heading(const Rendering& rendering) {
   const Json& report = rendering.report;
   std::string text = "## assay: " + code_span(backend_text(report)) + ": " + result_text(rendering) + "\n\n";

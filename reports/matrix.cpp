@@ -6,14 +6,12 @@
 #include "reference/result.h"
 #include "reports/report.h"
 #include "reports/rows.h"
-#include "suites/text/json_depth.h"
 #include "suites/text/printable.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -24,11 +22,6 @@ namespace {
 constexpr std::array kept_whole = {"tool", "suite",   "judgement", "standard", "backend", "level",
                                    "mode", "profile", "certified", "totals",   "marks"};
 constexpr std::array kept_of_version = {"op", "certified", "level", "judged", "legal", "counts"};
-
-Json member(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found == object.end() ? Json() : *found;
-}
 
 // Cases that decide, by what is wrong with them.
 Json breaches(const Json& report, const Json& op) {
@@ -57,20 +50,14 @@ Json kept(const Json& report, const std::string& file, const std::string& digest
   return row;
 }
 
-std::string content_of(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file)) throw InputError("cannot read the report " + file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 bool is_matrix(const Json& json) {
   return json.is_object() && member(json, "kind") == "matrix" && member(json, "schema") == schema_version &&
          member(json, "reports").is_array();
 }
 
 void add(const std::string& file, std::vector<Json>& reports) {
-  const std::string content = content_of(file);
-  const Json json = suites::nests_too_deep(content) ? Json() : Json::parse(content, nullptr, false);
+  const std::string content = bytes_of_report(file);
+  const Json json = parsed(content);
   if (is_matrix(json)) {
     for (const Json& each : json.at("reports")) reports.push_back(each);
     return;

@@ -4,23 +4,16 @@ say so; strangers' words stay words."""
 import collections
 import copy
 import json
-import os
 import pathlib
 import re
-import subprocess
 import tempfile
 import unittest
 
 import jsonschema
 
-from page_test import HOSTILE, Structure, spoiled
+from page_test import HOSTILE, Structure, assay, spoiled
 
-TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
 SCHEMA = json.loads(pathlib.Path("reports/matrix.schema.json").read_text(encoding="utf-8"))
-
-
-def assay(*arguments):
-    return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False)
 
 
 def tables(markdown):
@@ -37,8 +30,7 @@ def tables(markdown):
 class Matrix(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.path = pathlib.Path(cls.folder.name)
+        cls.path = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.reports = {}
         for name, backend, more in (("ours", "reference", []), ("wrong", "mutant:pool-divides-by-kernel", []),
                                     ("other", "reference", ["--ops", "AveragePool-7", "--cases", "400"])):
@@ -46,10 +38,6 @@ class Matrix(unittest.TestCase):
                          *(more or ["--ops", "AveragePool-19,AveragePool-7,Conv-11", "--cases", "400"]))
             assert done.returncode in (0, 1), done.stdout + done.stderr
             cls.reports[name] = json.loads((cls.path / f"{name}.json").read_text(encoding="utf-8"))
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     def file(self, name, report):
         file = self.path / f"{name}.json"

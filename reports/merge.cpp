@@ -2,10 +2,9 @@
 #include "reports/merge.h"
 
 #include "reports/pieces.h"
-#include "suites/text/json_depth.h"
+#include "reports/render.h"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <set>
@@ -345,11 +344,7 @@ Json whole_of(const Shards& shards, std::span<const suites::WrongModel> models) 
 }  // namespace
 
 ShardReport read_shard_report(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw InputError("cannot read the report " + file.string());
-  const std::string text(std::istreambuf_iterator<char>(in), {});
-  if (suites::nests_too_deep(text)) refuse(file.string());
-  ShardReport shard{file.string(), Json::parse(text, nullptr, false)};
+  ShardReport shard{file.string(), parsed(bytes_of_report(file))};
   const Json& report = shard.report;
   if (report.is_object() && report.contains("verdicts") && report.contains("suite"))
     throw InputError(file.string() +

@@ -40,11 +40,6 @@ constexpr std::array plain = {"id",    "line",    "index",     "elements",   "un
                               "exact", "worst_q", "worst_ulp", "worst_share"};
 constexpr std::array rare = {"evidence", "marks"};
 
-Json member(const Json& row, const char* name) {
-  const auto found = row.find(name);
-  return found == row.end() ? Json(nullptr) : *found;
-}
-
 // For a POSIX shell, as reports::replay_line has it.
 std::string in_quotes(const std::string& words) {
   std::string quoted = "'";

@@ -59,16 +59,11 @@ class Structure(html.parser.HTMLParser):
 class Page(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.path = pathlib.Path(cls.folder.name)
+        cls.path = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         done = assay("certify", "--backend", "reference", "--ops", "Conv-11", "--types", "f32", "--cases", "800",
                      "--report", cls.path / "report.json")
         assert done.returncode == 0, done.stdout + done.stderr
         cls.report = json.loads((cls.path / "report.json").read_text(encoding="utf-8"))
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     def page(self, report, *options):
         file = self.path / "asked.json"

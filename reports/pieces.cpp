@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
 #include <tuple>
 
@@ -26,23 +25,24 @@ Json arithmetic_json(const oracles::Arithmetic& arithmetic) {
 
 }  // namespace
 
-std::string_view name_of(suites::Presenting presenting) {
-  switch (presenting) {
-    case suites::Presenting::none: return "none";
-    case suites::Presenting::sample: return "sample";
-    default: return "all";
-  }
+template <class Sampling>
+static std::string_view word_of(Sampling sampling) {
+  return sampling == Sampling::none ? "none" : sampling == Sampling::sample ? "sample" : "all";
 }
-
-std::string_view name_of(suites::LawSampling laws) {
-  switch (laws) {
-    case suites::LawSampling::none: return "none";
-    case suites::LawSampling::sample: return "sample";
-    default: return "all";
-  }
-}
+std::string_view name_of(suites::Presenting presenting) { return word_of(presenting); }
+std::string_view name_of(suites::LawSampling laws) { return word_of(laws); }
 
 std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+std::string in_digits(double value, int digits) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.*g", digits, value);
+  return text.data();
+}
+
+Json level_json(std::optional<oracles::Level> level) { return level ? Json(oracles::name(*level)) : Json(nullptr); }
+
+Json ruling_json(const RulingRow& row) { return {{"id", row.id}, {"title", row.title}, {"followed", row.followed}}; }
 
 Json counts_json(const Counts& counts) {
   Json json = Json::object();
@@ -157,10 +157,7 @@ std::map<int, suites::Errors::Bin> bins_of(const Json& list) {
 
 // Three digits: a picture is looked at.
 Json distance_json(const std::optional<double>& ulp) {
-  if (!ulp || !std::isfinite(*ulp)) return nullptr;
-  std::array<char, 32> digits{};
-  std::snprintf(digits.data(), digits.size(), "%.3g", *ulp);
-  return std::strtod(digits.data(), nullptr);
+  return ulp && std::isfinite(*ulp) ? Json(std::stod(in_digits(*ulp, 3))) : Json(nullptr);
 }
 
 std::string text_of_constraint(std::string_view name, std::string_view id) {
@@ -287,6 +284,11 @@ std::map<suites::Signature, Int> signatures_of(std::span<const suites::Failure> 
 
 Json signature_json(const std::pair<const suites::Signature, Int>& signature) {
   return {{"signature", text(signature.first)}, {"count", signature.second}};
+}
+
+bool is_judged(oracles::State state) {
+  using enum oracles::State;
+  return state == pass || state == contested || state == below || state == fail;
 }
 
 Json run_json(const Run& run, std::size_t reached) {

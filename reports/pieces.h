@@ -21,6 +21,8 @@ namespace assay::reports {
 
 using Json = nlohmann::ordered_json;
 
+// Rounded to so many digits: "0.743".
+std::string in_digits(double value, int digits);
 std::string dumped(const Json& json);                     // a backend's words may be any bytes
 std::string_view name_of(suites::Presenting presenting);  // "sample"
 std::string_view name_of(suites::LawSampling laws);
@@ -40,6 +42,8 @@ Json cause_json(const suites::Cause& cause, std::span<const suites::Finding> fin
 Json exception_json(const Exception& exception);
 Json errors_json(const std::map<DType, suites::Errors>& errors);
 std::map<DType, suites::Errors> errors_of(const Json& errors);
+Json ruling_json(const RulingRow& row);
+Json level_json(std::optional<oracles::Level> level);
 Json types_json(const std::map<DType, Counts>& types);
 Json picture_json(const oracles::ErrorMap& picture);
 // Writes what a text for an issue tracker is put together from: title, opening, script, closing.
@@ -47,6 +51,8 @@ Json account_json(const suites::Account& account);
 // Constraints and rulings by id, "Conv.C6" and "A8", in their order: the words of `assay explain`.
 Json clauses_json(const std::set<std::string>& ids);
 Json coverage_json(const suites::CoverageRow& row);
+// What came back was held against the right answer.
+bool is_judged(oracles::State state);
 std::map<suites::Signature, Int> signatures_of(std::span<const suites::Failure> failures);
 Json signature_json(const std::pair<const suites::Signature, Int>& signature);
 

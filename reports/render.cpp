@@ -35,13 +35,17 @@ const OutputFormat* find_format(std::string_view name) {
   return found == all_formats.end() ? nullptr : &*found;
 }
 
-Json read_report(const std::filesystem::path& file) {
+std::string bytes_of_report(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file)) throw InputError("cannot read the report " + file.string());
-  const std::string text(std::istreambuf_iterator<char>(in), {});
-  if (suites::nests_too_deep(text)) refuse(file.string());
-  return report_of(Json::parse(text, nullptr, false), file);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
+
+Json parsed(std::string_view bytes) {
+  return suites::nests_too_deep(bytes) ? Json() : Json::parse(bytes, nullptr, false);
+}
+
+Json read_report(const std::filesystem::path& file) { return report_of(parsed(bytes_of_report(file)), file); }
 
 Json report_of(Json report, const std::filesystem::path& file) {
   if (!report.is_object() || report.value("schema", Json()) != schema_version) refuse(file.string());

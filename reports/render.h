@@ -35,6 +35,9 @@ struct OutputFormat {
 std::span<const OutputFormat> formats();
 const OutputFormat* find_format(std::string_view name);
 
+// The bytes of a file, which has to be one that can be read; and what they say, null where they are no JSON of ours.
+std::string bytes_of_report(const std::filesystem::path& file);
+Json parsed(std::string_view bytes);
 // Throws InputError where the file is no report of this schema version.
 Json read_report(const std::filesystem::path& file);
 Json report_of(Json parsed, const std::filesystem::path& file);  // of a file that is read already

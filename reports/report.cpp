@@ -20,10 +20,6 @@ namespace {
 using oracles::State;
 using oracles::Verdict;
 
-bool is_judged(State state) {
-  return state == State::pass || state == State::contested || state == State::below || state == State::fail;
-}
-
 // Calls f(index, planned, verdict) for every case that was reached.
 template <class F>
 void for_each_verdict(const Report& report, F&& f) {

@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::size_t line_limit = 1 << 16;
 
-Json member(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found == object.end() ? Json() : *found;
-}
-
 bool is_breach(const std::string& state, bool strict) {
   return state == "fail" || state == "below" || state == "refused" || state == "error" ||
          (strict && state == "contested");
@@ -72,8 +67,6 @@ std::string without_digits(const std::string& text) {
     if (!std::isdigit(static_cast<unsigned char>(letter))) kept += letter;
   return kept;
 }
-
-std::string in_brackets(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
 
 CauseRow finding_row(const Json& finding, const Json* first) {
   CauseRow row;
@@ -159,6 +152,15 @@ std::string words(const Json& object, const char* name, std::size_t limit) {
   return found == object.end() || !found->is_string() ? ""
                                                       : suites::printable(found->get_ref<const std::string&>(), limit);
 }
+
+Json member(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() ? Json() : *found;
+}
+
+std::string in_brackets(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
+
+std::string cases(Int count) { return std::to_string(count) + (count == 1 ? " case" : " cases"); }
 
 std::string op_of(std::string_view line) { return std::string(line.substr(0, line.find(' '))); }
 

@@ -14,6 +14,12 @@ namespace assay::reports {
 
 // Member `name` of an object as one printable line; empty where there is none.
 std::string words(const Json& object, const char* name, std::size_t limit = 400);
+// Member `name` as it is; null where there is none.
+Json member(const Json& object, const char* name);
+// " (text)", or nothing.
+std::string in_brackets(const std::string& text);
+// "1 case", "12 cases".
+std::string cases(Int count);
 // The operator version a line begins with, "Conv-11".
 std::string op_of(std::string_view line);
 // "A3=signed-floor A7=ceil".

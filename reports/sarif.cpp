@@ -7,10 +7,8 @@
 #include "suites/text/printable.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
-#include <set>
 
 namespace assay::reports {
 namespace {
@@ -37,11 +35,6 @@ std::string uri(std::string_view path) {
       text += std::string{'%', digits[byte >> 4], digits[byte & 15]};
   }
   return text;
-}
-
-Json member(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found == object.end() ? Json() : *found;
 }
 
 struct Rule {

@@ -193,7 +193,7 @@ std::string breaches(const Report& report) {
 Int failures(const Report& report) {
   Int all = 0;
   for (const auto& [state, cases] : report.totals)
-    if (suites::is_finding(state) || (report.asked.strict && state == State::contested)) all += cases;
+    if (breaks_conformance(state, report.asked.strict)) all += cases;
   return all;
 }
 

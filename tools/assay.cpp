@@ -5,8 +5,8 @@
 #include "reports/report.h"
 #include "suites/text/printable.h"
 #include "tools/held_memory.h"
-#include "tools/verbs/nearest.h"
 #include "tools/verbs/verbs.h"
+#include "tools/verbs/words.h"
 
 #include <CLI/CLI.hpp>
 

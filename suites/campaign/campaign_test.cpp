@@ -128,6 +128,14 @@ RunOptions only_once() {
   return run_options;
 }
 
+RunOptions every_way() {
+  RunOptions run_options;
+  run_options.presenting = Presenting::all;
+  return run_options;
+}
+
+Outcome faithful(const Ask&, Outcome outcome) { return outcome; }
+
 Outcome with_first_element(Outcome outcome, float value) {
   for (std::vector<Tensor>& set : outcome.sets) set[0].as<float>()[0] = value;
   return outcome;
@@ -175,65 +183,54 @@ TEST_CASE("a session that answers the second set of data with the first is marke
 }
 
 TEST_CASE("the same question put another way must end the same", "[campaign][presentations]") {
-  RunOptions run_options;
-  run_options.presenting = Presenting::all;
-  const auto faithful = [](const Ask&, Outcome outcome) { return outcome; };
-  CHECK(marks(run(pools(1), altered(faithful), run_options), 0).empty());
+  CHECK(marks(run(pools(1), altered(faithful), every_way()), 0).empty());
   const std::string symbolic =
       model_of(*parse_case("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2 shapes=symbolic"));
   const auto wants_extents = [&](const Ask& ask, Outcome outcome) {
     return ask.model == symbolic ? Outcome::failure(Outcome::Kind::refused, "no symbols") : std::move(outcome);
   };
-  const Campaign fussy = run(pools(1), altered(wants_extents), run_options);
+  const Campaign fussy = run(pools(1), altered(wants_extents), every_way());
   CHECK(fussy.verdicts[0]->state == State::pass);
   CHECK(marks(fussy, 0) == "differs by shapes=symbolic: refused instead of pass: no symbols !\n");
   CHECK(fussy.marks[0][0].line.ends_with("shapes=symbolic"));
   const auto not_with_threads = [](const Ask& ask, Outcome outcome) {
     return ask.threads == 2 ? with_first_element(std::move(outcome), 100) : std::move(outcome);
   };
-  CHECK(marks(run(pools(1), altered(not_with_threads), run_options), 0) ==
+  CHECK(marks(run(pools(1), altered(not_with_threads), every_way()), 0) ==
         "differs by threads=2: fail (value) instead of pass !\n");
   const auto unimplemented = [](const Ask& ask, Outcome outcome) {
     return ask.optimization == "none" ? Outcome::failure(Outcome::Kind::unsupported, "no") : std::move(outcome);
   };
-  CHECK(marks(run(pools(1), altered(unimplemented), run_options), 0) ==
+  CHECK(marks(run(pools(1), altered(unimplemented), every_way()), 0) ==
         "differs by optimization=none: unsupported (not implemented) instead of pass: no\n");
 }
 
 TEST_CASE("constants are compared on the data both ways share", "[campaign][presentations]") {
   Suite suite;
   suite.cases = read_cases("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,2]~small:1", "convs");
-  RunOptions run_options;
-  run_options.presenting = Presenting::all;
-  const auto faithful = [](const Ask&, Outcome outcome) { return outcome; };
-  CHECK(marks(run(suite, altered(faithful), run_options), 0).empty());
+  CHECK(marks(run(suite, altered(faithful), every_way()), 0).empty());
   const auto wrong_on_second = [](const Ask&, Outcome outcome) {  // whichever way it is asked
     if (outcome.sets.size() == 2 && outcome.sets[0] != outcome.sets[1]) outcome.sets[1][0].as<float>()[0] = 1e6F;
     return outcome;
   };
-  const Campaign second = run(suite, altered(wrong_on_second), run_options);
+  const Campaign second = run(suite, altered(wrong_on_second), every_way());
   CHECK(second.verdicts[0]->state == State::fail);
   CHECK(marks(second, 0).empty());
 }
 
 TEST_CASE("the same data twice in one session must give the same bits", "[campaign][unstable]") {
-  RunOptions run_options;
-  run_options.presenting = Presenting::all;
   const auto forgetful = [](const Ask& ask, Outcome outcome) {
     if (ask.sets[0] == ask.sets[1]) outcome.sets[1][0].as<float>()[0] += 1;
     return outcome;
   };
-  CHECK(marks(run(pools(1), altered(forgetful), run_options), 0) ==
+  CHECK(marks(run(pools(1), altered(forgetful), every_way()), 0) ==
         "unstable by twice in one session: the same data twice gave different bits !\n");
 }
 
 TEST_CASE("a refused model that breaks a constraint is not asked twice", "[campaign][unstable]") {
   Suite suite;
   suite.cases = read_cases("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:9 kernel_shape=-2", "near miss");
-  RunOptions run_options;
-  run_options.presenting = Presenting::all;
-  const auto faithful = [](const Ask&, Outcome outcome) { return outcome; };
-  const Campaign campaign = run(suite, altered(faithful), run_options);
+  const Campaign campaign = run(suite, altered(faithful), every_way());
   CHECK(campaign.verdicts[0]->state == State::pass);
   CHECK(marks(campaign, 0).empty());
 }

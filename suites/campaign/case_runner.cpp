@@ -4,7 +4,6 @@
 #include "oracles/judging/judge.h"
 #include "reference/onnx_io.h"
 
-#include <algorithm>
 #include <iterator>
 #include <numeric>
 

@@ -125,11 +125,6 @@ std::vector<std::string> claims_about(const std::vector<Case>& inside) {
   return claims.all();
 }
 
-struct Candidate {
-  std::string text;
-  std::vector<bool> admits;  // per case outside
-};
-
 Predicate parsed(const std::string& text) {
   Result<Predicate> read = parse_predicate(text);
   if (!read) throw BrokenPromise("a drafted claim cannot be read: " + text + ": " + read.error());
@@ -141,62 +136,6 @@ std::vector<const Definition*> definitions_of(const std::vector<Case>& cases) {
   for (const Case& c : cases) all.insert(&c.definition());
   return {all.begin(), all.end()};
 }
-
-std::vector<Candidate> candidates(const std::vector<Case>& inside, const std::vector<Case>& outside) {
-  const std::vector<const Definition*> definitions = definitions_of(inside);
-  std::vector<Candidate> all;
-  for (const std::string& text : claims_about(inside)) {
-    const Predicate claim = parsed(text);
-    const auto holds = [&](const Case& c) { return claim.holds(c); };
-    if (claim.mistake(definitions) || !std::ranges::all_of(inside, holds)) continue;
-    all.push_back({text, {}});
-    for (const Case& c : outside) all.back().admits.push_back(holds(c));
-  }
-  return all;
-}
-
-using Chosen = std::vector<const Candidate*>;
-
-std::size_t admitted(const Chosen& chosen, std::size_t outside) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < outside; ++i)
-    count += std::ranges::all_of(chosen, [&](const Candidate* each) { return each->admits[i]; });
-  return count;
-}
-
-// Claims that later ones made superfluous.
-void prune(Chosen& chosen, std::size_t outside) {
-  for (std::size_t i = 0; i < chosen.size();) {
-    Chosen without = chosen;
-    without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
-    if (admitted(without, outside) == admitted(chosen, outside)) {
-      chosen = std::move(without);
-    } else {
-      ++i;
-    }
-  }
-}
-
-Chosen chosen_from(const std::vector<Candidate>& candidates, std::size_t outside) {
-  Chosen chosen;
-  for (std::size_t left = outside; left > 0 && chosen.size() < most_claims;) {
-    const Candidate* best = nullptr;
-    for (const Candidate& each : candidates) {
-      chosen.push_back(&each);
-      if (const std::size_t with = admitted(chosen, outside); with < left) {
-        left = with;
-        best = &each;
-      }
-      chosen.pop_back();
-    }
-    if (!best) break;
-    chosen.push_back(best);
-  }
-  prune(chosen, outside);
-  return chosen;
-}
-
-// -- pieces
 
 using Mask = boost::dynamic_bitset<>;
 
@@ -224,6 +163,67 @@ struct Claimed {
                                [&](const char* word) { return text.find(word) != text.npos; });
   }
 };
+
+using Chosen = std::vector<const Claimed*>;
+
+std::string conjunction(const Chosen& chosen) {
+  std::string text;
+  for (const Claimed* each : chosen) text += (text.empty() ? "" : " and ") + each->text;
+  return text;
+}
+
+std::size_t admitted(const Chosen& chosen, std::size_t outside) {
+  Mask left = Mask(outside).set();
+  for (const Claimed* each : chosen) left &= each->outside;
+  return left.count();
+}
+
+// Drops claims that later ones made superfluous: the fewer, the more cases they speak of.
+void prune(Chosen& chosen, std::size_t outside) {
+  for (std::size_t i = 0; i < chosen.size();) {
+    Chosen without = chosen;
+    without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
+    if (admitted(without, outside) == admitted(chosen, outside))
+      chosen = std::move(without);
+    else
+      ++i;
+  }
+}
+
+// -- one conjunction for all cases inside
+
+std::vector<Claimed> candidates(const std::vector<Case>& inside, const std::vector<Case>& outside) {
+  const std::vector<const Definition*> definitions = definitions_of(inside);
+  std::vector<Claimed> all;
+  for (const std::string& text : claims_about(inside)) {
+    const Predicate claim = parsed(text);
+    const auto holds = [&](const Case& c) { return claim.holds(c); };
+    if (claim.mistake(definitions) || !std::ranges::all_of(inside, holds)) continue;
+    all.push_back({text, claim, {}, holding(claim, outside)});
+  }
+  return all;
+}
+
+Chosen chosen_from(const std::vector<Claimed>& candidates, std::size_t outside) {
+  Chosen chosen;
+  for (std::size_t left = outside; left > 0 && chosen.size() < most_claims;) {
+    const Claimed* best = nullptr;
+    for (const Claimed& each : candidates) {
+      chosen.push_back(&each);
+      if (const std::size_t with = admitted(chosen, outside); with < left) {
+        left = with;
+        best = &each;
+      }
+      chosen.pop_back();
+    }
+    if (!best) break;
+    chosen.push_back(best);
+  }
+  prune(chosen, outside);
+  return chosen;
+}
+
+// -- pieces
 
 // The word of a case that a function of the language gives for an input, "f32" or "normal".
 std::string word_of(const Case& c, const std::string& input, bool is_type) {
@@ -286,13 +286,13 @@ class ClaimTable {
 };
 
 // Lists the claims that hold for one case inside, in the words that it and the cases like it show.
-std::vector<const Claimed*> claims_for(std::size_t seed, ClaimTable& table) {
+Chosen claims_for(std::size_t seed, ClaimTable& table) {
   const Case& c = table.inside()[seed];
   std::vector<std::string> texts = claims_about({c});
   std::ranges::copy(table.texts_for(c.version), std::back_inserter(texts));
   const Definition* const definition = &c.definition();
   std::set<std::string> seen;
-  std::vector<const Claimed*> all;
+  Chosen all;
   for (const std::string& text : texts) {
     if (!seen.insert(text).second) continue;
     const Claimed& each = table.claimed(text);
@@ -313,13 +313,12 @@ double log_purity(const Mask& inside, const Mask& outside) {
 }
 
 // Lists claims for a case inside, given the masks of those that are left.
-using ClaimsFor = std::function<std::vector<const Claimed*>(const Mask& inside, const Mask& outside)>;
+using ClaimsFor = std::function<Chosen(const Mask& inside, const Mask& outside)>;
 
 // The claims of one piece; empty where no short conjunction tells the seed from the cases outside.
 // `word_costs`: bits that a claim has to be better for each further word it lists.
-std::vector<const Claimed*> grown(const ClaimsFor& claims_for, const ClaimTable& table, std::size_t most_per_piece,
-                                  double word_costs) {
-  std::vector<const Claimed*> chosen;
+Chosen grown(const ClaimsFor& claims_for, const ClaimTable& table, std::size_t most_per_piece, double word_costs) {
+  Chosen chosen;
   Mask inside = all_of(table.inside()), outside = all_of(table.outside());
   while (outside.any()) {
     const Claimed* best = nullptr;
@@ -340,17 +339,10 @@ std::vector<const Claimed*> grown(const ClaimsFor& claims_for, const ClaimTable&
   return chosen;
 }
 
-std::string conjunction(const std::vector<const Claimed*>& claims) {
-  std::string text;
-  for (const Claimed* each : claims) text += (text.empty() ? "" : " and ") + each->text;
-  return text;
-}
-
 // Finds one piece after the other, each from a case inside that is left: `grow` gives its claims, `is_kept` says of a
 // piece whether the cases inside that it holds for are enough.
-Pieces pieces_of(const ClaimTable& table, Mask left,
-                 const std::function<std::vector<const Claimed*>(std::size_t seed)>& grow,
-                 const std::function<bool(const std::vector<const Claimed*>&, std::size_t held)>& is_kept) {
+Pieces pieces_of(const ClaimTable& table, Mask left, const std::function<Chosen(std::size_t seed)>& grow,
+                 const std::function<bool(const Chosen&, std::size_t held)>& is_kept) {
   Pieces out;
   const std::vector<Case>& inside = table.inside();
   for (std::size_t seed = 0; seed < inside.size(); ++seed) {
@@ -385,19 +377,6 @@ std::string told_by_words(const std::string& input, bool is_type, const Case& se
   return (is_type ? "type(" : "recipe(") + input + (words.size() == 1 ? ") == " + all : ") in (" + all + ")");
 }
 
-// Drops claims that later ones made superfluous: the fewer, the more cases a piece speaks of.
-void prune(std::vector<const Claimed*>& chosen, std::size_t outside) {
-  for (std::size_t i = 0; i < chosen.size() && chosen.size() > 1;) {
-    Mask left = Mask(outside).set();
-    for (std::size_t k = 0; k < chosen.size(); ++k)
-      if (k != i) left &= chosen[k]->outside;
-    if (left.none())
-      chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(i));
-    else
-      ++i;
-  }
-}
-
 double log_of_choices(std::size_t all, std::size_t chosen) {
   const auto n = static_cast<double>(all), k = static_cast<double>(chosen);
   return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
@@ -411,13 +390,13 @@ bool beats_chance(std::size_t held, std::size_t inside, std::size_t outside, std
 }
 
 Pieces told_apart(ClaimTable& table, Mask left, bool by_shapes) {
-  std::vector<const Claimed*> claims;
+  Chosen claims;
   const auto grow = [&](std::size_t seed) {
     claims = claims_for(seed, table);
     if (!by_shapes) std::erase_if(claims, [](const Claimed* each) { return each->is_about_shapes(); });
     const Case& c = table.inside()[seed];
     const ClaimsFor with_words = [&](const Mask& inside, const Mask& outside) {
-      std::vector<const Claimed*> all = claims;
+      Chosen all = claims;
       for (const Parameter& input : c.definition().inputs)
         for (const bool is_type : {true, false})
           if (const std::string text = told_by_words(input.name, is_type, c, table, inside, outside); !text.empty())
@@ -426,11 +405,11 @@ Pieces told_apart(ClaimTable& table, Mask left, bool by_shapes) {
     };
     constexpr std::size_t most_per_piece = 3;
     constexpr double word_costs = 3;  // one of eight or so
-    std::vector<const Claimed*> chosen = grown(with_words, table, most_per_piece, word_costs);
+    Chosen chosen = grown(with_words, table, most_per_piece, word_costs);
     prune(chosen, table.outside().size());
     return chosen;
   };
-  return pieces_of(table, std::move(left), grow, [&](const std::vector<const Claimed*>& chosen, std::size_t held) {
+  return pieces_of(table, std::move(left), grow, [&](const Chosen& chosen, std::size_t held) {
     std::size_t words = 0;
     for (const Claimed* each : chosen) words += each->words();
     return table.outside().empty() ||
@@ -444,7 +423,7 @@ Pieces pieces(const std::vector<Case>& inside, const std::vector<Case>& outside,
               std::size_t most_per_piece) {
   ClaimTable table(inside, outside);
   const auto grow = [&](std::size_t seed) {
-    const std::vector<const Claimed*> claims = claims_for(seed, table);
+    const Chosen claims = claims_for(seed, table);
     return grown([&](const Mask&, const Mask&) { return claims; }, table, most_per_piece, 0);
   };
   return pieces_of(table, all_of(inside), grow, [&](const auto&, std::size_t held) { return held >= least; });
@@ -463,10 +442,9 @@ Pieces told_apart(const std::vector<Case>& inside, const std::vector<Case>& outs
 
 Cover cover(const std::vector<Case>& inside, const std::vector<Case>& outside) {
   expects(!inside.empty(), "a cover of no case");
-  const std::vector<Candidate> all = candidates(inside, outside);
+  const std::vector<Claimed> all = candidates(inside, outside);
   const Chosen chosen = chosen_from(all, outside.size());
-  std::string text;
-  for (const Candidate* each : chosen) text += (text.empty() ? "" : " and ") + each->text;
+  const std::string text = conjunction(chosen);
   return {text.empty() ? Predicate() : parsed(text), admitted(chosen, outside.size())};
 }
 

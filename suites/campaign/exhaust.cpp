@@ -8,7 +8,6 @@
 #include "oracles/judging/judge.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <exception>
 #include <limits>

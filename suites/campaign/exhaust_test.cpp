@@ -6,8 +6,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <algorithm>
-
 namespace assay::suites {
 namespace {
 

@@ -2,6 +2,7 @@
 #include "suites/campaign/store.h"
 
 #include "reference/result.h"
+#include "suites/sandbox/process.h"
 #include "suites/triage/fuzz.h"
 
 #include <catch2/catch.hpp>
@@ -21,22 +22,13 @@ namespace assay::suites {
 namespace {
 
 namespace fs = std::filesystem;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 using oracles::State;
 
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "assay-store-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-    fs::permissions(path_, fs::perms::all);  // another user has to reach it in one test
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  fs::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  fs::path path_;
+struct Folder : TemporaryDirectory {
+  Folder() { fs::permissions(path(), fs::perms::all); }  // another user has to reach it in one test
+  fs::path operator/(const std::string& name) const { return path() / name; }
 };
 
 const Identity campaign{{"backend", "example 1.0"}, {"seed", "1"}, {"cases", "100000"}};
@@ -62,7 +54,8 @@ bool is_as_put(std::size_t index, const Kept& kept) {
   return kept.line == line_at(index) && bytes_of(kept.told) == bytes_of(told_at(index));
 }
 
-std::string integrity(const fs::path& file) {
+// What SQLite itself answers over the file.
+std::string executed(const fs::path& file, const char* sql) {
   sqlite3* database = nullptr;
   REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
   std::string said;
@@ -70,10 +63,11 @@ std::string integrity(const fs::path& file) {
     *static_cast<std::string*>(into) += values[0];
     return 0;
   };
-  sqlite3_exec(database, "PRAGMA integrity_check", keep, &said, nullptr);
+  REQUIRE(sqlite3_exec(database, sql, keep, &said, nullptr) == SQLITE_OK);
   sqlite3_close(database);
   return said;
 }
+std::string integrity(const fs::path& file) { return executed(file, "PRAGMA integrity_check"); }
 
 template <class F>
 std::string refusal(F&& f) {
@@ -83,6 +77,13 @@ std::string refusal(F&& f) {
     return error.what();
   }
   return "";
+}
+
+std::string resumed(const fs::path& file) {
+  return refusal([&] { Store::resume(file, campaign); });
+}
+std::string unmerged(const std::vector<fs::path>& files, const fs::path& into) {
+  return refusal([&] { merge(files, into); });
 }
 
 // Runs `work` in a process of its own, which gets the writing end of a pipe; the reading end stays here.
@@ -168,14 +169,14 @@ TEST_CASE("what was put is there, in this run and the next", "[store]") {
 TEST_CASE("a store is begun once and gone on with by the same campaign only", "[store]") {
   const Folder folder;
   const fs::path file = folder / "a.store";
-  CHECK(refusal([&] { Store::resume(file, campaign); }).find("there is no store") != std::string::npos);
+  CHECK_THAT(resumed(file), Contains("there is no store"));
   Store::create(file, campaign);
   CHECK(refusal([&] { Store::create(file, campaign); }) ==
         file.string() + " is there already; go on with it by --resume, or name another file");
   CHECK(refusal([&] { Store::resume(file, with(with(campaign, "seed", "2"), "level", "L1")); }) ==
         "the store " + file.string() +
             " is of another campaign: level is not said there and L1 here; seed is 1 there and 2 here");
-  CHECK(refusal([&] { Store::create(folder / "no/a.store", campaign); }).find("cannot open") != std::string::npos);
+  CHECK_THAT(refusal([&] { Store::create(folder / "no/a.store", campaign); }), Contains("cannot open"));
 }
 
 TEST_CASE("a case is kept once", "[store]") {
@@ -188,36 +189,24 @@ TEST_CASE("a case is kept once", "[store]") {
 TEST_CASE("a store that refuses a case it lacks is damaged", "[store]") {
   const Folder folder;
   Store::create(folder / "a.store", campaign);
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open((folder / "a.store").c_str(), &database) == SQLITE_OK);
-  REQUIRE(sqlite3_exec(database, "CREATE UNIQUE INDEX states ON verdicts(state)", nullptr, nullptr, nullptr) ==
-          SQLITE_OK);
-  sqlite3_close(database);
+  executed(folder / "a.store", "CREATE UNIQUE INDEX states ON verdicts(state)");
   Store store = Store::resume(folder / "a.store", campaign);
   put(store, 3);
-  CHECK(refusal([&] { put(store, 4); }).find("is damaged: it refuses a case it lacks") != std::string::npos);
+  CHECK_THAT(refusal([&] { put(store, 4); }), Contains("is damaged: it refuses a case it lacks"));
 }
 
 TEST_CASE("a file that is no assay store, or a newer one, is named and left alone", "[store]") {
   const Folder folder;
   std::ofstream(folder / "text") << std::string(2000, 'x');
-  CHECK(refusal([&] { Store::resume(folder / "text", campaign); }) ==
-        (folder / "text").string() + " is no assay store; name another file");
+  CHECK(resumed(folder / "text") == (folder / "text").string() + " is no assay store; name another file");
   CHECK(fs::file_size(folder / "text") == 2000);
 
-  sqlite3* database = nullptr;
-  REQUIRE(sqlite3_open((folder / "other").c_str(), &database) == SQLITE_OK);
-  sqlite3_exec(database, "CREATE TABLE t(x)", nullptr, nullptr, nullptr);
-  sqlite3_close(database);
-  CHECK(refusal([&] { Store::resume(folder / "other", campaign); }).find("is no assay store") != std::string::npos);
+  executed(folder / "other", "CREATE TABLE t(x)");
+  CHECK_THAT(resumed(folder / "other"), Contains("is no assay store"));
 
   Store::create(folder / "newer", campaign);
-  REQUIRE(sqlite3_open((folder / "newer").c_str(), &database) == SQLITE_OK);
-  sqlite3_exec(database, "PRAGMA user_version = 2", nullptr, nullptr, nullptr);
-  sqlite3_close(database);
-  CHECK(refusal([&] {
-          Store::resume(folder / "newer", campaign);
-        }).find("has format 2, and this assay reads format 1") != std::string::npos);
+  executed(folder / "newer", "PRAGMA user_version = 2");
+  CHECK_THAT(resumed(folder / "newer"), Contains("has format 2, and this assay reads format 1"));
 }
 
 TEST_CASE("a second process is told which one has the store", "[store]") {
@@ -231,8 +220,8 @@ TEST_CASE("a second process is told which one has the store", "[store]") {
   });
   REQUIRE(holder.heard());
   const std::string used = "is in use by process " + std::to_string(holder.id) + ";";
-  CHECK(refusal([&] { Store::resume(file, campaign); }).find(used) != std::string::npos);
-  CHECK(refusal([&] { Store::open(file); }).find(used) != std::string::npos);
+  CHECK_THAT(resumed(file), Contains(used));
+  CHECK_THAT(refusal([&] { Store::open(file); }), Contains(used));
 }
 
 TEST_CASE("a kill at any moment loses nothing that was kept, and invents nothing", "[store][kill]") {
@@ -303,7 +292,7 @@ TEST_CASE("a store that may not be written says so", "[store]") {
   fs::permissions(file, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read);
   const Child stranger([&](int told) {
     if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(1);
-    Child::tell(told, refusal([&] { Store::resume(file, campaign); }));
+    Child::tell(told, resumed(file));
   });
   CHECK(stranger.rest() ==
         "the store " + file.string() + " may not be written; change its permissions, or name another store");
@@ -356,21 +345,17 @@ TEST_CASE("stores that do not make a whole are refused, and nothing is written",
   const Folder folder;
   const std::vector<fs::path> files = shards(folder, 3, {0, 1, 2, 0, 1, 2, 2, 0});
   const fs::path whole = folder / "whole";
-  CHECK(refusal([&] {
-          merge({files[0], files[1]}, whole);
-        }) == "the stores lack 3 of 8 cases: 2, 5-6; resume the shard that has them");
-  CHECK(refusal([&] {
-          merge({files[0], files[1], files[2], files[1]}, whole);
-        }).find("case 1 is in " + files[1].string()) == 0);
+  CHECK(unmerged({files[0], files[1]}, whole) ==
+        "the stores lack 3 of 8 cases: 2, 5-6; resume the shard that has them");
+  CHECK_THAT(unmerged({files[0], files[1], files[2], files[1]}, whole),
+             StartsWith("case 1 is in " + files[1].string()));
   Store::create(folder / "stranger", with(with(campaign, "cases", "8"), "seed", "2"));
-  CHECK(refusal([&] {
-          merge({files[0], folder / "stranger"}, whole);
-        }).find("is of another campaign than " + files[0].string() + ": seed is 2 there and 1 here") !=
-        std::string::npos);
-  CHECK(refusal([&] { merge({}, whole); }).find("no store to merge") == 0);
+  CHECK_THAT(unmerged({files[0], folder / "stranger"}, whole),
+             Contains("is of another campaign than " + files[0].string() + ": seed is 2 there and 1 here"));
+  CHECK_THAT(unmerged({}, whole), StartsWith("no store to merge"));
   CHECK_FALSE(fs::exists(whole));
   merge(files, whole);
-  CHECK(refusal([&] { merge(files, whole); }) == whole.string() + " is there already; name another file");
+  CHECK(unmerged(files, whole) == whole.string() + " is there already; name another file");
   int others = 0;
   for (const auto& each : fs::directory_iterator(whole.parent_path()))
     others += each.path().string().find(".part") != std::string::npos;

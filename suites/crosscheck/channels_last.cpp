@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -15,7 +14,6 @@ namespace assay::crosscheck {
 namespace {
 
 using Axes = std::vector<std::size_t>;
-std::size_t at(Int index) { return static_cast<std::size_t>(index); }
 
 // Axis i of the result is axis `order[i]` of the tensor.
 Tensor permuted(const Tensor& in, const Axes& order) {
@@ -117,12 +115,8 @@ Kernel reading_oihw() {
 // Straight from the formula, taps outermost, then channels: the order in which the elements lie.
 class Direct {
  public:
-  explicit Direct(const Plan& plan) : plan_(plan) {
-    for (const Side& side : plan.sides) {
-      cells_ *= side.in;
-      taps_ *= side.kernel;
-    }
-  }
+  explicit Direct(const Plan& plan)
+      : plan_(plan), cells_(product_of(plan, &Side::in)), taps_(product_of(plan, &Side::kernel)) {}
 
   template <class T>
   T output(Int flat, std::span<const T> x, std::span<const T> w, std::span<const T> bias) const {
@@ -161,7 +155,7 @@ class Direct {
   }
 
   const Plan& plan_;
-  Int cells_ = 1, taps_ = 1;
+  Int cells_, taps_;
 };
 
 Kernel never_transposing() {

@@ -8,7 +8,6 @@
 
 #include <bit>
 #include <cmath>
-#include <iostream>
 
 namespace assay::crosscheck {
 namespace {
@@ -100,6 +99,9 @@ std::vector<Plant> plants() {
   const auto put = [](std::size_t set, Int index, double to) {
     return [=](Outcome& o) { set_value(output(o, set), index, to); };
   };
+  const auto to_shape = [](const Shape& shape, std::size_t set = 0) {
+    return [=](Outcome& o) { output(o, set) = reshaped(output(o, set), shape); };
+  };
   return {
       {"NaN for a number", exact_case, put(0, 3, nan), State::fail, "value"},
       {"NaN for the last number of the second set", exact_case, put(1, 11, nan), State::fail, "value"},
@@ -129,33 +131,13 @@ std::vector<Plant> plants() {
          set_value(output(o), 1, first);
        },
        State::fail, "value"},
-      {"two extents exchanged", exact_case,
-       [](Outcome& o) {
-         output(o) = reshaped(output(o), {1, 2, 3, 2});
-       },
-       State::fail, "shape"},
-      {"an axis too many", exact_case,
-       [](Outcome& o) {
-         output(o) = reshaped(output(o), {1, 2, 2, 3, 1});
-       },
-       State::fail, "shape"},
-      {"flattened", exact_case, [](Outcome& o) { output(o) = reshaped(output(o), {12}); }, State::fail, "shape"},
-      {"a column missing", exact_case,
-       [](Outcome& o) {
-         output(o) = reshaped(output(o), {1, 2, 2, 2});
-       },
-       State::fail, "shape"},
-      {"no element at all", exact_case,
-       [](Outcome& o) {
-         output(o) = reshaped(output(o), {1, 2, 2, 0});
-       },
-       State::fail, "shape"},
-      {"a scalar", exact_case, [](Outcome& o) { output(o) = reshaped(output(o), {}); }, State::fail, "shape"},
-      {"the shape wrong in the second set only", exact_case,
-       [](Outcome& o) {
-         output(o, 1) = reshaped(output(o, 1), {1, 2, 3, 2});
-       },
-       State::fail, "shape"},
+      {"two extents exchanged", exact_case, to_shape({1, 2, 3, 2}), State::fail, "shape"},
+      {"an axis too many", exact_case, to_shape({1, 2, 2, 3, 1}), State::fail, "shape"},
+      {"flattened", exact_case, to_shape({12}), State::fail, "shape"},
+      {"a column missing", exact_case, to_shape({1, 2, 2, 2}), State::fail, "shape"},
+      {"no element at all", exact_case, to_shape({1, 2, 2, 0}), State::fail, "shape"},
+      {"a scalar", exact_case, to_shape({}), State::fail, "shape"},
+      {"the shape wrong in the second set only", exact_case, to_shape({1, 2, 3, 2}, 1), State::fail, "shape"},
       {"another float type", exact_case,
        [](Outcome& o) {
          const DType other = output(o).dtype() == DType::f32 ? DType::f64 : DType::f32;
@@ -164,7 +146,7 @@ std::vector<Plant> plants() {
        State::fail, "type"},
       {"integers", exact_case,
        [](Outcome& o) {
-         output(o) = retyped(output(o), {DType::i32, output(o).shape()});
+         output(o) = retyped(output(o), TensorType{DType::i32, output(o).shape()});
        },
        State::fail, "type"},
       {"an output too many", exact_case, [](Outcome& o) { o.sets[0].push_back(o.sets[0][0]); }, State::fail, "count"},

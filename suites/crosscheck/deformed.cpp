@@ -16,14 +16,6 @@
 namespace assay::crosscheck {
 namespace {
 
-std::size_t at(Int index) { return static_cast<std::size_t>(index); }
-
-Int product_of(const std::vector<Side>& sides, Int Side::*member) {
-  Int product = 1;
-  for (const Side& side : sides) product *= side.*member;
-  return product;
-}
-
 // The index space of a call.
 struct Field {
   Plan plan;
@@ -74,9 +66,9 @@ Field field_of(const Call& call, const GatherDeviation& window) {
   Field field{.plan = plan_of(conv, window)};
   for (std::size_t axis = 0; axis < right.sides.size(); ++axis) field.plan.sides[axis].out = right.sides[axis].out;
   field.offset_group = call.integer("offset_group");
-  field.taps = product_of(field.plan.sides, &Side::kernel);
-  field.windows = product_of(field.plan.sides, &Side::out);
-  field.cells = product_of(field.plan.sides, &Side::in);
+  field.taps = product_of(field.plan, &Side::kernel);
+  field.windows = product_of(field.plan, &Side::out);
+  field.cells = product_of(field.plan, &Side::in);
   return field;
 }
 
@@ -296,7 +288,7 @@ Kernel deforming(Slip slip, Style style = {}) {
 // -- planted bugs
 
 // Bugs of the windows that Conv shares, where they touch no tap.
-constexpr std::string_view borrowed[] = {
+constexpr const char* borrowed[] = {
     "interleaves-pads", "swaps-pads",          "swaps-strides",   "swaps-dilations",   "ignores-dilations",
     "drops-bias",       "drops-bias-last-map", "adds-bias-twice", "shares-first-bias", "stops-before-tail",
 };
@@ -363,15 +355,7 @@ void ignore_strides(const Field& f, const Place& place, Sample& s) {
 
 void read_first_group(const Field& f, const Place&, Sample& s) { s.channel %= f.plan.depth; }
 
-void weigh_transposed(const Field& f, const Place&, Sample& s) {
-  Int rest = s.tap, flat = 0;
-  std::vector<Int> position;
-  for (std::size_t axis = f.plan.sides.size(); axis-- > 0; rest /= f.plan.sides[axis].kernel)
-    position.push_back(rest % f.plan.sides[axis].kernel);
-  for (std::size_t i = 0; i < position.size(); ++i)
-    flat = flat * f.plan.sides[f.plan.sides.size() - 1 - i].kernel + position[i];
-  s.weight += flat - s.tap;
-}
+void weigh_transposed(const Field& f, const Place&, Sample& s) { s.weight += transposed(f.plan, s.tap) - s.tap; }
 
 double clamped(const Side& side, double p) {
   return side.in == 0 ? p : std::clamp(p, 0.0, static_cast<double>(side.in - 1));
@@ -383,85 +367,59 @@ bool is_outside_padding(const Side& side, double p) {
   return p < static_cast<double>(-side.begin) || p > static_cast<double>(side.in - 1 + side.end);
 }
 
-struct Entry {
-  std::string name, description;
-  Slip slip;
-  Style style = {};
-  oracles::State expected = oracles::State::fail;
-  bool is_named_arithmetic = false;
-};
-
-std::vector<Entry> displacement_bugs() {
-  return {
-      {"swaps-offset-axes", "displacements in the other order of axes", {.sample = swap_axes}},
-      {"splits-offset-axes", "all displacements of one axis stand before those of the next", {.sample = split_axes}},
-      {"interleaves-offset-groups",
-       "channel c takes offset group c mod offset_group",
-       {.sample = interleave_offset_groups}},
-      {"transposes-offset-groups", "offset groups run faster than taps", {.sample = transpose_rows}},
-      {"takes-offset-group-of-map", "the offset group is that of the output map", {.sample = take_offset_group_of_map}},
-      {"takes-offset-group-within-group",
-       "the offset group is counted from the first channel of the group",
-       {.sample = take_offset_group_within_group}},
-      {"takes-first-offset-group", "offset_group has no effect", {.sample = take_first_offset_group}},
-      {"takes-first-batch", "every item of the batch is displaced as the first", {.sample = take_first_batch}},
-      {"displaces-first-tap-only", "the taps after the first are not displaced", {.sample = displace_first_tap_only}},
-      {"displaces-first-axis-only", "the axes after the first are not displaced", {.sample = displace_first_axis_only}},
-      {"displaces-as-first-window", "every window is displaced as the first", {.sample = displace_as_first_window}},
-      {"ignores-strides", "the grid has stride 1", {.sample = ignore_strides}},
-      {"reads-first-group", "every group reads the channels of the first", {.sample = read_first_group}},
-      {"transposes-kernel", "the spatial axes of W in the other order", {.sample = weigh_transposed}},
-      {"ignores-mask",
-       "the mask has no effect",
-       {.sample = [](const Field&, const Place&, Sample& s) { s.mask_times = 0; }}},
-      {"masks-twice",
-       "the mask counts twice",
-       {.sample = [](const Field&, const Place&, Sample& s) { s.mask_times = 2; }}},
-      {"masks-with-factor", "mask channels counted with a factor r", {.sample = mask_with_factor}},
-      {"masks-by-first-tap", "every tap takes the mask of the first", {.sample = mask_by_first_tap}},
-  };
+Bug bug(const std::string& name, std::string description, Slip slip, Style style = {},
+        oracles::State expected = oracles::State::fail, bool is_named_arithmetic = false) {
+  return {{"deform-" + name, "DeformConv", std::move(description), expected, is_named_arithmetic},
+          deforming(std::move(slip), style)};
 }
 
-std::vector<Entry> interpolation_bugs() {
+std::vector<Bug> displacement_bugs() {
+  return {
+      bug("swaps-offset-axes", "displacements in the other order of axes", {.sample = swap_axes}),
+      bug("splits-offset-axes", "all displacements of one axis stand before those of the next", {.sample = split_axes}),
+      bug("interleaves-offset-groups", "channel c takes offset group c mod offset_group",
+          {.sample = interleave_offset_groups}),
+      bug("transposes-offset-groups", "offset groups run faster than taps", {.sample = transpose_rows}),
+      bug("takes-offset-group-of-map", "the offset group is that of the output map",
+          {.sample = take_offset_group_of_map}),
+      bug("takes-offset-group-within-group", "the offset group is counted from the first channel of the group",
+          {.sample = take_offset_group_within_group}),
+      bug("takes-first-offset-group", "offset_group has no effect", {.sample = take_first_offset_group}),
+      bug("takes-first-batch", "every item of the batch is displaced as the first", {.sample = take_first_batch}),
+      bug("displaces-first-tap-only", "the taps after the first are not displaced",
+          {.sample = displace_first_tap_only}),
+      bug("displaces-first-axis-only", "the axes after the first are not displaced",
+          {.sample = displace_first_axis_only}),
+      bug("displaces-as-first-window", "every window is displaced as the first", {.sample = displace_as_first_window}),
+      bug("ignores-strides", "the grid has stride 1", {.sample = ignore_strides}),
+      bug("reads-first-group", "every group reads the channels of the first", {.sample = read_first_group}),
+      bug("transposes-kernel", "the spatial axes of W in the other order", {.sample = weigh_transposed}),
+      bug("ignores-mask", "the mask has no effect",
+          {.sample = [](const Field&, const Place&, Sample& s) { s.mask_times = 0; }}),
+      bug("masks-twice", "the mask counts twice",
+          {.sample = [](const Field&, const Place&, Sample& s) { s.mask_times = 2; }}),
+      bug("masks-with-factor", "mask channels counted with a factor r", {.sample = mask_with_factor}),
+      bug("masks-by-first-tap", "every tap takes the mask of the first", {.sample = mask_by_first_tap})};
+}
+
+std::vector<Bug> interpolation_bugs() {
   using oracles::State;
-  return {
-      {"truncates-coordinates",
-       "a coordinate between -1 and 0 lies in cell 0",
-       {.lens = {.cell = [](double p) { return std::trunc(p); }}}},
-      {"clamps-coordinates", "a sample outside reads the border", {.lens = {.coordinate = clamped}}},
-      {"takes-nearest", "the nearest cell, no interpolation", {.lens = {.coordinate = nearest}}},
-      {"drops-first-cell", "a coordinate of at most 0 gives zero", {.lens = {.is_zero = is_left_of_input}}},
-      {"drops-high-border",
-       "zero beyond the last cell, blended before the first",
-       {.lens = {.is_zero = is_beyond_last_cell}}},
-      {"swaps-weights", "the nearer neighbour counts less", {.lens = {.swaps_weights = true}}},
-      {"multiplies-outside",
-       "a neighbour outside is the first cell of X times zero",
-       {.lens = {.reads_outside = true}}},
-      {"rounds-coordinates",
-       "coordinates in the element type",
-       {},
-       {.width = Style::Width::element_coordinates},
-       State::below,
-       true},
-      {"computes-in-type",
-       "every operation in the element type",
-       {},
-       {.width = Style::Width::element},
-       State::below,
-       true},
-      {"reads-hard-zero",
-       "a sample outside the padded input is zero",
-       {.lens = {.is_zero = is_outside_padding}},
-       {},
-       State::contested},
-  };
-}
-
-void plant(std::vector<Bug>& all, std::vector<Entry> entries) {
-  for (Entry& e : entries)
-    all.push_back({{"deform-" + e.name, "DeformConv", e.description, e.expected, e.is_named_arithmetic},
-                   deforming(std::move(e.slip), e.style)});
+  return {bug("truncates-coordinates", "a coordinate between -1 and 0 lies in cell 0",
+              {.lens = {.cell = [](double p) { return std::trunc(p); }}}),
+          bug("clamps-coordinates", "a sample outside reads the border", {.lens = {.coordinate = clamped}}),
+          bug("takes-nearest", "the nearest cell, no interpolation", {.lens = {.coordinate = nearest}}),
+          bug("drops-first-cell", "a coordinate of at most 0 gives zero", {.lens = {.is_zero = is_left_of_input}}),
+          bug("drops-high-border", "zero beyond the last cell, blended before the first",
+              {.lens = {.is_zero = is_beyond_last_cell}}),
+          bug("swaps-weights", "the nearer neighbour counts less", {.lens = {.swaps_weights = true}}),
+          bug("multiplies-outside", "a neighbour outside is the first cell of X times zero",
+              {.lens = {.reads_outside = true}}),
+          bug("rounds-coordinates", "coordinates in the element type", {}, {.width = Style::Width::element_coordinates},
+              State::below, true),
+          bug("computes-in-type", "every operation in the element type", {}, {.width = Style::Width::element},
+              State::below, true),
+          bug("reads-hard-zero", "a sample outside the padded input is zero", {.lens = {.is_zero = is_outside_padding}},
+              {}, State::contested)};
 }
 
 }  // namespace
@@ -491,13 +449,11 @@ std::span<const Way> deformed_ways() {
 
 std::span<const Bug> deformed_bugs() {
   static const std::vector<Bug> all = [] {
-    std::vector<Bug> list;
-    plant(list, displacement_bugs());
-    plant(list, interpolation_bugs());
-    for (const std::string_view name : borrowed) {
-      const Mutant& m = gathered_mutant("conv-" + std::string(name));
-      plant(list, {{std::string(name), m.description, {.window = gathered_deviation(m.id)}}});
-    }
+    std::vector<Bug> list = displacement_bugs();
+    std::ranges::move(interpolation_bugs(), std::back_inserter(list));
+    for (const std::string name : borrowed)
+      list.push_back(
+          bug(name, gathered_mutant("conv-" + name).description, {.window = gathered_deviation("conv-" + name)}));
     return list;
   }();
   return all;

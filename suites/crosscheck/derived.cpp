@@ -195,14 +195,15 @@ Tensor infinities_as_largest(Tensor x) {
 bool copies(const Definition& d) { return d.shaping == Shaping::moved && d.outputs.size() == 1; }
 
 bool always(const Definition&) { return true; }
+bool never(const Definition&) { return false; }
 
 struct Derivation {
   const char *name, *description;
   Kernel kernel;
   std::vector<DType> types = {};  // the data that show it; empty: any
   bool (*applies)(const Definition&) = always;
-  State expected = State::fail;
-  bool is_named_arithmetic = false;
+  bool (*is_weaker)(const Definition&) = never;  // then it is weaker arithmetic, and no failure
+  bool is_named_arithmetic = false;              // where it is weaker
   bool is_stale = false;
 };
 
@@ -215,16 +216,15 @@ bool computes(const Definition& d) {
       d.shaping == Shaping::window || d.shaping == Shaping::moved || std::ranges::count(copying, d.version.name) > 0;
   return !selects && hands_out_floats(d);
 }
-bool only_chooses(const Definition& d) { return !computes(d); }
 
 // Where elements round, a neighbour may be as right, and of the data subnormals do not show.
 bool is_exact(const Definition& d) { return !oracles::oracle_of(d.version).rounds; }
 // Every element is a function's, and no copy: coarser data may fall within what approximations are admitted, and the
 // ends of the type are often where it no longer changes.
 bool is_function(const Definition& d) { return !is_exact(d) && d.shaping == Shaping::one && !d.ruling("E2"); }
-bool is_no_function(const Definition& d) { return !is_function(d); }
 bool spreads_infinities(const Definition& d) { return hands_out_floats(d) && !is_function(d); }
 bool chooses(const Definition& d) { return is_exact(d) && !copies(d); }
+bool chooses_or_copies(const Definition& d) { return chooses(d) || copies(d); }
 
 const std::vector<Derivation>& derivations() {
   using enum DType;
@@ -232,10 +232,11 @@ const std::vector<Derivation>& derivations() {
     return call.type(call.definition().data().name).dtype == f64 ? reading(floats_through<float>)(call, in)
                                                                  : right(call, in);
   };
+  static const std::vector<DType> floats{f16, bf16, f32, f64};
   static const std::vector<Derivation> all{
       {"leaves-last", "the last element of the output is not written", writing(last_unwritten)},
       {"leaves-tail", "elements past the last multiple of eight are not written", writing(tail_unwritten)},
-      {"keeps-last", "the last element is that of the run before", right, {}, always, State::fail, false, true},
+      {"keeps-last", "the last element is that of the run before", right, {}, always, never, false, true},
       {"repeats-first", "every element of the output is the first", writing(first_everywhere)},
       {"shifts-by-one", "every element of the output stands one place further on", writing(shifted_by_one)},
       {"runs-backwards", "the elements of the output stand in reverse", writing(backwards)},
@@ -253,39 +254,18 @@ const std::vector<Derivation>& derivations() {
        "integers are read as 8-bit ones",
        reading(integers_through<std::int8_t>),
        {i16, u16, i32, u32, i64, u64}},
-      {"rounds-data-to-f16", "data are rounded to f16", reading(floats_through<Float16>), {f32}, is_no_function},
-      {"rounds-data-to-f16",
-       "data are rounded to f16",
-       reading(floats_through<Float16>),
-       {f32},
-       is_function,
-       State::below},
+      {"rounds-data-to-f16", "data are rounded to f16", reading(floats_through<Float16>), {f32}, always, is_function},
       {"rounds-data-to-bf16",
        "data are rounded to bf16",
        reading(floats_through<BFloat16>),
        {f16, f32},
-       is_no_function},
-      {"rounds-data-to-bf16",
-       "data are rounded to bf16",
-       reading(floats_through<BFloat16>),
-       {f16, f32},
-       is_function,
-       State::below},
-      {"computes-f64-in-f32", "f64 is computed in f32", in_f32, {f64}, computes, State::below, true},
-      {"computes-f64-in-f32", "f64 is computed in f32", in_f32, {f64}, only_chooses},
-      {"flushes-subnormals",
-       "subnormal data are read as zeros",
-       reading(flushed),
-       {f16, bf16, f32, f64},
-       chooses,
-       State::below,
+       always,
+       is_function},
+      {"computes-f64-in-f32", "f64 is computed in f32", in_f32, {f64}, always, computes, true},
+      {"flushes-subnormals", "subnormal data are read as zeros", reading(flushed), floats, chooses_or_copies, chooses,
        true},
-      {"flushes-subnormals", "subnormal data are read as zeros", reading(flushed), {f16, bf16, f32, f64}, copies},
-      {"reads-infinity-as-number",
-       "infinities are read as large numbers",
-       reading(infinities_as_largest, Which::data),
-       {f16, bf16, f32, f64},
-       spreads_infinities},
+      {"reads-infinity-as-number", "infinities are read as large numbers", reading(infinities_as_largest, Which::data),
+       floats, spreads_infinities},
   };
   return all;
 }
@@ -393,30 +373,30 @@ bool is_nan(T value) {
 }
 
 std::vector<Way> relu_ways() {
-  return {{{"sequential", Level::L2, "one element after the other"},
-           mapping([](auto x) { return x < 0 ? decltype(x)(0) : x; })},
-          {{"positive-zeros", Level::L2, "every zero is +0"},
-           mapping([](auto x) { return x > 0 || is_nan(x) ? x : decltype(x)(0); })},
-          {{"in-double", Level::L2, "every float is computed in double"}, mapping([]<class T>(T x) {
-             if constexpr (std::is_integral_v<T>)
-               return std::max<T>(x, 0);
-             else
-               return T(std::fmax(static_cast<double>(x), 0.0) + (is_nan(x) ? static_cast<double>(x) : 0.0));
-           })},
-          {{"masks-bits", Level::L2, "the sign decides by a mask"}, mapping([]<class T>(T x) {
-             if constexpr (std::is_integral_v<T>)
-               return static_cast<T>(x & ~(x >> (8 * sizeof(T) - 1)));
-             else
-               return std::signbit(static_cast<double>(x)) && !is_nan(x) ? T(0.0) : x;
-           })},
-          {{"in-f32", Level::L2, "f16 and bf16 are computed in f32"}, mapping([]<class T>(T x) {
-             if constexpr (is_narrow<T>)
-               return T(static_cast<double>(std::max(static_cast<float>(static_cast<double>(x)), 0.0F)));
-             else
-               return x < 0 ? T(0) : x;
-           })},
-          {{"maximum-drops-nan", Level::L2, "a maximum that returns the other operand of NaN", "E12", "zero"},
-           mapping([](auto x) { return x > 0 ? x : decltype(x)(0); })}};
+  return {
+      way_of("sequential", "one element after the other", mapping([](auto x) { return x < 0 ? decltype(x)(0) : x; })),
+      way_of("positive-zeros", "every zero is +0",
+             mapping([](auto x) { return x > 0 || is_nan(x) ? x : decltype(x)(0); })),
+      {{"in-double", Level::L2, "every float is computed in double"}, mapping([]<class T>(T x) {
+         if constexpr (std::is_integral_v<T>)
+           return std::max<T>(x, 0);
+         else
+           return T(std::fmax(static_cast<double>(x), 0.0) + (is_nan(x) ? static_cast<double>(x) : 0.0));
+       })},
+      {{"masks-bits", Level::L2, "the sign decides by a mask"}, mapping([]<class T>(T x) {
+         if constexpr (std::is_integral_v<T>)
+           return static_cast<T>(x & ~(x >> (8 * sizeof(T) - 1)));
+         else
+           return std::signbit(static_cast<double>(x)) && !is_nan(x) ? T(0.0) : x;
+       })},
+      {{"in-f32", Level::L2, "f16 and bf16 are computed in f32"}, mapping([]<class T>(T x) {
+         if constexpr (is_narrow<T>)
+           return T(static_cast<double>(std::max(static_cast<float>(static_cast<double>(x)), 0.0F)));
+         else
+           return x < 0 ? T(0) : x;
+       })},
+      {{"maximum-drops-nan", Level::L2, "a maximum that returns the other operand of NaN", "E12", "zero"},
+       mapping([](auto x) { return x > 0 ? x : decltype(x)(0); })}};
 }
 
 std::vector<Way> in_sequence(Kernel kernel) {
@@ -503,8 +483,9 @@ std::vector<Bug> made_bugs(const Operator& op) {
     const Definition& newest = op.versions().back();
     if (is_no_bug(op, each.name)) continue;
     if (!each.applies(newest) || !shows(newest, each.types)) continue;
-    Mutant mutant{lower(op.name()) + "-" + each.name, op.name(), each.description, each.expected,
-                  each.is_named_arithmetic};
+    const bool is_weaker = each.is_weaker(newest);
+    Mutant mutant{lower(op.name()) + "-" + each.name, op.name(), each.description,
+                  is_weaker ? State::below : State::fail, is_weaker && each.is_named_arithmetic};
     mutant.types = each.types;
     if (each.is_stale) mutant.severity = Severity::state;
     bugs.push_back({std::move(mutant), each.kernel, each.is_stale});

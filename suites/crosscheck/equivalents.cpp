@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/crosscheck/equivalents.h"
 
-#include <array>
-
 namespace assay::crosscheck {
 namespace {
 

@@ -17,10 +17,6 @@ namespace {
 
 Int down(Int a, Int b) { return a / b - (a % b < 0 ? 1 : 0); }
 Int up(Int a, Int b) { return a / b + (a % b > 0 ? 1 : 0); }
-Int product(const Shape& extents) {
-  return std::accumulate(extents.begin(), extents.end(), Int{1}, std::multiplies<>());
-}
-std::size_t at(Int index) { return static_cast<std::size_t>(index); }
 
 Int integer(const Call& call, const char* name) { return call.definition().attribute(name) ? call.integer(name) : 0; }
 
@@ -269,6 +265,19 @@ Request request_of(const Call& call) {
   return request;
 }
 
+Int product_of(const Plan& plan, Int Side::*member) {
+  Int product = 1;
+  for (const Side& side : plan.sides) product *= side.*member;
+  return product;
+}
+
+Int transposed(const Plan& plan, Int tap) {
+  Int number = 0;
+  for (std::size_t axis = plan.sides.size(); axis-- > 0; tap /= plan.sides[axis].kernel)
+    number = number * plan.sides[axis].kernel + tap % plan.sides[axis].kernel;
+  return number;
+}
+
 Plan resolve(const Request& request) {
   Plan plan{.pools = request.pools, .ceil = request.ceil, .counts_padding = request.counts_padding};
   plan.batch = request.x[0];
@@ -336,11 +345,6 @@ std::vector<Row> rows_of(const Plan& plan, const Place& place) {
 }
 
 Gathered gather(const Plan& plan, const Place& place, const std::vector<Row>& rows) {
-  Shape kernel, in;
-  for (const Side& side : plan.sides) {
-    kernel.push_back(side.kernel);
-    in.push_back(side.in);
-  }
   // Offsets (cell, tap) of the taps inside, over the product of the axes.
   std::vector<Gathered::Term> spots{{0, 0}};
   Int divisor = 1;
@@ -349,13 +353,13 @@ Gathered gather(const Plan& plan, const Place& place, const std::vector<Row>& ro
     for (const Gathered::Term& spot : spots)
       for (const Point& p : rows[axis])
         if (p.where == Point::Where::inside)
-          longer.push_back({spot.x * in[axis] + p.cell, spot.w * kernel[axis] + p.tap});
+          longer.push_back({spot.x * plan.sides[axis].in + p.cell, spot.w * plan.sides[axis].kernel + p.tap});
     spots = std::move(longer);
     divisor *= std::count_if(rows[axis].begin(), rows[axis].end(), [&](const Point& p) {
       return p.where == Point::Where::inside || (plan.counts_padding && p.where == Point::Where::padding);
     });
   }
-  const Int cells = product(in), taps = product(kernel);
+  const Int cells = product_of(plan, &Side::in), taps = product_of(plan, &Side::kernel);
   const Int first = plan.pools ? place.m : place.m / (plan.maps / plan.group) * plan.depth;
   Gathered gathered{.bias = place.m, .divisor = divisor};
   for (Int c = 0; c < plan.depth; ++c)

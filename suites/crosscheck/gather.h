@@ -7,7 +7,6 @@
 #include "reference/operator.h"
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +40,12 @@ struct Plan {
   Shape output() const;
 };
 Plan resolve(const Request& request);
+// Over all axes: of their kernels, the taps of a window; of what goes in, the cells of a channel.
+Int product_of(const Plan& plan, Int Side::*member);
+// The number of a tap in a kernel whose axes stand in the other order: k1 x k0 instead of k0 x k1.
+Int transposed(const Plan& plan, Int tap);
+
+inline std::size_t at(Int index) { return static_cast<std::size_t>(index); }
 
 // Which output is being computed.
 struct Place {

@@ -5,9 +5,7 @@
 #include "suites/crosscheck/gather.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <map>
 #include <memory>
 
 namespace assay::crosscheck {
@@ -28,6 +26,15 @@ struct Entry {
   enum class Sort { bug, named_arithmetic, stale } sort = Sort::bug;
 };
 
+Entry bug(std::string name, std::string description, GatherDeviation deviation, State expected = State::fail) {
+  return {std::move(name), std::move(description), std::move(deviation), expected};
+}
+// Weaker arithmetic that the widest admissible interval names.
+Entry named(std::string name, std::string description, Manner manner, State expected = State::below) {
+  return {
+      std::move(name), std::move(description), {.manner = std::move(manner)}, expected, Entry::Sort::named_arithmetic};
+}
+
 bool is_last_column(const Plan& plan, const Place& place) { return place.window.back() == plan.sides.back().out - 1; }
 
 bool is_last_window(const Plan& plan, const Place& place) {
@@ -46,11 +53,7 @@ bool overhangs(const Rows& rows) {
   });
 }
 
-Int all_taps(const Plan& plan) {
-  Int taps = 1;
-  for (const Side& side : plan.sides) taps *= side.kernel;
-  return taps;
-}
+Int all_taps(const Plan& plan) { return product_of(plan, &Side::kernel); }
 
 // How many taps of the window, over the product of the axes, are of a kind that counts.
 template <class F>
@@ -157,11 +160,7 @@ void flip_kernel(const Plan& plan, const Place&, Rows& rows) {
 }
 
 Int weights_per_map(const Plan& plan) { return plan.depth * all_taps(plan); }
-Int cells_per_channel(const Plan& plan) {
-  Int cells = 1;
-  for (const Side& side : plan.sides) cells *= side.in;
-  return cells;
-}
+Int cells_per_channel(const Plan& plan) { return product_of(plan, &Side::in); }
 
 void read_first_group(const Plan& plan, const Place& place, const Rows&, Gathered& gathered) {
   const Int group = place.m / (plan.maps / plan.group);
@@ -184,19 +183,9 @@ void drop_last_channel(const Plan& plan, const Place&, const Rows&, Gathered& ga
   if (depth > 1) gathered.terms.resize(gathered.terms.size() / depth * (depth - 1));
 }
 
-// The kernel read with its axes in the other order: k1 x k0 instead of k0 x k1.
 void transpose_weights(const Plan& plan, const Place&, const Rows&, Gathered& gathered) {
   const Int taps = all_taps(plan);
-  for (Gathered::Term& term : gathered.terms) {
-    Int rest = term.w % taps, flat = 0;
-    Shape position(plan.sides.size());
-    for (std::size_t axis = plan.sides.size(); axis-- > 0;) {
-      position[axis] = rest % plan.sides[axis].kernel;
-      rest /= plan.sides[axis].kernel;
-    }
-    for (std::size_t axis = plan.sides.size(); axis-- > 0;) flat = flat * plan.sides[axis].kernel + position[axis];
-    term.w += flat - term.w % taps;
-  }
+  for (Gathered::Term& term : gathered.terms) term.w += transposed(plan, term.w % taps) - term.w % taps;
 }
 
 // W read as (C/G) x M instead of M x (C/G).
@@ -248,6 +237,10 @@ double without_subnormals(DType dtype, double value) {
   return std::abs(value) < normal ? 0 : value;
 }
 
+GatherDeviation takes_bias(int times) {
+  return {.terms = [times](const Plan&, const Place&, const Rows&, Gathered& g) { g.bias_times = times; }};
+}
+
 GatherDeviation divides_by(std::function<Int(const Plan&, const Place&, const Rows&, Int)> divisor) {
   return {.terms = [divisor = std::move(divisor)](const Plan& plan, const Place& place, const Rows& rows, Gathered& g) {
     g.divisor = divisor(plan, place, rows, g.divisor);
@@ -271,169 +264,117 @@ Int covered_cells(const Plan& plan, const Place&, const Rows& rows, Int) {
 // The bugs any sliding window can have.
 std::vector<Entry> window_bugs() {
   return {
-      {"swaps-pads", "the begin and end padding change places", {.plan = swap_pads}},
-      {"mirrors-begin-pad", "the end padding is taken to equal the begin padding", {.request = mirror_begin}},
-      {"interleaves-pads", "pads read as begin, end per axis", {.request = interleave_pads}},
-      {"takes-lower-for-upper", "SAME_LOWER puts the odd cell at the end", {.request = take_lower_for_upper}},
-      {"takes-valid-for-same", "SAME_* does not pad", {.request = take_valid_for_same}},
-      {"pads-same-undilated",
-       "SAME_* pads for the undilated kernel",
-       {.plan = [](const Request& r, Plan& p) { pad_same_again(r, p, &Side::kernel, true); }}},
-      {"pads-same-below-zero",
-       "SAME_* with a kernel shorter than the stride cuts cells off the beginning",
-       {.plan = [](const Request& r, Plan& p) { pad_same_again(r, p, nullptr, false); }}},
-      {"counts-ceil-for-floor",
-       "one window too many where the stride does not divide",
-       {.plan =
-            [](const Request& r, Plan& p) {
-              if (!r.is_same() && !r.ceil) count_all_windows(p);
-            }}},
-      {"swaps-strides", "strides in the other order of axes", {.request = swap_strides}},
-      {"swaps-dilations", "dilations in the other order of axes", {.request = swap_dilations}},
-      {"ignores-dilations",
-       "taps are adjacent, whatever dilations says",
-       {.request = [](Request& r) { std::fill(r.dilations.begin(), r.dilations.end(), 1); }}},
-      {"dilates-last-column", "dilation off by one in the last column", {.rows = dilate_last_column}},
-      {"drops-border-tap", "the last column of taps is missing in the last column", {.terms = drop_border_tap}},
-      {"drops-last-tap", "the last term of every output is missing", {.terms = drop_last_tap}},
-      {"shifts-last-window", "the last output reads a window one cell off", {.rows = shift_last_window}},
-      {"stops-after-first-batch", "only the first item of the batch is computed", {.terms = stop_after_first_batch}},
-      {"stops-before-tail",
-       "a row's outputs past the last multiple of four are not computed",
-       {.terms = stop_before_tail}},
+      bug("swaps-pads", "the begin and end padding change places", {.plan = swap_pads}),
+      bug("mirrors-begin-pad", "the end padding is taken to equal the begin padding", {.request = mirror_begin}),
+      bug("interleaves-pads", "pads read as begin, end per axis", {.request = interleave_pads}),
+      bug("takes-lower-for-upper", "SAME_LOWER puts the odd cell at the end", {.request = take_lower_for_upper}),
+      bug("takes-valid-for-same", "SAME_* does not pad", {.request = take_valid_for_same}),
+      bug("pads-same-undilated", "SAME_* pads for the undilated kernel",
+          {.plan = [](const Request& r, Plan& p) { pad_same_again(r, p, &Side::kernel, true); }}),
+      bug("pads-same-below-zero", "SAME_* with a kernel shorter than the stride cuts cells off the beginning",
+          {.plan = [](const Request& r, Plan& p) { pad_same_again(r, p, nullptr, false); }}),
+      bug("counts-ceil-for-floor", "one window too many where the stride does not divide",
+          {.plan =
+               [](const Request& r, Plan& p) {
+                 if (!r.is_same() && !r.ceil) count_all_windows(p);
+               }}),
+      bug("swaps-strides", "strides in the other order of axes", {.request = swap_strides}),
+      bug("swaps-dilations", "dilations in the other order of axes", {.request = swap_dilations}),
+      bug("ignores-dilations", "taps are adjacent, whatever dilations says",
+          {.request = [](Request& r) { std::fill(r.dilations.begin(), r.dilations.end(), 1); }}),
+      bug("dilates-last-column", "dilation off by one in the last column", {.rows = dilate_last_column}),
+      bug("drops-border-tap", "the last column of taps is missing in the last column", {.terms = drop_border_tap}),
+      bug("drops-last-tap", "the last term of every output is missing", {.terms = drop_last_tap}),
+      bug("shifts-last-window", "the last output reads a window one cell off", {.rows = shift_last_window}),
+      bug("stops-after-first-batch", "only the first item of the batch is computed", {.terms = stop_after_first_batch}),
+      bug("stops-before-tail", "a row's outputs past the last multiple of four are not computed",
+          {.terms = stop_before_tail}),
       {"keeps-last-output",
        "the last element is left from the previous run in the session",
        {},
        State::fail,
        Entry::Sort::stale},
-      {"reads-bf16-as-f16", "bfloat16 bits taken for float16", {.manner = {.operand = as_f16}}},
-      {"drops-nan", "NaN is taken for a mark of padding", {.manner = {.skips_nan = true}}},
-      {"truncates-output",
-       "float16 and bfloat16 outputs are cut off, not rounded",
-       {.manner = {.store = Store::truncated}},
-       State::below,
-       Entry::Sort::named_arithmetic},
-      {"flushes-outputs",
-       "subnormal outputs become zero",
-       {.manner = {.store = Store::flushed}},
-       State::below,
-       Entry::Sort::named_arithmetic},
-      {"flushes-inputs",
-       "subnormal inputs are read as zero",
-       {.manner = {.operand = without_subnormals}},
-       State::below,
-       Entry::Sort::named_arithmetic},
-      {"accumulates-in-f16",
-       "every sum in float16, whatever the type",
-       {.manner = {.width = Width::f16}},
-       State::below},
-      {"rounds-twice",
-       "an exact float16 or bfloat16 result is rounded to float32 first",
-       {.manner = {.width = Width::wide, .store = Store::twice}},
-       State::pass,
-       Entry::Sort::named_arithmetic},
-  };
+      bug("reads-bf16-as-f16", "bfloat16 bits taken for float16", {.manner = {.operand = as_f16}}),
+      bug("drops-nan", "NaN is taken for a mark of padding", {.manner = {.skips_nan = true}}),
+      named("truncates-output", "float16 and bfloat16 outputs are cut off, not rounded", {.store = Store::truncated}),
+      named("flushes-outputs", "subnormal outputs become zero", {.store = Store::flushed}),
+      named("flushes-inputs", "subnormal inputs are read as zero", {.operand = without_subnormals}),
+      bug("accumulates-in-f16", "every sum in float16, whatever the type", {.manner = {.width = Width::f16}},
+          State::below),
+      named("rounds-twice", "an exact float16 or bfloat16 result is rounded to float32 first",
+            {.width = Width::wide, .store = Store::twice}, State::pass)};
 }
 
 std::vector<Entry> conv_bugs() {
-  return {
-      {"clamps-to-edge", "padding repeats the edge", {.rows = clamp_to_edge}},
-      {"flips-kernel", "a true convolution instead of a correlation", {.rows = flip_kernel}},
-      {"drops-bias-last-map",
-       "no bias in the last map",
-       {.terms = [](const Plan& p, const Place& o, const Rows&,
-                    Gathered& g) { g.bias_times = o.m == p.maps - 1 ? 0 : 1; }}},
-      {"drops-bias",
-       "no bias at all",
-       {.terms = [](const Plan&, const Place&, const Rows&, Gathered& g) { g.bias_times = 0; }}},
-      {"adds-bias-twice",
-       "the bias counts twice",
-       {.terms = [](const Plan&, const Place&, const Rows&, Gathered& g) { g.bias_times = 2; }}},
-      {"shares-first-bias",
-       "every map takes B[0]",
-       {.terms = [](const Plan&, const Place&, const Rows&, Gathered& g) { g.bias = 0; }}},
-      {"reads-first-group", "the last group reads the channels of the first", {.terms = read_first_group}},
-      {"interleaves-groups",
-       "map m reads group m mod G; depthwise with a channel multiplier goes wrong",
-       {.terms = interleave_groups}},
-      {"weighs-as-first-group", "every group uses the weights of the first", {.terms = weigh_as_first_group}},
-      {"drops-last-channel", "the last input channel of a group is not added", {.terms = drop_last_channel}},
-      {"transposes-kernel", "the spatial axes of W in the other order", {.terms = transpose_weights}},
-      {"swaps-weight-channels", "W read as (C/G) x M", {.terms = swap_weight_channels}},
-      {"rounds-before-bias",
-       "the sum is rounded to the element type before the bias is added",
-       {.manner = {.rounds_before_bias = true}},
-       State::below,
-       Entry::Sort::named_arithmetic},
-      {"saturates", "an overflow gives the largest finite value", {.manner = {.store = Store::saturated}}},
-      {"shortens-to-tf32",
-       "float operands rounded to 11 bits",
-       {.manner = {.operand = as_tf32}},
-       State::below,
-       Entry::Sort::named_arithmetic},
-      {"shortens-to-bf16",
-       "float operands rounded to 8 bits",
-       {.manner = {.operand = as_bf16}},
-       State::below,
-       Entry::Sort::named_arithmetic},
-      {"shortens-to-f16",
-       "float operands stored as float16, its range included",
-       {.manner = {.operand = through_f16}},
-       State::below},
-  };
+  return {bug("clamps-to-edge", "padding repeats the edge", {.rows = clamp_to_edge}),
+          bug("flips-kernel", "a true convolution instead of a correlation", {.rows = flip_kernel}),
+          bug("drops-bias-last-map", "no bias in the last map",
+              {.terms = [](const Plan& p, const Place& o, const Rows&,
+                           Gathered& g) { g.bias_times = o.m == p.maps - 1 ? 0 : 1; }}),
+          bug("drops-bias", "no bias at all", takes_bias(0)),
+          bug("adds-bias-twice", "the bias counts twice", takes_bias(2)),
+          bug("shares-first-bias", "every map takes B[0]",
+              {.terms = [](const Plan&, const Place&, const Rows&, Gathered& g) { g.bias = 0; }}),
+          bug("reads-first-group", "the last group reads the channels of the first", {.terms = read_first_group}),
+          bug("interleaves-groups", "map m reads group m mod G; depthwise with a channel multiplier goes wrong",
+              {.terms = interleave_groups}),
+          bug("weighs-as-first-group", "every group uses the weights of the first", {.terms = weigh_as_first_group}),
+          bug("drops-last-channel", "the last input channel of a group is not added", {.terms = drop_last_channel}),
+          bug("transposes-kernel", "the spatial axes of W in the other order", {.terms = transpose_weights}),
+          bug("swaps-weight-channels", "W read as (C/G) x M", {.terms = swap_weight_channels}),
+          named("rounds-before-bias", "the sum is rounded to the element type before the bias is added",
+                {.rounds_before_bias = true}),
+          bug("saturates", "an overflow gives the largest finite value", {.manner = {.store = Store::saturated}}),
+          named("shortens-to-tf32", "float operands rounded to 11 bits", {.operand = as_tf32}),
+          named("shortens-to-bf16", "float operands rounded to 8 bits", {.operand = as_bf16}),
+          bug("shortens-to-f16", "float operands stored as float16, its range included",
+              {.manner = {.operand = through_f16}}, State::below)};
 }
 
 std::vector<Entry> pool_bugs() {
-  return {
-      {"adds-clamped-edge", "padding repeats the edge, the divisor is right", {.terms = clamp_sum_to_edge}},
-      {"ignores-ceil", "ceil_mode=1 counts windows as floor", {.request = [](Request& r) { r.ceil = false; }}},
-      {"keeps-trailing-window",
-       "ceil_mode=1 keeps a window that starts in the end padding",
-       {.plan =
-            [](const Request& r, Plan& p) {
-              if (r.ceil && !r.is_same()) count_all_windows(p);
-            }},
-       State::contested},
-      {"counts-valid-by-text",
-       "VALID with ceil_mode=1 counts windows as floor",
-       {.request = [](Request& r) { r.ceil = r.ceil && r.auto_pad != "VALID"; }},
-       State::contested},
-      {"never-counts-padding",
-       "count_include_pad=1 has no effect",
-       {.request = [](Request& r) { r.counts_padding = false; }}},
-      {"always-counts-padding",
-       "count_include_pad=0 has no effect",
-       {.request = [](Request& r) { r.counts_padding = true; }}},
-      {"counts-padding-at-corner", "the first window counts its padding",
-       divides_by(
-           [](const Plan&, const Place& o, const Rows& rows, Int n) { return is_corner(o) ? with_padding(rows) : n; })},
-      {"ignores-padding-at-corner", "count_include_pad=1 is forgotten in the first window",
-       divides_by([](const Plan&, const Place& o, const Rows& rows, Int n) {
-         return is_corner(o) ? counted(rows, [](Where w) { return w == Where::inside; }) : n;
-       })},
-      {"counts-overhang", "count_include_pad=1 counts what ceil_mode adds past the padding",
-       divides_by([](const Plan& p, const Place&, const Rows&, Int n) { return p.counts_padding ? all_taps(p) : n; })},
-      {"divides-by-kernel", "every window divides by the whole kernel",
-       divides_by([](const Plan& p, const Place&, const Rows&, Int) { return all_taps(p); })},
-      {"divides-tail-by-kernel", "a window that ceil_mode lets overhang divides by the whole kernel",
-       divides_by(
-           [](const Plan& p, const Place&, const Rows& rows, Int n) { return overhangs(rows) ? all_taps(p) : n; })},
-      {"divides-last-off-by-one", "the last window divides by one too many",
-       divides_by([](const Plan& p, const Place& o, const Rows&, Int n) { return is_last_window(p, o) ? n + 1 : n; })},
-      {"divides-by-covered-cells", "a dilated window divides by the cells it spans, not by its taps",
-       divides_by(covered_cells)},
-      {"forgets-same-padding",
-       "count_include_pad=1 does not count what SAME_* pads",
-       {.plan = [](const Request& r, Plan& p) { p.counts_padding = p.counts_padding && !r.is_same(); }}},
-      {"swaps-kernel-axes",
-       "kernel_shape in the other order of axes",
-       {.request = [](Request& r) { std::reverse(r.kernel.begin(), r.kernel.end()); }}},
-      {"pools-previous-channel", "the last channel averages its neighbour", {.terms = pool_previous_channel}},
-      {"shortens-reciprocal",
-       "1/N is stored as float16",
-       {.manner = {.division = Division::f16_reciprocal}},
-       State::below},
-  };
+  return {bug("adds-clamped-edge", "padding repeats the edge, the divisor is right", {.terms = clamp_sum_to_edge}),
+          bug("ignores-ceil", "ceil_mode=1 counts windows as floor", {.request = [](Request& r) { r.ceil = false; }}),
+          bug("keeps-trailing-window", "ceil_mode=1 keeps a window that starts in the end padding",
+              {.plan =
+                   [](const Request& r, Plan& p) {
+                     if (r.ceil && !r.is_same()) count_all_windows(p);
+                   }},
+              State::contested),
+          bug("counts-valid-by-text", "VALID with ceil_mode=1 counts windows as floor",
+              {.request = [](Request& r) { r.ceil = r.ceil && r.auto_pad != "VALID"; }}, State::contested),
+          bug("never-counts-padding", "count_include_pad=1 has no effect",
+              {.request = [](Request& r) { r.counts_padding = false; }}),
+          bug("always-counts-padding", "count_include_pad=0 has no effect",
+              {.request = [](Request& r) { r.counts_padding = true; }}),
+          bug("counts-padding-at-corner", "the first window counts its padding",
+              divides_by([](const Plan&, const Place& o, const Rows& rows, Int n) {
+                return is_corner(o) ? with_padding(rows) : n;
+              })),
+          bug("ignores-padding-at-corner", "count_include_pad=1 is forgotten in the first window",
+              divides_by([](const Plan&, const Place& o, const Rows& rows, Int n) {
+                return is_corner(o) ? counted(rows, [](Where w) { return w == Where::inside; }) : n;
+              })),
+          bug("counts-overhang", "count_include_pad=1 counts what ceil_mode adds past the padding",
+              divides_by(
+                  [](const Plan& p, const Place&, const Rows&, Int n) { return p.counts_padding ? all_taps(p) : n; })),
+          bug("divides-by-kernel", "every window divides by the whole kernel",
+              divides_by([](const Plan& p, const Place&, const Rows&, Int) { return all_taps(p); })),
+          bug("divides-tail-by-kernel", "a window that ceil_mode lets overhang divides by the whole kernel",
+              divides_by([](const Plan& p, const Place&, const Rows& rows, Int n) {
+                return overhangs(rows) ? all_taps(p) : n;
+              })),
+          bug("divides-last-off-by-one", "the last window divides by one too many",
+              divides_by(
+                  [](const Plan& p, const Place& o, const Rows&, Int n) { return is_last_window(p, o) ? n + 1 : n; })),
+          bug("divides-by-covered-cells", "a dilated window divides by the cells it spans, not by its taps",
+              divides_by(covered_cells)),
+          bug("forgets-same-padding", "count_include_pad=1 does not count what SAME_* pads",
+              {.plan = [](const Request& r, Plan& p) { p.counts_padding = p.counts_padding && !r.is_same(); }}),
+          bug("swaps-kernel-axes", "kernel_shape in the other order of axes",
+              {.request = [](Request& r) { std::reverse(r.kernel.begin(), r.kernel.end()); }}),
+          bug("pools-previous-channel", "the last channel averages its neighbour", {.terms = pool_previous_channel}),
+          bug("shortens-reciprocal", "1/N is stored as float16", {.manner = {.division = Division::f16_reciprocal}},
+              State::below)};
 }
 
 struct Planted {

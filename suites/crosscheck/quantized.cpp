@@ -17,8 +17,6 @@
 namespace assay::crosscheck {
 namespace {
 
-std::size_t at(Int index) { return static_cast<std::size_t>(index); }
-
 enum class Operand { x, x_zero, w, w_zero, y_zero, bias };
 
 // Every operand, as numbers.
@@ -114,12 +112,6 @@ std::vector<Int> taps_in_padding(const Plan& plan, const std::vector<Row>& rows)
   return outside;
 }
 
-Int taps_per_channel(const Plan& plan) {
-  Int taps = 1;
-  for (const Side& side : plan.sides) taps *= side.kernel;
-  return taps;
-}
-
 Making making(const Plan& plan, const Place& place, const Stored& stored, const std::vector<Row>& rows,
               const Gathered& gathered) {
   Making out{.plan = plan, .place = place, .stored = stored};
@@ -130,7 +122,7 @@ Making making(const Plan& plan, const Place& place, const Stored& stored, const 
   out.x_scale = stored.x_scale[0];
   out.w_scale = of_map(stored.w_scale, place.m);
   out.y_scale = stored.y_scale[0];
-  const Int taps = taps_per_channel(plan);
+  const Int taps = product_of(plan, &Side::kernel);
   for (const Gathered::Term& term : gathered.terms)
     out.taps.push_back({stored.x[at(term.x)], stored.w[at(term.w)], term.w / taps % plan.depth});
   for (const Int tap : taps_in_padding(plan, rows))
@@ -147,14 +139,15 @@ Int exact_sum(const Making& m) {
   return sum;
 }
 
-// The zero points set aside: sum xw - x_zero sum w - w_zero sum x + n x_zero w_zero.
-Int sum_then_correction(const Making& m) {
+// The zero points set aside: sum xw - x_zero sum w - w_zero sum x + n x_zero w_zero, where n counts taps in padding.
+Int sum_then_correction(const Making& m, bool sums_padding) {
   Int xw = 0, x = 0, w = 0;
-  for (const Tap& tap : m.taps) {
-    xw += tap.x * tap.w;
-    x += tap.x;
-    w += tap.w;
-  }
+  for (const Tap& tap : m.taps)
+    if (sums_padding || !tap.is_padding) {
+      xw += tap.x * tap.w;
+      x += tap.x;
+      w += tap.w;
+    }
   return m.bias + xw - m.x_zero * w - m.w_zero * x + static_cast<Int>(m.taps.size()) * m.x_zero * m.w_zero;
 }
 
@@ -259,7 +252,7 @@ Int saturated_sum(const Making& m) {
 // -- planted bugs
 
 // Bugs of geometry that Conv shares.
-constexpr std::string_view borrowed[] = {
+constexpr const char* borrowed[] = {
     "swaps-pads",        "interleaves-pads",    "takes-lower-for-upper", "pads-same-undilated",
     "swaps-dilations",   "ignores-dilations",   "drops-last-tap",        "flips-kernel",
     "drops-bias",        "drops-bias-last-map", "adds-bias-twice",       "shares-first-bias",
@@ -271,18 +264,6 @@ bool is_last_map(const Making& m) { return m.place.m == m.plan.maps - 1; }
 void pad_with(Making& m, Int value) {
   for (Tap& tap : m.taps)
     if (tap.is_padding) tap.x = value;
-}
-
-// The correction sum counts the taps in padding, whose products are left out.
-Int sum_with_full_correction(const Making& m) {
-  Int xw = 0, x = 0, w = 0;
-  for (const Tap& tap : m.taps)
-    if (!tap.is_padding) {
-      xw += tap.x * tap.w;
-      x += tap.x;
-      w += tap.w;
-    }
-  return m.bias + xw - m.x_zero * w - m.w_zero * x + static_cast<Int>(m.taps.size()) * m.x_zero * m.w_zero;
 }
 
 // vpmaddubsw: u8 times i8 in pairs, each pair saturated to 16 bits; x is moved to u8 and w to i8 for it, and the zero
@@ -340,104 +321,80 @@ std::function<Int(const Making&, double)> rounds_by(double (*round)(double)) {
   return [round](const Making& m, double value) { return whole(round(value)) + m.y_zero; };
 }
 
-struct Entry {
-  std::string name, description;
-  Slip slip;
-  oracles::State expected = oracles::State::fail;
-  bool is_named_arithmetic = false;
-};
-
-std::vector<Entry> operand_bugs() {
-  return {
-      {"pads-with-zero", "a tap in padding reads 0, not x_zero_point", {.change = [](Making& m) { pad_with(m, 0); }}},
-      {"pads-with-y-zero", "a tap in padding reads y_zero_point", {.change = [](Making& m) { pad_with(m, m.y_zero); }}},
-      {"ignores-x-zero",
-       "x_zero_point has no effect",
-       {.change =
-            [](Making& m) {
-              pad_with(m, 0);
-              m.x_zero = 0;
-            }}},
-      {"ignores-w-zero", "w_zero_point has no effect", {.change = [](Making& m) { m.w_zero = 0; }}},
-      {"ignores-w-zero-last-map",
-       "w_zero_point has no effect in the last map",
-       {.change = [](Making& m) { m.w_zero = is_last_map(m) ? 0 : m.w_zero; }}},
-      {"shares-first-w-zero",
-       "every map takes w_zero_point[0]",
-       {.change = [](Making& m) { m.w_zero = m.stored.w_zero[0]; }}},
-      {"ignores-y-zero", "y_zero_point has no effect", {.change = [](Making& m) { m.y_zero = 0; }}},
-      {"adds-y-zero-twice", "y_zero_point counts twice", {.change = [](Making& m) { m.y_zero *= 2; }}},
-      {"shares-first-scale",
-       "every map takes w_scale[0]",
-       {.change = [](Making& m) { m.w_scale = m.stored.w_scale[0]; }}},
-      {"scales-by-channel", "w_scale runs along the input channels", {.scaled = scaled_by_channel}},
-      {"ignores-y-scale", "y_scale has no effect", {.change = [](Making& m) { m.y_scale = 1; }}},
-      {"inverts-y-scale", "times y_scale", {.change = [](Making& m) { m.y_scale = 1 / m.y_scale; }}},
-      {"shortens-scales",
-       "scales are stored as float16",
-       {.change =
-            [](Making& m) {
-              for (float* scale : {&m.x_scale, &m.w_scale, &m.y_scale}) *scale = as_f16(*scale);
-            }}},
-      {"reads-x-as-i8", "uint8 x and its zero point taken for int8", {.read = u8_as_i8(Operand::x, Operand::x_zero)}},
-      {"reads-w-as-i8", "uint8 w and its zero point taken for int8", {.read = u8_as_i8(Operand::w, Operand::w_zero)}},
-      {"reads-w-zero-as-i8",
-       "a uint8 w_zero_point taken for int8",
-       {.read = u8_as_i8(Operand::w_zero, Operand::w_zero)}},
-      {"reads-y-zero-as-i8",
-       "a uint8 y_zero_point taken for int8",
-       {.read = u8_as_i8(Operand::y_zero, Operand::y_zero)}},
-      {"scales-bias",
-       "the bias is added after scaling, as if it were in units of y",
-       {.sum = [](const Making& m) { return exact_sum(m) - m.bias; },
-        .scaled = [](const Making& m, Int sum) { return in_turn(m, sum) + static_cast<double>(m.bias); }}},
-  };
+Bug bug(const std::string& name, std::string description, Slip slip, oracles::State expected = oracles::State::fail,
+        bool is_named_arithmetic = false) {
+  return {{"qlinear-" + name, "QLinearConv", std::move(description), expected, is_named_arithmetic},
+          quantized(std::move(slip))};
 }
 
-std::vector<Entry> arithmetic_bugs() {
+std::vector<Bug> operand_bugs() {
+  return {bug("pads-with-zero", "a tap in padding reads 0, not x_zero_point",
+              {.change = [](Making& m) { pad_with(m, 0); }}),
+          bug("pads-with-y-zero", "a tap in padding reads y_zero_point",
+              {.change = [](Making& m) { pad_with(m, m.y_zero); }}),
+          bug("ignores-x-zero", "x_zero_point has no effect",
+              {.change =
+                   [](Making& m) {
+                     pad_with(m, 0);
+                     m.x_zero = 0;
+                   }}),
+          bug("ignores-w-zero", "w_zero_point has no effect", {.change = [](Making& m) { m.w_zero = 0; }}),
+          bug("ignores-w-zero-last-map", "w_zero_point has no effect in the last map",
+              {.change = [](Making& m) { m.w_zero = is_last_map(m) ? 0 : m.w_zero; }}),
+          bug("shares-first-w-zero", "every map takes w_zero_point[0]",
+              {.change = [](Making& m) { m.w_zero = m.stored.w_zero[0]; }}),
+          bug("ignores-y-zero", "y_zero_point has no effect", {.change = [](Making& m) { m.y_zero = 0; }}),
+          bug("adds-y-zero-twice", "y_zero_point counts twice", {.change = [](Making& m) { m.y_zero *= 2; }}),
+          bug("shares-first-scale", "every map takes w_scale[0]",
+              {.change = [](Making& m) { m.w_scale = m.stored.w_scale[0]; }}),
+          bug("scales-by-channel", "w_scale runs along the input channels", {.scaled = scaled_by_channel}),
+          bug("ignores-y-scale", "y_scale has no effect", {.change = [](Making& m) { m.y_scale = 1; }}),
+          bug("inverts-y-scale", "times y_scale", {.change = [](Making& m) { m.y_scale = 1 / m.y_scale; }}),
+          bug("shortens-scales", "scales are stored as float16",
+              {.change =
+                   [](Making& m) {
+                     for (float* scale : {&m.x_scale, &m.w_scale, &m.y_scale}) *scale = as_f16(*scale);
+                   }}),
+          bug("reads-x-as-i8", "uint8 x and its zero point taken for int8",
+              {.read = u8_as_i8(Operand::x, Operand::x_zero)}),
+          bug("reads-w-as-i8", "uint8 w and its zero point taken for int8",
+              {.read = u8_as_i8(Operand::w, Operand::w_zero)}),
+          bug("reads-w-zero-as-i8", "a uint8 w_zero_point taken for int8",
+              {.read = u8_as_i8(Operand::w_zero, Operand::w_zero)}),
+          bug("reads-y-zero-as-i8", "a uint8 y_zero_point taken for int8",
+              {.read = u8_as_i8(Operand::y_zero, Operand::y_zero)}),
+          bug("scales-bias", "the bias is added after scaling, as if it were in units of y",
+              {.sum = [](const Making& m) { return exact_sum(m) - m.bias; },
+               .scaled = [](const Making& m, Int sum) { return in_turn(m, sum) + static_cast<double>(m.bias); }})};
+}
+
+std::vector<Bug> arithmetic_bugs() {
   using oracles::State;
   return {
-      {"corrects-with-full-kernel",
-       "the correction by both zero points counts taps that fall outside",
-       {.sum = sum_with_full_correction}},
-      {"saturates-int16-pairs", "pairs of products saturate at 16 bits", {.sum = sum_of_saturated_pairs}},
-      {"wraps-differences", "x - x_zero_point is kept in 8 bits", {.sum = sum_of_wrapped_differences}},
-      {"sums-in-int16", "the accumulator has 16 bits", {.sum = [](const Making& m) -> Int {
-         return static_cast<std::int16_t>(exact_sum(m));
-       }}},
-      {"wraps-output",
-       "the output wraps around where it should saturate",
-       {.stored = [](DType, Int value) { return value; }}},
-      {"saturates-other-sign",
-       "the output saturates at the ends of the other 8-bit type",
-       {.stored = [](DType d, Int value) { return saturated(d == DType::u8 ? DType::i8 : DType::u8, value); }}},
-      {"saturates-one-early",
-       "the largest output is one less than it should be",
-       {.stored = [](DType d, Int value) { return std::min(saturated(d, value), range_of(d).high - 1); }}},
-      {"clamps-before-zero-point", "clamped, then the zero point is added", {.rounded = clamped_before_zero_point}},
-      {"truncates", "rounds towards zero", {.rounded = rounds_by(std::trunc)}},
-      {"floors", "rounds down", {.rounded = rounds_by(std::floor)}},
-      {"rounds-half-away", "ties go away from zero", {.rounded = rounds_by(std::round)}, State::below, true},
-      {"shortens-multiplier",
-       "sx*sw/sy is kept in 15 bits",
-       {.scaled = [](const Making& m, Int a) { return scaled_in_bits(m, a, 15); }},
-       State::below},
-      {"fixes-multiplier",
-       "sx*sw/sy is kept in 31 bits, ties go away from zero",
-       {.scaled = [](const Making& m, Int a) { return scaled_in_bits(m, a, 31); }, .rounded = rounds_by(std::round)},
-       State::below,
-       true},
-      {"adds-then-rounds", "the zero point is added before rounding", {.rounded = add_then_round}, State::contested},
-      {"wraps-sum", "the accumulator wraps around at 32 bits", {.sum = wrapped_sum}, State::contested},
-      {"saturates-sum", "the accumulator saturates at 32 bits", {.sum = saturated_sum}, State::contested},
-  };
-}
-
-void plant(std::vector<Bug>& all, std::vector<Entry> entries) {
-  for (Entry& entry : entries)
-    all.push_back(
-        {{"qlinear-" + entry.name, "QLinearConv", entry.description, entry.expected, entry.is_named_arithmetic},
-         quantized(std::move(entry.slip))});
+      bug("corrects-with-full-kernel", "the correction by both zero points counts taps that fall outside",
+          {.sum = [](const Making& m) { return sum_then_correction(m, false); }}),
+      bug("saturates-int16-pairs", "pairs of products saturate at 16 bits", {.sum = sum_of_saturated_pairs}),
+      bug("wraps-differences", "x - x_zero_point is kept in 8 bits", {.sum = sum_of_wrapped_differences}),
+      bug("sums-in-int16", "the accumulator has 16 bits",
+          {.sum = [](const Making& m) -> Int { return static_cast<std::int16_t>(exact_sum(m)); }}),
+      bug("wraps-output", "the output wraps around where it should saturate",
+          {.stored = [](DType, Int value) { return value; }}),
+      bug("saturates-other-sign", "the output saturates at the ends of the other 8-bit type",
+          {.stored = [](DType d, Int value) { return saturated(d == DType::u8 ? DType::i8 : DType::u8, value); }}),
+      bug("saturates-one-early", "the largest output is one less than it should be",
+          {.stored = [](DType d, Int value) { return std::min(saturated(d, value), range_of(d).high - 1); }}),
+      bug("clamps-before-zero-point", "clamped, then the zero point is added", {.rounded = clamped_before_zero_point}),
+      bug("truncates", "rounds towards zero", {.rounded = rounds_by(std::trunc)}),
+      bug("floors", "rounds down", {.rounded = rounds_by(std::floor)}),
+      bug("rounds-half-away", "ties go away from zero", {.rounded = rounds_by(std::round)}, State::below, true),
+      bug("shortens-multiplier", "sx*sw/sy is kept in 15 bits",
+          {.scaled = [](const Making& m, Int a) { return scaled_in_bits(m, a, 15); }}, State::below),
+      bug("fixes-multiplier", "sx*sw/sy is kept in 31 bits, ties go away from zero",
+          {.scaled = [](const Making& m, Int a) { return scaled_in_bits(m, a, 31); }, .rounded = rounds_by(std::round)},
+          State::below, true),
+      bug("adds-then-rounds", "the zero point is added before rounding", {.rounded = add_then_round}, State::contested),
+      bug("wraps-sum", "the accumulator wraps around at 32 bits", {.sum = wrapped_sum}, State::contested),
+      bug("saturates-sum", "the accumulator saturates at 32 bits", {.sum = saturated_sum}, State::contested)};
 }
 
 }  // namespace
@@ -448,7 +405,7 @@ std::span<const Way> quantized_ways() {
     std::ranges::move(requantizations<double>("f64"), std::back_inserter(list));
     list.push_back(way("sequential", "one tap after the other", {}));
     list.push_back(way("zero-points-apart", "QLinearConv sums the stored values and corrects for the zero points",
-                       {.sum = sum_then_correction}));
+                       {.sum = [](const Making& m) { return sum_then_correction(m, true); }}));
     list.push_back(way("add-then-round", "QLinearConv adds the zero point before it rounds",
                        {.rounded = add_then_round}, "A16", "add-then-round"));
     list.push_back(
@@ -462,13 +419,11 @@ std::span<const Way> quantized_ways() {
 
 std::span<const Bug> quantized_bugs() {
   static const std::vector<Bug> all = [] {
-    std::vector<Bug> list;
-    plant(list, operand_bugs());
-    plant(list, arithmetic_bugs());
-    for (const std::string_view name : borrowed) {
-      const Mutant& m = gathered_mutant("conv-" + std::string(name));
-      plant(list, {{std::string(name), m.description, {.window = gathered_deviation(m.id)}}});
-    }
+    std::vector<Bug> list = operand_bugs();
+    std::ranges::move(arithmetic_bugs(), std::back_inserter(list));
+    for (const std::string name : borrowed)
+      list.push_back(
+          bug(name, gathered_mutant("conv-" + name).description, {.window = gathered_deviation("conv-" + name)}));
     return list;
   }();
   return all;

@@ -7,9 +7,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <algorithm>
-#include <vector>
-
 namespace assay::crosscheck {
 namespace {
 

@@ -6,7 +6,6 @@
 #include "suites/crosscheck/mutants.h"
 #include "suites/planning/suite.h"
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>

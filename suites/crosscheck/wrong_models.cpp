@@ -12,13 +12,18 @@ using suites::WrongModel;
 
 Int windows_in(Int room, Int stride) { return room < 0 ? 0 : room / stride + 1; }
 
+// The odd cell at the end for UPPER, and at the beginning for LOWER.
+void pad_in_all(const Request& request, Side& side, Int total) {
+  side.begin = request.auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+  side.end = total - side.begin;
+}
+
 // SAME_* as onnxruntime pads pools: for the kernel as if it were not dilated; the windows are then those that fit.
 void pad_same_undilated(const Request& request, Plan& plan) {
   if (!request.is_same()) return;
   for (Side& side : plan.sides) {
     const Int total = std::max<Int>(0, (side.out - 1) * side.stride + side.kernel - side.in);
-    side.begin = request.auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
-    side.end = total - side.begin;
+    pad_in_all(request, side, total);
     side.out = windows_in(side.in + total - side.reach(), side.stride);
   }
 }
@@ -53,27 +58,16 @@ void count_same_by_input(const Request& request, Plan& plan) {
   if (!request.is_same()) return;
   for (Side& side : plan.sides) {
     side.out = side.in;
-    const Int total = std::max<Int>(0, side.reach() - 1);
-    side.begin = request.auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
-    side.end = total - side.begin;
+    pad_in_all(request, side, std::max<Int>(0, side.reach() - 1));
   }
 }
 
-// What ceil_mode adds past the end is padded at the beginning instead.
-void overhang_in_front(const Request& request, Plan& plan) {
+// What ceil_mode adds past the end, or half of it, is padded at the beginning instead.
+void overhang_in_front(const Request& request, Plan& plan, Int parts) {
   if (!request.ceil || request.is_same()) return;
   for (Side& side : plan.sides) {
     const Int over = (side.out - 1) * side.stride + side.reach() - (side.in + side.begin + side.end);
-    if (over > 0) side.begin += over;
-  }
-}
-
-// ... and half of it at either end.
-void overhang_at_both_ends(const Request& request, Plan& plan) {
-  if (!request.ceil || request.is_same()) return;
-  for (Side& side : plan.sides) {
-    const Int over = (side.out - 1) * side.stride + side.reach() - (side.in + side.begin + side.end);
-    if (over > 0) side.begin += over / 2;
+    if (over > 0) side.begin += over / parts;
   }
 }
 
@@ -103,8 +97,12 @@ const std::vector<Slip>& slips() {
       {"counts-same-by-input",
        "SAME_* gives as many windows as input cells, whatever the strides",
        {.plan = count_same_by_input}},
-      {"overhangs-in-front", "what ceil_mode adds is padded in front of the input", {.plan = overhang_in_front}},
-      {"overhangs-at-both-ends", "what ceil_mode adds is padded at both ends", {.plan = overhang_at_both_ends}},
+      {"overhangs-in-front",
+       "what ceil_mode adds is padded in front of the input",
+       {.plan = [](const Request& r, Plan& p) { overhang_in_front(r, p, 1); }}},
+      {"overhangs-at-both-ends",
+       "what ceil_mode adds is padded at both ends",
+       {.plan = [](const Request& r, Plan& p) { overhang_in_front(r, p, 2); }}},
       {"takes-upper-for-lower", "SAME_UPPER puts the odd cell at the beginning", {.request = take_upper_for_lower}},
       {"ignores-pads", "pads has no effect", {.request = ignore_pads}},
       {"ignores-strides", "strides has no effect", {.request = ignore_strides}},

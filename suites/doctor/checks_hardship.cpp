@@ -111,20 +111,27 @@ Seen refuses(TestedWorker& under_test, const Echo& echo, Mark if_outputs, const 
 const char* const not_for_the_runtime =
     "hand everything to the runtime as it came, and report its failure: a worker never answers in its place";
 
-Seen unknown_operator(TestedWorker& under_test) {
+// The good request, with another model.
+Echo with_model(TestedWorker& under_test, const std::string& what, const std::string& model) {
   Echo echo = under_test.good();
-  echo.what = "a model of the operator NobodyKnowsThis";
-  echo.ask.model = with_operator(echo.ask.model, "NobodyKnowsThis");
+  echo.what = what;
+  echo.ask.model = model;
+  return echo;
+}
+
+Seen unknown_operator(TestedWorker& under_test) {
+  const Echo echo = with_model(under_test, "a model of the operator NobodyKnowsThis",
+                               with_operator(under_test.good().ask.model, "NobodyKnowsThis"));
   const Mark if_outputs = under_test.description().answers_shapes ? Mark::note : Mark::wrong;
   return refuses(under_test, echo, if_outputs, not_for_the_runtime);
 }
 
 Seen long_reason(TestedWorker& under_test) {
-  Echo echo = under_test.good();
-  echo.what = "a model of an operator whose name has 1.5 million letters, quotes and newlines";
   std::string name = "No\"body\\knows\nthis\r\n\t\u00e9";
   while (name.size() < 1'500'000) name += "x\"\n";
-  echo.ask.model = with_operator(echo.ask.model, name);
+  const Echo echo =
+      with_model(under_test, "a model of an operator whose name has 1.5 million letters, quotes and newlines",
+                 with_operator(under_test.good().ask.model, name));
   const Reply reply = under_test.worker().ask(echo.ask);
   if (reply.state == State::garbled)
     return wrong(echo.what, reply.problem,
@@ -137,10 +144,7 @@ Seen long_reason(TestedWorker& under_test) {
 }
 
 Seen refuses_model(TestedWorker& under_test, const std::string& what, const std::string& model) {
-  Echo echo = under_test.good();
-  echo.what = what;
-  echo.ask.model = model;
-  return refuses(under_test, echo, Mark::wrong, not_for_the_runtime);
+  return refuses(under_test, with_model(under_test, what, model), Mark::wrong, not_for_the_runtime);
 }
 
 Seen no_model(TestedWorker& under_test) {
@@ -154,9 +158,7 @@ Seen half_a_model(TestedWorker& under_test) {
 
 // It parses, as a graph without nodes: no outputs are an answer too.
 Seen empty_model(TestedWorker& under_test) {
-  Echo echo = under_test.good();
-  echo.what = "a model of 0 bytes";
-  echo.ask.model.clear();
+  const Echo echo = with_model(under_test, "a model of 0 bytes", "");
   const Reply reply = under_test.worker().ask(echo.ask);
   if (has_outputs(reply) && total(reply.answer.sets) == 0) return ok("no outputs");
   return refused(under_test, echo, reply, Mark::wrong, not_for_the_runtime);

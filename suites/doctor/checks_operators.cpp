@@ -3,7 +3,6 @@
 #include "generators/generators.h"
 #include "generators/shrink.h"
 #include "oracles/judging/case_class.h"
-#include "reference/onnx_io.h"
 #include "suites/campaign/asking.h"
 #include "suites/doctor/checks.h"
 #include "suites/text/printable.h"

@@ -2,7 +2,6 @@
 // Each lapse of testing/lame.py is found, by the check that is there for it and by no other.
 #include "suites/doctor/doctor.h"
 
-#include "suites/doctor/checks.h"
 #include "suites/workers/worker_names.h"
 
 #include <catch2/catch.hpp>
@@ -36,19 +35,8 @@ std::vector<std::string> lame(const std::string& lapse) {
 }
 
 // A slow machine shall not make a hanging worker of an honest one.
-Limits patient_limits() {
-  Limits limits;
-  limits.describe = 60s;
-  limits.run = 60s;
-  return limits;
-}
-
-Limits impatient_limits() {
-  Limits limits;
-  limits.describe = 4s;
-  limits.run = 4s;
-  return limits;
-}
+Limits patient_limits() { return {.describe = 60s, .run = 60s}; }
+Limits impatient_limits() { return {.describe = 4s, .run = 4s}; }
 
 bool hangs(const std::string& lapse) {
   static const std::vector<std::string> hanging = {

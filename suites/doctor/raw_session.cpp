@@ -4,9 +4,6 @@
 #include "suites/text/printable.h"
 
 #include <algorithm>
-#include <csignal>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 
 namespace assay::suites::doctor {

@@ -6,9 +6,6 @@
 #include "suites/text/printable.h"
 
 #include <algorithm>
-#include <array>
-#include <new>
-#include <stdexcept>
 
 namespace assay::suites::doctor {
 namespace {

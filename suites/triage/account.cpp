@@ -2,12 +2,10 @@
 #include "suites/triage/account.h"
 
 #include "oracles/exact/operands.h"
-#include "oracles/judging/case_class.h"
 #include "oracles/judging/expected.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
 #include "suites/text/markup.h"
-#include "suites/text/numpy_text.h"
 #include "suites/text/printable.h"
 #include "suites/triage/clauses.h"
 

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <sstream>
-#include <utility>
 #include <vector>
 
 namespace assay::suites {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/glossary.h"
 
-#include "oracles/judging/case_class.h"
 #include "oracles/judging/verdict.h"
 #include "reference/operator.h"
 #include "suites/campaign/signature.h"
@@ -10,8 +9,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 

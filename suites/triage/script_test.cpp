@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/script.h"
 
-#include "suites/text/markup.h"
 #include "suites/text/numpy_text.h"
 #include "suites/triage/account.h"
 

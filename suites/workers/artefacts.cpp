@@ -7,7 +7,6 @@
 #include "suites/workers/places.h"
 #include "suites/workers/worker_names.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>

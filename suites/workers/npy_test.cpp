@@ -3,8 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <algorithm>
-
 namespace assay::suites {
 namespace {
 

@@ -4,13 +4,14 @@
 #include "reference/result.h"
 #include "suites/text/printable.h"
 
-#include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
 #include <map>
 #include <mutex>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <system_error>
 
 namespace assay::suites {
 namespace {
@@ -48,25 +49,16 @@ fs::path home() {
 
 fs::path own_python() { return home() / ".deps/venv/bin/python"; }
 
-// Its exit code; it says nothing and reads nothing.
-int exit_code_of(const std::vector<std::string>& command) {
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t quiet;
-  posix_spawn_file_actions_init(&quiet);
-  for (const int descriptor : {0, 1, 2}) posix_spawn_file_actions_addopen(&quiet, descriptor, "/dev/null", O_RDWR, 0);
-  pid_t child = 0;
-  const int error = posix_spawnp(&child, arguments[0], &quiet, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&quiet);
-  if (error != 0) return -1;
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+// Tells whether the interpreter can be started and finds all of these modules.
+bool finds(const std::vector<std::string>& command) {
+  try {
+    return exit_code_of(command, Streams::none) == 0;
+  } catch (const InputError&) {
+    return false;
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// Looks for them without importing them, and not in the current folder.
+// Looks for modules without importing them, and not in the current folder.
 const char* const finder =
     "import importlib.util, sys; sys.exit(any(importlib.util.find_spec(name) is None for name in sys.argv[1:]))";
 
@@ -99,8 +91,27 @@ bool python_has(const std::vector<std::string>& modules) {
   command.insert(command.end(), modules.begin(), modules.end());
   const std::lock_guard lock(mutex);
   const auto [at, is_new] = known.try_emplace(command);
-  if (is_new) at->second = exit_code_of(command) == 0;
+  if (is_new) at->second = finds(command);
   return at->second;
+}
+
+int exit_code_of(const std::vector<std::string>& command, Streams streams) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t redirections;
+  posix_spawn_file_actions_init(&redirections);
+  if (streams == Streams::none)
+    for (const int descriptor : {0, 1, 2})
+      posix_spawn_file_actions_addopen(&redirections, descriptor, "/dev/null", O_RDWR, 0);
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, arguments[0], &redirections, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&redirections);
+  if (error != 0) throw InputError("cannot start " + command[0] + ": " + std::generic_category().message(error));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 fs::path cache_folder() {

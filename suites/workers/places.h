@@ -25,6 +25,11 @@ std::string python();
 // Tells whether that interpreter finds all of these; the one of the project has what setup.sh put there. Asked once.
 bool python_has(const std::vector<std::string>& modules);
 
+// Runs a program to its end: with our streams, or with none. Returns its exit code, or 128 and the signal that ended
+// it. Throws InputError where it cannot be started.
+enum class Streams { ours, none };
+int exit_code_of(const std::vector<std::string>& command, Streams streams = Streams::ours);
+
 // ASSAY_CACHE, or assay/ in XDG_CACHE_HOME, or ~/.cache/assay. It need not exist.
 std::filesystem::path cache_folder();
 

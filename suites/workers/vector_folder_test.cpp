@@ -5,7 +5,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <algorithm>
 #include <sys/stat.h>
 
 namespace assay::suites {

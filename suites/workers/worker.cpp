@@ -7,8 +7,6 @@
 #include "suites/workers/frame.h"
 
 #include <algorithm>
-#include <new>
-#include <stdexcept>
 #include <utility>
 
 namespace assay::suites {

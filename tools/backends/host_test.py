@@ -54,9 +54,7 @@ def assay(*arguments, **environment):
 
 class Libraries(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def compiled(self, source, compiler=("cc", "-std=c99")):
         library = self.folder / "libfaulty.so"

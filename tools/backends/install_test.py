@@ -17,9 +17,8 @@ TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
 
 class Installing(unittest.TestCase):
     def setUp(self):
-        self.cache = tempfile.TemporaryDirectory()
-        self.addCleanup(self.cache.cleanup)
-        self.folder = pathlib.Path(self.cache.name, "backends", "mine-0123456789ab")
+        self.cache = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.folder = self.cache / "backends" / "mine-0123456789ab"
 
     def command(self, *build, **fields):
         order = {"name": "mine", "kind": "apt", "folder": str(self.folder), "source": "", "lock": "", "apt": [],
@@ -48,7 +47,7 @@ class Installing(unittest.TestCase):
         self.assertIn("mine: FAILED: no-such-program is not installed; this backend needs node 18 or newer", done.stderr)
 
     def test_a_lock_that_cannot_be_had_is_a_failure_in_words(self):
-        lock = pathlib.Path(self.cache.name, "lock.txt")
+        lock = self.cache / "lock.txt"
         lock.write_text("./no/such.whl --hash=sha256:" + "0" * 64 + "\n", encoding="utf-8")
         done = self.install(kind="venv", lock=str(lock))
         self.assertEqual(done.returncode, 1, done.stderr)
@@ -122,9 +121,7 @@ class Verb(unittest.TestCase):
 
     def bare_interpreter(self):
         """One without packages: the base of this environment, sites left out."""
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        bare = pathlib.Path(folder.name, "python")
+        bare = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "python")
         bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n', encoding="utf-8")
         bare.chmod(0o755)
         return str(bare)

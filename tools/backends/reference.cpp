@@ -12,9 +12,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <cstdio>
 #include <iostream>
-#include <unistd.h>
 #include <utility>
 
 namespace assay {

@@ -2,12 +2,10 @@
 // The workers of this folder, each on a case small enough to verify on paper.
 #include "reference/onnx_io.h"
 #include "suites/workers/worker.h"
-#include "suites/workers/worker_names.h"
 
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
-#include <filesystem>
 
 namespace assay::suites {
 namespace {

@@ -2,7 +2,6 @@
 // assay-bench-growth: how the cost of a case grows with its size, and what memory assay holds as cases go by.
 //
 //   assay-bench-growth [CASES]   CASES small generated ones over our own kernels, in this process (default 200000)
-#include "reference/onnx_io.h"
 #include "suites/campaign/campaign.h"
 #include "suites/planning/stream.h"
 #include "suites/workers/worker.h"

@@ -5,7 +5,6 @@
 //
 //   g++ -std=c++20 -O2 -fPIC -shared tools/bench/onednn.cpp -ldnnl -lgomp -o onednn.so   (libdnnl-dev 2.6)
 #include <cstdint>
-#include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
 #include <unordered_map>

@@ -4,7 +4,6 @@
 #include "suites/text/printable.h"
 #include "suites/workers/catalogue.h"
 #include "suites/workers/places.h"
-#include "tools/verbs/spawn.h"
 #include "tools/verbs/verbs.h"
 
 #include <CLI/CLI.hpp>
@@ -92,7 +91,7 @@ void install(const CatalogueEntry& entry) {
                                 {"build", suites::filled_in(entry, entry.build)},
                                 {"needs", entry.needs}};
   const fs::path script = suites::backends_folder() / "install.py";
-  if (exit_code_of({suites::python(), script.string(), order.dump()}) != 0)
+  if (suites::exit_code_of({suites::python(), script.string(), order.dump()}) != 0)
     throw InputError(entry.name + " was not installed; the lines above say why");
 }
 

@@ -5,9 +5,8 @@
 #include "suites/text/printable.h"
 #include "suites/workers/catalogue.h"
 #include "suites/workers/places.h"
-#include "tools/verbs/nearest.h"
-#include "tools/verbs/spawn.h"
 #include "tools/verbs/verbs.h"
+#include "tools/verbs/words.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -84,7 +83,7 @@ int bisect(const Options& options) {
                                 {"folder", (suites::cache_folder() / "bisect").string()},
                                 {"version", "assay " ASSAY_VERSION}};
   const auto script = suites::backends_folder() / "release_bisection.py";
-  return exit_code_of({suites::python(), script.string(), order.dump()}) == 0 ? conforms : bad_input;
+  return suites::exit_code_of({suites::python(), script.string(), order.dump()}) == 0 ? conforms : bad_input;
 }
 
 }  // namespace

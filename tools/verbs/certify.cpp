@@ -73,25 +73,14 @@ suites::Campaign campaign(const suites::Suite& suite, const Options& options, su
 // Refusals say themselves what they are about, and hangs take too long to be shrunk before the first screen.
 constexpr suites::Sorting sorting{.most_asks = 100, .most_asks_of_hangs = 0, .most_asks_of_refusals = 0};
 
-// Read before the work, so that a mistake in them is told before it.
-reports::Expectations agreed_in(const Options& options) {
-  reports::Expectations agreed;
-  if (!options.expectations.empty()) agreed.ledger = suites::read_ledger(options.expectations);
-  if (!options.baseline.empty()) agreed.baseline = suites::read_baseline(options.baseline);
-  return agreed;
-}
-
 void settle(reports::Expectations& agreed, const suites::Suite& suite, const suites::Campaign& campaign,
             const Options& options) {
-  const auto selection = selection_of(options.operators, options.types);
-  const auto measure = options.subject.strict ? suites::Measure::strict : suites::Measure::lenient;
-  if (agreed.ledger) agreed.settlement = suites::settle(*agreed.ledger, suite, campaign, selection, suites::today());
+  tools::settle(agreed, suite, campaign, selection_of(options.operators, options.types), options.subject.strict);
   // Of a part that somebody picked nothing says that an entry is not needed.
   if (options.is_narrowed())
     std::erase_if(agreed.settlement.complaints, [](const suites::Complaint& each) {
       return each.kind == suites::Complaint::Kind::unused || each.kind == suites::Complaint::Kind::passing;
     });
-  if (agreed.baseline) agreed.comparison = suites::compare(*agreed.baseline, suite, campaign, measure);
 }
 
 reports::Report certified(suites::Suite suite, const Options& options, reports::Expectations agreed,
@@ -199,7 +188,7 @@ reports::Report certify_once(const Options& options) {
   level_of(options.subject.level);  // mistakes are told before the work
   causes_of(options.show);
   options.subject.opener();
-  reports::Expectations agreed = agreed_in(options);
+  reports::Expectations agreed = agreed_in(options.expectations, options.baseline);
   std::optional<reports::AtomicFile> draft, certificate;
   if (!options.report.empty()) draft.emplace(options.report);
   if (!options.certificate.empty()) certificate.emplace(options.certificate);

@@ -2,8 +2,8 @@
 // assay diff: two reports side by side, case by case.
 #include "reference/result.h"
 #include "reports/difference.h"
-#include "tools/verbs/nearest.h"
 #include "tools/verbs/verbs.h"
+#include "tools/verbs/words.h"
 
 #include <CLI/CLI.hpp>
 

@@ -9,9 +9,7 @@ import tempfile
 import unittest
 
 TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
-FOLDER = tempfile.TemporaryDirectory()
-unittest.addModuleCleanup(FOLDER.cleanup)
-PATH = pathlib.Path(FOLDER.name)
+PATH = pathlib.Path(unittest.enterModuleContext(tempfile.TemporaryDirectory()))
 
 
 def assay(*arguments):

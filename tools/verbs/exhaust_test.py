@@ -23,9 +23,7 @@ def functions(report):
 
 class Exhaust(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.report = pathlib.Path(folder.name, "exhaust.json")
+        self.report = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()), "exhaust.json")
 
     def test_every_input_is_counted_once(self):
         page = self.report.with_suffix(".html")

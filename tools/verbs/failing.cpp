@@ -8,6 +8,20 @@
 
 namespace assay::tools {
 
+reports::Expectations agreed_in(const std::string& ledger, const std::string& baseline) {
+  reports::Expectations agreed;
+  if (!ledger.empty()) agreed.ledger = suites::read_ledger(ledger);
+  if (!baseline.empty()) agreed.baseline = suites::read_baseline(baseline);
+  return agreed;
+}
+
+void settle(reports::Expectations& agreed, const suites::Suite& suite, const suites::Campaign& campaign,
+            const suites::Selection& selection, bool strict) {
+  const auto measure = strict ? suites::Measure::strict : suites::Measure::lenient;
+  if (agreed.ledger) agreed.settlement = suites::settle(*agreed.ledger, suite, campaign, selection, suites::today());
+  if (agreed.baseline) agreed.comparison = suites::compare(*agreed.baseline, suite, campaign, measure);
+}
+
 void Failing::see(const suites::CaseResult& conclusion) {
   if (!reports::breaks_conformance(conclusion.verdict.state, asked_.strict)) return;
   failures_.push_back(suites::failure_of(conclusion.index, suite_.cases[conclusion.index], conclusion.outcome,

@@ -6,9 +6,15 @@
 #include "suites/campaign/case_runner.h"
 #include "suites/triage/triage.h"
 
+#include <string>
 #include <vector>
 
 namespace assay::tools {
+
+// Read before the work, so that a mistake in a ledger or a baseline is told before it; empty names: none.
+reports::Expectations agreed_in(const std::string& ledger, const std::string& baseline);
+void settle(reports::Expectations& agreed, const suites::Suite& suite, const suites::Campaign& campaign,
+            const suites::Selection& selection, bool strict);
 
 class Failing {
  public:

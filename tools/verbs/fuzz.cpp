@@ -7,6 +7,7 @@
 #include "suites/sandbox/process.h"
 #include "suites/triage/finding_folder.h"
 #include "tools/verbs/circumstances.h"
+#include "tools/verbs/failing.h"
 #include "tools/verbs/progress.h"
 #include "tools/verbs/publish.h"
 #include "tools/verbs/subject.h"
@@ -17,7 +18,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <set>
@@ -89,19 +89,16 @@ suites::Store opened(const Options& options, const fs::path& file, const suites:
 
 // What a ledger or a baseline knows does not count.
 std::vector<bool> excused(const Options& options, const suites::Harvest& harvest) {
-  std::optional<suites::Ledger> ledger;
-  std::optional<suites::Baseline> baseline;
-  if (!options.expectations.empty()) ledger = suites::read_ledger(options.expectations);
-  if (!options.baseline.empty()) baseline = suites::read_baseline(options.baseline);
+  const reports::Expectations agreed = agreed_in(options.expectations, options.baseline);
   std::vector<bool> all;
   for (const suites::Failure& failure : harvest.failures) {
     const std::vector<suites::Breach> breaches = suites::breaches(failure.told.verdict, {});
     const auto is_known = [&](const suites::Breach& breach) {
-      if (ledger)
-        for (const suites::Entry& entry : ledger->entries)
+      if (agreed.ledger)
+        for (const suites::Entry& entry : agreed.ledger->entries)
           if (!entry.is_expired(suites::today()) && entry.meets(failure.planned.c) && entry.expects(breach))
             return true;
-      return baseline && baseline->knows(failure.planned.line, text(failure.signature), breach);
+      return agreed.baseline && agreed.baseline->knows(failure.planned.line, text(failure.signature), breach);
     };
     all.push_back(std::ranges::all_of(breaches, is_known));
   }

@@ -130,8 +130,7 @@ class WholeSuite(unittest.TestCase):
 class GoldenVectors(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.root = pathlib.Path(cls.folder.name)
+        cls.root = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.golden, cls.answers = cls.root / "golden", cls.root / "answers"
         assay("golden", "write", *PART, "--out", cls.golden, "--pack", cls.root / "golden.tar")
         assay("certify", "--backend", "onnxruntime", *PART, "--presentations", "none", "--save-outputs", cls.answers,
@@ -139,10 +138,6 @@ class GoldenVectors(unittest.TestCase):
         cls.certified = json.loads((cls.root / "certify.json").read_text())
         cls.manifest = json.loads((cls.golden / "MANIFEST.json").read_text())
         cls.names = {case["line"]: case["name"] for case in cls.manifest["cases"]}
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     def judged(self, answers, status=1):
         report = self.root / "judge.json"

@@ -69,19 +69,6 @@ void print_flaws(const std::vector<std::string>& problems) {
   if (!problems.empty()) std::cout << problems.size() << " files are not as they should be\n";
 }
 
-reports::Expectations agreed_in(const Options& options) {
-  reports::Expectations agreed;
-  if (!options.expectations.empty()) agreed.ledger = suites::read_ledger(options.expectations);
-  if (!options.baseline.empty()) agreed.baseline = suites::read_baseline(options.baseline);
-  return agreed;
-}
-
-void settle(reports::Expectations& agreed, const suites::Suite& suite, const suites::Campaign& campaign, bool strict) {
-  const auto measure = strict ? suites::Measure::strict : suites::Measure::lenient;
-  if (agreed.ledger) agreed.settlement = suites::settle(*agreed.ledger, suite, campaign, {}, suites::today());
-  if (agreed.baseline) agreed.comparison = suites::compare(*agreed.baseline, suite, campaign, measure);
-}
-
 int judge(const Options& options) {
   const Stopwatch stopwatch;
   const suites::Manifest manifest = suites::read_manifest(options.golden);
@@ -90,7 +77,7 @@ int judge(const Options& options) {
     throw InputError(options.outputs.string() + " is no folder; it holds one folder of answers per case");
   const suites::Description description = suites::saved_description(options.outputs);
   reports::Asked asked = asked_of(options, manifest, description);
-  reports::Expectations agreed = agreed_in(options);
+  reports::Expectations agreed = agreed_in(options.expectations, options.baseline);
   std::optional<reports::AtomicFile> draft;
   if (!options.report.empty()) draft.emplace(options.report);
   print_flaws(flaws_in(options.outputs, suite));
@@ -105,7 +92,7 @@ int judge(const Options& options) {
       suites::run(suite, pool, run_options, [&](const suites::CaseResult& done) { failing.see(done); });
   reports::Run run = stopwatch.run(run_options.jobs);
   run.isolation = campaign.isolation;
-  settle(agreed, suite, campaign, options.strict);
+  settle(agreed, suite, campaign, {}, options.strict);
   constexpr suites::Sorting as_saved{
       .most_asks = 0, .most_asks_of_errors = 0, .most_asks_of_hangs = 0, .most_asks_of_refusals = 0};
   suites::Sorted sorted = failing.sorted(agreed, pool, run_options, as_saved);

@@ -4,8 +4,8 @@
 
 #include "reference/result.h"
 #include "reports/atomic_file.h"
-#include "tools/verbs/nearest.h"
 #include "tools/verbs/verbs.h"
+#include "tools/verbs/words.h"
 
 #include <CLI/CLI.hpp>
 

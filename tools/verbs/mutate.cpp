@@ -3,7 +3,6 @@
 #include "reports/atomic_file.h"
 #include "suites/crosscheck/strength.h"
 #include "tools/verbs/circumstances.h"
-#include "tools/verbs/nearest.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"
 

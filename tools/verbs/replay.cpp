@@ -304,7 +304,7 @@ int replay(Options options, const std::function<bool(const std::string&)>& is_gi
     show_readings(verdict);
     show_answer(replayed);
   }
-  return breaks_conformance(verdict.state, options.subject) ? not_conforming : conforms;
+  return reports::breaks_conformance(verdict.state, options.subject.strict) ? not_conforming : conforms;
 }
 
 }  // namespace

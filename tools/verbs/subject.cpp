@@ -13,14 +13,11 @@
 namespace assay::tools {
 namespace {
 
-suites::Presenting presenting_of(const std::string& word) {
-  if (word == "none") return suites::Presenting::none;
-  return word == "all" ? suites::Presenting::all : suites::Presenting::sample;
-}
-
-suites::LawSampling laws_of(const std::string& word) {
-  if (word == "none") return suites::LawSampling::none;
-  return word == "all" ? suites::LawSampling::all : suites::LawSampling::sample;
+// How much is run in another way as well, or held to laws.
+template <class Sampling>
+Sampling sampling_of(const std::string& word) {
+  if (word == "none") return Sampling::none;
+  return word == "all" ? Sampling::all : Sampling::sample;
 }
 
 }  // namespace
@@ -131,8 +128,8 @@ suites::RunOptions Subject::run_options() const {
   run_options.settings.optimization = optimization;
   run_options.options = options();
   run_options.pack = packed();
-  run_options.presenting = presenting_of(presentations);
-  run_options.laws = laws_of(laws);
+  run_options.presenting = sampling_of<suites::Presenting>(presentations);
+  run_options.laws = sampling_of<suites::LawSampling>(laws);
   run_options.exhaustive = exhaustive;
   return run_options;
 }
@@ -147,19 +144,13 @@ reports::Asked Subject::asked() const {
   asked.optimization = optimization;
   asked.options = options();
   asked.pack = packed();
-  asked.presenting = presenting_of(presentations);
-  asked.laws = laws_of(laws);
+  asked.presenting = sampling_of<suites::Presenting>(presentations);
+  asked.laws = sampling_of<suites::LawSampling>(laws);
   asked.exhaustive = exhaustive;
   asked.special_values = special_values;
   asked.timeout_seconds = timeout_seconds;
   asked.memory_mib = memory_mib;
   return asked;
-}
-
-bool breaks_conformance(oracles::State state, const Subject& subject) {
-  using oracles::State;
-  return state == State::fail || state == State::below || state == State::refused || state == State::error ||
-         (subject.strict && state == State::contested);
 }
 
 }  // namespace assay::tools

@@ -43,7 +43,4 @@ struct Subject {
   reports::Asked asked() const;
 };
 
-// Under --strict a contested verdict is a breach as well.
-bool breaks_conformance(oracles::State state, const Subject& subject);
-
 }  // namespace assay::tools

@@ -125,9 +125,7 @@ def edited(good, chance):
 class UntrustedInput(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.kept = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.kept.cleanup)
-        cls.at = at = pathlib.Path(cls.kept.name)
+        cls.at = at = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         ledger = {"ledger": 1, "entries": [{
             "id": "one", "operators": ["com.microsoft:NhwcConv-1"], "when": "any(strides) > 1", "states": ["fail"],
             "because": ["value"], "reason": "known", "link": "https://example.org/1", "owner": "me",

@@ -28,9 +28,7 @@ def loaded(path):
 
 class Waive(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.report, self.ledger, self.second = (self.folder / name for name in ("r.json", "known.json", "s.json"))
 
     def drafted(self, *stated):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/verbs/words.h"
 
-#include "tools/verbs/nearest.h"
+#include "reference/nearest.h"
 
 #include <algorithm>
 #include <cctype>
@@ -51,6 +51,13 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
 }
 
 }  // namespace
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& choices) {
+  if (const std::string found = nearest(word, choices); !found.empty()) return "; did you mean " + found + "?";
+  std::string all;
+  for (const std::string& choice : choices) all += (all.empty() ? "" : ", ") + choice;
+  return "; there are " + all;
+}
 
 std::vector<std::string> level_names() { return {"L0", "L1", "L2", "L2t", "L3"}; }
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::tools {
@@ -23,6 +24,8 @@ const Definition& definition_of(const std::string& word);     // "Conv-11"; "Con
 const Definition* definition_named(const std::string& word);  // the same; null where there is none
 // "; at opset 12 Conv-11 is in force", of a version that is none; else empty.
 std::string in_force(const std::string& word);
+// "; did you mean certify?", or the choices where none is near: the end of an error message.
+std::string suggestion(std::string_view word, const std::vector<std::string>& choices);
 // All there are.
 std::vector<std::string> level_names();
 std::vector<std::string> type_names();

@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cstdio>
-#include <cstring>
 #include <map>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <utility>

@@ -11,7 +11,6 @@
 #include <cctype>
 #include <cstring>
 #include <iostream>
-#include <map>
 #include <openvino/openvino.hpp>
 
 namespace assay::native {
