@@ -71,6 +71,16 @@ DType draw_target(const std::vector<DType>& admitted, DType from) {
   return is_admitted(narrow) && chance(40) ? narrow : pick(admitted);
 }
 
+// Draws bit patterns that are NaN of either kind, infinities and zeros in the floats of as many bits.
+Recipe draw_patterns(DType type) {
+  switch (width_of(type)) {
+    case 16: return {"bits", pick({"31740", "32385", "64508", "32766", "65150"})};
+    case 32: return {"bits", pick({"2139095035", "4286578685", "2143289340", "2147483644"})};
+    case 64: return {"bits", pick({"9218868437227405309", "18442240474082181117", "9223372036854775805"})};
+    default: return {"bits", std::to_string(between(0, 255))};
+  }
+}
+
 Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   Case c = blank(definition);
   const std::string& input = definition.inputs.front().name;
@@ -189,6 +199,7 @@ Shape draw_extents(std::uint64_t stratum) {
 
 Recipe draw_data(const Definition& definition, DType type) {
   if (definition.ruling("E24")) return draw_cast(type);
+  if (definition.constraint("width") && chance(40)) return draw_patterns(type);
   const bool detects = definition.types_of(definition.outputs.front().type).front() == DType::boolean;
   if (detects && is_float(type) && chance(35))
     return {"lit", pick({"1,inf,nan,-inf,0x1.fffffffffffffp+1023", "nan,-0x1.fffffep+127,0,inf,-2,-inf,70000"})};

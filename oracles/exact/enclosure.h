@@ -80,6 +80,8 @@ class Answer {
 
   // The tensor and the index whose element this one is to the bit; null where none is.
   virtual std::pair<const Tensor*, Int> copied(Int) const { return {}; }
+  // Every bit of what is copied has to come back: the payload of a NaN, the sign of a zero.
+  virtual bool keeps_bits() const { return false; }
   // The same element, its exact sums formed by the definition alone: for what is reported, and to check the faster way.
   virtual Element defined(Int index) const { return element(index); }
   // What the filter says of a whole output; none where the operator or the data have no filter.

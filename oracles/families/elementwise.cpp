@@ -148,6 +148,8 @@ class ElementwiseAnswer final : public Answer {
         inputs_(call, in, readings),
         dtype_(call.definition().type_of(call, call.definition().outputs.front())),
         narrows_(options.narrows_f64) {
+    for (const Parameter& each : call.definition().inputs)
+      if (call.has(each.name)) types_read_.push_back(call.type(each.name).dtype);
     if (!options.function || !readings.departures().empty()) return;
     if (std::optional<FunctionCall> function = options.function(call))
       filter_ = FunctionFilter::of(*std::move(function), dtype_);
@@ -245,11 +247,15 @@ class ElementwiseAnswer final : public Answer {
     return std::nullopt;
   }
 
-  // Reads subnormals as zeros, those of the type and those of f32.
+  // Reads subnormals as zeros: those of the types of the output and of the operand, and those of f32.
   void add_flushed_operands(std::vector<Scalar> x, Int index, std::vector<Allowance>& all) const {
     bool is_changed = false;
-    for (Scalar& operand : x) {
-      if (!operand.is_subnormal(format_of(dtype())) && !operand.is_subnormal(working_format(dtype()))) continue;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      Scalar& operand = x[i];
+      const bool is_read_so =
+          i < types_read_.size() && is_float(types_read_[i]) && operand.is_subnormal(format_of(types_read_[i]));
+      if (!is_read_so && !operand.is_subnormal(format_of(dtype())) && !operand.is_subnormal(working_format(dtype())))
+        continue;
       operand = Scalar{Scalar::Class::finite, operand.negative, 0, 0};
       is_changed = true;
     }
@@ -295,7 +301,10 @@ class ElementwiseAnswer final : public Answer {
       add(infinity(true), infinity(true));  // NaN, and infinities
     const bool is_large = right.kind == Kind::finite && abs(right.value) >= power_of_two(single.max_exponent - 2);
     const bool is_small = right.kind == Kind::finite && abs(right.value) < power_of_two(single.min_exponent);
-    if (is_large) add(infinity(right.value < Ratio()), infinity(right.value < Ratio()));
+    const bool is_negative = right.value < Ratio();
+    if (is_large) add(infinity(is_negative), infinity(is_negative));
+    if (right.kind == Kind::finite && abs(right.value) >= Ratio{single.overflow_threshold(), 1})  // it saturates
+      is_negative ? add(infinity(true), scalar_of(-0x1p127)) : add(scalar_of(0x1p127), infinity());
     if (is_small) add(Scalar(), Scalar());
   }
 
@@ -305,6 +314,7 @@ class ElementwiseAnswer final : public Answer {
   MetInputs inputs_;
   DType dtype_;
   bool narrows_;
+  std::vector<DType> types_read_;
   std::optional<FunctionFilter> filter_;
 };
 
@@ -360,6 +370,16 @@ ElementValue in_type(const ElementPoint& p, const Ratio& value, bool is_approxim
   Evaluation out{{}, {}, no_tolerance, is_approximated};
   out.value = value;
   return out;
+}
+
+ElementValue or_itself(const ElementPoint& p, ElementValue value) {
+  auto* const evaluation = std::get_if<Evaluation>(&value);
+  const Scalar& x = p.x[0];
+  if (!evaluation || !is_float(type_of(p)) || !x.is_subnormal(format_of(type_of(p)))) return value;
+  Allowance out = beyond("subnormals compared as zeros");
+  out.range = Interval{x, x};
+  evaluation->others = [out] { return std::vector{out}; };
+  return value;
 }
 
 Evaluation rounded_sum(const ElementPoint& p, const Ratio& value, double ulps) {

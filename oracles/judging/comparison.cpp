@@ -62,8 +62,28 @@ void Comparison::keep_common(const std::vector<std::string>& arithmetics) {
                 [&](const std::string& each) { return std::ranges::find(arithmetics, each) == arithmetics.end(); });
 }
 
-void Comparison::add(const Answer& answer, Int index, const Element& element, const Scalar& got, int set, int output) {
-  const ElementRating finding = examine(answer, index, element, got);
+namespace {
+
+// Tells whether a right value has other bits than those it copies.
+bool lost_bits(const Answer& answer, Int index, const Tensor& tensor) {
+  if (!answer.keeps_bits()) return false;
+  const auto [source, from] = answer.copied(index);
+  const std::size_t size = size_of(tensor.dtype());
+  return !std::ranges::equal(source->bytes().subspan(static_cast<std::size_t>(from) * size, size),
+                             tensor.bytes().subspan(static_cast<std::size_t>(index) * size, size));
+}
+
+}  // namespace
+
+void Comparison::add(const Answer& answer, Int index, const Element& element, const Tensor& tensor, int set,
+                     int output) {
+  const Scalar got = scalar(tensor, index);
+  ElementRating finding = examine(answer, index, element, got);
+  if (finding.kind == ElementRating::Kind::right && lost_bits(answer, index, tensor)) {
+    finding.kind = ElementRating::Kind::wrong;
+    finding.because = "bits";
+    finding.is_nearest = false;
+  }
   count(finding);
   if (finding.kind == ElementRating::Kind::unscored && unscored_reason_.empty()) unscored_reason_ = finding.because;
   const bool notable = finding.kind == ElementRating::Kind::below || finding.kind == ElementRating::Kind::wrong;

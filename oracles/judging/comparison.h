@@ -30,8 +30,8 @@ class Comparison {
 
   // What the filter decided.
   void add(const Screening& screening);
-  // One more element, that of `answer` at `index`.
-  void add(const Answer& answer, Int index, const Element& element, const Scalar& got, int set, int output);
+  // One more element of what came back, that of `answer` at `index`.
+  void add(const Answer& answer, Int index, const Element& element, const Tensor& got, int set, int output);
   // One that is already counted, and maybe the worst.
   void measure(const Element& element, const Scalar& got, DType dtype);
 

@@ -279,8 +279,7 @@ Verdict Judge::State::compare_values(const Outcome& outcome, const Readings& rea
     const Tensor& got = outcome.sets[set][output];
     const Answer& answer = answers.answer(set, output);
     const auto examine_at = [&](Int i) {
-      all.add(answer, i, answers.element(set, output, i), scalar(got, i), static_cast<int>(set),
-              static_cast<int>(output));
+      all.add(answer, i, answers.element(set, output, i), got, static_cast<int>(set), static_cast<int>(output));
     };
     const std::optional<Screening> screening = screen(answer, set, got);
     if (!screening) {

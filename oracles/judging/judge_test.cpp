@@ -197,6 +197,38 @@ TEST_CASE("A shifted window over subnormal data is not taken for flushing, flush
   CHECK(flushed.detail.starts_with("explained by: subnormals flushed"));
 }
 
+namespace {
+
+// What is said of a case whose data hold in both sets, answered by these numbers of a type.
+template <class T>
+State state_of(const std::string& line, DType type, std::vector<T> values) {
+  Tensor answer({type, {static_cast<Int>(values.size())}});
+  std::ranges::copy(values, answer.as<T>().begin());
+  Outcome out;
+  for (int set = 0; set < data_sets; ++set) out.sets.push_back({answer});
+  return judge(parsed(line), out).state;
+}
+
+}  // namespace
+
+TEST_CASE("What hardware may do beyond the level is below, one step further is wrong (elementwise 5.3)",
+          "[judge][below]") {
+  constexpr float infinity = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
+  const std::string acosh = "Acosh-9 opset=9 ir=8 input=f32[2]~hold:0x1p+127,2";
+  CHECK(state_of<float>(acosh, DType::f32, {infinity, 1.316957897F}) == State::below);  // the square overflows
+  CHECK(state_of<float>("Acosh-9 opset=9 ir=8 input=f32[2]~hold:0x1p+60,2", DType::f32, {infinity, 1.316957897F}) ==
+        State::fail);
+  const std::string cast = "Cast-23 opset=23 ir=10 input=f32[2]~hold:0x1p-149,1 to=11";
+  CHECK(state_of<double>(cast, DType::f64, {0, 1}) == State::below);  // a subnormal read as zero
+  CHECK(state_of<double>(cast, DType::f64, {0x1p-150, 1}) == State::fail);
+  const std::string leaky = "LeakyRelu-16 opset=16 ir=8 X=f32[2]~hold:-0x1p-128,1 alpha=0.5";
+  CHECK(state_of<float>(leaky, DType::f32, {-0x1p-128F, 1}) == State::below);  // not below zero where it is zero
+  CHECK(state_of<float>(leaky, DType::f32, {-0x1p-127F, 1}) == State::fail);
+  const std::string gelu = "Gelu-20 opset=20 ir=8 X=f64[2]~hold:0x1p+1021,1";
+  CHECK(state_of<double>(gelu, DType::f64, {largest, 0.8413447460685429}) == State::below);  // f32 that saturates
+  CHECK(state_of<double>(gelu, DType::f64, {1e30, 0.8413447460685429}) == State::fail);
+}
+
 TEST_CASE("An infinite weight over padding: the term may be absent or NaN", "[judge][A14]") {
   const Case c = parsed("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,3]~lit:inf,1,1@init pads=1,1");
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();

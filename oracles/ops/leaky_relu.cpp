@@ -10,7 +10,7 @@ Oracle leaky_relu() {
     const Scalar& x = p.x[0];
     if (x.is == Scalar::Class::nan || x.is_zero() || !x.negative) return x;
     const Scalar alpha = constant(p, "alpha");
-    if (x.is_finite()) return product(alpha, x, p.reads("E38", "rounded") ? 0 : 1);
+    if (x.is_finite()) return or_itself(p, product(alpha, x, p.reads("E38", "rounded") ? 0 : 1));
     if (alpha.is_zero()) return one_of("E50", {nan(), Scalar()});
     return Scalar{Scalar::Class::infinite, !alpha.negative, 0, 0};
   });

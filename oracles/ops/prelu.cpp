@@ -13,7 +13,7 @@ Oracle prelu() {
     if (slope.is == Scalar::Class::nan) return slope;
     if (is_infinite(x) && slope.is_zero()) return one_of("E50", {nan(), Scalar()});
     if (is_infinite(x) || is_infinite(slope)) return infinity(!slope.negative);
-    return in_type(p, ratio(x) * slope.value());
+    return or_itself(p, in_type(p, ratio(x) * slope.value()));
   });
 }
 

@@ -62,6 +62,9 @@ Kernel each_holds(F f) {
 void consumed_inputs(Operator& op);
 void without_consumed_inputs(Operator& op);
 
+// Tells whether the attribute that names the type of the first output names one of its types.
+bool names_a_type(const Call& call);
+
 // The shape of an input.
 ShapeFunction same_as(std::string input);
 

@@ -19,12 +19,6 @@ Narrowing narrowing_of(const Call& call) {
   return {!has("saturate") || call.integer("saturate") != 0, mode == "up" ? up : mode == "down" ? down : nearest};
 }
 
-bool names_a_type(const Call& call) {
-  const Parameter& output = call.definition().outputs.front();
-  const std::optional<DType> type = type_named_by(call, output.typed_by);
-  return type && std::ranges::count(call.definition().types_of(output.type), *type) == 1;
-}
-
 // Admits types for what is cast and for what it is cast to; strings are cast from, not yet to.
 std::function<void(Operator&)> admitting(const std::vector<DType>& types) {
   return [types](Operator& op) { op.type("T1", types | DType::string).type("T2", types); };

@@ -231,6 +231,43 @@ T shrunk(const Call& call, T x) {
     return lower_bits<T>(sum);
 }
 
+// -- BitCast
+
+// The bits of the elements one by one, the lowest first; of NaN with another bit set where `quiet` is one.
+Kernel bit_by_bit(int quiet) {
+  return [quiet](const Call& call, Inputs in) {
+    Tensor y({call.definition().type_of(call, call.definition().outputs.front()), in[0]->shape()});
+    const auto from = in[0]->bytes();
+    const auto to = y.bytes();
+    for (std::size_t at = 0; at < 8 * from.size(); ++at)
+      to[at / 8] |= from[at / 8] & static_cast<std::byte>(1 << at % 8);
+    if (quiet)
+      for (Int i = 0; y.dtype() == DType::f32 && i < y.elements(); ++i) {
+        float& value = y.as<float>()[static_cast<std::size_t>(i)];
+        if (std::isnan(value)) value = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | 0x400000);
+      }
+    return Values(std::move(y));
+  };
+}
+
+// The value converted, not its bits.
+Kernel by_value() {
+  return [](const Call& call, Inputs in) {
+    const DType type = call.definition().type_of(call, call.definition().outputs.front());
+    Tensor y({type, in[0]->shape()});
+    for_number(in[0]->dtype(), [&]<class From>() {
+      for_number(type, [&]<class To>() {
+        if constexpr (Number<From> && Number<To>)
+          std::ranges::transform(in[0]->as<From>(), y.as<To>().begin(), [](From x) {
+            const double value = static_cast<double>(x);
+            return To(std::abs(value) < 100 ? value : 0);
+          });
+      });
+    });
+    return Values(std::move(y));
+  };
+}
+
 const auto gate = [](const Call& call, auto a) {
   using S = std::conditional_t<std::is_same_v<decltype(a), double>, double, float>;
   const S x = static_cast<S>(static_cast<double>(a));
@@ -242,6 +279,7 @@ const auto gate = [](const Call& call, auto a) {
 std::vector<Way> operand_ways(const std::string& op) {
   if (op == "Where") return {way_of("sequential", "Y, and X over it", choosing(false))};
   if (op == "Identity") return {way_of("sequential", "a copy", each_of([](const Call&, auto x) { return x; }))};
+  if (op == "BitCast") return {way_of("sequential", "bit by bit", bit_by_bit(0))};
   if (op == "IsNaN")
     return {way_of("sequential", "what is not itself", each_of([](const Call&, auto x) { return x != x; }))};
   if (op == "IsInf")
@@ -291,6 +329,12 @@ std::vector<Bug> operand_bugs(const std::string& op) {
                 powering([]<class T>(T x, auto y) { return powered(x < T(0) ? T(T(0) - x) : x, y); })),
             bug("multiplies", "x y",
                 powering([]<class T>(T x, auto y) { return T(static_cast<double>(x) * static_cast<double>(y)); }))};
+  if (op == "BitCast") {
+    std::vector<Bug> bugs{bug("quiets-nan", "a signalling NaN becomes a quiet one", bit_by_bit(1)),
+                          bug("converts", "the value is converted, not its bits", by_value())};
+    bugs[0].mutant.types = {DType::f32, DType::i32, DType::u32};
+    return bugs;
+  }
   if (op == "Mean") return {bug("divides-by-two", "the sum of the inputs over two", adding(Adding::forwards, true))};
   if (op == "SwiGLU")
     return {bug("swaps-roles", "B is the gate", pairs([](const Call& call, auto a, auto b) {

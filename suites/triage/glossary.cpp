@@ -71,6 +71,7 @@ constexpr Word reasons[] = {
     {"crashed", "reason: the process died before it answered"},
     {"timed out", "reason: no answer within --timeout"},
     {"out of memory", "reason: more memory than --memory"},
+    {"bits", "reason: the value is right and its bits are not, which the operator keeps (BitCast)"},
     {"garbled", "reason: what came back is no answer by the protocol"},
     {"reading", "reason: another reading of an unclear clause fits"},
     {"undecidable", "reason: of no element anything may be claimed"},

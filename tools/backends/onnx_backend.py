@@ -89,7 +89,7 @@ def is_not_implemented(error):
     kinds = {kind.__name__ for kind in type(error).__mro__}
     named = kinds & {"BackendIsNotSupposedToImplementIt", "NotImplementedError", "NotImplemented"}
     text = str(error).lower()
-    return bool(named) or "not implemented" in text or "not_implemented" in text or "unimplemented" in text
+    return bool(named) or "not implemented" in text or "no implementation" in text or "not_implemented" in text or "unimplemented" in text
 
 
 def runner(backend):

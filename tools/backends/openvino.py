@@ -77,5 +77,6 @@ assay_worker.serve(
                     "isa": ["sse41", "avx2", "avx512_core", "avx512_core_vnni", "avx512_core_bf16", "avx512_core_amx"]},
     },
     run,
-    not_implemented=["No conversion rule found for operations", "Not Implemented", "Unsupported operation of type"],
+    not_implemented=["No conversion rule found for operations", "Not Implemented", "Unsupported operation of type", "Unsupported data type",
+                     "unsupported src_prc"],
 )

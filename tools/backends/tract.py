@@ -49,5 +49,5 @@ def run(model, sets, options):
 assay_worker.serve(
     {"backend": "tract", "version": tract.version(), "device": "cpu"},
     run,
-    not_implemented=["Unimplemented(", "not implemented", "not supported"],
+    not_implemented=["Unimplemented(", "not implemented", "not supported", "does not support", "Unsupported operator"],
 )
