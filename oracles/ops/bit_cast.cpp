@@ -1,48 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact answer of BitCast: every bit, of NaN and of zeros too.
-#include "oracles/exact/operands.h"
-#include "oracles/rules/broadcast.h"
-#include "oracles/rules/rules.h"
-#include "reference/operator.h"
-
-#include <algorithm>
+// The exact answer of BitCast.
+#include "oracles/rules/bits.h"
 
 namespace assay::oracles {
-namespace {
 
-class BitAnswer final : public Answer {
- public:
-  BitAnswer(const Tensor& in, DType type) : in_(in), bits_({type, in.shape()}) {
-    std::ranges::copy(in.bytes(), bits_.bytes().begin());
-  }
-
-  Shape shape() const override { return bits_.shape(); }
-  DType dtype() const override { return bits_.dtype(); }
-  Element element(Int index) const override {
-    const Scalar value = scalar(bits_, index);
-    if (dtype() == DType::boolean && value.as_double() > 1) return undefined("E36", "a byte that is neither 0 nor 1");
-    return exactly(value, dtype());
-  }
-  std::vector<Allowance> wider(Int) const override { return {}; }
-  std::vector<Tap> taps(Int index) const override {
-    return {{{stored(in_, index)}, place("input", in_.shape(), index)}};
-  }
-  std::pair<const Tensor*, Int> copied(Int index) const override { return {&bits_, index}; }
-  bool keeps_bits() const override { return true; }
-
- private:
-  Tensor in_, bits_;
-};
-
-}  // namespace
-
-Oracle bit_cast() {
-  Oracle oracle;
-  oracle.answer = [](const Call& call, const Operands& in, const Readings&, const Arithmetic&) {
-    return Answers(std::make_unique<BitAnswer>(*in.at(0), *type_named_by(call, "to")));
-  };
-  oracle.shape = [](const Call& call, const Readings&) { return std::optional(call.shape("input")); };
-  return without_rounding(std::move(oracle));
-}
+Oracle bit_cast() { return reinterpreted(); }
 
 }  // namespace assay::oracles
