@@ -390,6 +390,8 @@ T saturated(double value) {
   } else if constexpr (SmallWhole<T>) {
     const auto least = static_cast<double>(T::lowest), most = static_cast<double>(T::highest);
     return T(std::isnan(value) ? 0 : std::rint(std::clamp(value, least, most)));
+  } else if constexpr (requires { T::has_infinity; }) {
+    return T(value, !std::isinf(value) || !T::has_infinity);
   } else if constexpr (Small<T>) {
     return T(value);
   } else {

@@ -22,6 +22,16 @@ Scalar special(Kind kind) {
   return nan();
 }
 
+// An infinity, or the largest number of a format without one.
+template <class T>
+T infinite(bool is_negative) {
+  const double value = is_negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  if constexpr (requires { T::has_infinity; })
+    return T(value, !T::has_infinity);
+  else
+    return T(value);
+}
+
 // Writes a value of the tensor's type: exact zero is +0 and NaN the positive quiet one.
 void store(Tensor& tensor, Int index, const Scalar& value) {
   for_value(tensor.dtype(), [&]<class T>() {
@@ -31,7 +41,7 @@ void store(Tensor& tensor, Int index, const Scalar& value) {
     else if (value.is == Scalar::Class::nan)
       element = T(std::numeric_limits<double>::quiet_NaN());
     else if (value.is == Scalar::Class::infinite)
-      element = T(value.negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity());
+      element = infinite<T>(value.negative);
     else
       element = T(value.as_double());  // at most 53 bits: exact
   });

@@ -162,7 +162,7 @@ std::vector<Way> reshaping_ways() {
   return {{{"sequential", Level::L2, "one element after the other"}, reshaping({}, [](auto x) { return x; })},
           {{"in-double", Level::L2, "every float goes through double, which loses payloads of NaN"},
            reshaping({}, []<class T>(T x) {
-             if constexpr (std::is_integral_v<T> || std::is_same_v<T, Bool>)
+             if constexpr (std::is_integral_v<T> || std::is_same_v<T, Bool> || Small<T>)
                return x;
              else
                return x != x ? T(std::numeric_limits<double>::quiet_NaN()) : T(static_cast<double>(x));
