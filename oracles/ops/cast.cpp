@@ -20,8 +20,8 @@ ElementValue to_float(const ElementPoint& p, const Literal& of) {
   const auto has = [&](std::string_view attribute) { return p.call.definition().attribute(attribute) != nullptr; };
   const DType type = type_of(p);
   const SmallRounding how{!has("saturate") || p.call.integer("saturate") != 0,
-                          has("round_mode") ? p.call.text("round_mode") : "up", p.reads("E29", "nan"),
-                          p.word ? p.word->starts_with('-') : p.x[0].negative};
+                          has("round_mode") && !p.reads("E53", "body") ? p.call.text("round_mode") : "up",
+                          p.reads("E29", "nan"), p.word ? p.word->starts_with('-') : p.x[0].negative};
   const NarrowedValue right = narrowed(of, type, how);
   if (const auto* const element = std::get_if<Element>(&right)) return *element;
   const Scalar once = std::get<Scalar>(right);

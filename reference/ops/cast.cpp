@@ -31,6 +31,7 @@ void since_19(Operator& op) {
     .since(23, "floats of 4 bits are admitted").with(admitting(types::all_tensor_types_ir11())).ruling("E30")
     .since(24, "float8e8m0 is admitted, rounded as round_mode says; an infinity becomes the largest FNUZ")
     .with(admitting(types::all_tensor_types_ir12())).ruling("E31").settled("E29").word("round_mode", {"up", "down", "nearest"}, "round")
+    .with([](Operator& o) { if (o.name() == "CastLike") o.ruling("E53"); })
     .since(25, "integers of 2 bits are admitted").with(admitting(types::all_tensor_types_ir13()));
 }
 

@@ -224,6 +224,8 @@ bool is_exact(const Definition& d) { return !oracles::oracle_of(d.version).round
 bool is_function(const Definition& d) { return !is_exact(d) && d.shaping == Shaping::one && !d.ruling("E2"); }
 bool spreads_infinities(const Definition& d) { return hands_out_floats(d) && !is_function(d); }
 bool chooses(const Definition& d) { return is_exact(d) && !copies(d); }
+// BitCast keeps every bit.
+bool may_flush(const Definition& d) { return chooses(d) && d.version.name != "BitCast"; }
 bool chooses_or_copies(const Definition& d) { return chooses(d) || copies(d); }
 
 const std::vector<Derivation>& derivations() {
@@ -262,7 +264,7 @@ const std::vector<Derivation>& derivations() {
        always,
        is_function},
       {"computes-f64-in-f32", "f64 is computed in f32", in_f32, {f64}, always, computes, true},
-      {"flushes-subnormals", "subnormal data are read as zeros", reading(flushed), floats, chooses_or_copies, chooses,
+      {"flushes-subnormals", "subnormal data are read as zeros", reading(flushed), floats, chooses_or_copies, may_flush,
        true},
       {"reads-infinity-as-number", "infinities are read as large numbers", reading(infinities_as_largest, Which::data),
        floats, spreads_infinities},

@@ -81,7 +81,7 @@ Tensor mapped(Tensor tensor, F&& f) {
 }
 
 bool has_nan(const Tensor& tensor) {
-  return is_float(tensor.dtype()) && for_float(tensor.dtype(), [&]<class T>() {
+  return is_float(tensor.dtype()) && for_value(tensor.dtype(), [&]<class T>() {
            return std::ranges::any_of(tensor.as<T>(), [](T value) { return value != value; });
          });
 }

@@ -255,8 +255,8 @@ Kernel by_value() {
   return [](const Call& call, Inputs in) {
     const DType type = call.definition().type_of(call, call.definition().outputs.front());
     Tensor y({type, in[0]->shape()});
-    for_number(in[0]->dtype(), [&]<class From>() {
-      for_number(type, [&]<class To>() {
+    for_value(in[0]->dtype(), [&]<class From>() {
+      for_value(type, [&]<class To>() {
         if constexpr (Number<From> && Number<To>)
           std::ranges::transform(in[0]->as<From>(), y.as<To>().begin(), [](From x) {
             const double value = static_cast<double>(x);

@@ -74,7 +74,7 @@ std::ostream& operator<<(std::ostream& out, const Tally& tally) {
 // NaN equals NaN: the sign and payload of the NaN that 0/0 gives are the machine's.
 bool same_values(const Tensor& a, const Tensor& b) {
   if (a.type() != b.type() || !is_float(a.dtype())) return a == b;
-  return for_float(a.dtype(), [&]<class T>() {
+  return for_value(a.dtype(), [&]<class T>() {
     const std::span<const T> left = a.as<T>(), right = b.as<T>();
     for (std::size_t i = 0; i < left.size(); ++i) {
       const double l = static_cast<double>(left[i]), r = static_cast<double>(right[i]);
