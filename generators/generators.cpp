@@ -61,6 +61,16 @@ bool names_another_type(Case& c) {
   return true;
 }
 
+// Names an output type whose elements have another number of bits.
+bool names_another_width(Case& c) {
+  const Parameter& output = c.definition().outputs.front();
+  std::vector<DType> others = c.definition().types_of(output.type);
+  const int width = width_of(c.node.inputs.at(c.definition().data().name).type.dtype);
+  std::erase_if(others, [&](DType type) { return width_of(type) == width; });
+  c.node.attribute(output.typed_by, Attribute(Int{static_cast<int>(pick(others))}));
+  return true;
+}
+
 // Tells whether a constraint says what an integer attribute may be.
 bool is_mode(const Definition& definition, const AttributeSpec& spec) {
   return spec.kind == AttributeSpec::Kind::integer && definition.constraint(spec.name);
@@ -111,6 +121,7 @@ std::vector<Mutation> made_damages(const Operator& op) {
   if (!newest.outputs.front().typed_by.empty()) damages.push_back({"another type", names_another_type});
   const auto has_mode = [&](const AttributeSpec& spec) { return is_mode(newest, spec); };
   if (std::ranges::any_of(newest.attributes, has_mode)) damages.push_back({"another mode", takes_no_mode});
+  if (newest.constraint("width")) damages.push_back({"another width", names_another_width});
   if (newest.constraint("scalar")) damages.push_back({"a list for a scalar", takes_a_list_for_a_scalar});
   if (newest.shaping == Shaping::one && newest.inputs.size() > 1)
     damages.push_back({"an input left out", loses_the_last_input});

@@ -48,7 +48,9 @@ Recipe draw_cast(DType type) {
 
 // Draws what decides how a type of eight bits or less is rounded to: ties, ends and what lies beyond them, the
 // smallest.
-Recipe draw_for_small(DType target) {
+Recipe draw_for_small(DType target, DType from) {
+  if (is_integer(from))
+    return {"lit", pick({"448,464,465,480,240,248,3", "57344,61439,61440,5,7,9,11", "1,2,-9,15,16,-3"})};
   if (is_integer(target)) return chance(50) ? Recipe{"lit", "7,8,-8,-9,1.5,0.5,-0.9,3,-2,15"} : seeded("quarter");
   switch (target) {
     case DType::f8e4m3fn: return {"lit", pick({"448,464,464.5,480,inf,463", "0x1p-9,0x1p-10,0x1.8p-10,0x1.8p-9,nan"})};
@@ -98,7 +100,8 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
     name_type(c.node, *definition.attribute(output.typed_by), draw_target(definition.types_of(output.type), type));
   const DType target = definition.type_of(c.call(), output);
   if (is_small(target) && (is_integer(type) || is_float(type)) && !is_small(type) && chance(50))
-    c.sources[input].recipe = chance(70) ? draw_for_small(target) : seeded(pick({"odd3", "odd4", "odd5", "logu"}));
+    c.sources[input].recipe =
+        chance(70) ? draw_for_small(target, type) : seeded(pick({"odd3", "odd4", "odd5", "logu"}));
   return c;
 }
 

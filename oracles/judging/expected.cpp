@@ -56,6 +56,11 @@ void store_right(Tensor& tensor, Int index, const Answer& answer, const Scalar& 
                     tensor.bytes().subspan(static_cast<std::size_t>(index) * size).begin());
 }
 
+// Writes an end of what is admitted: where every bit has to come back, of nothing but the right answer.
+void store_end(Tensor& tensor, Int index, const Answer& answer, const Scalar& end) {
+  answer.keeps_bits() ? store_right(tensor, index, answer, end) : store(tensor, index, end);
+}
+
 Scalar right_of(const Element& element, DType dtype) {
   const bool is_number = element.kind == Kind::finite || element.kind == Kind::one_of;
   return is_number ? nearest(element, dtype) : special(element.kind);
@@ -101,8 +106,8 @@ struct Filler {
     const DType dtype = answer.dtype();
     const Range asked = range_of(element, element.asked, dtype);
     store_right(all.output, index, answer, right_of(element, dtype));
-    store(all.lower, index, asked.lower);
-    store(all.upper, index, asked.upper);
+    store_end(all.lower, index, answer, asked.lower);
+    store_end(all.upper, index, answer, asked.upper);
     if (element.kind == Kind::nan_or_zero) all.or_zero.push_back(index);
     if (!element.nan_admitted.empty()) all.or_nan[element.nan_admitted].push_back(index);
     if (std::ranges::any_of(element.options, is_nan)) all.or_nan[element.chosen_by].push_back(index);
@@ -120,8 +125,8 @@ struct Filler {
       nonfinite |= wider.vacuous || wider.may_overflow;
       widest.include(wider.vacuous ? Range{infinity(true), infinity()} : range_of(element, wider, answer.dtype()));
     }
-    store(all.widest_lower, index, widest.lower);
-    store(all.widest_upper, index, widest.upper);
+    store_end(all.widest_lower, index, answer, widest.lower);
+    store_end(all.widest_upper, index, answer, widest.upper);
     if (nonfinite) all.widest_or_nonfinite.push_back(index);
   }
 };
@@ -189,8 +194,8 @@ struct Admitting {
       widen(index, element, range);
     if (!element.nan_admitted.empty() || std::ranges::any_of(element.options, is_nan)) all.or_nan.push_back(index);
     store_right(all.output, index, answer, right_of(element, dtype));
-    store(all.lower, index, range.lower);
-    store(all.upper, index, range.upper);
+    store_end(all.lower, index, answer, range.lower);
+    store_end(all.upper, index, answer, range.upper);
   }
 
   void admit_everything(Int index) {

@@ -101,10 +101,22 @@ void expect_same(const onnx::ModelProto& a, const onnx::ModelProto& b) {
   expect_same_tensors(a.graph(), b.graph());
 }
 
+// Constants of less than eight bits have no text: the parser does not pack them.
+bool has_packed_constant(const Case& c) {
+  return std::ranges::any_of(c.sources, [&](const auto& source) {
+    const TensorType& type = c.node.inputs.at(source.first).type;
+    return source.second.initializer && type.dtype != DType::string && is_packed(type.dtype) && volume(type.shape) > 0;
+  });
+}
+
 void expect_readable(const Case& c) {
   INFO(line(c));
   const std::string model = model_of(c);
   const std::optional<std::string> text = model_text(model, any_length);
+  if (has_packed_constant(c)) {
+    CHECK_FALSE(text);
+    return;
+  }
   REQUIRE(text);
   expect_same(parsed(*text), read(model));
 }

@@ -5,7 +5,8 @@
 //
 // THREADS, OPTIMIZATION, MODULE, CLASS and options of the worker in capitals (PRECISION) stand for what was asked for.
 // `# if X` and `# unless X` at the end of a line keep or drop it: X is a configuration other than the default (threads,
-// optimization, an option), `class`, or `ml_dtypes`, which has element types of the case that numpy lacks; several are joined by `or`.
+// optimization, an option), `class`, or `ml_dtypes`, which has element types of the case that numpy lacks; several are
+// joined by `or`.
 #pragma once
 
 #include "suites/campaign/provenance.h"
