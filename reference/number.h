@@ -80,7 +80,7 @@ struct BFloat16 {
   constexpr operator double() const { return Format::widen(bits); }
 };
 
-// What a format of eight bits or less has besides numbers: infinities and NaN as IEEE 754 has them; NaN for the largest
+// Tells what a format of eight bits or less has besides numbers: infinities and NaN as in IEEE 754; NaN for the largest
 // code of either sign; NaN for what would be -0; nothing.
 enum class Specials { ieee, largest_is_nan, minus_zero_is_nan, none };
 
@@ -158,7 +158,7 @@ struct Float8E8M0 {
 
   Float8E8M0() = default;
   explicit constexpr Float8E8M0(double value) : Float8E8M0(value, Rounding::nearest, true) {}
-  // What lies below 2^-127, negative numbers too, and beyond 2^127 saturates or becomes NaN.
+  // Saturates, or makes NaN, what lies below 2^-127, negative numbers too, and beyond 2^127.
   constexpr Float8E8M0(double value, Rounding rounding, bool saturates) : bits(nan) {
     if (value != value) return;
     unsigned code = 0;

@@ -136,7 +136,7 @@ bool is_packed(DType dtype);
 std::string packed(const Tensor& tensor);
 // Returns what was packed; none where the bytes do not add up.
 std::optional<Tensor> unpacked(TensorType type, std::string_view bytes);
-// So many bytes a tensor of numbers takes in a message.
+// Returns how many bytes a tensor of numbers takes in a message.
 std::size_t message_size(const TensorType& type);
 
 // The inputs of a call in schema order, absent ones empty.

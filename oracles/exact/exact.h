@@ -68,8 +68,8 @@ struct Format {
   int smallest_exponent() const { return min_exponent - precision + 1; }  // η = 2^…
   Dyadic overflow_threshold() const;  // Ω: from here on rounding to nearest gives infinity
 };
-// Of a float type. What formats of eight bits or less have instead of infinities is not told: the largest value of
-// float8e4m3fn is 448, and 480 of this format is its NaN.
+// Returns the format of a float type. It tells nothing of what eight bits or less have instead of infinities: the
+// largest value of float8e4m3fn is 448, and 480 of this format is its NaN.
 const Format& format_of(DType dtype);
 
 // An element of a tensor, taken apart: ±significand * 2^exponent, the significand odd or zero, where finite.

@@ -372,6 +372,13 @@ ElementValue in_type(const ElementPoint& p, const Ratio& value, bool is_approxim
   return out;
 }
 
+Evaluation exact_beside(const Scalar& right, std::vector<Allowance> others) {
+  Evaluation out;
+  out.whole = Evaluation::Whole{right, {right, right}};
+  out.others = [others = std::move(others)] { return others; };
+  return out;
+}
+
 ElementValue or_itself(const ElementPoint& p, ElementValue value) {
   auto* const evaluation = std::get_if<Evaluation>(&value);
   const Scalar& x = p.x[0];

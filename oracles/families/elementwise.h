@@ -65,6 +65,8 @@ Evaluation product(const Scalar& a, const Scalar& x, double ulps);
 Evaluation rounded_once(const Scalar& x, std::function<Real(const Real&)> of);
 // A fraction in the type of the input: rounded once, or truncated and fitted.
 ElementValue in_type(const ElementPoint& p, const Ratio& value, bool is_approximated = false);
+// One right value, and what is admitted beyond L2.
+Evaluation exact_beside(const Scalar& right, std::vector<Allowance> others);
 // Admits the first operand itself besides, where it is subnormal: hardware that compares it as zero takes another
 // branch.
 ElementValue or_itself(const ElementPoint& p, ElementValue value);

@@ -199,7 +199,7 @@ TEST_CASE("A shifted window over subnormal data is not taken for flushing, flush
 
 namespace {
 
-// What is said of a case whose data hold in both sets, answered by these numbers of a type.
+// Judges a case whose data hold in both sets, answered by these numbers of a type.
 template <class T>
 State state_of(const std::string& line, DType type, std::vector<T> values) {
   Tensor answer({type, {static_cast<Int>(values.size())}});

@@ -16,23 +16,26 @@ Literal source_of(const ElementPoint& p) {
   return {ratio(p.x[0]), {}};
 }
 
-ElementValue to_float(const ElementPoint& p, const Literal& of) {
-  const auto has = [&](std::string_view attribute) { return p.call.definition().attribute(attribute) != nullptr; };
+// Works out what double rounding makes of it only where the level is missed.
+ElementValue to_wide_float(const ElementPoint& p, const Literal& of) {
+  if (of.special) return *of.special;
+  Evaluation out = rounded_sum(p, *of.number, 0);
+  if (p.call.type("input").dtype != type_of(p))
+    out.others = [value = *of.number, type = type_of(p)] { return rounded_twice(value, type); };
+  return out;
+}
+
+ElementValue to_small_float(const ElementPoint& p, const Literal& of) {
   const DType type = type_of(p);
-  const SmallRounding how{!has("saturate") || p.call.integer("saturate") != 0,
-                          has("round_mode") && !p.reads("E53", "body") ? p.call.text("round_mode") : "up",
-                          p.reads("E29", "nan"), p.word ? p.word->starts_with('-') : p.x[0].negative};
+  const SmallRounding how = rounding_of(p);
   const NarrowedValue right = narrowed(of, type, how);
   if (const auto* const element = std::get_if<Element>(&right)) return *element;
   const Scalar once = std::get<Scalar>(right);
   if (!of.number) return once;
   const auto twice = rounded_twice(*of.number, once, type, how);
   if (!twice) return unscored("whether it is in range depends on a rounding before");
-  if (is_small(type) && twice->empty()) return once;
-  Evaluation out = is_small(type) ? Evaluation{} : rounded_sum(p, *of.number, 0);
-  if (is_small(type)) out.whole = Evaluation::Whole{once, {once, once}};
-  if (p.call.type("input").dtype != type) out.others = [all = *twice] { return all; };
-  return out;
+  if (twice->empty()) return once;
+  return exact_beside(once, *twice);
 }
 
 // Towards zero, or to the nearest integer by other readings (E23).
@@ -66,19 +69,17 @@ ElementValue to_bool(const ElementPoint& p, const Literal& of) {
   const bool is_subnormal =
       !p.word && is_float(p.call.type("input").dtype) && p.x[0].is_subnormal(format_of(p.call.type("input").dtype));
   if (!is_subnormal) return truth(!of.number->is_zero());
-  Evaluation out;
-  out.whole = Evaluation::Whole{truth(true), {truth(true), truth(true)}};
   Allowance flushed = beyond("subnormals flushed");
   flushed.range = Interval{truth(false), truth(false)};
-  out.others = [flushed] { return std::vector{flushed}; };
-  return out;
+  return exact_beside(truth(true), {flushed});
 }
 
 ElementValue converted(const ElementPoint& p) {
   const Literal of = source_of(p);
   if (!of.number && !of.special) return undefined("E32", "a string that is no number may become anything");
   const DType type = type_of(p);
-  return is_float(type) ? to_float(p, of) : type == DType::boolean ? to_bool(p, of) : to_integer(p, of);
+  if (is_float(type)) return is_small(type) ? to_small_float(p, of) : to_wide_float(p, of);
+  return type == DType::boolean ? to_bool(p, of) : to_integer(p, of);
 }
 
 }  // namespace

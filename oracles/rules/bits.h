@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reads the bytes of its input as another type.
+// States the oracle of what reads the bytes of its input as another type.
 #pragma once
 
 #include "oracles/exact/enclosure.h"

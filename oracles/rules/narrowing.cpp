@@ -2,7 +2,7 @@
 #include "oracles/rules/narrowing.h"
 
 #include "oracles/judging/finding.h"
-#include "oracles/rules/rules.h"
+#include "reference/operator.h"
 
 #include <algorithm>
 
@@ -64,6 +64,16 @@ Scalar largest_of(DType type) {
 NarrowedValue narrowed(const Literal& value, DType type, const SmallRounding& how) {
   if (!is_small(type)) return value.special ? *value.special : rounded(*value.number, format_of(type));
   return type == DType::f8e8m0 ? to_scale(value, how) : to_signed(value, type, how);
+}
+
+SmallRounding rounding_of(const ElementPoint& p) {
+  const bool has_mode = p.call.definition().attribute("round_mode") && !p.reads("E53", "body");
+  return {p.call.integer("saturate") != 0, has_mode ? p.call.text("round_mode") : "up", p.reads("E29", "nan"),
+          p.word ? p.word->starts_with('-') : p.x[0].negative};
+}
+
+std::vector<Allowance> rounded_twice(const Ratio& value, DType type) {
+  return rounded_twice(value, rounded(value, format_of(type)), type, {}).value();
 }
 
 std::optional<std::vector<Allowance>> rounded_twice(const Ratio& value, const Scalar& once, DType type,

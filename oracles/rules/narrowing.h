@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a number becomes in a float type, of eight bits or less by the tables of Cast (elementwise 3.8).
+// Rounds a number to a float type, of eight bits or less by the tables of Cast (elementwise 3.8).
 #pragma once
 
 #include "oracles/exact/enclosure.h"
 #include "oracles/exact/literal.h"
+#include "oracles/rules/rules.h"
 
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@ struct SmallRounding {
   bool loses_infinity = false;  // an infinity becomes NaN where it saturates (E29)
   bool is_minus_zero = false;   // what is rounded, or it is negative
 };
+// Reads the attributes saturate and round_mode, what other readings make of them, and the sign of the operand.
+SmallRounding rounding_of(const ElementPoint& p);
 // A value of the type or, where the text leaves it open, what is admitted.
 using NarrowedValue = std::variant<Scalar, Element>;
 NarrowedValue narrowed(const Literal& value, DType type, const SmallRounding& how);
@@ -26,6 +29,9 @@ NarrowedValue narrowed(const Literal& value, DType type, const SmallRounding& ho
 // accurate. None where that decides whether the value is in range.
 std::optional<std::vector<Allowance>> rounded_twice(const Ratio& value, const Scalar& once, DType type,
                                                     const SmallRounding& how);
+
+// The same of a type of more than eight bits, where it decides nothing else.
+std::vector<Allowance> rounded_twice(const Ratio& value, DType type);
 
 // The largest number of a float type of eight bits or less with a sign.
 Scalar largest_of(DType type);

@@ -25,7 +25,7 @@ Kind kind_of(const Scalar& value) {
   return Kind::finite;
 }
 
-// Of what copies and selects: flushing is an allowance of its own there.
+// Returns an allowance for what copies and selects, where flushing is an allowance of its own.
 Allowance beyond_copies(std::string arithmetic) {
   Allowance out;
   out.level = Level::widest;
