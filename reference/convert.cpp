@@ -2,6 +2,7 @@
 #include "reference/convert.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cfenv>
 #include <cstdlib>
@@ -66,6 +67,30 @@ Tensor widened(const Tensor& from) {
   return out;
 }
 
+template <class From>
+std::string as_text(const From& x) {
+  if constexpr (std::is_same_v<From, std::string>) {
+    return x;
+  } else if constexpr (std::is_same_v<From, Bool>) {
+    return x ? "1" : "0";
+  } else if constexpr (std::is_integral_v<From>) {
+    return std::to_string(x);
+  } else {
+    using Printed = std::conditional_t<std::is_same_v<From, double>, double, float>;
+    std::array<char, 32> buffer;
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), static_cast<Printed>(x)).ptr;
+    return x != x ? "nan" : std::string(buffer.data(), end);
+  }
+}
+
+Tensor converted_to_text(const Tensor& from) {
+  Tensor out({DType::string, from.shape()});
+  for_type(from.dtype(), [&]<class From>() {
+    if constexpr (!Small<From>) std::ranges::transform(from.as<From>(), out.as<std::string>().begin(), as_text<From>);
+  });
+  return out;
+}
+
 template <class To>
 To narrowed(double value, const Narrowing& narrowing) {
   if constexpr (SmallWhole<To>)
@@ -98,6 +123,7 @@ Tensor converted_to_small(const Tensor& from, DType type, const Narrowing& narro
 
 Tensor converted(const Tensor& from, DType type, const Narrowing& narrowing) {
   if (is_small(from.dtype())) return converted(widened(from), type, narrowing);
+  if (type == DType::string) return converted_to_text(from);
   return is_small(type) ? converted_to_small(from, type, narrowing) : converted_wide(from, type);
 }
 

@@ -78,7 +78,7 @@ struct Narrowing {
   bool saturates = true;
   Float8E8M0::Rounding rounding = Float8E8M0::Rounding::up;
 };
-// Converts every element; to any type but strings.
+// Converts every element. A float becomes the shortest decimal literal that rounds to it, a bool 0 or 1.
 Tensor converted(const Tensor& from, DType type, const Narrowing& narrowing = {});
 
 }  // namespace assay

@@ -293,6 +293,11 @@ const std::vector<Ruling>& table() {
        "Decimal literals, NaN and INF are what they say, rounded once; of any other string the text says nothing. As a "
        "bool it is whether that is not 0, or whether there is any text.",
        {"numeric", "non-empty"}},
+      {"E33",
+       "a number that becomes a string",
+       "'Plain floating-point representation' of no stated length: any decimal literal that rounds to the number; or "
+       "the number rounded to eight digits or more. A bool becomes 0 and 1, or False and True.",
+       {"number", "digits-8"}},
       {"E35",
        "BitShift by the width of the type or more",
        "Text 11 is silent, 28 says that no bit is left: 0. Processors take the shift modulo 32, or the width.",

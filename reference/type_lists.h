@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of element types that the texts of many operators share, under the names that ONNX's schemas have for them
-// (onnx/defs/schema.h). Types that dtypes.def does not have yet are left out, and strings, which nothing hands out yet.
+// (onnx/defs/schema.h). Types that dtypes.def does not have yet are left out.
 #pragma once
 
 #include "reference/tensor.h"
@@ -30,8 +30,12 @@ inline std::vector<DType> all_integer_types() {
   return {i8, i16, i32, i64, u8, u16, u32, u64};
 }
 // Every type of the first opsets: the numeric ones, bool, string and complex.
-inline std::vector<DType> all_tensor_types() { return all_numeric_types() | DType::boolean; }
+inline std::vector<DType> all_tensor_types() { return all_numeric_types() | DType::boolean | DType::string; }
 
+inline std::vector<DType> without_strings(std::vector<DType> types) {
+  std::erase(types, DType::string);
+  return types;
+}
 inline std::vector<DType> with(std::vector<DType> types, std::initializer_list<DType> others) {
   types.insert(types.begin(), others);
   return types;

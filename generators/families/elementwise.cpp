@@ -268,13 +268,10 @@ const Questions* Elementwise::questions() const {
   return &all;
 }
 
-// Tells whether a type is left to break G4 with, of eight bits at least or bool. Where all but strings are admitted,
-// strings are as well: they are only not handed out yet.
+// Tells whether a type is left to break G4 with, of eight bits at least or bool.
 bool Elementwise::is_breakable(const Definition& definition, std::string_view constraint) const {
   const std::vector<DType>& admitted = definition.types_of(definition.data().type);
-  const auto is_admitted = [&](DType type) {
-    return type == DType::string || is_small(type) || std::ranges::count(admitted, type) > 0;
-  };
+  const auto is_admitted = [&](DType type) { return is_small(type) || std::ranges::count(admitted, type) > 0; };
   return constraint != "G4" || definition.inputs.size() > 1 + (definition.shaping == Shaping::one) ||
          !std::ranges::all_of(all_dtypes, is_admitted);
 }

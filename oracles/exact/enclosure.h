@@ -25,6 +25,7 @@ enum class Kind {
   negative_infinity,
   nan_or_zero,  // A9: the average over no cell at all
   one_of,       // any of the options
+  text,         // the string that `nearest` is, or one that says the same
   unscored,     // nothing may be claimed; `reason` says why
 };
 
@@ -49,7 +50,7 @@ struct Element {
   Kind kind = Kind::finite;
   Ratio value;                    // the exact y; of integer outputs before the zero point
   Ratio blur;                     // y lies within this of `value`, which then rounds to T in every direction as y does
-  std::optional<Scalar> nearest;  // integer outputs: the right answer
+  std::optional<Scalar> nearest;  // integer outputs and strings: the right answer
   Ratio magnitude;                // A: the sum of the absolute terms, over the same divisor
   Int terms = 0;                  // n: in-bounds taps, and the bias
   Allowance asked;                // L2
@@ -57,6 +58,8 @@ struct Element {
   std::vector<Scalar> options;    // of one_of
   std::string chosen_by;  // the ruling that admits one_of, in the order of a set, or anything: unscored, undefined
   std::string reason;     // why unscored
+  std::shared_ptr<const std::string> own_text;             // what `nearest` refers to where no tensor holds it
+  std::function<bool(const std::string& text)> says_same;  // of text, where others are as right
 };
 
 // One product of the exact sum, for a certificate: `factors` as stored, in hexadecimal.

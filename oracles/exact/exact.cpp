@@ -7,7 +7,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <iomanip>
 #include <limits>
+#include <sstream>
 
 namespace assay::oracles {
 namespace {
@@ -258,8 +260,11 @@ Scalar scalar_of_unsigned(std::uint64_t value) { return finite(false, value, 0);
 
 Scalar scalar_of(double value) { return from_double(value); }
 
+Scalar scalar(const std::string& text) { return {Scalar::Class::text, false, 0, 0, &text}; }
+
 Scalar scalar(const Tensor& tensor, Int index) {
   const auto at = static_cast<std::size_t>(index);
+  if (tensor.dtype() == DType::string) return scalar(tensor.as<std::string>()[at]);
   return for_value(tensor.dtype(), [&]<class T>() {
     if constexpr (std::is_same_v<T, std::uint64_t>)
       return scalar_of_unsigned(tensor.as<T>()[at]);
@@ -325,14 +330,35 @@ std::string hexadecimal(const Scalar& value) {
          std::to_string(std::abs(exponent));
 }
 
+namespace {
+
+// A string in quotes, what is no plain letter of it as \xNN, and of a long one no more than its beginning.
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t most = 80;
+  std::ostringstream out;
+  out << '"' << std::hex << std::setfill('0');
+  for (const char letter : text.substr(0, most)) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (byte < ' ' || byte > '~' || letter == '"' || letter == '\\')
+      out << "\\x" << std::setw(2) << int{byte};
+    else
+      out << letter;
+  }
+  out << (text.size() > most ? "…\"" : "\"");
+  return out.str();
+}
+
+}  // namespace
+
 std::string written(const Scalar& value, DType dtype) {
+  if (value.is == Scalar::Class::text) return in_quotes(*value.text);
   if (is_float(dtype)) return hexadecimal(value);
   const Dyadic whole = value.value();
   return Integer(whole.mantissa << static_cast<unsigned>(whole.exponent)).str();
 }
 
 std::string decimal(const std::string& written, DType dtype) {
-  if (written.find("0x") == std::string::npos) return written;
+  if (written.starts_with('"') || written.find("0x") == std::string::npos) return written;
   const int most = dtype == DType::f64 ? 17 : 9;
   const double value = std::strtod(written.c_str(), nullptr);
   std::array<char, 40> buffer{};

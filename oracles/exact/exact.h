@@ -74,11 +74,12 @@ const Format& format_of(DType dtype);
 
 // An element of a tensor, taken apart: ±significand * 2^exponent, the significand odd or zero, where finite.
 struct Scalar {
-  enum class Class { finite, infinite, nan };
+  enum class Class { finite, infinite, nan, text };
   Class is = Class::finite;
   bool negative = false;  // also of zeros and infinities
   std::uint64_t significand = 0;
   int exponent = 0;
+  const std::string* text = nullptr;  // of a string: where the tensor holds it
 
   bool is_finite() const { return is == Class::finite; }
   bool is_zero() const { return is == Class::finite && significand == 0; }
@@ -87,7 +88,8 @@ struct Scalar {
   double as_double() const;  // of a finite value; exact where it has 53 bits at most
   Int as_integer() const;    // of an integer of any type, wrapped where it does not fit
 };
-Scalar scalar(const Tensor& tensor, Int index);  // of any numeric type; integers too are taken apart
+Scalar scalar(const Tensor& tensor, Int index);  // of any type; integers too are taken apart
+Scalar scalar(const std::string& text);          // which has to outlive it
 Scalar scalar(Int value);
 Scalar scalar_of_unsigned(std::uint64_t value);
 Scalar scalar_of(double value);
@@ -106,7 +108,7 @@ enum class Rounding { nearest_even, down, up };
 Scalar rounded(const Ratio& value, const Format& format, Rounding rounding = Rounding::nearest_even);
 // "0x1.8p+0", "nan", "-inf".
 std::string hexadecimal(const Scalar& value);
-// As a value of the type: hexadecimal floats, decimal integers.
+// As a value of the type: hexadecimal floats, decimal integers, strings in quotes.
 std::string written(const Scalar& value, DType dtype);
 // What is written, in decimal: "2.5", "0.100000001", as many digits as tell values of the type apart. Words ("nan or
 // 0") and integers stay.

@@ -158,11 +158,11 @@ class ElementwiseAnswer final : public Answer {
   Shape shape() const override { return inputs_.shape(); }
   DType dtype() const override { return dtype_; }
 
-  Element element(Int index) const override { return element_of(rule_at(inputs_.at(index), index), dtype()); }
+  Element element(Int index) const override { return element_of(rule_at(inputs_.at(index)), dtype()); }
 
   std::vector<Allowance> wider(Int index) const override {
     const std::vector<Scalar> x = inputs_.at(index);
-    const ElementValue value = rule_at(x, index);
+    const ElementValue value = rule_at(x);
     const auto* const evaluation = std::get_if<Evaluation>(&value);
     std::vector<Allowance> all;
     if (evaluation && evaluation->others) all = evaluation->others();
@@ -174,8 +174,8 @@ class ElementwiseAnswer final : public Answer {
       std::ranges::move(Widening(*evaluation, element, dtype()).all(), std::back_inserter(all));
     else
       all.push_back(flushing(element, x, dtype()));
-    add_flushed_operands(x, index, all);
-    if (dtype() == DType::f64 && narrows_) add_single(x, index, element, all);
+    add_flushed_operands(x, all);
+    if (dtype() == DType::f64 && narrows_) add_single(x, element, all);
     return all;
   }
 
@@ -187,9 +187,7 @@ class ElementwiseAnswer final : public Answer {
   }
 
  private:
-  ElementValue rule_at(const std::vector<Scalar>& x, Int index) const {
-    return rule_({call_, readings_, x, inputs_.word(index)});
-  }
+  ElementValue rule_at(const std::vector<Scalar>& x) const { return rule_({call_, readings_, x}); }
 
   // The element, of an output of this type.
   static Element element_of(const ElementValue& value, DType type) {
@@ -248,7 +246,7 @@ class ElementwiseAnswer final : public Answer {
   }
 
   // Reads subnormals as zeros: those of the types of the output and of the operand, and those of f32.
-  void add_flushed_operands(std::vector<Scalar> x, Int index, std::vector<Allowance>& all) const {
+  void add_flushed_operands(std::vector<Scalar> x, std::vector<Allowance>& all) const {
     bool is_changed = false;
     for (std::size_t i = 0; i < x.size(); ++i) {
       Scalar& operand = x[i];
@@ -260,7 +258,7 @@ class ElementwiseAnswer final : public Answer {
       is_changed = true;
     }
     if (!is_changed) return;
-    const Element flushed = element_of(rule_at(x, index), dtype());
+    const Element flushed = element_of(rule_at(x), dtype());
     all.push_back(beyond("subnormals flushed"));
     all.back().range = range_of(flushed, dtype());
     all.back().blurs_nonfinite = flushed.kind == Kind::nan;  // 0 / 0, or 0 times an infinity
@@ -274,11 +272,11 @@ class ElementwiseAnswer final : public Answer {
   }
 
   // Computes f64 in f32: of operands that are rounded to it, within its bounds.
-  void add_single(std::vector<Scalar> x, Int index, const Element& right, std::vector<Allowance>& all) const {
+  void add_single(std::vector<Scalar> x, const Element& right, std::vector<Allowance>& all) const {
     const Format& single = format_of(DType::f32);
     for (Scalar& operand : x)
       if (operand.is_finite()) operand = rounded(ratio(operand), single);
-    const Element narrow = element_of(rule_at(x, index), DType::f32);
+    const Element narrow = element_of(rule_at(x), DType::f32);
     const auto add = [&](const Scalar& lower, const Scalar& upper) {
       all.push_back(beyond("f64 computed in f32"));
       all.back().range = Interval{lower, upper};

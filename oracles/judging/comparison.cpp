@@ -96,7 +96,7 @@ void Comparison::add(const Answer& answer, Int index, const Element& element, co
   if (finding.kind == ElementRating::Kind::below) keep_common(finding.arithmetics);
   worst_ = std::max(worst_, finding.kind);
   wrong_ += finding.kind == ElementRating::Kind::wrong ? 1 : 0;
-  if (element.kind != Kind::finite)
+  if (element.kind != Kind::finite && element.kind != Kind::text)
     variety_.special = true;
   else if (!variety_.special)
     variety_.add(element, finding.is_nearest && got.is_finite() ? got : nearest(element, answer.dtype()));

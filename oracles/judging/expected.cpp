@@ -34,6 +34,10 @@ T infinite(bool is_negative) {
 
 // Writes a value of the tensor's type: exact zero is +0 and NaN the positive quiet one.
 void store(Tensor& tensor, Int index, const Scalar& value) {
+  if (value.text) {
+    tensor.as<std::string>()[static_cast<std::size_t>(index)] = *value.text;
+    return;
+  }
   for_value(tensor.dtype(), [&]<class T>() {
     T& element = tensor.as<T>()[static_cast<std::size_t>(index)];
     if constexpr (std::is_integral_v<T>)
@@ -50,7 +54,7 @@ void store(Tensor& tensor, Int index, const Scalar& value) {
 // Writes the right answer: of a copy the bits that are copied (decisions 5).
 void store_right(Tensor& tensor, Int index, const Answer& answer, const Scalar& right) {
   const auto [source, from] = answer.copied(index);
-  if (!source) return store(tensor, index, right);
+  if (!source || right.text) return store(tensor, index, right);
   const std::size_t size = size_of(tensor.dtype());
   std::ranges::copy(source->bytes().subspan(static_cast<std::size_t>(from) * size, size),
                     tensor.bytes().subspan(static_cast<std::size_t>(index) * size).begin());
@@ -62,8 +66,8 @@ void store_end(Tensor& tensor, Int index, const Answer& answer, const Scalar& en
 }
 
 Scalar right_of(const Element& element, DType dtype) {
-  const bool is_number = element.kind == Kind::finite || element.kind == Kind::one_of;
-  return is_number ? nearest(element, dtype) : special(element.kind);
+  const bool is_known = element.kind == Kind::finite || element.kind == Kind::one_of || element.kind == Kind::text;
+  return is_known ? nearest(element, dtype) : special(element.kind);
 }
 
 // Ends that are values of the output type.
@@ -86,7 +90,7 @@ Range range_of_options(const Element& element) {
 
 Range range_of(const Element& element, const Allowance& allowance, DType dtype) {
   if (element.kind == Kind::one_of) return range_of_options(element);
-  if (element.kind != Kind::finite) return {special(element.kind), special(element.kind)};
+  if (element.kind != Kind::finite) return {right_of(element, dtype), right_of(element, dtype)};
   const Interval admitted = interval(element, allowance, dtype);
   Range range{admitted.lower, admitted.upper};
   if (!allowance.flushes_output || !is_float(dtype)) return range;
@@ -193,6 +197,7 @@ struct Admitting {
     else if (level > Level::L2)
       widen(index, element, range);
     if (!element.nan_admitted.empty() || std::ranges::any_of(element.options, is_nan)) all.or_nan.push_back(index);
+    all.has_other_texts |= element.says_same || (dtype == DType::string && element.options.size() > 1);
     store_right(all.output, index, answer, right_of(element, dtype));
     store_end(all.lower, index, answer, range.lower);
     store_end(all.upper, index, answer, range.upper);
@@ -225,7 +230,7 @@ std::vector<Admitted> admitted_under(const Case& c, const Operands& data, const 
   std::vector<Admitted> outputs;
   for (const std::unique_ptr<Answer>& answer : oracle_of(c.version).answer(c.call(), data, readings, arithmetic)) {
     const Tensor zeros({answer->dtype(), answer->shape()});
-    Admitted all{readings, zeros, zeros, zeros, {}, {}, {}, 0};
+    Admitted all{readings, zeros, zeros, zeros, {}, {}, {}, false, 0};
     for (Int i = 0; i < zeros.elements(); ++i) Admitting{*answer, level, all}.fill(i, answer->element(i));
     outputs.push_back(std::move(all));
   }
@@ -245,6 +250,7 @@ bool admits(const Admitted& answer, const Tensor& output, Int index) {
   const Scalar lower = scalar(answer.lower, index), upper = scalar(answer.upper, index);
   if (value.is == Scalar::Class::nan)
     return lower.is == Scalar::Class::nan || has(answer.or_nan, index) || has(answer.or_nonfinite, index);
+  if (value.text) return same(value, lower) || same(value, upper);
   const bool is_inside = lower.is != Scalar::Class::nan && !is_less(value, lower) && !is_less(upper, value);
   return is_inside || (value.is_zero() && has(answer.or_zero, index)) ||
          (value.is == Scalar::Class::infinite && has(answer.or_nonfinite, index));
@@ -285,8 +291,8 @@ Result<std::vector<Admissible>> admissible_under(const Case& c, int set, const R
       const Element element = answer->element(i);
       if (element.kind == Kind::unscored) return Error{element.reason};
       // Between the ends of floats lies nothing else that a rule admits; integers apart have others between them.
-      if (element.kind == Kind::one_of && !is_float(zeros.dtype()) && element.options.size() > 1)
-        return Error{"several answers are right"};
+      const bool has_others = element.kind == Kind::one_of && !is_float(zeros.dtype()) && element.options.size() > 1;
+      if (has_others || element.says_same) return Error{"several answers are right"};
       filler.fill(i, element);
     }
   }

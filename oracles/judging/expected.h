@@ -42,6 +42,7 @@ struct Admitted {
   Readings readings;  // that it follows
   Tensor output, lower, upper;
   std::vector<Int> or_zero, or_nan, or_nonfinite;  // elements by row-major index that may be that as well
+  bool has_other_texts = false;                    // strings are as right that say the same otherwise
   Int unscored = 0;  // elements of which nothing may be claimed: anything is admitted, and NaN (0) stands in `output`
 };
 

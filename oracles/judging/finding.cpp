@@ -111,6 +111,15 @@ ElementRating examine_options(const Answer& answer, Int index, const Element& el
   return finding;
 }
 
+ElementRating examine_text(const Element& element, const Scalar& got) {
+  ElementRating finding;
+  finding.is_nearest = same(got, *element.nearest) || (got.text && element.says_same && element.says_same(*got.text));
+  if (finding.is_nearest) return finding;
+  finding.kind = ElementRating::Kind::wrong;
+  finding.because = "value";
+  return finding;
+}
+
 // NaN or an infinity that every order of evaluation gives.
 ElementRating examine_special(const Answer& answer, Int index, const Element& element, const Scalar& got) {
   ElementRating finding;
@@ -142,6 +151,7 @@ bool admits(const Allowance& allowance, const Element& element, const Scalar& go
 bool is_less(const Scalar& a, const Scalar& b) { return compare(a, b) < 0; }
 
 bool same(const Scalar& a, const Scalar& b) {
+  if (a.text || b.text) return a.text && b.text && *a.text == *b.text;
   if (a.is == Scalar::Class::nan || b.is == Scalar::Class::nan) return a.is == b.is;
   return compare(a, b) == 0;
 }
@@ -159,7 +169,8 @@ static std::string any_of(const std::vector<Scalar>& options, DType dtype) {
 
 std::string wanted(const Element& element, DType dtype) {
   switch (element.kind) {
-    case Kind::finite: return written(nearest(element, dtype), dtype);
+    case Kind::finite:
+    case Kind::text: return written(nearest(element, dtype), dtype);
     case Kind::nan: return "nan";
     case Kind::positive_infinity: return "inf";
     case Kind::negative_infinity: return "-inf";
@@ -216,6 +227,7 @@ ElementRating examine(const Answer& answer, Int index, const Element& element, c
       finding.because = "special";
       return finding;
     case Kind::one_of: return examine_options(answer, index, element, got);
+    case Kind::text: return examine_text(element, got);
     default: return examine_special(answer, index, element, got);
   }
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact answers of Cast and CastLike: a number that is rounded once, truncated, or cut to the bits there are. What
-// the text leaves open is not scored: numbers out of range (E24), and strings that are no literal (E32).
+// The exact answers of Cast and CastLike: a number that is rounded once, truncated, or cut to the bits there are, or
+// any text that says it. What the text leaves open is not scored: numbers out of range (E24), and strings that are no
+// literal (E32).
 #include "oracles/exact/literal.h"
 #include "oracles/families/elementwise.h"
 #include "oracles/judging/finding.h"
 #include "oracles/rules/narrowing.h"
+#include "oracles/rules/wording.h"
 #include "reference/operator.h"
 
 namespace assay::oracles {
 namespace {
 
 Literal source_of(const ElementPoint& p) {
-  if (p.word) return read_literal(*p.word);
+  if (p.x[0].text) return read_literal(*p.x[0].text);
   if (!p.x[0].is_finite()) return {{}, p.x[0]};
   return {ratio(p.x[0]), {}};
 }
@@ -52,7 +54,7 @@ Integer whole_of(const ElementPoint& p, const Ratio& value) {
 ElementValue to_integer(const ElementPoint& p, const Literal& of) {
   if (of.special) return undefined("E24", "what is no number may become any integer");
   const DType from = p.call.type("input").dtype;
-  if (p.word && p.word->find_first_of(".eE") != std::string::npos)
+  if (p.x[0].text && p.x[0].text->find_first_of(".eE") != std::string::npos)
     return undefined("E32", "a literal with a fraction or an exponent may become any integer");
   const bool keeps_bits = is_integer(from) || from == DType::boolean;
   const Integer whole = whole_of(p, *of.number);
@@ -61,13 +63,14 @@ ElementValue to_integer(const ElementPoint& p, const Literal& of) {
 }
 
 ElementValue to_bool(const ElementPoint& p, const Literal& of) {
-  if (p.word && p.reads("E32", "non-empty")) return truth(!p.word->empty());
+  const bool is_text = p.x[0].text != nullptr;
+  if (is_text && p.reads("E32", "non-empty")) return truth(!p.x[0].text->empty());
   if (of.special) return truth(true);
-  const bool is_fraction = p.word && !of.number->is_zero() && truncated(*of.number) == 0;
+  const bool is_fraction = is_text && !of.number->is_zero() && truncated(*of.number) == 0;
   if (is_fraction) return undefined("E32", "a fraction may become a bool by way of an integer");
   if (p.reads("E28", "low-bit")) return truth(truncated(abs(*of.number)) % 2 == 1);
   const bool is_subnormal =
-      !p.word && is_float(p.call.type("input").dtype) && p.x[0].is_subnormal(format_of(p.call.type("input").dtype));
+      !is_text && is_float(p.call.type("input").dtype) && p.x[0].is_subnormal(format_of(p.call.type("input").dtype));
   if (!is_subnormal) return truth(!of.number->is_zero());
   Allowance flushed = beyond("subnormals flushed");
   flushed.range = Interval{truth(false), truth(false)};
@@ -75,6 +78,7 @@ ElementValue to_bool(const ElementPoint& p, const Literal& of) {
 }
 
 ElementValue converted(const ElementPoint& p) {
+  if (type_of(p) == DType::string) return in_words(p.x[0], p.call.type("input").dtype, p.reads("E33", "digits-8"));
   const Literal of = source_of(p);
   if (!of.number && !of.special) return undefined("E32", "a string that is no number may become anything");
   const DType type = type_of(p);

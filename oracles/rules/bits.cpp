@@ -25,7 +25,9 @@ class BitAnswer final : public Answer {
     return exactly(value, dtype());
   }
   std::vector<Allowance> wider(Int) const override { return {}; }
-  std::vector<Tap> taps(Int index) const override { return {{{stored(in_, index)}, place("", in_.shape(), index)}}; }
+  std::vector<Tap> taps(Int index) const override {
+    return {{{written(scalar(in_, index), in_.dtype())}, place("", in_.shape(), index)}};
+  }
   std::pair<const Tensor*, Int> copied(Int index) const override { return {&bits_, index}; }
   bool keeps_bits() const override { return true; }
 

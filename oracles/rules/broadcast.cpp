@@ -29,22 +29,6 @@ bool is_per_channel(const Call& call, const Readings& readings) {
   return call.definition().constraint("chan") && readings.of("E10") != "numpy";
 }
 
-// Replaces strings by their ranks among all of them, which compare as the strings do, byte by byte.
-std::vector<Tensor> ranked(std::vector<Tensor> tensors) {
-  std::set<std::string> words;
-  const auto is_text = [](const Tensor& tensor) { return tensor.dtype() == DType::string; };
-  for (const Tensor& tensor : tensors)
-    if (is_text(tensor)) words.insert(tensor.as<std::string>().begin(), tensor.as<std::string>().end());
-  for (Tensor& tensor : tensors) {
-    if (!is_text(tensor)) continue;
-    Tensor ranks({DType::i64, tensor.shape()});
-    std::ranges::transform(std::as_const(tensor).as<std::string>(), ranks.as<Int>().begin(),
-                           [&](const std::string& each) { return std::distance(words.begin(), words.find(each)); });
-    tensor = std::move(ranks);
-  }
-  return tensors;
-}
-
 }  // namespace
 
 std::optional<Meeting> Meeting::of(const Call& call, const Readings& readings) {
@@ -97,22 +81,11 @@ Int Meeting::cell(std::size_t input, Int index) const {
   return cell;
 }
 
-std::string stored(const Tensor& tensor, Int index) {
-  if (tensor.dtype() != DType::string) return written(scalar(tensor, index), tensor.dtype());
-  return '"' + tensor.as<std::string>()[static_cast<std::size_t>(index)] + '"';
-}
-
 MetInputs::MetInputs(const Call& legal, const Operands& in, const Readings& readings)
     : meeting_(Meeting::of(legal, readings).value()) {
-  std::vector<Tensor> stored;
-  for (const std::optional<Tensor>& operand : in)
-    if (operand) stored.push_back(*operand);
-  std::vector<Tensor> numbers = ranked(stored);
   for (std::size_t i = 0; i < in.size(); ++i) {
     const std::string& name = legal.definition().inputs[i].name;
-    if (!in[i] || !legal.definition().counts(name)) continue;
-    const std::size_t next = given_.size();
-    given_.push_back({name, i, stored[next], Cells(std::move(numbers[next]))});
+    if (in[i] && legal.definition().counts(name)) given_.push_back({name, i, Cells(*in[i])});
   }
 }
 
@@ -122,17 +95,12 @@ std::vector<Scalar> MetInputs::at(Int index) const {
   return x;
 }
 
-const std::string* MetInputs::word(Int index) const {
-  const Given& first = given_.front();
-  if (first.stored.dtype() != DType::string) return nullptr;
-  return &first.stored.as<std::string>()[static_cast<std::size_t>(meeting_.cell(first.input, index))];
-}
-
 std::vector<Tap> MetInputs::taps(Int index) const {
   std::vector<Tap> all;
   for (const Given& each : given_) {
     const Int cell = meeting_.cell(each.input, index);
-    all.push_back({{stored(each.stored, cell)}, place(each.name, each.stored.shape(), cell)});
+    all.push_back(
+        {{written(each.cells.at(cell), each.cells.tensor().dtype())}, place(each.name, each.cells.shape(), cell)});
   }
   return all;
 }

@@ -32,32 +32,25 @@ class Meeting {
   std::vector<Placed> inputs_;
 };
 
-// The inputs that are there, element by element of the output. Strings stand as their ranks among all of them, which
-// compare as the strings do, byte by byte.
+// The inputs that are there, element by element of the output.
 class MetInputs {
  public:
   MetInputs(const Call& legal, const Operands& in, const Readings& readings);
 
   const Shape& shape() const { return meeting_.shape(); }  // of the output
-  const Tensor& first() const { return given_.front().stored; }
+  const Tensor& first() const { return given_.front().cells.tensor(); }
   std::vector<Scalar> at(Int index) const;
-  // What the first input holds there, of strings; else null.
-  const std::string* word(Int index) const;
   std::vector<Tap> taps(Int index) const;
 
  private:
   struct Given {
     std::string name;
     std::size_t input;  // in schema order
-    Tensor stored;
     Cells cells;
   };
   Meeting meeting_;
   std::vector<Given> given_;
 };
-
-// Writes an element as it is stored: a hexadecimal float, a decimal integer, a string in quotes.
-std::string stored(const Tensor& tensor, Int index);
 
 // Returns the shape of the output; none where a reading makes the call illegal.
 std::optional<Shape> shape_of_meeting(const Call& call, const Readings& readings);

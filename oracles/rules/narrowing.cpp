@@ -69,7 +69,7 @@ NarrowedValue narrowed(const Literal& value, DType type, const SmallRounding& ho
 SmallRounding rounding_of(const ElementPoint& p) {
   const bool has_mode = p.call.definition().attribute("round_mode") && !p.reads("E53", "body");
   return {p.call.integer("saturate") != 0, has_mode ? p.call.text("round_mode") : "up", p.reads("E29", "nan"),
-          p.word ? p.word->starts_with('-') : p.x[0].negative};
+          p.x[0].text ? p.x[0].text->starts_with('-') : p.x[0].negative};
 }
 
 std::vector<Allowance> rounded_twice(const Ratio& value, DType type) {

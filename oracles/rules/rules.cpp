@@ -22,6 +22,7 @@ using Rule = Scalar (*)(const ElementPoint&);
 Kind kind_of(const Scalar& value) {
   if (value.is == Scalar::Class::nan) return Kind::nan;
   if (value.is == Scalar::Class::infinite) return value.negative ? Kind::negative_infinity : Kind::positive_infinity;
+  if (value.text) return Kind::text;
   return Kind::finite;
 }
 
@@ -130,6 +131,7 @@ class PointwiseAnswer final : public Answer {
 
 bool are_alike(const Element& a, const Element& b) {
   if (a.kind != b.kind || a.options.size() != b.options.size()) return false;
+  if (a.kind == Kind::text) return same(*a.nearest, *b.nearest);
   return a.kind == Kind::finite ? a.value == b.value : std::ranges::equal(a.options, b.options, same);
 }
 
@@ -236,7 +238,7 @@ class MovedAnswer final : public Answer {
   }
   std::vector<Tap> taps(Int index) const override {
     const std::string& name = call_.definition().inputs.front().name;
-    return {{{stored(in_.tensor(), from(index))}, place(name, in_.shape(), from(index))}};
+    return {{{written(in_.at(from(index)), dtype())}, place(name, in_.shape(), from(index))}};
   }
   std::pair<const Tensor*, Int> copied(Int index) const override { return {&in_.tensor(), from(index)}; }
 
@@ -261,6 +263,7 @@ Element exactly(const Scalar& value, DType dtype) {
   out.kind = kind_of(value);
   out.terms = 1;
   out.asked.arithmetic = "no rounding";
+  if (out.kind == Kind::text) out.nearest = value;
   if (out.kind != Kind::finite) return out;
   out.value = ratio(value);
   out.magnitude = abs(out.value);

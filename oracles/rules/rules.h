@@ -15,8 +15,7 @@ namespace assay::oracles {
 struct ElementPoint {
   const Call& call;
   const Readings& readings;
-  std::span<const Scalar> x;          // one per input that is there
-  const std::string* word = nullptr;  // of the first input, where it holds strings
+  std::span<const Scalar> x;  // one per input that is there
 
   bool reads(std::string_view ruling, std::string_view reading) const { return readings.of(ruling) == reading; }
   const Scalar* find(std::string_view input) const;  // null where that input is absent

@@ -15,7 +15,7 @@ Inference moved_to(ShapeFunction shape) {
 Kernel viewed() {
   return [](const Call& call, Inputs in) {
     Tensor y = Tensor::to_be_written({in[0]->dtype(), call.definition().shape(call)});
-    std::ranges::copy(in[0]->bytes(), y.bytes().begin());
+    for_type(y.dtype(), [&]<class T>() { std::ranges::copy(in[0]->as<T>(), y.as<T>().begin()); });
     return y;
   };
 }

@@ -23,7 +23,7 @@ Operator bit_cast() {
       .require("width", "elements of input and output have as many bits", keeps_width)
       .ruling("E36")
       .since(26)
-      .type("T1", types::all_tensor_types_ir13()).type("T2", types::all_tensor_types_ir13()).required_integer("to")
+      .type("T1", types::without_strings(types::all_tensor_types_ir13())).type("T2", types::without_strings(types::all_tensor_types_ir13())).required_integer("to")
       .shaping(Shaping::one)
       .infer([](const Call& call) { return Types{TensorType{*type_named_by(call, "to"), call.shape("input")}}; })
       .kernel([](const Call& call, Inputs in) -> Values {

@@ -19,9 +19,9 @@ Narrowing narrowing_of(const Call& call) {
   return {!has("saturate") || call.integer("saturate") != 0, mode == "up" ? up : mode == "down" ? down : nearest};
 }
 
-// Admits types for what is cast and for what it is cast to; strings are cast from, not yet to.
+// Admits types for what is cast and for what it is cast to.
 std::function<void(Operator&)> admitting(const std::vector<DType>& types) {
-  return [types](Operator& op) { op.type("T1", types | DType::string).type("T2", types); };
+  return [types](Operator& op) { op.type("T1", types).type("T2", types); };
 }
 
 // What both gain from version 19 on.
@@ -43,12 +43,12 @@ Operator cast() {
       .require("to", "to is a type that the output may have", names_a_type)
       .rulings({"A29", "E1", "E2", "E23", "E24"})
       .since(1)
-      .type("T1", types::all_tensor_types()).type("T2", types::all_tensor_types()).required_text("to")
+      .with(admitting(types::without_strings(types::all_tensor_types()))).required_text("to")
       .rulings({"E27", "E28"})
       .since(6, "`to` is a number")
       .required_integer("to")
       .since(9, "strings are admitted")
-      .type("T1", types::all_tensor_types() | DType::string).ruling("E32")
+      .with(admitting(types::all_tensor_types())).ruling("E32").ruling("E33")
       .since(13, "bfloat16 is admitted; the text says what is cast to what")
       .with(admitting(types::all_tensor_types_ir4())).settled("E27").settled("E28")
       .with(since_19)
@@ -62,7 +62,7 @@ Operator cast() {
 Operator cast_like() {
   return Operator("CastLike")
       .input("input", "T1").input("target_type", "T2").output("output", "T2")
-      .rulings({"A29", "E1", "E2", "E23", "E24", "E32"})
+      .rulings({"A29", "E1", "E2", "E23", "E24", "E32", "E33"})
       .since(15)
       .with(admitting(types::all_tensor_types_ir4()))
       .with(since_19)

@@ -57,15 +57,14 @@ Kernel writing(F change) {
 }
 
 void copy_element(Tensor& tensor, Int from, Int to) {
-  const std::size_t size = size_of(tensor.dtype());
-  const std::span<std::byte> bytes = tensor.bytes();
-  std::ranges::copy(bytes.subspan(static_cast<std::size_t>(from) * size, size),
-                    bytes.subspan(static_cast<std::size_t>(to) * size).begin());
+  for_type(tensor.dtype(), [&]<class T>() {
+    tensor.as<T>()[static_cast<std::size_t>(to)] = std::as_const(tensor).as<T>()[static_cast<std::size_t>(from)];
+  });
 }
 
 Tensor zeroed_from(Tensor tensor, Int first) {
-  const std::size_t size = size_of(tensor.dtype());
-  std::ranges::fill(tensor.bytes().subspan(static_cast<std::size_t>(first) * size), std::byte{});
+  for_type(tensor.dtype(),
+           [&]<class T>() { std::ranges::fill(tensor.as<T>().subspan(static_cast<std::size_t>(first)), T()); });
   return tensor;
 }
 
@@ -89,7 +88,7 @@ Tensor shifted_by_one(Tensor y) {
 }
 
 Tensor backwards(Tensor y) {
-  for_value(y.dtype(), [&]<class T>() { std::ranges::reverse(y.as<T>()); });
+  for_type(y.dtype(), [&]<class T>() { std::ranges::reverse(y.as<T>()); });
   return y;
 }
 
@@ -98,7 +97,7 @@ Tensor column_major(Tensor y) {
   const Shape& shape = y.shape();
   if (shape.size() < 2) return y;
   const Int rows = shape[shape.size() - 2], columns = shape.back();
-  for_value(y.dtype(), [&]<class T>() {
+  for_type(y.dtype(), [&]<class T>() {
     const std::vector<T> before(y.as<T>().begin(), y.as<T>().end());
     const std::span<T> to = y.as<T>();
     for (std::size_t i = 0; i < to.size(); ++i) {
@@ -140,6 +139,8 @@ T one_ulp_off(T value) {
 }
 
 Tensor one_off(Tensor y) {
+  if (y.dtype() == DType::string)
+    for (std::string& each : y.as<std::string>()) each += '_';
   return with_each(std::move(y), [](auto value) { return one_ulp_off(value); });
 }
 

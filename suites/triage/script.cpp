@@ -185,6 +185,8 @@ class Writer {
     if (is_large(c_)) throw Unwritable{"its output is too large to be compared in a script"};
     const oracles::Arithmetic& arithmetic = provenance_.description.arithmetic;
     answers_ = of_output(oracles::admitted(c_, set, level_of(verdict_, provenance_.run_options), arithmetic), output_);
+    if (std::ranges::any_of(answers_, &Admitted::has_other_texts))
+      throw Unwritable{"many strings would be right, which no short script tells apart"};
     const Tensor* got = output_of(outcome_, set, output_);
     // The hull of all arithmetics may hold a number that none of them gives: then the level decides.
     if (got && oracles::is_among(*got, answers_))

@@ -62,7 +62,13 @@ def content_of(value):
     return value.numpy().tobytes()  # older versions, which `assay bisect` asks
 
 
+def is_text(value):
+    return value.element_type() == onnx.TensorProto.STRING
+
+
 def proto_of(name, value):
+    if is_text(value):
+        return assay_worker.proto_of(name, value.numpy())
     proto = onnx.TensorProto(name=name, data_type=value.element_type(), dims=value.shape())
     proto.raw_data = content_of(value)
     return proto.SerializeToString()
@@ -102,7 +108,10 @@ class Guarded:
 
 def run_bound(session, names, feeds):
     """Runs once to learn types and extents, then into buffers that are there before."""
-    buffers = [Guarded(name, value) for name, value in zip(names, session.run_with_ort_values(names, feeds))]
+    values = session.run_with_ort_values(names, feeds)
+    if any(is_text(value) for value in values):
+        raise assay_worker.Unsupported("strings cannot be bound")
+    buffers = [Guarded(name, value) for name, value in zip(names, values)]
     binding = session.io_binding()
     for name, value in feeds.items():
         binding.bind_ortvalue_input(name, value)
