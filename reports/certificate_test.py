@@ -14,7 +14,7 @@ import jsonschema
 
 ASSAY = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
 SCHEMA = json.loads(pathlib.Path("reports/certificate.schema.json").read_text(encoding="utf-8"))
-# A planted bug of ours (suites/crosscheck/mutants.cpp): fails in some cases, contested and certified in others.
+# A planted bug of ours (suites/mutation/mutants.cpp): fails in some cases, contested and certified in others.
 BROKEN = ["--backend", "mutant:pool-never-counts-padding"]
 REFERENCE = ["--backend", "reference"]
 # Dies of every question.

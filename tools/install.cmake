@@ -21,7 +21,7 @@ function(assay_install prefix)
   install(FILES suites/expectations/ledger.schema.json DESTINATION ${share}/suites)
   file(GLOB schemas CONFIGURE_DEPENDS reports/*.schema.json)
   install(FILES ${schemas} DESTINATION ${share}/reports)
-  install(FILES suites/crosscheck/node_tests.py DESTINATION ${share}/suites/crosscheck)  # of golden audit
+  install(FILES suites/golden/node_tests.py DESTINATION ${share}/suites/golden)  # of golden audit
   install(FILES LICENSE DESTINATION ${prefix}share/doc/assay RENAME copyright)
   install(FILES README.md CHANGELOG.md DESTINATION ${prefix}share/doc/assay)
   assay_told(assay.1 ${prefix}share/man/man1 man)

@@ -17,7 +17,7 @@ import unittest
 BUILD = pathlib.Path(os.environ["ASSAY_BUILD"]).resolve()
 DOCUMENTS = {name: pathlib.Path(name).read_text(encoding="utf-8")
              for name in ("README.md", "CONTRIBUTING.md", *map(str, sorted(pathlib.Path("suites").glob("**/README.md"))),
-                          "suites/crosscheck/STRENGTH.md", "reports/README.md", "tools/README.md", "tools/bench/README.md",
+                          "suites/mutation/STRENGTH.md", "reports/README.md", "tools/README.md", "tools/bench/README.md",
                           "tools/lab/AUDIT.md", "tools/lab/RESULTS.md")}
 README, TEXT = DOCUMENTS["README.md"], "\n".join(DOCUMENTS.values())
 FULL = "--full" in sys.argv or os.environ.get("ASSAY_FULL") == "1"

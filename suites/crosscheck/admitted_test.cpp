@@ -3,16 +3,16 @@
 // calls so.
 #include "generators/generators.h"
 #include "oracles/judging/expected.h"
-#include "suites/crosscheck/exam.h"
-#include "suites/crosscheck/mutants.h"
-#include "suites/crosscheck/variants.h"
+#include "suites/mutation/exam.h"
+#include "suites/mutation/mutants.h"
+#include "suites/mutation/variants.h"
 
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
 #include <iostream>
 
-namespace assay::crosscheck {
+namespace assay::mutation {
 namespace {
 
 using oracles::Level;
@@ -94,4 +94,4 @@ TEST_CASE("A breach is not admitted, but for numbers between zero and the smalle
   CHECK(100 * hidden < fails);
 }
 
-}  // namespace assay::crosscheck
+}  // namespace assay::mutation

@@ -4,10 +4,10 @@
 
 #include "generators/generators.h"
 #include "generators/shrink.h"
-#include "suites/crosscheck/exam.h"
-#include "suites/crosscheck/mutants.h"
-#include "suites/crosscheck/variants.h"
-#include "suites/crosscheck/wrong_models.h"
+#include "suites/mutation/exam.h"
+#include "suites/mutation/mutants.h"
+#include "suites/mutation/variants.h"
+#include "suites/triage/wrong_models.h"
 
 #include <catch2/catch.hpp>
 
@@ -15,7 +15,7 @@
 #include <iostream>
 #include <set>
 
-namespace assay::crosscheck {
+namespace assay::mutation {
 namespace {
 
 using oracles::State;
@@ -132,4 +132,4 @@ TEST_CASE("The failures of a convolution with four bugs read as four sentences",
              {"conv-reads-first-group", "conv-takes-lower-for-upper", "conv-adds-bias-twice", "conv-flips-kernel"});
 }
 
-}  // namespace assay::crosscheck
+}  // namespace assay::mutation

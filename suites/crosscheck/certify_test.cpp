@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The planted bugs by a stranger's road: served by a worker, certified by the tool, read from its report.
-#include "suites/crosscheck/family.h"
-#include "suites/crosscheck/mutants.h"
-#include "suites/crosscheck/variants.h"
+#include "suites/mutation/family.h"
+#include "suites/mutation/mutants.h"
+#include "suites/mutation/variants.h"
 #include "suites/planning/suite.h"
 
 #include <catch2/catch.hpp>
@@ -13,7 +13,7 @@
 #include <fstream>
 #include <set>
 
-namespace assay::crosscheck {
+namespace assay::mutation {
 namespace {
 
 using nlohmann::json;
@@ -132,4 +132,4 @@ TEST_CASE("certify finds nothing in a correct variant and no breach in a weaker 
     }
 }
 
-}  // namespace assay::crosscheck
+}  // namespace assay::mutation

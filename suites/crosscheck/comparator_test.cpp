@@ -2,14 +2,14 @@
 // Self-test of the comparator: the right outputs pass, every planted mismatch is caught with the word it deserves, and
 // the acceptance interval ends exactly where numerics 2.2 says, for every type.
 #include "oracles/exact/enclosure.h"
-#include "suites/crosscheck/exam.h"
+#include "suites/mutation/exam.h"
 
 #include <catch2/catch.hpp>
 
 #include <bit>
 #include <cmath>
 
-namespace assay::crosscheck {
+namespace assay::mutation {
 namespace {
 
 using oracles::Outcome;
@@ -323,4 +323,4 @@ TEST_CASE("The ends of the acceptance interval pass and one ulp beyond does not"
   CHECK(ends > 200);
 }
 
-}  // namespace assay::crosscheck
+}  // namespace assay::mutation

@@ -3,8 +3,8 @@
 // every element. The reference kernels and every correct variant keep them, and planted bugs break each.
 #include "generators/generators.h"
 #include "reference/window.h"
-#include "suites/crosscheck/exam.h"
-#include "suites/crosscheck/family.h"
+#include "suites/mutation/exam.h"
+#include "suites/mutation/family.h"
 
 #include <catch2/catch.hpp>
 
@@ -16,7 +16,7 @@
 #include <map>
 #include <set>
 
-namespace assay::crosscheck {
+namespace assay::mutation {
 namespace {
 
 constexpr std::uint64_t seed = 12;
@@ -534,4 +534,4 @@ TEST_CASE("Families: every exact law is broken by planted bugs, with no right an
 }
 
 }  // namespace
-}  // namespace assay::crosscheck
+}  // namespace assay::mutation

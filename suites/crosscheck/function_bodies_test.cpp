@@ -5,8 +5,8 @@
 #include "generators/generators.h"
 #include "oracles/exact/enclosure.h"
 #include "reference/onnx_io.h"
-#include "suites/crosscheck/exam.h"
-#include "suites/crosscheck/family.h"
+#include "suites/mutation/exam.h"
+#include "suites/mutation/family.h"
 
 #include <catch2/catch.hpp>
 #include <onnx/defs/attr_proto_util.h>
@@ -16,7 +16,7 @@
 #include <cstdlib>
 #include <set>
 
-namespace assay::crosscheck {
+namespace assay::mutation {
 namespace {
 
 using oracles::State;
@@ -390,4 +390,4 @@ TEST_CASE("Function bodies: where nothing rounds, a kernel gives the bits of its
 }
 
 }  // namespace
-}  // namespace assay::crosscheck
+}  // namespace assay::mutation

@@ -5,9 +5,9 @@
 
 #include "generators/generators.h"
 #include "oracles/exact/enclosure.h"
-#include "suites/crosscheck/exam.h"
-#include "suites/crosscheck/mutants.h"
-#include "suites/crosscheck/variants.h"
+#include "suites/mutation/exam.h"
+#include "suites/mutation/mutants.h"
+#include "suites/mutation/variants.h"
 
 #include <catch2/catch.hpp>
 
@@ -16,7 +16,7 @@
 #include <map>
 #include <set>
 
-namespace assay::crosscheck {
+namespace assay::mutation {
 namespace {
 
 using suites::LawSampling;
@@ -181,4 +181,4 @@ TEST_CASE("every law is broken by a planted bug, with no right answer consulted"
   }
 }
 
-}  // namespace assay::crosscheck
+}  // namespace assay::mutation

@@ -2,13 +2,13 @@
 // Laws between operators, asked of the reference kernels: each is another road to the same numbers. Questions are those
 // the generators ask about Conv, carried over.
 #include "generators/generators.h"
-#include "suites/crosscheck/exam.h"
+#include "suites/mutation/exam.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 
-namespace assay::crosscheck {
+namespace assay::mutation {
 namespace {
 
 constexpr std::uint64_t seed = 4;
@@ -266,4 +266,4 @@ TEST_CASE("QLinearConv does not change where a type and its zero point move toge
   }
 }
 
-}  // namespace assay::crosscheck
+}  // namespace assay::mutation

@@ -3,7 +3,7 @@
 #include "generators/generators.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
-#include "suites/crosscheck/exam.h"
+#include "suites/mutation/exam.h"
 
 #include <catch2/catch.hpp>
 #include <onnx/defs/parser.h>
@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace assay::crosscheck {
+namespace assay::mutation {
 namespace {
 
 constexpr std::uint64_t seed = 23;
@@ -191,4 +191,4 @@ TEST_CASE("What the text cannot say is said to be so", "[text]") {
   CHECK(!model_text("no model"));
 }
 
-}  // namespace assay::crosscheck
+}  // namespace assay::mutation

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The test of the test: every planted bug is found, with the word it deserves or a stronger one, in few cases.
-#include "suites/crosscheck/mutants.h"
+#include "suites/mutation/mutants.h"
 
 #include "generators/generators.h"
-#include "suites/crosscheck/exam.h"
-#include "suites/crosscheck/variants.h"
+#include "suites/mutation/exam.h"
+#include "suites/mutation/variants.h"
 #include "suites/planning/suite.h"
 
 #include <catch2/catch.hpp>
@@ -14,7 +14,7 @@
 #include <map>
 #include <set>
 
-namespace assay::crosscheck {
+namespace assay::mutation {
 namespace {
 
 using oracles::State;
@@ -112,4 +112,4 @@ TEST_CASE("Planted bugs have names of their own and belong to one operator", "[m
   }
 }
 
-}  // namespace assay::crosscheck
+}  // namespace assay::mutation

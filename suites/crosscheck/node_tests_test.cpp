@@ -45,7 +45,7 @@ const fs::path& folder() {
     fs::path path = fs::path(environment("ASSAY_BUILD", "build")) / "node_tests";
     fs::remove_all(path);
     std::string command = "\"" + environment("ASSAY_PYTHON", ".deps/venv/bin/python3") +
-                          "\" suites/crosscheck/node_tests.py \"" + path.string() + "\"";
+                          "\" suites/golden/node_tests.py \"" + path.string() + "\"";
     for (const Operator* op : operators()) command += " " + op->name();
     INFO(command);
     REQUIRE(std::system(command.c_str()) == 0);

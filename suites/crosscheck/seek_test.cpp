@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/seek.h"
 
-#include "suites/crosscheck/exam.h"
-#include "suites/crosscheck/mutants.h"
-#include "suites/crosscheck/variants.h"
+#include "suites/mutation/exam.h"
+#include "suites/mutation/mutants.h"
+#include "suites/mutation/variants.h"
 
 #include <catch2/catch.hpp>
 
-namespace assay::crosscheck {
+namespace assay::mutation {
 namespace {
 
 using suites::WorstCase;
@@ -85,4 +85,4 @@ TEST_CASE("Seeking: where nothing is rounded there is nothing to seek", "[seek]"
   CHECK_THROWS_AS(suites::climb({{"QLinearConv"}, {}}, 1, 0, sequential()), InputError);
 }
 
-}  // namespace assay::crosscheck
+}  // namespace assay::mutation

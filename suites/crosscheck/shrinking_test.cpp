@@ -3,8 +3,8 @@
 // failure.
 #include "generators/generators.h"
 #include "generators/shrink.h"
-#include "suites/crosscheck/exam.h"
-#include "suites/crosscheck/mutants.h"
+#include "suites/mutation/exam.h"
+#include "suites/mutation/mutants.h"
 #include "suites/triage/plainness.h"
 #include "suites/triage/shrinker.h"
 
@@ -15,7 +15,7 @@
 #include <iomanip>
 #include <iostream>
 
-namespace assay::crosscheck {
+namespace assay::mutation {
 namespace {
 
 using generators::CaseSize;
@@ -105,4 +105,4 @@ TEST_CASE("Every planted bug shrinks to a case on paper that fails in the same w
   CHECK(attributes <= 5);
 }
 
-}  // namespace assay::crosscheck
+}  // namespace assay::mutation

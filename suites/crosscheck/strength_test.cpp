@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strength of the suite, on a bounded sample; ASSAY_FULL=1: all 2,000 cases of three seeds.
-#include "suites/crosscheck/strength.h"
+#include "suites/mutation/strength.h"
 
-#include "suites/crosscheck/equivalents.h"
+#include "suites/mutation/equivalents.h"
 
 #include <catch2/catch.hpp>
 
@@ -11,7 +11,7 @@
 #include <map>
 #include <string>
 
-namespace assay::crosscheck {
+namespace assay::mutation {
 namespace {
 
 bool is_full() {
@@ -89,4 +89,4 @@ TEST_CASE("Every weaker arithmetic lowers the level of sums of 27, 576 and 4,608
   }
 }
 
-}  // namespace assay::crosscheck
+}  // namespace assay::mutation

@@ -5,9 +5,9 @@
 #include "oracles/filter/filter.h"
 #include "oracles/judging/judge.h"
 #include "suites/campaign/verdict_bytes.h"
-#include "suites/crosscheck/exam.h"
-#include "suites/crosscheck/mutants.h"
-#include "suites/crosscheck/variants.h"
+#include "suites/mutation/exam.h"
+#include "suites/mutation/mutants.h"
+#include "suites/mutation/variants.h"
 #include "suites/planning/suite.h"
 
 #include <catch2/catch.hpp>
@@ -16,7 +16,7 @@
 #include <cstdlib>
 #include <random>
 
-namespace assay::crosscheck {
+namespace assay::mutation {
 namespace {
 
 using oracles::Outcome;
@@ -118,4 +118,4 @@ TEST_CASE("Both tiers say the same of generated cases of every version and type"
   CHECK(share.right > 20 * share.undecided);  // those left are mostly exact ties, of which this data is full
 }
 
-}  // namespace assay::crosscheck
+}  // namespace assay::mutation

@@ -13,16 +13,16 @@
 #include "reports/verify.h"
 #include "suites/campaign/case_runner.h"
 #include "suites/crosscheck/damage.h"
-#include "suites/crosscheck/mutants.h"
-#include "suites/crosscheck/wrong_models.h"
 #include "suites/expectations/baseline.h"
 #include "suites/expectations/waivers.h"
 #include "suites/golden/audit.h"
 #include "suites/golden/golden_folder.h"
 #include "suites/golden/golden_outputs.h"
+#include "suites/mutation/mutants.h"
 #include "suites/sandbox/process.h"
 #include "suites/text/printable.h"
 #include "suites/triage/finding_folder.h"
+#include "suites/triage/wrong_models.h"
 #include "suites/workers/catalogue.h"
 #include "suites/workers/frame.h"
 #include "suites/workers/npy.h"
@@ -36,7 +36,7 @@
 #include <functional>
 #include <sstream>
 
-namespace assay::crosscheck {
+namespace assay::mutation {
 namespace {
 
 const suites::Sorting few{.examples = 2, .most_asks = 30};
@@ -597,4 +597,4 @@ TEST_CASE("a store that has lost the signature of a failure is damaged", "[untru
   CHECK_THROWS_WITH(suites::harvest(store, false, false), Catch::Contains("the store is damaged"));
 }
 
-}  // namespace assay::crosscheck
+}  // namespace assay::mutation

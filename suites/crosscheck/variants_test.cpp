@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The false-alarm test: pupils that are right by construction may never be called wrong.
-#include "suites/crosscheck/variants.h"
+#include "suites/mutation/variants.h"
 
 #include "generators/generators.h"
-#include "suites/crosscheck/exam.h"
+#include "suites/mutation/exam.h"
 #include "suites/planning/suite.h"
 
 #include <catch2/catch.hpp>
@@ -13,7 +13,7 @@
 #include <iostream>
 #include <map>
 
-namespace assay::crosscheck {
+namespace assay::mutation {
 namespace {
 
 using oracles::State;
@@ -218,4 +218,4 @@ TEST_CASE("Every operator is computed sequentially by a variant; others have nam
   CHECK_FALSE(variant("careful", {"", "Conv", 11}));
 }
 
-}  // namespace assay::crosscheck
+}  // namespace assay::mutation

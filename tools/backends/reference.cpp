@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay-worker-reference: our own kernels by the same road as a stranger's, and in their place, on request, a correct
-// variant or a planted bug (suites/crosscheck).
+// variant or a planted bug (suites/mutation).
 #include "reference/nearest.h"
 #include "reference/onnx_io.h"
-#include "suites/crosscheck/mutants.h"
-#include "suites/crosscheck/variants.h"
+#include "suites/mutation/mutants.h"
+#include "suites/mutation/variants.h"
 #include "suites/sandbox/fork_server.h"
 #include "suites/workers/frame.h"
 #include "suites/workers/own_kernels.h"
@@ -34,8 +34,8 @@ struct Choice {
   // One session. A variant or mutant that leaves an operator alone is served by the naive reference.
   FastKernel kernel(const Definition& definition) const {
     std::optional<Kernel> other;
-    if (!variant.empty()) other = crosscheck::variant(variant, definition.version);
-    if (!mutant.empty()) other = crosscheck::mutant(mutant, definition.version);
+    if (!variant.empty()) other = mutation::variant(variant, definition.version);
+    if (!mutant.empty()) other = mutation::mutant(mutant, definition.version);
     if (!other && !naive && variant.empty() && mutant.empty()) return definition.fast;
     return [kernel = other ? *std::move(other) : definition.kernel](const Call& call, std::span<const Tensor* const> in,
                                                                     int) { return kernel(call, in); };
@@ -80,8 +80,8 @@ int main(int argc, char** argv) {
     app.add_flag("--naive", choice.naive, "by the naive loops instead of the engine");
     CLI11_PARSE(app, argc, argv);
     std::ios::sync_with_stdio(false);
-    assay::expect_known(choice.variant, assay::crosscheck::variants(), [](const auto& v) { return v.name; });
-    assay::expect_known(choice.mutant, assay::crosscheck::mutants(), [](const auto& m) { return m.id; });
+    assay::expect_known(choice.variant, assay::mutation::variants(), [](const auto& v) { return v.name; });
+    assay::expect_known(choice.mutant, assay::mutation::mutants(), [](const auto& m) { return m.id; });
     assay::suites::fork_when_asked();
     assay::suites::serve(assay::reply_descriptor(),
                          assay::suites::description_line(assay::suites::own_description(choice.backend())),

@@ -31,7 +31,7 @@ struct Options {
 
 // The node tests of the installed ONNX package, which since 1.23 ships the makers of its vectors and not the vectors.
 void write_node_tests(const fs::path& folder) {
-  const fs::path script = suites::reports_folder().parent_path() / "suites/crosscheck/node_tests.py";
+  const fs::path script = suites::reports_folder().parent_path() / "suites/golden/node_tests.py";
   std::vector<std::string> command{suites::python(), script.string(), folder.string()};
   for (const Operator* op : operators()) command.push_back(op->name());
   command.emplace_back("--others");

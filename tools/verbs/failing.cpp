@@ -2,7 +2,7 @@
 #include "tools/verbs/failing.h"
 
 #include "oracles/judging/case_class.h"
-#include "suites/crosscheck/wrong_models.h"
+#include "suites/triage/wrong_models.h"
 
 #include <algorithm>
 
@@ -39,8 +39,8 @@ suites::Sorted Failing::sorted(const reports::Expectations& agreed, suites::Work
   });
   std::ranges::sort(failures_, {}, &suites::Failure::index);
   std::vector<suites::Finding> findings =
-      suites::findings_of(failures_, pool, run_options, crosscheck::wrong_models(), sorting);
-  return suites::sorted(std::move(failures_), std::move(findings), crosscheck::wrong_models());
+      suites::findings_of(failures_, pool, run_options, suites::wrong_models(), sorting);
+  return suites::sorted(std::move(failures_), std::move(findings), suites::wrong_models());
 }
 
 }  // namespace assay::tools

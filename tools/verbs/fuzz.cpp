@@ -2,10 +2,10 @@
 // assay fuzz: asks a backend more than any suite holds, keeps what was found and says it in a few sentences.
 #include "reports/atomic_file.h"
 #include "reports/fuzz_report.h"
-#include "suites/crosscheck/wrong_models.h"
 #include "suites/expectations/ledger.h"
 #include "suites/sandbox/process.h"
 #include "suites/triage/finding_folder.h"
+#include "suites/triage/wrong_models.h"
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/failing.h"
 #include "tools/verbs/progress.h"
@@ -149,9 +149,8 @@ int fuzz(const Options& options) {
   suites::Sorting sorting;
   sorting.limit = options.subject.limits().run;
   if (report.plan.budget) sorting.until = started + *report.plan.budget;
-  report.findings =
-      suites::findings_of(report.harvest.failures, pool, run_options, crosscheck::wrong_models(), sorting);
-  report.causes = suites::causes_of(report.findings, crosscheck::wrong_models());
+  report.findings = suites::findings_of(report.harvest.failures, pool, run_options, suites::wrong_models(), sorting);
+  report.causes = suites::causes_of(report.findings, suites::wrong_models());
   report.cause_of = suites::cause_of_each(report.harvest.failures, report.findings, report.causes);
   line.reset();
   if (!report.findings.empty()) report.folder = options.findings;

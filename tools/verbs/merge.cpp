@@ -5,7 +5,7 @@
 
 #include "reports/atomic_file.h"
 #include "suites/campaign/store.h"
-#include "suites/crosscheck/wrong_models.h"
+#include "suites/triage/wrong_models.h"
 #include "tools/verbs/verbs.h"
 
 #include <CLI/CLI.hpp>
@@ -46,7 +46,7 @@ int merge_reports(const Options& options) {
   if (fs::exists(options.into)) throw InputError(options.into.string() + " is there already; name another file");
   std::vector<reports::ShardReport> shards;
   std::ranges::transform(options.parts, std::back_inserter(shards), reports::read_shard_report);
-  const auto whole = reports::merged(shards, crosscheck::wrong_models());
+  const auto whole = reports::merged(shards, suites::wrong_models());
   reports::AtomicFile draft(options.into);
   reports::write_json(whole, draft.out());
   draft.finish();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay mutate: how strong the suite is. Puts every planted bug to the judge, case by case, and counts.
 #include "reports/atomic_file.h"
-#include "suites/crosscheck/strength.h"
+#include "suites/mutation/strength.h"
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"
@@ -17,10 +17,10 @@
 namespace assay::tools {
 namespace {
 
-using crosscheck::Mutant;
-using crosscheck::Severity;
-using crosscheck::Sounding;
-using crosscheck::Trial;
+using mutation::Mutant;
+using mutation::Severity;
+using mutation::Sounding;
+using mutation::Trial;
 using nlohmann::json;
 using Row = std::vector<std::string>;
 
@@ -200,23 +200,23 @@ std::string json_text(const Measured& measured, const Options& options) {
 void check_mutant(const std::string& id) {
   if (id.empty()) return;
   std::vector<std::string> ids;
-  for (const Mutant& m : crosscheck::mutants()) ids.push_back(m.id);
+  for (const Mutant& m : mutation::mutants()) ids.push_back(m.id);
   if (std::ranges::find(ids, id) == ids.end())
     throw InputError("no planted bug is called '" + id + "'" + suggestion(id, ids));
 }
 
 int mutate(const Options& options) {
   check_mutant(options.mutant);
-  crosscheck::Effort effort{.selection = selection_of(options.operators, {}), .mutant = options.mutant};
+  mutation::Effort effort{.selection = selection_of(options.operators, {}), .mutant = options.mutant};
   effort.pinned = suites::pinned_cases(suites_folder(options.suites));
   effort.cases = options.cases;
   effort.seed = options.seed;
   effort.jobs = options.jobs > 0 ? options.jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   std::optional<reports::AtomicFile> draft;
   if (!options.report.empty()) draft.emplace(options.report);
-  Measured measured{crosscheck::strength(effort), {}};
+  Measured measured{mutation::strength(effort), {}};
   if (measured.trials.empty()) throw InputError("--mutant " + options.mutant + " is no bug of what --ops names");
-  if (options.operators.empty()) measured.soundings = crosscheck::soundings(options.mutant);
+  if (options.operators.empty()) measured.soundings = mutation::soundings(options.mutant);
   print(measured, options);
   if (draft) {
     draft->out() << json_text(measured, options);

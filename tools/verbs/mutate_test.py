@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
-STRENGTH = pathlib.Path("suites/crosscheck/STRENGTH.md").read_text(encoding="utf-8")
+STRENGTH = pathlib.Path("suites/mutation/STRENGTH.md").read_text(encoding="utf-8")
 
 
 def mutate(*arguments):

@@ -5,10 +5,10 @@
 #include "oracles/judging/case_class.h"
 #include "oracles/judging/finding.h"
 #include "oracles/judging/judge.h"
-#include "suites/crosscheck/wrong_models.h"
 #include "suites/triage/clauses.h"
 #include "suites/triage/finding_folder.h"
 #include "suites/triage/glossary.h"
+#include "suites/triage/wrong_models.h"
 #include "tools/verbs/question.h"
 #include "tools/verbs/subject.h"
 #include "tools/verbs/verbs.h"
@@ -77,7 +77,7 @@ void show_verdict(const Replayed& r) {
 
 void show_cause(const suites::Finding& finding) {
   for (const std::string& id : finding.diagnosis.models) {
-    const auto model = std::ranges::find(crosscheck::wrong_models(), id, &suites::WrongModel::id);
+    const auto model = std::ranges::find(suites::wrong_models(), id, &suites::WrongModel::id);
     const char* how = finding.diagnosis.by_shape       ? "the shape is that of: "
                       : finding.diagnosis.is_confirmed ? ""
                                                        : "perhaps: ";
@@ -254,7 +254,7 @@ std::optional<suites::Finding> finding_of(const Replayed& r, const Options& opti
     return std::nullopt;
   }
   const suites::SuiteCase& planned = *r.question.planned;
-  return suites::finding_of(planned.c, planned.origin, {r.outcome, r.verdict}, crosscheck::wrong_models(),
+  return suites::finding_of(planned.c, planned.origin, {r.outcome, r.verdict}, suites::wrong_models(),
                             {.judgement = r.judgement},
                             options.shrinks && is_finding ? asking(backend, run_options) : suites::AskCase());
 }

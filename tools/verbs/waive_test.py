@@ -13,7 +13,7 @@ ASSAY = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
 LEDGER = json.loads(pathlib.Path("suites/expectations/ledger.schema.json").read_text(encoding="utf-8"))
 REPORT = json.loads(pathlib.Path("reports/report.schema.json").read_text(encoding="utf-8"))
 SMALL = ["--ops", "AveragePool-19", "--types", "f32", "--cases", "2500", "--presentations", "none"]
-# A planted bug of ours (suites/crosscheck/mutants.cpp): breaks some cases and not others.
+# A planted bug of ours (suites/mutation/mutants.cpp): breaks some cases and not others.
 BROKEN = ["--backend", "mutant:pool-never-counts-padding"]
 STATED = ["--reason", "known", "--link", "https://example.org/1", "--owner", "me"]
 

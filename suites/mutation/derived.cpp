@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planted bugs and correct ways that follow from a definition alone: of every operator whose family is not that of
+// sliding windows, which have their own.
+#include "oracles/exact/enclosure.h"
+#include "suites/mutation/pairing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+
+namespace assay::mutation {
+namespace {
+
+using oracles::Level;
+using oracles::State;
+Values right(const Call& call, Inputs in) { return call.definition().kernel(call, in); }
+
+// Calls f(value) for every element and writes what it returns.
+template <class F>
+Tensor with_each(Tensor tensor, F&& f) {
+  if (tensor.dtype() == DType::string) return tensor;
+  for_value(tensor.dtype(), [&]<class T>() {
+    for (T& value : tensor.as<T>()) value = f(value);
+  });
+  return tensor;
+}
+
+enum class Which { all, data };
+
+// The right answer to other data.
+template <class F>
+Kernel reading(F change, Which which = Which::all) {
+  return [=](const Call& call, Inputs in) {
+    std::vector<Tensor> changed;
+    const auto data = static_cast<std::size_t>(&call.definition().data() - call.definition().inputs.data());
+    for (const Tensor* each : in) {
+      const bool is_changed = which == Which::all || changed.size() == data;
+      changed.push_back(!each ? Tensor() : is_changed ? change(*each) : *each);
+    }
+    std::vector<const Tensor*> inputs;
+    for (std::size_t i = 0; i < in.size(); ++i) inputs.push_back(in[i] ? &changed[i] : nullptr);
+    return right(call, inputs);
+  };
+}
+
+// The right answer, every output changed.
+template <class F>
+Kernel writing(F change) {
+  return [change](const Call& call, Inputs in) {
+    Values y = right(call, in);
+    for (std::optional<Tensor>& each : y)
+      if (each) each = change(*std::move(each));
+    return y;
+  };
+}
+
+void copy_element(Tensor& tensor, Int from, Int to) {
+  for_type(tensor.dtype(), [&]<class T>() {
+    tensor.as<T>()[static_cast<std::size_t>(to)] = std::as_const(tensor).as<T>()[static_cast<std::size_t>(from)];
+  });
+}
+
+Tensor zeroed_from(Tensor tensor, Int first) {
+  for_type(tensor.dtype(),
+           [&]<class T>() { std::ranges::fill(tensor.as<T>().subspan(static_cast<std::size_t>(first)), T()); });
+  return tensor;
+}
+
+// -- what is written elsewhere, not at all, or twice
+
+Tensor last_unwritten(Tensor y) { return y.elements() < 2 ? y : zeroed_from(std::move(y), y.elements() - 1); }
+
+Tensor tail_unwritten(Tensor y) {
+  const Int body = y.elements() / 8 * 8;
+  return body == 0 ? y : zeroed_from(std::move(y), body);
+}
+
+Tensor first_everywhere(Tensor y) {
+  for (Int i = 1; i < y.elements(); ++i) copy_element(y, 0, i);
+  return y;
+}
+
+Tensor shifted_by_one(Tensor y) {
+  for (Int i = y.elements(); i-- > 1;) copy_element(y, i - 1, i);
+  return y;
+}
+
+Tensor backwards(Tensor y) {
+  for_type(y.dtype(), [&]<class T>() { std::ranges::reverse(y.as<T>()); });
+  return y;
+}
+
+// The last two axes of the output exchanged in memory.
+Tensor column_major(Tensor y) {
+  const Shape& shape = y.shape();
+  if (shape.size() < 2) return y;
+  const Int rows = shape[shape.size() - 2], columns = shape.back();
+  for_type(y.dtype(), [&]<class T>() {
+    const std::vector<T> before(y.as<T>().begin(), y.as<T>().end());
+    const std::span<T> to = y.as<T>();
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const Int plane = rows * columns, at = static_cast<Int>(i) % plane, row = at / columns, column = at % columns;
+      to[i] = before[i - static_cast<std::size_t>(at) + static_cast<std::size_t>(column * rows + row)];
+    }
+  });
+  return y;
+}
+
+// -- numbers read or written as what they are not
+
+template <class T>
+T negated(T value) {
+  if constexpr (std::is_same_v<T, Bool>)
+    return T(value ? 0.0 : 1.0);
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(0 - static_cast<std::uint64_t>(value));
+  else
+    return T(-static_cast<double>(value));
+}
+
+Tensor negated_data(const Tensor& x) {
+  return with_each(x, [](auto value) { return negated(value); });
+}
+Tensor ignored(const Tensor& x) { return Tensor(x.type()); }
+
+// The neighbour towards zero or, of zero, the smallest number.
+template <class T>
+T one_ulp_off(T value) {
+  if constexpr (std::is_integral_v<T> || std::is_same_v<T, Bool>) {
+    return T(value ^ 1);
+  } else if constexpr (sizeof(T) <= 2) {
+    if (std::isfinite(static_cast<double>(value))) value.bits ^= 1;
+    return value;
+  } else {
+    return std::isfinite(value) ? std::nextafter(value, T(value < 1 ? 2 : 0)) : value;
+  }
+}
+
+Tensor one_off(Tensor y) {
+  if (y.dtype() == DType::string)
+    for (std::string& each : y.as<std::string>()) each += '_';
+  return with_each(std::move(y), [](auto value) { return one_ulp_off(value); });
+}
+
+// An integer by way of another type; what does not fit on the way back is the largest.
+template <class Through>
+Tensor integers_through(Tensor x) {
+  return with_each(std::move(x), []<class T>(T value) {
+    if constexpr (std::is_integral_v<T> && std::is_integral_v<Through>) {
+      return static_cast<T>(static_cast<Through>(value));
+    } else if constexpr (std::is_integral_v<T>) {
+      const auto there = static_cast<double>(static_cast<Through>(static_cast<double>(value)));
+      const bool is_too_large = there >= std::ldexp(1.0, std::numeric_limits<T>::digits);
+      return is_too_large ? std::numeric_limits<T>::max() : static_cast<T>(there);
+    } else {
+      return value;
+    }
+  });
+}
+
+// A float by way of another one.
+template <class Through>
+Tensor floats_through(Tensor x) {
+  return with_each(std::move(x), []<class T>(T value) {
+    if constexpr (std::is_integral_v<T> || std::is_same_v<T, Bool>)
+      return value;
+    else
+      return T(static_cast<double>(static_cast<Through>(static_cast<double>(value))));
+  });
+}
+
+Tensor flushed(Tensor x) {
+  return with_each(std::move(x), []<class T>(T value) {
+    if constexpr (std::is_integral_v<T> || std::is_same_v<T, Bool>)
+      return value;
+    else {
+      const int least = sizeof(T) == 8 ? -1022 : std::is_same_v<T, Float16> ? -14 : -126;
+      return std::abs(static_cast<double>(value)) < std::ldexp(1.0, least) ? T(0.0) : value;
+    }
+  });
+}
+
+Tensor infinities_as_largest(Tensor x) {
+  return with_each(std::move(x), []<class T>(T value) {
+    if constexpr (std::is_integral_v<T> || std::is_same_v<T, Bool>)
+      return value;
+    else
+      return std::isinf(static_cast<double>(value)) ? T(value < 0 ? -60000.0 : 60000.0) : value;
+  });
+}
+
+// -- the list
+
+bool copies(const Definition& d) { return d.shaping == Shaping::moved && d.outputs.size() == 1; }
+
+bool always(const Definition&) { return true; }
+bool never(const Definition&) { return false; }
+
+struct Derivation {
+  const char *name, *description;
+  Kernel kernel;
+  std::vector<DType> types = {};  // the data that show it; empty: any
+  bool (*applies)(const Definition&) = always;
+  bool (*is_weaker)(const Definition&) = never;  // then it is weaker arithmetic, and no failure
+  bool is_named_arithmetic = false;              // where it is weaker
+  bool is_stale = false;
+};
+
+bool hands_out_floats(const Definition& d) { return std::ranges::any_of(d.types_of(d.outputs.front().type), is_float); }
+
+// What is chosen among or compared is not computed with: only flushed subnormals are below then, not wrong.
+bool computes(const Definition& d) {
+  constexpr std::string_view copying[] = {"Where", "Identity", "Cast", "CastLike", "BitCast"};
+  const bool selects =
+      d.shaping == Shaping::window || d.shaping == Shaping::moved || std::ranges::count(copying, d.version.name) > 0;
+  return !selects && hands_out_floats(d);
+}
+
+// Where elements round, a neighbour may be as right, and of the data subnormals do not show.
+bool is_exact(const Definition& d) { return !oracles::oracle_of(d.version).rounds; }
+// Every element is a function's, and no copy: coarser data may fall within what approximations are admitted, and the
+// ends of the type are often where it no longer changes.
+bool is_function(const Definition& d) { return !is_exact(d) && d.shaping == Shaping::one && !d.ruling("E2"); }
+bool spreads_infinities(const Definition& d) { return hands_out_floats(d) && !is_function(d); }
+bool chooses(const Definition& d) { return is_exact(d) && !copies(d); }
+// BitCast keeps every bit.
+bool may_flush(const Definition& d) { return chooses(d) && d.version.name != "BitCast"; }
+bool chooses_or_copies(const Definition& d) { return chooses(d) || copies(d); }
+
+const std::vector<Derivation>& derivations() {
+  using enum DType;
+  const auto in_f32 = [](const Call& call, Inputs in) {
+    return call.type(call.definition().data().name).dtype == f64 ? reading(floats_through<float>)(call, in)
+                                                                 : right(call, in);
+  };
+  static const std::vector<DType> floats{f16, bf16, f32, f64};
+  static const std::vector<Derivation> all{
+      {"leaves-last", "the last element of the output is not written", writing(last_unwritten)},
+      {"leaves-tail", "elements past the last multiple of eight are not written", writing(tail_unwritten)},
+      {"keeps-last", "the last element is that of the run before", right, {}, always, never, false, true},
+      {"repeats-first", "every element of the output is the first", writing(first_everywhere)},
+      {"shifts-by-one", "every element of the output stands one place further on", writing(shifted_by_one)},
+      {"runs-backwards", "the elements of the output stand in reverse", writing(backwards)},
+      {"writes-columns", "the last two axes of the output are exchanged in memory", writing(column_major)},
+      {"ignores-data", "the data are read as zeros", reading(ignored, Which::data)},
+      {"negates-data", "the data are read with the opposite sign", reading(negated_data, Which::data)},
+      {"ends-one-off", "every output is a neighbour of the right number", writing(one_off), {}, is_exact},
+      {"reads-i64-as-i32",
+       "64-bit integers are read as 32-bit ones",
+       reading(integers_through<std::int32_t>),
+       {i64, u64}},
+      {"reads-integers-as-f32", "integers are computed in f32", reading(integers_through<float>), {i32, u32, i64, u64}},
+      {"reads-integers-as-f64", "64-bit integers are computed in f64", reading(integers_through<double>), {i64, u64}},
+      {"reads-integers-as-i8",
+       "integers are read as 8-bit ones",
+       reading(integers_through<std::int8_t>),
+       {i16, u16, i32, u32, i64, u64}},
+      {"rounds-data-to-f16", "data are rounded to f16", reading(floats_through<Float16>), {f32}, always, is_function},
+      {"rounds-data-to-bf16",
+       "data are rounded to bf16",
+       reading(floats_through<BFloat16>),
+       {f16, f32},
+       always,
+       is_function},
+      {"computes-f64-in-f32", "f64 is computed in f32", in_f32, {f64}, always, computes, true},
+      {"flushes-subnormals", "subnormal data are read as zeros", reading(flushed), floats, chooses_or_copies, may_flush,
+       true},
+      {"reads-infinity-as-number", "infinities are read as large numbers", reading(infinities_as_largest, Which::data),
+       floats, spreads_infinities},
+  };
+  return all;
+}
+
+// -- attributes read as what they are not
+
+// Another value; none: as if the attribute were not stated.
+using Change = std::function<std::optional<Attribute>(const Attribute&)>;
+
+// What the sequential way answers with an attribute read otherwise, where that is a legal call: equivalence is told
+// from its bits.
+Kernel misreading(const std::string& name, Change change) {
+  return [=](const Call& call, Inputs in) {
+    const Kernel hand = *variant("sequential", call.definition().version);
+    const AttributeSpec* const spec = call.definition().attribute(name);
+    Node node = call.node();
+    const auto stated = node.attributes.find(name);
+    const bool is_stated = stated != node.attributes.end();
+    if (!spec || (!is_stated && !spec->value)) return hand(call, in);
+    const std::optional<Attribute> changed = change(is_stated ? stated->second : *spec->value);
+    node.attributes.erase(name);
+    if (changed) node.attribute(name, *changed);
+    const Call other(call.definition(), std::move(node));
+    return other.definition().violated(other).empty() ? hand(other, in) : hand(call, in);
+  };
+}
+
+Change of_integer(Int (*f)(Int)) {
+  return [f](const Attribute& value) { return Attribute(f(std::get<Int>(value))); };
+}
+
+Change of_integers(void (*f)(Ints&)) {
+  return [f](Attribute value) {
+    f(std::get<Ints>(value));
+    return value;
+  };
+}
+
+struct Misreading {
+  const char *verb, *description;
+  Change change;
+};
+
+std::vector<Misreading> misreadings(const AttributeSpec& spec) {
+  using Kind = AttributeSpec::Kind;
+  std::vector<Misreading> all;
+  if (!spec.required)
+    all.push_back({"ignores", "is read as its default", [](const Attribute&) { return std::nullopt; }});
+  if (spec.kind == Kind::ints) {
+    all.push_back({"increases", "is read as one more, every entry", of_integers([](Ints& entries) {
+                     for (Int& each : entries) ++each;
+                   })});
+    all.push_back(
+        {"reverses", "is read from the end", of_integers([](Ints& entries) { std::ranges::reverse(entries); })});
+  } else if (spec.kind == Kind::integer && spec.name == "axis") {
+    all.push_back({"increases", "is read as the next one", of_integer([](Int axis) { return axis + 1; })});
+    all.push_back({"mirrors", "is counted from the other end", of_integer([](Int axis) { return -1 - axis; })});
+    all.push_back({"clamps", "is 0 where it is negative", of_integer([](Int axis) { return std::max<Int>(axis, 0); })});
+  } else if (spec.words.size() > 1) {
+    all.push_back({"confuses", "is read as another word", [words = spec.words](const Attribute& value) {
+                     return Attribute(std::get<std::string>(value) == words[0] ? words[1] : words[0]);
+                   }});
+  } else if (spec.kind == Kind::real) {
+    all.push_back({"negates", "is read with the opposite sign",
+                   [](const Attribute& value) { return Attribute(-std::get<float>(value)); }});
+  } else if (spec.kind == Kind::integer) {
+    all.push_back({"flips", "is read as the opposite", of_integer([](Int flag) { return 1 - flag; })});
+  }
+  return all;
+}
+
+// Attributes that may be read as anything, what E48 leaves without meaning and an order that sorted = 0 gives up, and
+// one of which another reading leaves no legal call: Reshape has bugs of its own. saturate and round_mode are for types
+// that are not admitted yet, and another type than the one named is no answer.
+bool is_left_out(const Operator& op, const AttributeSpec& spec) {
+  constexpr std::string_view all[] = {"consumed_inputs", "sorted", "allowzero", "saturate", "round_mode"};
+  return std::ranges::count(all, spec.name) > 0 || op.versions().back().outputs.front().typed_by == spec.name;
+}
+
+std::vector<Bug> misreading_bugs(const Operator& op) {
+  std::vector<Bug> bugs;
+  for (const AttributeSpec& spec : op.versions().back().attributes)
+    for (const Misreading& each : misreadings(spec)) {
+      if (is_left_out(op, spec)) continue;
+      std::string id = lower(op.name()) + "-" + each.verb + "-" + spec.name;
+      std::ranges::replace(id, '_', '-');
+      Mutant mutant{std::move(id), op.name(), spec.name + " " + each.description};
+      mutant.attribute = spec.name;
+      bugs.push_back({std::move(mutant), misreading(spec.name, each.change)});
+    }
+  return bugs;
+}
+
+// -- correct ways of single operators, written a third time
+
+// Y[i] = f(X[i]).
+template <class F>
+Kernel mapping(F f) {
+  return [f](const Call&, Inputs in) { return with_each(*in[0], f); };
+}
+
+template <class T>
+bool is_nan(T value) {
+  return value != value;
+}
+
+std::vector<Way> relu_ways() {
+  return {
+      way_of("sequential", "one element after the other", mapping([](auto x) { return x < 0 ? decltype(x)(0) : x; })),
+      way_of("positive-zeros", "every zero is +0",
+             mapping([](auto x) { return x > 0 || is_nan(x) ? x : decltype(x)(0); })),
+      {{"in-double", Level::L2, "every float is computed in double"}, mapping([]<class T>(T x) {
+         if constexpr (std::is_integral_v<T>)
+           return std::max<T>(x, 0);
+         else
+           return T(std::fmax(static_cast<double>(x), 0.0) + (is_nan(x) ? static_cast<double>(x) : 0.0));
+       })},
+      {{"masks-bits", Level::L2, "the sign decides by a mask"}, mapping([]<class T>(T x) {
+         if constexpr (std::is_integral_v<T>)
+           return static_cast<T>(x & ~(x >> (8 * sizeof(T) - 1)));
+         else
+           return std::signbit(static_cast<double>(x)) && !is_nan(x) ? T(0.0) : x;
+       })},
+      {{"in-f32", Level::L2, "f16 and bf16 are computed in f32"}, mapping([]<class T>(T x) {
+         if constexpr (is_narrow<T>)
+           return T(static_cast<double>(std::max(static_cast<float>(static_cast<double>(x)), 0.0F)));
+         else
+           return x < 0 ? T(0) : x;
+       })},
+      {{"maximum-drops-nan", Level::L2, "a maximum that returns the other operand of NaN", "E12", "zero"},
+       mapping([](auto x) { return x > 0 ? x : decltype(x)(0); })}};
+}
+
+std::vector<Way> in_sequence(Kernel kernel) {
+  return {{{"sequential", Level::L2, "one element after the other"}, std::move(kernel)}};
+}
+
+std::vector<Way> sign_ways(const std::string& name) {
+  if (name == "Neg") return in_sequence(mapping([](auto x) { return negated(x); }));
+  if (name == "Abs")
+    return in_sequence(mapping([]<class T>(T x) {
+      if constexpr (std::is_integral_v<T>)
+        return x < T(0) ? negated(x) : x;
+      else
+        return T(std::fabs(static_cast<double>(x)));
+    }));
+  if (name != "Sign") return {};
+  return in_sequence(mapping([]<class T>(T x) {
+    if constexpr (std::is_unsigned_v<T>)
+      return static_cast<T>(x > 0);
+    else
+      return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
+  }));
+}
+
+std::vector<Way> not_ways() {
+  return {{{"sequential", Level::L2, "one element after the other"}, mapping([](auto x) { return decltype(x)(!x); })},
+          {{"by-difference", Level::L2, "1 - x"},
+           mapping([](auto x) { return decltype(x)(1.0 - static_cast<double>(x)); })}};
+}
+
+std::vector<Way> complement_ways() {
+  return in_sequence(mapping([]<class T>(T x) {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(T(-1) - x);
+    else
+      return x;
+  }));
+}
+
+std::vector<Way> ways_by_name(const std::string& name) {
+  if (name == "Not") return not_ways();
+  if (name == "BitwiseNot") return complement_ways();
+  if (name == "Reshape") return reshaping_ways();
+  if (name == "TopK") return ranking_ways();
+  if (name == "Relu") return relu_ways();
+  if (name == "MaxPool") return selecting_ways();
+  if (name == "Softmax") return softmax_ways();
+  if (std::vector<Way> ways = sign_ways(name); !ways.empty()) return ways;
+  if (std::vector<Way> ways = operand_ways(name); !ways.empty()) return ways;
+  std::vector<Way> ways = computing_ways(name);
+  return ways.empty() ? broadcast_ways(name) : ways;
+}
+
+std::vector<Bug> bugs_by_name(const std::string& name) {
+  if (name == "MaxPool") return selecting_bugs();
+  if (name == "Softmax") return softmax_bugs();
+  if (name == "Reshape") return reshaping_bugs();
+  if (name == "TopK") return ranking_bugs();
+  if (std::vector<Bug> bugs = operand_bugs(name); !bugs.empty()) return bugs;
+  return computing_bugs(name);
+}
+
+// Not one of those that have bugs of their own.
+bool is_later(const Operator& op) {
+  constexpr std::string_view own[] = {"Conv", "AveragePool", "DeformConv", "QLinearConv", "NhwcConv"};
+  return std::ranges::find(own, op.name()) == std::end(own);
+}
+
+// Tells what is no bug of an operator: even functions, a sign that rounding keeps, subnormals that round to 0, f32 in
+// which a version computes all it has.
+bool is_no_bug(const Operator& op, std::string_view derivation) {
+  constexpr std::pair<std::string_view, std::string_view> all[] = {
+      {"Abs", "negates-data"},           {"Cos", "negates-data"},           {"Cosh", "negates-data"},
+      {"Sign", "reads-integers-as-f32"}, {"Sign", "reads-integers-as-f64"}, {"Sign", "reads-infinity-as-number"},
+      {"IsNaN", "negates-data"},         {"IsNaN", "computes-f64-in-f32"},  {"IsNaN", "rounds-data-to-bf16"},
+      {"IsNaN", "rounds-data-to-f16"},   {"IsNaN", "flushes-subnormals"},   {"IsInf", "flushes-subnormals"},
+      {"Round", "flushes-subnormals"},   {"Sign", "rounds-data-to-bf16"},   {"Celu", "computes-f64-in-f32"}};
+  return std::ranges::find(all, std::pair<std::string_view, std::string_view>(op.name(), derivation)) != std::end(all);
+}
+
+std::vector<Bug> made_bugs(const Operator& op) {
+  std::vector<Bug> bugs;
+  for (const Derivation& each : derivations()) {
+    const Definition& newest = op.versions().back();
+    if (is_no_bug(op, each.name)) continue;
+    if (!each.applies(newest) || !shows(newest, each.types)) continue;
+    const bool is_weaker = each.is_weaker(newest);
+    Mutant mutant{lower(op.name()) + "-" + each.name, op.name(), each.description,
+                  is_weaker ? State::below : State::fail, is_weaker && each.is_named_arithmetic};
+    mutant.types = each.types;
+    if (each.is_stale) mutant.severity = Severity::state;
+    bugs.push_back({std::move(mutant), each.kernel, each.is_stale});
+  }
+  std::ranges::move(misreading_bugs(op), std::back_inserter(bugs));
+  std::ranges::move(bugs_by_name(op.name()), std::back_inserter(bugs));
+  if (op.versions().back().shaping == Shaping::broadcast)
+    std::ranges::move(broadcast_bugs(op), std::back_inserter(bugs));
+  return bugs;
+}
+
+}  // namespace
+
+std::string lower(std::string text) {
+  for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return text;
+}
+
+bool shows(const Definition& definition, std::span<const DType> types) {
+  const std::vector<DType>& admitted = definition.types_of(definition.data().type);
+  return types.empty() || std::ranges::find_first_of(admitted, types) != admitted.end();
+}
+
+std::span<const Way> later_ways(const Operator& op) {
+  static const std::map<std::string, std::vector<Way>> all = [] {
+    std::map<std::string, std::vector<Way>> made;
+    for (const Operator* each : operators()) made.emplace(each->name(), ways_by_name(each->name()));
+    return made;
+  }();
+  return all.at(op.name());
+}
+
+std::span<const Bug> derived_bugs(const Operator& op) {
+  static const std::map<std::string, std::vector<Bug>> all = [] {
+    std::map<std::string, std::vector<Bug>> made;
+    for (const Operator* each : operators())
+      if (is_later(*each)) made.emplace(each->name(), made_bugs(*each));
+    return made;
+  }();
+  const auto found = all.find(op.name());
+  return found == all.end() ? std::span<const Bug>{} : std::span<const Bug>(found->second);
+}
+
+}  // namespace assay::mutation

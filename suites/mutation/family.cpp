@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/mutation/family.h"
+
+namespace assay::mutation {
+namespace {
+
+struct Member {
+  OpVersion version;
+  std::span<const Way> (*ways)();
+  std::span<const Bug> (*bugs)();
+};
+
+const std::vector<Member>& members() {
+  static const std::vector<Member> all{{{"", "QLinearConv", 10}, quantized_ways, quantized_bugs},
+                                       {{"", "DeformConv", 19}, deformed_ways, deformed_bugs},
+                                       {{"com.microsoft", "NhwcConv", 1}, channels_last_ways, channels_last_bugs}};
+  return all;
+}
+
+const Member* member(const OpVersion& version) {
+  for (const Member& m : members())
+    if (m.version.domain == version.domain && m.version.name == version.name) return &m;
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const Way> ways_of(const OpVersion& version) {
+  if (const Member* const found = member(version)) return found->ways();
+  const Operator* const op = find_operator(version.domain, version.name);
+  return op ? later_ways(*op) : std::span<const Way>{};
+}
+
+std::span<const Bug> bugs_of(const OpVersion& version) {
+  if (const Member* const found = member(version)) return found->bugs();
+  const Operator* const op = find_operator(version.domain, version.name);
+  return op ? derived_bugs(*op) : std::span<const Bug>{};
+}
+
+std::vector<OpVersion> family() {
+  std::vector<OpVersion> versions;
+  for (const Member& m : members()) versions.push_back(m.version);
+  for (const Operator* op : operators())
+    if (!derived_bugs(*op).empty()) versions.push_back(op->versions().back().version);
+  return versions;
+}
+
+std::optional<Kernel> windowed(const OpVersion& version, const GatherDeviation& deviation) {
+  if (!version.domain.empty()) return std::nullopt;
+  if (version.name == "MaxPool") return selecting(deviation);
+  if (version.name == "Conv" || version.name == "AveragePool") return gathering(deviation);
+  return std::nullopt;
+}
+
+Call standing_for(const Call& call, TensorType x, TensorType w) {
+  const Definition& conv = *find_definition({"", "Conv", 11});
+  Node node;
+  node.input("X", std::move(x)).input("W", std::move(w));
+  for (const auto& [name, value] : call.node().attributes)
+    if (conv.attribute(name)) node.attribute(name, value);
+  return Call(conv, std::move(node));
+}
+
+}  // namespace assay::mutation
