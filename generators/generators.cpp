@@ -144,7 +144,7 @@ template <class F>
 std::optional<Case> draw_damaged(const Definition& definition, DType type, F&& is_wanted) {
   const std::vector<Mutation>& damages = damages_of(definition.version);
   const auto count = static_cast<Int>(damages.size());
-  for (int base = 0; base < 40; ++base) {
+  for (int base = 0; base < 60; ++base) {
     const Case c = draw_legal(definition, type, static_cast<std::uint64_t>(between(0, 1000)));
     const Int first = between(0, count - 1);
     for (Int i = 0; i < count; ++i) {

@@ -7,7 +7,10 @@
 #include "oracles/rules/rules.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
+#include <cstdio>
 
 namespace assay::oracles {
 namespace {
@@ -45,8 +48,14 @@ bool is_rounded_to_digits(const Ratio& literal, int digits, const Ratio& value) 
   return !(last_place < abs(literal - value) * Dyadic{2, 0});
 }
 
+std::string in_eight_digits(const Scalar& value) {
+  std::array<char, 32> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%.8g", value.as_double());
+  return buffer.data();
+}
+
 Element number_in_words(const Scalar& value, DType type, bool may_lose_digits) {
-  return said(decimal(written(value, type), type), [=](const std::string& text) {
+  return said(may_lose_digits ? in_eight_digits(value) : decimal(written(value, type), type), [=](const std::string& text) {
     const Literal read = text.size() > longest_literal ? Literal() : read_literal(text);
     if (!read.number) return false;
     const NarrowedValue near = narrowed(read, type, {.mode = "nearest"});

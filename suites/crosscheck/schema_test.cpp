@@ -125,12 +125,7 @@ Page page_of(const onnx::OpSchema& schema) {
     page["output " + std::to_string(i)] =
         schema.outputs()[i].GetName() + " " + schema.outputs()[i].GetTypeStr() + arity_of(schema.outputs()[i]);
   for (const auto& constraint : schema.typeConstraintParams()) {
-    std::set<std::string> allowed = admitted(constraint.allowed_type_strs);
-    // Strings are read, and not handed out yet (reference/type_lists.h).
-    if (std::ranges::any_of(schema.outputs(),
-                            [&](const auto& each) { return each.GetTypeStr() == constraint.type_param_str; }))
-      allowed.erase("tensor(string)");
-    page["types " + constraint.type_param_str] = joined(allowed);
+    page["types " + constraint.type_param_str] = joined(admitted(constraint.allowed_type_strs));
   }
   for (const auto& [name, attribute] : schema.attributes())
     page["attribute " + name] = onnx::AttributeProto_AttributeType_Name(attribute.type) +

@@ -138,6 +138,41 @@ To from_long(const Long& value, const Call& call, Slip slip) {
     return value.convert_to<To>();
 }
 
+// -- to a string
+
+enum class Spelling { plain, eight_digits, six_digits };
+
+// In as many digits as tell values of the type apart, or in fewer.
+std::string spelled(const Long& value, DType from, Spelling spelling) {
+  if (from == DType::boolean) return value == 0 ? "False" : "True";
+  if (!is_float(from)) return value.str(0, std::ios::fixed);
+  if (value != value) return "NaN";
+  if (!isfinite(value)) return value < 0 ? "-INF" : "INF";
+  const int plain = from == DType::f64 ? 17 : 9;
+  const int digits = spelling == Spelling::six_digits ? 6 : spelling == Spelling::eight_digits ? 8 : plain;
+  return value.str(digits - 1, std::ios::scientific);
+}
+
+bool makes_strings(const Call& call) {
+  return call.definition().type_of(call, call.definition().outputs.front()) == DType::string;
+}
+
+Values spelled_out(const Tensor& x, Spelling spelling) {
+  if (x.dtype() == DType::string) return Values(x);
+  Tensor y({DType::string, x.shape()});
+  for_value(x.dtype(), [&]<class From>() {
+    std::ranges::transform(x.as<From>(), y.as<std::string>().begin(),
+                           [&](From each) { return spelled(as_long(each), x.dtype(), spelling); });
+  });
+  return Values(std::move(y));
+}
+
+Kernel spelling_out(Spelling spelling) {
+  return [=](const Call& call, Inputs in) {
+    return makes_strings(call) ? spelled_out(*in[0], spelling) : call.definition().kernel(call, in);
+  };
+}
+
 // -- the whole
 
 Long as_it_is(const Source& x) { return x.value; }
@@ -146,6 +181,7 @@ Long as_it_is(const Source& x) { return x.value; }
 Kernel casting(Long (*change)(const Source&), const char* ruling = nullptr, Slip slip = Slip::none) {
   return [=](const Call& call, Inputs in) -> Values {
     const bool applies = !ruling || call.definition().ruling(ruling);
+    if (makes_strings(call)) return spelled_out(*in[0], Spelling::plain);
     Tensor y({call.definition().type_of(call, call.definition().outputs.front()), in[0]->shape()});
     std::vector<Long> values;
     for_type(in[0]->dtype(), [&]<class From>() {
@@ -208,7 +244,9 @@ std::vector<Way> cast_ways() {
            casting(rounded)},
           {{"reads-low-bit", Level::L2, "the lowest bit of an integer makes a bool", "E28", "low-bit"},
            casting(low_bit, "E28")},
-          {{"reads-any-text", Level::L2, "any text is true", "E32", "non-empty"}, casting(whether_empty)}};
+          {{"reads-any-text", Level::L2, "any text is true", "E32", "non-empty"}, casting(whether_empty)},
+          {{"writes-eight-digits", Level::L2, "numbers have eight digits as strings", "E33", "digits-8"},
+           spelling_out(Spelling::eight_digits)}};
 }
 
 std::vector<Bug> cast_bugs(const std::string& op) {
@@ -231,6 +269,8 @@ std::vector<Bug> cast_bugs(const std::string& op) {
   add("saturates-small-integers", "an integer that does not fit 4 bits saturates", casting(saturated_if_small), "");
   bugs.back().mutant.types = {DType::u4, DType::i4};
   add("ignores-round-mode", "float8e8m0 is always rounded to nearest", slipping(Slip::ignores_mode), "round_mode");
+  add("writes-six-digits", "floats have six digits as strings", spelling_out(Spelling::six_digits), "");
+  bugs.back().mutant.types = {DType::f32, DType::f64};
   return bugs;
 }
 

@@ -39,14 +39,15 @@ Shape shape_of(const Call& call, const ShapeReading& how) {
   return entries;
 }
 
-// As many bytes as fit, element by element.
+// As many elements as fit.
 template <class F>
 Kernel reshaping(ShapeReading how, F change) {
   return [=](const Call& call, Inputs in) {
     Tensor y({in[0]->dtype(), shape_of(call, how)});
-    const std::size_t bytes = std::min(y.bytes().size(), in[0]->bytes().size());
-    std::ranges::copy(in[0]->bytes().first(bytes), y.bytes().begin());
-    for_value(y.dtype(), [&]<class T>() { std::ranges::transform(y.as<T>(), y.as<T>().begin(), change); });
+    for_type(y.dtype(), [&]<class T>() {
+      const auto count = static_cast<std::size_t>(std::min(y.elements(), in[0]->elements()));
+      std::ranges::transform(in[0]->as<T>().first(count), y.as<T>().begin(), change);
+    });
     return y;
   };
 }
@@ -162,7 +163,7 @@ std::vector<Way> reshaping_ways() {
   return {{{"sequential", Level::L2, "one element after the other"}, reshaping({}, [](auto x) { return x; })},
           {{"in-double", Level::L2, "every float goes through double, which loses payloads of NaN"},
            reshaping({}, []<class T>(T x) {
-             if constexpr (std::is_integral_v<T> || std::is_same_v<T, Bool> || Small<T>)
+             if constexpr (std::is_integral_v<T> || !Number<T>)
                return x;
              else
                return x != x ? T(std::numeric_limits<double>::quiet_NaN()) : T(static_cast<double>(x));

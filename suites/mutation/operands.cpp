@@ -42,16 +42,15 @@ Kernel each_of(F f) {
 
 // -- Where
 
-// Byte by byte: Y, and X over it where the condition says so.
+// Y, and X over it where the condition says so.
 Kernel choosing(bool negates) {
   return [negates](const Call& call, Inputs in) {
     std::vector<Tensor> all = laid_out(call, in);
-    const std::size_t size = size_of(all[1].dtype());
     const std::span<const Bool> condition = std::as_const(all[0]).as<Bool>();
-    for (std::size_t i = 0; i < condition.size(); ++i)
-      if (condition[i] != negates)
-        std::ranges::copy(std::as_const(all[1]).bytes().subspan(i * size, size),
-                          all[2].bytes().subspan(i * size).begin());
+    for_type(all[1].dtype(), [&]<class T>() {
+      for (std::size_t i = 0; i < condition.size(); ++i)
+        if (condition[i] != negates) all[2].as<T>()[i] = all[1].as<T>()[i];
+    });
     return Values(std::move(all[2]));
   };
 }

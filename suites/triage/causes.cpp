@@ -3,6 +3,7 @@
 
 #include "generators/shrink.h"
 #include "oracles/exact/exact.h"
+#include "oracles/judging/finding.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,17 +18,10 @@ using Indices = std::vector<std::size_t>;
 // -- what a model gives
 
 // Zeros are equal whatever their sign, and so are all NaN.
-bool same_value(const oracles::Scalar& a, const oracles::Scalar& b) {
-  if (a.is != b.is) return false;
-  if (a.is == oracles::Scalar::Class::nan) return true;
-  if (a.is == oracles::Scalar::Class::infinite) return a.negative == b.negative;
-  return a.value() == b.value();
-}
-
 bool same_values(const Tensor& a, const Tensor& b) {
   if (a == b) return true;
   for (Int i = 0; i < a.elements(); ++i)
-    if (!same_value(oracles::scalar(a, i), oracles::scalar(b, i))) return false;
+    if (!oracles::same(oracles::scalar(a, i), oracles::scalar(b, i))) return false;
   return true;
 }
 
@@ -59,7 +53,7 @@ bool close_values(const Tensor& a, const Tensor& b) {
   for (Int i = 0; i < a.elements(); ++i) {
     const oracles::Scalar x = oracles::scalar(a, i), y = oracles::scalar(b, i);
     const bool is_near = x.is_finite() && y.is_finite() && std::abs(approximately(x) - approximately(y)) <= distance;
-    if (!is_near && !same_value(x, y)) return false;
+    if (!is_near && !oracles::same(x, y)) return false;
   }
   return true;
 }
