@@ -51,19 +51,23 @@ Row attribute_row(const Definition& definition, const AttributeSpec& spec) {
 Row type_row(const Definition& definition, const TypeVariable& variable) {
   Dimension dimension{"type " + variable.name, {}};
   for (const DType type : variable.types) dimension.values.emplace_back(name(type));
+  const auto row_of = [&](const Parameter& input) -> Row {
+    return {dimension, [types = variable.types, of = input.name](const Case&, const Call& call) {
+              const auto at = call.has(of) ? std::ranges::find(types, call.type(of).dtype) : types.end();
+              return at == types.end() ? -1 : static_cast<int>(at - types.begin());
+            }};
+  };
   for (const Parameter& input : definition.inputs)
-    if (input.type == variable.name && input.arity == Arity::required)
-      return {dimension, [types = variable.types, of = input.name](const Case&, const Call& call) {
-                const auto at = std::ranges::find(types, call.type(of).dtype);
-                return at == types.end() ? -1 : static_cast<int>(at - types.begin());
-              }};
+    if (input.type == variable.name && input.arity == Arity::required) return row_of(input);
   for (const Parameter& output : definition.outputs)
     if (output.type == variable.name)
       return {dimension, [&definition, &output, types = variable.types](const Case&, const Call& call) {
                 const auto at = std::ranges::find(types, definition.type_of(call, output));
                 return static_cast<int>(at - types.begin());
               }};
-  throw BrokenPromise("a type that neither a required input nor an output has");
+  for (const Parameter& input : definition.inputs)
+    if (input.type == variable.name) return row_of(input);
+  throw BrokenPromise("a type that neither an input nor an output has");
 }
 
 Row input_row(const Parameter& input) {

@@ -377,7 +377,7 @@ Operator& Operator::since(int version, std::string change) {
 Operator& Operator::without(std::string_view name) {
   const auto is_named = [&](const auto& each) { return each.name == name; };
   const auto dropped = std::erase_if(current().attributes, is_named) + std::erase_if(current().inputs, is_named) +
-                       std::erase_if(current().types, is_named) +
+                       std::erase_if(current().outputs, is_named) + std::erase_if(current().types, is_named) +
                        std::erase_if(current().constraints, [&](const Constraint& each) { return each.id == name; });
   expects(dropped == 1, "nothing of that name to take back");
   return *this;

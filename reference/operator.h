@@ -183,7 +183,7 @@ class Operator {
   Operator& settled(std::string id);  // this version's text answers the question
   Operator& type(std::string variable, std::vector<DType> types);
   Operator& since(int version, std::string change = "");
-  // Takes back what the version before has: an attribute, an input, a constraint or a type variable.
+  // Takes back what the version before has: an attribute, an input, an output, a constraint or a type variable.
   Operator& without(std::string_view name);
   Operator& shaping(Shaping shaping);
   Operator& flattens(bool flattens);  // from this version on

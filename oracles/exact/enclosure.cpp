@@ -20,4 +20,9 @@ const Oracle& oracle_of(const OpVersion& version) {
   throw BrokenPromise("no oracle for " + text(version));
 }
 
+bool is_random(const Call& call) {
+  const auto is_random = oracle_of(call.definition().version).is_random;
+  return is_random && is_random(call);
+}
+
 }  // namespace assay::oracles

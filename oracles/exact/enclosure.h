@@ -116,6 +116,8 @@ struct Oracle {
   // The inputs that are multiplied, averaged or interpolated: what TF32, bf16 and flushing hardware changes on the way
   // in.
   std::vector<std::string> factors = {};
+  // As is_random() says; null where it never does.
+  bool (*is_random)(const Call&) = nullptr;
   bool rounds = true;  // false where answers are copies, comparisons or exact integers
   // The answer in the light of outputs of the right types, where elements are right or wrong together: as `got` has
   // them where the text leaves their order open. Null where each element stands alone.
@@ -125,5 +127,7 @@ struct Oracle {
 };
 // The oracle of an operator; throws BrokenPromise where there is none.
 const Oracle& oracle_of(const OpVersion& version);
+// Tells whether the operator leaves its outputs to chance: asked twice, it may answer otherwise, and be right twice.
+bool is_random(const Call& call);
 
 }  // namespace assay::oracles

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/campaign/case_runner.h"
 
+#include "oracles/exact/enclosure.h"
 #include "oracles/judging/judge.h"
 #include "reference/onnx_io.h"
 
@@ -225,6 +226,7 @@ std::deque<Question> CaseRunner::owed_for(std::size_t index, const Answered& ans
   const Verdict& verdict = answered.verdict;
   std::deque<Question> owed;
   if (verdict.state == State::error || verdict.state == State::unsupported) return owed;
+  if (oracles::is_random(suite_.cases[index].c.call())) return owed;  // it may differ
   for (ModelVariant& other : presentations(suite_.cases[index], conduct_.settings, backend_, conduct_.presenting))
     owed.push_back({Purpose::otherwise, {index}, std::move(other)});
   const bool is_picked = conduct_.presenting == Presenting::all || (!owed.empty() && owed.back().presentation);
@@ -235,8 +237,8 @@ std::deque<Question> CaseRunner::owed_for(std::size_t index, const Answered& ans
 
 // Only beside a case that passes: elsewhere the failure is told already.
 void CaseRunner::owe_laws(std::size_t index, std::deque<Question>& owed, std::vector<Mark>& marks) const {
-  if (conduct_.laws == LawSampling::none) return;
   const SuiteCase& planned = suite_.cases[index];
+  if (conduct_.laws == LawSampling::none || oracles::is_random(planned.c.call())) return;
   const std::string id = case_id(planned.line);
   if (!is_picked(id, conduct_.laws)) return;
   if (std::string against = inference_against_text(planned.c); !against.empty())

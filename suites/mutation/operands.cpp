@@ -310,6 +310,7 @@ std::vector<Way> operand_ways(const std::string& op) {
                      return decltype(a)(
                          static_cast<double>(open * static_cast<decltype(open)>(static_cast<double>(b))));
                    }))};
+  if (op == "Dropout") return dropout_ways();
   return op == "Cast" || op == "CastLike" ? cast_ways() : std::vector<Way>{};
 }
 
@@ -340,6 +341,7 @@ std::vector<Bug> operand_bugs(const std::string& op) {
                   const auto open = gate(call, b);
                   return decltype(a)(static_cast<double>(open * static_cast<decltype(open)>(static_cast<double>(a))));
                 }))};
+  if (op == "Dropout") return dropout_bugs();
   return op == "Cast" || op == "CastLike" ? cast_bugs(op) : std::vector<Bug>{};
 }
 

@@ -55,5 +55,8 @@ std::vector<Bug> operand_bugs(const std::string& op);
 // Of Cast and CastLike.
 std::vector<Way> cast_ways();
 std::vector<Bug> cast_bugs(const std::string& op);
+// Of Dropout: see dropout.cpp.
+std::vector<Way> dropout_ways();
+std::vector<Bug> dropout_bugs();
 
 }  // namespace assay::mutation
