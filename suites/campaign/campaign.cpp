@@ -62,16 +62,16 @@ std::size_t end_of_epochs(std::size_t count) {
 }
 
 // Lots are small enough to keep eight jobs busy, and no smaller than a process is worth.
+constexpr std::size_t lots_of_epoch = 8;
 std::size_t batches_of_lot(std::size_t batches) {
-  constexpr std::size_t least = 8, lots = 8;
-  return std::max(least, (batches + lots - 1) / lots);
+  constexpr std::size_t least = 8;
+  return std::max(least, (batches + lots_of_epoch - 1) / lots_of_epoch);
 }
 
 // A question on its way; the backend reads it in place.
 struct Asked {
   Question question;
   Ask ask;
-  Clock::time_point at;
 };
 
 // What the jobs of one campaign share.
@@ -134,12 +134,12 @@ class Lot {
         const bool is_alone = is_quick && is_suspect(under_way->question);
         under_way->ask.fresh = is_alone || (is_quick && is_first);
         const Allowance allowance =
-            is_alone ? experience_.allowance(case_of(under_way->question)) : Allowance{experience_.patience()};
+            is_alone ? experience_.allowance(case_of(under_way->question)) : experience_.in_session();
+        under_way->question.allowance = allowance;
         under_way->ask.memory_share = allowance.memory_share;
-        under_way->question.limit = under_way->ask.limit = allowance.limit;
+        under_way->ask.limit = allowance.limit;
         is_first = false;
         backend.ask(under_way->ask);
-        under_way->at = Clock::now();
         runner.note_asked(under_way->question, backend.session());
       }
       if (answered) conclude(runner, confirmation, std::move(answered->question), *std::move(outcome));
@@ -153,11 +153,12 @@ class Lot {
  private:
   oracles::Outcome answer_to(Asked& asked, Backend& backend, CaseRunner& runner) {
     try {
+      const auto began = Clock::now();  // as the deadline has it: what came before may have been a hang that was confirmed
       oracles::Outcome outcome = backend.answer();
       runner.note_asked(asked.question, backend.session());
       using Kind = oracles::Outcome::Kind;
       if (outcome.kind == Kind::outputs || outcome.kind == Kind::refused || outcome.kind == Kind::unsupported) {
-        const auto time = std::chrono::ceil<milliseconds>(Clock::now() - asked.at);
+        const auto time = std::chrono::ceil<milliseconds>(Clock::now() - began);
         pace_.note(time);
         experience_.pace.note(time);
       }
@@ -186,7 +187,7 @@ class Lot {
       question = runner.next();
     }
     Ask ask = runner.ask_of(*question);
-    return std::make_unique<Asked>(Asked{*std::move(question), std::move(ask), {}});
+    return std::make_unique<Asked>(Asked{*std::move(question), std::move(ask)});
   }
 
   bool is_put_last(const Batch& batch) {
@@ -254,9 +255,9 @@ class Epoch {
   }
 
   void run() {
-    progression_.sessions.resize(std::max(progression_.sessions.size(), crew_.size()));
+    progression_.sessions.resize(std::max(progression_.sessions.size(), hands()));
     std::vector<std::thread> others;
-    for (std::size_t job = 1; job < std::min(crew_.size(), lots_.size()); ++job)
+    for (std::size_t job = 1; job < std::min(hands(), lots_.size()); ++job)
       others.emplace_back([this, job] { labour(job); });
     labour(0);
     for (std::thread& other : others) other.join();
@@ -273,6 +274,12 @@ class Epoch {
   }
 
  private:
+  // Jobs side by side: more of them where most wait for what hangs, and neither processors nor memory run short by it.
+  std::size_t hands() const {
+    const Experience& known = progression_.experience;
+    return known.hangs.empty() || !known.is_asleep || !known.eaters.empty() ? crew_.size() : crew_.most();
+  }
+
   // One job. It opens its sessions itself, so that they start up side by side.
   void labour(std::size_t job) {
     try {
@@ -322,11 +329,15 @@ std::vector<std::size_t> run_epochs(Shared& shared, WorkerPool& pool, std::span<
   return put_last;
 }
 
+// Cases that hang or eat memory, for causes that no predicate tells, in a campaign without any other end. Each costs a
+// second or more.
+constexpr Int affordable = 64;
+
 oracles::Verdict not_run(const Breaker& breaker) {
   oracles::Verdict verdict;
   verdict.state = oracles::State::not_run;
   verdict.because = breaker.because;
-  verdict.detail = "where " + breaker.when.text();
+  verdict.detail = breaker.has_given_up() ? "whatever the case of this operator" : "where " + breaker.when.text();
   return verdict;
 }
 
@@ -355,9 +366,10 @@ void Progression::note(const SuiteCase& planned, std::size_t index, const oracle
   breaker.note(planned, verdict);
 }
 
-WorkerPool::WorkerPool(OpenBackend open, int jobs) : open_(std::move(open)) {
+WorkerPool::WorkerPool(OpenBackend open, int jobs)
+    : open_(std::move(open)), jobs_(static_cast<std::size_t>(std::max(1, jobs))) {
   members_.push_back(open_());
-  members_.resize(static_cast<std::size_t>(std::max(1, jobs)));
+  members_.resize(jobs_ > 1 ? std::max(jobs_, lots_of_epoch) : jobs_);
   seconds_.resize(members_.size());
 }
 
@@ -415,6 +427,7 @@ Campaign run(const Suite& suite, const OpenBackend& open, const RunOptions& run_
 Campaign run(const Suite& suite, WorkerPool& pool, const RunOptions& run_options, const Keep& keep) {
   Campaign campaign;
   Progression progression;
+  progression.breaker.give_up_after(affordable);
   std::vector<std::size_t> put_last = run(suite, pool, run_options, keep, progression, campaign);
   run_last(suite, std::move(put_last), pool, run_options, keep, progression, campaign);
   campaign.isolation = pool.first().isolation();

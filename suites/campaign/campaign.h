@@ -39,7 +39,8 @@ class WorkerPool {
   WorkerPool(OpenBackend open, int jobs);
   const Description& describe() { return members_.front()->describe(); }
   Backend& first() { return *members_.front(); }
-  std::size_t size() const { return members_.size(); }
+  std::size_t size() const { return jobs_; }
+  std::size_t most() const { return members_.size(); }  // jobs there may be where most of them wait
   ResourceUse upkeep() const;  // of all of them, so far
   // Of one job; opened where that has not been done.
   Backend& member(std::size_t job);
@@ -47,6 +48,7 @@ class WorkerPool {
 
  private:
   OpenBackend open_;
+  std::size_t jobs_;
   std::vector<std::unique_ptr<Backend>> members_, seconds_;
 };
 

@@ -207,7 +207,7 @@ void CaseRunner::settle(const Question& question, Answered&& answered, std::vect
     if (question.session)
       before.assign(question.session->begin(),
                     question.session->begin() + static_cast<std::ptrdiff_t>(question.before));
-    Confirmed confirmed = confirmation_.confirm(planned, std::move(answered), before, question.limit, experience_);
+    Confirmed confirmed = confirmation_.confirm(planned, std::move(answered), before, question.allowance, experience_);
     answered = std::move(confirmed.answered);
     marks = std::move(confirmed.marks);
   }

@@ -21,8 +21,9 @@ constexpr int most_hanging_sessions = 6;  // each costs the whole limit
 constexpr Int enough_answers = 50;        // to know how long they take
 constexpr Int few_answers = 5;            // to guess it
 constexpr auto least_patience = milliseconds(1000), least_guess = milliseconds(2000);
+constexpr auto least_in_session = milliseconds(250);  // where something hung: what takes longer is run alone
 constexpr int times_the_usual = 10;
-constexpr std::size_t share_of_eaters = 8;  // of the memory, for what resembles three that ate all of it
+constexpr std::size_t enough_operators = 5;  // that hang, or eat memory, for any to be expected to
 
 // The same end of the same case: what is confirmed is the kind of failure, of values their bits.
 bool ends_alike(const Answered& a, const Answered& b) {
@@ -125,6 +126,8 @@ void Experience::add(const Experience& other) {
   refusals.insert(other.refusals.begin(), other.refusals.end());
   hangs.insert(other.hangs.begin(), other.hangs.end());
   eaters.insert(other.eaters.begin(), other.eaters.end());
+  has_late_answers = has_late_answers || other.has_late_answers;
+  is_asleep = is_asleep && other.is_asleep;
   for (const Steps& each : other.culprits)
     if (std::ranges::find(culprits, each) == culprits.end()) culprits.push_back(each);
 }
@@ -135,12 +138,31 @@ milliseconds Experience::patience() const {
   return std::max(least_guess, times_the_usual * pace.usual());
 }
 
+Allowance Experience::in_session() const {
+  Allowance allowance{patience(), eaters.empty() ? 1 : share_of_eaters};
+  if (!hangs.empty() && pace.answers() >= enough_answers)
+    allowance.limit = std::max(least_in_session, times_the_usual * pace.usual());
+  return allowance;
+}
+
+// Where one answered late, others may as well.
+bool Experience::is_general(const std::set<std::string>& operators) const {
+  return operators.size() >= enough_operators && !has_late_answers;
+}
+
 Allowance Experience::allowance(const Case& c) const {
+  const std::string op = operator_name(c.version);
   const Breaker* like = breaker ? breaker->resembled(c) : nullptr;
-  const std::size_t share = like && like->because == "out of memory" ? share_of_eaters : 1;
-  if (eaters.contains(operator_name(c.version))) return {milliseconds(0), share};
-  const bool is_known = like ? like->because == "timed out" : hangs.contains(operator_name(c.version));
-  return {is_known ? patience() : milliseconds(0), share};
+  const bool eats = eaters.contains(op) || (like && like->because == "out of memory");
+  const bool hangs_so = like ? like->because == "timed out" : hangs.contains(op);
+  return {!eats && (hangs_so || is_general(hangs)) ? patience() : milliseconds(0),
+          eats || is_general(eaters) ? share_of_eaters : 1};
+}
+
+// Tells whether a case that was ended under this may answer within what it has alone.
+bool Allowance::cuts_off(const Outcome& outcome, const Allowance& alone) const {
+  if (outcome.kind == Outcome::Kind::timed_out) return limit.count() > 0 && limit != alone.limit;
+  return outcome.kind == Outcome::Kind::out_of_memory && memory_share > alone.memory_share;
 }
 
 bool needs_confirmation(const OpVersion& version, const Verdict& verdict, const Experience& experience) {
@@ -169,23 +191,21 @@ Answered Confirmation::run_alone(const SuiteCase& planned, const Answered& known
   return {std::move(outcome), std::move(verdict)};
 }
 
-Confirmed Confirmation::confirm(const SuiteCase& planned, Answered first, const Steps& before, milliseconds waited,
+Confirmed Confirmation::confirm(const SuiteCase& planned, Answered first, const Steps& before, const Allowance& given,
                                 Experience& experience) {
   const Allowance alone = experience.allowance(planned.c);
-  // Cut off by our patience, it may still answer within the limit it has alone.
-  const bool was_cut_off =
-      first.outcome.kind == Outcome::Kind::timed_out && waited.count() > 0 && waited != alone.limit;
+  const bool was_cut_off = given.cuts_off(first.outcome, alone);
   Confirmed confirmed{{}, {}};
+  const auto began = std::chrono::steady_clock::now();
   confirmed.answered = before.empty() && !was_cut_off ? first : run_alone(planned, first, alone);
   if (first.outcome.kind == Outcome::Kind::outputs && oracles::is_random(planned.c.call()))
     return confirmed;  // it may end otherwise each time, and every one is as good
+  if (was_cut_off && confirmed.answered.verdict.state != State::error)
+    experience.has_late_answers |= std::chrono::steady_clock::now() - began > experience.patience();
   const bool comes_alone = ends_alike(first, confirmed.answered);
   if (confirmed.answered.verdict.state == State::refused)
     experience.refusals.insert({planned.c.version, reason_of(confirmed.answered.verdict)});
-  if (confirmed.answered.outcome.kind == Outcome::Kind::timed_out && alone.limit.count() == 0)
-    experience.hangs.insert(operator_name(planned.c.version));
-  if (confirmed.answered.outcome.kind == Outcome::Kind::out_of_memory)
-    experience.eaters.insert(operator_name(planned.c.version));
+  learn(planned.c, confirmed.answered.outcome.kind, alone, experience);
   if (is_breach(confirmed.answered.verdict.state)) repeat(planned, first, comes_alone && !before.empty(), confirmed);
   const bool both_wrong = first.verdict.state == confirmed.answered.verdict.state;  // of values that drift
   if (comes_alone || !confirmed.marks.empty() || was_cut_off) return confirmed;
@@ -199,6 +219,17 @@ Confirmed Confirmation::confirm(const SuiteCase& planned, Answered first, const 
   whole.push_back({planned.line, conduct_.settings});
   confirmed.marks.push_back(session_mark(whole, first.verdict, confirmed.answered.verdict));
   return confirmed;
+}
+
+// Notes what ended a case under the full limits.
+void Confirmation::learn(const Case& c, Outcome::Kind kind, const Allowance& alone, Experience& experience) const {
+  const std::string op = operator_name(c.version);
+  if (kind == Outcome::Kind::timed_out) {
+    experience.is_asleep = experience.is_asleep && backend_.was_asleep();
+    if (alone.limit.count() == 0) experience.hangs.insert(op);
+  } else if (kind == Outcome::Kind::out_of_memory) {
+    if (alone.memory_share == 1) experience.eaters.insert(op);
+  }
 }
 
 Outcome Confirmation::run_alone(Ask ask) {

@@ -138,6 +138,49 @@ TEST_CASE("what is known to hang is given less time, what is known to eat memory
   CHECK(experience.allowance(dilated).limit == 0ms);  // it eats memory, and is given the time to do so
 }
 
+TEST_CASE("what five operators did under the full limits is expected of any, unless one answers late", "[trouble]") {
+  const Case pooling = dilating(1).cases[0].c;
+  Experience experience;
+  for (int i = 0; i < 50; ++i) experience.pace.note(1ms);
+  CHECK(experience.in_session().limit == 1s);
+  CHECK(experience.in_session().memory_share == 1);
+  for (const char* op : {"Abs", "Add", "And", "Cast", "Conv"}) {
+    CHECK(experience.allowance(pooling).limit == 0ms);
+    CHECK(experience.allowance(pooling).memory_share == 1);
+    experience.hangs.insert(op);
+    experience.eaters.insert(op);
+  }
+  CHECK(experience.allowance(pooling).limit == 1s);
+  CHECK(experience.allowance(pooling).memory_share > 1);
+  CHECK(experience.in_session().limit < 1s);  // what is cut off there is run alone
+  CHECK(experience.in_session().memory_share > 1);
+  experience.has_late_answers = true;
+  CHECK(experience.allowance(pooling).limit == 0ms);
+  CHECK(experience.allowance(pooling).memory_share == 1);
+}
+
+TEST_CASE("a breaker gives up an operator at its first hang once too many cases hung", "[trouble][breaker]") {
+  oracles::Verdict late;
+  late.state = State::error;
+  late.because = "timed out";
+  const Suite suite = dilating(12);
+  CircuitBreaker breaker;
+  breaker.give_up_after(2);
+  breaker.note(suite.cases[0], late);
+  breaker.decide();
+  CHECK_FALSE(breaker.covering(suite.cases[5].c));
+  breaker.note(suite.cases[1], late);
+  breaker.decide();
+  REQUIRE(breaker.covering(suite.cases[5].c));
+  CHECK(breaker.covering(suite.cases[5].c)->has_given_up());
+  breaker.note(suite.cases[5], {});  // an answer refutes no predicate here
+  CHECK(breaker.covering(suite.cases[6].c));
+  const SuiteCase other = suite_of({"Relu-14 opset=14 ir=8 X=f32[3]~small:1"}).cases.front();
+  CHECK_FALSE(breaker.covering(other.c));
+  breaker.note(other, late);
+  CHECK(breaker.covering(other.c));
+}
+
 TEST_CASE("what the breaker keeps from running does not depend on the number of jobs", "[trouble][breaker]") {
   const Suite suite = dilating(60);
   CHECK(told(run(suite, troubled("crashes"), plain(1))) == told(run(suite, troubled("crashes"), plain(3))));

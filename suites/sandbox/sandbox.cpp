@@ -250,6 +250,7 @@ Inmate described(std::string_view stat) {
     const std::string_view word = stat.substr(0, end);
     if (field == 3) inmate.is_zombie = word == "Z" || word == "X";
     if (field == 5) inmate.group = number_in<pid_t>(word);
+    if (field == 14 || field == 15) inmate.usage.ticks += number_in<std::size_t>(word);
     if (field == 20) inmate.usage.tasks = number_in<std::size_t>(word);
     if (field == 24) inmate.usage.resident = number_in<std::size_t>(word) * page;
     stat.remove_prefix(std::min(end + 1, stat.size()));
@@ -369,6 +370,7 @@ Usage Sandbox::usage(std::size_t enough) const {
     const Usage one = described(stat_of(inmate)).usage;
     sum.resident += one.resident;
     sum.tasks += one.tasks;
+    sum.ticks += one.ticks;
     if (sum.tasks > enough) break;
   }
   return sum;

@@ -30,6 +30,7 @@ std::string_view words(Isolation isolation);  // for the report
 struct Usage {
   std::size_t resident = 0;  // bytes
   std::size_t tasks = 0;     // processes and threads
+  std::size_t ticks = 0;     // of processor time, as sysconf(_SC_CLK_TCK) has them
 };
 
 struct SpawnOptions {

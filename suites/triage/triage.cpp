@@ -16,7 +16,6 @@ using std::chrono::milliseconds;
 
 // A hang that is shrunk is cut off so soon; what is left at the end is confirmed under the full limit.
 constexpr auto limit_of_hangs = milliseconds(1000);
-constexpr std::size_t share_of_eaters = 8;  // of the memory, likewise
 
 AskCase asking_within(Backend& backend, const RunOptions& run_options, const Allowance& allowance,
                       bool is_fresh = true) {
@@ -44,8 +43,8 @@ class Examiner {
   Finding finding_of(const Failure& failure) const {
     const Case& c = failure.planned.c;
     const int most = most_asks(failure);
-    // The campaign has confirmed a hang alone under the full limit; that is not done again where nothing comes of it.
-    if (is_late() || (hangs(failure) && most == 0)) return kept(failure, {}, true);
+    // The campaign has confirmed it alone; that is not done again where nothing comes of it.
+    if (is_late() || (is_costly(failure) && most == 0)) return kept(failure, {}, true);
     Answered again = asking_within(backend_, conduct_, allowance(failure))(c);
     // What does not come again is explained by nothing.
     if (signature_of(c, again, judgement_) != failure.signature) return kept(failure, std::move(again.outcome), false);
@@ -65,6 +64,9 @@ class Examiner {
 
  private:
   static bool hangs(const Failure& failure) { return failure.signature.because == "timed out"; }
+  static bool is_costly(const Failure& failure) {
+    return hangs(failure) || failure.signature.because == "out of memory";
+  }
 
   // What hangs, or eats memory, is run again within less: it has done so within all there is.
   static Allowance allowance(const Failure& failure) {
@@ -73,7 +75,7 @@ class Examiner {
   }
 
   int most_asks(const Failure& failure) const {
-    if (hangs(failure)) return sorting_.most_asks_of_hangs;
+    if (is_costly(failure)) return sorting_.most_asks_of_hangs;
     const State state = failure.signature.state;
     if (state == State::error) return sorting_.most_asks_of_errors;
     return state == State::refused ? sorting_.most_asks_of_refusals : sorting_.most_asks;

@@ -32,7 +32,7 @@ struct Sorting {
   // Runs for one failure; 0: it is not shrunk.
   int most_asks = 200;
   int most_asks_of_errors = 30;  // where each costs a process
-  int most_asks_of_hangs = 30;   // where each costs a second
+  int most_asks_of_hangs = 30;   // where each costs a second, or much memory
   int most_asks_of_refusals = 200;
   std::chrono::milliseconds limit{10'000};  // for an answer, under which a hang that was shrunk is confirmed
   // Keeps what is not looked at by then as it was found.

@@ -65,6 +65,8 @@ class Backend {
   virtual int session() const { return 0; }
   // Tells whether another process costs milliseconds.
   virtual bool begins_afresh_quickly() const { return false; }
+  // Tells whether what was ended last, being late, used next to no processor time: others may wait beside the like.
+  virtual bool was_asleep() const { return false; }
   // Asks one question, which has to live until its answer. Returns when it is sent or the backend takes no more of it
   // for now, so that the host works while the backend does. No second question before the answer to the first.
   virtual void ask(const Ask& question) = 0;

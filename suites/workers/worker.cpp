@@ -343,7 +343,10 @@ std::optional<Outcome> Worker::await(Exchange& exchange) {
     const auto now = Clock::now();
     exchange.was_read = !(is_over || now >= deadline) || process_->unread_bytes() < exchange.outgoing.sent();
     if (is_over) return ended(exchange);
-    if (now >= deadline) return failed(Kind::timed_out, "no answer within " + in_words(exchange.limit()));
+    if (now >= deadline) {
+      was_asleep_ = process_->processor_time() < exchange.limit() / 8;
+      return failed(Kind::timed_out, "no answer within " + in_words(exchange.limit()));
+    }
   }
 }
 

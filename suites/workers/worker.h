@@ -51,6 +51,7 @@ class Worker : public Backend {
   ResourceUse upkeep() const override;
   int session() const override { return starts_; }
   bool begins_afresh_quickly() const override;
+  bool was_asleep() const override { return was_asleep_; }
   const Process* process() const { return process_.get(); }
 
  private:
@@ -78,6 +79,7 @@ class Worker : public Backend {
   std::optional<oracles::Outcome> not_asked_;  // why that question could not be put
   int starts_ = 0, answers_ = 0;               // answers of this process
   bool is_fresh_ = false;                      // it was asked nothing yet
+  bool was_asleep_ = false;
   std::size_t first_bytes_ = 0;                // resident after the first of them
   std::size_t allowed_ = 0;                    // bytes resident, while it has this question
   ResourceUse retired_;                        // of the processes before this one that served their time

@@ -70,7 +70,8 @@ suites::Campaign campaign(const suites::Suite& suite, const Options& options, su
   });
 }
 
-// Refusals say themselves what they are about, and hangs take too long to be shrunk before the first screen.
+// Refusals say themselves what they are about; hangs, and what eats memory, take too long to be shrunk before the first
+// screen.
 constexpr suites::Sorting sorting{.most_asks = 100, .most_asks_of_hangs = 0, .most_asks_of_refusals = 0};
 
 void settle(reports::Expectations& agreed, const suites::Suite& suite, const suites::Campaign& campaign,
