@@ -151,6 +151,8 @@ static FunctionFilter::Rated rate_tie(double middle, int side, double half, doub
   return out;
 }
 
+static std::uint64_t binade_of(double size) { return std::bit_cast<std::uint64_t>(size) >> 52; }
+
 FunctionFilter::Rated FunctionFilter::rate_off(double x, double value, double got, const Nearest& nearest) const {
   Rated out;
   const double half = quantum(value) / 2, middle = x / 2;
@@ -165,7 +167,7 @@ FunctionFilter::Rated FunctionFilter::rate_off(double x, double value, double go
   const double error = std::abs(value) * margin + least_margin;
   const double low = std::abs(value) - error, high = std::abs(value) + error;
   if (!nearest.is_certain || got == nearest.number || !std::isfinite(x) || !std::isfinite(got) ||
-      !std::isfinite(nearest.number) || low <= 0 || std::ilogb(low) != std::ilogb(high))
+      !std::isfinite(nearest.number) || low <= 0 || binade_of(low) != binade_of(high))
     return out;
   const double off = std::abs(got - value), asked = budget(x, low), gap = gap_towards(got, value);
   const double steps = std::abs(got - nearest.number), here = quantum(value);

@@ -747,7 +747,7 @@ function landscape(each) {
 }
 
 function inputsChart(each) {
-  const shares = Object.entries(each.counts).filter(([, n]) => n).map(([word, n]) => (word === "fail" || word === "below" ? [sign(word, thousands(n) + " " + word)] : [(n === each.inputs ? "all" : Number((100 * n / each.inputs).toPrecision(5)) + " %") + " " + word]));
+  const shares = Object.entries(each.counts).filter(([, n]) => n).map(([word, n]) => (word === "fail" || word === "below" ? [sign(word, thousands(n) + " " + word)] : [(n === each.inputs ? "all" : (100 * n / each.inputs).toFixed(3) + " %") + " " + word]));
   const odd = [[each.disorders.count, "in the wrong order"], [each.exits.count, "outside of the function's range"]].filter(([n]) => n).map(([n, words]) => "; " + thousands(n) + " " + words);
   return el("div", {class: "chart"}, el("h3", {}, each.op + " " + each.type, el("span", {class: "soft small"}, ulps(each))),
     el("p", {class: "small soft"}, each.ended ? [sign("error", each.ended)] : shares.map((words, i) => [i ? ", " : "", words]), odd, each.contested ? "; contested: " + each.contested : ""),
@@ -759,9 +759,11 @@ function drawInputs() {
   const section = byId("inputs");
   if (!report.every_input) return section.remove();
   const names = (all) => ["f16", "bf16"].map((name) => [name, all.filter((each) => each.type === name).map((each) => each.op).join(", ")]).filter(([, ops]) => ops).map(([name, ops]) => name + ": " + ops).join("; ");
-  const drawn = overEvery.filter((each) => each.worst || isBroken(each)).sort((a, b) => isBroken(b) - isBroken(a)), right = overEvery.filter((each) => !drawn.includes(each)), absent = report.every_input.filter((each) => each.unsupported);
+  const drawn = overEvery.filter((each) => isBroken(each) || (each.worst && each.worst.ulp > 0.51)).sort((a, b) => isBroken(b) - isBroken(a));
+  const rest = overEvery.filter((each) => !drawn.includes(each)), right = rest.filter((each) => !each.worst), close = rest.filter((each) => each.worst), absent = report.every_input.filter((each) => each.unsupported);
   section.append(el("p", {class: "soft"}, "Functions of one number over all 65,536 numbers of a type. Each column stands for the inputs of one sign and of a part of a binade, from the most negative at the left to the largest at the right; its height is the largest error among their outputs, in ulp of the exact value, and the line what is allowed. Half an ulp is correct rounding."),
-    ...[right.length ? el("p", {}, "All outputs correctly rounded: " + names(right) + ".") : null, absent.length ? el("p", {class: "soft"}, "Unsupported: " + names(absent) + ".") : null].filter(Boolean),
+    ...[right.length ? el("p", {}, "All outputs correctly rounded: " + names(right) + ".") : null,
+      close.length ? el("p", {}, "Correctly rounded but for a few outputs, of which none is off by more than 0.51 ulp: " + names(close) + ".") : null, absent.length ? el("p", {class: "soft"}, "Unsupported: " + names(absent) + ".") : null].filter(Boolean),
     el("div", {class: "charts broad"}, drawn.map(inputsChart)));
 }
 

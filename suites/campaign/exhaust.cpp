@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <exception>
 #include <mutex>
@@ -39,10 +40,15 @@ double value_of(const Tensor& tensor, std::size_t i) {
 }
 
 std::size_t bin_of(double ulp) {
-  return static_cast<std::size_t>(std::ranges::lower_bound(error_ends, ulp) - error_ends.begin());
+  constexpr std::size_t doubling = 10;  // ends, from 0.5 to 256
+  if (ulp > error_ends[doubling - 1])
+    return static_cast<std::size_t>(std::ranges::lower_bound(error_ends, ulp) - error_ends.begin());
+  const auto exponent = static_cast<std::int64_t>((std::bit_cast<std::uint64_t>(std::max(ulp, 0.5)) - 1) >> 52);
+  return static_cast<std::size_t>(exponent - 1023 + 2);
 }
-bool is_near_an_end(double ulp) {
-  return std::ranges::any_of(error_ends, [&](double end) { return std::abs(ulp - end) <= unsure; });
+bool is_near_an_end(double ulp, std::size_t bin) {
+  return (bin < error_ends.size() && error_ends[bin] - ulp <= unsure) ||
+         (bin > 0 && ulp - error_ends[bin - 1] <= unsure);
 }
 
 Standing standing_of(const ElementRating& rating) {
@@ -137,7 +143,7 @@ class Part {
     // Outside of the domain, and at NaN, the answer is NaN.
     if (std::isnan(value) && !std::isinf(x) && std::isnan(got))
       ++out_.counts[static_cast<std::size_t>(Standing::nearest)];
-    else if (!rated.is_decided || (!rated.is_sharp && is_near_an_end(rated.ulp)))
+    else if (!rated.is_decided || (!rated.is_sharp && is_near_an_end(rated.ulp, bin_of(rated.ulp))))
       undecided.push_back(i);
     else
       note(i, x, got, standing_of(rated), rated.ulp), sample(i, standing_of(rated));

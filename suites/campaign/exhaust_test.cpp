@@ -132,9 +132,7 @@ TEST_CASE("What an interrupt or a refusal leaves out is no finding", "[exhaust]"
   exhaust_all(all, pool, stopped);
   CHECK(all.front().inputs == 0);
   CHECK_FALSE(all.front().breaks());
-  WorkerPool refusing(
-      [] { return std::make_unique<InProcess>("refuses", [](const Definition&) -> FastKernel { return nullptr; }); },
-      1);
+  WorkerPool refusing(spoilt([](Tensor&) { throw InputError("not today"); }), 1);
   exhaust_all(all, refusing, {});
   CHECK(all.front().is_unsupported);
   CHECK_FALSE(all.front().breaks());

@@ -3,13 +3,12 @@
 
     .deps/venv/bin/python tools/lab/exhaust_cost.py Exp Sin
 
-The verdict is timed over all inputs, without the worker that runs onnxruntime; onnxruntime and numpy over every 16th part of 2^21 inputs.
+The verdict is timed over all inputs, without the worker that runs onnxruntime, and its report kept in build/lab; onnxruntime and numpy over every 16th part of 2^21 inputs.
 """
 import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 import time
 
 import numpy
@@ -29,8 +28,9 @@ def processor_seconds(process):
     return (int(fields[11]) + int(fields[12])) / 100
 
 
-def verdict(op, folder):
-    report, seconds = folder / f"{op}.json", 0
+def verdict(op):
+    report, seconds = pathlib.Path(f"build/lab/exhaust-{op}.json"), 0
+    report.parent.mkdir(exist_ok=True)
     with subprocess.Popen([TOOL, "exhaust", "onnxruntime", "--ops", op, "--types", "f32", "--jobs", "1", "--report", report],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
         while running.poll() is None:
@@ -65,10 +65,9 @@ def of_onnxruntime(op):
 def main():
     print("| function | verdict, s | onnxruntime, s | numpy, s |\n|---|---|---|---|")
     numpy.seterr(all="ignore")
-    with tempfile.TemporaryDirectory() as folder:
-        for op in sys.argv[1:] or ["Exp"]:
-            own = f"{sampled(NUMPY[op]):.0f}" if op in NUMPY else "–"
-            print(f"| {op} | {verdict(op, pathlib.Path(folder)):.0f} | {of_onnxruntime(op):.0f} | {own} |", flush=True)
+    for op in sys.argv[1:] or ["Exp"]:
+        own = f"{sampled(NUMPY[op]):.0f}" if op in NUMPY else "–"
+        print(f"| {op} | {verdict(op):.0f} | {of_onnxruntime(op):.0f} | {own} |", flush=True)
 
 
 if __name__ == "__main__":
