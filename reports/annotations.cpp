@@ -72,6 +72,16 @@ std::vector<Remark> remarks(const Report& report, std::string_view file) {
     if (!finding.mark.empty() && !mark_of(report, finding).breaches) continue;  // information
     all.push_back(remark(report, finding, file));
   }
+  for (const suites::Accuracy& each : report.every_input) {
+    if (!each.breaks()) continue;
+    Remark out{std::string(file), "EVERY INPUT " + text(each.definition->version) + " " + std::string(name(each.type)),
+               suites::printable(each.ended, 1000)};
+    if (!each.breaches.empty())
+      out.message = "got " + each.breaches.front().got + ", want " + each.breaches.front().want + "\nreplay: " +
+                    replay_line(report.asked, suites::line_of_patterns(*each.definition, each.type,
+                                                                       each.breaches.front().pattern, 1));
+    all.push_back(std::move(out));
+  }
   return all;
 }
 

@@ -436,6 +436,21 @@ class InABrowser(unittest.TestCase):
             self.assertTrue(all(each["worst_share"] <= 1 for each in inside), op)
         self.assertTrue(any(outlines for _, outlines, _ in drawn), drawn)
 
+    def test_functions_are_drawn_over_every_input(self):
+        done = assay("certify", "--backend", "mutant:tanh-clamps", "--ops", "Tanh-13", "--types", "f16,bf16", "--report", self.path / "functions.json")
+        assert done.returncode == 1, done.stdout + done.stderr
+        report = json.loads((self.path / "functions.json").read_text(encoding="utf-8"))
+        functions = {each["type"]: each for each in report["every_input"]}
+        self.assertTrue(functions["f16"]["breaches"])
+        self.open(self.rendered(report, "functions"), "#inputs")
+        self.assertEqual(self.run_("[...document.querySelectorAll('#inputs .chart h3')].map(each => each.firstChild.textContent)"), ["Tanh-13 f16", "Tanh-13 bf16"])
+        self.assertTrue(self.run_("[...document.querySelectorAll('#inputs .c-outside')].every(each => each.getAttribute('d').startsWith('M'))"))
+        self.assertIn(functions["f16"]["breaches"][0]["replay"], self.run_("document.querySelector('#inputs').textContent"))
+        self.assertIn("not within the bound", self.run_("document.querySelector('#ship').textContent"))
+        self.assertIn("over every f16 input", self.run_("(document.querySelector('#version-Tanh-13 button').click(), document.querySelector('#ship').textContent)"))
+        self.open()
+        self.assertTrue(self.run_("document.getElementById('inputs') === null"), "a report that left it out")
+
     def test_two_causes_of_one_case_have_a_link_each(self):
         report = copy.deepcopy(self.report)
         report["findings"].append({**report["findings"][0], "mark": "unstable", "because": "repeated"})

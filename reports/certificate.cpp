@@ -79,6 +79,18 @@ void tell(Row& row, const Report& report, std::size_t index) {
   if (verdict.level) row.level = std::max(row.level.value_or(*verdict.level), *verdict.level);
 }
 
+// What is known of every input holds of the type; the first input that breaks is named by a case of its own.
+void tell(Row& row, const suites::Accuracy& of) {
+  if (of.inputs == 0) return;
+  row.level = std::max(row.level.value_or(of.level()), of.level());
+  row.has_failed |= of.count(suites::Standing::fail) > 0;
+  for (const suites::Standing standing : {suites::Standing::below, suites::Standing::fail})
+    if (of.count(standing) > 0)
+      row.breaches[{std::string(suites::standings[static_cast<std::size_t>(standing)]), "over every input"}] = {
+          static_cast<Int>(of.count(standing)),
+          case_id(suites::line_of_patterns(*of.definition, of.type, of.breaches.front().pattern, 1))};
+}
+
 std::map<OpVersion, VersionRows> rows_of(const Report& report) {
   std::map<OpVersion, VersionRows> rows;
   for (std::size_t i = 0; i < report.suite.cases.size(); ++i) {
@@ -90,6 +102,10 @@ std::map<OpVersion, VersionRows> rows_of(const Report& report) {
     }
     tell(version.types[suites::first_type(c)], report, i);
   }
+  for (const suites::Accuracy& each : report.every_input)
+    if (const auto row = rows.find(each.definition->version);
+        row != rows.end() && row->second.types.contains(each.type))
+      tell(row->second.types[each.type], each);
   for (const OperatorRow& row : report.operators) rows[row.version].exceptions = row.exceptions;
   return rows;
 }
@@ -227,12 +243,15 @@ std::optional<std::string> obstacle(const Report& report) {
     return "it takes the whole suite: leave out --ops and --types, and let --suite be default or full and --cases at "
            "least " +
            std::to_string(suites::default_generated);
-  if (!report.campaign.is_complete()) return "the run was interrupted";
+  if (report.is_interrupted()) return "the run was interrupted";
   if (report.agreed.baseline) return "a baseline excuses breaches that nobody stands for; use --expectations";
   if (report.campaign.backend.answers_shapes) return "the backend answers shapes, and no value was judged";
   if (const Int crashes = count(report.totals, State::error); crashes > 0)
     return std::to_string(crashes) + (crashes == 1 ? " case" : " cases") +
            " ended in an error, and a crash blocks a certificate, whatever a ledger says";
+  for (const suites::Accuracy& each : report.every_input)
+    if (!each.ended.empty() && !each.is_unsupported)
+      return text(each.definition->version) + " ended in an error over every input: " + each.ended;
   return std::nullopt;
 }
 

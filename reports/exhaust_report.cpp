@@ -8,6 +8,7 @@
 #include "reports/checked_json.h"
 #include "reports/page.h"
 #include "reports/pieces.h"
+#include "reports/terminal.h"
 #include "suites/text/markup.h"
 #include "suites/text/printable.h"
 
@@ -26,48 +27,9 @@ namespace {
 using suites::Accuracy;
 using suites::Standing;
 
-// -- JSON
-
 std::string title_of(const Accuracy& of) { return text(of.definition->version) + " " + std::string(name(of.type)); }
 
-Json peak_json(const Accuracy::Peak& peak, DType type) {
-  return {{"pattern", peak.pattern},
-          {"input", oracles::written(oracles::scalar_of(peak.input), type)},
-          {"got", oracles::written(oracles::scalar_of(peak.got), type)},
-          {"ulp", peak.ulp}};
-}
-
-Json breach_json(const Accuracy::Breach& breach) {
-  return {{"pattern", breach.pattern},
-          {"standing", suites::standings[static_cast<std::size_t>(breach.standing)]},
-          {"got", breach.got},
-          {"want", breach.want},
-          {"because", breach.because}};
-}
-
-Json oddity_json(const Accuracy::Oddity& of) { return {{"count", of.count}, {"pattern", of.pattern}}; }
-
-Json function_json(const Accuracy& of) {
-  Json counts = Json::object(), peaks = Json::array(), breaches = Json::array();
-  for (std::size_t i = 0; i < of.counts.size(); ++i) counts[std::string(suites::standings[i])] = of.counts[i];
-  for (const std::optional<Accuracy::Peak>& each : of.peaks)
-    if (each) peaks.push_back(peak_json(*each, of.type));
-  for (const Accuracy::Breach& each : of.breaches) breaches.push_back(breach_json(each));
-  return {{"op", text(of.definition->version)},
-          {"type", name(of.type)},
-          {"inputs", of.inputs},
-          {"of", of.all_inputs()},
-          {"ended", of.ended},
-          {"unsupported", of.is_unsupported},
-          {"conforms", of.conforms()},
-          {"counts", std::move(counts)},
-          {"worst", of.worst() ? peak_json(*of.worst(), of.type) : Json(nullptr)},
-          {"errors", of.errors},
-          {"disorders", oddity_json(of.disorders)},
-          {"exits", oddity_json(of.exits)},
-          {"breaches", std::move(breaches)},
-          {"peaks", std::move(peaks)}};
-}
+// -- JSON
 
 double number_of(const nlohmann::json& written) { return std::strtod(written.get<std::string>().c_str(), nullptr); }
 
@@ -77,6 +39,7 @@ void read(const nlohmann::json& from, Accuracy& into) {
   for (std::size_t i = 0; i < into.counts.size(); ++i)
     into.counts[i] = from.at("counts").at(std::string(suites::standings[i]));
   into.errors = from.at("errors");
+  into.contested = from.value("contested", "");
   into.disorders = {from.at("disorders").at("count"), from.at("disorders").at("pattern")};
   into.exits = {from.at("exits").at("count"), from.at("exits").at("pattern")};
   for (const nlohmann::json& each : from.at("breaches")) {
@@ -124,6 +87,7 @@ std::string counted(const Accuracy& of) {
   }
   if (of.disorders.count > 0) words += "; " + std::to_string(of.disorders.count) + " in the wrong order";
   if (of.exits.count > 0) words += "; " + std::to_string(of.exits.count) + " outside of the function's range";
+  if (!of.contested.empty()) words += "; contested: " + of.contested;
   return words;
 }
 
@@ -132,40 +96,66 @@ std::string extent(const Accuracy& of) {
                           : std::to_string(of.inputs) + " of " + std::to_string(of.all_inputs()) + " inputs";
 }
 
-void write_replay(const ExhaustReport& report, const Accuracy& of, std::uint64_t pattern, std::uint64_t count,
+void write_replay(const Asked& asked, const Accuracy& of, std::uint64_t pattern, std::uint64_t count,
                   std::ostream& out) {
-  out << "    replay: " << replay_line(report.asked, suites::line_of_patterns(*of.definition, of.type, pattern, count))
+  out << "    replay: " << replay_line(asked, suites::line_of_patterns(*of.definition, of.type, pattern, count))
       << "\n";
 }
 
-void write_function(const ExhaustReport& report, const Accuracy& of, std::ostream& out) {
+void write_breach(const Asked& asked, const Accuracy& of, const Accuracy::Breach& breach, std::ostream& out) {
+  const bool fails = breach.standing == Standing::fail;
+  out << "  " << suites::standings[static_cast<std::size_t>(breach.standing)] << "  got "
+      << suites::printable(breach.got, 80) << "  want " << suites::printable(breach.want, 80)
+      << (fails ? "" : "  (" + suites::printable(breach.because, 200) + ")") << "\n";
+  write_replay(asked, of, breach.pattern, 1, out);
+}
+
+void write_function(const Asked& asked, const Accuracy& of, std::ostream& out) {
   out << title_of(of) << "  " << extent(of);
   if (of.inputs > 0) out << ": " << worst_words(of) << "; " << counted(of);
   out << "\n";
   if (!of.ended.empty()) out << "  ended early: " << suites::printable(of.ended, 400) << "\n";
-  for (const Accuracy::Breach& each : of.breaches) {
-    const bool fails = each.standing == Standing::fail;
-    out << "  " << suites::standings[static_cast<std::size_t>(each.standing)] << "  got "
-        << suites::printable(each.got, 80) << "  want " << suites::printable(each.want, 80)
-        << (fails ? "" : "  (" + suites::printable(each.because, 200) + ")") << "\n";
-    write_replay(report, of, each.pattern, 1, out);
-  }
+  for (const Accuracy::Breach& each : of.breaches) write_breach(asked, of, each, out);
   if (of.disorders.count > 0) {
     out << "  the first in the wrong order, second of two:\n";
-    write_replay(report, of, of.disorders.pattern - 1, 2, out);
+    write_replay(asked, of, of.disorders.pattern - 1, 2, out);
   }
   if (of.exits.count > 0) {
     out << "  the first outside of the function's range:\n";
-    write_replay(report, of, of.exits.pattern, 1, out);
+    write_replay(asked, of, of.exits.pattern, 1, out);
   }
 }
 
 // "Exp-13 bf16, Log-13 bf16".
-std::string unsupported(const ExhaustReport& report) {
+std::string unsupported(const std::vector<Accuracy>& functions) {
   std::string words;
-  for (const Accuracy& each : report.functions)
+  for (const Accuracy& each : functions)
     if (each.is_unsupported) words += (words.empty() ? "" : ", ") + title_of(each);
   return words;
+}
+
+// "every f16 input: 23 functions, worst 24.2 ulp (Swish-24), 1 of them breaks the bound: Exp-13".
+void write_type(const Report& report, DType type, std::ostream& out) {
+  std::size_t functions = 0, breaking = 0, absent = 0;
+  const Accuracy* worst = nullptr;
+  std::string names;
+  for (const Accuracy& each : report.every_input) {
+    if (each.type != type) continue;
+    absent += each.is_unsupported;
+    functions += !each.is_unsupported;
+    if (each.breaks()) names += (breaking++ == 0 ? ": " : ", ") + text(each.definition->version);
+    if (each.worst() && (!worst || worst->worst()->ulp < each.worst()->ulp)) worst = &each;
+  }
+  if (functions + absent == 0) return;
+  out << "  every " << name(type) << " input: ";
+  if (functions > 0) out << functions << (functions == 1 ? " function" : " functions");
+  if (worst)
+    out << ", worst " << in_digits(worst->worst()->ulp, 4) << " ulp (" << text(worst->definition->version) << ")";
+  if (functions > 0)
+    out << ", " << (breaking == 0 ? "all" : std::to_string(breaking) + " not") << " within the bound" << names;
+  if (absent > 0)
+    out << (functions > 0 ? "; " : "") << absent << (absent == 1 ? " function" : " functions") << " unsupported";
+  out << "\n";
 }
 
 std::string conclusion(const ExhaustReport& report) {
@@ -193,21 +183,13 @@ std::size_t bin_at(std::size_t column) {
   return column < half ? suites::input_bins - 1 - column : column - half;
 }
 
-// Returns how many ulp are allowed about the middle of a bin.
-double allowed_at(const Accuracy& of, const oracles::FunctionFilter& filter, std::size_t bin) {
-  const std::uint64_t per_bin = of.all_inputs() / suites::input_bins;
-  const Tensor middle = fill({"bits", std::to_string(bin * per_bin + per_bin / 2)}, {of.type, {1}});
-  return filter.allowed_ulps(oracles::doubles(middle).front());
-}
-
 // Draws what L2 allows as a line, left out where the right answer is no number.
 std::string bound_line(const Accuracy& of, double most, const std::function<double(double)>& y_of) {
-  const Case c = *parse_case(suites::line_of_patterns(*of.definition, of.type, 0, 1));
-  const auto filter = oracles::FunctionFilter::of(*oracles::oracle_of(c.version).function(c.call()), of.type);
+  const std::vector<double> all = allowed_ulps(*of.definition, of.type);
   std::ostringstream path;
   bool is_drawing = false;
   for (std::size_t column = 0; column < suites::input_bins; ++column) {
-    const double allowed = allowed_at(of, *filter, bin_at(column));
+    const double allowed = all[bin_at(column)];
     if (std::isfinite(allowed))
       path << (is_drawing ? "L" : "M") << static_cast<double>(column) + 0.5 << " "
            << y_of(std::min(level_of(allowed), most));
@@ -258,6 +240,35 @@ std::string errors_table(const Accuracy& of) {
 
 }  // namespace
 
+std::vector<double> allowed_ulps(const Definition& definition, DType type) {
+  const Case c = *parse_case(suites::line_of_patterns(definition, type, 0, 1));
+  const auto filter = oracles::FunctionFilter::of(*oracles::oracle_of(c.version).function(c.call()), type);
+  const std::uint64_t per_bin = (std::uint64_t{1} << 8 * size_of(type)) / suites::input_bins;
+  std::vector<double> all;
+  for (std::uint64_t bin = 0; bin < suites::input_bins; ++bin) {
+    const Tensor middle = fill({"bits", std::to_string(bin * per_bin + per_bin / 2)}, {type, {1}});
+    all.push_back(filter->allowed_ulps(oracles::doubles(middle).front()));
+  }
+  return all;
+}
+
+void write_every_input(const Report& report, Colour colour, std::ostream& out) {
+  for (const DType type : {DType::f16, DType::bf16}) write_type(report, type, out);
+  for (const Accuracy& each : report.every_input) {
+    if (!each.breaks()) continue;
+    const bool is_error = !each.ended.empty(), fails = each.count(Standing::fail) > 0;
+    out << painted(padded(is_error ? "ERROR"
+                          : fails  ? "FAIL"
+                                   : "BELOW",
+                          13),
+                   colour)
+        << " " << text(each.definition->version) << " over every " << name(each.type)
+        << " input: " << (is_error ? suites::printable(each.ended, 400) : counted(each)) << "\n";
+    if (is_error) write_replay(report.asked, each, 0, each.all_inputs(), out);
+    if (!each.breaches.empty()) write_breach(report.asked, each, each.breaches.front(), out);
+  }
+}
+
 bool ExhaustReport::conforms() const { return conclusion(*this).starts_with("conforms"); }
 
 void write_json(const ExhaustReport& report, std::ostream& out) {
@@ -268,7 +279,7 @@ void write_json(const ExhaustReport& report, std::ostream& out) {
   document.member("standard", standard_json());
   document.member("judgement", judgement_json());
   document.member("backend", backend_json(report.asked, report.backend));
-  document.list("functions", report.functions, function_json);
+  document.list("functions", report.functions, [&](const Accuracy& each) { return accuracy_json(each, report.asked); });
   document.member("run", run_json(report.run, 0));
 }
 
@@ -295,8 +306,8 @@ void resume(ExhaustReport& report, const std::filesystem::path& file) {
 
 void write_session(const ExhaustReport& report, std::string_view file, std::ostream& out) {
   for (const Accuracy& each : report.functions)
-    if (!each.is_unsupported) write_function(report, each, out);
-  if (const std::string none = unsupported(report); !none.empty()) out << "unsupported: " << none << "\n";
+    if (!each.is_unsupported) write_function(report.asked, each, out);
+  if (const std::string none = unsupported(report.functions); !none.empty()) out << "unsupported: " << none << "\n";
   out << conclusion(report) << (file.empty() ? "; no report written" : "; report: " + std::string(file)) << "\n";
 }
 
@@ -310,7 +321,7 @@ void write_page(const ExhaustReport& report, std::ostream& out) {
     if (each.inputs > 0) body += plot(each) + errors_table(each);
     body += "</section>\n";
   }
-  if (const std::string none = unsupported(report); !none.empty())
+  if (const std::string none = unsupported(report.functions); !none.empty())
     body += "<section><p class=\"soft\">Unsupported: " + suites::html_text(none) + ".</p></section>\n";
   const std::string title = suites::html_text(report.asked.backend + ": error over every input");
   const std::string hash = page::source_hash(page::css);

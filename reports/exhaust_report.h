@@ -30,6 +30,10 @@ void write_json(const ExhaustReport& report, std::ostream& out);
 void resume(ExhaustReport& report, const std::filesystem::path& file);
 // A line for each function, what is wrong with it, and the conclusion.
 void write_session(const ExhaustReport& report, std::string_view file, std::ostream& out);
+// What `assay certify` prints of them: a line for each type, and what is wrong.
+void write_every_input(const Report& report, Colour colour, std::ostream& out);
+// How many ulp L2 allows about the middle of each of the bins of the inputs.
+std::vector<double> allowed_ulps(const Definition& definition, DType type);
 // A page without a script: the error over the inputs, function by function.
 void write_page(const ExhaustReport& report, std::ostream& out);
 

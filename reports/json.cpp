@@ -231,6 +231,9 @@ void write_json(const Report& report, std::ostream& out) {
   document.list("coverage", report.coverage.table().rows, coverage_json);
   document.list("causes", report.sorted.causes, [&](const suites::Cause& each) { return told_cause(report, each); });
   document.list("findings", report.findings, [&](const ReportedFinding& each) { return finding_json(report, each); });
+  if (report.asked.every_input)
+    document.list("every_input", report.every_input,
+                  [&](const suites::Accuracy& each) { return accuracy_json(each, report.asked); });
   std::vector<std::size_t> reached;
   for (std::size_t i = 0; i < report.campaign.verdicts.size(); ++i)
     if (report.campaign.verdicts[i]) reached.push_back(i);

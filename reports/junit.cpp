@@ -141,8 +141,9 @@ void add_case(Suite& suite, const CaseRow& row) {
 
 void add_cause(Suite& suite, const CauseRow& cause, Int count) {
   const std::string type = (cause.mark.empty() ? cause.state : cause.mark) + in_brackets(cause.because);
-  const std::string text =
-      cause.sentence + "\n" + std::to_string(count) + " cases here\n" + cause.line + "\nreplay: " + cause.replay + "\n";
+  const std::string text = cause.sentence + "\n" + std::to_string(count) +
+                           (cause.mark == every_input ? " inputs\n" : " cases here\n") + cause.line +
+                           "\nreplay: " + cause.replay + "\n";
   if (!cause.decides) return suite.skips(cause.sentence, "apart: its cases do not decide on conformance");
   cause.state == "error" && cause.mark.empty() ? suite.errs(cause.sentence, type, cause.detail, text)
                                                : suite.fails(cause.sentence, type, cause.detail, text);
@@ -189,6 +190,8 @@ class Document {
   void add_cases(Suite& suite, const std::string& op, Int asked) {
     const auto& rows = by_version_[op];
     for (const CaseRow* row : rows) add_case(suite, *row);
+    for (const CauseRow& cause : causes_)
+      if (cause.mark == every_input && cause.versions.contains(op)) add_cause(suite, cause, cause.count);
     const Int others = asked - static_cast<Int>(rows.size());
     if (others > 0) suite.passes(cases(others) + " in which nothing was found");  // of a campaign
   }

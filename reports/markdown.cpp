@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Markdown for a pull request: the answer, a table per operator version, the causes with their replay lines folded up.
+#include "reports/pieces.h"
 #include "reports/render.h"
 #include "reports/rows.h"
 #include "suites/text/markup.h"
@@ -97,6 +98,31 @@ std::string readings(const Json& report) {
   return text.empty() ? "" : "\nReadings of unclear clauses, with cases: " + code_span(text) + "\n";
 }
 
+// "Over every f16 input: 23 functions, worst 24.2 ulp (Swish-24); not within the bound: Exp-13."
+std::string over_every_input(const Json& report) {
+  std::string text;
+  for (const std::string type : {"f16", "bf16"}) {
+    Int functions = 0;
+    double worst = 0;
+    std::string where, breaking;
+    for (const Json& each : member(report, "every_input")) {
+      if (words(each, "type") != type || each.at("unsupported").get<bool>()) continue;
+      ++functions;
+      const Json &counts = each.at("counts"), &peak = each.at("worst");
+      if (counts.at("below") != 0 || counts.at("fail") != 0 || !words(each, "ended").empty())
+        breaking += (breaking.empty() ? "; not within the bound: " : ", ") + words(each, "op");
+      if (peak.is_null() || peak.at("ulp").get<double>() <= worst) continue;
+      worst = peak.at("ulp").get<double>();
+      where = ", worst " + in_digits(worst, 4) + " ulp (" + words(each, "op") + ")";
+    }
+    if (functions > 0)
+      text += "\nOver every " + type + " input: " +
+              code_span(std::to_string(functions) + (functions == 1 ? " function" : " functions") + where + breaking) +
+              "\n";
+  }
+  return text;
+}
+
 std::string agreed(const Json& report) {
   std::string text;
   if (const auto ledger = report.find("ledger"); ledger != report.end() && ledger->is_object()) {
@@ -122,10 +148,13 @@ std::string versions(const CauseRow& cause) {
 // Within <summary> GitHub reads HTML only.
 std::string details(const CauseRow& cause) {
   const std::string because = cause.because == cause.state ? "" : cause.because;
-  std::string text = "<details><summary><b>" + html_text(cause.mark.empty() ? cause.state : cause.mark) + "</b> " +
-                     (because.empty() ? "" : "<code>" + html_text(because) + "</code> ") + "in <code>" +
-                     html_text(versions(cause)) + "</code>: " + cases(cause.count) +
-                     (cause.decides ? "" : ", shown apart") + "</summary>\n\n";
+  std::string text =
+      "<details><summary><b>" + html_text(cause.mark.empty() ? cause.state : cause.mark) + "</b> " +
+      (because.empty() ? "" : "<code>" + html_text(because) + "</code> ") + "in <code>" + html_text(versions(cause)) +
+      "</code>: " +
+      (cause.mark == every_input ? std::to_string(cause.count) + (cause.count == 1 ? " input" : " inputs")
+                                 : cases(cause.count)) +
+      (cause.decides ? "" : ", shown apart") + "</summary>\n\n";
   text += code_block(cause.sentence) + "\n" + code_block(cause.replay, "sh");
   return text + "\n</details>\n";
 }
@@ -152,6 +181,7 @@ void write_markdown(const Rendering& rendering, std::ostream& out) {
   for (const Json& row : report.at("operators")) left += comment.add(table_row(row, rendering.is_fuzz())) ? 0 : 1;
   if (left > 0) comment.close("\n**Cut here:** " + std::to_string(left) + " more operator versions do not fit.\n");
   comment.add(readings(report));
+  comment.add(over_every_input(report));
   comment.add(agreed(report));
   add_causes(causes_of(rendering), comment);
   out << comment.text();

@@ -32,6 +32,10 @@ Json breaches(const Json& report, const Json& op) {
     const Int deciding = finding.value("deciding", finding.at("count").get<Int>());
     if (deciding > 0) counts[word.get<std::string>()] = counts.value(word.get<std::string>(), Int{0}) + deciding;
   }
+  for (const Json& each : member(report, "every_input"))
+    if (const Json& own = each.at("counts"); each.at("op") == op && (own.at("below") != 0 || own.at("fail") != 0))
+      counts["every input"] =
+          counts.value("every input", Int{0}) + own.at("below").get<Int>() + own.at("fail").get<Int>();
   return counts;
 }
 

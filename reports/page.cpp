@@ -6,10 +6,13 @@
 #include "reference/case.h"
 #include "reference/operator.h"
 #include "reports/difference.h"
+#include "reports/exhaust_report.h"
+#include "reports/pieces.h"
 #include "reports/render.h"
 #include "reports/rows.h"
 
 #include <array>
+#include <cmath>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -137,8 +140,31 @@ Json addresses(const Json& report) {
   return all;
 }
 
+// What is allowed over the inputs of each function that was run over all of them, of ours only as well: for every
+// fourth bin the ulp, null where the right answer is no number.
+Json bounds(const Json& report) {
+  constexpr std::size_t step = 4;
+  std::map<std::string, const Definition*> known;
+  for (const Operator* op : operators())
+    for (const Definition& each : op->versions()) known.emplace(text(each.version), &each);
+  Json all = Json::object();
+  for (const Json& each : member(report, "every_input")) {
+    const auto found = known.find(words(each, "op"));
+    const std::optional<DType> type = dtype_named(words(each, "type"));
+    if (found == known.end() || !type || !suites::is_exhaustible(*found->second, *type)) continue;
+    Json& own = all[found->first + " " + std::string(name(*type))] = Json::array();
+    const std::vector<double> allowed = allowed_ulps(*found->second, *type);
+    for (std::size_t bin = 0; bin < allowed.size(); bin += step)
+      own.push_back(std::isfinite(allowed[bin]) ? Json(std::stod(in_digits(allowed[bin], 3))) : Json(nullptr));
+  }
+  return all;
+}
+
 Json data_of(const Rendering& rendering) {
-  Json data = {{"file", rendering.file}, {"changes", changes(rendering)}, {"pages", addresses(rendering.report)}};
+  Json data = {{"file", rendering.file},
+               {"changes", changes(rendering)},
+               {"pages", addresses(rendering.report)},
+               {"bounds", bounds(rendering.report)}};
   for (const auto& [name, value] : rendering.report.items())
     if (!is_in_table(name)) data["report"][name] = value;
   data["table"] = table_of(rendering);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/pieces.h"
 
+#include "oracles/exact/operands.h"
+#include "oracles/judging/finding.h"
 #include "reference/operator.h"
 
 #include <algorithm>
@@ -13,6 +15,8 @@
 namespace assay::reports {
 namespace {
 
+using suites::Accuracy;
+
 Json arithmetic_json(const oracles::Arithmetic& arithmetic) {
   Json json = Json::object();
   if (arithmetic.accumulator) json["accumulator"] = name(*arithmetic.accumulator);
@@ -22,6 +26,26 @@ Json arithmetic_json(const oracles::Arithmetic& arithmetic) {
   json["winograd"] = arithmetic.winograd;
   return json;
 }
+
+Json peak_json(const Accuracy::Peak& peak, DType type) {
+  return {{"pattern", peak.pattern},
+          {"input", oracles::written(oracles::scalar_of(peak.input), type)},
+          {"got", oracles::written(oracles::scalar_of(peak.got), type)},
+          {"ulp", peak.ulp}};
+}
+
+Json breach_json(const Accuracy& of, const Accuracy::Breach& breach, const Asked& asked) {
+  const std::string line = suites::line_of_patterns(*of.definition, of.type, breach.pattern, 1);
+  return {{"pattern", breach.pattern},
+          {"standing", suites::standings[static_cast<std::size_t>(breach.standing)]},
+          {"got", breach.got},
+          {"want", breach.want},
+          {"because", breach.because},
+          {"line", line},
+          {"replay", replay_line(asked, line)}};
+}
+
+Json oddity_json(const Accuracy::Oddity& of) { return {{"count", of.count}, {"pattern", of.pattern}}; }
 
 }  // namespace
 
@@ -306,6 +330,29 @@ Json run_json(const Run& run, std::size_t reached) {
     json["worker_growth_kib_per_case"] =
         static_cast<double>(run.upkeep.grown_bytes) / 1024 / static_cast<double>(run.upkeep.answers);
   return json;
+}
+
+Json accuracy_json(const Accuracy& of, const Asked& asked) {
+  Json counts = Json::object(), peaks = Json::array(), breaches = Json::array();
+  for (std::size_t i = 0; i < of.counts.size(); ++i) counts[std::string(suites::standings[i])] = of.counts[i];
+  for (const std::optional<Accuracy::Peak>& each : of.peaks)
+    if (each) peaks.push_back(peak_json(*each, of.type));
+  for (const Accuracy::Breach& each : of.breaches) breaches.push_back(breach_json(of, each, asked));
+  return {{"op", text(of.definition->version)},
+          {"type", name(of.type)},
+          {"inputs", of.inputs},
+          {"of", of.all_inputs()},
+          {"ended", of.ended},
+          {"contested", of.contested},
+          {"unsupported", of.is_unsupported},
+          {"conforms", of.conforms()},
+          {"counts", std::move(counts)},
+          {"worst", of.worst() ? peak_json(*of.worst(), of.type) : Json(nullptr)},
+          {"errors", of.errors},
+          {"disorders", oddity_json(of.disorders)},
+          {"exits", oddity_json(of.exits)},
+          {"breaches", std::move(breaches)},
+          {"peaks", std::move(peaks)}};
 }
 
 }  // namespace assay::reports

@@ -48,6 +48,8 @@ Json types_json(const std::map<DType, Counts>& types);
 Json picture_json(const oracles::ErrorMap& picture);
 // Writes what a text for an issue tracker is put together from: title, opening, script, closing.
 Json account_json(const suites::Account& account);
+// What one function gives over every input of a type, and how to see what is wrong with it again.
+Json accuracy_json(const suites::Accuracy& of, const Asked& asked);
 // Constraints and rulings by id, "Conv.C6" and "A8", in their order: the words of `assay explain`.
 Json clauses_json(const std::set<std::string>& ids);
 Json coverage_json(const suites::CoverageRow& row);

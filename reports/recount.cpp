@@ -238,6 +238,55 @@ Json report_row(const std::string& op, const std::vector<const Read*>& verdicts,
   return row;
 }
 
+// Functions that were run over every input; none where that was not asked for.
+Json functions_of(const Json& report) { return report.value("every_input", Json::array()); }
+
+bool breaks(const Json& function) {
+  const Json& counts = function.at("counts");
+  return counts.at("below") != 0 || counts.at("fail") != 0 ||
+         (function.at("ended") != "" && !function.at("unsupported"));
+}
+
+// The level that all outputs meet.
+const char* level_over(const Json& function) {
+  const Json& counts = function.at("counts");
+  const bool is_faithful = counts.at("within the bound") == 0 && counts.at("below") == 0 && counts.at("fail") == 0;
+  return !is_faithful ? "L2" : counts.at("faithful") != 0 ? "L1" : "L0";
+}
+
+// What is known of every input, added to what the report says of an operator version.
+void add_every_input(const Json& report, Json& row) {
+  for (const Json& function : functions_of(report)) {
+    if (function.at("op") != row.at("op") || function.at("unsupported")) continue;
+    const auto type = row["standings"].find(text_of(function, "type"));
+    for (Json* standing : {&row, type == row["standings"].end() ? nullptr : &*type}) {
+      if (!standing) continue;
+      if (breaks(function)) (*standing)["certified"] = "not conforming";
+      if (function.at("inputs") != 0) (*standing)["level"] = weaker(standing->at("level"), level_over(function));
+    }
+  }
+}
+
+// The same of what a certificate says of a type.
+void add_every_input(const Json& report, const std::string& op, Json& row) {
+  for (const Json& function : functions_of(report)) {
+    if (function.at("op") != op || function.at("type") != row.at("type") || function.at("inputs") == 0) continue;
+    row["level"] = row["counts"]["fail"] != 0 || function.at("counts").at("fail") != 0
+                       ? Json()
+                       : weaker(row["level"], level_over(function));
+    for (const char* word : {"below", "fail"})
+      if (function.at("counts").at(word) != 0)
+        row["breaches"].push_back({{"word", word},
+                                   {"because", "over every input"},
+                                   {"cases", function.at("counts").at(word)},
+                                   {"first", case_id(text_of(function.at("breaches").at(0), "line"))}});
+    std::sort(row["breaches"].begin(), row["breaches"].end(), [](const Json& a, const Json& b) {
+      return std::pair(text_of(a, "word"), text_of(a, "because")) <
+             std::pair(text_of(b, "word"), text_of(b, "because"));
+    });
+  }
+}
+
 // By operator version, in the order of their names and numbers, as reports have them.
 std::vector<std::pair<std::string, std::vector<const Read*>>> by_operator(const Json& report,
                                                                           const std::vector<Read>& verdicts) {
@@ -419,7 +468,8 @@ Json near_misses_of(const std::vector<const Read*>& verdicts) {
   return row;
 }
 
-Json certificate_row(const std::string& op, const std::vector<const Read*>& verdicts, bool strict) {
+Json certificate_row(const Json& report, const std::string& op, const std::vector<const Read*>& verdicts) {
+  const bool strict = is_strict(report);
   Json types = Json::array(), level;
   std::string state = "not certified";
   std::int64_t legal = 0, judged = 0;
@@ -429,10 +479,13 @@ Json certificate_row(const std::string& op, const std::vector<const Read*>& verd
     for (const Read* verdict : verdicts)
       if (!verdict->is_near_miss() && verdict->type == type) own.push_back(verdict);
     Json row = type_row(type, own, strict);
+    add_every_input(report, op, row);
+    row["state"] = state_in(row);
     legal += row.at("legal").get<std::int64_t>();
     judged += row.at("judged").get<std::int64_t>();
     state = worse(state, text_of(row, "state"));
-    has_failed |= row["counts"]["fail"] != 0;
+    has_failed |= row["counts"]["fail"] != 0 ||
+                  std::ranges::any_of(row["breaches"], [](const Json& breach) { return breach.at("word") == "fail"; });
     level = weaker(level, row["level"]);
     types.push_back(std::move(row));
   }
@@ -499,12 +552,39 @@ std::string wrong_exception(const Json& report) {
   return "";
 }
 
+std::string wrong_function(const Json& report) {
+  std::set<std::string> titles;
+  for (const Json& function : functions_of(report)) {
+    const std::string title = text_of(function, "op") + " " + text_of(function, "type");
+    if (!titles.insert(title).second) return title + ": it is there twice";
+    const Json& counts = function.at("counts");
+    std::int64_t sum = 0;
+    for (const auto& [word, count] : counts.items()) sum += count.get<std::int64_t>();
+    if (sum != function.at("inputs")) return title + ": its counts are of " + std::to_string(sum) + " inputs";
+    const bool is_whole = function.at("inputs") == 65536;
+    if (function.at("ended") == "" ? !is_whole : function.at("inputs") != 0) return title + ": it did not end so";
+    if (function.at("conforms") != (is_whole && !breaks(function) && counts.at("not examined") == 0))
+      return title + ": whether it conforms does not follow from its counts";
+    if (function.at("breaches").empty() != (counts.at("below") == 0 && counts.at("fail") == 0))
+      return title + ": what breaks is not named";
+    Json worst;
+    for (const Json& peak : function.at("peaks"))
+      if (worst.is_null() || worst.at("ulp") < peak.at("ulp")) worst = peak;
+    if (function.at("worst") != worst) return title + ": its worst error is another one";
+    for (const Json& breach : function.at("breaches"))
+      if (!text_of(breach, "line").starts_with(text_of(function, "op") + " "))
+        return title + ": a breach is of another version";
+  }
+  return "";
+}
+
 Json recounted_report(const Json& report) {
   const std::vector<Read> verdicts = verdicts_of(report);
   Json rows = Json::array();
   std::string certified = "not certified";
   for (const auto& [op, own] : by_operator(report, verdicts)) {
     rows.push_back(report_row(op, own, is_strict(report)));
+    add_every_input(report, rows.back());
     rows.back()["exceptions"] = exceptions_in(report, op);
     certified = worse(certified, text_of(rows.back(), "certified"));
   }
@@ -522,7 +602,7 @@ Json recounted_certificate(const Json& report) {
   const std::vector<Read> verdicts = verdicts_of(report);
   Json rows = Json::array();
   for (const auto& [op, own] : by_operator(report, verdicts)) {
-    rows.push_back(certificate_row(op, own, is_strict(report)));
+    rows.push_back(certificate_row(report, op, own));
     rows.back()["exceptions"] = exceptions_in(report, op);
     for (Json& each : rows.back()["exceptions"])
       each["sentence"] = report.at("causes").at(each.at("cause").get<std::size_t>() - 1).at("sentence");

@@ -19,6 +19,8 @@ nlohmann::json recounted_certificate(const nlohmann::json& report);
 // What is wrong with the findings of a report and with its ledger, held against its verdicts; empty where nothing is.
 std::string wrong_finding(const nlohmann::json& report);
 std::string wrong_ledger(const nlohmann::json& report);
+// What is wrong with a function that was run over every input, in itself.
+std::string wrong_function(const nlohmann::json& report);
 // The same of what a version conforms except for: "Conv-11: 'any(pads) > 0' holds for a case that passes".
 std::string wrong_exception(const nlohmann::json& report);
 

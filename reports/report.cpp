@@ -289,6 +289,21 @@ void choose_smallest(Report& report) {
   }
 }
 
+// What is known of every input holds of the version as well.
+void heed_every_input(Report& report) {
+  for (const suites::Accuracy& each : report.every_input)
+    for (OperatorRow& row : report.operators) {
+      if (row.version != each.definition->version || each.is_unsupported) continue;
+      const auto of_type = row.standings.find(each.type);
+      for (Certification* standing :
+           {static_cast<Certification*>(&row), of_type == row.standings.end() ? nullptr : &of_type->second}) {
+        if (!standing) continue;
+        if (each.breaks()) standing->certified = Certified::not_conforming;
+        if (each.inputs > 0) standing->level = std::max(standing->level.value_or(each.level()), each.level());
+      }
+    }
+}
+
 Certified overall(const std::vector<OperatorRow>& rows) {
   const auto any = [&](Certified word) {
     return std::ranges::any_of(rows, [&](const OperatorRow& row) { return row.certified == word; });
@@ -387,6 +402,7 @@ std::string certify_line(const Asked& asked, std::string_view suite, Int generat
   command += " --presentations " + std::string(name_of(asked.presenting));
   command += " --laws " + std::string(name_of(asked.laws));
   if (asked.exhaustive) command += " --exhaustive";
+  if (!asked.every_input) command += " --no-every-input";
   std::ostringstream limits;  // as short as the number is
   limits << " --timeout " << asked.timeout_seconds << " --memory " << asked.memory_mib;
   command += limits.str();
@@ -420,8 +436,14 @@ bool Expectations::excuses(std::size_t index, std::string_view word) const {
   return (ledger && settlement.excuses(index, word)) || (baseline && comparison.excuses(index, word));
 }
 
+bool Report::is_interrupted() const {
+  return !campaign.is_complete() || std::ranges::any_of(every_input, [](const suites::Accuracy& each) {
+    return each.ended.empty() && !each.is_complete();
+  });
+}
+
 Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run, Expectations agreed,
-              suites::Sorted sorted) {
+              suites::Sorted sorted, std::vector<suites::Accuracy> every_input) {
   Report report;
   report.suite = std::move(suite);
   report.campaign = std::move(campaign);
@@ -429,6 +451,7 @@ Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run r
   report.run = std::move(run);
   report.agreed = std::move(agreed);
   report.sorted = std::move(sorted);
+  report.every_input = std::move(every_input);
   expects(report.campaign.verdicts.size() == report.suite.cases.size(), "one verdict per planned case");
   report.campaign.marks.resize(report.suite.cases.size());
   std::vector<oracles::Classification> natures;
@@ -437,6 +460,7 @@ Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run r
   find_causes(report);
   count_states(report);
   count_operators(report);
+  heed_every_input(report);
   find_exceptions(report);
   count_rulings(report);
   count_constraints(report);

@@ -4,6 +4,7 @@
 
 #include "suites/campaign/campaign.h"
 #include "suites/campaign/errors.h"
+#include "suites/campaign/exhaust.h"
 #include "suites/campaign/provenance.h"
 #include "suites/expectations/baseline.h"
 #include "suites/expectations/ledger.h"
@@ -49,7 +50,8 @@ struct Asked {
   int pack = 1;
   suites::Presenting presenting = suites::Presenting::sample;
   suites::LawSampling laws = suites::LawSampling::none;
-  bool exhaustive = false;  // no circuit breaker
+  bool exhaustive = false;   // no circuit breaker
+  bool every_input = false;  // functions were run over every input of 16 bits
   // Of golden vectors: the folder of each line, which is replayed instead.
   std::map<std::string, std::string, std::less<>> vectors = {};
   Int most_failures = 0;  // the run ends after so many cases that break conformance; 0: it does not
@@ -140,7 +142,8 @@ struct Report {
   Asked asked;
   Run run;
   Expectations agreed;
-  suites::Sorted sorted;  // what broke conformance and was not agreed
+  suites::Sorted sorted;                      // what broke conformance and was not agreed
+  std::vector<suites::Accuracy> every_input;  // of functions in the types of 16 bits, where that was asked for
 
   std::vector<std::string> classes;  // by index of the suite
   Counts totals, excused;            // excused: of these, those that break conformance but were agreed
@@ -155,13 +158,14 @@ struct Report {
   std::vector<std::size_t> cause_of;      // by index of the suite; `no_cause` of what does not break conformance
   Certified certified = Certified::not_certified;
 
-  bool is_complete() const { return suite.complete && campaign.is_complete(); }
+  bool is_interrupted() const;
+  bool is_complete() const { return suite.complete && !is_interrupted(); }
   // Exit code 0: it conforms, and no entry of the ledger is expired, unused or passing.
   bool is_as_agreed() const { return certified == Certified::conforms && agreed.settlement.complaints.empty(); }
 };
 
 Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run, Expectations agreed = {},
-              suites::Sorted sorted = {});
+              suites::Sorted sorted = {}, std::vector<suites::Accuracy> every_input = {});
 
 // Tells whether a verdict does not conform. A contested one does not under `strict`.
 bool breaks_conformance(oracles::State state, bool strict);

@@ -145,6 +145,33 @@ void add_marks(const Json& report, std::vector<CauseRow>& rows) {
   for (auto& [key, row] : groups) rows.push_back(std::move(row));
 }
 
+// Functions that are wrong somewhere over all inputs of a type: each as something found beside the cases.
+void add_every_input(const Json& report, std::vector<CauseRow>& rows) {
+  for (const Json& each : member(report, "every_input")) {
+    const Json &counts = each.at("counts"), &breaches = each.at("breaches");
+    const Int below = counts.at("below").get<Int>(), fail = counts.at("fail").get<Int>();
+    if (each.at("unsupported").get<bool>() || (below + fail == 0 && words(each, "ended").empty())) continue;
+    CauseRow row;
+    row.state = fail > 0 ? "fail" : below > 0 ? "below" : "error";
+    row.mark = every_input;
+    row.count = std::max(Int{1}, below + fail);
+    row.versions[words(each, "op")] = row.count;
+    row.sentence = words(each, "op") + " over every " + words(each, "type") + " input: ";
+    if (breaches.empty()) {
+      row.detail = words(each, "ended");
+      row.sentence += row.detail;
+    } else {
+      const Json& first = breaches[0];
+      row.detail = "got " + words(first, "got") + ", want " + words(first, "want");
+      row.line = words(first, "line", line_limit);
+      row.replay = words(first, "replay", line_limit);
+      row.sentence += std::to_string(fail) + " fail, " + std::to_string(below) + " below; the first: " + row.detail;
+    }
+    row.identity = words(each, "op") + "|" + row.mark + "|" + row.state + "|" + words(each, "type");
+    rows.push_back(std::move(row));
+  }
+}
+
 }  // namespace
 
 std::string words(const Json& object, const char* name, std::size_t limit) {
@@ -215,6 +242,7 @@ std::vector<CauseRow> causes_of(const Rendering& rendering) {
     add_marks(rendering.report, rows);
   else
     std::ranges::move(findings_of(rendering.report), std::back_inserter(rows));
+  add_every_input(rendering.report, rows);
   return rows;
 }
 

@@ -71,6 +71,8 @@ struct CauseRow {
   std::string identity;       // what stays when the count, the first case or digits in a runtime's words change
 };
 
+// The `mark` of a function that is wrong somewhere over all inputs of a type; its count is of inputs.
+inline constexpr std::string_view every_input = "every input";
 // The gravest first, as the report has them.
 std::vector<CauseRow> causes_of(const Rendering& rendering);
 

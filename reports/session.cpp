@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `assay certify` prints: a table of operator versions, then what breaks conformance, then one sentence.
+#include "reports/exhaust_report.h"
 #include "reports/terminal.h"
 
 #include <algorithm>
@@ -186,6 +187,9 @@ std::string breaches(const Report& report) {
   }
   for (const auto& [mark, cases] : report.marks)
     if (cases > 0) words += (words.empty() ? "" : ", ") + std::to_string(cases) + " " + mark;
+  if (const auto functions = std::ranges::count_if(report.every_input, &suites::Accuracy::breaks); functions > 0)
+    words += (words.empty() ? "" : ", ") + std::to_string(functions) +
+             (functions == 1 ? " function over every input" : " functions over every input");
   return words;
 }
 
@@ -201,7 +205,7 @@ std::string scope(const Report& report) {
   if (!report.campaign.is_complete() && failures(report) >= report.asked.most_failures &&
       report.asked.most_failures > 0)
     return "stopped after " + std::to_string(failures(report)) + " failures, not a certificate; ";
-  if (!report.campaign.is_complete()) return "interrupted, not a certificate; ";
+  if (report.is_interrupted()) return "interrupted, not a certificate; ";
   return report.suite.complete ? "" : "part of the suite, not a certificate; ";
 }
 
@@ -269,6 +273,7 @@ void write_session(const Report& report, std::string_view file, Colour colour, s
   write_special(report, out);
   write_readings_followed(report, out);
   write_acceptance(report, out);
+  write_every_input(report, colour, out);
   write_causes(report, colour, most_causes, out);
   write_agreed(report, colour, out);
   write_conclusion(report, file, out);

@@ -122,6 +122,7 @@ std::optional<Broken> broken_command(const Json& certificate, const Json& report
   asked.laws = options.at("laws") == "none"  ? suites::LawSampling::none
                : options.at("laws") == "all" ? suites::LawSampling::all
                                              : suites::LawSampling::sample;
+  asked.every_input = report.contains("every_input");
   asked.exhaustive = options.value("exhaustive", false);
   asked.timeout_seconds = options.at("timeout_seconds").get<double>();
   asked.memory_mib = options.at("memory_mib").get<Int>();
@@ -231,6 +232,7 @@ std::optional<Broken> Verification::broken_totals() const {
   if (auto broken = different_members("report", report_, recounted_report(report_))) return broken;
   if (const std::string wrong = wrong_finding(report_); !wrong.empty()) return Broken{"report /findings", wrong};
   if (const std::string wrong = wrong_exception(report_); !wrong.empty()) return Broken{"report /operators", wrong};
+  if (const std::string wrong = wrong_function(report_); !wrong.empty()) return Broken{"report /every_input", wrong};
   if (const std::string wrong = wrong_ledger(report_); !wrong.empty()) return Broken{"report /ledger", wrong};
   if (report_.at("totals").at("error") != 0) return Broken{"report /totals/error", "a crash blocks a certificate"};
   if (!report_.at("baseline").is_null())

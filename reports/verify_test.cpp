@@ -58,7 +58,8 @@ const std::vector<Told>& told() {
       {"Conv-11 opset=11 ir=8 X=f32[1,1,5]~iota:1 W=f32[1,1,2]~lit:1,10", State::below, "value", Level::L3},
       {"Conv-11 opset=11 ir=8 X=f16[1,1,5]~iota:1 W=f16[1,1,2]~lit:1,10", State::unscored, "vacuous", Level::L0},
       {"Conv-11 opset=11 ir=8 X=f32[1,3,4]~iota:1 W=f32[2,1,2]~sign:1 group=3", State::pass, "refused"},
-      {"Conv-11 opset=11 ir=8 X=f32[1,3,5]~iota:1 W=f32[2,1,2]~sign:1 group=3", State::accepted, "accepted"}};
+      {"Conv-11 opset=11 ir=8 X=f32[1,3,5]~iota:1 W=f32[2,1,2]~sign:1 group=3", State::accepted, "accepted"},
+      {"Exp-13 opset=13 ir=8 input=f16[2]~iota:1", State::pass, "", Level::L0}};
   return all;
 }
 
@@ -108,7 +109,20 @@ Asked asked() {
   asked.options = {{"precision", "f32"}};
   asked.timeout_seconds = 2.5;
   asked.memory_mib = 512;
+  asked.every_input = true;
   return asked;
+}
+
+// A function over every input, wrong at one of them.
+suites::Accuracy wrong_once() {
+  suites::Accuracy all;
+  all.definition = find_definition({"", "Exp", 13});
+  all.type = DType::f16;
+  all.inputs = 65536;
+  all.counts = {65534, 1, 0, 0, 1, 0, 0};
+  all.breaches.push_back({0x3c00, suites::Standing::fail, "0x1p+2", "0x1.5cp+1", "value"});
+  all.peaks[15 * 16] = {{0x3c00, 1, 4, 650}};
+  return all;
 }
 
 Report report_of(int jobs = 1, bool is_conforming = false) {
@@ -127,7 +141,8 @@ Report report_of(int jobs = 1, bool is_conforming = false) {
     agreed.settlement = suites::settle(*agreed.ledger, suite, campaign, {}, suites::today());
   }
   const Run run{"2026-01-01T00:00:0" + std::to_string(jobs) + "Z", 1.5 * jobs, jobs, "any"};
-  return report(std::move(suite), std::move(campaign), asked(), run, std::move(agreed));
+  std::vector<suites::Accuracy> every_input(is_conforming ? 0 : 1, wrong_once());
+  return report(std::move(suite), std::move(campaign), asked(), run, std::move(agreed), {}, std::move(every_input));
 }
 
 std::string text_of(const Report& report) {
@@ -252,6 +267,10 @@ TEST_CASE("a certificate states level, share, readings, breaches and excuses per
   const Json& conv = json.at("operators").at(1);
   CHECK(conv.at("level").is_null());  // one case failed
   CHECK(conv.at("near_misses") == Json{{"refused", 1}, {"accepted", 1}, {"contested", 0}, {"unsupported", 0}});
+  const Json& exp = json.at("operators").at(2);
+  CHECK(exp.at("state") == "not conforming");
+  CHECK(exp.at("level").is_null());
+  CHECK(exp.at("types").at(0).at("breaches").at(0).at("because") == "over every input");
   CHECK(json.at("ledger").at("entries").at(0).at("covered") == 1);
   CHECK(json.at("command") ==
         "assay certify --backend 'exec:./worker --fast' --suite default --seed 1 --cases 4000 --level L2 --threads 1 "
@@ -395,13 +414,20 @@ TEST_CASE("a report and a certificate rewritten together are caught where number
     INFO(place);
     const bool is_beside = place.starts_with("/verdicts/*/") || place.starts_with("/findings/*/") ||
                            place.starts_with("/ledger/entries/*/") || place.starts_with("/ledger/complaints") ||
-                           place.starts_with("/coverage") || place.starts_with("/clauses");
+                           place.starts_with("/coverage") || place.starts_with("/clauses") ||
+                           place.starts_with("/every_input/*/");
     CHECK(is_beside);
-    for (const char* derived :
-         {"/verdicts/*/state", "/verdicts/*/line", "/verdicts/*/id", "/verdicts/*/class", "/verdicts/*/origin",
-          "/verdicts/*/readings", "/verdicts/*/followed", "/verdicts/*/violated", "/verdicts/*/marks/*/mark",
-          "/verdicts/*/marks/*/breaches", "/findings/*/count", "/findings/*/first", "/findings/*/op",
-          "/ledger/entries/*/covered", "/ledger/entries/*/reason", "/ledger/entries/*/expires"})
+    for (const char* derived : {"/verdicts/*/state",        "/verdicts/*/line",
+                                "/verdicts/*/id",           "/verdicts/*/class",
+                                "/verdicts/*/origin",       "/verdicts/*/readings",
+                                "/verdicts/*/followed",     "/verdicts/*/violated",
+                                "/verdicts/*/marks/*/mark", "/verdicts/*/marks/*/breaches",
+                                "/findings/*/count",        "/findings/*/first",
+                                "/findings/*/op",           "/every_input/*/op",
+                                "/every_input/*/type",      "/every_input/*/inputs",
+                                "/every_input/*/counts",    "/every_input/*/conforms",
+                                "/every_input/*/ended",     "/ledger/entries/*/covered",
+                                "/ledger/entries/*/reason", "/ledger/entries/*/expires"})
       CHECK_FALSE(place.starts_with(derived));
   }
 }

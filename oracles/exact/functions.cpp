@@ -4,7 +4,9 @@
 #include "oracles/exact/real_ends.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numbers>
 
@@ -259,13 +261,19 @@ double bound(Function function, std::span<const double> x, double size, const Fo
   return bound(tolerance(function, x, size), size, working);
 }
 
+// 2^exponent; normal ones without a call, since this is asked of every output that is not nearest.
+static double power(int exponent) {
+  if (exponent < -1022) return std::ldexp(1.0, exponent);
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
 double bound(const Tolerance& b, double size, const Format& working) {
   if (b == no_tolerance) return 0;
-  const int exponent = size > 0 && std::isfinite(size) ? std::max(std::ilogb(size), working.min_exponent)
+  const int own = static_cast<int>(std::bit_cast<std::uint64_t>(size) >> 52 & 0x7ff) - 1023;
+  const int exponent = size > 0 && std::isfinite(size) ? std::max(own, working.min_exponent)
                                                        : (size > 0 ? working.max_exponent : working.min_exponent);
-  return raised(b.k * std::ldexp(1.0, exponent - working.precision + 1) +
-                b.a * std::ldexp(b.sigma, working.unit_exponent()) +
-                b.m * std::ldexp(1.0, working.smallest_exponent()));
+  return raised(b.k * power(exponent - working.precision + 1) + b.a * (b.sigma * power(working.unit_exponent())) +
+                b.m * power(working.smallest_exponent()));
 }
 
 double crudeness(Function function, std::span<const double> x, double size) {

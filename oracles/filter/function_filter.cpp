@@ -107,7 +107,9 @@ double FunctionFilter::gap_towards(double got, double value) const {
   return shrinks && is_power ? here / 2 : here;
 }
 
-// Returns the sign of y - n, where n is the number of the type next to y; 0 where nothing is known.
+// Returns the sign of y - n, where n is the number of the type next to y, or halfway between two; 0 where nothing is
+// known. Gelu, Swish and Mish are x g(x) with a g that rises, so they lie above x g(0): x/2, and 3x/5 of Mish, whose g
+// is tanh(log(1 + e^x)).
 int FunctionFilter::side_of(double x, double number) const {
   if (x == 0) return 0;
   const int away = x < 0 ? -1 : 1;
@@ -128,7 +130,7 @@ int FunctionFilter::side_of(double x, double number) const {
     case Function::elu:
     case Function::celu: return is_identity && x < 0 && call_.operands[0] == 1 ? 1 : 0;
     case Function::softplus: return is_line ? 1 : 0;
-    case Function::mish: return is_line ? -1 : 0;
+    case Function::mish: return 5 * number == 3 * x ? 1 : is_line ? -1 : 0;
     case Function::gelu:
     case Function::gelu_tanh: return is_half ? 1 : is_line ? -1 : 0;
     case Function::swish: return call_.operands[0] <= 0 ? 0 : is_half ? 1 : is_line ? -1 : 0;
@@ -136,8 +138,27 @@ int FunctionFilter::side_of(double x, double number) const {
   }
 }
 
+// y is halfway but for a tail, and it is known on which side: the number on that side is nearest, and the other one,
+// the only one that is faithful besides, is more than half an ulp off.
+static FunctionFilter::Rated rate_tie(double middle, int side, double half, double got) {
+  FunctionFilter::Rated out;
+  out.is_nearest = got == middle + side * half;
+  out.is_decided = out.is_sharp = out.is_nearest || got == middle - side * half;
+  out.level = out.is_nearest ? Level::L0 : Level::L1;
+  if (out.is_nearest) return out;
+  out.ulp = std::nextafter(0.5, 1);
+  out.q = half / (std::abs(middle) * 0x1p-24);
+  return out;
+}
+
+static std::uint64_t binade_of(double size) { return std::bit_cast<std::uint64_t>(size) >> 52; }
+
 FunctionFilter::Rated FunctionFilter::rate_off(double x, double value, double got, const Nearest& nearest) const {
   Rated out;
+  const double half = quantum(value) / 2, middle = x / 2;
+  if (!nearest.is_certain && std::abs(std::remainder(middle, 2 * half)) == half && side_of(x, middle) != 0 &&
+      std::abs(value - middle) <= std::abs(value) * margin + least_margin)
+    return rate_tie(middle, side_of(x, middle), half, got);
   if (std::isinf(value)) {
     // Far beyond every type, unless it is a pole: these are at 0 and ±1.
     out.is_decided = out.is_nearest = got == value && std::isfinite(x) && std::abs(x) > 1;
@@ -146,7 +167,7 @@ FunctionFilter::Rated FunctionFilter::rate_off(double x, double value, double go
   const double error = std::abs(value) * margin + least_margin;
   const double low = std::abs(value) - error, high = std::abs(value) + error;
   if (!nearest.is_certain || got == nearest.number || !std::isfinite(x) || !std::isfinite(got) ||
-      !std::isfinite(nearest.number) || low <= 0 || std::ilogb(low) != std::ilogb(high))
+      !std::isfinite(nearest.number) || low <= 0 || binade_of(low) != binade_of(high))
     return out;
   const double off = std::abs(got - value), asked = budget(x, low), gap = gap_towards(got, value);
   const double steps = std::abs(got - nearest.number), here = quantum(value);

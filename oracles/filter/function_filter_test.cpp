@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The filter of functions against the definition: numbers of every kind, and outputs a few units from the right one. It
 // may leave any of them undecided; it may not decide one wrongly.
-#include "oracles/filter/function_filter.h"
-
 #include "oracles/exact/operands.h"
+#include "oracles/exact/real.h"
+#include "oracles/filter/function_lanes.h"
 #include "oracles/judging/finding.h"
 #include "oracles/judging/judge.h"
 #include "reference/operator.h"
@@ -113,6 +113,53 @@ TEST_CASE("The filter of functions never decides what the definition does not", 
       INFO(text(definition->version) << " " << name(type));
       if (type == DType::f32) CHECK(10 * ordinary.decided > ordinary.all);  // else it is of no use
     }
+}
+
+TEST_CASE("Our own functions keep what the filter needs", "[filter][functions]") {
+  Generator random(3);
+  const Function function = GENERATE(Function::exp, Function::sin, Function::cos, Function::tan);
+  const bool is_exp = function == Function::exp;
+  // Among them what comes very near to a multiple of pi/2.
+  std::vector<double> x{0,     -0.0, 0x1p-149, 88.8F, -87.4F, -0.75, 0x1.6ac5b2p+38, 0x1.921fb6p+0, -0x1.2d97c8p+1,
+                        -104.0, 0.7F, 0x1.ddb3d8p+127, 0x1.fffffep+127};
+  while (x.size() < Lanes::most)
+    x.push_back(std::ldexp(static_cast<double>(random.below(1 << 24)) - 0x1p23,
+                           static_cast<int>(random.below(is_exp ? 30 : 140)) - 38));
+  std::vector<double> value(x.size());
+  is_exp ? exponentials(x.data(), value.data(), x.size()) : circular(function, x.data(), value.data(), x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if ((is_exp && std::abs(x[i]) > 700) || x[i] == 0) continue;
+    const Real y = enclosed(function, std::vector<Real>{Real(ratio(scalar_of(x[i])), 400)});
+    INFO(name(function) << " of " << x[i]);
+    CHECK(approximate(abs(Ratio{y.lower(), 1} - ratio(scalar_of(value[i])))) <= 0x1p-48 * y.size());
+  }
+}
+
+TEST_CASE("Lanes leave to the filter what it does not call correctly rounded", "[filter][functions]") {
+  Generator random(4);
+  Int decided = 0;
+  for (const auto& [definition, function] : functions_served())
+    for (const DType type : {DType::f16, DType::f32}) {
+      const FunctionFilter filter = FunctionFilter::of(function, type).value();
+      Lanes lanes(filter, function.function, type);
+      const Tensor x = fill({"pattern", std::to_string(random.below(1 << 20))}, {type, {1200}});
+      Tensor got(x.type());
+      for_float(type, [&]<class T>() {
+        for (std::size_t i = 0; i < 1200; ++i)
+          got.as<T>()[i] = static_cast<T>(static_cast<float>(filter.rounded(filter.value(doubles(x)[i]))));
+      });
+      nudge(got, random);
+      for (const std::size_t first : {std::size_t{0}, Lanes::most}) {
+        const std::size_t count = std::min(Lanes::most, 1200 - first);
+        lanes.look(x, got, first, count);
+        for (std::size_t i = 0; i < count; ++i) {
+          const FunctionFilter::Rated rated = filter.rate(lanes.x(i), filter.value(lanes.x(i)), lanes.got(i));
+          INFO(text(definition->version) << " " << name(type) << " of " << lanes.x(i));
+          if (!(lanes.marks(i) & Lanes::unsure)) CHECK((++decided, rated.is_nearest));
+        }
+      }
+    }
+  CHECK(decided > 10'000);
 }
 
 TEST_CASE("The filter of functions rounds as the types do", "[filter][functions]") {

@@ -370,11 +370,23 @@ const THINGS = {fail: ["wrong answer"], below: ["answer below the level asked fo
 function sentence(opening, kinds) {
   const thing = ({word, count}) => link(listHash({state: word, class: counted}), sign(word, many(count, ...(THINGS[word] || ["case marked " + word, "cases marked " + word]))));
   const things = (counts) => breaking(counts).filter((each) => kinds.includes(each.kind)).map(thing);
-  const states = things(report.totals), marks = things(report.marks), own = causes.filter((each) => each.number && kinds.includes(kindOf(each.word)));
+  const broken = kinds.includes("wrong") ? overEvery.filter(isBroken).length : 0;
+  const states = things(report.totals), marks = things(report.marks).concat(broken ? [link("inputs", sign("wrong", many(broken, "function") + " wrong over every input"))] : []), own = causes.filter((each) => each.number && kinds.includes(kindOf(each.word)));
   const all = (parts) => parts.map((each, i) => [i ? i + 1 < parts.length ? ", " : " and " : "", each]);
   return el("p", {class: "says"}, opening, states.length + marks.length ? all(states) : "nothing found",
     own.length ? [" in ", link("cause-" + own[0].id, many(own.length, "cause"))] : null,
     marks.length && states.length ? "; besides, " : null, all(marks), ".");
+}
+
+// Functions that were run over every input of 16 bits.
+const overEvery = (report.every_input || []).filter((each) => !each.unsupported);
+const isBroken = (each) => each.counts.below + each.counts.fail > 0 || each.ended !== "";
+const ulps = (each) => (each.worst ? "worst " + Number(each.worst.ulp.toPrecision(4)) + " ulp at " + each.worst.input : "no output is off");
+function everyInput() {
+  if (!overEvery.length) return null;
+  const worst = overEvery.filter((each) => each.worst).sort((a, b) => b.worst.ulp - a.worst.ulp)[0], broken = overEvery.filter(isBroken).length;
+  return el("p", {class: "says"}, "Over every input: ", link("inputs", many(overEvery.length, "function") + " of 16 bits"), broken ? ", " + thousands(broken) + " not within the bound" : ", all within the bound",
+    worst ? "; " + worst.op + " " + worst.type + " " + ulps(worst) : "", ".");
 }
 
 function specials() {
@@ -434,7 +446,8 @@ function exception(row, {cause, cases, when, others}) {
 function versionBody(row) {
   const others = causes.filter((each) => (isFuzz || !each.number) && each.versions.has(row.op)).map((each) =>
     el("li", {}, link("cause-" + each.id, tags([{word: each.word, count: each.versions.get(row.op)}])), " ", el("span", {class: "soft"}, said(middleOut(each.detail || each.says)))));
-  const where = (row.exceptions || []).map((each) => exception(row, each)).concat(others);
+  const over = overEvery.filter((each) => each.op === row.op && isBroken(each)).map((each) => el("li", {}, link("inputs", sign("wrong", "over every " + each.type + " input"))));
+  const where = (row.exceptions || []).map((each) => exception(row, each)).concat(others, over);
   const title = isFuzz ? "What was found" : row.judged ? "Conforms, except where" : "Breaks where";
   return el("div", {class: "within"}, isFuzz ? null : el("p", {class: "small"}, thousands(row.judged) + " of " + many(row.legal, "legal case") + " could be judged.",
     row.certified === "conforms" && !where.length ? " It conforms." : null), where.length ? block(title, el("ul", {class: "plain where"}, where)) : null,
@@ -513,7 +526,7 @@ function firstScreen() {
     "ONNX " + report.standard.release, "assay " + report.tool.version,
     report.suite ? "suite " + report.suite.hash.slice(0, 8) + ", " + thousands(report.suite.reached) + " of " + thousands(report.suite.cases) + " cases" : null,
     report.run.started + ", " + Math.round(report.run.seconds) + " s"];
-  section.append(...[sentence("What is wrong: ", ["wrong", "crash"]), sentence("What is only refused: ", ["refused"]), agreement(), specials(), el("p", {class: "lead"}, lead())].filter(Boolean), el("ul", {class: "facts"}, facts.filter(Boolean).map((each) => el("li", {}, said(each)))), ...matrix());
+  section.append(...[sentence("What is wrong: ", ["wrong", "crash"]), sentence("What is only refused: ", ["refused"]), everyInput(), agreement(), specials(), el("p", {class: "lead"}, lead())].filter(Boolean), el("ul", {class: "facts"}, facts.filter(Boolean).map((each) => el("li", {}, said(each)))), ...matrix());
   const followed = report.rulings.filter((row) => Object.keys(row.followed).length);
   const reasons = unsupportedReasons();
   section.append(el("div", {class: "columns"},
@@ -700,6 +713,58 @@ function drawErrors() {
       el("span", {}, svg("svg", {viewBox: "0 0 14 14"}, svg("path", {class: "c-bounds", d: "M1 14V6H7V2H13V14"})), "proven bounds, in ulp")),
     el("div", {class: "filters"}, el("label", {}, "Type", select)), charts);
   draw();
+}
+
+// -- every input
+
+const INPUT_BINS = 1024;
+// Columns stand for bins of inputs: the most negative at the left, zero in the middle. One step up doubles the error.
+function landscape(each) {
+  const width = 512, height = 132, left = 34, bits = each.of / INPUT_BINS, allowed = data.bounds[each.op + " " + each.type] || [];
+  const up = (ulp) => Math.log2(Math.max(ulp, 0.5)) + 1, most = Math.max(4, Math.ceil(each.worst ? up(each.worst.ulp) : 1) + 1);
+  const y = (level) => 4 + height * (1 - Math.min(level, most) / most), half = INPUT_BINS / 2;
+  const x = (bin) => left + (bin < half ? half + bin : INPUT_BINS - 1 - bin) * width / INPUT_BINS;
+  const parts = [], bad = new Set(each.breaches.map((own) => Math.floor(own.pattern / bits)));
+  for (let level = 0, every = Math.ceil(most / 6); level <= most; level += every)
+    parts.push(svg("line", {x1: left, x2: left + width, y1: y(level), y2: y(level), class: "c-axis", "stroke-opacity": 0.25}), svg("text", {x: left - 4, y: y(level) + 3, "text-anchor": "end"}, level < 12 ? String(2 ** level / 2) : "2^" + (level - 1)));
+  let bars = "", wrong = "", line = "", before = null;
+  for (const peak of each.peaks) {
+    const bin = Math.floor(peak.pattern / bits), bar = `M${x(bin)} ${y(0)}V${y(up(peak.ulp))}h0.6V${y(0)}Z`;
+    if (bad.has(bin)) wrong += bar; else bars += bar;
+  }
+  for (const bin of bad) wrong += `M${x(bin) - 1.5} ${y(most)}h3.6v6h-3.6Z`;
+  const order = allowed.map((_, i) => i).sort((a, b) => x(4 * a) - x(4 * b));
+  for (const i of order) {
+    if (allowed[i] !== null) line += (before === null ? "M" : "L") + x(4 * i) + " " + y(up(allowed[i]));
+    before = allowed[i];
+  }
+  parts.push(svg("path", {class: "c-inside", d: bars}), svg("path", {class: "c-outside", d: wrong}), svg("path", {class: "c-bounds", d: line}), svg("line", {class: "c-axis", x1: left, x2: left + width, y1: y(0), y2: y(0)}));
+  const exponents = each.type === "f16" ? [-7, 0, 8] : [-63, 0, 64], least = each.type === "f16" ? -14 : -126, binades = each.type === "f16" ? 32 : 256;
+  for (const exponent of exponents)
+    for (const sign of [-1, 1]) parts.push(svg("text", {x: left + width / 2 * (1 + sign * (exponent - least + 1) / binades), y: height + 16, "text-anchor": "middle"}, (sign < 0 ? "-" : "") + (exponent ? "2^" + exponent : "1")));
+  parts.push(svg("text", {x: left + width / 2, y: height + 16, "text-anchor": "middle"}, "0"));
+  return svg("svg", {viewBox: `0 0 ${left + width + 4} ${height + 20}`, role: "img", "aria-label": each.op + " " + each.type + ": error in ulp over the inputs, " + ulps(each)}, parts);
+}
+
+function inputsChart(each) {
+  const shares = Object.entries(each.counts).filter(([, n]) => n).map(([word, n]) => (word === "fail" || word === "below" ? [sign(word, thousands(n) + " " + word)] : [(n === each.inputs ? "all" : (100 * n / each.inputs).toFixed(3) + " %") + " " + word]));
+  const odd = [[each.disorders.count, "in the wrong order"], [each.exits.count, "outside of the function's range"]].filter(([n]) => n).map(([n, words]) => "; " + thousands(n) + " " + words);
+  return el("div", {class: "chart"}, el("h3", {}, each.op + " " + each.type, el("span", {class: "soft small"}, ulps(each))),
+    el("p", {class: "small soft"}, each.ended ? [sign("error", each.ended)] : shares.map((words, i) => [i ? ", " : "", words]), odd, each.contested ? "; contested: " + each.contested : ""),
+    each.inputs ? landscape(each) : null,
+    each.breaches.slice(0, 1).map((breach) => [el("p", {class: "small mono"}, said("got " + breach.got + ", want " + breach.want)), copied(breach.replay)]));
+}
+
+function drawInputs() {
+  const section = byId("inputs");
+  if (!report.every_input) return section.remove();
+  const names = (all) => ["f16", "bf16"].map((name) => [name, all.filter((each) => each.type === name).map((each) => each.op).join(", ")]).filter(([, ops]) => ops).map(([name, ops]) => name + ": " + ops).join("; ");
+  const drawn = overEvery.filter((each) => isBroken(each) || (each.worst && each.worst.ulp > 0.51)).sort((a, b) => isBroken(b) - isBroken(a));
+  const rest = overEvery.filter((each) => !drawn.includes(each)), right = rest.filter((each) => !each.worst), close = rest.filter((each) => each.worst), absent = report.every_input.filter((each) => each.unsupported);
+  section.append(el("p", {class: "soft"}, "Functions of one number over all 65,536 numbers of a type. Each column stands for the inputs of one sign and of a part of a binade, from the most negative at the left to the largest at the right; its height is the largest error among their outputs, in ulp of the exact value, and the line what is allowed. Half an ulp is correct rounding."),
+    ...[right.length ? el("p", {}, "All outputs correctly rounded: " + names(right) + ".") : null,
+      close.length ? el("p", {}, "Correctly rounded but for a few outputs, of which none is off by more than 0.51 ulp: " + names(close) + ".") : null, absent.length ? el("p", {class: "soft"}, "Unsupported: " + names(absent) + ".") : null].filter(Boolean),
+    el("div", {class: "charts broad"}, drawn.map(inputsChart)));
 }
 
 // -- coverage
@@ -985,7 +1050,7 @@ function toggleTheme() {
 }
 
 function drawFrame() {
-  const names = {ship: "Summary", causes: "Causes", errors: "Errors", coverage: "Coverage", readings: "Clauses", verdicts: "Verdicts"};
+  const names = {ship: "Summary", causes: "Causes", errors: "Errors", ...(report.every_input ? {inputs: "Every input"} : {}), coverage: "Coverage", readings: "Clauses", verdicts: "Verdicts"};
   byId("sections").append(...Object.entries(names).map(([id, words]) => link(id, words)));
   byId("theme").addEventListener("click", toggleTheme);
   byId("help-button").addEventListener("click", () => byId("help").showModal());
@@ -1011,6 +1076,7 @@ drawFrame();
 firstScreen();
 drawCauses();
 drawErrors();
+drawInputs();
 drawCoverage();
 drawReadings();
 drawVerdicts();

@@ -3,14 +3,16 @@
 
 #include "oracles/exact/enclosure.h"
 #include "oracles/exact/operands.h"
-#include "oracles/filter/function_filter.h"
+#include "oracles/filter/function_lanes.h"
 #include "oracles/judging/finding.h"
 #include "oracles/judging/judge.h"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cmath>
 #include <exception>
-#include <limits>
+#include <mutex>
 #include <thread>
 
 namespace assay::suites {
@@ -18,11 +20,11 @@ namespace {
 
 using oracles::ElementRating;
 using oracles::FunctionFilter;
+using oracles::Lanes;
 
 constexpr std::uint64_t part_size = 1 << 21;  // inputs of one model
 constexpr std::size_t most_examined = 4096;   // of one part, by the definition
-constexpr std::size_t most_breaches = 8;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t most_breaches = 8, samples = 64;
 constexpr double unsure = 0x1p-15;  // how far the filter's ulp may be off
 
 int bits_of(DType type) { return static_cast<int>(8 * size_of(type)); }
@@ -31,11 +33,22 @@ Case case_of(const Definition& definition, DType type, std::uint64_t pattern, st
   return *parse_case(line_of_patterns(definition, type, pattern, count));
 }
 
-std::size_t bin_of(double ulp) {
-  return static_cast<std::size_t>(std::ranges::lower_bound(error_ends, ulp) - error_ends.begin());
+double value_of(const Tensor& tensor, std::size_t i) {
+  double value = 0;
+  for_float(tensor.dtype(), [&]<class T>() { value = static_cast<double>(tensor.as<T>()[i]); });
+  return value;
 }
-bool is_near_an_end(double ulp) {
-  return std::ranges::any_of(error_ends, [&](double end) { return std::abs(ulp - end) <= unsure; });
+
+std::size_t bin_of(double ulp) {
+  constexpr std::size_t doubling = 10;  // ends, from 0.5 to 256
+  if (ulp > error_ends[doubling - 1])
+    return static_cast<std::size_t>(std::ranges::lower_bound(error_ends, ulp) - error_ends.begin());
+  const auto exponent = static_cast<std::int64_t>((std::bit_cast<std::uint64_t>(std::max(ulp, 0.5)) - 1) >> 52);
+  return static_cast<std::size_t>(exponent - 1023 + 2);
+}
+bool is_near_an_end(double ulp, std::size_t bin) {
+  return (bin < error_ends.size() && error_ends[bin] - ulp <= unsure) ||
+         (bin > 0 && ulp - error_ends[bin - 1] <= unsure);
 }
 
 Standing standing_of(const ElementRating& rating) {
@@ -69,8 +82,10 @@ class Part {
   }
 
   // Asks a backend and judges what comes back.
-  Accuracy accuracy(Backend& backend, const RunOptions& run_options) {
-    const Ask ask = ask_of({asked_, line(asked_), "", {}}, {operands_}, run_options);
+  Accuracy accuracy(Backend& backend, const RunOptions& run_options, bool is_fresh = false) {
+    const SuiteCase planned{asked_, line(asked_), "", {}};
+    Ask ask = ask_of(planned, {operands_}, run_options);
+    ask.fresh = is_fresh;
     const oracles::Outcome outcome = backend.run(ask);
     if (!is_answer(outcome)) {
       out_.inputs = 0;
@@ -78,6 +93,7 @@ class Part {
     }
     got_ = &outcome.sets.front().front();
     judge();
+    if (out_.breaks()) heed(judged(planned, {operands_}, outcome, backend.describe(), run_options.level));
     return std::move(out_);
   }
 
@@ -101,54 +117,77 @@ class Part {
   }
 
   void judge() {
-    x_ = oracles::doubles(*input_);
-    came_ = oracles::doubles(*got_);
-    const auto [least, most] = oracles::range(oracles::oracle_of(asked_.version).function(asked_.call())->function);
-    const double lower = filter_.rounded(least), upper = filter_.rounded(most);
+    Lanes lanes(filter_, oracles::oracle_of(asked_.version).function(asked_.call())->function, out_.type);
     std::vector<std::size_t> undecided;
-    double value_before = nan, got_before = nan;
-    for (std::size_t i = 0; i < x_.size(); ++i) {
-      const double x = x_[i], got = came_[i], value = filter_.value(x);
-      const FunctionFilter::Rated rated = filter_.rate(x, value, got);
-      // Outside of the domain, and at NaN, the answer is NaN.
-      if (std::isnan(value) && !std::isinf(x) && std::isnan(got))
-        count(Standing::nearest);
-      else if (!rated.is_decided || (!rated.is_sharp && is_near_an_end(rated.ulp)))
-        undecided.push_back(i);
-      else
-        note(i, standing_of(rated), rated.ulp);
-      if (!std::isnan(value) && (got < lower || upper < got)) out_.exits.note(first_ + i);
-      if (is_disorder(value - value_before, value, got - got_before)) out_.disorders.note(first_ + i);
-      value_before = value;
-      got_before = got;
+    for (std::size_t first = 0; first < out_.inputs; first += Lanes::most) {
+      const std::size_t count = std::min<std::size_t>(Lanes::most, out_.inputs - first);
+      if (next_sample_ < first) next_sample_ += out_.inputs / samples + 1;  // more than a block
+      if (lanes.look(*input_, *got_, first, count)) {
+        for (std::size_t i = 0; i < count; ++i) sort(lanes, i, first + i, undecided);
+        continue;
+      }
+      count_nearest(count);
+      if (next_sample_ < first + count) sample(next_sample_, Standing::nearest);
     }
     examine(undecided);
   }
 
-  // Tells whether outputs go another way than the exact values do, as far as these are numbers and known to differ.
-  static bool is_disorder(double rise, double value, double change) {
-    return std::abs(rise) > std::abs(value) * 0x1p-38 && rise * change < 0;
+  // Counts what lanes decide, and asks the filter about the rest.
+  void sort(const Lanes& lanes, std::size_t lane, std::size_t i, std::vector<std::size_t>& undecided) {
+    const std::int64_t marks = lanes.marks(lane);
+    if (marks & Lanes::outside) out_.exits.note(first_ + i);
+    if (marks & Lanes::out_of_order) out_.disorders.note(first_ + i);
+    if (!(marks & Lanes::unsure)) return count_nearest(1), sample(i, Standing::nearest);
+    const double x = lanes.x(lane), value = lanes.value(lane), got = lanes.got(lane);
+    const FunctionFilter::Rated rated = filter_.rate(x, value, got);
+    // Outside of the domain, and at NaN, the answer is NaN.
+    if (std::isnan(value) && !std::isinf(x) && std::isnan(got))
+      ++out_.counts[static_cast<std::size_t>(Standing::nearest)];
+    else if (!rated.is_decided || (!rated.is_sharp && is_near_an_end(rated.ulp, bin_of(rated.ulp))))
+      undecided.push_back(i);
+    else
+      note(i, x, got, standing_of(rated), rated.ulp), sample(i, standing_of(rated));
   }
 
-  void count(Standing standing) { ++out_.counts[static_cast<std::size_t>(standing)]; }
+  // Keeps one decision now and then, to be held against the definition.
+  void sample(std::size_t i, Standing standing) {
+    if (i == next_sample_) sampled_.emplace_back(i, standing);
+  }
 
-  void note(std::size_t i, Standing standing, double ulp) {
-    count(standing);
-    ++out_.errors[standing == Standing::nearest ? 0 : bin_of(ulp)];
-    if (standing == Standing::nearest) return;
+  // Admits what the whole output fits: the arithmetic that the backend declares, or another reading.
+  void heed(const oracles::Verdict& verdict) {
+    if (verdict.state != oracles::State::pass && verdict.state != oracles::State::contested) return;
+    if (verdict.state == oracles::State::contested) out_.contested = text(verdict.readings);
+    for (const Standing each : {Standing::below, Standing::fail}) {
+      out_.counts[static_cast<std::size_t>(Standing::within)] += out_.count(each);
+      out_.counts[static_cast<std::size_t>(each)] = 0;
+    }
+    out_.breaches.clear();
+  }
+
+  void count_nearest(std::size_t count) {
+    out_.counts[static_cast<std::size_t>(Standing::nearest)] += count;
+    out_.errors[0] += count;
+  }
+
+  void note(std::size_t i, double x, double got, Standing standing, double ulp) {
+    if (standing == Standing::nearest) return count_nearest(1);
+    ++out_.counts[static_cast<std::size_t>(standing)];
+    ++out_.errors[bin_of(ulp)];
     const std::uint64_t pattern = first_ + i;
     std::optional<Accuracy::Peak>& peak = out_.peaks[pattern >> (bits_of(out_.type) - 10)];
-    if (!peak || peak->ulp < ulp) peak = Accuracy::Peak{pattern, x_[i], came_[i], ulp};
+    if (!peak || peak->ulp < ulp) peak = Accuracy::Peak{pattern, x, got, ulp};
   }
 
-  // Rates by the definition what the filter leaves, and the largest errors again, of which it knows about how large
-  // they are.
+  // Rates by the definition what the filter leaves, what is sampled of the rest, and the largest errors again, of which
+  // it knows about how large they are.
   void examine(const std::vector<std::size_t>& undecided) {
     const std::size_t examined = std::min(undecided.size(), most_examined);
     out_.counts[static_cast<std::size_t>(Standing::unexamined)] += undecided.size() - examined;
     std::vector<std::size_t> all(undecided.begin(), undecided.begin() + static_cast<std::ptrdiff_t>(examined));
     for (const std::optional<Accuracy::Peak>& peak : out_.peaks)
       if (peak) all.push_back(peak->pattern - first_);
+    for (const auto& [i, standing] : sampled_) all.push_back(i);
     if (all.empty()) return;
     const TensorType type{out_.type, {static_cast<Int>(all.size())}};
     Tensor some(type);
@@ -158,23 +197,37 @@ class Part {
     Case few = asked_;
     few.node.inputs.begin()->second.type = type;
     const oracles::Answers answers = oracles::oracle_of(few.version).answer(few.call(), {some}, {}, {});
-    for (std::size_t i = 0; i < all.size(); ++i) rate(*answers.front(), static_cast<Int>(i), all[i], i >= examined);
+    const std::size_t peaks_end = all.size() - sampled_.size();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const oracles::Element element = answers.front()->element(static_cast<Int>(i));
+      const ElementRating rating = oracles::examine(*answers.front(), static_cast<Int>(i), element,
+                                                    oracles::scalar(*got_, static_cast<Int>(all[i])));
+      if (i < examined)
+        settle(element, rating, all[i]);
+      else if (i < peaks_end)
+        measure(rating.off.ulp, first_ + all[i]);
+      else if (standing_of(rating) != sampled_[i - peaks_end].second)
+        throw BrokenPromise("the filter and the definition disagree on " + case_of_input(all[i]));
+    }
   }
 
-  void rate(const oracles::Answer& answer, Int index, std::size_t i, bool is_peak) {
-    const oracles::Element element = answer.element(index);
+  std::string case_of_input(std::size_t i) const {
+    return line_of_patterns(*out_.definition, out_.type, first_ + i, 1);
+  }
+
+  void measure(double ulp, std::uint64_t pattern) {
+    Accuracy::Peak& peak = *out_.peaks[pattern >> (bits_of(out_.type) - 10)];
+    if (peak.pattern == pattern) peak.ulp = ulp;  // else a larger one was found since
+  }
+
+  // Counts what the definition decides.
+  void settle(const oracles::Element& element, const ElementRating& rating, std::size_t i) {
     const oracles::Scalar got = oracles::scalar(*got_, static_cast<Int>(i));
-    const ElementRating rating = oracles::examine(answer, index, element, got);
     const Standing standing = standing_of(rating);
-    if (is_peak) {
-      Accuracy::Peak& peak = *out_.peaks[(first_ + i) >> (bits_of(out_.type) - 10)];
-      if (peak.pattern == first_ + i) peak.ulp = rating.off.ulp;  // else a larger one was found since
-      return;
-    }
     if (got.is_finite() && element.kind == oracles::Kind::finite)
-      note(i, standing, rating.off.ulp);
+      note(i, value_of(*input_, i), value_of(*got_, i), standing, rating.off.ulp);
     else
-      count(standing);
+      ++out_.counts[static_cast<std::size_t>(standing)];
     const bool is_breach = standing == Standing::below || standing == Standing::fail;
     if (is_breach && out_.breaches.size() < most_breaches)
       out_.breaches.push_back({first_ + i, standing, oracles::written(got, out_.type),
@@ -184,7 +237,8 @@ class Part {
 
   Case asked_;
   Operands operands_;
-  std::vector<double> x_, came_;  // as numbers
+  std::vector<std::pair<std::size_t, Standing>> sampled_;
+  std::size_t next_sample_ = 17;
   const Tensor* input_;
   const Tensor* got_ = nullptr;
   std::uint64_t first_;
@@ -207,6 +261,7 @@ void add(Accuracy& sum, Accuracy part) {
   add(sum.exits, part.exits);
   for (Accuracy::Breach& breach : part.breaches)
     if (sum.breaches.size() < most_breaches) sum.breaches.push_back(std::move(breach));
+  if (sum.contested.empty()) sum.contested = std::move(part.contested);
   sum.ended = std::move(part.ended);
   sum.is_unsupported = part.is_unsupported;
 }
@@ -235,6 +290,26 @@ std::vector<Accuracy> run_parts(const Accuracy& so_far, WorkerPool& pool, const 
   return parts;
 }
 
+// Runs all inputs of a function in one model.
+Accuracy whole(const Accuracy& of, Backend& backend, const RunOptions& run_options, bool is_fresh) {
+  Accuracy all = Part(*of.definition, of.type, 0, of.all_inputs()).accuracy(backend, run_options, is_fresh);
+  all.is_unsupported |= all.ended.starts_with(name(oracles::Outcome::Kind::refused));
+  return all;
+}
+
+bool is_stopped(const RunOptions& run_options) { return run_options.stop && *run_options.stop; }
+
+// Takes one function after the other until none is left.
+void take(std::vector<Accuracy>& functions, std::atomic<std::size_t>& next, WorkerPool& pool, std::size_t job,
+          const RunOptions& run_options) {
+  bool is_fresh = true;  // nothing that the process did before is held against a function
+  for (std::size_t i = next++; i < functions.size() && !is_stopped(run_options); i = next++) {
+    Accuracy one = whole(functions[i], pool.member(job), run_options, std::exchange(is_fresh, false));
+    if (one.breaks()) one = whole(functions[i], pool.second(job), run_options, true);
+    if (!is_stopped(run_options)) functions[i] = std::move(one);  // an interrupt reaches the worker too
+  }
+}
+
 }  // namespace
 
 std::uint64_t Accuracy::all_inputs() const { return std::uint64_t{1} << bits_of(type); }
@@ -244,6 +319,11 @@ const Accuracy::Peak* Accuracy::worst() const {
   for (const std::optional<Peak>& each : peaks)
     if (each && (!worst || worst->ulp < each->ulp)) worst = &*each;
   return worst;
+}
+
+oracles::Level Accuracy::level() const {
+  if (count(Standing::within) + count(Standing::below) + count(Standing::fail) > 0) return oracles::Level::L2;
+  return count(Standing::faithful) > 0 ? oracles::Level::L1 : oracles::Level::L0;
 }
 
 bool is_exhaustible(const Definition& definition, DType type) {
@@ -258,14 +338,49 @@ bool is_exhaustible(const Definition& definition, DType type) {
 
 void exhaust(Accuracy& accuracy, WorkerPool& pool, const RunOptions& run_options,
              const std::function<void(const Accuracy&)>& keep) {
-  const auto stops = [&] { return run_options.stop && *run_options.stop; };
-  while (!accuracy.is_complete() && accuracy.ended.empty() && !stops()) {
+  while (!accuracy.is_complete() && accuracy.ended.empty() && !is_stopped(run_options)) {
     for (Accuracy& part : run_parts(accuracy, pool, run_options)) {
       if (!accuracy.ended.empty()) break;
       add(accuracy, std::move(part));
     }
     keep(accuracy);
   }
+}
+
+std::vector<Accuracy> exhaustible(const Selection& selection, const Description& backend) {
+  std::vector<Accuracy> all;
+  for (const Operator* op : operators())
+    for (const DType type : selection.types) {
+      const auto takes = [&](const Definition& each) {
+        return selection.admits(each, type) && is_exhaustible(each, type) &&
+               excluded_by(backend, case_of(each, type, 0, 1)).empty();
+      };
+      const auto found = std::find_if(op->versions().rbegin(), op->versions().rend(), takes);
+      if (found == op->versions().rend()) continue;
+      all.emplace_back().definition = &*found;
+      all.back().type = type;
+    }
+  return all;
+}
+
+void exhaust_all(std::vector<Accuracy>& functions, WorkerPool& pool, const RunOptions& run_options) {
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr broken;
+  const auto work = [&](std::size_t job) {
+    try {
+      take(functions, next, pool, job, run_options);
+    } catch (...) {
+      const std::scoped_lock lock(mutex);
+      broken = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t job = 1; job < std::min(pool.size(), functions.size()); ++job) others.emplace_back(work, job);
+    work(0);
+  }
+  if (broken) std::rethrow_exception(broken);
 }
 
 }  // namespace assay::suites

@@ -58,6 +58,7 @@ struct Accuracy {
                      // last inputs of one model and the first of the next are not compared
   Oddity exits;      // outputs outside of the function's range
   std::vector<Breach> breaches;  // the first few
+  std::string contested;         // the reading of an unclear clause that outputs fit which are otherwise wrong
   std::string ended;             // why it ended early; empty where it did not
   bool is_unsupported = false;   // that is because the backend has no implementation
 
@@ -69,6 +70,7 @@ struct Accuracy {
   }
   bool conforms() const { return is_complete() && !breaks() && count(Standing::unexamined) == 0; }
   const Peak* worst() const;
+  oracles::Level level() const;  // the strongest that all outputs meet of which something is known
 };
 
 // Tells whether an operator is such a function of that type.
@@ -78,5 +80,13 @@ bool is_exhaustible(const Definition& definition, DType type);
 // gives no output; `keep` is called after each part, by one thread at a time.
 void exhaust(Accuracy& accuracy, WorkerPool& pool, const RunOptions& run_options,
              const std::function<void(const Accuracy&)>& keep);
+
+// Lists functions by operator and type: the newest version that is asked for and that the backend takes.
+std::vector<Accuracy> exhaustible(const Selection& selection, const Description& backend);
+
+// Runs such functions of 16 bits side by side, each whole. What breaks is run again alone, first in a fresh process,
+// and that decides; a refusal is no more than a function that is not there. Those that an interrupt cut off have no
+// inputs.
+void exhaust_all(std::vector<Accuracy>& functions, WorkerPool& pool, const RunOptions& run_options);
 
 }  // namespace assay::suites

@@ -102,6 +102,42 @@ TEST_CASE("A backend that gives no output, or one of another type, ends the run 
   CHECK_FALSE(all.conforms());
 }
 
+TEST_CASE("Functions of 16 bits are run side by side, and what breaks is run again alone", "[exhaust]") {
+  const Description none;
+  std::vector<Accuracy> all = exhaustible({{"Tanh", "Erf", "Add"}, {DType::f16, DType::f32}}, none);
+  std::erase_if(all, [](const Accuracy& each) { return each.type == DType::f32; });
+  REQUIRE(all.size() == 2);
+  std::atomic<int> outputs = 0;
+  WorkerPool pool(spoilt([&](Tensor& output) {
+                    ++outputs;
+                    output.as<Float16>()[0x3c00].bits = 0x7e00;
+                  }),
+                  2);
+  exhaust_all(all, pool, {});
+  CHECK(outputs == 4);
+  for (const Accuracy& each : all) {
+    CHECK(each.count(Standing::fail) == 1);
+    CHECK(each.breaks());
+    CHECK(each.level() == oracles::Level::L2);
+  }
+  CHECK(exhaustible({{"Add"}, {DType::f16}}, none).empty());
+}
+
+TEST_CASE("What an interrupt or a refusal leaves out is no finding", "[exhaust]") {
+  std::vector<Accuracy> all = exhaustible({{"Tanh"}, {DType::f16}}, {});
+  const std::atomic<bool> stop = true;
+  WorkerPool pool(spoilt([](Tensor&) {}), 1);
+  RunOptions stopped;
+  stopped.stop = &stop;
+  exhaust_all(all, pool, stopped);
+  CHECK(all.front().inputs == 0);
+  CHECK_FALSE(all.front().breaks());
+  WorkerPool refusing(spoilt([](Tensor&) { throw InputError("not today"); }), 1);
+  exhaust_all(all, refusing, {});
+  CHECK(all.front().is_unsupported);
+  CHECK_FALSE(all.front().breaks());
+}
+
 TEST_CASE("Only functions of one float can be exhausted", "[exhaust]") {
   const auto newest = [](const char* op) -> const Definition& { return find_operator("", op)->versions().back(); };
   CHECK(is_exhaustible(newest("Exp"), DType::f32));

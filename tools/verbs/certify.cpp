@@ -6,6 +6,7 @@
 #include "reports/report.h"
 #include "suites/campaign/campaign.h"
 #include "suites/campaign/case_runner.h"
+#include "suites/campaign/exhaust.h"
 #include "suites/campaign/narrowing.h"
 #include "suites/golden/golden_outputs.h"
 #include "suites/workers/catalogue.h"
@@ -43,7 +44,7 @@ struct Options {
   std::vector<std::string> configurations;
   std::string only_failed, filter, show = "5";
   Int most_failures = 0;
-  bool github = false, lists = false, is_quiet = false;
+  bool github = false, lists = false, is_quiet = false, every_input = true;
 
   bool is_narrowed() const { return !only_failed.empty() || !filter.empty() || most_failures > 0; }
 };
@@ -68,6 +69,28 @@ suites::Campaign campaign(const suites::Suite& suite, const Options& options, su
     if (options.most_failures > 0 && failing.count() >= options.most_failures) enough = true;
     if (folder) suites::save_outcome(*folder, suite.cases[each.index], each.outcome);
   });
+}
+
+// Functions are run over every input of 16 bits where all cases are: not in a run that was shortened, or narrowed.
+bool takes_every_input(const Options& options, const suites::Suite& suite, const suites::Description& backend) {
+  return options.every_input && !options.is_narrowed() && !suite.profile && !backend.answers_shapes &&
+         suite.length != suites::Length::abridged && options.cases >= suites::default_generated &&
+         level_of(options.subject.level) == oracles::Level::L2;
+}
+
+std::vector<suites::Accuracy> over_every_input(const Options& options, suites::WorkerPool& pool,
+                                               const suites::RunOptions& run_options) {
+  suites::Selection selection = selection_of(options.operators, options.types);
+  const bool is_any = selection.types.empty();
+  std::erase_if(selection.types, [](DType type) { return type != DType::f16 && type != DType::bf16; });
+  if (is_any) selection.types = {DType::f16, DType::bf16};
+  std::vector<suites::Accuracy> functions = suites::exhaustible(selection, pool.describe());
+  suites::Progress progress;
+  progress.stage = "functions over every input";
+  progress.total = functions.size();
+  if (run_options.progress) run_options.progress(progress);
+  suites::exhaust_all(functions, pool, run_options);
+  return functions;
 }
 
 // Refusals say themselves what they are about; hangs, and what eats memory, take too long to be shrunk before the first
@@ -102,6 +125,9 @@ reports::Report certified(suites::Suite suite, const Options& options, reports::
   suites::WorkerPool pool(options.subject.opener(), run_options.jobs);
   Failing failing(suite, asked, pool.describe());
   suites::Campaign done = campaign(suite, options, pool, run_options, failing);
+  asked.every_input = takes_every_input(options, suite, pool.describe());
+  std::vector<suites::Accuracy> every_input;
+  if (asked.every_input) every_input = over_every_input(options, pool, run_options);
   settle(agreed, suite, done, options);
   suites::Sorted sorted = failing.sorted(agreed, pool, run_options, sorting);
   line.reset();
@@ -109,7 +135,7 @@ reports::Report certified(suites::Suite suite, const Options& options, reports::
   run.isolation = done.isolation;
   run.upkeep = done.upkeep;
   return reports::report(std::move(suite), std::move(done), std::move(asked), std::move(run), std::move(agreed),
-                         std::move(sorted));
+                         std::move(sorted), std::move(every_input));
 }
 
 // As asked, or as the catalogue says of the backend.
@@ -360,6 +386,10 @@ Verb certify_verb(CLI::App& app) {
   command->add_option("--show", options->show, "so many causes are printed; all: every one")->capture_default_str();
   command->add_flag("--github", options->github,
                     "in a GitHub job: breaches as annotations, and the report in the summary of the job");
+  command->add_flag(
+      "--every-input,!--no-every-input", options->every_input,
+      "run functions of one float over all 65,536 inputs of f16 and of bf16; left out where cases are: "
+      "with --cases below the default, --suite short, --profile, --filter, --only-failed, --max-failures");
   CLI::Option* save = command->add_option(
       "--save-outputs", options->save_outputs,
       "write what the backend did to this new folder, one folder per case, as `assay judge` reads it");

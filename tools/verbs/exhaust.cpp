@@ -26,19 +26,7 @@ struct Options {
 
 // The newest version of each operator that is asked for and that the backend takes, or the one that is named.
 std::vector<suites::Accuracy> plan(const Options& options, const suites::Description& backend) {
-  std::vector<suites::Accuracy> all;
-  const suites::Selection selection = selection_of(options.operators, options.types);
-  for (const Operator* op : operators())
-    for (const DType type : selection.types) {
-      const auto takes = [&](const Definition& each) {
-        return selection.admits(each, type) && suites::is_exhaustible(each, type) &&
-               suites::excluded_by(backend, *parse_case(suites::line_of_patterns(each, type, 0, 1))).empty();
-      };
-      const auto found = std::find_if(op->versions().rbegin(), op->versions().rend(), takes);
-      if (found == op->versions().rend()) continue;
-      all.emplace_back().definition = &*found;
-      all.back().type = type;
-    }
+  std::vector<suites::Accuracy> all = exhaustible(selection_of(options.operators, options.types), backend);
   if (all.empty())
     throw InputError(
         "nothing that is asked for is a function of one float that the backend takes; `assay exhaust "
