@@ -4,6 +4,7 @@
 // comparison holds two of our own hands against each other.
 #include "reference/onnx_contrib.h"
 #include "reference/operator.h"
+#include "reference/sequence.h"
 
 #include <catch2/catch.hpp>
 #include <onnx/defs/schema.h>
@@ -71,11 +72,7 @@ std::set<std::string> admitted(const std::vector<std::string>& types) {
   return out;
 }
 
-std::string joined(const std::set<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
-  return out;
-}
+std::string joined(const std::set<std::string>& words) { return joined(words, " "); }
 
 // "tensor(float)" where a schema names one type instead of a variable: it then constrains nothing else.
 bool is_type(const std::string& variable) { return variable.find('(') != std::string::npos; }

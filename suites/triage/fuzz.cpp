@@ -3,6 +3,7 @@
 
 #include "oracles/judging/case_class.h"
 #include "oracles/judging/judge.h"
+#include "reference/sequence.h"
 #include "suites/campaign/case_runner.h"
 #include "suites/expectations/ledger.h"
 
@@ -52,16 +53,10 @@ Signature signature_read(const std::string& text, const OpVersion& version) {
 }
 
 std::string hash_of(const std::vector<SuiteCase>& cases) {
-  std::string lines;
-  for (const SuiteCase& planned : cases) lines += planned.line + "\n";
-  return sha256(lines);
+  return sha256(joined(cases, "", [](const SuiteCase& planned) { return planned.line + "\n"; }));
 }
 
-std::string joined(const std::set<std::string, std::less<>>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ",") + word;
-  return all;
-}
+std::string joined(const std::set<std::string, std::less<>>& words) { return joined(words, ","); }
 
 std::string arithmetic_text(const oracles::Arithmetic& arithmetic) {
   std::string words = arithmetic.accumulator ? std::string(name(*arithmetic.accumulator)) : "any";

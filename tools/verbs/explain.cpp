@@ -4,6 +4,7 @@
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
 #include "reference/profiles.h"
+#include "reference/sequence.h"
 #include "suites/text/printable.h"
 #include "suites/triage/case_words.h"
 #include "suites/triage/glossary.h"
@@ -18,11 +19,7 @@
 namespace assay::tools {
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : " ") + word;
-  return all;
-}
+std::string joined(const std::vector<std::string>& words) { return joined(words, " "); }
 
 std::string_view kind_of(const AttributeSpec& attribute) {
   switch (attribute.kind) {

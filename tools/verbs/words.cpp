@@ -2,6 +2,7 @@
 #include "tools/verbs/words.h"
 
 #include "reference/nearest.h"
+#include "reference/sequence.h"
 
 #include <algorithm>
 #include <cctype>
@@ -24,9 +25,7 @@ std::string with_domain(const std::string& word) {
 }
 
 std::vector<std::string> operator_names() {
-  std::vector<std::string> names;
-  for (const Operator* op : operators()) names.push_back(name_of(*op));
-  return names;
+  return transformed<std::string>(operators(), [](const Operator* op) { return name_of(*op); });
 }
 
 [[noreturn]] void unknown_version(const std::string& word) {
