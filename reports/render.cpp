@@ -6,7 +6,6 @@
 #include "reports/report.h"
 #include "suites/text/json_depth.h"
 
-#include <algorithm>
 #include <array>
 #include <fstream>
 #include <iterator>

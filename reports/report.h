@@ -15,7 +15,6 @@
 #include <iosfwd>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

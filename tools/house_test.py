@@ -32,6 +32,7 @@ NAMING = {
     "reference/rulings.cpp": 1,
     "reference/window.cpp": 29,
     "suites/triage/case_words.cpp": 1,
+    "suites/triage/wrong_models.cpp": 7,
     "suites/sandbox/sandbox.cpp": 1,
     "suites/doctor/checks_asking.cpp": 1,
     "suites/doctor/checks_hardship.cpp": 1,

@@ -133,8 +133,8 @@ class Lot {
       if (under_way) {
         const bool is_alone = is_quick && is_suspect(under_way->question);
         under_way->ask.fresh = is_alone || (is_quick && is_first);
-        const Allowance allowance =
-            is_alone ? experience_.allowance(case_of(under_way->question)) : Allowance{experience_.patience()};
+        const CaseAllowance allowance =
+            is_alone ? experience_.allowance(case_of(under_way->question)) : CaseAllowance{experience_.patience()};
         under_way->ask.memory_share = allowance.memory_share;
         under_way->question.limit = under_way->ask.limit = allowance.limit;
         is_first = false;

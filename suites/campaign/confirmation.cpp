@@ -135,7 +135,7 @@ milliseconds Experience::patience() const {
   return std::max(least_guess, times_the_usual * pace.usual());
 }
 
-Allowance Experience::allowance(const Case& c) const {
+CaseAllowance Experience::allowance(const Case& c) const {
   const Breaker* like = breaker ? breaker->resembled(c) : nullptr;
   const std::size_t share = like && like->because == "out of memory" ? share_of_eaters : 1;
   if (eaters.contains(operator_name(c.version))) return {milliseconds(0), share};
@@ -155,7 +155,7 @@ Outcome Confirmation::run(const Ask& ask) {
 }
 
 // Runs a case and judges it, unless its answer is one whose verdict is known.
-Answered Confirmation::run_alone(const SuiteCase& planned, const Answered& known, const Allowance& allowance,
+Answered Confirmation::run_alone(const SuiteCase& planned, const Answered& known, const CaseAllowance& allowance,
                                  bool is_fresh) {
   std::vector<Operands> data = all_operands(planned.c);
   Ask ask = suites::ask_of(planned, data, conduct_);
@@ -171,7 +171,7 @@ Answered Confirmation::run_alone(const SuiteCase& planned, const Answered& known
 
 Confirmed Confirmation::confirm(const SuiteCase& planned, Answered first, const Steps& before, milliseconds waited,
                                 Experience& experience) {
-  const Allowance alone = experience.allowance(planned.c);
+  const CaseAllowance alone = experience.allowance(planned.c);
   // Cut off by our patience, it may still answer within the limit it has alone.
   const bool was_cut_off =
       first.outcome.kind == Outcome::Kind::timed_out && waited.count() > 0 && waited != alone.limit;

@@ -12,7 +12,6 @@
 #include <array>
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -54,7 +53,7 @@ class Pace {
 };
 
 // What a case may take: the time for its answer, 0 for all there is, and one part in so many of the memory.
-struct Allowance {
+struct CaseAllowance {
   std::chrono::milliseconds limit{0};
   std::size_t memory_share = 1;
 };
@@ -74,7 +73,7 @@ struct Experience {
   std::chrono::milliseconds patience() const;
   // What it may take alone: the full limits, unless the cause of its hanging, or of its eating memory, was confirmed
   // under them. What crashes or eats memory gets the time to do so.
-  Allowance allowance(const Case& c) const;
+  CaseAllowance allowance(const Case& c) const;
 };
 
 struct Confirmed {
@@ -100,7 +99,8 @@ class Confirmation {
 
  private:
   oracles::Outcome run(const Ask& ask);
-  Answered run_alone(const SuiteCase& planned, const Answered& known, const Allowance& allowance, bool is_fresh = true);
+  Answered run_alone(const SuiteCase& planned, const Answered& known, const CaseAllowance& allowance,
+                     bool is_fresh = true);
   Steps shortest(const SuiteCase& planned, const Answered& first, const Steps& before, Experience& experience);
   bool brings(const Steps& before, const SuiteCase& planned, const Answered& first);
   void repeat(const SuiteCase& planned, const Answered& first, bool came_in_session, Confirmed& confirmed);

@@ -44,7 +44,7 @@ std::vector<Finding> findings_of(const std::string& op, std::size_t cases, Backe
     const suites::AskCase ask = [backend](const Case& other) { return answered(other, backend); };
     const bool shrinks = findings.size() % 2 == 0;
     findings.push_back(
-        suites::finding_of(c, "test", std::move(first), wrong_models(), {}, shrinks ? ask : suites::AskCase()));
+        suites::finding_of(c, "test", std::move(first), suites::wrong_models(), {}, shrinks ? ask : suites::AskCase()));
   }
   return findings;
 }
@@ -74,7 +74,7 @@ std::string convolving(const Call& call) {
 
 // Every finding is of one cause, each bug is named by some, and together they are nearly all.
 void check_told(const std::vector<Finding>& findings, const std::vector<std::string>& bugs) {
-  const std::vector<Cause> causes = suites::causes_of(findings, wrong_models());
+  const std::vector<Cause> causes = suites::causes_of(findings, suites::wrong_models());
   std::cout << findings.size() << " failures, " << causes.size() << " causes\n";
   Int total = 0, explained = 0;
   for (const Cause& cause : causes) {
@@ -117,7 +117,7 @@ TEST_CASE("One bug does not slide into another while it shrinks", "[causes][Conv
 
 TEST_CASE("A cause keeps few examples, the smallest first, and no line twice", "[causes]") {
   const std::vector<Finding> findings = findings_of("Conv", 150, convolving);
-  for (const Cause& cause : suites::causes_of(findings, wrong_models(), 5)) {
+  for (const Cause& cause : suites::causes_of(findings, suites::wrong_models(), 5)) {
     CHECK(cause.examples.size() <= 5);
     REQUIRE_FALSE(cause.examples.empty());
     CHECK(cause.examples.front() == cause.smallest);

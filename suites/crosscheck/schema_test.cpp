@@ -72,8 +72,6 @@ std::set<std::string> admitted(const std::vector<std::string>& types) {
   return out;
 }
 
-std::string joined(const std::set<std::string>& words) { return joined(words, " "); }
-
 // "tensor(float)" where a schema names one type instead of a variable: it then constrains nothing else.
 bool is_type(const std::string& variable) { return variable.find('(') != std::string::npos; }
 
@@ -97,7 +95,7 @@ Page page_of(const Definition& definition) {
     if (is_type(variable.name)) continue;
     std::set<std::string> allowed;
     for (const DType type : variable.types) allowed.emplace(onnx_name(type));
-    page["types " + variable.name] = joined(allowed);
+    page["types " + variable.name] = joined(allowed, " ");
   }
   for (const AttributeSpec& attribute : definition.attributes)
     page["attribute " + attribute.name] = kind_of(attribute.kind) + (attribute.required ? " required" : " optional") +
@@ -127,7 +125,7 @@ Page page_of(const onnx::OpSchema& schema) {
     if (std::ranges::any_of(schema.outputs(),
                             [&](const auto& each) { return each.GetTypeStr() == constraint.type_param_str; }))
       allowed.erase("tensor(string)");
-    page["types " + constraint.type_param_str] = joined(allowed);
+    page["types " + constraint.type_param_str] = joined(allowed, " ");
   }
   for (const auto& [name, attribute] : schema.attributes())
     page["attribute " + name] = onnx::AttributeProto_AttributeType_Name(attribute.type) +

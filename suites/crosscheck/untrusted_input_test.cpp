@@ -36,7 +36,7 @@
 #include <functional>
 #include <sstream>
 
-namespace assay::mutation {
+namespace assay::crosscheck {
 namespace {
 
 const suites::Sorting few{.examples = 2, .most_asks = 30};
@@ -128,9 +128,10 @@ struct Documents {
             suites::failure_of(each.index, suite.cases[each.index], each.outcome, each.verdict, judgement));
     });
     std::ranges::sort(failures, {}, &suites::Failure::index);
-    std::vector<suites::Finding> found = suites::findings_of(failures, pool, run_options, wrong_models(), few);
-    reports::Report made = reports::report(suite, std::move(done), asked(), {"2026-01-01T00:00:00Z", 1, 1, "any"}, {},
-                                           suites::sorted(std::move(failures), std::move(found), wrong_models()));
+    std::vector<suites::Finding> found = suites::findings_of(failures, pool, run_options, suites::wrong_models(), few);
+    reports::Report made =
+        reports::report(suite, std::move(done), asked(), {"2026-01-01T00:00:00Z", 1, 1, "any"}, {},
+                        suites::sorted(std::move(failures), std::move(found), suites::wrong_models()));
     std::ostringstream out, sealed;
     reports::write_json(made, out);
     report = out.str();
@@ -155,8 +156,8 @@ struct Documents {
     made.harvest = suites::harvest(store, false, false);
     made.peaks = suites::seek(made.plan, pool, run_options);
     made.excused.assign(made.harvest.failures.size(), false);
-    made.findings = suites::findings_of(made.harvest.failures, pool, run_options, wrong_models(), few);
-    made.causes = suites::causes_of(made.findings, wrong_models());
+    made.findings = suites::findings_of(made.harvest.failures, pool, run_options, suites::wrong_models(), few);
+    made.causes = suites::causes_of(made.findings, suites::wrong_models());
     made.folder = "findings";
     made.run = {"2026-01-01T00:00:00Z", 1, 1, "any"};
     if (!made.findings.empty())
@@ -297,7 +298,7 @@ void tabulate(const std::vector<std::string>& files) {
 
 void merge_reports(const fs::path& one, const fs::path& other) {
   const auto whole =
-      reports::merged({reports::read_shard_report(one), reports::read_shard_report(other)}, wrong_models());
+      reports::merged({reports::read_shard_report(one), reports::read_shard_report(other)}, suites::wrong_models());
   std::ostringstream out;
   reports::write_json(whole, out);
   reports::write_causes(whole, out);
@@ -597,4 +598,4 @@ TEST_CASE("a store that has lost the signature of a failure is damaged", "[untru
   CHECK_THROWS_WITH(suites::harvest(store, false, false), Catch::Contains("the store is damaged"));
 }
 
-}  // namespace assay::mutation
+}  // namespace assay::crosscheck

@@ -2,7 +2,6 @@
 // Winograd F(m,3) per axis: y = A^T [ (G w) . (B^T d) ], m outputs from m + 2 cells with m + 2 products instead of 3m.
 #include "suites/mutation/variants.h"
 
-#include "reference/sequence.h"
 #include "suites/mutation/family.h"
 #include "suites/mutation/gather.h"
 
@@ -116,8 +115,9 @@ std::vector<A> tile(const Winograd& way, const Plan& plan, const Place& place, I
         longer.push_back(base >= 0 && 0 <= cell && cell < side.in ? base * side.in + cell : -1);
     index = std::move(longer);
   }
-  return transformed<A>(
-      index, [&](const Int flat) { return flat < 0 ? A{} : static_cast<A>(x[static_cast<std::size_t>(flat)]); });
+  std::vector<A> values;
+  for (const Int flat : index) values.push_back(flat < 0 ? A{} : static_cast<A>(x[static_cast<std::size_t>(flat)]));
+  return values;
 }
 
 template <class T>
@@ -167,7 +167,11 @@ Kernel winograd(Int outputs) {
 }  // namespace
 
 std::span<const Variant> gathered_variants() {
-  static const std::vector<Variant> all = [] { return transformed<Variant>(entries(), &Entry::variant); }();
+  static const std::vector<Variant> all = [] {
+    std::vector<Variant> list;
+    for (const Entry& entry : entries()) list.push_back(entry.variant);
+    return list;
+  }();
   return all;
 }
 

@@ -56,8 +56,6 @@ std::string hash_of(const std::vector<SuiteCase>& cases) {
   return sha256(joined(cases, "", [](const SuiteCase& planned) { return planned.line + "\n"; }));
 }
 
-std::string joined(const std::set<std::string, std::less<>>& words) { return joined(words, ","); }
-
 std::string arithmetic_text(const oracles::Arithmetic& arithmetic) {
   std::string words = arithmetic.accumulator ? std::string(name(*arithmetic.accumulator)) : "any";
   if (arithmetic.flushes_subnormals) words += " flushes";
@@ -148,10 +146,8 @@ constexpr std::uint64_t first_peak = std::uint64_t{1} << 48;
 
 // What the backend says it does not take: such a case is answered otherwise once that changes.
 std::string capabilities_text(const Description& description) {
-  std::string words =
-      joined(std::set<std::string, std::less<>>(description.operators.begin(), description.operators.end())) + "; " +
-      joined(std::set<std::string, std::less<>>(description.types.begin(), description.types.end())) + "; opset " +
-      std::to_string(description.newest_opset);
+  std::string words = joined(description.operators, ",") + "; " + joined(description.types, ",") + "; opset " +
+                      std::to_string(description.newest_opset);
   for (const Predicate& excluded : description.excludes) words += "; not " + excluded.text();
   return words + (description.answers_shapes ? "; shapes only" : "");
 }
@@ -175,8 +171,8 @@ Identity identity_of(const FuzzPlan& plan, const std::string& backend, const Des
                     {"presentations", std::to_string(static_cast<int>(run_options.presenting))},
                     {"laws", std::to_string(static_cast<int>(run_options.laws))},
                     {"seed", std::to_string(plan.seed)},
-                    {"operators", joined(plan.selection.operators)},
-                    {"types", joined(types)},
+                    {"operators", joined(plan.selection.operators, ",")},
+                    {"types", joined(types, ",")},
                     {"regressions", plan.regressions.empty() ? "none" : hash_of(plan.regressions)}};
   if (plan.shard.count > 1) identity["shard"] = text(plan.shard);  // the merged store is that of the whole
   if (plan.cases) identity["cases"] = std::to_string(plan.regressions.size() + *plan.cases);
