@@ -200,7 +200,7 @@ ConvShapes draw_conv_shapes(const Ground& ground, std::uint64_t stratum) {
   const WindowPattern theme = empty == Empty::input ? empty_input : ground.themes[stratum % ground.themes.size()];
   const Int rank =
       weighted<Int>({{ground.ranks[0], 1}, {ground.ranks[1], 2}, {ground.ranks[2], 3}, {ground.ranks[3], 4}});
-  Limits limits = ground.limits(rank);
+  AxisLimits limits = ground.limits(rank);
   limits.ceil_mode = false;
   ConvShapes shapes{draw_geometry(theme, rank, limits), draw_channels(), 1};
   if (empty == Empty::channels) shapes.channels.depth = 0;

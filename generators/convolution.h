@@ -14,7 +14,7 @@ namespace assay::generators {
 struct Ground {
   std::vector<WindowPattern> themes;
   std::array<Int, 4> ranks;
-  Limits (*limits)(Int rank);
+  AxisLimits (*limits)(Int rank);
 };
 // Every theme of explicit padding, SAME_* and VALID; those where backends are known to err stand more than once.
 const Ground& conv_ground();

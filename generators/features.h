@@ -6,7 +6,6 @@
 
 #include "generators/family.h"
 
-#include <string>
 #include <vector>
 
 namespace assay::generators {

@@ -15,9 +15,11 @@ Axis with_room(Axis axis, Int room) {
   return axis;
 }
 
-Int draw_dilation(const Limits& limits, Int percent) { return limits.dilations && chance(percent) ? between(2, 3) : 1; }
+Int draw_dilation(const AxisLimits& limits, Int percent) {
+  return limits.dilations && chance(percent) ? between(2, 3) : 1;
+}
 
-Axis draw_kernel(const Limits& limits, Int stride_limit = 3) {
+Axis draw_kernel(const AxisLimits& limits, Int stride_limit = 3) {
   Axis axis;
   axis.kernel = between(1, limits.kernel);
   axis.stride = chance(40) ? between(1, stride_limit) : 1;
@@ -26,18 +28,18 @@ Axis draw_kernel(const Limits& limits, Int stride_limit = 3) {
 }
 
 // Floor mode: room for up to `out` windows and a rest that no window uses.
-Axis with_windows(Axis axis, const Limits& limits) {
+Axis with_windows(Axis axis, const AxisLimits& limits) {
   return with_room(axis, (between(1, limits.out) - 1) * axis.stride + between(0, axis.stride - 1));
 }
 
-Axis plain(const Limits& limits) {
+Axis plain(const AxisLimits& limits) {
   Axis axis = draw_kernel(limits);
   if (chance(40)) axis.begin = between(0, std::min<Int>(2, axis.effective_kernel() - 1));
   if (chance(40)) axis.end = between(0, std::min<Int>(2, axis.effective_kernel() - 1));
   return with_windows(axis, limits);
 }
 
-Axis even_pads(const Limits& limits) {
+Axis even_pads(const AxisLimits& limits) {
   Axis axis;
   axis.kernel = between(2, std::max<Int>(2, limits.kernel));
   axis.dilation = draw_dilation(limits, 25);
@@ -46,14 +48,14 @@ Axis even_pads(const Limits& limits) {
   return with_windows(axis, limits);
 }
 
-Axis distinct_pads(const Limits& limits) {
+Axis distinct_pads(const AxisLimits& limits) {
   Axis axis = draw_kernel(limits);
   axis.begin = between(0, 3);
   axis.end = (axis.begin + between(1, 3)) % 4;
   return with_windows(axis, limits);
 }
 
-Axis oversized_pads(const Limits& limits) {
+Axis oversized_pads(const AxisLimits& limits) {
   Axis axis = draw_kernel({limits.extent, std::min<Int>(limits.kernel, 2), limits.out, limits.dilations}, 2);
   const Int side = between(0, 2);  // begin, end, both
   axis.begin = side == 1 ? between(0, 1) : axis.effective_kernel() + between(0, 1);
@@ -62,7 +64,7 @@ Axis oversized_pads(const Limits& limits) {
   return axis;
 }
 
-Axis dilated(const Limits& limits) {
+Axis dilated(const AxisLimits& limits) {
   Axis axis;
   axis.kernel = between(2, std::max<Int>(2, limits.kernel));
   axis.dilation = between(2, 3);
@@ -72,7 +74,7 @@ Axis dilated(const Limits& limits) {
   return with_windows(axis, limits);
 }
 
-Axis wide_stride(const Limits& limits) {
+Axis wide_stride(const AxisLimits& limits) {
   Axis axis;
   axis.kernel = between(1, 2);
   axis.dilation = axis.kernel == 2 ? draw_dilation(limits, 30) : 1;
@@ -82,7 +84,7 @@ Axis wide_stride(const Limits& limits) {
   return with_windows(axis, limits);
 }
 
-Axis empty_input(const Limits&) {
+Axis empty_input(const AxisLimits&) {
   Axis axis;
   axis.kernel = between(1, 2);
   axis.in = 0;
@@ -91,22 +93,22 @@ Axis empty_input(const Limits&) {
   return axis;
 }
 
-Axis valid(const Limits& limits) { return with_windows(draw_kernel(limits), limits); }
+Axis valid(const AxisLimits& limits) { return with_windows(draw_kernel(limits), limits); }
 
 // SAME pads ek - q cells, q = ((in - 1) mod s) + 1, where that is positive (spec 1.1).
-Axis with_rest(Axis axis, Int q, const Limits& limits) {
+Axis with_rest(Axis axis, Int q, const AxisLimits& limits) {
   axis.in = q + axis.stride * between(0, std::max<Int>(1, std::min(limits.out, limits.extent / axis.stride) - 1));
   return axis;
 }
 
-Axis same_plain(const Limits& limits) {
+Axis same_plain(const AxisLimits& limits) {
   Axis axis;
   axis.kernel = between(1, limits.kernel);
   axis.dilation = draw_dilation(limits, 20);
   return with_rest(axis, 1, limits);
 }
 
-Axis same_odd(const Limits& limits) {
+Axis same_odd(const AxisLimits& limits) {
   Axis axis;
   axis.kernel = between(2, std::max<Int>(2, limits.kernel));
   axis.dilation = draw_dilation(limits, 30);
@@ -116,21 +118,21 @@ Axis same_odd(const Limits& limits) {
   return with_rest(axis, std::min(q, axis.stride), limits);
 }
 
-Axis same_strided(const Limits& limits) {
+Axis same_strided(const AxisLimits& limits) {
   Axis axis;
   axis.kernel = between(2, std::max<Int>(2, limits.kernel));
   axis.stride = between(2, std::max<Int>(2, axis.kernel));
   return with_rest(axis, between(1, axis.stride), limits);
 }
 
-Axis same_wide_stride(const Limits& limits) {
+Axis same_wide_stride(const AxisLimits& limits) {
   Axis axis;
   axis.kernel = between(1, 2);
   axis.stride = axis.kernel + between(1, 3);
   return with_rest(axis, between(1, axis.stride), limits);
 }
 
-Axis same_dilated(const Limits& limits) {
+Axis same_dilated(const AxisLimits& limits) {
   Axis axis;
   axis.kernel = between(2, std::max<Int>(2, std::min<Int>(3, limits.kernel)));
   axis.dilation = between(2, 3);
@@ -140,14 +142,14 @@ Axis same_dilated(const Limits& limits) {
 
 // With n = in + begin + end - ek = out * stride - rest, the last window of ceil_mode reaches `rest` cells beyond the
 // padding, and starts in the end padding exactly when end + rest >= ek.
-Axis ceil_axis(Axis axis, Int rest, const Limits& limits) {
+Axis ceil_axis(Axis axis, Int rest, const AxisLimits& limits) {
   const Int least = axis.effective_kernel() - axis.begin - axis.end - rest;  // in = least + windows * stride >= 1
   const Int windows = least >= 1 ? between(0, limits.out - 1) : ceil_div(1 - least, axis.stride) + between(0, 2);
   axis.in = axis.effective_kernel() - axis.begin - axis.end + std::max<Int>(1, windows) * axis.stride - rest;
   return axis;
 }
 
-Axis overhang(const Limits& limits) {
+Axis overhang(const AxisLimits& limits) {
   Axis axis;
   axis.stride = between(3, 5);
   const Int rest = between(2, std::min<Int>(axis.stride - 1, 3));
@@ -159,7 +161,7 @@ Axis overhang(const Limits& limits) {
   return ceil_axis(axis, rest, limits);
 }
 
-Axis trailing_one(const Limits& limits) {
+Axis trailing_one(const AxisLimits& limits) {
   Axis axis = draw_kernel({limits.extent, std::min<Int>(limits.kernel, 3), limits.out, limits.dilations}, 4);
   axis.begin = between(0, 2);
   const Int beyond = axis.effective_kernel() + between(0, axis.stride - 1);  // end + rest
@@ -168,7 +170,7 @@ Axis trailing_one(const Limits& limits) {
   return ceil_axis(axis, rest, limits);
 }
 
-Axis trailing_many(const Limits& limits) {
+Axis trailing_many(const AxisLimits& limits) {
   Axis axis = draw_kernel({limits.extent, std::min<Int>(limits.kernel, 2), limits.out, limits.dilations}, 2);
   axis.dilation = std::min<Int>(axis.dilation, 2);  // keeps the number of windows small
   axis.begin = between(0, 2);
@@ -178,7 +180,7 @@ Axis trailing_many(const Limits& limits) {
 }
 
 // n = -missing with -stride < n < 0: one window, larger than the padded input.
-Axis short_input(const Limits& limits) {
+Axis short_input(const AxisLimits& limits) {
   Axis axis;
   axis.stride = between(2, 5);
   const Int missing = between(1, axis.stride - 1);
@@ -194,7 +196,7 @@ Axis short_input(const Limits& limits) {
 bool is_same(WindowPattern theme) { return theme >= WindowPattern::same_plain && theme <= WindowPattern::same_dilated; }
 bool needs_ceil(WindowPattern theme) { return theme >= WindowPattern::overhang; }
 
-std::vector<WindowPattern> companions(WindowPattern lead, bool ceil_mode, const Limits& limits) {
+std::vector<WindowPattern> companions(WindowPattern lead, bool ceil_mode, const AxisLimits& limits) {
   using enum WindowPattern;
   if (lead == valid) return {valid};
   if (is_same(lead)) return {same_odd, same_strided, same_wide_stride, limits.dilations ? same_dilated : same_odd};
@@ -257,7 +259,7 @@ void write_list(Node& node, const char* name, Ints values, Int default_value) {
 
 }  // namespace
 
-Limits limits_of_rank(Int rank) {
+AxisLimits limits_of_rank(Int rank) {
   switch (rank) {
     case 1: return {.extent = 12, .kernel = 4, .out = 7};
     case 2: return {.extent = 9, .kernel = 3, .out = 4};
@@ -266,7 +268,7 @@ Limits limits_of_rank(Int rank) {
   }
 }
 
-Axis draw_axis(WindowPattern theme, const Limits& limits) {
+Axis draw_axis(WindowPattern theme, const AxisLimits& limits) {
   switch (theme) {
     case WindowPattern::plain: return plain(limits);
     case WindowPattern::even_pads: return even_pads(limits);
@@ -289,7 +291,7 @@ Axis draw_axis(WindowPattern theme, const Limits& limits) {
   throw BrokenPromise("a theme without an axis");
 }
 
-Geometry draw_geometry(WindowPattern lead, Int rank, const Limits& limits) {
+Geometry draw_geometry(WindowPattern lead, Int rank, const AxisLimits& limits) {
   Geometry geometry;
   if (is_same(lead)) geometry.auto_pad = chance(50) ? "SAME_LOWER" : "SAME_UPPER";
   if (lead == WindowPattern::valid) geometry.auto_pad = "VALID";

@@ -34,15 +34,15 @@ enum class WindowPattern {
   short_input,    // the kernel is larger than the padded input, and one window remains
 };
 
-struct Limits {
+struct AxisLimits {
   Int extent, kernel, out;  // per axis
   bool dilations = true, ceil_mode = true;
 };
 // Smaller axes where there are more of them.
-Limits limits_of_rank(Int rank);
+AxisLimits limits_of_rank(Int rank);
 
 // One axis with the properties of the theme. For SAME themes the padding is left to auto_pad.
-Axis draw_axis(WindowPattern theme, const Limits& limits);
+Axis draw_axis(WindowPattern theme, const AxisLimits& limits);
 
 struct Geometry {
   std::string auto_pad = "NOTSET";
@@ -51,7 +51,7 @@ struct Geometry {
 };
 
 // `lead` holds on one axis; the others take a theme of the same family, a plain one, or are like the first.
-Geometry draw_geometry(WindowPattern lead, Int rank, const Limits& limits);
+Geometry draw_geometry(WindowPattern lead, Int rank, const AxisLimits& limits);
 
 Int taps(const Geometry& geometry);
 

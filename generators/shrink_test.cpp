@@ -4,6 +4,7 @@
 #include "generators/generators.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
+#include "reference/question.h"
 
 #include <catch2/catch.hpp>
 
@@ -13,12 +14,6 @@
 
 namespace assay::generators {
 namespace {
-
-Case parsed(const std::string& text) {
-  const Result<Case> c = parse_case(text);
-  if (!c) throw InputError(c.error());
-  return *c;
-}
 
 std::vector<Simpler> all(const Case& c) {
   std::vector<Simpler> list;
@@ -110,7 +105,7 @@ TEST_CASE("Where everything fails nearly nothing is left, but never data of zero
 }
 
 TEST_CASE("What the failure needs stays, everything else goes", "[shrink]") {
-  const Case c = parsed(
+  const Case c = case_of(
       "Conv-22 opset=24 ir=10 X=f16[2,6,7,9]~normal:3 W=f16[4,3,3,2]~normal:8@init B=f16[4]~odd5:1@init "
       "auto_pad=SAME_LOWER dilations=2,3 group=2 kernel_shape=3,2 strides=2,1 shapes=symbolic");
   const auto has_group_and_dilation = [](const Case& k) {
@@ -121,7 +116,7 @@ TEST_CASE("What the failure needs stays, everything else goes", "[shrink]") {
 }
 
 TEST_CASE("What is written out becomes round, value by value", "[shrink]") {
-  const Case c = parsed("Conv-11 opset=11 ir=8 X=f32[1,1,3]~lit:0x1.8p+3,-7.25,nan W=f32[1,1,1]~const:1");
+  const Case c = case_of("Conv-11 opset=11 ir=8 X=f32[1,1,3]~lit:0x1.8p+3,-7.25,nan W=f32[1,1,1]~const:1");
   const auto has_nan = [](const Case& k) {
     const Tensor x = fill(k.sources.at("X").recipe, k.node.inputs.at("X").type);
     return x.elements() == 3 && std::isnan(x.as<float>()[2]);
@@ -130,7 +125,7 @@ TEST_CASE("What is written out becomes round, value by value", "[shrink]") {
 }
 
 TEST_CASE("Displacements follow the windows", "[shrink][DeformConv]") {
-  const Case c = parsed(
+  const Case c = case_of(
       "DeformConv-19 opset=19 ir=8 X=f32[2,4,5,5]~small:1 W=f32[2,4,2,2]~small:2 offset=f32[2,16,4,4]~quarter:3 "
       "mask=f32[2,8,4,4]~uniform:4 B=\"\" offset_group=2");
   const Case least = bottom(c, [](const Case& k) { return k.call().has("mask") && k.call().rank("X") == 4; });

@@ -7,7 +7,6 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <functional>
 #include <set>
 #include <sstream>
 

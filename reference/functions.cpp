@@ -4,7 +4,6 @@
 #include "reference/wide.h"
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>

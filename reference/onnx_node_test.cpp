@@ -3,6 +3,7 @@
 
 #include "reference/case.h"
 #include "reference/onnx_io.h"
+#include "reference/question.h"
 
 #include <catch2/catch.hpp>
 
@@ -11,9 +12,7 @@ namespace {
 
 StatedNode stated(const char* text) {
   INFO(text);
-  const Result<Case> parsed = parse_case(text);
-  REQUIRE(parsed);
-  const Result<StatedModel> model = stated_model(model_of(*parsed));
+  const Result<StatedModel> model = stated_model(model_of(case_of(text)));
   REQUIRE(model);
   INFO(model->because);
   REQUIRE(model->node);

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/profiles.h"
 
+#include "reference/question.h"
+
 #include <catch2/catch.hpp>
 
 namespace assay {
 namespace {
 
 using Tags = std::vector<std::string>;
-
-Case case_of(const std::string& text) {
-  Result<Case> c = parse_case(text);
-  INFO(text);
-  REQUIRE(c);
-  return *std::move(c);
-}
 
 Tags sonnx_outside(const std::string& text) { return outside(*find_profile("sonnx"), case_of(text)); }
 

@@ -2,6 +2,7 @@
 #include "reference/recipe.h"
 
 #include "reference/nearest.h"
+#include "reference/sequence.h"
 
 #include <algorithm>
 #include <array>
@@ -261,10 +262,7 @@ constexpr std::array<BitFamily, 4> drawn_as_bits{
      {"near",
       "a number of any bit pattern (number #, 0 is zero), its neighbours and one that differs in the upper half"}}};
 
-const BitFamily* find_bit_family(std::string_view name) {
-  const auto found = std::ranges::find(drawn_as_bits, name, &BitFamily::name);
-  return found == drawn_as_bits.end() ? nullptr : &*found;
-}
+const BitFamily* find_bit_family(std::string_view name) { return find_in(drawn_as_bits, name, &BitFamily::name); }
 
 struct Family {
   std::string_view name;
@@ -312,10 +310,7 @@ Split split(std::string_view family) {
   return {family};
 }
 
-const Family* find_family(std::string_view name) {
-  const auto found = std::ranges::find(seeded, name, &Family::name);
-  return found == seeded.end() ? nullptr : &*found;
-}
+const Family* find_family(std::string_view name) { return find_in(seeded, name, &Family::name); }
 
 // As they are written, those with a parameter with one.
 std::vector<std::string> family_names() {

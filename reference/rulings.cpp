@@ -2,6 +2,7 @@
 #include "reference/rulings.h"
 
 #include "reference/result.h"
+#include "reference/sequence.h"
 
 #include <algorithm>
 
@@ -376,10 +377,7 @@ const std::vector<Ruling>& table() {
 
 std::span<const Ruling> rulings() { return table(); }
 
-const Ruling* find_ruling(std::string_view id) {
-  const auto found = std::ranges::find(table(), id, &Ruling::id);
-  return found == table().end() ? nullptr : &*found;
-}
+const Ruling* find_ruling(std::string_view id) { return find_in(table(), id, &Ruling::id); }
 
 std::string_view Readings::of(std::string_view id) const {
   if (const auto found = departures_.find(id); found != departures_.end()) return found->second;

@@ -19,6 +19,7 @@ fs::path resolved(const fs::path& target) {
 }  // namespace
 
 AtomicFile::AtomicFile(const fs::path& target) : target_(resolved(target)), temporary_(target_) {
+  if (!is_named()) return;
   std::error_code failure;
   const fs::file_status status = fs::status(target_, failure);
   if (fs::exists(status) && !fs::is_regular_file(status))
@@ -35,6 +36,7 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::finish() {
+  if (!is_named()) return;
   file_.close();
   std::error_code failure;
   if (file_) fs::rename(temporary_, target_, failure);

@@ -4,18 +4,19 @@
 
 #include <filesystem>
 #include <fstream>
-#include <string>
 
 namespace assay::reports {
 
 class AtomicFile {
  public:
-  // Opens a temporary file beside `target`. Throws InputError where the target cannot be written: before the work.
+  // Opens a temporary file beside `target`. Throws InputError where the target cannot be written: before the work. An
+  // empty name is that of no file, and what is written to it is lost.
   explicit AtomicFile(const std::filesystem::path& target);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  bool is_named() const { return !target_.empty(); }
   std::ostream& out() { return file_; }
   // Gives the draft its name. Throws InputError where the disk is full.
   void finish();

@@ -16,10 +16,10 @@ import tempfile
 import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import browser  # noqa: E402  (beside this file)
-import examiners  # noqa: E402
-from page_test import assay, spoiled  # noqa: E402
+import browser  # beside this file
+import examiners
+from page_test import spoiled
+from command_line import ended, read_json, refused
 
 FULL = os.environ.get("ASSAY_FULL") == "1"
 # A WCAG contrast ratio, of every text that is seen, against what it stands on.
@@ -106,16 +106,14 @@ class InABrowser(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.path = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        done = assay("certify", "--backend", "mutant:pool-divides-by-kernel", "--ops", "AveragePool-19,AveragePool-22", "--cases", "1200",
-                     "--report", cls.path / "report.json")
-        assert done.returncode == 1, done.stdout + done.stderr
-        cls.report = json.loads((cls.path / "report.json").read_text(encoding="utf-8"))
+        ended(1, "certify", "--backend", "mutant:pool-divides-by-kernel", "--ops", "AveragePool-19,AveragePool-22", "--cases", "1200",
+              "--report", cls.path / "report.json")
+        cls.report = read_json(cls.path / "report.json")
         cls.page = cls.rendered(cls.report, "page")
         (cls.path / "troubled.py").write_text(TROUBLED, encoding="utf-8")
         worker = f"exec:'{sys.executable}' '{cls.path / 'troubled.py'}' '{pathlib.Path('tools/backends').resolve()}'"
-        done = assay("certify", "--backend", worker, "--ops", "AveragePool-22", "--types", "f32", "--cases", "800", "--report", cls.path / "broken.json")
-        assert done.returncode == 1, done.stdout + done.stderr
-        cls.broken = json.loads((cls.path / "broken.json").read_text(encoding="utf-8"))
+        ended(1, "certify", "--backend", worker, "--ops", "AveragePool-22", "--types", "f32", "--cases", "800", "--report", cls.path / "broken.json")
+        cls.broken = read_json(cls.path / "broken.json")
         cls.broken_page = cls.rendered(cls.broken, "broken")
         cls.browser = cls.enterClassContext(browser.Browser())
 
@@ -123,8 +121,7 @@ class InABrowser(unittest.TestCase):
     def rendered(cls, report, name, *options):
         source, page = cls.path / f"{name}.json", cls.path / f"{name}.html"
         source.write_text(json.dumps(report), encoding="utf-8")
-        done = assay("report", source, "--out", page, *options)
-        assert done.returncode == 0, done.stderr
+        ended(0, "report", source, "--out", page, *options)
         return page
 
     def setUp(self):
@@ -264,11 +261,10 @@ class InABrowser(unittest.TestCase):
 
     def test_what_was_agreed_is_told(self):
         ledger = self.path / "ledger.json"
-        self.assertEqual(assay("waive", "--from", self.path / "page.json", "--reason", "r", "--owner", "o", "--link", "https://x.example/1", "--out", ledger).returncode, 0)
-        done = assay("certify", "--backend", "mutant:pool-divides-by-kernel", "--ops", "AveragePool-19,AveragePool-22", "--cases", "1200",
-                     "--expectations", ledger, "--report", self.path / "agreed.json")
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        report = json.loads((self.path / "agreed.json").read_text(encoding="utf-8"))
+        ended(0, "waive", "--from", self.path / "page.json", "--reason", "r", "--owner", "o", "--link", "https://x.example/1", "--out", ledger)
+        ended(0, "certify", "--backend", "mutant:pool-divides-by-kernel", "--ops", "AveragePool-19,AveragePool-22", "--cases", "1200",
+              "--expectations", ledger, "--report", self.path / "agreed.json")
+        report = read_json(self.path / "agreed.json")
         self.open(self.rendered(report, "agreed"))
         agreed = sum(report["totals"][word] for word in BREAKING if word in report["totals"])
         self.assertIn(f"{agreed} of these were agreed before the run", self.run_("document.getElementById('ship').textContent"))
@@ -399,8 +395,7 @@ class InABrowser(unittest.TestCase):
     @unittest.skipUnless(examiners.AXE or FULL, "no axe-core here; setup.sh --browser installs it")
     def test_axe_core_has_nothing_to_say(self):
         matrix = self.path / "matrix.html"
-        done = assay("matrix", self.path / "page.json", self.path / "page.json", "--format", "html", "--out", matrix)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        ended(0, "matrix", self.path / "page.json", self.path / "page.json", "--format", "html", "--out", matrix)
         for scheme in ("light", "dark"):
             self.browser.colours(scheme)
             self.open()
@@ -460,7 +455,7 @@ class InABrowser(unittest.TestCase):
 
     def test_a_matrix_asks_for_nothing_and_fits_a_telephone(self):
         matrix = self.path / "small.html"
-        self.assertEqual(assay("matrix", self.path / "page.json", "--format", "html", "--out", matrix).returncode, 0)
+        ended(0, "matrix", self.path / "page.json", "--format", "html", "--out", matrix)
         self.browser.size(360, 740)
         self.browser.open_still(matrix)
         self.assertLessEqual(self.run_("document.documentElement.scrollWidth"), 360)
@@ -503,10 +498,9 @@ class InABrowser(unittest.TestCase):
         self.assertIn("1 cases: fixed", self.run_("document.getElementById('ship').innerText.replace(/\\s+/g, ' ')"))
 
     def test_a_campaign_has_a_page(self):
-        done = assay("fuzz", "--backend", "mutant:pool-divides-by-kernel", "--ops", "AveragePool-22", "--cases", "150", "--findings", "",
-                     "--report", self.path / "fuzz.json")
-        self.assertEqual(done.returncode, 1, done.stderr)
-        self.open(self.rendered(json.loads((self.path / "fuzz.json").read_text(encoding="utf-8")), "fuzz"))
+        ended(1, "fuzz", "--backend", "mutant:pool-divides-by-kernel", "--ops", "AveragePool-22", "--cases", "150", "--findings", "",
+              "--report", self.path / "fuzz.json")
+        self.open(self.rendered(read_json(self.path / "fuzz.json"), "fuzz"))
         self.assertTrue(self.run_("document.querySelector('h1').textContent").startswith("Found something"))
         self.run_("document.querySelectorAll('.cause h3 button').forEach((e) => e.click())")
         self.assertGreater(self.run_("document.querySelectorAll('.figure rect').length"), 0)
@@ -517,9 +511,8 @@ class InABrowser(unittest.TestCase):
             self.assertEqual(self.listed(), number(text), text)
 
     def test_the_report_of_a_real_runtime(self):
-        done = assay("certify", "--backend", "onnxruntime", "--ops", "AveragePool-19,Conv-11", "--cases", "2000", "--report", self.path / "real.json")
-        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-        report = json.loads((self.path / "real.json").read_text(encoding="utf-8"))
+        ended(1, "certify", "--backend", "onnxruntime", "--ops", "AveragePool-19,Conv-11", "--cases", "2000", "--report", self.path / "real.json")
+        report = read_json(self.path / "real.json")
         failing = [verdict for verdict in report["verdicts"] if verdict["state"] == "fail"]
         self.assertGreater(len(failing), 5, "SAME_* with dilations fails here since version 19")
         page = self.rendered(report, "real")

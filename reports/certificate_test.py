@@ -11,9 +11,9 @@ import tempfile
 import unittest
 
 import jsonschema
+from command_line import TOOL, assay, ended, read_json, refused
 
-ASSAY = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
-SCHEMA = json.loads(pathlib.Path("reports/certificate.schema.json").read_text(encoding="utf-8"))
+SCHEMA = read_json("reports/certificate.schema.json")
 # A planted bug of ours (suites/mutation/mutants.cpp): fails in some cases, contested and certified in others.
 BROKEN = ["--backend", "mutant:pool-never-counts-padding"]
 REFERENCE = ["--backend", "reference"]
@@ -58,10 +58,6 @@ while line := stdin.readline():
 """
 
 
-def assay(*words, **settings):
-    return subprocess.run([ASSAY, *map(str, words)], capture_output=True, text=True, timeout=300, check=False, **settings)
-
-
 def before(text, member):
     """What `sed '/^  "MEMBER":/,$d'` leaves of it."""
     return text[:text.index(f'\n  "{member}":') + 1]
@@ -72,9 +68,8 @@ class Certificates(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.report, cls.certificate = cls.folder / "r.json", cls.folder / "c.json"
-        done = assay("certify", *BROKEN, "--jobs", 1, "--presentations", "none", "--report", cls.report, "--certificate",
+        done = ended(1, "certify", *BROKEN, "--jobs", 1, "--presentations", "none", "--report", cls.report, "--certificate",
                      cls.certificate)
-        assert done.returncode == 1, done.stdout + done.stderr
         assert f"certificate: {cls.certificate} states" in done.stdout, done.stdout
 
     def read(self):
@@ -101,8 +96,8 @@ class Certificates(unittest.TestCase):
         jsonschema.Draft202012Validator(SCHEMA).validate(document)
         self.assertEqual(document["digest"], hashlib.sha256(before(certificate, "digest").encode()).hexdigest())
         self.assertEqual(document["report"]["sha256"], hashlib.sha256(before(report, "run").encode()).hexdigest())
-        self.assertEqual(document["tool"]["sha256"], hashlib.sha256(ASSAY.read_bytes()).hexdigest())
-        worker = ASSAY.with_name("assay-worker-reference")
+        self.assertEqual(document["tool"]["sha256"], hashlib.sha256(TOOL.read_bytes()).hexdigest())
+        worker = TOOL.with_name("assay-worker-reference")
         self.assertIn({"kind": "file", "name": worker.name, "version": None,
                        "sha256": hashlib.sha256(worker.read_bytes()).hexdigest()}, document["artefacts"])
         states = {row["op"]: row["state"] for row in document["operators"]}
@@ -113,39 +108,34 @@ class Certificates(unittest.TestCase):
             self.assertTrue({"description", "$ref", "const", "enum", "type"} & set(schema), member)
 
     def test_it_holds_and_verify_says_how_to_do_it_again(self):
-        done = assay("verify", self.certificate, "--report", self.report, *BROKEN, "--replay", 20, "--seed", 7)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        verdicts = len(json.loads(self.report.read_text())["verdicts"])
+        done = ended(0, "verify", self.certificate, "--report", self.report, *BROKEN, "--replay", 20, "--seed", 7)
+        verdicts = len(read_json(self.report)["verdicts"])
         for words in (f"{verdicts} verdicts of the report", "20 cases run again end as in the report", "not conforming",
                       "to do it again: assay certify --backend mutant:pool-never-counts-padding", "this very program"):
             self.assertIn(words, done.stdout)
         self.assertTrue(done.stdout.splitlines()[-1].startswith("holds: certificate "), done.stdout)
-        alone = assay("verify", self.certificate)
-        self.assertEqual(alone.returncode, 0, alone.stderr)
+        alone = ended(0, "verify", self.certificate)
         self.assertIn("not held against the verdicts", alone.stdout)
 
     def test_the_command_it_carries_gives_the_same_certificate_with_other_jobs(self):
         certificate, report = self.read()
         command = json.loads(certificate)["command"].split()
         with tempfile.TemporaryDirectory() as folder:
-            done = assay(*command[1:], "--jobs", 3, cwd=folder, env={**os.environ, "ASSAY_HOME": os.getcwd()})
-            self.assertEqual(done.returncode, 1, done.stderr)
+            ended(1, *command[1:], "--jobs", 3, cwd=folder, env={**os.environ, "ASSAY_HOME": os.getcwd()})
             self.assertEqual(pathlib.Path(folder, "certificate.json").read_text(encoding="utf-8"), certificate)
             self.assertNotEqual(pathlib.Path(folder, "report.json").read_text(encoding="utf-8"), report, "other times")
 
     def test_cases_of_the_verifiers_own_are_held_against_it(self):
-        done = assay("verify", self.certificate, "--report", self.report, *BROKEN, "--fresh", 400, "--seed", 7)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = ended(0, "verify", self.certificate, "--report", self.report, *BROKEN, "--fresh", 400, "--seed", 7)
         self.assertRegex(done.stdout, r"\d{2,} cases of seed 7, which the certificate is not about, end as what is certified")
-        self.assertIn("not the one certified, 1", self.refused(
+        self.assertIn("not the one certified, 1", refused(
             "verify", self.certificate, "--report", self.report, *BROKEN, "--fresh", 9, "--seed", 1))
         with tempfile.TemporaryDirectory() as folder:
             worker = pathlib.Path(folder, "knows_us.py")
             worker.write_text(KNOWS_US, encoding="utf-8")
-            backend = ["--backend", f"exec:python3 {worker} {ASSAY.with_name('assay-worker-reference').resolve()}"]
+            backend = ["--backend", f"exec:python3 {worker} {TOOL.with_name('assay-worker-reference').resolve()}"]
             report, certificate = pathlib.Path(folder, "r.json"), pathlib.Path(folder, "c.json")
-            done = assay("certify", *backend, "--presentations", "none", "--report", report, "--certificate", certificate)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            ended(0, "certify", *backend, "--presentations", "none", "--report", report, "--certificate", certificate)
             why = self.broken(certificate.read_text(encoding="utf-8"), report.read_text(encoding="utf-8"), *backend,
                               "--fresh", 100, "--seed", 7)
         self.assertRegex(why, r"certificate /operators: \S+ \S+ is certified, and ends as fail \(value\) where it is")
@@ -221,8 +211,7 @@ class Certificates(unittest.TestCase):
         subprocess.run(["minisign", "-S", "-s", key, "-m", other], check=True, capture_output=True, input=b"\n")
         signature = self.folder / "other.json.minisig"
         for given in (public, public.read_text(encoding="utf-8").splitlines()[1]):
-            done = assay("verify", self.certificate, "--signature", signature, "--public-key", given)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            done = ended(0, "verify", self.certificate, "--signature", signature, "--public-key", given)
             self.assertIn("signature good", done.stdout)
         edited = certificate.replace(b"lenient", b"strict!")
         self.assertIn("does not hold: signature", self.broken(edited, None, "--signature", signature, "--public-key", public))
@@ -233,44 +222,36 @@ class Certificates(unittest.TestCase):
         public_key = pathlib.Path(f"{ssh}.pub").read_text(encoding="utf-8")
         signers.write_text(f"me@example.org {public_key}", encoding="utf-8")
         trusted = ["--signature", self.folder / "other.json.sig", "--allowed-signers", signers, "--signer"]
-        done = assay("verify", self.certificate, *trusted, "me@example.org")
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        ended(0, "verify", self.certificate, *trusted, "me@example.org")
         self.broken(certificate, None, *trusted, "you@example.org")
         self.broken(edited, None, *trusted, "me@example.org")
 
-    def refused(self, *words, **settings):
-        done = assay(*words, **settings)
-        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
-        return done.stderr
-
     def test_bad_input_is_one_line(self):
-        self.assertIn("no/such", self.refused("verify", "no/such"))
-        self.assertIn("no/such", self.refused("verify", self.certificate, "--report", "no/such"))
-        self.assertIn("--replay and --fresh need --backend", self.refused("verify", self.certificate, "--replay", 1))
+        self.assertIn("no/such", refused("verify", "no/such"))
+        self.assertIn("no/such", refused("verify", self.certificate, "--report", "no/such"))
+        self.assertIn("--replay and --fresh need --backend", refused("verify", self.certificate, "--replay", 1))
         no_signature = self.folder / "none.sig"
         no_signature.write_text("signed, me\n", encoding="utf-8")
-        self.assertIn("neither minisign nor ssh-keygen", self.refused("verify", self.certificate, "--signature", no_signature))
+        self.assertIn("neither minisign nor ssh-keygen", refused("verify", self.certificate, "--signature", no_signature))
         armour = self.folder / "empty.minisig"
         armour.write_text("untrusted comment: x\n", encoding="utf-8")
-        self.assertIn("--public-key", self.refused("verify", self.certificate, "--signature", armour))
+        self.assertIn("--public-key", refused("verify", self.certificate, "--signature", armour))
         self.assertIn("no such file",
-                      self.refused("verify", self.certificate, "--signature", armour, "--public-key", "no/such"))
+                      refused("verify", self.certificate, "--signature", armour, "--public-key", "no/such"))
         bare = {**os.environ, "PATH": "/nonexistent", "ASSAY_HOME": os.getcwd()}
-        self.assertIn("apt-get install minisign", self.refused(
+        self.assertIn("apt-get install minisign", refused(
             "verify", self.certificate, "--signature", armour, "--public-key", shutil.which("python3"), env=bare))
 
     def test_what_has_no_certificate(self):
         wanted = ["--report", self.folder / "x.json", "--certificate", self.folder / "none.json"]
-        self.assertIn("whole suite", self.refused("certify", *REFERENCE, "--ops", "Conv-11", *wanted))
-        self.assertIn("whole suite", self.refused("certify", *REFERENCE, "--suite", "short", *wanted))
-        self.assertIn("whole suite", self.refused("certify", *REFERENCE, "--cases", 100, *wanted))
-        self.assertIn("--report", self.refused("certify", *REFERENCE, "--certificate", self.folder / "none.json"))
-        self.assertIn("baseline", self.refused("certify", *REFERENCE, "--baseline", self.report, *wanted))
+        self.assertIn("whole suite", refused("certify", *REFERENCE, "--ops", "Conv-11", *wanted))
+        self.assertIn("whole suite", refused("certify", *REFERENCE, "--suite", "short", *wanted))
+        self.assertIn("whole suite", refused("certify", *REFERENCE, "--cases", 100, *wanted))
+        self.assertIn("--report", refused("certify", *REFERENCE, "--certificate", self.folder / "none.json"))
+        self.assertIn("baseline", refused("certify", *REFERENCE, "--baseline", self.report, *wanted))
         worker = self.folder / "crasher.py"
         worker.write_text(CRASHER, encoding="utf-8")
-        done = assay("certify", "--backend", f"exec:python3 {worker}", "--presentations", "none", *wanted)
-        self.assertEqual(done.returncode, 1, done.stderr)
+        done = ended(1, "certify", "--backend", f"exec:python3 {worker}", "--presentations", "none", *wanted)
         self.assertIn("ended in an error, and a crash blocks a certificate", done.stdout.splitlines()[-1])
         self.assertFalse((self.folder / "none.json").exists())
 

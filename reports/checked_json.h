@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cstddef>
-#include <filesystem>
 #include <string>
 #include <string_view>
 

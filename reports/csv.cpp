@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV (RFC 4180): one row per case. A spreadsheet that opens it computes nothing: what would begin a formula is text.
+#include "reference/sequence.h"
 #include "reports/render.h"
 #include "reports/rows.h"
 
@@ -32,9 +33,7 @@ std::string number(const Json& row, const char* name) {
 }
 
 std::string list(const Json& row, const char* name) {
-  std::string text;
-  for (const Json& each : member(row, name)) text += (text.empty() ? "" : " ") + each.get<std::string>();
-  return text;
+  return joined(member(row, name), " ", [](const Json& each) { return each.get<std::string>(); });
 }
 
 std::string_view name(RowOutcome standing) {

@@ -41,18 +41,19 @@ bool reads_otherwise(const CaseRow& a, const CaseRow& b) {
 }
 
 // Nothing where both end alike.
-std::optional<Kind> kind_of(const CaseRow& a, const CaseRow& b) {
+std::optional<ChangeKind> kind_of(const CaseRow& a, const CaseRow& b) {
   if (breaks(b) != breaks(a)) {
-    if (breaks(b)) return Kind::broken;
-    return was_judged_good(b) ? Kind::fixed : Kind::otherwise;  // declared away is not mended
+    if (breaks(b)) return ChangeKind::broken;
+    return was_judged_good(b) ? ChangeKind::fixed : ChangeKind::otherwise;  // declared away is not mended
   }
-  if (breaks(b) && a.state != b.state) return gravity(b) > gravity(a) ? Kind::worse : Kind::better;
-  if (was_judged_good(a) && b.state == "unsupported") return Kind::lost;
-  if (a.state == "unsupported" && was_judged_good(b)) return Kind::gained;
-  if (was_judged_good(a) && was_judged_good(b) && reads_otherwise(a, b)) return Kind::reading;
+  if (breaks(b) && a.state != b.state) return gravity(b) > gravity(a) ? ChangeKind::worse : ChangeKind::better;
+  if (was_judged_good(a) && b.state == "unsupported") return ChangeKind::lost;
+  if (a.state == "unsupported" && was_judged_good(b)) return ChangeKind::gained;
+  if (was_judged_good(a) && was_judged_good(b) && reads_otherwise(a, b)) return ChangeKind::reading;
   if (const auto before = level_of(*a.json), after = level_of(*b.json); before && after && before != after)
-    return *after > *before ? Kind::level_down : Kind::level_up;  // levels stand from the strongest to the weakest
-  return told(a) == told(b) ? std::nullopt : std::optional(Kind::otherwise);
+    return *after > *before ? ChangeKind::level_down
+                            : ChangeKind::level_up;  // levels stand from the strongest to the weakest
+  return told(a) == told(b) ? std::nullopt : std::optional(ChangeKind::otherwise);
 }
 
 std::string side(const Json& report) {
@@ -178,28 +179,28 @@ void compare_signatures(const Rendering& reports, Difference& difference) {
       "these are campaigns: compared is what failures look like, and what was not met again may not have been run");
   const auto before = signatures(*reports.baseline), after = signatures(reports.report);
   std::set<std::string> versions;
-  const auto add = [&](Kind kind, const std::string& signature, Int then, Int now) {
+  const auto add = [&](ChangeKind kind, const std::string& signature, Int then, Int now) {
     versions.insert(op_of(signature));
     difference.cases.push_back({kind, "", op_of(signature), signature, cases(then), cases(now), "", ""});
   };
   for (const auto& [signature, count] : after)
-    before.contains(signature) ? void(++difference.common) : add(Kind::broken, signature, 0, count);
+    before.contains(signature) ? void(++difference.common) : add(ChangeKind::broken, signature, 0, count);
   for (const auto& [signature, count] : before)
-    if (!after.contains(signature)) add(Kind::fixed, signature, count, 0);
+    if (!after.contains(signature)) add(ChangeKind::fixed, signature, count, 0);
   for (const std::string& op : versions) difference.versions.push_back({op, "", "", {}, false});
 }
 
 }  // namespace
 
-std::string_view name(Kind kind) {
+std::string_view name(ChangeKind kind) {
   constexpr std::array<std::string_view, kinds> names = {"broken", "worse",   "lost",       "fixed",    "better",
                                                          "gained", "reading", "level down", "level up", "otherwise"};
   return names[static_cast<std::size_t>(kind)];
 }
 
 bool Difference::is_worse() const {
-  return counts.contains(Kind::broken) || counts.contains(Kind::worse) || counts.contains(Kind::lost) ||
-         std::ranges::any_of(versions, &VersionChange::is_worse);
+  return counts.contains(ChangeKind::broken) || counts.contains(ChangeKind::worse) ||
+         counts.contains(ChangeKind::lost) || std::ranges::any_of(versions, &VersionChange::is_worse);
 }
 
 Difference difference(const Rendering& reports) {

@@ -13,12 +13,12 @@
 namespace assay::reports {
 
 // In the order in which they are told. A case has one kind: the first that fits.
-enum class Kind { broken, worse, lost, fixed, better, gained, reading, level_down, level_up, otherwise };
+enum class ChangeKind { broken, worse, lost, fixed, better, gained, reading, level_down, level_up, otherwise };
 inline constexpr int kinds = 10;
-std::string_view name(Kind kind);  // "level down"
+std::string_view name(ChangeKind kind);  // "level down"
 
 struct CaseChange {
-  Kind kind = Kind::otherwise;
+  ChangeKind kind = ChangeKind::otherwise;
   std::string id, op, line;
   std::string before, after;  // "pass L0", "fail (value)"
   std::string detail;         // of the later verdict where it has one
@@ -27,14 +27,14 @@ struct CaseChange {
 
 struct VersionChange {
   std::string op, before, after;  // "conforms L0 41/41"; empty where the report has no such version
-  std::map<Kind, Int> counts;
+  std::map<ChangeKind, Int> counts;
   bool is_worse = false;  // it no longer conforms, or cases that pass on both sides have a weaker level now
 };
 
 struct Difference {
   std::string before, after;         // backend, configuration and tool of either side
   std::vector<std::string> remarks;  // what makes the two less comparable, the gravest first
-  std::map<Kind, Int> counts;
+  std::map<ChangeKind, Int> counts;
   std::vector<VersionChange> versions;
   std::vector<CaseChange> cases;
   Int common = 0, fresh = 0, gone = 0;

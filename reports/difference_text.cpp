@@ -19,7 +19,7 @@ struct Group {
 };
 
 std::vector<Group> groups(const Difference& difference) {
-  std::map<std::tuple<Kind, std::string, std::string, std::string>, Group> all;
+  std::map<std::tuple<ChangeKind, std::string, std::string, std::string>, Group> all;
   for (const CaseChange& each : difference.cases) {
     const auto [at, is_new] = all.emplace(std::tuple(each.kind, each.op, each.before, each.after), Group{&each, 1});
     if (!is_new) ++at->second.count;
@@ -29,7 +29,7 @@ std::vector<Group> groups(const Difference& difference) {
   return list;
 }
 
-std::string counted(const std::map<Kind, Int>& counts) {
+std::string counted(const std::map<ChangeKind, Int>& counts) {
   std::string text;
   for (const auto& [kind, count] : counts)
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(name(kind));
@@ -45,7 +45,7 @@ std::string stands(const VersionChange& version) {
 }
 
 // Leaves what two releases agree in out of the story of a change, not out of its numbers.
-bool has_story(Kind kind) { return kind != Kind::level_up && kind != Kind::level_down; }
+bool has_story(ChangeKind kind) { return kind != ChangeKind::level_up && kind != ChangeKind::level_down; }
 
 std::string conclusion(const Difference& difference) {
   return (difference.is_worse() ? "worse: " : "nothing worse: ") + counted(difference.counts) + " of " +
@@ -104,11 +104,11 @@ void write_markdown(const Difference& difference, std::ostream& out) {
 }
 
 void write_json(const Difference& difference, std::ostream& out) {
-  const auto counts = [](const std::map<Kind, Int>& of) {
+  const auto counts = [](const std::map<ChangeKind, Int>& of) {
     Json json = Json::object();
     for (int kind = 0; kind < kinds; ++kind) {
-      const auto found = of.find(static_cast<Kind>(kind));
-      json[std::string(name(static_cast<Kind>(kind)))] = found == of.end() ? 0 : found->second;
+      const auto found = of.find(static_cast<ChangeKind>(kind));
+      json[std::string(name(static_cast<ChangeKind>(kind)))] = found == of.end() ? 0 : found->second;
     }
     return json;
   };

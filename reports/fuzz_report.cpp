@@ -59,12 +59,7 @@ Json finding_json(const FuzzReport& report, const suites::Finding& finding, std:
                {"stands_for", finding.stands_for},
                {"folder", suites::folder_name(finding)},
                {"cause", cause + 1}};
-  json["clauses"] = suites::clauses_of(finding.c);
-  if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
-  const oracles::Judgement judgement{report.asked.level, report.backend.arithmetic};
-  if (const auto picture = oracles::picture(finding.c, finding.answered.outcome, verdict, judgement))
-    json["picture"] = picture_json(*picture);
-  json["account"] = account_json(suites::account_of(finding, provenance_of(report.asked, report.backend)));
+  add_explanation(json, report.asked, report.backend, finding);
   json["replay"] = replay_line(report.asked, finding.line);
   return json;
 }

@@ -96,12 +96,7 @@ Json told_cause(const Report& report, const suites::Cause& cause) {
   const Verdict& verdict = smallest.answered.verdict;
   Json json = cause_json(cause, report.sorted.findings, replay_line(report.asked, smallest.line));
   json["detail"] = verdict.detail;
-  json["clauses"] = suites::clauses_of(smallest.c);
-  if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
-  const oracles::Judgement judgement{report.asked.level, report.campaign.backend.arithmetic};
-  if (const auto picture = oracles::picture(smallest.c, smallest.answered.outcome, verdict, judgement))
-    json["picture"] = picture_json(*picture);
-  json["account"] = account_json(suites::account_of(smallest, provenance_of(report.asked, report.campaign.backend)));
+  add_explanation(json, report.asked, report.campaign.backend, smallest);
   return json;
 }
 

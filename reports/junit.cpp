@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JUnit XML, in the narrowest reading of the format: valid by the schema of Ant's tasks and by that of Jenkins, so that
 // any service shows it. A suite per operator version; a test is red where the case breaks the result of the run.
+#include "reference/sequence.h"
 #include "reports/render.h"
 #include "reports/rows.h"
 
@@ -99,9 +100,8 @@ void add_line(std::string& text, const std::string& name, const std::string& val
 }
 
 std::string index_text(const Json& evidence) {
-  std::string text;
-  for (const Json& each : evidence.at("index")) text += (text.empty() ? "" : ",") + each.dump();
-  return "Y[" + text + "] of data set " + evidence.at("set").dump();
+  return "Y[" + joined(evidence.at("index"), ",", [](const Json& each) { return each.dump(); }) + "] of data set " +
+         evidence.at("set").dump();
 }
 
 // What a person needs who sees only this test.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A matrix as Markdown, as a page without a script, and as the JSON it can be made of again.
+#include "reference/sequence.h"
 #include "reports/matrix.h"
 #include "reports/page.h"
 #include "reports/pieces.h"
@@ -16,12 +17,6 @@ using suites::html_text;
 
 constexpr std::array states = {"pass",     "contested", "below",       "fail",  "unscored",
                                "accepted", "refused",   "unsupported", "error", "not run"};
-
-std::string joined(const std::vector<std::string>& list, std::string_view separator) {
-  std::string text;
-  for (const std::string& each : list) text += (text.empty() ? "" : std::string(separator)) + each;
-  return text;
-}
 
 std::string many(std::size_t count, const std::string& one) {
   return std::to_string(count) + " " + one + (count == 1 ? "" : "s");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/merge.h"
 
+#include "reference/sequence.h"
 #include "reports/pieces.h"
 #include "reports/render.h"
 
@@ -175,9 +176,7 @@ Json coverage(const Shards& shards) {
     for (const Json& row : shard.report.at("coverage")) table.rows.push_back(coverage_row_of(row));
     whole.merge(suites::Coverage::of(table));
   }
-  Json all = Json::array();
-  for (const suites::CoverageRow& row : whole.table().rows) all.push_back(coverage_json(row));
-  return all;
+  return transformed<Json>(whole.table().rows, [](const suites::CoverageRow& row) { return coverage_json(row); });
 }
 
 Json by_number(const Shards& shards, const char* member, const char* number) {
@@ -217,8 +216,7 @@ Json run(const Shards& shards, std::uint64_t asked) {
   whole["seconds"] = seconds;
   whole["cases_per_second"] = seconds > 0 ? static_cast<double>(asked) / seconds : 0.0;
   whole["host_microseconds_per_case"] = asked > 0 ? host / static_cast<double>(asked) : 0.0;
-  std::string names;
-  for (const std::string& name : processors) names += (names.empty() ? "" : "; ") + name;
+  const std::string names = joined(processors, "; ");
   whole["cpu"] = names;
   return whole;
 }

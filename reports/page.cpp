@@ -5,11 +5,13 @@
 
 #include "reference/case.h"
 #include "reference/operator.h"
+#include "reference/sequence.h"
 #include "reports/difference.h"
 #include "reports/exhaust_report.h"
 #include "reports/pieces.h"
 #include "reports/render.h"
 #include "reports/rows.h"
+#include "suites/campaign/provenance.h"
 
 #include <array>
 #include <cmath>
@@ -43,18 +45,11 @@ constexpr std::array plain = {"id",    "line",    "index",     "elements",   "un
                               "exact", "worst_q", "worst_ulp", "worst_share"};
 constexpr std::array rare = {"evidence", "marks"};
 
-// For a POSIX shell, as reports::replay_line has it.
-std::string in_quotes(const std::string& words) {
-  std::string quoted = "'";
-  for (char letter : words) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return quoted + "'";
-}
-
 // A replay line ends in the case line, and what stands before it is nearly always the same.
 Json replay_start(const Json& row) {
   const auto replay = row.find("replay");
   if (replay == row.end()) return nullptr;
-  const std::string words = replay->get<std::string>(), end = in_quotes(row.at("line").get<std::string>());
+  const std::string words = replay->get<std::string>(), end = suites::in_quotes(row.at("line").get<std::string>());
   if (words.ends_with(end)) return words.substr(0, words.size() - end.size());
   return Json{{"whole", words}};
 }
@@ -85,9 +80,7 @@ Json table_of(const std::vector<const Json*>& rows) {
 }
 
 std::vector<const Json*> verdicts(const Json& report) {
-  std::vector<const Json*> rows;
-  for (const Json& each : report.at("verdicts")) rows.push_back(&each);
-  return rows;
+  return transformed<const Json*>(report.at("verdicts"), [](const Json& each) { return &each; });
 }
 
 Json table_of(const Rendering& rendering) {
@@ -113,7 +106,7 @@ Json changes(const Rendering& rendering) {
                   {"gone", told.gone},
                   {"counts", Json::object()}};
   for (int kind = 0; kind < kinds; ++kind) {
-    const auto found = told.counts.find(static_cast<Kind>(kind));
+    const auto found = told.counts.find(static_cast<ChangeKind>(kind));
     if (found != told.counts.end()) changes["counts"][std::string(name(found->first))] = found->second;
   }
   changes["versions"] = Json::array();

@@ -7,21 +7,14 @@ import json
 import os
 import pathlib
 import re
-import subprocess
-import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import examiners  # noqa: E402  (beside this file)
+import examiners  # beside this file
+from command_line import assay, ended, read_json, refused
 
 FULL = os.environ.get("ASSAY_FULL") == "1"
-TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
 HOSTILE = "</script><script>window.owned=1</script><img src=x onerror=window.owned=1><!--\u2028\u202ereversed\u0007&lt;\"'`${1}"
-
-
-def assay(*arguments):
-    return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False)
 
 
 def spoiled(value):
@@ -60,16 +53,14 @@ class Page(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.path = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        done = assay("certify", "--backend", "reference", "--ops", "Conv-11", "--types", "f32", "--cases", "800",
-                     "--report", cls.path / "report.json")
-        assert done.returncode == 0, done.stdout + done.stderr
-        cls.report = json.loads((cls.path / "report.json").read_text(encoding="utf-8"))
+        ended(0, "certify", "--backend", "reference", "--ops", "Conv-11", "--types", "f32", "--cases", "800",
+              "--report", cls.path / "report.json")
+        cls.report = read_json(cls.path / "report.json")
 
     def page(self, report, *options):
         file = self.path / "asked.json"
         file.write_text(json.dumps(report), encoding="utf-8")
-        done = assay("report", file, *options)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = ended(0, "report", file, *options)
         return done.stdout
 
     def test_the_policy_admits_what_the_page_holds_and_nothing_else(self):
@@ -140,8 +131,7 @@ class Page(unittest.TestCase):
         (self.path / "hostile.json").write_text(json.dumps(spoiled(self.report)), encoding="utf-8")
         for name, verb in files.items():
             source = self.path / ("hostile.json" if name == "hostile" else "report.json")
-            done = assay(verb[0], source, *verb[1:], "--out", self.path / f"{name}.html")
-            self.assertEqual(done.returncode, 0, done.stderr)
+            ended(0, verb[0], source, *verb[1:], "--out", self.path / f"{name}.html")
         (self.path / "broken.html").write_text("<!DOCTYPE html><title>x</title><p><b>not closed<table><p>", encoding="utf-8")
         self.assertEqual(examiners.validity(*[self.path / f"{name}.html" for name in files]), [])
         self.assertNotEqual(examiners.validity(self.path / "broken.html"), [])
@@ -150,9 +140,7 @@ class Page(unittest.TestCase):
         for arguments, word in ((["nowhere.json"], "cannot read"), (["README.md"], "no report"),
                                 ([self.path / "report.json", "--format", "htlm"], "did you mean html?"),
                                 ([self.path / "report.json", "--out", "/nowhere/at/all.html"], "cannot write")):
-            done = assay("report", *arguments)
-            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
-            self.assertIn(word, done.stderr)
+            self.assertIn(word, refused("report", *arguments))
 
 
 if __name__ == "__main__":

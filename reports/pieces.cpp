@@ -4,6 +4,8 @@
 #include "oracles/exact/operands.h"
 #include "oracles/judging/finding.h"
 #include "reference/operator.h"
+#include "reference/sequence.h"
+#include "suites/triage/clauses.h"
 
 #include <algorithm>
 #include <array>
@@ -206,6 +208,36 @@ Json clause_json(const std::string& id) {
           {"readings", Json::array()}};
 }
 
+Json picture_json(const oracles::ErrorMap& picture) {
+  Json json = {{"type", name(picture.dtype)}, {"shape", picture.shape}, {"axes", picture.axes}};
+  if (picture.answered) {
+    json["got_shape"] = *picture.answered;
+    return json;
+  }
+  Json ulp = Json::array(), worst = Json::array();
+  for (const std::optional<double>& each : picture.ulp) ulp.push_back(distance_json(each));
+  for (const oracles::ErrorMap::Drawn& each : picture.worst) {
+    worst.push_back({{"index", each.index}, {"got", each.got}, {"want", each.want}});
+    if (!each.lower.empty()) worst.back().update(Json{{"lower", each.lower}, {"upper", each.upper}});
+    worst.back()["ulp"] = distance_json(each.ulp);
+  }
+  json.update(Json{{"set", picture.set},
+                   {"begin", picture.begin},
+                   {"extent", picture.extent},
+                   {"cells", picture.cells},
+                   {"ulp", ulp},
+                   {"worst", worst}});
+  return json;
+}
+
+// What a text for an issue tracker is put together from.
+Json account_json(const suites::Account& account) {
+  return {{"title", account.title},
+          {"opening", account.opening},
+          {"python", account.script ? Json(account.script->text) : Json(nullptr)},
+          {"closing", account.closing}};
+}
+
 }  // namespace
 
 Json errors_json(const std::map<DType, suites::Errors>& errors) {
@@ -238,33 +270,15 @@ Json types_json(const std::map<DType, Counts>& types) {
   return json;
 }
 
-Json picture_json(const oracles::ErrorMap& picture) {
-  Json json = {{"type", name(picture.dtype)}, {"shape", picture.shape}, {"axes", picture.axes}};
-  if (picture.answered) {
-    json["got_shape"] = *picture.answered;
-    return json;
-  }
-  Json ulp = Json::array(), worst = Json::array();
-  for (const std::optional<double>& each : picture.ulp) ulp.push_back(distance_json(each));
-  for (const oracles::ErrorMap::Drawn& each : picture.worst) {
-    worst.push_back({{"index", each.index}, {"got", each.got}, {"want", each.want}});
-    if (!each.lower.empty()) worst.back().update(Json{{"lower", each.lower}, {"upper", each.upper}});
-    worst.back()["ulp"] = distance_json(each.ulp);
-  }
-  json.update(Json{{"set", picture.set},
-                   {"begin", picture.begin},
-                   {"extent", picture.extent},
-                   {"cells", picture.cells},
-                   {"ulp", ulp},
-                   {"worst", worst}});
-  return json;
-}
-
-Json account_json(const suites::Account& account) {
-  return {{"title", account.title},
-          {"opening", account.opening},
-          {"python", account.script ? Json(account.script->text) : Json(nullptr)},
-          {"closing", account.closing}};
+void add_explanation(Json& json, const Asked& asked, const suites::Description& described,
+                     const suites::Finding& finding) {
+  const auto& [outcome, verdict] = finding.answered;
+  json["clauses"] = suites::clauses_of(finding.c);
+  if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
+  const oracles::Judgement judgement{asked.level, described.arithmetic};
+  if (const auto picture = oracles::picture(finding.c, outcome, verdict, judgement))
+    json["picture"] = picture_json(*picture);
+  json["account"] = account_json(suites::account_of(finding, provenance_of(asked, described)));
 }
 
 Json clauses_json(const std::set<std::string>& ids) {
@@ -274,9 +288,7 @@ Json clauses_json(const std::set<std::string>& ids) {
     const std::size_t at = id.find_last_not_of("0123456789") + 1;
     return std::tuple(id.substr(0, at), id.size() - at, id);
   });
-  Json all = Json::array();
-  for (const std::string& id : sorted) all.push_back(clause_json(id));
-  return all;
+  return transformed<Json>(sorted, [](const std::string& id) { return clause_json(id); });
 }
 
 Json coverage_json(const suites::CoverageRow& row) {

@@ -45,11 +45,11 @@ std::map<DType, suites::Errors> errors_of(const Json& errors);
 Json ruling_json(const RulingRow& row);
 Json level_json(std::optional<oracles::Level> level);
 Json types_json(const std::map<DType, Counts>& types);
-Json picture_json(const oracles::ErrorMap& picture);
-// Writes what a text for an issue tracker is put together from: title, opening, script, closing.
-Json account_json(const suites::Account& account);
 // What one function gives over every input of a type, and how to see what is wrong with it again.
 Json accuracy_json(const suites::Accuracy& of, const Asked& asked);
+// Adds what a finding is explained by: its clauses, the evidence, the picture of its errors, the account.
+void add_explanation(Json& json, const Asked& asked, const suites::Description& described,
+                     const suites::Finding& finding);
 // Constraints and rulings by id, "Conv.C6" and "A8", in their order: the words of `assay explain`.
 Json clauses_json(const std::set<std::string>& ids);
 Json coverage_json(const suites::CoverageRow& row);

@@ -3,6 +3,7 @@
 
 #include "reference/case.h"
 #include "reference/operator.h"
+#include "reference/sequence.h"
 #include "suites/predicates/predicate.h"
 #include "suites/text/printable.h"
 
@@ -124,10 +125,8 @@ bool is_excused(const Read& verdict, const std::string& word) {
 
 // Marks made by asking, not by agreement.
 std::vector<Json> own_marks(const Read& verdict) {
-  std::vector<Json> marks;
-  for (const Json& mark : verdict.member("marks"))
-    if (!is_among(agreed_marks, text_of(mark, "mark"))) marks.push_back(mark);
-  return marks;
+  return filtered(verdict.member("marks"),
+                  [&](const Json& mark) { return !is_among(agreed_marks, text_of(mark, "mark")); });
 }
 
 bool has_counting_mark(const Read& verdict) {
@@ -453,9 +452,7 @@ std::vector<std::string> types_among(const std::vector<const Read*>& verdicts) {
   std::set<DType> types;
   for (const Read* verdict : verdicts)
     if (const auto type = dtype_named(verdict->type); type && !verdict->is_near_miss()) types.insert(*type);
-  std::vector<std::string> all;
-  for (DType type : types) all.emplace_back(name(type));
-  return all;
+  return transformed<std::string>(types, [](DType type) { return std::string(name(type)); });
 }
 
 Json near_misses_of(const std::vector<const Read*>& verdicts) {
@@ -475,9 +472,8 @@ Json certificate_row(const Json& report, const std::string& op, const std::vecto
   std::int64_t legal = 0, judged = 0;
   bool has_failed = false;
   for (const std::string& type : types_among(verdicts)) {
-    std::vector<const Read*> own;
-    for (const Read* verdict : verdicts)
-      if (!verdict->is_near_miss() && verdict->type == type) own.push_back(verdict);
+    const auto own =
+        filtered(verdicts, [&](const Read* verdict) { return !verdict->is_near_miss() && verdict->type == type; });
     Json row = type_row(type, own, strict);
     add_every_input(report, op, row);
     row["state"] = state_in(row);

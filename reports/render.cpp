@@ -2,10 +2,10 @@
 #include "reports/render.h"
 
 #include "reference/result.h"
+#include "reference/sequence.h"
 #include "reports/report.h"
 #include "suites/text/json_depth.h"
 
-#include <algorithm>
 #include <array>
 #include <fstream>
 #include <iterator>
@@ -30,10 +30,7 @@ constexpr std::array all_formats = {
 
 std::span<const OutputFormat> formats() { return all_formats; }
 
-const OutputFormat* find_format(std::string_view name) {
-  const auto found = std::ranges::find(all_formats, name, &OutputFormat::name);
-  return found == all_formats.end() ? nullptr : &*found;
-}
+const OutputFormat* find_format(std::string_view name) { return find_in(all_formats, name, &OutputFormat::name); }
 
 std::string bytes_of_report(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);

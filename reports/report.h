@@ -16,7 +16,6 @@
 #include <iosfwd>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/rows.h"
 
+#include "reference/sequence.h"
 #include "reports/report.h"
 #include "suites/text/printable.h"
 
@@ -200,10 +201,8 @@ std::string readings_text(const Json& readings) {
 }
 
 std::string CaseRow::marks() const {
-  std::string text;
-  for (const Json& mark : member(*json, "marks"))
-    text += (text.empty() ? "" : ", ") + words(mark, "mark") + in_brackets(words(mark, "by"));
-  return text;
+  return joined(member(*json, "marks"), ", ",
+                [](const Json& mark) { return words(mark, "mark") + in_brackets(words(mark, "by")); });
 }
 
 std::string CaseRow::replay() const { return words(*json, "replay", line_limit); }

@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real report is valid by its own schema, judged by somebody else's validator, and its numbers reconcile."""
 import collections
-import json
-import os
-import pathlib
-import subprocess
-import tempfile
 import unittest
 
 import jsonschema
+from command_line import InFolder, ended, read_json
 
-BUILD = pathlib.Path(os.environ["ASSAY_BUILD"])
-SCHEMA = json.loads(pathlib.Path("reports/report.schema.json").read_text(encoding="utf-8"))
-LISTED = sorted(row.split()[0] for row in subprocess.run([BUILD / "tools" / "assay", "list"], capture_output=True, text=True,
-                                                         check=True).stdout.splitlines()[1:])
+SCHEMA = read_json("reports/report.schema.json")
+LISTED = sorted(row.split()[0] for row in ended(0, "list").stdout.splitlines()[1:])
 # Refuses and answers nothing: every word but pass can be met without a runtime.
 REFUSER = r"""
 import json, os, sys
@@ -31,19 +25,16 @@ while line := stdin.readline():
 """
 
 
-def certified(folder, *arguments):
-    path = pathlib.Path(folder, "report.json")
-    done = subprocess.run([BUILD / "tools" / "assay", "certify", "--report", path, *arguments], capture_output=True,
-                          text=True, timeout=300, check=False)
-    assert done.returncode in (0, 1), done.stderr
-    return json.loads(path.read_text(encoding="utf-8")), done.stdout
-
-
 def verdicts_of(report, op):
     return [verdict for verdict in report["verdicts"] if verdict["line"].startswith(op + " ")]
 
 
-class Schema(unittest.TestCase):
+class Schema(InFolder):
+    def certified(self, *arguments):
+        path = self.folder / "report.json"
+        done = ended((0, 1), "certify", "--report", path, *arguments)
+        return read_json(path), done.stdout
+
     def valid_and_reconciled(self, report):
         jsonschema.Draft202012Validator(SCHEMA).validate(report)
         verdicts = report["verdicts"]
@@ -80,8 +71,7 @@ class Schema(unittest.TestCase):
         jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
     def test_a_report_of_the_reference(self):
-        with tempfile.TemporaryDirectory() as folder:
-            report, _ = certified(folder, "--backend", "reference", "--cases", "290", "--laws", "all")
+        report, _ = self.certified("--backend", "reference", "--cases", "290", "--laws", "all")
         self.valid_and_reconciled(report)
         self.assertEqual(report["certified"], "conforms")
         self.assertEqual(report["backend"]["options"]["laws"], "all")
@@ -92,10 +82,9 @@ class Schema(unittest.TestCase):
         self.assertEqual(sorted(row["op"] for row in report["operators"]), LISTED)
 
     def test_a_report_of_a_backend_that_refuses(self):
-        with tempfile.TemporaryDirectory() as folder:
-            worker = pathlib.Path(folder, "refuser.py")
-            worker.write_text(REFUSER, encoding="utf-8")
-            report, said = certified(folder, "--backend", f"exec:python3 {worker}", "--cases", "290")
+        worker = self.folder / "refuser.py"
+        worker.write_text(REFUSER, encoding="utf-8")
+        report, said = self.certified("--backend", f"exec:python3 {worker}", "--cases", "290")
         self.valid_and_reconciled(report)
         self.assertEqual(report["certified"], "not conforming")
         self.assertGreater(report["totals"]["refused"], 0)
@@ -104,8 +93,7 @@ class Schema(unittest.TestCase):
         self.assertIn("not a breakdown", said.splitlines()[-1])
 
     def test_a_report_of_wrong_values_shows_them(self):
-        with tempfile.TemporaryDirectory() as folder:
-            report, _ = certified(folder, "--backend", "mutant:pool-divides-by-kernel", "--cases", "4000", "--ops", "AveragePool-19")
+        report, _ = self.certified("--backend", "mutant:pool-divides-by-kernel", "--cases", "4000", "--ops", "AveragePool-19")
         self.valid_and_reconciled(report)
         drawn = [cause for cause in report["causes"] if "cells" in cause.get("picture", {})]
         self.assertTrue(drawn)
@@ -122,8 +110,7 @@ class Schema(unittest.TestCase):
             self.assertEqual(covered, sum("cause" in v for v in verdicts_of(report, row["op"])))
 
     def test_a_report_with_a_word_too_many_is_not_valid(self):
-        with tempfile.TemporaryDirectory() as folder:
-            report, _ = certified(folder, "--backend", "reference", "--cases", "300", "--ops", "Conv-22")
+        report, _ = self.certified("--backend", "reference", "--cases", "300", "--ops", "Conv-22")
         report["totals"]["excellent"] = 1
         with self.assertRaises(jsonschema.ValidationError):
             jsonschema.Draft202012Validator(SCHEMA).validate(report)

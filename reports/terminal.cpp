@@ -32,12 +32,6 @@ std::string_view kind_of(State state) {
   }
 }
 
-// Letters of UTF-8.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char letter) { return (static_cast<unsigned char>(letter) & 0xC0) != 0x80; }));
-}
-
 std::string place(const Case& c, const oracles::Evidence& evidence) {
   const auto& outputs = c.definition().outputs;
   const auto output = static_cast<std::size_t>(evidence.output);
@@ -50,6 +44,11 @@ std::string place(const Case& c, const oracles::Evidence& evidence) {
 
 std::string painted(const std::string& text, Colour colour) {
   return colour == Colour::terminal ? "\033[1;31m" + text + "\033[0m" : text;
+}
+
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char letter) { return (static_cast<unsigned char>(letter) & 0xC0) != 0x80; }));
 }
 
 std::string padded(std::string text, std::size_t width) {
@@ -109,7 +108,7 @@ void write_evidence(const suites::Finding& finding, std::ostream& out) {
   out << "\n";
 }
 
-void write_cause(const Told& told, std::size_t number, const Asked& asked, Colour colour, std::ostream& out) {
+void write_cause(const ShownCause& told, std::size_t number, const Asked& asked, Colour colour, std::ostream& out) {
   const oracles::Verdict& verdict = told.smallest.answered.verdict;
   out << painted(padded(std::to_string(number), 3) + " " + padded(std::string(kind_of(told.cause.state)), 9), colour)
       << " " << told.cause.sentence << "\n";

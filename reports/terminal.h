@@ -13,6 +13,7 @@
 namespace assay::reports {
 
 std::string painted(const std::string& text, Colour colour);  // as what is wrong
+std::size_t width_of(std::string_view text);                  // letters of UTF-8
 std::string padded(std::string text, std::size_t width);      // to a width in letters
 std::string upper(std::string_view word);
 
@@ -30,13 +31,13 @@ class Table {
 };
 
 // A cause: its sentence, where it holds, its smallest case, one wrong element and the command that shows it.
-struct Told {
+struct ShownCause {
   const suites::Cause& cause;
   const suites::Finding& smallest;
   std::vector<std::string> where = {};  // predicates
   Int others = 0;                       // cases for which none of them holds, where they were looked for
 };
-void write_cause(const Told& told, std::size_t number, const Asked& asked, Colour colour, std::ostream& out);
+void write_cause(const ShownCause& told, std::size_t number, const Asked& asked, Colour colour, std::ostream& out);
 // "12 more causes: --show all".
 void write_more(std::size_t causes, std::ostream& out);
 

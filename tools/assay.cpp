@@ -2,6 +2,7 @@
 // The tool: reads the command line, runs one verb, and turns what it throws into one line and an exit code.
 #include "oracles/judging/environment.h"
 #include "oracles/judging/judge.h"
+#include "reference/sequence.h"
 #include "reports/report.h"
 #include "suites/text/printable.h"
 #include "tools/held_memory.h"
@@ -36,9 +37,7 @@ std::vector<tools::Verb> declare(CLI::App& app) {
       tools::waive_verb,    tools::exhaust_verb, tools::mutate_verb,  tools::man_verb,      tools::completion_verb,
       tools::complete_verb,
   };
-  std::vector<tools::Verb> verbs;
-  for (const Declare verb : declarations) verbs.push_back(verb(app));
-  return verbs;
+  return transformed<tools::Verb>(declarations, [&](const Declare verb) { return verb(app); });
 }
 
 // CLI11 would say that an argument was not expected, of `assay certfy` and of `assay golden wirte`.

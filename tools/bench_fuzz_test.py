@@ -1,41 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """What bench_fuzz.py puts to both sides: the kernel without a bug conforms, and assay sees every planted bug soon."""
-import json
-import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import bench_fuzz
 import planted
+from command_line import TOOL, InFolder, assay, ended, read_json
 
-ASSAY = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay").resolve()
 WORKER = pathlib.Path(planted.__file__)
 WITHIN = 256
 
 
-class Planted(unittest.TestCase):
-    def setUp(self):
-        place = tempfile.TemporaryDirectory()
-        self.addCleanup(place.cleanup)
-        self.folder = pathlib.Path(place.name)
-
+class Planted(InFolder):
     def test_without_a_bug_the_backend_conforms(self):
         report = self.folder / "report.json"
-        done = subprocess.run(
-            [ASSAY, "certify", "--backend", f"exec:'{sys.executable}' '{WORKER}'", "--ops", "Conv-22,AveragePool-22",
-             "--types", "f32", "--cases", "6000", "--report", report],
-            capture_output=True, text=True, timeout=300, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        totals = json.loads(report.read_text(encoding="utf-8"))["totals"]
+        ended(0, "certify", "--backend", f"exec:'{sys.executable}' '{WORKER}'", "--ops", "Conv-22,AveragePool-22",
+              "--types", "f32", "--cases", "6000", "--report", report)
+        totals = read_json(report)["totals"]
         self.assertGreater(totals["pass"], 400)
         for word in ("contested", "fail", "below", "refused", "error", "accepted"):
             self.assertEqual(totals[word], 0, word)
 
     def test_assay_sees_every_bug_soon_and_nothing_without_one(self):
-        assay = bench_fuzz.Assay(ASSAY, self.folder)
+        assay = bench_fuzz.Assay(TOOL, self.folder)
         for operator, prefix in planted.PREFIX.items():
             self.assertEqual(assay.first(operator, "none", seed=1, most=WITHIN), None)
             for bug in (bug for bug in planted.BUGS if bug.startswith(prefix)):
@@ -43,7 +32,7 @@ class Planted(unittest.TestCase):
                     self.assertIsNotNone(assay.first(operator, bug, seed=1, most=WITHIN))
 
     def test_time_is_told_of_host_and_worker(self):
-        alarms, seconds = bench_fuzz.Assay(ASSAY, self.folder).cost("Conv", seed=1, cases=16)
+        alarms, seconds = bench_fuzz.Assay(TOOL, self.folder).cost("Conv", seed=1, cases=16)
         self.assertEqual(alarms, 0)
         self.assertEqual(len((self.folder / "seconds").read_text().split()), 1)
         self.assertGreater(seconds, float((self.folder / "seconds").read_text()))

@@ -7,10 +7,11 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
-TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
+from command_line import TOOL, InFolder, assay, ended, read_json, refused
+
+
 POOL = "AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2"
 REFERENCE = ["--backend", "reference"]
 
@@ -35,45 +36,32 @@ while line := stdin.readline():
 """
 
 
-def assay(*arguments):
-    return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False)
-
-
-class BadInput(unittest.TestCase):
-    def refused(self, *arguments):
-        """One line on stderr, nothing on stdout, exit 2; returns the line."""
-        done = assay(*arguments)
-        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
-        self.assertEqual(done.stdout, "")
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
-        self.assertTrue(done.stderr.startswith("assay: "), done.stderr)
-        return done.stderr
-
+class BadInput(InFolder):
     def test_a_configuration_that_nobody_reads_is_refused(self):
-        self.assertIn("none", self.refused("certify", *REFERENCE, "--config", "optimization=nothing"))
-        self.assertIn("precision", self.refused("certify", *REFERENCE, "--config", "precision=f32"))
-        self.assertIn("threads=", self.refused("certify", *REFERENCE, "--config", "threads=many"))
+        self.assertIn("none", refused("certify", *REFERENCE, "--config", "optimization=nothing"))
+        self.assertIn("precision", refused("certify", *REFERENCE, "--config", "precision=f32"))
+        self.assertIn("threads=", refused("certify", *REFERENCE, "--config", "threads=many"))
 
     def test_an_unknown_verb_names_the_nearest(self):
-        self.assertIn("did you mean certify?", self.refused("certfy"))
+        self.assertIn("did you mean certify?", refused("certfy"))
 
     def test_no_verb_at_all(self):
-        self.refused()
+        refused()
 
     def test_an_unknown_option(self):
-        self.assertIn("did you mean --backend?", self.refused("certify", "--bakend", "reference"))
+        self.assertIn("did you mean --backend?", refused("certify", "--bakend", "reference"))
 
     def test_a_missing_backend(self):
-        self.assertIn("--backend", self.refused("replay", "AveragePool-7 opset=7 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2"))
+        self.assertIn("--backend", refused("replay", "AveragePool-7 opset=7 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2"))
 
     def test_an_unknown_operator_names_the_nearest(self):
-        self.assertIn("did you mean Conv?", self.refused("certify", *REFERENCE, "--ops", "Conf"))
+        self.assertIn("did you mean Conv?", refused("certify", *REFERENCE, "--ops", "Conf"))
 
     def test_a_version_that_is_none_names_the_one_in_force(self):
-        self.assertIn("Conv-11 is in force", self.refused("explain", "Conv-12"))
+        self.assertIn("Conv-11 is in force", refused("explain", "Conv-12"))
 
     def test_an_unknown_type_names_the_nearest(self):
-        self.assertIn("did you mean f32?", self.refused("certify", *REFERENCE, "--types", "f33"))
+        self.assertIn("did you mean f32?", refused("certify", *REFERENCE, "--types", "f33"))
 
     def test_every_kind_of_name_has_a_nearest_one(self):
         for meant, *words in (("write", "golden", "wirte"), ("install", "backends", "instal", "opencv"), ("--onnx-node-tests", "golden", "audit", "--onnx-node-test"),
@@ -85,92 +73,89 @@ class BadInput(unittest.TestCase):
                               ("strides", "replay", *REFERENCE, "Conv-11 opset=11 ir=8 X=f32[1,1,3]~iota:1 stridez=2"),
                               ("junit", "report", "x.json", "--format", "junti"), ("cause", "report", "x.json", "--per", "causes"),
                               ("markdown", "diff", "a", "b", "--format", "mardown"), ("html", "matrix", "a", "--format", "htlm")):
-            self.assertIn(f"did you mean {meant}?", self.refused(*words))
+            self.assertIn(f"did you mean {meant}?", refused(*words))
 
     def test_an_unknown_level_names_the_nearest(self):
-        self.assertIn("unknown level 'L9'", self.refused("certify", *REFERENCE, "--level", "L9"))
+        self.assertIn("unknown level 'L9'", refused("certify", *REFERENCE, "--level", "L9"))
 
     def test_a_case_line_without_quotes(self):
-        self.assertIn("in quotes", self.refused("replay", *REFERENCE, *POOL.split()))
+        self.assertIn("in quotes", refused("replay", *REFERENCE, *POOL.split()))
 
     def test_a_word_is_what_it_looks_like_and_no_verb_takes_two_of_a_kind(self):
         for kind, word in (("a model", "mine.onnx"), ("a report", "mine.json"), ("a folder", "tools"), ("a case line", POOL), ("a folder", "./reference")):
             for verb in ("certify", "fuzz", "doctor"):
-                refused = self.refused(verb, word)
+                refused = refused(verb, word)
                 self.assertIn(f"names {kind}", refused)
                 self.assertIn(f"assay {verb} takes a backend", refused)
-        self.assertIn("two words name a backend: 'reference' and 'onnxruntime'", self.refused("certify", *REFERENCE, "onnxruntime"))
-        self.assertIn("two words name a backend: 'a' and 'b'", self.refused("fuzz", "a", "b"))
-        self.assertIn("two words name a case line", self.refused("replay", "reference", POOL, POOL))
-        self.assertIn("name a case line in quotes", self.refused("replay", "reference"))
-        self.assertIn("unknown backend onnxruntme; did you mean onnxruntime?", self.refused("certify", "onnxruntme"))
+        self.assertIn("two words name a backend: 'reference' and 'onnxruntime'", refused("certify", *REFERENCE, "onnxruntime"))
+        self.assertIn("two words name a backend: 'a' and 'b'", refused("fuzz", "a", "b"))
+        self.assertIn("two words name a case line", refused("replay", "reference", POOL, POOL))
+        self.assertIn("name a case line in quotes", refused("replay", "reference"))
+        self.assertIn("unknown backend onnxruntme; did you mean onnxruntime?", refused("certify", "onnxruntme"))
 
     def test_the_hint_is_that_of_the_verb(self):
-        self.assertIn("'foo' was not expected; assay golden digest --help says what is", self.refused("golden", "digest", "foo"))
-        self.assertIn("a case line goes in quotes", self.refused("explain", *POOL.split()))
-        self.assertIn("see assay certify --help", self.refused("certify", "--jobs", "2000"))
+        self.assertIn("'foo' was not expected; assay golden digest --help says what is", refused("golden", "digest", "foo"))
+        self.assertIn("a case line goes in quotes", refused("explain", *POOL.split()))
+        self.assertIn("see assay certify --help", refused("certify", "--jobs", "2000"))
 
     def test_a_time_that_is_none(self):
         for word in ("0", "soon", "1x", "1 s", "25h", "-1s", "nan", "inf", "1e3"):
             for verb in ("certify", "doctor"):
-                self.assertIn("is no time from 1ms to 24h; write 10, 0.5, 500ms or 2m", self.refused(verb, "--timeout", word))
+                self.assertIn("is no time from 1ms to 24h; write 10, 0.5, 500ms or 2m", refused(verb, "--timeout", word))
 
     def test_a_number_that_is_none(self):
-        self.refused("certify", *REFERENCE, "--cases", "many")
+        refused("certify", *REFERENCE, "--cases", "many")
 
     def test_strict_and_lenient_exclude_each_other(self):
-        self.refused("certify", *REFERENCE, "--strict", "--lenient")
+        refused("certify", *REFERENCE, "--strict", "--lenient")
 
     def test_a_malformed_case_line(self):
-        self.refused("replay", *REFERENCE, "AveragePool-19 X=f32[1,1,4~iota:1")
+        refused("replay", *REFERENCE, "AveragePool-19 X=f32[1,1,4~iota:1")
 
     def test_a_case_line_that_asks_nothing(self):
         for line in ("AveragePool-19 opset=19 ir=8", 'AveragePool-19 X="" kernel_shape=2', "QLinearConv-10 ir=8"):
-            self.assertIn("no input is given", self.refused("replay", *REFERENCE, line))
-            self.assertIn("no input is given", self.refused("bisect", "--backend", "onnxruntime", "--good", "1", "--bad", "2", line))
-        self.assertIn("a window is too large", self.refused("explain", POOL + " pads=9223372036854775807,0"))
+            self.assertIn("no input is given", refused("replay", *REFERENCE, line))
+            self.assertIn("no input is given", refused("bisect", "--backend", "onnxruntime", "--good", "1", "--bad", "2", line))
+        self.assertIn("a window is too large", refused("explain", POOL + " pads=9223372036854775807,0"))
 
     def test_a_word_that_is_shown_is_shown_as_it_was_typed(self):
-        self.assertIn("'ort-full.json'", self.refused("replay", *REFERENCE, "ort-full.json X=f32[1]~iota:1"))
+        self.assertIn("'ort-full.json'", refused("replay", *REFERENCE, "ort-full.json X=f32[1]~iota:1"))
 
     def test_a_case_of_an_unknown_operator(self):
-        self.refused("replay", *REFERENCE, "LpPool-18 opset=18 ir=8 X=f32[1,1,4]~iota:1")
+        refused("replay", *REFERENCE, "LpPool-18 opset=18 ir=8 X=f32[1,1,4]~iota:1")
 
     def test_an_unknown_backend(self):
-        self.refused("certify", "--backend", "no-such-backend")
+        refused("certify", "--backend", "no-such-backend")
 
     def test_a_missing_worker_program(self):
-        self.assertIn("no/such/program", self.refused("certify", "--backend", "exec:no/such/program", "--cases", 29))
-        self.assertIn("no/such/program", self.refused("replay", "--backend", "exec:no/such/program", POOL))
+        self.assertIn("no/such/program", refused("certify", "--backend", "exec:no/such/program", "--cases", 29))
+        self.assertIn("no/such/program", refused("replay", "--backend", "exec:no/such/program", POOL))
 
     def test_a_report_in_a_folder_that_does_not_exist_is_told_before_the_run(self):
-        self.assertIn("cannot write", self.refused("certify", *REFERENCE, "--report", "no/such/folder/x.json"))
+        self.assertIn("cannot write", refused("certify", *REFERENCE, "--report", "no/such/folder/x.json"))
 
     def test_a_report_that_is_a_folder(self):
-        self.assertIn("not a regular file", self.refused("certify", *REFERENCE, "--report", "."))
+        self.assertIn("not a regular file", refused("certify", *REFERENCE, "--report", "."))
 
     def test_a_suite_folder_that_is_none(self):
-        self.assertIn("conformance", self.refused("certify", *REFERENCE, "--suites", "tools"))
+        self.assertIn("conformance", refused("certify", *REFERENCE, "--suites", "tools"))
 
     def test_a_bad_line_of_a_case_file_is_named(self):
-        with tempfile.TemporaryDirectory() as folder:
-            cases = pathlib.Path(folder, "conformance", "own.cases")
-            cases.parent.mkdir()
-            cases.write_text(f"# fine\n{POOL}\nConv-11 nonsense\n", encoding="utf-8")
-            self.assertIn("own.cases:3: ", self.refused("certify", *REFERENCE, "--suites", folder))
+        cases = self.folder / "conformance" / "own.cases"
+        cases.parent.mkdir()
+        cases.write_text(f"# fine\n{POOL}\nConv-11 nonsense\n", encoding="utf-8")
+        self.assertIn("own.cases:3: ", refused("certify", *REFERENCE, "--suites", self.folder))
 
     def test_nothing_selected(self):
-        with tempfile.TemporaryDirectory() as folder:
-            pathlib.Path(folder, "conformance").mkdir()
-            self.assertIn("no case", self.refused("certify", *REFERENCE, "--suites", folder, "--cases", 0))
+        (self.folder / "conformance").mkdir()
+        self.assertIn("no case", refused("certify", *REFERENCE, "--suites", self.folder, "--cases", 0))
 
 
-class Answers(unittest.TestCase):
+class Answers(InFolder):
     def test_version_and_help(self):
         self.assertRegex(assay("--version").stdout, r"^assay \d+\.\d+\.\d+ \(suite .*ONNX 1\.23\.2")
         for verb in ("certify", "replay", "list", "explain"):
-            done = assay(verb, "--help")
-            self.assertEqual(done.returncode, 0)
+            done = ended(0, verb, "--help")
             self.assertIn(verb, done.stdout)
 
     def test_one_default_limit_of_time(self):
@@ -180,17 +165,16 @@ class Answers(unittest.TestCase):
         self.assertIn("does not answer in time (10 s; `--timeout`) | timed out | `no answer within 10 s`", protocol)
 
     def test_doctor_tells_a_python_class_that_does_not_import_from_a_worker(self):
-        with tempfile.TemporaryDirectory() as folder:
-            pathlib.Path(folder, "empty_of_backends.py").write_text("", encoding="utf-8")
-            for name, advice in (("my_backend", r"the module does not import: run doctor where my_backend lies, or set PYTHONPATH.*"
-                                                r"-c 'import my_backend'"),
-                                 ("empty_of_backends", r"say which class is the backend: --backend python:empty_of_backends:CLASS")):
-                done = subprocess.run([TOOL, "doctor", "--backend", f"python:{name}"], capture_output=True, text=True, timeout=300,
-                                      check=False, env={**os.environ, "PYTHONPATH": folder})
-                self.assertEqual(done.returncode, 1, done.stderr)
-                self.assertRegex(done.stdout, r"\n          do    " + advice)
-                self.assertNotIn("ASSAY_REPLY_FD", done.stdout)
-                self.assertRegex(done.stdout, r"\n  skipped 48 checks: it does not describe itself\n1 ok, 1 wrong, 0 to note, 48 skipped")
+        (self.folder / "empty_of_backends.py").write_text("", encoding="utf-8")
+        for name, advice in (("my_backend", r"the module does not import: run doctor where my_backend lies, or set PYTHONPATH.*"
+                                            r"-c 'import my_backend'"),
+                             ("empty_of_backends", r"say which class is the backend: --backend python:empty_of_backends:CLASS")):
+            done = subprocess.run([TOOL, "doctor", "--backend", f"python:{name}"], capture_output=True, text=True, timeout=300,
+                                  check=False, env={**os.environ, "PYTHONPATH": self.folder})
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertRegex(done.stdout, r"\n          do    " + advice)
+            self.assertNotIn("ASSAY_REPLY_FD", done.stdout)
+            self.assertRegex(done.stdout, r"\n  skipped 48 checks: it does not describe itself\n1 ok, 1 wrong, 0 to note, 48 skipped")
 
     def test_the_table_of_verbs_has_each_once(self):
         rows = [row for row in pathlib.Path("tools/README.md").read_text(encoding="utf-8").splitlines() if row.startswith("| `assay ")]
@@ -201,23 +185,20 @@ class Answers(unittest.TestCase):
         self.assertEqual([verb for verb in told if told.count(verb) > 1 and verb != "golden"], [])
 
     def test_a_backend_is_a_word(self):
-        done = assay("certify", "--ops", "Conv-1", "reference", "--cases", "0")
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = ended(0, "certify", "--ops", "Conv-1", "reference", "--cases", "0")
         self.assertIn("backend reference", done.stdout)
-        self.assertEqual(assay("replay", POOL, "reference").returncode, 0)
-        self.assertEqual(assay("fuzz", "reference", "--cases", "5", "--findings", "").returncode, 0)
+        ended(0, "replay", POOL, "reference")
+        ended(0, "fuzz", "reference", "--cases", "5", "--findings", "")
         worker = f"exec:{sys.executable} tools/backends/example.py"
         self.assertIn("verdict   pass", assay("replay", worker, POOL).stdout)
 
     def test_types_and_times_as_people_write_them(self):
-        with tempfile.TemporaryDirectory() as folder:
-            report = pathlib.Path(folder, "r.json")
-            for words, types in ((["float32,Double"], {"f32", "f64"}), (["bfloat16"], {"bf16"}), (["uint8", "--types", "half"], {"u8", "f16"})):
-                done = assay("certify", "reference", "--types", *words, "--cases", 200, "--timeout", "2m", "--report", report)
-                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-                told = json.loads(report.read_text(encoding="utf-8"))
-                self.assertEqual({re.search(r" ir=\d+ (?:condition=\S+ )?\w+=(\w+)\[", v["line"]).group(1) for v in told["verdicts"]}, types)
-                self.assertEqual(told["backend"]["options"]["timeout_seconds"], 120)
+        report = self.folder / "r.json"
+        for words, types in ((["float32,Double"], {"f32", "f64"}), (["bfloat16"], {"bf16"}), (["uint8", "--types", "half"], {"u8", "f16"})):
+            ended(0, "certify", "reference", "--types", *words, "--cases", 200, "--timeout", "2m", "--report", report)
+            told = read_json(report)
+            self.assertEqual({re.search(r" ir=\d+ (?:condition=\S+ )?\w+=(\w+)\[", v["line"]).group(1) for v in told["verdicts"]}, types)
+            self.assertEqual(told["backend"]["options"]["timeout_seconds"], 120)
 
     def test_list_has_every_version(self):
         listed = [row.split()[0] for row in assay("list").stdout.splitlines()[1:]]
@@ -242,26 +223,21 @@ class Answers(unittest.TestCase):
         said = assay("explain", conv).stdout
         self.assertIn("outside: Conv.R4; within with every attribute written: " + conv + " auto_pad=NOTSET", said)
         self.assertIn("outside: AveragePool is not specified", assay("explain", POOL).stdout)
-        with tempfile.TemporaryDirectory() as folder:
-            report, certificate = pathlib.Path(folder, "report.json"), pathlib.Path(folder, "certificate.json")
-            done = assay("certify", *REFERENCE, "--profile", "sonnx", "--cases", 40, "--report", report)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            self.assertRegex(done.stdout, r"profile sonnx: \d+ cases lie within; left out for Abs is not specified .* AveragePool is not specified "
-                                          r"\(\d+\), .*Conv\.R1 \(\d+\), Conv\.R2 \(\d+\)")
-            verdicts = json.loads(report.read_text(encoding="utf-8"))["verdicts"]
-            self.assertEqual({v["line"].split("-")[0] for v in verdicts}, {"Conv"})
-            for verdict in verdicts:
-                self.assertIn(" auto_pad=NOTSET ", verdict["line"])
-                self.assertEqual(len(verdict["restrictions"]), 5)
-            done = assay("certify", *REFERENCE, "--profile", "sonnx", "--cases", 40, "--report", report, "--certificate", certificate)
-            self.assertEqual(done.returncode, 2)
-        done = assay("certify", *REFERENCE, "--profile", "sonn")
-        self.assertEqual(done.returncode, 2)
+        report, certificate = self.folder / "report.json", self.folder / "certificate.json"
+        done = ended(0, "certify", *REFERENCE, "--profile", "sonnx", "--cases", 40, "--report", report)
+        self.assertRegex(done.stdout, r"profile sonnx: \d+ cases lie within; left out for Abs is not specified .* AveragePool is not specified "
+                                      r"\(\d+\), .*Conv\.R1 \(\d+\), Conv\.R2 \(\d+\)")
+        verdicts = read_json(report)["verdicts"]
+        self.assertEqual({v["line"].split("-")[0] for v in verdicts}, {"Conv"})
+        for verdict in verdicts:
+            self.assertIn(" auto_pad=NOTSET ", verdict["line"])
+            self.assertEqual(len(verdict["restrictions"]), 5)
+        ended(2, "certify", *REFERENCE, "--profile", "sonnx", "--cases", 40, "--report", report, "--certificate", certificate)
+        done = ended(2, "certify", *REFERENCE, "--profile", "sonn")
         self.assertIn("did you mean sonnx", done.stderr.replace("'", ""))
 
     def test_replay_of_a_pass(self):
-        done = assay("replay", *REFERENCE, POOL, "--all")
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = ended(0, "replay", *REFERENCE, POOL, "--all")
         self.assertTrue(done.stdout.startswith("verdict   pass"), done.stdout)
         # (1 + 2) / 2, (2 + 3) / 2, (3 + 4) / 2
         for mean in ("1.5 (0x1.8p+0)", "2.5 (0x1.4p+1)", "3.5 (0x1.cp+1)"):
@@ -270,8 +246,7 @@ class Answers(unittest.TestCase):
 
     def test_replay_shows_what_is_wrong_and_no_more(self):
         long = "Conv-11 opset=11 ir=8 X=f32[1,2,5,5]~normal:1 W=f32[2,2,3,2]~normal:7"
-        done = assay("replay", "--backend", "mutant:conv-flips-kernel", long)
-        self.assertEqual(done.returncode, 1)
+        done = ended(1, "replay", "--backend", "mutant:conv-flips-kernel", long)
         lines = done.stdout.splitlines()
         self.assertEqual(lines[0], "verdict   fail (value)")
         self.assertTrue(lines[1].startswith("cause     "), lines[1])
@@ -285,120 +260,103 @@ class Answers(unittest.TestCase):
         self.assertGreater(assay("replay", "--backend", "mutant:conv-flips-kernel", long, "--all").stdout.count("\n"), 30)
 
     def test_replay_takes_a_report_and_a_number(self):
-        with tempfile.TemporaryDirectory() as folder:
-            report = pathlib.Path(folder, "report.json")
-            assay("certify", "--backend", "mutant:pool-divides-by-kernel", "--ops", "AveragePool-11", "--cases", 40, "--report", report)
-            cause = json.loads(report.read_text(encoding="utf-8"))["causes"][0]
-            done = assay("replay", report, 1)
-            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-            self.assertIn(f"case      {cause['smallest']}\n", done.stdout)
-            self.assertIn("backend   mutant:pool-divides-by-kernel", done.stdout)
-            self.assertEqual(assay("replay", report, 1, *REFERENCE).returncode, 0, "another backend is right")
-            self.assertIn("has causes 1 to ", assay("replay", report, 99).stderr)
-            self.assertIn("which one?", assay("replay", report).stderr)
-            spoilt = json.loads(report.read_text(encoding="utf-8"))
-            spoilt["backend"]["spec"] = "exec:touch " + folder + "/run"
-            report.write_text(json.dumps(spoilt), encoding="utf-8")
-            done = assay("replay", report, 1)
-            self.assertEqual(done.returncode, 2)
-            self.assertIn("name it with --backend", done.stderr)
-            self.assertFalse(pathlib.Path(folder, "run").exists(), "a file starts no command")
+        report = self.folder / "report.json"
+        assay("certify", "--backend", "mutant:pool-divides-by-kernel", "--ops", "AveragePool-11", "--cases", 40, "--report", report)
+        cause = read_json(report)["causes"][0]
+        done = ended(1, "replay", report, 1)
+        self.assertIn(f"case      {cause['smallest']}\n", done.stdout)
+        self.assertIn("backend   mutant:pool-divides-by-kernel", done.stdout)
+        ended(0, "replay", report, 1, *REFERENCE)  # another backend is right
+        self.assertIn("has causes 1 to ", assay("replay", report, 99).stderr)
+        self.assertIn("which one?", assay("replay", report).stderr)
+        spoilt = read_json(report)
+        spoilt["backend"]["spec"] = f"exec:touch {self.folder}/run"
+        report.write_text(json.dumps(spoilt), encoding="utf-8")
+        done = ended(2, "replay", report, 1)
+        self.assertIn("name it with --backend", done.stderr)
+        self.assertFalse((self.folder / "run").exists(), "a file starts no command")
 
     def test_replay_takes_golden_vectors_and_models(self):
         import numpy
         import onnx
-        with tempfile.TemporaryDirectory() as folder:
-            here = pathlib.Path(folder)
-            assay("golden", "write", "--out", here / "golden", "--ops", "AveragePool-19", "--types", "f32", "--cases", 1)
-            vector = next((here / "golden/valid").iterdir())
-            line = json.loads((vector / "case.json").read_text(encoding="utf-8"))["line"]
-            self.assertIn(f"case      {line}\n", assay("replay", *REFERENCE, vector).stdout)
-            (vector / "case.json").unlink()
-            done = assay("replay", *REFERENCE, vector)  # as any folder of ONNX's backend tests
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn(f"model     {vector}\n", done.stdout)
-            model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 19]>
-                g (float[1,1,n] X) => (float[a,b,c] Y) { Y = AveragePool <kernel_shape = [2]> (X) }''')
-            onnx.save(model, here / "pool.onnx")
-            numpy.save(here / "x.npy", numpy.array([[[1, 2, 3, 4]]], numpy.float32))
-            done = assay("replay", *REFERENCE, here / "pool.onnx", here / "x.npy", "--all")
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("[0,0,2]  got 3.5 (0x1.cp+1)  want 3.5", done.stdout)
-            self.assertIn("as a case AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~lit:0x1p+0,", done.stdout)
-            drawn = assay("replay", "--backend", "mutant:pool-divides-by-kernel", here / "pool.onnx", "--data", "iota:1")
-            self.assertEqual(drawn.returncode, 0, drawn.stderr)  # nothing is padded
-            self.assertIn("X=f32[1,1,8]~iota:1", drawn.stdout)
-            done = assay("replay", *REFERENCE, here / "pool.onnx", here / "x.npy", here / "x.npy")
-            self.assertIn("2 tensors for the 1 inputs", done.stderr)
+        assay("golden", "write", "--out", self.folder / "golden", "--ops", "AveragePool-19", "--types", "f32", "--cases", 1)
+        vector = next((self.folder / "golden/valid").iterdir())
+        line = read_json(vector / "case.json")["line"]
+        self.assertIn(f"case      {line}\n", assay("replay", *REFERENCE, vector).stdout)
+        (vector / "case.json").unlink()
+        done = assay("replay", *REFERENCE, vector)  # as any folder of ONNX's backend tests
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"model     {vector}\n", done.stdout)
+        model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 19]>
+            g (float[1,1,n] X) => (float[a,b,c] Y) { Y = AveragePool <kernel_shape = [2]> (X) }''')
+        onnx.save(model, self.folder / "pool.onnx")
+        numpy.save(self.folder / "x.npy", numpy.array([[[1, 2, 3, 4]]], numpy.float32))
+        done = ended(0, "replay", *REFERENCE, self.folder / "pool.onnx", self.folder / "x.npy", "--all")
+        self.assertIn("[0,0,2]  got 3.5 (0x1.cp+1)  want 3.5", done.stdout)
+        self.assertIn("as a case AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~lit:0x1p+0,", done.stdout)
+        drawn = ended(0, "replay", "--backend", "mutant:pool-divides-by-kernel", self.folder / "pool.onnx", "--data", "iota:1")  # nothing is padded
+        self.assertIn("X=f32[1,1,8]~iota:1", drawn.stdout)
+        done = assay("replay", *REFERENCE, self.folder / "pool.onnx", self.folder / "x.npy", self.folder / "x.npy")
+        self.assertIn("2 tensors for the 1 inputs", done.stderr)
 
     def test_a_word_behind_no_option_is_what_it_looks_like(self):
-        with tempfile.TemporaryDirectory() as folder:
-            for words, said in (((POOL, POOL), "two words name a case line"), ((POOL, folder), "both a case line and a folder"),
-                                (("reference:fast", POOL, "--backend", "reference"), "two backends are named"),
-                                (("no/such/folder",), "there is no folder no/such/folder"), ((POOL, "3"), "a number goes with a report"),
-                                ((POOL, "x.npy"), "a tensor (.npy, .pb) goes with a model"), (("3",), "name a case line"),
-                                (("no.onnx",), "no.onnx is missing"), (("no.json", "1"), "no.json is missing")):
-                done = assay("replay", *words)
-                self.assertEqual(done.returncode, 2, words)
-                self.assertIn(said, done.stderr)
-                self.assertEqual(done.stderr.count("\n"), 1)
-        self.assertEqual(assay("replay", "reference:fast", POOL).returncode, 0)
+        for words, said in (((POOL, POOL), "two words name a case line"), ((POOL, self.folder), "both a case line and a folder"),
+                            (("reference:fast", POOL, "--backend", "reference"), "two backends are named"),
+                            (("no/such/folder",), "there is no folder no/such/folder"), ((POOL, "3"), "a number goes with a report"),
+                            ((POOL, "x.npy"), "a tensor (.npy, .pb) goes with a model"), (("3",), "name a case line"),
+                            (("no.onnx",), "no.onnx is missing"), (("no.json", "1"), "no.json is missing")):
+            done = ended(2, "replay", *words)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+        ended(0, "replay", "reference:fast", POOL)
 
     def test_explain_tells_any_word(self):
         for word, said in (("A3", "clamp0 (ruled), signed-trunc, signed-floor"), ("AveragePool.W2", "pads are given only"),
                            ("below", "verdict: outside the interval"), ("L2", "asked for by default"), ("unstable", "mark: "),
                            ("small:7", "seed 7 (8 in the second data set)"), ("ek < s", "smaller than the stride"),
                            ("case", "OPERATOR-N"), ("Hardmax", "not certified yet: https://onnx.ai"), (POOL, "a count from 1 on")):
-            done = assay("explain", word)
-            self.assertEqual(done.returncode, 0, done.stderr)
+            done = ended(0, "explain", word)
             self.assertIn(said, done.stdout)
 
     def test_a_part_of_the_suite_is_listed_filtered_and_run_again(self):
         few = ("--ops", "AveragePool-19", "--types", "f32", "--cases", 60)
-        every = assay("certify", "--list", "--backend", "no such backend", *few)
-        self.assertEqual(every.returncode, 0, every.stderr)
+        every = ended(0, "certify", "--list", "--backend", "no such backend", *few)
         lines = every.stdout.splitlines()
         self.assertTrue(all(line.startswith("AveragePool-19 opset=") for line in lines), lines[:3])
         valid = assay("certify", "--list", *few, "--filter", "auto_pad == VALID").stdout.splitlines()
         self.assertEqual(valid, [line for line in lines if "auto_pad=VALID" in line])
         self.assertIn("holds for none", assay("certify", *REFERENCE, *few, "--filter", "rank(X) == 17").stderr)
-        self.assertEqual(assay("certify", *REFERENCE, *few, "--filter", "auto_pad ==").returncode, 2)
-        with tempfile.TemporaryDirectory() as folder:
-            first, second = pathlib.Path(folder, "first.json"), pathlib.Path(folder, "second.json")
-            bug = ("--backend", "mutant:pool-divides-by-kernel")
-            done = assay("certify", *bug, *few, "--report", first, "--quiet")
-            self.assertEqual(done.returncode, 1)
-            self.assertEqual(done.stdout.count("\n"), 1)
-            self.assertTrue(done.stdout.startswith("not conforming: "), done.stdout)
-            failed = [v["line"] for v in json.loads(first.read_text(encoding="utf-8"))["verdicts"] if v["state"] in ("fail", "below")]
-            self.assertGreater(len(failed), 2)
-            self.assertEqual(assay("certify", "--list", "--only-failed", first).stdout.splitlines(), failed)
-            done = assay("certify", *bug, "--only-failed", first, "--report", second)
-            self.assertEqual(done.returncode, 1)
-            again = json.loads(second.read_text(encoding="utf-8"))
-            self.assertEqual(sorted(v["line"] for v in again["verdicts"]), sorted(failed))
-            self.assertFalse(again["suite"]["complete"])
-            done = assay("certify", *REFERENCE, "--only-failed", first, "--report", second)  # mended
-            self.assertEqual(done.returncode, 0, done.stdout)
-            self.assertIn("nothing to run", assay("certify", *bug, "--only-failed", second).stdout)
-            done = assay("certify", *bug, *few, "--max-failures", 2, "--jobs", 1, "--report", second)
-            self.assertEqual(done.returncode, 1)
-            self.assertRegex(done.stdout, r"stopped after [23] failures, not a certificate")
-            stopped = json.loads(second.read_text(encoding="utf-8"))
-            self.assertFalse(stopped["suite"]["complete"])
-            self.assertLess(stopped["suite"]["reached"], stopped["suite"]["cases"])
+        ended(2, "certify", *REFERENCE, *few, "--filter", "auto_pad ==")
+        first, second = self.folder / "first.json", self.folder / "second.json"
+        bug = ("--backend", "mutant:pool-divides-by-kernel")
+        done = ended(1, "certify", *bug, *few, "--report", first, "--quiet")
+        self.assertEqual(done.stdout.count("\n"), 1)
+        self.assertTrue(done.stdout.startswith("not conforming: "), done.stdout)
+        failed = [v["line"] for v in read_json(first)["verdicts"] if v["state"] in ("fail", "below")]
+        self.assertGreater(len(failed), 2)
+        self.assertEqual(assay("certify", "--list", "--only-failed", first).stdout.splitlines(), failed)
+        ended(1, "certify", *bug, "--only-failed", first, "--report", second)
+        again = read_json(second)
+        self.assertEqual(sorted(v["line"] for v in again["verdicts"]), sorted(failed))
+        self.assertFalse(again["suite"]["complete"])
+        done = assay("certify", *REFERENCE, "--only-failed", first, "--report", second)  # mended
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("nothing to run", assay("certify", *bug, "--only-failed", second).stdout)
+        done = ended(1, "certify", *bug, *few, "--max-failures", 2, "--jobs", 1, "--report", second)
+        self.assertRegex(done.stdout, r"stopped after [23] failures, not a certificate")
+        stopped = read_json(second)
+        self.assertFalse(stopped["suite"]["complete"])
+        self.assertLess(stopped["suite"]["reached"], stopped["suite"]["cases"])
 
     def test_a_provider_that_is_not_there_is_an_error(self):
-        done = assay("replay", "--backend", "onnxruntime", "--set", "provider=no-such", POOL)
-        self.assertEqual(done.returncode, 2)
+        done = ended(2, "replay", "--backend", "onnxruntime", "--set", "provider=no-such", POOL)
         self.assertIn("the option provider is not 'no-such' but one of cpu", done.stderr)
-        self.assertEqual(assay("replay", "--backend", "onnxruntime", "--set", "provider=cpu", POOL).returncode, 0)
+        ended(0, "replay", "--backend", "onnxruntime", "--set", "provider=cpu", POOL)
 
     def test_replay_saves_the_case_and_replays_the_folder(self):
-        with tempfile.TemporaryDirectory() as folder:
-            assay("replay", *REFERENCE, POOL, "--save", folder)
-            saved = sorted(str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*.*"))
-            again = assay("replay", *REFERENCE, folder)
+        assay("replay", *REFERENCE, POOL, "--save", self.folder)
+        saved = sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*.*"))
+        again = assay("replay", *REFERENCE, self.folder)
         self.assertEqual(saved, ["finding.json", "model.onnx", "test_data_set_0/input_0.pb",
                                  "test_data_set_0/output_0.pb", "test_data_set_1/input_0.pb",
                                  "test_data_set_1/output_0.pb"])
@@ -406,67 +364,59 @@ class Answers(unittest.TestCase):
         self.assertIn(f"case      {POOL}\n", again.stdout)
 
     def test_replay_of_a_folder_that_is_no_finding(self):
-        with tempfile.TemporaryDirectory() as folder:
-            done = assay("replay", *REFERENCE, folder)
+        done = assay("replay", *REFERENCE, self.folder)
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertIn("finding.json is missing", done.stderr)
 
     def test_a_failure_shrinks_and_is_explained(self):
         long = ("AveragePool-19 opset=20 ir=8 X=f32[2,3,7,6]~small:3 auto_pad=NOTSET kernel_shape=3,2 pads=1,0,1,1 "
                 "strides=2,1 shapes=symbolic")
-        done = assay("replay", "--backend", "mutant:pool-divides-by-kernel", "--shrink", long)
-        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        done = ended(1, "replay", "--backend", "mutant:pool-divides-by-kernel", "--shrink", long)
         # A cell and a cell of padding at either end: 1 / 2 and 2 / 2 instead of 1 and 2; in between (1 + 2) / 2.
         self.assertIn("shrunk    AveragePool-19 opset=19 ir=8 X=f32[1,1,2]~iota:1 kernel_shape=2 pads=1,1\n", done.stdout)
         self.assertIn("every window divides by the whole kernel (pool-divides-by-kernel)", done.stdout)
 
     def test_a_certificate_is_the_same_at_any_number_of_jobs(self):
-        with tempfile.TemporaryDirectory() as folder:
-            reports = []
-            for jobs in (1, 3):
-                path = pathlib.Path(folder, f"{jobs}.json")
-                done = assay("certify", *REFERENCE, "--cases", 58, "--jobs", jobs, "--report", path)
-                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-                self.assertEqual(done.stderr, "", "quiet when piped")
-                reports.append(json.loads(path.read_text(encoding="utf-8")))
+        reports = []
+        for jobs in (1, 3):
+            path = self.folder / f"{jobs}.json"
+            done = ended(0, "certify", *REFERENCE, "--cases", 58, "--jobs", jobs, "--report", path)
+            self.assertEqual(done.stderr, "", "quiet when piped")
+            reports.append(read_json(path))
         for report in reports:
             del report["run"]
         self.assertEqual(reports[0], reports[1])
 
     def test_each_configuration_has_a_report_of_its_own(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, "mine.json")
-            done = assay("certify", *REFERENCE, "--cases", 0, "--ops", "Conv-11", "--report", path,
-                         "--config", "threads=2", "--config", "optimization=none")
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            self.assertIn("configuration threads=1 optimization=none: 0 cases end otherwise than under threads=2",
-                          done.stdout)
-            options = {name: json.loads(pathlib.Path(folder, name).read_text(encoding="utf-8"))["backend"]["options"]
-                       for name in ("mine.threads-2.json", "mine.optimization-none.json")}
+        path = self.folder / "mine.json"
+        done = ended(0, "certify", *REFERENCE, "--cases", 0, "--ops", "Conv-11", "--report", path,
+                     "--config", "threads=2", "--config", "optimization=none")
+        self.assertIn("configuration threads=1 optimization=none: 0 cases end otherwise than under threads=2",
+                      done.stdout)
+        options = {name: read_json(self.folder / name)["backend"]["options"]
+                   for name in ("mine.threads-2.json", "mine.optimization-none.json")}
         self.assertEqual(options["mine.threads-2.json"]["threads"], 2)
         self.assertEqual(options["mine.optimization-none.json"]["optimization"], "none")
 
     def test_certify_without_a_report_says_so(self):
-        done = assay("certify", *REFERENCE, "--cases", 0, "--ops", "Conv-11")
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = ended(0, "certify", *REFERENCE, "--cases", 0, "--ops", "Conv-11")
         self.assertIn("conforms: ", done.stdout.splitlines()[-1])
         self.assertIn("no report written", done.stdout.splitlines()[-1])
 
     def test_an_interrupt_leaves_the_report_of_what_was_done(self):
-        with tempfile.TemporaryDirectory() as folder:
-            worker, path = pathlib.Path(folder, "interrupter.py"), pathlib.Path(folder, "cut.json")
-            worker.write_text(INTERRUPTER, encoding="utf-8")
-            called, interrupted = pathlib.Path(folder, "called"), pathlib.Path(folder, "interrupted")
-            for pipe in (called, interrupted):
-                os.mkfifo(pipe)
-            done = subprocess.Popen([TOOL, "certify", "--backend", f"exec:python3 {worker} {called} {interrupted}", "--ops",
-                                     "AveragePool", "--cases", "58", "--jobs", "1", "--presentations", "none", "--report", path],
-                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            called.open(encoding="utf-8").close()
-            done.send_signal(signal.SIGINT)
-            interrupted.open("w", encoding="utf-8").close()
-            said, complained = done.communicate(timeout=120)
-            report = json.loads(path.read_text(encoding="utf-8"))
+        worker, path = self.folder / "interrupter.py", self.folder / "cut.json"
+        worker.write_text(INTERRUPTER, encoding="utf-8")
+        called, interrupted = self.folder / "called", self.folder / "interrupted"
+        for pipe in (called, interrupted):
+            os.mkfifo(pipe)
+        done = subprocess.Popen([TOOL, "certify", "--backend", f"exec:python3 {worker} {called} {interrupted}", "--ops",
+                                 "AveragePool", "--cases", "58", "--jobs", "1", "--presentations", "none", "--report", path],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        called.open(encoding="utf-8").close()
+        done.send_signal(signal.SIGINT)
+        interrupted.open("w", encoding="utf-8").close()
+        said, complained = done.communicate(timeout=120)
+        report = read_json(path)
         self.assertEqual(done.returncode, 1, complained)
         self.assertIn("interrupted", said.splitlines()[-1])
         self.assertFalse(report["suite"]["complete"])

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folders of findings open in ONNX's own tools: the checker accepts the model, and onnxruntime, which is right about
 these cases, gives the outputs in the folder."""
-import json
-import os
 import pathlib
 import statistics
-import subprocess
 import tempfile
 import unittest
 
 import numpy
 import onnx
 import onnxruntime
+from command_line import ended, read_json
 
-TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
 
 # A planted bug, and a case in which it shows.
 FINDINGS = [
@@ -42,29 +39,22 @@ def outputs(folder, data_set):
 
 
 class FindingFolders(unittest.TestCase):
-    def save(self, bug, line, folder):
-        done = subprocess.run([TOOL, "replay", "--backend", "mutant:" + bug, "--shrink", line, "--save", folder],
-                              capture_output=True, text=True, timeout=120, check=False)
-        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-
     def test_they_open_in_onnx_and_onnxruntime(self):
         sizes = []
         for bug, line in FINDINGS:
             with self.subTest(bug), tempfile.TemporaryDirectory() as name:
                 folder = pathlib.Path(name)
-                self.save(bug, line, folder)
+                ended(1, "replay", "--backend", "mutant:" + bug, "--shrink", line, "--save", folder)
                 onnx.checker.check_model(onnx.load(folder / "model.onnx"), full_check=True)
                 for data_set in sorted(folder.glob("test_data_set_*")):
                     want, got = tensor(data_set / "output_0.pb"), outputs(folder, data_set)[0]
                     self.assertEqual((want.dtype, want.shape), (got.dtype, got.shape))
                     numpy.testing.assert_array_equal(want, got)
-                found = json.loads((folder / "finding.json").read_text(encoding="utf-8"))
+                found = read_json(folder / "finding.json")
                 self.assertEqual(found["found"], line)
                 self.assertIn(bug, found["explained_by"])
                 sizes.append(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()))
-                again = subprocess.run([TOOL, "replay", "--backend", "mutant:" + bug, folder], capture_output=True,
-                                       text=True, timeout=120, check=False)
-                self.assertEqual(again.returncode, 1, again.stdout + again.stderr)
+                again = ended(1, "replay", "--backend", "mutant:" + bug, folder)
                 self.assertIn("case      " + found["line"] + "\n", again.stdout)
         self.assertEqual(len(sizes), len(FINDINGS))
         print(f"median of {len(sizes)} folders: {statistics.median(sizes)} bytes")

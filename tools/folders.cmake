@@ -62,9 +62,10 @@ endfunction()
 
 # All of the *_test.cpp make one executable; each file is one entry of ctest, "oracles.judge_test".
 # *_test.py and *_test.sh are entries as well. All run from the project root and find their way by
-# ASSAY_BUILD (the build folder) and ASSAY_PYTHON (the interpreter of the environment).
+# ASSAY_BUILD (the build folder), ASSAY_PYTHON (the interpreter of the environment) and PYTHONPATH (command_line.py).
 function(assay_tests name files)
-  set(environment "ASSAY_BUILD=${PROJECT_BINARY_DIR}" "ASSAY_PYTHON=${ASSAY_PYTHON}")
+  set(environment "ASSAY_BUILD=${PROJECT_BINARY_DIR}" "ASSAY_PYTHON=${ASSAY_PYTHON}"
+      "PYTHONPATH=${PROJECT_SOURCE_DIR}/reports/testing")
   set(tests ${files})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   if(tests)

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A newcomer's transcript, with the README alone: the example worker with a bug planted in it is certified, the bug's
 sentence stands on the first screen, its issue is pasted, its script run, the bug mended, and the next run says "fixed"."""
-import json
-import os
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 import unittest
 
-TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay").resolve()
+from command_line import InFolder, ended, read_json
+
 EXAMPLE = pathlib.Path("tools/backends/example.py").resolve()
 RIGHT = "ReferenceEvaluator(onnx.load_model_from_string(model))"
 WRONG = "ReferenceEvaluator(without_bias(onnx.load_model_from_string(model)))"
@@ -25,12 +22,10 @@ SENTENCE = "no bias at all"
 SCREEN = 60  # lines of a terminal
 
 
-class Newcomer(unittest.TestCase):
+class Newcomer(InFolder):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.here = pathlib.Path(self.folder.name)
-        self.addCleanup(self.folder.cleanup)
-        self.worker = self.here / "mine.py"
+        super().setUp()
+        self.worker = self.folder / "mine.py"
 
     def plant(self):
         text = EXAMPLE.read_text().replace("sys.path.pop(0)", "sys.path.pop(0) if sys.path[0].endswith('backends') else None")
@@ -41,9 +36,7 @@ class Newcomer(unittest.TestCase):
         self.worker.write_text(self.worker.read_text().replace(WRONG, RIGHT))
 
     def assay(self, *words):
-        done = subprocess.run([TOOL, *words], cwd=self.here, capture_output=True, text=True, timeout=600, check=False)
-        self.assertIn(done.returncode, (0, 1), done.stdout + done.stderr)
-        return done.stdout
+        return ended((0, 1), *words, cwd=self.folder).stdout
 
     def certify(self, report, *more):
         return self.assay("certify", f"exec:{sys.executable} {self.worker}", "--ops", "Conv-11", "--types", "f32", "--cases", "600",
@@ -65,7 +58,7 @@ class Newcomer(unittest.TestCase):
         self.mend()
         second = self.certify("second.json", "--baseline", "first.json")
         fixed = int(re.search(r"(\d+) fixed", second).group(1))
-        cause = json.loads((self.here / "first.json").read_text())["causes"][0]
+        cause = read_json(self.folder / "first.json")["causes"][0]
         self.assertGreaterEqual(fixed, cause["count"])
         self.assertNotIn(SENTENCE, second)
         self.assertIn("fixed", self.assay("diff", "first.json", "second.json"))

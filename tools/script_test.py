@@ -2,19 +2,17 @@
 """Scripts of findings, run as somebody would who has onnx, numpy and the runtime: they end with 1 while the defect stands
 and with 0 once it is mended. A backend with planted bugs that can be mended, and defects of real runtimes."""
 import ast
-import json
 import os
 import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import onnx
 import onnx.parser
+from command_line import TOOL, InFolder, ended, read_json
 
-TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay").resolve()
 PLANTED = pathlib.Path(__file__).resolve().parent / "testing"
 POOL = "AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2"
 # Nothing of these is exact: a script has to admit what rounding does.
@@ -49,20 +47,13 @@ REFERENCE = (
 )
 
 
-class Scripts(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.here = pathlib.Path(self.folder.name)
-        self.addCleanup(self.folder.cleanup)
-
+class Scripts(InFolder):
     def environment(self, bug):
         return {**os.environ, "PYTHONPATH": str(PLANTED), "PLANTED_BUG": bug, "PYTHONDONTWRITEBYTECODE": "1"}
 
     def saved(self, backend, line, bug="", *options):
-        folder = self.here / f"finding-{len(list(self.here.iterdir()))}"
-        done = subprocess.run([TOOL, "replay", "--backend", backend, line, "--save", folder, *options], capture_output=True,
-                              text=True, timeout=300, env=self.environment(bug), check=False)
-        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        folder = self.folder / f"finding-{len(list(self.folder.iterdir()))}"
+        ended(1, "replay", "--backend", backend, line, "--save", folder, *options, env=self.environment(bug))
         return folder
 
     def run_(self, folder, bug=""):
@@ -121,7 +112,7 @@ class Scripts(unittest.TestCase):
         for because, line in defects:
             with self.subTest(line):
                 folder = self.saved(backend, line)
-                self.assertEqual(json.loads((folder / "finding.json").read_text())["verdict"]["because"], because)
+                self.assertEqual(read_json(folder / "finding.json")["verdict"]["because"], because)
                 code, said = self.run_(folder)
                 self.assertEqual(code, 1, said)
                 self.assertNotIn("Traceback", said)

@@ -6,6 +6,7 @@
 #include "generators/draw.h"
 #include "generators/shrink.h"
 #include "generators/values.h"
+#include "reference/flat_index.h"
 #include "reference/operator.h"
 
 #include <algorithm>
@@ -174,12 +175,6 @@ Case resized(Case c, int axis, Int extent) {
 }
 
 // -- the regions of an output
-
-Int flat_of(const Shape& shape, const Shape& at) {
-  Int flat = 0;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) flat = flat * shape[axis] + at[axis];
-  return flat;
-}
 
 }  // namespace
 
@@ -350,12 +345,12 @@ std::vector<Region> Elementwise::regions(const Case&, const Shape& output) const
   const Int count = volume(output), body = count / 8 * 8;
   std::vector<Region> all;
   if (count < 2) return all;
-  all.push_back({"in the last element", [=](const Shape& at) { return flat_of(output, at) == count - 1; }});
-  all.push_back({"in the first element", [=](const Shape& at) { return flat_of(output, at) == 0; }});
+  all.push_back({"in the last element", [=](const Shape& at) { return flat_index(output, at) == count - 1; }});
+  all.push_back({"in the first element", [=](const Shape& at) { return flat_index(output, at) == 0; }});
   if (body > 0 && body < count) {
     all.push_back(
-        {"past the last multiple of eight elements", [=](const Shape& at) { return flat_of(output, at) >= body; }});
-    all.push_back({"before the tail", [=](const Shape& at) { return flat_of(output, at) < body; }});
+        {"past the last multiple of eight elements", [=](const Shape& at) { return flat_index(output, at) >= body; }});
+    all.push_back({"before the tail", [=](const Shape& at) { return flat_index(output, at) < body; }});
   }
   return all;
 }

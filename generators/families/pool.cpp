@@ -40,7 +40,7 @@ Case draw_pool(const Definition& definition, DType type, std::uint64_t stratum, 
   const int which = has_empty ? pick({0, 1, 2}) : -1;  // batch, channels, an axis of the input
   const WindowPattern theme = which == 2 ? empty_input : theme_of(stratum, definition);
   const Int rank = weighted<Int>({{30, 1}, {42, 2}, {20, 3}, {8, 4}});
-  Limits limits = limits_of_rank(rank);
+  AxisLimits limits = limits_of_rank(rank);
   limits.ceil_mode = definition.attribute("ceil_mode") != nullptr;
   limits.dilations = definition.attribute("dilations") != nullptr;
   const Geometry geometry = draw_geometry(theme, rank, limits);

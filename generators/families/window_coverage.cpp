@@ -4,6 +4,7 @@
 #include "generators/convolution.h"
 #include "generators/families/window.h"
 #include "reference/operator.h"
+#include "reference/sequence.h"
 #include "reference/window.h"
 
 #include <algorithm>
@@ -326,16 +327,12 @@ std::optional<AttributeDimension> window_attribute(const AttributeSpec& spec) {
 }
 
 std::vector<Dimension> window_dimensions(const Definition& definition) {
-  std::vector<Dimension> dimensions;
-  for (const ShapeRow& row : rows_of(definition)) dimensions.push_back(row.dimension);
-  return dimensions;
+  return transformed<Dimension>(rows_of(definition), &ShapeRow::dimension);
 }
 
 std::vector<int> window_features(const Case& c) {
   const Seen seen{c};
-  std::vector<int> values;
-  for (const ShapeRow& row : rows_of(c.definition())) values.push_back(row.of(seen));
-  return values;
+  return transformed<int>(rows_of(c.definition()), [&](const ShapeRow& row) { return row.of(seen); });
 }
 
 std::span<const Exclusion> window_exclusions() {

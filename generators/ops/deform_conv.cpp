@@ -18,7 +18,7 @@ namespace {
 using enum WindowPattern;
 
 // Every tap reads 2^r cells per axis r, and the answer is exact: small planes, which also puts samples on borders.
-Limits small_limits(Int rank) {
+AxisLimits small_limits(Int rank) {
   switch (rank) {
     case 1: return {.extent = 8, .kernel = 3, .out = 5};
     case 2: return {.extent = 5, .kernel = 2, .out = 3};

@@ -7,7 +7,6 @@
 #include "reference/operator.h"
 
 #include <algorithm>
-#include <functional>
 #include <span>
 
 namespace assay::generators {

@@ -5,9 +5,7 @@
 #include "reference/tensor.h"
 
 #include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace assay::oracles {
 

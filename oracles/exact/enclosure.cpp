@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/exact/enclosure.h"
 
+#include "reference/operator.h"
 #include "reference/result.h"
 
 namespace assay::oracles {

@@ -4,7 +4,6 @@
 #include "oracles/exact/real_ends.h"
 
 #include <algorithm>
-#include <array>
 
 namespace assay::oracles {
 namespace {

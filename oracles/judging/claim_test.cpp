@@ -3,21 +3,15 @@
 
 #include "oracles/judging/expected.h"
 #include "reference/onnx_io.h"
+#include "reference/question.h"
 
 #include <catch2/catch.hpp>
 
 #include <cfenv>
 #include <cmath>
-#include <limits>
 
 namespace assay::oracles {
 namespace {
-
-Case parsed(const std::string& line) {
-  Result<Case> c = parse_case(line);
-  if (!c) throw InputError(c.error());
-  return *std::move(c);
-}
 
 const std::string conv = "Conv-11 opset=11 ir=8 X=f32[1,1,3]~lit:1,2,4 W=f32[1,1,2]~lit:1,10@init B=f32[1]~lit:0.5";
 
@@ -26,9 +20,9 @@ struct Told {
   std::string model;
   Claim claim;
 
-  Told(const std::string& line, Tensor output) : model(model_of(parsed(line))) {
+  Told(const std::string& line, Tensor output) : model(model_of(case_of(line))) {
     claim.model = model;
-    for (const std::string& bytes : graph_inputs(parsed(line), 0)) claim.inputs.push_back({"", *decode_tensor(bytes)});
+    for (const std::string& bytes : graph_inputs(case_of(line), 0)) claim.inputs.push_back({"", *decode_tensor(bytes)});
     claim.outputs.push_back({"", std::move(output)});
   }
 };
@@ -108,7 +102,7 @@ TEST_CASE("claim: what is not covered and what does not fit is one line", "[clai
   CHECK(complaint(told.claim) == "the input for X is f32[1,1,4], the model declares f32[1,1,3]");
   told.claim.model = "no model";
   CHECK(complaint(told.claim) == "these 8 bytes are no ModelProto");
-  const Case one = parsed(conv);
+  const Case one = case_of(conv);
   const std::string two = packed_model_of({&one, &one});
   told.claim.model = two;
   CHECK_THAT(complaint(told.claim), Catch::StartsWith("this model is not covered: a model of 2 nodes, expected one; "
@@ -141,7 +135,7 @@ TEST_CASE("claim: another reading is told with the ruling it departs from, and w
 
 TEST_CASE("claim: a level and a declared accumulator are what is asked for", "[claim]") {
   const std::string sum = "AveragePool-7 opset=7 ir=8 X=f32[1,1,3]~lit:1,1,1.1 kernel_shape=3";
-  const Tensor right = expected(parsed(sum), 0)->front();
+  const Tensor right = expected(case_of(sum), 0)->front();
   Tensor near = right;
   near.as<float>()[0] = std::nextafter(right.as<float>()[0], 2.0f);
   CHECK(examined(Told(sum, near).claim).verdict.state == State::pass);

@@ -3,6 +3,7 @@
 
 #include "oracles/exact/operands.h"
 #include "oracles/judging/finding.h"
+#include "reference/flat_index.h"
 #include "reference/operator.h"
 
 #include <algorithm>
@@ -34,12 +35,6 @@ void choose_window(ErrorMap& picture, const Shape& centre, Int most) {
   for (std::size_t axis = 0; axis < centre.size(); ++axis)
     picture.begin.push_back(
         std::clamp<Int>(centre[axis] - picture.extent[axis] / 2, 0, picture.shape[axis] - picture.extent[axis]));
-}
-
-Int flat_index(const Shape& shape, const Shape& index) {
-  Int flat = 0;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) flat = flat * shape[axis] + index[axis];
-  return flat;
 }
 
 // Farther than any number where one side is none.

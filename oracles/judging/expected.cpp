@@ -9,7 +9,6 @@
 #include "reference/operator.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace assay::oracles {
@@ -101,6 +100,13 @@ Range range_of(const Element& element, const Allowance& allowance, DType dtype) 
   return range;
 }
 
+// Takes in the range that a wider allowance admits; tells whether it admits an infinity or NaN as well.
+bool include(Range& range, const Element& element, const Allowance& wider, DType dtype) {
+  if (element.kind != Kind::finite) return wider.blurs_nonfinite;
+  range.include(wider.vacuous ? Range{infinity(true), infinity()} : range_of(element, wider, dtype));
+  return wider.blurs_nonfinite || wider.vacuous || wider.may_overflow;
+}
+
 // One element of `Admissible`.
 struct Filler {
   const Answer& answer;
@@ -124,10 +130,7 @@ struct Filler {
     const bool has_wider = element.kind != Kind::nan_or_zero;
     for (const Allowance& wider : has_wider ? answer.wider(index) : std::vector<Allowance>{}) {
       all.widest_arithmetic.insert(wider.arithmetic);
-      nonfinite |= wider.blurs_nonfinite;
-      if (element.kind != Kind::finite) continue;
-      nonfinite |= wider.vacuous || wider.may_overflow;
-      widest.include(wider.vacuous ? Range{infinity(true), infinity()} : range_of(element, wider, answer.dtype()));
+      nonfinite |= include(widest, element, wider, answer.dtype());
     }
     store_end(all.widest_lower, index, answer, widest.lower);
     store_end(all.widest_upper, index, answer, widest.upper);
@@ -214,13 +217,8 @@ struct Admitting {
 
   void widen(Int index, const Element& element, Range& range) {
     bool nonfinite = false;
-    for (const Allowance& wider : answer.wider(index)) {
-      if (wider.level > level) continue;
-      nonfinite |= wider.blurs_nonfinite;
-      if (element.kind != Kind::finite) continue;
-      nonfinite |= wider.vacuous || wider.may_overflow;
-      range.include(wider.vacuous ? Range{infinity(true), infinity()} : range_of(element, wider, answer.dtype()));
-    }
+    for (const Allowance& wider : answer.wider(index))
+      if (wider.level <= level) nonfinite |= include(range, element, wider, answer.dtype());
     if (nonfinite) all.or_nonfinite.push_back(index);
   }
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/judging/expected.h"
 
+#include "reference/question.h"
+
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -9,9 +11,7 @@ namespace assay::oracles {
 namespace {
 
 std::optional<Tensor> expected_of(const std::string& line, int set = 0) {
-  const Result<Case> c = parse_case(line);
-  if (!c) throw InputError(c.error());
-  const std::optional<std::vector<Tensor>> outputs = expected(*c, set);
+  const std::optional<std::vector<Tensor>> outputs = expected(case_of(line), set);
   return outputs ? std::optional(outputs->front()) : std::nullopt;
 }
 

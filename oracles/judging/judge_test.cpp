@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/judging/judge.h"
 
+#include "reference/question.h"
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -12,12 +14,6 @@ using namespace assay;
 using namespace assay::oracles;
 
 namespace {
-
-Case parsed(const std::string& text) {
-  Result<Case> c = parse_case(text);
-  if (!c) throw InputError(c.error());
-  return *c;
-}
 
 Tensor floats(Shape shape, std::vector<float> values) {
   Tensor t({DType::f32, std::move(shape)});
@@ -59,21 +55,21 @@ const std::string all_padding = "AveragePool-22 opset=22 ir=10 X=f32[1,1,2]~lit:
 }  // namespace
 
 TEST_CASE("The ruling passes and is named", "[judge][A7]") {
-  const Verdict v = judge(parsed(valid_ceil), answered({1, 1, 3}, {1.5, 3.5, 5}));
+  const Verdict v = judge(case_of(valid_ceil), answered({1, 1, 3}, {1.5, 3.5, 5}));
   CHECK(v.state == State::pass);
   CHECK(v.level == Level::L0);
   CHECK(v.followed.at("A7") == "ceil");
 }
 
 TEST_CASE("Another reading that fits is contested, and named", "[judge][A7]") {
-  const Verdict v = judge(parsed(valid_ceil), answered({1, 1, 2}, {1.5, 3.5}));
+  const Verdict v = judge(case_of(valid_ceil), answered({1, 1, 2}, {1.5, 3.5}));
   CHECK(v.state == State::contested);
   CHECK(text(v.readings) == "A7=text-floor");
   CHECK(v.followed.at("A7") == "text-floor");
 }
 
 TEST_CASE("Of many wrong elements no more are looked at than are asked for", "[judge]") {
-  const Case c = parsed("AveragePool-22 opset=22 ir=10 X=f32[1,1,12]~iota:1 kernel_shape=1");
+  const Case c = case_of("AveragePool-22 opset=22 ir=10 X=f32[1,1,12]~iota:1 kernel_shape=1");
   std::vector<float> shifted(12);
   for (std::size_t i = 0; i < shifted.size(); ++i) shifted[i] = static_cast<float>(i) + (i < 2 ? 1.0f : 2.0f);
   for (const Tier tier : {Tier::exact, Tier::fast}) {
@@ -96,7 +92,7 @@ TEST_CASE("Of many wrong elements no more are looked at than are asked for", "[j
 }
 
 TEST_CASE("A value outside every reading is a fail with a certificate", "[judge]") {
-  const Verdict v = judge(parsed(valid_ceil), answered({1, 1, 3}, {1.5, 3.5, 2.5}));
+  const Verdict v = judge(case_of(valid_ceil), answered({1, 1, 3}, {1.5, 3.5, 2.5}));
   CHECK(v.state == State::fail);
   CHECK(v.because == "value");
   REQUIRE(v.evidence);
@@ -107,7 +103,7 @@ TEST_CASE("A value outside every reading is a fail with a certificate", "[judge]
 }
 
 TEST_CASE("Every element that made the verdict is listed", "[judge]") {
-  const Judge bench(parsed(valid_ceil));
+  const Judge bench(case_of(valid_ceil));
   const Outcome outcome = answered({1, 1, 3}, {1, 3.5, 2.5});
   const std::vector<Offender> offenders = bench.offenders(outcome, bench.judge(outcome));
   REQUIRE(offenders.size() == 4);  // the first and last element, in both data sets
@@ -122,14 +118,14 @@ TEST_CASE("Every element that made the verdict is listed", "[judge]") {
 
 TEST_CASE("NaN and zero are both right over no cell, and the report names which", "[judge][A9]") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  CHECK(judge(parsed(all_padding), answered({1, 1, 4}, {nan, 3, 4, nan})).followed.at("A9") == "nan");
-  CHECK(judge(parsed(all_padding), answered({1, 1, 4}, {0, 3, 4, 0})).followed.at("A9") == "zero");
-  CHECK(judge(parsed(all_padding), answered({1, 1, 4}, {1, 3, 4, 0})).state == State::fail);
+  CHECK(judge(case_of(all_padding), answered({1, 1, 4}, {nan, 3, 4, nan})).followed.at("A9") == "nan");
+  CHECK(judge(case_of(all_padding), answered({1, 1, 4}, {0, 3, 4, 0})).followed.at("A9") == "zero");
+  CHECK(judge(case_of(all_padding), answered({1, 1, 4}, {1, 3, 4, 0})).state == State::fail);
 }
 
 TEST_CASE("A near miss: refused passes, executed is accepted, and a reading that fits is contested", "[judge][A4]") {
   const Case both =
-      parsed("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,3]~const:1@init auto_pad=SAME_UPPER pads=0,0");
+      case_of("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,3]~const:1@init auto_pad=SAME_UPPER pads=0,0");
   CHECK(judge(both, Outcome::failure(Outcome::Kind::refused, "no")).state == State::pass);
   CHECK(judge(both, Outcome::failure(Outcome::Kind::unsupported, "no")).state == State::unsupported);
   CHECK(judge(both, Outcome::failure(Outcome::Kind::crashed, "SIGSEGV")).state == State::error);
@@ -139,15 +135,15 @@ TEST_CASE("A near miss: refused passes, executed is accepted, and a reading that
 }
 
 TEST_CASE("A legal model that is refused is refused, one that is not implemented is unsupported", "[judge]") {
-  CHECK(judge(parsed(valid_ceil), Outcome::failure(Outcome::Kind::refused, "no")).state == State::refused);
-  CHECK(judge(parsed(valid_ceil), Outcome::failure(Outcome::Kind::unsupported, "no")).state == State::unsupported);
-  CHECK(judge(parsed(valid_ceil), Outcome::failure(Outcome::Kind::timed_out, "20 s")).state == State::error);
+  CHECK(judge(case_of(valid_ceil), Outcome::failure(Outcome::Kind::refused, "no")).state == State::refused);
+  CHECK(judge(case_of(valid_ceil), Outcome::failure(Outcome::Kind::unsupported, "no")).state == State::unsupported);
+  CHECK(judge(case_of(valid_ceil), Outcome::failure(Outcome::Kind::timed_out, "20 s")).state == State::error);
 }
 
 TEST_CASE("A refusal is contested where a reading leaves the model without a window", "[judge][A7]") {
   // ceil((1 - 2) / 2) + 1 = 1 window as ruled; the printed formula ceil((1 - 2 + 1) / 2) = 0 gives none.
   const Case c =
-      parsed("AveragePool-10 opset=10 ir=8 X=f32[1,1,1]~iota:1 auto_pad=VALID kernel_shape=2 strides=2 ceil_mode=1");
+      case_of("AveragePool-10 opset=10 ir=8 X=f32[1,1,1]~iota:1 auto_pad=VALID kernel_shape=2 strides=2 ceil_mode=1");
   const Verdict v = judge(c, Outcome::failure(Outcome::Kind::refused, "no window"));
   CHECK(v.state == State::contested);
   CHECK(v.detail == "refused under A7=text-floor: no window");
@@ -157,7 +153,7 @@ TEST_CASE("A refusal is contested where a reading leaves the model without a win
 
 TEST_CASE("Narrow inputs are named where they give the whole output, and not for one spoilt element",
           "[judge][below]") {
-  const Case c = parsed("Conv-11 opset=11 ir=8 X=f32[1,1,256]~normal:7 W=f32[1,1,1]~lit:0x1.234566p+0@init");
+  const Case c = case_of("Conv-11 opset=11 ir=8 X=f32[1,1,256]~normal:7 W=f32[1,1,1]~lit:0x1.234566p+0@init");
   const float w = 0x1.234566p+0f;
   const auto scaled = [](std::vector<float> x, float by, float (*narrow)(float)) {
     for (float& value : x) value = narrow(value) * by;
@@ -177,7 +173,7 @@ TEST_CASE("Narrow inputs are named where they give the whole output, and not for
 }
 
 TEST_CASE("A shifted window over subnormal data is not taken for flushing, flushing is", "[judge][below]") {
-  const Case c = parsed("AveragePool-22 opset=22 ir=10 X=f32[1,1,40]~subnormal:3 kernel_shape=2");
+  const Case c = case_of("AveragePool-22 opset=22 ir=10 X=f32[1,1,40]~subnormal:3 kernel_shape=2");
   const Verdict shifted = judge(c, answered_by(c, [](const std::vector<float>& x) {
                                   std::vector<float> y;
                                   for (std::size_t i = 0; i < 39; ++i)
@@ -206,7 +202,7 @@ State state_of(const std::string& line, DType type, std::vector<T> values) {
   std::ranges::copy(values, answer.as<T>().begin());
   Outcome out;
   for (int set = 0; set < data_sets; ++set) out.sets.push_back({answer});
-  return judge(parsed(line), out).state;
+  return judge(case_of(line), out).state;
 }
 
 }  // namespace
@@ -230,7 +226,7 @@ TEST_CASE("What hardware may do beyond the level is below, one step further is w
 }
 
 TEST_CASE("An infinite weight over padding: the term may be absent or NaN", "[judge][A14]") {
-  const Case c = parsed("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,3]~lit:inf,1,1@init pads=1,1");
+  const Case c = case_of("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,3]~lit:inf,1,1@init pads=1,1");
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   // The padded tap of output 0 meets inf: 1*1 + 2*1 without the term. The others tap a positive cell with inf.
   CHECK(judge(c, answered({1, 1, 4}, {3, inf, inf, inf})).followed.at("A14") == "skip");
@@ -239,12 +235,12 @@ TEST_CASE("An infinite weight over padding: the term may be absent or NaN", "[ju
 }
 
 TEST_CASE("The same number everywhere shows nothing", "[judge]") {
-  const Case c = parsed("AveragePool-22 opset=22 ir=10 X=f32[1,1,9]~const:2 kernel_shape=2");
+  const Case c = case_of("AveragePool-22 opset=22 ir=10 X=f32[1,1,9]~const:2 kernel_shape=2");
   std::vector<float> twos(8, 2);
   Outcome right;
   right.sets = {{floats({1, 1, 8}, twos)}, {floats({1, 1, 8}, std::vector<float>(8, -2))}};
   CHECK(judge(c, right).state == State::pass);  // the two data sets differ
-  const Case pinned = parsed("Conv-11 opset=11 ir=8 X=f32[1,1,8]~const:0 W=f32[1,1,1]~const:2@init");
+  const Case pinned = case_of("Conv-11 opset=11 ir=8 X=f32[1,1,8]~const:0 W=f32[1,1,1]~const:2@init");
   CHECK(judge(pinned, answered({1, 1, 8}, std::vector<float>(8, 0))).state == State::unscored);
 }
 
@@ -255,7 +251,7 @@ TEST_CASE("Shapes alone: right ones pass without a level, and say so", "[judge][
     out.types.assign(2, {TensorType{dtype, std::move(shape)}});
     return out;
   };
-  const Case c = parsed(valid_ceil);  // A7: [1,1,3] as ruled, [1,1,2] by the printed formula
+  const Case c = case_of(valid_ceil);  // A7: [1,1,3] as ruled, [1,1,2] by the printed formula
   const Verdict right = judge(c, said(DType::f32, {1, 1, 3}));
   CHECK(right.state == State::pass);
   CHECK(right.because == "shape only");
@@ -278,6 +274,6 @@ TEST_CASE("Shapes alone for a near miss: accepted", "[judge][shapes]") {
   out.kind = Outcome::Kind::shapes;
   out.types.assign(2, {TensorType{DType::f32, {1, 1, 3}}});
   // Two channels in X, one in W, one group.
-  const Case c = parsed("Conv-11 opset=11 ir=8 X=f32[1,2,4]~small:1 W=f32[1,1,2]~small:2");
+  const Case c = case_of("Conv-11 opset=11 ir=8 X=f32[1,2,4]~small:1 W=f32[1,1,2]~small:2");
   CHECK(judge(c, out).state == State::accepted);
 }

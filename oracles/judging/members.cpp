@@ -3,8 +3,6 @@
 
 #include "oracles/judging/judge.h"
 
-#include <algorithm>
-
 namespace assay::oracles {
 
 std::vector<Readings> other_members(const Definition& definition) {

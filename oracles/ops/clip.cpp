@@ -5,7 +5,6 @@
 #include "oracles/judging/finding.h"
 #include "reference/operator.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace assay::oracles {

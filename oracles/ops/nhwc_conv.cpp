@@ -4,6 +4,7 @@
 #include "oracles/exact/operands.h"
 #include "oracles/filter/filter.h"
 #include "oracles/rules/convolution.h"
+#include "reference/flat_index.h"
 
 #include <algorithm>
 
@@ -20,8 +21,7 @@ Tensor reordered(const Tensor& in, const std::vector<std::size_t>& order) {
     const Shape at = position(to, i);
     Shape from(at.size());
     for (std::size_t axis = 0; axis < order.size(); ++axis) from[order[axis]] = at[axis];
-    Int flat = 0;
-    for (std::size_t axis = 0; axis < from.size(); ++axis) flat = flat * in.shape()[axis] + from[axis];
+    const Int flat = flat_index(in.shape(), from);
     std::ranges::copy(in.bytes().subspan(static_cast<std::size_t>(flat) * size, size),
                       out.bytes().subspan(static_cast<std::size_t>(i) * size, size).begin());
   }

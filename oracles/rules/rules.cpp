@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <set>
 #include <utility>
 
 namespace assay::oracles {

@@ -3,6 +3,7 @@
 #include "reference/fast/engine.h"
 
 #include "reference/operator.h"
+#include "reference/question.h"
 
 #include <catch2/catch.hpp>
 
@@ -61,8 +62,7 @@ struct Question {
 
   Tensor ask(int threads) const {  // 0: the naive loop
     const Call call(*definition, node);
-    std::vector<const Tensor*> in;
-    for (const auto& tensor : data) in.push_back(tensor ? &*tensor : nullptr);
+    const std::vector<const Tensor*> in = views(data);
     return (threads ? definition->fast(call, in, threads) : definition->kernel(call, in)).only();
   }
 };

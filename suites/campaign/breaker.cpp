@@ -68,8 +68,8 @@ void CircuitBreaker::note(const SuiteCase& planned, const oracles::Verdict& verd
   if (!costs_a_process(verdict)) {
     // A legal model that was turned away never came to where it might have hung.
     if (verdict.state == oracles::State::unsupported || verdict.state == oracles::State::refused) return;
-    const auto refuted = std::erase_if(
-        breakers_, [&](const Breaker& each) { return each.covers(planned.c) && !each.has_given_up(); });
+    const auto refuted =
+        std::erase_if(breakers_, [&](const Breaker& each) { return each.covers(planned.c) && !each.has_given_up(); });
     is_due_ |= refuted > 0;
     std::deque<std::string>& others = others_[is_legal];
     others.push_back(planned.line);

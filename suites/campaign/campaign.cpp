@@ -133,7 +133,7 @@ class Lot {
       if (under_way) {
         const bool is_alone = is_quick && is_suspect(under_way->question);
         under_way->ask.fresh = is_alone || (is_quick && is_first);
-        const Allowance allowance =
+        const CaseAllowance allowance =
             is_alone ? experience_.allowance(case_of(under_way->question)) : experience_.in_session();
         under_way->question.allowance = allowance;
         under_way->ask.memory_share = allowance.memory_share;
@@ -153,7 +153,8 @@ class Lot {
  private:
   oracles::Outcome answer_to(Asked& asked, Backend& backend, CaseRunner& runner) {
     try {
-      const auto began = Clock::now();  // as the deadline has it: what came before may have been a hang that was confirmed
+      const auto began =
+          Clock::now();  // as the deadline has it: what came before may have been a hang that was confirmed
       oracles::Outcome outcome = backend.answer();
       runner.note_asked(asked.question, backend.session());
       using Kind = oracles::Outcome::Kind;

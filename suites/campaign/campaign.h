@@ -41,7 +41,7 @@ class WorkerPool {
   Backend& first() { return *members_.front(); }
   std::size_t size() const { return jobs_; }
   std::size_t most() const { return members_.size(); }  // jobs there may be where most of them wait
-  ResourceUse upkeep() const;  // of all of them, so far
+  ResourceUse upkeep() const;                           // of all of them, so far
   // Of one job; opened where that has not been done.
   Backend& member(std::size_t job);
   Backend& second(std::size_t job);

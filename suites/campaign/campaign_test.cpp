@@ -2,7 +2,7 @@
 #include "suites/campaign/campaign.h"
 
 #include "reference/onnx_io.h"
-#include "suites/workers/worker.h"
+#include "suites/testing/altered.h"
 
 #include <catch2/catch.hpp>
 
@@ -28,25 +28,6 @@ class Scripted : public Backend {
   Answer answer_;
   const Ask* asked_ = nullptr;
 };
-
-// Our own worker, with what it answers changed.
-class Altered : public Backend {
- public:
-  using Change = std::function<Outcome(const Ask&, Outcome)>;
-  explicit Altered(Change change) : worker_(open_backend("reference")), change_(std::move(change)) {}
-  const Description& describe() override { return worker_->describe(); }
-  void ask(const Ask& question) override { worker_->ask(*(asked_ = &question)); }
-  Outcome answer() override { return change_(*asked_, worker_->answer()); }
-
- private:
-  std::unique_ptr<Backend> worker_;
-  Change change_;
-  const Ask* asked_ = nullptr;
-};
-
-OpenBackend altered(Altered::Change change) {
-  return [change = std::move(change)] { return std::make_unique<Altered>(change); };
-}
 
 OpenBackend scripted(Scripted::Answer answer, Description description = {}) {
   return [answer = std::move(answer), description = std::move(description)] {

@@ -33,7 +33,7 @@ struct Question {
   // Where it was asked: what ran in the same process before.
   std::shared_ptr<Steps> session = {};
   std::size_t before = 0;
-  Allowance allowance = {};  // there
+  CaseAllowance allowance = {};  // there
 };
 
 // A case that is done with.

@@ -138,8 +138,8 @@ milliseconds Experience::patience() const {
   return std::max(least_guess, times_the_usual * pace.usual());
 }
 
-Allowance Experience::in_session() const {
-  Allowance allowance{patience(), eaters.empty() ? 1 : share_of_eaters};
+CaseAllowance Experience::in_session() const {
+  CaseAllowance allowance{patience(), eaters.empty() ? 1 : share_of_eaters};
   if (!hangs.empty() && pace.answers() >= enough_answers)
     allowance.limit = std::max(least_in_session, times_the_usual * pace.usual());
   return allowance;
@@ -150,7 +150,7 @@ bool Experience::is_general(const std::set<std::string>& operators) const {
   return operators.size() >= enough_operators && !has_late_answers;
 }
 
-Allowance Experience::allowance(const Case& c) const {
+CaseAllowance Experience::allowance(const Case& c) const {
   const std::string op = operator_name(c.version);
   const Breaker* like = breaker ? breaker->resembled(c) : nullptr;
   const bool eats = eaters.contains(op) || (like && like->because == "out of memory");
@@ -160,7 +160,7 @@ Allowance Experience::allowance(const Case& c) const {
 }
 
 // Tells whether a case that was ended under this may answer within what it has alone.
-bool Allowance::cuts_off(const Outcome& outcome, const Allowance& alone) const {
+bool CaseAllowance::cuts_off(const Outcome& outcome, const CaseAllowance& alone) const {
   if (outcome.kind == Outcome::Kind::timed_out) return limit.count() > 0 && limit != alone.limit;
   return outcome.kind == Outcome::Kind::out_of_memory && memory_share > alone.memory_share;
 }
@@ -177,7 +177,7 @@ Outcome Confirmation::run(const Ask& ask) {
 }
 
 // Runs a case and judges it, unless its answer is one whose verdict is known.
-Answered Confirmation::run_alone(const SuiteCase& planned, const Answered& known, const Allowance& allowance,
+Answered Confirmation::run_alone(const SuiteCase& planned, const Answered& known, const CaseAllowance& allowance,
                                  bool is_fresh) {
   std::vector<Operands> data = all_operands(planned.c);
   Ask ask = suites::ask_of(planned, data, conduct_);
@@ -191,9 +191,9 @@ Answered Confirmation::run_alone(const SuiteCase& planned, const Answered& known
   return {std::move(outcome), std::move(verdict)};
 }
 
-Confirmed Confirmation::confirm(const SuiteCase& planned, Answered first, const Steps& before, const Allowance& given,
-                                Experience& experience) {
-  const Allowance alone = experience.allowance(planned.c);
+Confirmed Confirmation::confirm(const SuiteCase& planned, Answered first, const Steps& before,
+                                const CaseAllowance& given, Experience& experience) {
+  const CaseAllowance alone = experience.allowance(planned.c);
   const bool was_cut_off = given.cuts_off(first.outcome, alone);
   Confirmed confirmed{{}, {}};
   const auto began = std::chrono::steady_clock::now();
@@ -222,7 +222,7 @@ Confirmed Confirmation::confirm(const SuiteCase& planned, Answered first, const 
 }
 
 // Notes what ended a case under the full limits.
-void Confirmation::learn(const Case& c, Outcome::Kind kind, const Allowance& alone, Experience& experience) const {
+void Confirmation::learn(const Case& c, Outcome::Kind kind, const CaseAllowance& alone, Experience& experience) const {
   const std::string op = operator_name(c.version);
   if (kind == Outcome::Kind::timed_out) {
     experience.is_asleep = experience.is_asleep && backend_.was_asleep();

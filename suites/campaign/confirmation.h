@@ -12,7 +12,6 @@
 #include <array>
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -56,11 +55,11 @@ class Pace {
 inline constexpr std::size_t share_of_eaters = 8;  // of the memory, for what is known to eat all of it
 
 // What a case may take: the time for its answer, 0 for all there is, and one part in so many of the memory.
-struct Allowance {
+struct CaseAllowance {
   std::chrono::milliseconds limit{0};
   std::size_t memory_share = 1;
 
-  bool cuts_off(const oracles::Outcome& outcome, const Allowance& alone) const;
+  bool cuts_off(const oracles::Outcome& outcome, const CaseAllowance& alone) const;
 };
 
 // What a job knows of the backend: what earlier epochs showed, and what it saw since.
@@ -68,11 +67,11 @@ struct Experience {
   const CircuitBreaker* breaker = nullptr;               // may be none
   std::set<std::pair<OpVersion, std::string>> refusals;  // reasons that were given alone too
   std::set<std::string> hangs;                           // operators of which one hung for the full limit, alone
-  std::set<std::string> eaters;    // operators of which one ate all the memory it could get, alone
-  bool has_late_answers = false;   // one that was cut off in a session answered alone, and took longer than our patience
-  std::vector<Steps> culprits;     // what sessions held before the case they broke
-  Pace pace;                       // of earlier epochs, and of what this job ran since
-  bool is_asleep = true;           // what hung used next to no processor time
+  std::set<std::string> eaters;   // operators of which one ate all the memory it could get, alone
+  bool has_late_answers = false;  // one that was cut off in a session answered alone, and took longer than our patience
+  std::vector<Steps> culprits;    // what sessions held before the case they broke
+  Pace pace;                      // of earlier epochs, and of what this job ran since
+  bool is_asleep = true;          // what hung used next to no processor time
 
   void add(const Experience& other);  // but the pace
   // A multiple of what answers take, at least a second; 0, the full limit, until enough of them are known. Fewer are
@@ -80,11 +79,11 @@ struct Experience {
   std::chrono::milliseconds patience() const;
   // What a case may take in a session, after which it is run alone: where something hung, or ate memory, less than it
   // has there.
-  Allowance in_session() const;
+  CaseAllowance in_session() const;
   // What it may take alone: the full limits, unless the cause of its hanging, or of its eating memory, was confirmed
-  // under them: that of a breaker, its operator, or so many operators that the backend does so with any. What crashes or
-  // eats memory gets the time to do so.
-  Allowance allowance(const Case& c) const;
+  // under them: that of a breaker, its operator, or so many operators that the backend does so with any. What crashes
+  // or eats memory gets the time to do so.
+  CaseAllowance allowance(const Case& c) const;
 
  private:
   bool is_general(const std::set<std::string>& operators) const;
@@ -103,7 +102,7 @@ class Confirmation {
 
   // `before` is what ran in the same process first; empty where the case was alone already. `given`: what it might take
   // there.
-  Confirmed confirm(const SuiteCase& planned, Answered first, const Steps& before, const Allowance& given,
+  Confirmed confirm(const SuiteCase& planned, Answered first, const Steps& before, const CaseAllowance& given,
                     Experience& experience);
   // What comes back for one question alone, first in a fresh process.
   oracles::Outcome run_alone(Ask ask);
@@ -113,8 +112,9 @@ class Confirmation {
 
  private:
   oracles::Outcome run(const Ask& ask);
-  void learn(const Case& c, oracles::Outcome::Kind kind, const Allowance& alone, Experience& experience) const;
-  Answered run_alone(const SuiteCase& planned, const Answered& known, const Allowance& allowance, bool is_fresh = true);
+  void learn(const Case& c, oracles::Outcome::Kind kind, const CaseAllowance& alone, Experience& experience) const;
+  Answered run_alone(const SuiteCase& planned, const Answered& known, const CaseAllowance& allowance,
+                     bool is_fresh = true);
   Steps shortest(const SuiteCase& planned, const Answered& first, const Steps& before, Experience& experience);
   bool brings(const Steps& before, const SuiteCase& planned, const Answered& first);
   void repeat(const SuiteCase& planned, const Answered& first, bool came_in_session, Confirmed& confirmed);

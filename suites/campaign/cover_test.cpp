@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/campaign/cover.h"
 
+#include "reference/sequence.h"
 #include "suites/planning/suite.h"
 
 #include <catch2/catch.hpp>
@@ -58,11 +59,7 @@ Pieces told_of(const std::string& truth, const std::string& version) {
   return found;
 }
 
-std::string texts(const Pieces& pieces) {
-  std::string all;
-  for (const Predicate& when : pieces.all) all += (all.empty() ? "" : " | ") + when.text();
-  return all;
-}
+std::string texts(const Pieces& pieces) { return joined(pieces.all, " | ", &Predicate::text); }
 
 TEST_CASE("what a type and the data bring is told by type and data, and not by shapes that came with them", "[cover]") {
   for (const char* truth : {"type(X) == f64 and recipe(X) in (normal, small)", "type(X) == f16 and recipe(X) == small",

@@ -6,7 +6,7 @@
 namespace assay::suites {
 namespace {
 
-using Axis = ModelVariant::Axis;
+using Aspect = ModelVariant::Aspect;
 
 // The IR version an opset was published with (onnx/docs/Versioning.md, "Released versions").
 int ir_version_of(int opset) {
@@ -33,9 +33,9 @@ class Others {
   }
 
  private:
-  void add(Axis axis, std::string name, Case c) {
+  void add(Aspect aspect, std::string name, Case c) {
     if (!c.is_legal() || !excluded_by(backend_, c).empty() || c == c_) return;
-    found_.push_back({axis, std::move(name), std::move(c), asked_});
+    found_.push_back({aspect, std::move(name), std::move(c), asked_});
   }
 
   // Every operand but the data itself, all of them constants or none.
@@ -45,7 +45,7 @@ class Others {
     const std::string& data = c_.definition().data().name;
     Case other = c_;
     for (auto& [input, source] : other.sources) source.initializer = makes_constant && input != data;
-    add(Axis::weights, makes_constant ? "weights=constant" : "weights=inputs", std::move(other));
+    add(Aspect::weights, makes_constant ? "weights=constant" : "weights=inputs", std::move(other));
   }
 
   void put_shapes() {
@@ -55,7 +55,7 @@ class Others {
     for (const auto& [declared, name] : ways) {
       Case other = c_;
       other.declared = declared;
-      add(Axis::shapes, name, std::move(other));
+      add(Aspect::shapes, name, std::move(other));
     }
   }
 
@@ -71,7 +71,7 @@ class Others {
       Case other = c_;
       other.opset = opset;
       other.ir_version = std::max(c_.ir_version, ir_version_of(opset));
-      if (opset != c_.opset) add(Axis::opset, "opset=" + std::to_string(opset), std::move(other));
+      if (opset != c_.opset) add(Aspect::opset, "opset=" + std::to_string(opset), std::move(other));
     }
   }
 
@@ -79,14 +79,14 @@ class Others {
     Case other = c_;
     other.ir_version = ir_version_of(c_.opset);
     const std::string name = "ir=" + std::to_string(other.ir_version);
-    if (c_.version.domain.empty()) add(Axis::ir_version, name, std::move(other));
+    if (c_.version.domain.empty()) add(Aspect::ir_version, name, std::move(other));
   }
 
   template <class F>
   void put_setting(F&& change) {
     Settings other = asked_;
     const std::string name = change(other);
-    if (other != asked_) found_.push_back({Axis::settings, name, c_, other});
+    if (other != asked_) found_.push_back({Aspect::settings, name, c_, other});
   }
 
   void put_settings() {

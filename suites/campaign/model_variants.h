@@ -13,19 +13,19 @@
 namespace assay::suites {
 
 struct ModelVariant {
-  enum class Axis { weights, shapes, opset, ir_version, settings };
-  Axis axis = Axis::shapes;
+  enum class Aspect { weights, shapes, opset, ir_version, settings };
+  Aspect aspect = Aspect::shapes;
   // "weights=inputs", "shapes=absent", "opset=20", "ir=3", "optimization=none", "threads=2", "names=7", "outputs=bound"
   std::string name;
   Case c;
   Settings settings;
 
   // Constants hold the data of the first set in every set, so only that set asks the same.
-  bool shares_all_data() const { return axis != Axis::weights; }
+  bool shares_all_data() const { return aspect != Aspect::weights; }
 };
 
-// The other ways to ask a legal case, in the order of the axes; those which the backend's capabilities exclude are left
-// out. `sample` takes one way for about an eighth of the cases, picked by the id of the case.
+// The other ways to ask a legal case, in the order of the aspects; those which the backend's capabilities exclude are
+// left out. `sample` takes one way for about an eighth of the cases, picked by the id of the case.
 std::vector<ModelVariant> presentations(const SuiteCase& planned, const Settings& asked, const Description& backend,
                                         Presenting presenting);
 

@@ -5,7 +5,6 @@
 
 #include "suites/campaign/verdict_bytes.h"
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>

@@ -2,12 +2,12 @@
 // What a backend is blamed for, and what not: crashes and hangs that come alone, damage that a case does to the next,
 // causes that repeat themselves. The workers are real ones, in trouble of one kind each (testing/troubled.py).
 #include "suites/campaign/campaign.h"
+#include "suites/workers/places.h"
 #include "suites/workers/worker.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace assay::suites {
 namespace {
@@ -17,13 +17,11 @@ using oracles::State;
 
 OpenBackend troubled(const std::string& trouble, std::chrono::milliseconds limit = 20s) {
   return [=] {
-    const char* python = std::getenv("ASSAY_PYTHON");
     Limits limits;
     limits.run = limit;
     limits.memory = std::size_t{512} << 20;
-    return std::make_unique<Worker>(
-        "troubled", std::vector<std::string>{python ? python : "python3", "suites/testing/troubled.py", trouble},
-        limits);
+    return std::make_unique<Worker>("troubled",
+                                    std::vector<std::string>{python(), "suites/testing/troubled.py", trouble}, limits);
   };
 }
 

@@ -3,13 +3,13 @@
 // calls so.
 #include "generators/generators.h"
 #include "oracles/judging/expected.h"
+#include "suites/crosscheck/full_run.h"
 #include "suites/mutation/exam.h"
 #include "suites/mutation/mutants.h"
 #include "suites/mutation/variants.h"
 
 #include <catch2/catch.hpp>
 
-#include <cstdlib>
 #include <iostream>
 
 namespace assay::mutation {
@@ -19,8 +19,6 @@ using oracles::Level;
 using oracles::State;
 
 constexpr std::uint64_t seed = 31;
-
-std::size_t count(std::size_t few, std::size_t many) { return std::getenv("ASSAY_FULL") ? many : few; }
 
 bool is_admitted(const Case& c, const oracles::Outcome& outcome, Level level) {
   for (int set = 0; set < data_sets; ++set) {

@@ -2,14 +2,15 @@
 // Exact laws of operators without windows, family by family: no right answer is consulted, both sides have to agree in
 // every element. The reference kernels and every correct variant keep them, and planted bugs break each.
 #include "generators/generators.h"
+#include "reference/flat_index.h"
 #include "reference/window.h"
+#include "suites/crosscheck/full_run.h"
 #include "suites/mutation/exam.h"
 #include "suites/mutation/family.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <limits>
@@ -21,17 +22,9 @@ namespace {
 
 constexpr std::uint64_t seed = 12;
 
-std::size_t count(std::size_t few, std::size_t many) { return std::getenv("ASSAY_FULL") ? many : few; }
-
 // -- Data, moved about
 
 using From = std::function<Shape(Shape)>;  // where in the source the element of a place stands
-
-Int flat_index(const Shape& shape, const Shape& at) {
-  Int flat = 0;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) flat = flat * shape[axis] + at[axis];
-  return flat;
-}
 
 Tensor gathered(const Tensor& in, const Shape& shape, const From& from) {
   Tensor out({in.dtype(), shape});

@@ -5,6 +5,9 @@
 #include "generators/generators.h"
 #include "oracles/exact/enclosure.h"
 #include "reference/onnx_io.h"
+#include "reference/question.h"
+#include "reference/sequence.h"
+#include "suites/crosscheck/full_run.h"
 #include "suites/mutation/exam.h"
 #include "suites/mutation/family.h"
 
@@ -13,7 +16,6 @@
 #include <onnx/defs/schema.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 
 namespace assay::mutation {
@@ -23,7 +25,7 @@ using oracles::State;
 
 constexpr std::uint64_t seed = 10;
 
-std::uint64_t questions() { return std::getenv("ASSAY_FULL") ? 20'000 : 2'000; }
+std::uint64_t questions() { return count(2'000, 20'000); }
 
 // Which kernel an inner operator gets.
 using Hands = std::function<Kernel(const Definition&)>;
@@ -226,10 +228,8 @@ Case question(const Definition& definition, std::uint64_t index) {
 Missing missing_in(const Definition& definition, int opset) {
   const Case c = question(definition, 0);
   const oracles::Operands data = operands(c, 0);
-  std::vector<const Tensor*> inputs;
-  for (const std::optional<Tensor>& each : data) inputs.push_back(each ? &*each : nullptr);
   Expansion expansion(own_hand);
-  expanded(c.call(), inputs, opset, expansion);
+  expanded(c.call(), views(data), opset, expansion);
   return expansion.missing();
 }
 
@@ -255,10 +255,8 @@ const std::vector<Body>& bodies() {
   return all;
 }
 
-std::string joined(const Missing& words) {
-  std::string out;
-  for (const std::string& word : words) out += " " + word;
-  return out;
+std::string listed(const Missing& words) {
+  return joined(words, "", [](const std::string& word) { return " " + word; });
 }
 
 // A body is as right as the prose: it passes, or follows another reading that is named after it. Below the level, never
@@ -286,7 +284,7 @@ TEST_CASE("Function bodies: what ONNX expands an operator to lies within the ora
     missing.insert(body.missing.begin(), body.missing.end());
     report += "\n" + text(version) + ", body of opset " + std::to_string(body.opset) + ": ";
     if (!body.missing.empty()) {
-      report += "not comparable without" + joined(body.missing);
+      report += "not comparable without" + listed(body.missing);
       continue;
     }
     std::size_t passed = 0, illegal = 0;
@@ -318,7 +316,7 @@ TEST_CASE("Function bodies: what ONNX expands an operator to lies within the ora
     registered += has_body(schema);
   WARN(with_body.size() << " of our " << versions << " versions have a body, of " << registered << " in the registry; "
                         << compared.size() << " compared over " << cases
-                        << " cases; inner operators without a kernel:" << joined(missing) << report);
+                        << " cases; inner operators without a kernel:" << listed(missing) << report);
 }
 
 // The inner operators of a body that have all their kernels, as its cases meet them.

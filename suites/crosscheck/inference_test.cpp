@@ -7,10 +7,10 @@
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
 #include "reference/window.h"
+#include "suites/crosscheck/full_run.h"
 
 #include <catch2/catch.hpp>
 
-#include <cstdlib>
 #include <functional>
 
 namespace assay {
@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t seed = 1;
 
 // Per operator version and type of its first input: 43 pairs of those.
-std::uint64_t questions() { return std::getenv("ASSAY_FULL") ? 2'000 : 150; }
+std::uint64_t questions() { return count(150, 2'000); }
 
 // One spatial axis, with what decides how the inference counts its windows.
 struct Situation {

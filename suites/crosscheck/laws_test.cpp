@@ -5,13 +5,14 @@
 
 #include "generators/generators.h"
 #include "oracles/exact/enclosure.h"
+#include "reference/question.h"
+#include "suites/crosscheck/full_run.h"
 #include "suites/mutation/exam.h"
 #include "suites/mutation/mutants.h"
 #include "suites/mutation/variants.h"
 
 #include <catch2/catch.hpp>
 
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <set>
@@ -23,8 +24,6 @@ using suites::LawSampling;
 using suites::RelatedCases;
 
 constexpr std::uint64_t seed = 11;
-
-std::size_t count(std::size_t few, std::size_t many) { return std::getenv("ASSAY_FULL") ? many : few; }
 
 // A case with every law that speaks of it.
 struct Bound {
@@ -44,10 +43,8 @@ std::vector<Bound> bound(std::string_view op, std::size_t cases) {
 
 std::optional<Tensor> asked_of(const Kernel& kernel, const Case& c) {
   const oracles::Operands data = operands(c, 0);
-  std::vector<const Tensor*> inputs;
-  for (const auto& operand : data) inputs.push_back(operand ? &*operand : nullptr);
   try {
-    return kernel(c.call(), inputs).only();
+    return kernel(c.call(), views(data)).only();
   } catch (const std::exception&) {
     return std::nullopt;
   }

@@ -2,6 +2,9 @@
 // Laws between operators, asked of the reference kernels: each is another road to the same numbers. Questions are those
 // the generators ask about Conv, carried over.
 #include "generators/generators.h"
+#include "reference/flat_index.h"
+#include "reference/question.h"
+#include "reference/window.h"
 #include "suites/mutation/exam.h"
 
 #include <catch2/catch.hpp>
@@ -23,9 +26,7 @@ Tensor ask(const OpVersion& version, Node node, const Operands& operands) {
   const Call call(definition, std::move(node));
   INFO(text(version));
   REQUIRE(definition.violated(call).empty());
-  std::vector<const Tensor*> pointers;
-  for (const auto& operand : operands) pointers.push_back(operand ? &*operand : nullptr);
-  return definition.kernel(call, pointers).only();
+  return definition.kernel(call, views(operands)).only();
 }
 
 // The attributes of a node without its inputs.
@@ -52,14 +53,12 @@ Tensor moved(const Tensor& in, const std::vector<std::size_t>& from) {
   for (const std::size_t axis : from) shape.push_back(in.shape()[axis]);
   Tensor out({in.dtype(), shape});
   const std::size_t size = size_of(in.dtype());
-  for (Int i = 0; i < out.elements(); ++i) {
-    Shape at(shape.size());
-    Int rest = i, flat = 0;
-    for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis]) at[from[axis]] = rest % shape[axis];
-    for (std::size_t axis = 0; axis < at.size(); ++axis) flat = flat * in.shape()[axis] + at[axis];
-    std::ranges::copy(in.bytes().subspan(static_cast<std::size_t>(flat) * size, size),
-                      out.bytes().subspan(static_cast<std::size_t>(i) * size, size).begin());
-  }
+  for_each_position(shape, [&](const Shape& at, Int flat) {
+    Shape source(at.size());
+    for (std::size_t axis = 0; axis < at.size(); ++axis) source[from[axis]] = at[axis];
+    std::ranges::copy(in.bytes().subspan(static_cast<std::size_t>(flat_index(in.shape(), source)) * size, size),
+                      out.bytes().subspan(static_cast<std::size_t>(flat) * size, size).begin());
+  });
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include "generators/generators.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
+#include "suites/crosscheck/full_run.h"
 #include "suites/mutation/exam.h"
 
 #include <catch2/catch.hpp>
@@ -10,15 +11,12 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace assay::mutation {
 namespace {
 
 constexpr std::uint64_t seed = 23;
 constexpr std::size_t any_length = std::size_t{1} << 24;
-
-std::size_t count(std::size_t few, std::size_t many) { return std::getenv("ASSAY_FULL") ? many : few; }
 
 onnx::ModelProto parsed(const std::string& text) {
   onnx::ModelProto model;

@@ -3,6 +3,7 @@
 #include "suites/mutation/mutants.h"
 
 #include "generators/generators.h"
+#include "reference/sequence.h"
 #include "suites/mutation/exam.h"
 #include "suites/mutation/variants.h"
 #include "suites/planning/suite.h"
@@ -23,9 +24,7 @@ constexpr std::uint64_t seed = 7;
 constexpr std::size_t cases_per_operator = 2'000;
 
 std::vector<std::string> operator_names() {
-  std::vector<std::string> names;
-  for (const Operator* op : operators()) names.push_back(op->name());
-  return names;
+  return transformed<std::string>(operators(), [](const Operator* op) { return op->name(); });
 }
 
 // The questions a certification of the operator would ask first: the pinned ones that are legal, then generated ones.

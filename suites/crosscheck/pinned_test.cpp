@@ -4,6 +4,7 @@
 #include "oracles/judging/finding.h"
 #include "oracles/judging/judge.h"
 #include "reference/operator.h"
+#include "reference/question.h"
 #include "suites/planning/suite.h"
 
 #include <catch2/catch.hpp>
@@ -72,8 +73,7 @@ TEST_CASE("The reference kernel passes every legal pinned case, and the engine g
     oracles::Outcome outcome;
     for (int set = 0; set < data_sets; ++set) {
       const std::vector<std::optional<Tensor>> in = operands(planned.c, set);
-      std::vector<const Tensor*> pointers;
-      for (const std::optional<Tensor>& tensor : in) pointers.push_back(tensor ? &*tensor : nullptr);
+      const std::vector<const Tensor*> pointers = views(in);
       outcome.sets.push_back(call.definition().kernel(call, pointers).asked());
       CHECK((call.definition().fast(call, pointers, 2).asked() == outcome.sets.back()));
     }

@@ -4,6 +4,7 @@
 // comparison holds two of our own hands against each other.
 #include "reference/onnx_contrib.h"
 #include "reference/operator.h"
+#include "reference/sequence.h"
 
 #include <catch2/catch.hpp>
 #include <onnx/defs/schema.h>
@@ -71,12 +72,6 @@ std::set<std::string> admitted(const std::vector<std::string>& types) {
   return out;
 }
 
-std::string joined(const std::set<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
-  return out;
-}
-
 // "tensor(float)" where a schema names one type instead of a variable: it then constrains nothing else.
 bool is_type(const std::string& variable) { return variable.find('(') != std::string::npos; }
 
@@ -100,7 +95,7 @@ Page page_of(const Definition& definition) {
     if (is_type(variable.name)) continue;
     std::set<std::string> allowed;
     for (const DType type : variable.types) allowed.emplace(onnx_name(type));
-    page["types " + variable.name] = joined(allowed);
+    page["types " + variable.name] = joined(allowed, " ");
   }
   for (const AttributeSpec& attribute : definition.attributes)
     page["attribute " + attribute.name] = kind_of(attribute.kind) + (attribute.required ? " required" : " optional") +
@@ -125,7 +120,7 @@ Page page_of(const onnx::OpSchema& schema) {
     page["output " + std::to_string(i)] =
         schema.outputs()[i].GetName() + " " + schema.outputs()[i].GetTypeStr() + arity_of(schema.outputs()[i]);
   for (const auto& constraint : schema.typeConstraintParams()) {
-    page["types " + constraint.type_param_str] = joined(admitted(constraint.allowed_type_strs));
+    page["types " + constraint.type_param_str] = joined(admitted(constraint.allowed_type_strs), " ");
   }
   for (const auto& [name, attribute] : schema.attributes())
     page["attribute " + name] = onnx::AttributeProto_AttributeType_Name(attribute.type) +

@@ -3,6 +3,7 @@
 // failure.
 #include "generators/generators.h"
 #include "generators/shrink.h"
+#include "suites/crosscheck/full_run.h"
 #include "suites/mutation/exam.h"
 #include "suites/mutation/mutants.h"
 #include "suites/triage/plainness.h"
@@ -22,11 +23,6 @@ using generators::CaseSize;
 using oracles::State;
 
 constexpr std::uint64_t seed = 11;
-
-bool is_full() {
-  const char* full = std::getenv("ASSAY_FULL");
-  return full && std::string_view(full) == "1";
-}
 
 suites::Answered answered(const Case& c, std::string_view bug) {
   Exam exam(c);
@@ -80,13 +76,13 @@ auto median(std::vector<Shrinkage> rows, F&& of) {
 }  // namespace
 
 TEST_CASE("Every planted bug shrinks to a case on paper that fails in the same way", "[shrink]") {
-  const std::size_t each = is_full() ? 8 : 1;
+  const std::size_t each = is_full_run() ? 8 : 1;
   std::vector<Shrinkage> rows;
   for (const Mutant& bug : mutants()) {
     if (bug.expected != State::fail) continue;
     if (const char* only = std::getenv("ASSAY_BUG"); only && bug.id != only) continue;
     for (const Case& c : failing(bug, each)) {
-      rows.push_back(shrunk(c, bug.id, is_full()));
+      rows.push_back(shrunk(c, bug.id, is_full_run()));
       INFO(bug.id << " on " << line(c));
       CHECK(rows.back().is_same);
       CHECK(rows.back().is_plain);

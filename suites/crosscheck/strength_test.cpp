@@ -2,25 +2,20 @@
 // The strength of the suite, on a bounded sample; ASSAY_FULL=1: all 2,000 cases of three seeds.
 #include "suites/mutation/strength.h"
 
+#include "suites/crosscheck/full_run.h"
 #include "suites/mutation/equivalents.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <string>
 
 namespace assay::mutation {
 namespace {
 
-bool is_full() {
-  const char* full = std::getenv("ASSAY_FULL");
-  return full && std::string_view(full) == "1";
-}
-
 Effort sample(std::uint64_t seed) {
-  return {.pinned = suites::pinned_cases("suites"), .cases = is_full() ? 2'000 : 600, .seed = seed, .jobs = 2};
+  return {.pinned = suites::pinned_cases("suites"), .cases = is_full_run() ? 2'000 : 600, .seed = seed, .jobs = 2};
 }
 
 std::map<std::string, std::vector<Int>> semantic_counts(const std::vector<Trial>& trials) {
@@ -34,14 +29,14 @@ std::map<std::string, std::vector<Int>> semantic_counts(const std::vector<Trial>
 
 TEST_CASE("Every semantic bug is found in every operator version, half of them within 50 generated cases",
           "[strength]") {
-  for (std::uint64_t seed = 1; seed <= (is_full() ? 3u : 1u); ++seed) {
+  for (std::uint64_t seed = 1; seed <= (is_full_run() ? 3u : 1u); ++seed) {
     const std::vector<Trial> trials = strength(sample(seed));
     CHECK(std::ranges::count_if(trials, &Trial::is_bug) >= 120);
     for (const Trial& t : trials) {
       INFO("seed " << seed << ": " << t.mutant->id << " in " << text(t.version) << "; changed " << t.changed << "; "
                    << t.line);
       CHECK_FALSE(t.is_refuted());
-      const bool is_due = is_full() || t.mutant->severity == Severity::semantic;
+      const bool is_due = is_full_run() || t.mutant->severity == Severity::semantic;
       if (t.is_bug() && is_due) CHECK(t.is_killed());
     }
     for (auto& [version, counts] : semantic_counts(trials)) {

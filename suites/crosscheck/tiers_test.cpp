@@ -5,6 +5,7 @@
 #include "oracles/filter/filter.h"
 #include "oracles/judging/judge.h"
 #include "suites/campaign/verdict_bytes.h"
+#include "suites/crosscheck/full_run.h"
 #include "suites/mutation/exam.h"
 #include "suites/mutation/mutants.h"
 #include "suites/mutation/variants.h"
@@ -13,7 +14,6 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 
 namespace assay::mutation {
@@ -97,8 +97,6 @@ void put(const Case& c, std::uint64_t turn, Share& share) {
   }
 }
 
-std::size_t generated_count() { return std::getenv("ASSAY_FULL") ? 40'000 : 1'500; }
-
 }  // namespace
 
 TEST_CASE("Both tiers say the same of the pinned cases", "[tiers]") {
@@ -112,7 +110,7 @@ TEST_CASE("Both tiers say the same of the pinned cases", "[tiers]") {
 TEST_CASE("Both tiers say the same of generated cases of every version and type", "[tiers]") {
   Share share;
   std::uint64_t turn = 0;
-  for (const auto& [subject, index] : syllabus("", generated_count()))
+  for (const auto& [subject, index] : syllabus("", count(1'500, 40'000)))
     put(generators::legal(*subject.definition, subject.type, 11, index), ++turn, share);
   INFO(share.right << " decided, " << share.undecided << " not");
   CHECK(share.right > 20 * share.undecided);  // those left are mostly exact ties, of which this data is full

@@ -3,6 +3,7 @@
 #include "suites/mutation/variants.h"
 
 #include "generators/generators.h"
+#include "reference/sequence.h"
 #include "suites/mutation/exam.h"
 #include "suites/planning/suite.h"
 
@@ -33,9 +34,7 @@ bool has(const Variant& v, const Operator& op) { return variant(v.name, op.versi
 
 // The operators that have the variant, each with its share of the questions.
 std::vector<std::pair<Subject, std::uint64_t>> syllabus_of(const Variant& v, std::size_t count) {
-  std::vector<const Operator*> ops;
-  for (const Operator* op : operators())
-    if (has(v, *op)) ops.push_back(op);
+  const auto ops = filtered(operators(), [&](const Operator* op) { return has(v, *op); });
   std::vector<std::pair<Subject, std::uint64_t>> list;
   for (const Operator* op : ops)
     for (const auto& one : syllabus(op->name(), count / ops.size() + 1)) list.push_back(one);

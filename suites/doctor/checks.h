@@ -12,13 +12,13 @@
 namespace assay::suites::doctor {
 
 // What is known to work, each level with those before it.
-enum class Ground { none, program, description, model };
+enum class Prerequisite { none, program, description, model };
 
 struct Check {
   std::string_view name, section;
   Seen (*look)(TestedWorker&);
-  Ground needs = Ground::model;
-  Ground gives = Ground::none;  // where it is ok; where it is not, this ground is lost
+  Prerequisite needs = Prerequisite::model;
+  Prerequisite gives = Prerequisite::none;  // where it is ok; where it is not, it is lost
 };
 
 std::vector<Check> checks_of_starting();

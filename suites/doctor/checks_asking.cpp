@@ -10,7 +10,7 @@ namespace assay::suites::doctor {
 namespace {
 
 using Json = nlohmann::json;
-using Mark = Observation::Mark;
+using Status = Observation::Status;
 
 std::string kib(std::size_t bytes) { return std::to_string(bytes >> 10) + " KiB"; }
 
@@ -242,7 +242,7 @@ Seen takes_megabytes(TestedWorker& under_test) {
 }  // namespace
 
 std::vector<Check> checks_of_asking() {
-  using enum Ground;
+  using enum Prerequisite;
   return {{"answers a model", "Run", answers_a_model, description, model},
           {"nothing but frames", "Frames", nothing_but_frames, model, model},
           {"weights in the model", "Run", weights_in_the_model},

@@ -14,7 +14,7 @@ namespace assay::suites::doctor {
 namespace {
 
 using namespace std::chrono_literals;
-using Mark = Observation::Mark;
+using Status = Observation::Status;
 using State = Reply::State;
 
 constexpr auto reading = 2s;
@@ -91,7 +91,7 @@ Seen takes_a_queue(TestedWorker& under_test) {
 }
 
 // A question that deserves a refusal. Death is not forbidden, and yet a refusal says more.
-Seen refused(TestedWorker& under_test, const Echo& echo, const Reply& reply, Mark if_outputs,
+Seen refused(TestedWorker& under_test, const Echo& echo, const Reply& reply, Status if_outputs,
              const std::string& advice) {
   if (reply.state == State::ended)
     return note(echo.what, reply.problem,
@@ -104,7 +104,7 @@ Seen refused(TestedWorker& under_test, const Echo& echo, const Reply& reply, Mar
   return ok(in_words(reply.answer));
 }
 
-Seen refuses(TestedWorker& under_test, const Echo& echo, Mark if_outputs, const std::string& advice) {
+Seen refuses(TestedWorker& under_test, const Echo& echo, Status if_outputs, const std::string& advice) {
   return refused(under_test, echo, under_test.worker().ask(echo.ask), if_outputs, advice);
 }
 
@@ -122,7 +122,7 @@ Echo with_model(TestedWorker& under_test, const std::string& what, const std::st
 Seen unknown_operator(TestedWorker& under_test) {
   const Echo echo = with_model(under_test, "a model of the operator NobodyKnowsThis",
                                with_operator(under_test.good().ask.model, "NobodyKnowsThis"));
-  const Mark if_outputs = under_test.description().answers_shapes ? Mark::note : Mark::wrong;
+  const Status if_outputs = under_test.description().answers_shapes ? Status::note : Status::wrong;
   return refuses(under_test, echo, if_outputs, not_for_the_runtime);
 }
 
@@ -144,7 +144,7 @@ Seen long_reason(TestedWorker& under_test) {
 }
 
 Seen refuses_model(TestedWorker& under_test, const std::string& what, const std::string& model) {
-  return refuses(under_test, with_model(under_test, what, model), Mark::wrong, not_for_the_runtime);
+  return refuses(under_test, with_model(under_test, what, model), Status::wrong, not_for_the_runtime);
 }
 
 Seen no_model(TestedWorker& under_test) {
@@ -161,7 +161,7 @@ Seen empty_model(TestedWorker& under_test) {
   const Echo echo = with_model(under_test, "a model of 0 bytes", "");
   const Reply reply = under_test.worker().ask(echo.ask);
   if (has_outputs(reply) && total(reply.answer.sets) == 0) return ok("no outputs");
-  return refused(under_test, echo, reply, Mark::wrong, not_for_the_runtime);
+  return refused(under_test, echo, reply, Status::wrong, not_for_the_runtime);
 }
 
 Seen half_a_tensor(TestedWorker& under_test) {
@@ -169,7 +169,7 @@ Seen half_a_tensor(TestedWorker& under_test) {
   std::string& part = echo.ask.sets.at(0).at(0);
   part.resize(part.size() / 2);
   echo.what += ", with the first half of its first TensorProto";
-  return refuses(under_test, echo, Mark::wrong, "a TensorProto that cannot be parsed is a refusal");
+  return refuses(under_test, echo, Status::wrong, "a TensorProto that cannot be parsed is a refusal");
 }
 
 Seen short_tensor(TestedWorker& under_test) {
@@ -181,7 +181,7 @@ Seen short_tensor(TestedWorker& under_test) {
   length = static_cast<char>(bytes - element);
   part.resize(part.size() - element);
   echo.what += ", with dims of 4 elements and raw_data of 3";
-  return refuses(under_test, echo, Mark::wrong,
+  return refuses(under_test, echo, Status::wrong,
                  "compare the bytes of raw_data with dims before a runtime reads beyond their end");
 }
 
@@ -189,14 +189,14 @@ Seen an_input_too_few(TestedWorker& under_test) {
   Echo echo = under_test.good();
   echo.ask.sets.at(0).clear();
   echo.what += ", without any input";
-  return refuses(under_test, echo, Mark::wrong, "an input that has no part and no initializer is missing: refuse");
+  return refuses(under_test, echo, Status::wrong, "an input that has no part and no initializer is missing: refuse");
 }
 
 Seen an_input_too_many(TestedWorker& under_test) {
   Echo echo = under_test.good();
   echo.ask.sets.at(0).push_back(echo.ask.sets.at(0).at(0));
   echo.what += ", with one input too many";
-  return refuses(under_test, echo, Mark::note, "there are more parts than graph inputs: a strict worker refuses");
+  return refuses(under_test, echo, Status::note, "there are more parts than graph inputs: a strict worker refuses");
 }
 
 Seen another_type(TestedWorker& under_test) {
@@ -204,7 +204,7 @@ Seen another_type(TestedWorker& under_test) {
   Tensor other({under_test.probe().type == DType::f64 ? DType::f32 : DType::f64, echo.wanted.at(0).shape()});
   echo.ask.sets.at(0).at(0) = encode_tensor(other, "X");
   echo.what += ", with data in " + std::string(name(other.dtype()));
-  return refuses(under_test, echo, Mark::note,
+  return refuses(under_test, echo, Status::note,
                  "the data are not of the type the model declares: a strict worker refuses");
 }
 
@@ -243,7 +243,7 @@ Seen ends_with_stdin(TestedWorker& under_test) {
   const std::string sent = "the end of stdin, after a request was answered";
   const Exit farewell = worker.close(to_end);
   Seen seen = says_farewell(farewell, sent);
-  if (seen.mark == Mark::ok && farewell.failed)
+  if (seen.status == Status::ok && farewell.failed)
     return note(sent, "it " + farewell.ending, "the end of stdin is no mistake: end with exit code 0");
   return seen;
 }
@@ -298,7 +298,7 @@ Seen leaves_nothing_behind(TestedWorker& under_test) {
 }  // namespace
 
 std::vector<Check> checks_of_hardship() {
-  using enum Ground;
+  using enum Prerequisite;
   return {{"reads before it answers", "Run", reads_before_it_answers},
           {"requests in pieces", "Frames", takes_pieces},
           {"requests in a queue", "Frames", takes_a_queue},

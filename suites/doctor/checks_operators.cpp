@@ -142,7 +142,7 @@ Seen forks(TestedWorker& under_test, Worker& worker) {
 }  // namespace
 
 std::vector<Check> checks_of_operators() {
-  using enum Ground;
+  using enum Prerequisite;
   return {{"each operator", "Run", [](TestedWorker& p) { return with_worker(p, each_operator); }, description},
           {"outputs in given buffers", "Options", given_buffers},
           {"forks", "Fork", [](TestedWorker& p) { return with_worker(p, forks); }}};

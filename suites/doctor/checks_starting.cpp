@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
-using Mark = Observation::Mark;
+using Status = Observation::Status;
 
 struct Begun {
   std::unique_ptr<RawSession> session;
@@ -114,7 +114,7 @@ bool is_version(const std::string& name) {
 Seen capabilities(TestedWorker& under_test) {
   Seen seen = declares(under_test, "capabilities",
                        "leave out what excludes nothing; a key that is not known would change verdicts in silence");
-  if (seen.mark != Mark::ok) return seen;
+  if (seen.status != Status::ok) return seen;
   const Description& description = under_test.description();
   for (const std::string& name : description.operators)
     if (!is_version(name))
@@ -157,7 +157,7 @@ Seen ignores_new_keys_in_describe(TestedWorker& under_test) {
 }  // namespace
 
 std::vector<Check> checks_of_starting() {
-  using enum Ground;
+  using enum Prerequisite;
   return {{"starts", "Start", starts, none, program},
           {"describes itself", "Describe", describes_itself, program, description},
           {"arithmetic", "Describe", arithmetic, description},

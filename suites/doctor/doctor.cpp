@@ -17,16 +17,16 @@ std::vector<Check> checks() {
   return all;
 }
 
-std::string missing(Ground ground) {
-  switch (ground) {
-    case Ground::none: return "it does not start";
-    case Ground::program: return "it does not describe itself";
+std::string missing(Prerequisite known) {
+  switch (known) {
+    case Prerequisite::none: return "it does not start";
+    case Prerequisite::program: return "it does not describe itself";
     default: return "it answers no model";
   }
 }
 
-Seen look(const Check& check, TestedWorker& under_test, Ground ground) {
-  if (ground < check.needs) return skipped(missing(ground));
+Seen look(const Check& check, TestedWorker& under_test, Prerequisite known) {
+  if (known < check.needs) return skipped(missing(known));
   try {
     return check.look(under_test);
   } catch (const Seen& seen) {
@@ -35,23 +35,23 @@ Seen look(const Check& check, TestedWorker& under_test, Ground ground) {
 }
 
 Observation observation_of(const Check& check, const Seen& seen) {
-  return {seen.mark,  std::string(check.name), std::string(check.section), printable(seen.sent, 600), seen.got,
+  return {seen.status, std::string(check.name), std::string(check.section), printable(seen.sent, 600), seen.got,
           seen.advice};
 }
 
-Ground after(const Check& check, Observation::Mark mark, Ground ground) {
-  if (check.gives == Ground::none) return ground;
-  if (mark == Observation::Mark::ok) return std::max(ground, check.gives);
-  return std::min(ground, static_cast<Ground>(static_cast<int>(check.gives) - 1));
+Prerequisite after(const Check& check, Observation::Status status, Prerequisite known) {
+  if (check.gives == Prerequisite::none) return known;
+  if (status == Observation::Status::ok) return std::max(known, check.gives);
+  return std::min(known, static_cast<Prerequisite>(static_cast<int>(check.gives) - 1));
 }
 
 }  // namespace
 
-std::string_view name(Observation::Mark mark) {
-  switch (mark) {
-    case Observation::Mark::ok: return "ok";
-    case Observation::Mark::note: return "note";
-    case Observation::Mark::wrong: return "WRONG";
+std::string_view name(Observation::Status status) {
+  switch (status) {
+    case Observation::Status::ok: return "ok";
+    case Observation::Status::note: return "note";
+    case Observation::Status::wrong: return "WRONG";
     default: return "skipped";
   }
 }
@@ -66,12 +66,12 @@ std::vector<Observation> examine(const std::vector<std::string>& command, const 
                                  const std::function<void(const Observation&)>& tell) {
   TestedWorker under_test(command, limits);
   std::vector<Observation> findings;
-  Ground ground = Ground::none;
+  Prerequisite known = Prerequisite::none;
   for (const Check& check : checks()) {
-    const Seen seen = look(check, under_test, ground);
+    const Seen seen = look(check, under_test, known);
     // What a check has found wrong shall not be found again by the next.
-    if (seen.mark == Observation::Mark::wrong) under_test.dismiss();
-    ground = after(check, seen.mark, ground);
+    if (seen.status == Observation::Status::wrong) under_test.dismiss();
+    known = after(check, seen.status, known);
     findings.push_back(observation_of(check, seen));
     if (tell) tell(findings.back());
   }

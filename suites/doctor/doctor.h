@@ -14,12 +14,12 @@ namespace assay::suites::doctor {
 
 struct Observation {
   // note: assay copes with it, and yet it is better otherwise. skipped: it could not be seen, and why.
-  enum class Mark { ok, note, wrong, skipped };
-  Mark mark = Mark::ok;
+  enum class Status { ok, note, wrong, skipped };
+  Status status = Status::ok;
   std::string check, section;  // the section of tools/backends/README.md that has the rule
   std::string sent, got, advice;
 };
-std::string_view name(Observation::Mark mark);  // "WRONG"
+std::string_view name(Observation::Status status);  // "WRONG"
 
 struct CheckName {
   std::string_view check, section;

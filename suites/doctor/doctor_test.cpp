@@ -2,13 +2,13 @@
 // Each lapse of testing/lame.py is found, by the check that is there for it and by no other.
 #include "suites/doctor/doctor.h"
 
+#include "suites/workers/places.h"
 #include "suites/workers/worker_names.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -20,12 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
-using Mark = Observation::Mark;
-
-const char* python() {
-  const char* given = std::getenv("ASSAY_PYTHON");
-  return given ? given : "python3";
-}
+using Status = Observation::Status;
 
 std::vector<std::string> lame(const std::string& lapse) {
   std::vector<std::string> command = {python(), "-S", "suites/testing/lame.py", lapse};
@@ -45,10 +40,10 @@ bool hangs(const std::string& lapse) {
   return std::ranges::count(hanging, lapse) > 0;
 }
 
-std::vector<Observation> marked(const std::vector<Observation>& findings, Mark mark) {
+std::vector<Observation> with_status(const std::vector<Observation>& findings, Status status) {
   std::vector<Observation> all;
   std::ranges::copy_if(findings, std::back_inserter(all),
-                       [&](const Observation& finding) { return finding.mark == mark; });
+                       [&](const Observation& finding) { return finding.status == status; });
   return all;
 }
 
@@ -120,7 +115,7 @@ const std::vector<Lapse> lapses = {
 };
 
 void check(const Lapse& lapse, const std::vector<Observation>& findings) {
-  const std::vector<Observation> wrong = marked(findings, Mark::wrong);
+  const std::vector<Observation> wrong = with_status(findings, Status::wrong);
   INFO(lapse.name << "\n" << listed(wrong));
   CHECK(wrong.size() == 1);
   if (wrong.size() != 1) return;
@@ -148,20 +143,20 @@ TEST_CASE("doctor: every lapse is found by its own check and by no other", "[doc
 
 TEST_CASE("doctor: who keeps the protocol hears nothing, replies on stdout or not", "[doctor]") {
   const auto findings = examine(lame(GENERATE(as<std::string>(), "", "replies on stdout")), patient_limits());
-  INFO(listed(marked(findings, Mark::wrong)));
-  CHECK(marked(findings, Mark::wrong).empty());
+  INFO(listed(with_status(findings, Status::wrong)));
+  CHECK(with_status(findings, Status::wrong).empty());
   CHECK(findings.size() == check_names().size());
-  CHECK(finding_of(findings, "requests in a queue").mark == Mark::ok);
+  CHECK(finding_of(findings, "requests in a queue").status == Status::ok);
 }
 
 TEST_CASE("doctor: our own workers and the example keep the protocol", "[doctor]") {
-  const std::string example = std::string("exec:") + python() + " tools/backends/example.py";
+  const std::string example = "exec:" + python() + " tools/backends/example.py";
   const std::string backend = GENERATE_COPY(as<std::string>(), "reference", "onnxruntime", example);
   const auto findings = examine(command_of(backend), patient_limits());
-  INFO(backend << "\n" << listed(marked(findings, Mark::wrong)));
-  CHECK(marked(findings, Mark::wrong).empty());
+  INFO(backend << "\n" << listed(with_status(findings, Status::wrong)));
+  CHECK(with_status(findings, Status::wrong).empty());
   for (const char* check : {"answers a model", "i32 goes in", "f16 comes back", "weights as parts", "forks"})
-    CHECK(finding_of(findings, check).mark == Mark::ok);
+    CHECK(finding_of(findings, check).status == Status::ok);
   if (backend != "reference") return;
   const std::string all = std::to_string(operators().size());
   CHECK_THAT(finding_of(findings, "each operator").got, Contains("answers " + all + " of " + all + ": "));
@@ -169,37 +164,37 @@ TEST_CASE("doctor: our own workers and the example keep the protocol", "[doctor]
 
 TEST_CASE("doctor: a worker written from the protocol document alone keeps it", "[doctor]") {
   const auto findings = examine({"perl", "tools/backends/examples/average_pool.pl"}, patient_limits());
-  INFO(listed(marked(findings, Mark::wrong)));
-  CHECK(marked(findings, Mark::wrong).empty());
-  CHECK(finding_of(findings, "f32 comes back").mark == Mark::ok);
+  INFO(listed(with_status(findings, Status::wrong)));
+  CHECK(with_status(findings, Status::wrong).empty());
+  CHECK(finding_of(findings, "f32 comes back").status == Status::ok);
 }
 
 TEST_CASE("doctor: a crash over bytes that are no model is worth a note", "[doctor]") {
   const auto findings = examine(lame("crashes on no model"), patient_limits());
-  CHECK(marked(findings, Mark::wrong).empty());
+  CHECK(with_status(findings, Status::wrong).empty());
   const Observation& finding = finding_of(findings, "bytes that are no model");
-  CHECK(finding.mark == Mark::note);
+  CHECK(finding.status == Status::note);
   CHECK_THAT(finding.got, Contains("SIGSEGV"));
 }
 
 TEST_CASE("doctor: of a worker that answers no model only the frames are seen, and it says so", "[doctor]") {
   const auto findings = examine(lame("refuses everything"), patient_limits());
-  CHECK(marked(findings, Mark::wrong).empty());
+  CHECK(with_status(findings, Status::wrong).empty());
   const Observation& finding = finding_of(findings, "answers a model");
-  CHECK(finding.mark == Mark::skipped);
+  CHECK(finding.status == Status::skipped);
   CHECK_THAT(finding.got, Contains("turned away all") && Contains("AveragePool-22"));
-  CHECK(finding_of(findings, "several data sets").mark == Mark::skipped);
-  CHECK(finding_of(findings, "stdin ends").mark == Mark::ok);
+  CHECK(finding_of(findings, "several data sets").status == Status::skipped);
+  CHECK(finding_of(findings, "stdin ends").status == Status::ok);
 }
 
 TEST_CASE("doctor: each operator is asked, and what is turned away is named with its reason", "[doctor]") {
   const auto refuser = examine(lame("refuses everything"), patient_limits());
   const Observation& refused = finding_of(refuser, "each operator");
-  CHECK(refused.mark == Mark::ok);
+  CHECK(refused.status == Status::ok);
   CHECK_THAT(refused.got, Contains("answers 0 of ") && Contains("; not ") && Contains(" (refused: "));
   const auto crasher = examine(lame("crashes"), patient_limits());
   const Observation& crashed = finding_of(crasher, "each operator");
-  CHECK(crashed.mark == Mark::note);
+  CHECK(crashed.status == Status::note);
   CHECK_THAT(crashed.got, Contains("broken off by ") && Contains("SIGSEGV"));
   CHECK(crashed.sent.starts_with("the model "));
 }
@@ -208,16 +203,16 @@ TEST_CASE("doctor: a value that an option declares is asked", "[doctor]") {
   const auto findings = examine(lame("options of its own"), patient_limits());
   const Observation& finding = finding_of(findings, "each option it declares");
   INFO(finding.got);
-  CHECK(finding.mark == Mark::ok);
+  CHECK(finding.status == Status::ok);
   CHECK_THAT(finding.got, Contains("1 asked"));
 }
 
 TEST_CASE("doctor: a program that is not there, or cannot be run, is a finding", "[doctor]") {
   const auto findings =
       examine({GENERATE(as<std::string>(), "no-such-program", "suites/testing/lame.py")}, patient_limits());
-  REQUIRE(marked(findings, Mark::wrong).size() == 1);
+  REQUIRE(with_status(findings, Status::wrong).size() == 1);
   CHECK(findings[0].check == "starts");
-  CHECK(marked(findings, Mark::skipped).size() + 1 == findings.size());
+  CHECK(with_status(findings, Status::skipped).size() + 1 == findings.size());
 }
 
 TEST_CASE("doctor: the protocol document names every check in the section that has its rule", "[doctor]") {

@@ -20,15 +20,6 @@ std::string in_words(std::chrono::milliseconds limit) {
   return count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
 }
 
-// The last line of `log` that a worker may have meant as its description, with the newline.
-std::optional<std::string> last_object(std::string_view log) {
-  if (log.empty() || log.back() != '\n') return std::nullopt;
-  log.remove_suffix(1);
-  const std::string_view line = log.substr(log.find_last_of('\n') + 1);
-  if (!line.starts_with('{')) return std::nullopt;
-  return std::string(line);
-}
-
 }  // namespace
 
 RawSession::RawSession(const std::vector<std::string>& command, const Limits& limits)
@@ -101,12 +92,12 @@ std::string RawSession::take_line() {
 }
 
 bool RawSession::moved_to_stdout() {
-  const std::optional<std::string> line = last_object(process_.out().text());
+  const std::optional<std::string_view> line = last_object(process_.out().text());
   if (!line) return false;
   const Result<Introduction> parsed = parse_introduction(*line);
   if (parsed && !parsed->replies_on_stdout) return false;
   if (!parsed && line->find("\"replies\"") == std::string::npos) return false;
-  incoming_ = *line + '\n';
+  incoming_ = std::string(*line) + '\n';
   process_.take_replies_from_stdout();
   return on_stdout_ = true;
 }

@@ -16,16 +16,16 @@ namespace assay::suites::doctor {
 
 // What a check has seen. Thrown where it sees enough early, and caught by the doctor.
 struct Seen {
-  Observation::Mark mark = Observation::Mark::ok;
+  Observation::Status status = Observation::Status::ok;
   std::string sent, got, advice;
 };
-inline Seen ok(std::string remark = "") { return {Observation::Mark::ok, "", std::move(remark), ""}; }
-inline Seen skipped(std::string why) { return {Observation::Mark::skipped, "", std::move(why), ""}; }
+inline Seen ok(std::string remark = "") { return {Observation::Status::ok, "", std::move(remark), ""}; }
+inline Seen skipped(std::string why) { return {Observation::Status::skipped, "", std::move(why), ""}; }
 inline Seen note(std::string sent, std::string got, std::string advice) {
-  return {Observation::Mark::note, std::move(sent), std::move(got), std::move(advice)};
+  return {Observation::Status::note, std::move(sent), std::move(got), std::move(advice)};
 }
 inline Seen wrong(std::string sent, std::string got, std::string advice) {
-  return {Observation::Mark::wrong, std::move(sent), std::move(got), std::move(advice)};
+  return {Observation::Status::wrong, std::move(sent), std::move(got), std::move(advice)};
 }
 
 // A question whose answer is its first input.

@@ -2,6 +2,7 @@
 // Good vectors, planted wrong ones and hostile folders: each is rated or named, and nothing is lost.
 #include "suites/golden/audit.h"
 
+#include "reference/question.h"
 #include "suites/sandbox/process.h"
 
 #include <catch2/catch.hpp>
@@ -18,14 +19,7 @@ const char* const conv = "Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,2]
 const char* const nhwc = "com.microsoft:NhwcConv-1 opset=1 ir=8 X=f32[1,4,4,1]~iota:1 W=f32[1,2,2,1]~small:1";
 const char* const illegal = "Conv-11 opset=11 ir=8 X=f32[1,3,4]~iota:1 W=f32[2,1,2]~sign:1 group=3";
 
-Case parsed(const std::string& line) { return *parse_case(line); }
-
-Tensor right_output(const Case& c, int set) {
-  const std::vector<std::optional<Tensor>> given = operands(c, set);
-  std::vector<const Tensor*> views;
-  for (const auto& each : given) views.push_back(each ? &*each : nullptr);
-  return c.definition().kernel(c.call(), views).only();
-}
+Tensor right_output(const Case& c, int set) { return c.definition().kernel(c.call(), views(operands(c, set))).only(); }
 
 // The vector of a case with the right outputs, as anybody might have written it.
 class Folder {
@@ -33,7 +27,7 @@ class Folder {
   const fs::path& path() const { return directory_.path(); }
 
   void add(const std::string& name, const std::string& line, int sets = 1) {
-    const Case c = parsed(line);
+    const Case c = case_of(line);
     write_file(path() / name / "model.onnx", model_of(c));
     for (int set = 0; set < sets; ++set) {
       const fs::path folder = path() / name / data_set_name(set);
@@ -82,14 +76,14 @@ TEST_CASE("audit: right outputs are rated right, every data set, initializers an
 TEST_CASE("audit: a wrong element, a wrong shape, another reading and an illegal model are told apart", "[audit]") {
   Folder folder;
   folder.add("test_a_value", pool);
-  Tensor value = right_output(parsed(pool), 0);
+  Tensor value = right_output(case_of(pool), 0);
   value.as<float>()[1] += 1;
   folder.put("test_a_value", value);
   folder.add("test_b_shape", pool);
   folder.put("test_b_shape",
-             right_output(parsed("AveragePool-19 opset=19 ir=8 X=f32[1,1,8]~iota:1 kernel_shape=2 strides=2"), 0));
+             right_output(case_of("AveragePool-19 opset=19 ir=8 X=f32[1,1,8]~iota:1 kernel_shape=2 strides=2"), 0));
   folder.add("test_c_weak", conv);
-  Tensor weak = right_output(parsed("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,2]~lit:1,10"), 0);
+  Tensor weak = right_output(case_of("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,2]~lit:1,10"), 0);
   weak.as<float>()[0] *= 1.5F;
   folder.put("test_c_weak", weak);
   folder.add("test_d_illegal", illegal);
@@ -108,7 +102,7 @@ TEST_CASE("audit: a wrong element, a wrong shape, another reading and an illegal
 
 TEST_CASE("audit: models that are not for us are counted by why, and their data are not looked at", "[audit]") {
   Folder folder;
-  const Case c = parsed(pool);
+  const Case c = case_of(pool);
   std::string other = model_of(c);
   for (std::size_t at; (at = other.find("AveragePool")) != other.npos;) other.replace(at, 11, "MaxPoolLike");
   write_file(folder.path() / "test_other/model.onnx", other);

@@ -2,7 +2,6 @@
 #include "suites/golden/golden_folder.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace assay::suites {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/golden/golden_manifest.h"
 
+#include "reference/sequence.h"
 #include "suites/text/json_depth.h"
 
 #include <nlohmann/json.hpp>
@@ -106,9 +107,7 @@ std::string golden_digest(const Seals& files) {
   std::vector<std::string> lines;
   for (const auto& [path, seal] : files) lines.push_back(seal.sha256 + "  " + path + "\n");
   std::ranges::sort(lines);
-  std::string all;
-  for (const std::string& each : lines) all += each;
-  return sha256(all);
+  return sha256(joined(lines, ""));
 }
 
 std::map<OpVersion, std::string> version_digests(const Manifest& manifest) {

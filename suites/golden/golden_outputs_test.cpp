@@ -2,6 +2,8 @@
 #include "suites/golden/golden_outputs.h"
 
 #include "oracles/judging/expected.h"
+#include "reference/question.h"
+#include "reference/sequence.h"
 #include "suites/campaign/campaign.h"
 #include "suites/golden/golden.h"
 #include "suites/sandbox/process.h"
@@ -19,10 +21,9 @@ using oracles::State;
 using Kind = Outcome::Kind;
 
 SuiteCase planned(const std::string& text) {
-  Result<Case> c = parse_case(text);
-  if (!c) throw InputError(c.error());
-  std::string canonical = line(*c);
-  return {*std::move(c), std::move(canonical), "", std::nullopt};
+  Case c = case_of(text);
+  std::string canonical = line(c);
+  return {std::move(c), std::move(canonical), "", std::nullopt};
 }
 
 const SuiteCase& average() {
@@ -52,9 +53,7 @@ struct Outputs {
 
   RecordedAnswers saved() const { return saved_outcome(root.path(), name); }
   std::string problems() const {
-    std::string all;
-    for (const FileProblem& problem : saved().problems) all += text(problem) + "\n";
-    return all;
+    return joined(saved().problems, "", [](const FileProblem& problem) { return text(problem) + "\n"; });
   }
   std::string verdict() const {
     const oracles::Verdict verdict = oracles::judge(average().c, saved().outcome);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The golden vectors of the suite come out byte for byte as pinned in suites/golden/suite.digest, and those of the
 // first operators as they were when there were no others.
+#include "reference/sequence.h"
 #include "suites/golden/golden_folder.h"
 
 #include <catch2/catch.hpp>
@@ -21,9 +22,7 @@ std::string hash_of_lines(const Suite& suite) {
   std::vector<std::string> lines;
   for (const SuiteCase& p : suite.cases) lines.push_back(p.expected ? p.line + " => " + *p.expected : p.line);
   std::ranges::sort(lines);
-  std::string all;
-  for (const std::string& each : lines) all += each + "\n";
-  return sha256(all);
+  return sha256(joined(lines, "", [](const std::string& each) { return each + "\n"; }));
 }
 
 }  // namespace

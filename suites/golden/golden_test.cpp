@@ -4,6 +4,8 @@
 #include "oracles/judging/expected.h"
 #include "oracles/judging/judge.h"
 #include "oracles/judging/members.h"
+#include "reference/question.h"
+#include "reference/sequence.h"
 #include "suites/golden/golden_folder.h"
 #include "suites/sandbox/process.h"
 
@@ -12,7 +14,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 namespace assay::suites {
 namespace {
@@ -21,10 +22,9 @@ namespace fs = std::filesystem;
 using oracles::State;
 
 SuiteCase planned(const std::string& text) {
-  Result<Case> c = parse_case(text);
-  if (!c) throw InputError(c.error());
-  std::string canonical = line(*c);
-  return {*std::move(c), std::move(canonical), "here:1", std::nullopt};
+  Case c = case_of(text);
+  std::string canonical = line(c);
+  return {std::move(c), std::move(canonical), "here:1", std::nullopt};
 }
 
 const std::string average = "AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2";
@@ -64,9 +64,7 @@ Suite small_suite() {
 const Golden golden_facts{"judged so", "0.0", 1, {{"runner/run.py", "print()\n"}}, 1};
 
 std::string told(const std::vector<FileProblem>& problems) {
-  std::string all;
-  for (const FileProblem& problem : problems) all += text(problem) + "\n";
-  return all;
+  return joined(problems, "", [](const FileProblem& problem) { return text(problem) + "\n"; });
 }
 
 // -- one element of a type, moved by one step

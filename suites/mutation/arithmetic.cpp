@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic, shifts and extremes by a third hand: integers of twice as many bits, bit by bit, from the last operand to
 // the first.
+#include "reference/sequence.h"
 #include "suites/mutation/pairing.h"
 
 #include <boost/multiprecision/cpp_int.hpp>
@@ -266,10 +267,7 @@ Kernel shifting(bool masks) {
 
 }  // namespace
 
-const Pairing* arithmetic_of(const std::string& op) {
-  const auto found = std::ranges::find(arithmetic(), op, &Pairing::op);
-  return found == arithmetic().end() ? nullptr : &*found;
-}
+const Pairing* arithmetic_of(const std::string& op) { return find_in(arithmetic(), op, &Pairing::op); }
 
 std::vector<Bug> arithmetic_bugs(const Operator& op) {
   if (op.versions().back().is_variadic()) return variadic_bugs(op);

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cmath>
-#include <functional>
 
 namespace assay::mutation {
 namespace {

@@ -160,34 +160,35 @@ Tensor integers_through(Tensor x) {
   });
 }
 
-// A float by way of another one.
-template <class Through>
-Tensor floats_through(Tensor x) {
-  return with_each(std::move(x), []<class T>(T value) {
+// The same for the elements of a float tensor; others stay as they are.
+template <class F>
+Tensor with_each_float(Tensor tensor, F&& f) {
+  return with_each(std::move(tensor), [&]<class T>(T value) {
     if constexpr (std::is_integral_v<T> || std::is_same_v<T, Bool>)
       return value;
     else
-      return T(static_cast<double>(static_cast<Through>(static_cast<double>(value))));
+      return f(value);
+  });
+}
+
+// A float by way of another one.
+template <class Through>
+Tensor floats_through(Tensor x) {
+  return with_each_float(std::move(x), []<class T>(T value) {
+    return T(static_cast<double>(static_cast<Through>(static_cast<double>(value))));
   });
 }
 
 Tensor flushed(Tensor x) {
-  return with_each(std::move(x), []<class T>(T value) {
-    if constexpr (std::is_integral_v<T> || std::is_same_v<T, Bool>)
-      return value;
-    else {
-      const int least = sizeof(T) == 8 ? -1022 : std::is_same_v<T, Float16> ? -14 : -126;
-      return std::abs(static_cast<double>(value)) < std::ldexp(1.0, least) ? T(0.0) : value;
-    }
+  return with_each_float(std::move(x), []<class T>(T value) {
+    const int least = sizeof(T) == 8 ? -1022 : std::is_same_v<T, Float16> ? -14 : -126;
+    return std::abs(static_cast<double>(value)) < std::ldexp(1.0, least) ? T(0.0) : value;
   });
 }
 
 Tensor infinities_as_largest(Tensor x) {
-  return with_each(std::move(x), []<class T>(T value) {
-    if constexpr (std::is_integral_v<T> || std::is_same_v<T, Bool>)
-      return value;
-    else
-      return std::isinf(static_cast<double>(value)) ? T(value < 0 ? -60000.0 : 60000.0) : value;
+  return with_each_float(std::move(x), []<class T>(T value) {
+    return std::isinf(static_cast<double>(value)) ? T(value < 0 ? -60000.0 : 60000.0) : value;
   });
 }
 

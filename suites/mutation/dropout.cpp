@@ -26,7 +26,7 @@ Kernel dropping(Dropping how) {
     const double ratio = ratio_of(call, in), scale = how.scales ? 1 / (1 - ratio) : 1;
     std::minstd_rand generator(7);
     std::bernoulli_distribution drops(ratio * (1 - how.keeps_more));
-    std::vector<bool> dropped(in[0]->bytes().size() / width(in[0]->dtype()));
+    std::vector<bool> dropped(static_cast<std::size_t>(in[0]->elements()));
     for (std::size_t i = 0; i < dropped.size(); ++i) dropped[i] = drops(generator);
     Values y{*in[0], std::nullopt};
     for_number(in[0]->dtype(), [&]<class T>() {

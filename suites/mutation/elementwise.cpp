@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that compute each element by itself, by a third hand: correct ways that round elsewhere, and bugs of the
 // formula. Those of attributes follow from the definition.
+#include "reference/sequence.h"
 #include "suites/mutation/family.h"
 
 #include <algorithm>
@@ -190,10 +191,7 @@ const std::vector<Functions>& functions() {
   return all;
 }
 
-const Functions* functions_of(const std::string& op) {
-  const auto found = std::ranges::find(functions(), op, &Functions::op);
-  return found == functions().end() ? nullptr : &*found;
-}
+const Functions* functions_of(const std::string& op) { return find_in(functions(), op, &Functions::op); }
 
 }  // namespace
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/mutation/exam.h"
 
+#include "reference/question.h"
+
 namespace assay::mutation {
 
 std::vector<std::pair<Subject, std::uint64_t>> syllabus(std::string_view op, std::size_t count) {
@@ -43,11 +45,7 @@ Exam::Exam(Case c) : case_(std::move(c)), call_(case_.call()), sets_(sets_of(cas
 oracles::Outcome Exam::answer(const Kernel& kernel) const {
   oracles::Outcome outcome;
   try {
-    for (const oracles::Operands& set : sets_) {
-      std::vector<const Tensor*> inputs;
-      for (const std::optional<Tensor>& operand : set) inputs.push_back(operand ? &*operand : nullptr);
-      outcome.sets.push_back(kernel(call_, inputs).asked());
-    }
+    for (const oracles::Operands& set : sets_) outcome.sets.push_back(kernel(call_, views(set)).asked());
   } catch (const std::exception& crash) {
     return oracles::Outcome::failure(oracles::Outcome::Kind::crashed, crash.what());
   }

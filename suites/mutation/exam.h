@@ -7,7 +7,6 @@
 #include "reference/operator.h"
 
 #include <deque>
-#include <string>
 #include <vector>
 
 namespace assay::mutation {

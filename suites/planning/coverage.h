@@ -8,10 +8,8 @@
 #include "reference/case.h"
 
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace assay::suites {

@@ -3,6 +3,7 @@
 
 #include "generators/generators.h"
 #include "reference/operator.h"
+#include "reference/question.h"
 
 #include <catch2/catch.hpp>
 
@@ -10,8 +11,6 @@
 
 namespace assay::suites {
 namespace {
-
-Case parsed(const char* text) { return *parse_case(text); }
 
 Coverage of(const std::vector<Case>& cases) {
   Coverage coverage;
@@ -36,7 +35,7 @@ const char* const plain = "AveragePool-7 opset=7 ir=8 X=f32[1,1,4]~iota:1 kernel
 }  // namespace
 
 TEST_CASE("Coverage: a pair is seen once a case has both values", "[coverage]") {
-  Coverage coverage = of({parsed(plain)});
+  Coverage coverage = of({case_of(plain)});
   const std::vector<CoverageRow> rows = coverage.table(10'000).rows;
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].legal == 1);
@@ -45,8 +44,8 @@ TEST_CASE("Coverage: a pair is seen once a case has both values", "[coverage]") 
   CHECK(!names(rows[0].unseen_values, "strides: all 1"));
 
   // One value is another: every pair with it is new, and nothing else.
-  const CoverageValues other = aspects_of(parsed("AveragePool-7 opset=7 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2"));
-  CHECK(coverage.gain(aspects_of(parsed(plain))) == 0);
+  const CoverageValues other = aspects_of(case_of("AveragePool-7 opset=7 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2"));
+  CHECK(coverage.gain(aspects_of(case_of(plain))) == 0);
   CHECK(coverage.gain(other) == other.values.size() - 1);
   coverage.add(other);
   CHECK(coverage.gain(other) == 0);
@@ -54,7 +53,7 @@ TEST_CASE("Coverage: a pair is seen once a case has both values", "[coverage]") 
 
 TEST_CASE("Coverage: what two cases have only apart is listed as unseen", "[coverage]") {
   const Coverage coverage =
-      of({parsed(plain), parsed("AveragePool-7 opset=7 ir=8 X=f32[2,1,4]~iota:1 kernel_shape=2 strides=2")});
+      of({case_of(plain), case_of("AveragePool-7 opset=7 ir=8 X=f32[2,1,4]~iota:1 kernel_shape=2 strides=2")});
   const CoverageRow row = coverage.table(10'000).rows.at(0);
   CHECK(names(row.unseen_pairs, "strides: all 1, batch: > 1"));
   CHECK(!names(row.unseen_pairs, "strides: all 1, batch: 1"));
@@ -100,7 +99,7 @@ TEST_CASE("Coverage: constraints are broken by near misses, rulings touched by c
   CHECK(row.touched == std::vector<std::string>{"A4"});  // which another reading lifts
 
   // SAME_* with a stride beyond the kernel: the clamp of A3.
-  coverage.add(parsed("Conv-11 opset=11 ir=8 X=f32[1,1,6]~iota:1 W=f32[1,1,1]~lit:2 auto_pad=SAME_UPPER strides=3"));
+  coverage.add(case_of("Conv-11 opset=11 ir=8 X=f32[1,1,6]~iota:1 W=f32[1,1,1]~lit:2 auto_pad=SAME_UPPER strides=3"));
   coverage.follow(definition.version, "A14", "skip");
   row = coverage.table().rows.at(0);
   CHECK(names(row.touched, "A3"));

@@ -4,6 +4,7 @@
 #include "generators/convolution.h"
 #include "oracles/exact/enclosure.h"
 #include "oracles/exact/operands.h"
+#include "reference/flat_index.h"
 #include "reference/operator.h"
 #include "reference/window.h"
 
@@ -85,9 +86,7 @@ Scalars moved(const Scalars& in, Shape shape, const From& from, const Scalar& no
   for_each_position(out.shape, [&](const Shape& at, Int) {
     const std::optional<Shape> source = from(at);
     if (!source) return out.values.push_back(nothing);
-    Int flat = 0;
-    for (std::size_t axis = 0; axis < source->size(); ++axis) flat = flat * in.shape[axis] + (*source)[axis];
-    out.values.push_back(in.at(flat));
+    out.values.push_back(in.at(flat_index(in.shape, *source)));
   });
   return out;
 }
@@ -127,12 +126,6 @@ Case with_stated_padding(Case c, const Ground& ground) {
 }
 
 // -- What the answers have to do with each other
-
-Int flat_index(const Shape& shape, const Shape& at) {
-  Int flat = 0;
-  for (std::size_t axis = 0; axis < at.size(); ++axis) flat = flat * shape[axis] + at[axis];
-  return flat;
-}
 
 // Y[p] = Y'[to(p)], Y' being the answer to the last related question; of the p that `to` leaves out nothing is said.
 void equal(const Ground& ground, RelatedCases& asked, const From& to) {

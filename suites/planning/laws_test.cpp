@@ -3,8 +3,7 @@
 // bugs in crosscheck/laws_test.cpp.
 #include "suites/planning/laws.h"
 
-#include "suites/campaign/campaign.h"
-#include "suites/workers/worker.h"
+#include "suites/testing/altered.h"
 
 #include <catch2/catch.hpp>
 
@@ -16,37 +15,24 @@ namespace {
 using oracles::Outcome;
 using oracles::State;
 
-// Our own worker, whose answers to the related questions, which have one set of data, are changed.
-class Altered : public Backend {
- public:
-  using Change = std::function<Outcome(Outcome)>;
-  explicit Altered(Change change) : worker_(open_backend("reference")), change_(std::move(change)) {}
-  const Description& describe() override { return worker_->describe(); }
-  void ask(const Ask& question) override {
-    is_related_ = question.sets.size() == 1;
-    worker_->ask(question);
-  }
-  Outcome answer() override { return is_related_ ? change_(worker_->answer()) : worker_->answer(); }
-
- private:
-  std::unique_ptr<Backend> worker_;
-  Change change_;
-  bool is_related_ = false;
-};
-
 SuiteCase planned(const std::string& line) { return read_cases(line, "laws").front(); }
 
 const char* const exact_conv =
     "Conv-11 opset=11 ir=8 X=f32[2,2,6]~small:3 W=f32[2,1,2]~small:5 auto_pad=SAME_UPPER dilations=2 group=2 strides=2";
 
-Campaign asked(const std::string& line, const Altered::Change& change, LawSampling laws = LawSampling::all) {
+using Change = std::function<Outcome(Outcome)>;
+
+// The answers to the related questions, which have one set of data, are changed.
+Campaign asked(const std::string& line, const Change& change, LawSampling laws = LawSampling::all) {
   Suite suite;
   suite.cases = {planned(line)};
   RunOptions run_options;
   run_options.presenting = Presenting::none;
   run_options.laws = laws;
-  return run(
-      suite, [=] { return std::make_unique<Altered>(change); }, run_options);
+  const auto of_related = [change](const Ask& ask, Outcome outcome) {
+    return ask.sets.size() == 1 ? change(std::move(outcome)) : outcome;
+  };
+  return run(suite, altered(of_related), run_options);
 }
 
 std::set<std::string> laws_in(const std::vector<Mark>& marks) {

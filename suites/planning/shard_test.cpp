@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <map>
 #include <string>
-#include <vector>
 
 using namespace assay;
 using namespace assay::suites;

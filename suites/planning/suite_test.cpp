@@ -2,6 +2,7 @@
 #include "suites/planning/suite.h"
 
 #include "generators/generators.h"
+#include "reference/sequence.h"
 #include "suites/sandbox/process.h"
 
 #include <catch2/catch.hpp>
@@ -27,9 +28,7 @@ std::string complaint(std::string_view text) {
 }
 
 std::string as_text(const std::vector<SuiteCase>& cases) {
-  std::string all;
-  for (const SuiteCase& p : cases) all += p.line + "\n";
-  return all;
+  return joined(cases, "", [](const SuiteCase& p) { return p.line + "\n"; });
 }
 
 TEST_CASE("a case file holds comments, labels, lines and expectations", "[suite]") {
@@ -295,8 +294,7 @@ TEST_CASE("a pinned case spelt out keeps its label and its expectation", "[suite
 TEST_CASE("every line of a suite is there once", "[suite]") {
   Request request;
   request.generated = 290;
-  std::vector<std::string> lines;
-  for (const SuiteCase& p : plan("suites", request).cases) lines.push_back(p.line);
+  auto lines = transformed<std::string>(plan("suites", request).cases, &SuiteCase::line);
   std::ranges::sort(lines);
   CHECK(std::ranges::adjacent_find(lines) == lines.end());
 }

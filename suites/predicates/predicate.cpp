@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a predicate says of a case, and its canonical text.
+#include "reference/sequence.h"
 #include "suites/predicates/predicate_tree.h"
 
 #include <algorithm>
@@ -120,8 +121,7 @@ Value nth(const Value& value, std::size_t i) {
 
 bool compares(const Claim& claim, const Case& c) {
   const Value left = value(claim.left, c);
-  std::vector<Value> right;
-  for (const Side& side : claim.right) right.push_back(value(side, c));
+  auto right = transformed<Value>(claim.right, [&](const Side& side) { return value(side, c); });
   const auto meets = [&](const Value& one, std::size_t i) {
     return std::ranges::any_of(right, [&](const Value& each) { return related(one, claim.relation, nth(each, i)); });
   };
@@ -169,9 +169,7 @@ std::string quantified(const Side& side, Quantifier quantifier) {
 std::string comparison_text(const Claim& claim) {
   std::string words = quantified(claim.left, claim.quantifier) + " " + std::string(name(claim.relation)) + " ";
   if (claim.relation != Relation::in) return words + text(claim.right.front());
-  std::string list;
-  for (const Side& side : claim.right) list += (list.empty() ? "" : ", ") + text(side);
-  return words + "(" + list + ")";
+  return words + "(" + joined(claim.right, ", ", [](const Side& side) { return text(side); }) + ")";
 }
 
 }  // namespace

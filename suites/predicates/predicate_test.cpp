@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/predicates/predicate.h"
 
+#include "reference/question.h"
+
 #include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>
 
@@ -20,12 +22,6 @@ const std::string no_kernel = "AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1"
 const std::string no_weights = "Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1";
 const std::vector<std::string> all_lines{pool, conv, two_axes, empty, odd_groups, no_kernel, no_weights};
 
-Case parsed(const std::string& line) {
-  const Result<Case> c = parse_case(line);
-  REQUIRE(c);
-  return *c;
-}
-
 Predicate predicate(const std::string& text) {
   const Result<Predicate> read = parse_predicate(text);
   INFO(text);
@@ -33,7 +29,7 @@ Predicate predicate(const std::string& text) {
   return *read;
 }
 
-bool holds(const std::string& text, const std::string& line) { return predicate(text).holds(parsed(line)); }
+bool holds(const std::string& text, const std::string& line) { return predicate(text).holds(case_of(line)); }
 
 std::string error(const std::string& text) {
   const Result<Predicate> read = parse_predicate(text);
@@ -189,14 +185,14 @@ TEST_CASE("what is printed reads as the same predicate", "[predicate]") {
     const Predicate again = predicate(once.text());
     RC_LOG() << once.text();
     RC_ASSERT(again.text() == once.text());
-    for (const std::string& line : all_lines) RC_ASSERT(again.holds(parsed(line)) == once.holds(parsed(line)));
+    for (const std::string& line : all_lines) RC_ASSERT(again.holds(case_of(line)) == once.holds(case_of(line)));
   });
 }
 
 TEST_CASE("and, or and not are those of logic", "[predicate]") {
   rc::prop("the text joins, the truth follows", [] {
     const std::string a = drawn(2), b = drawn(2);
-    const Case c = parsed(*rc::gen::elementOf(all_lines));
+    const Case c = case_of(*rc::gen::elementOf(all_lines));
     const bool a_holds = predicate(a).holds(c), b_holds = predicate(b).holds(c);
     RC_ASSERT(predicate("(" + a + ") and (" + b + ")").holds(c) == (a_holds && b_holds));
     RC_ASSERT(predicate("(" + a + ") or (" + b + ")").holds(c) == (a_holds || b_holds));

@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <poll.h>
 #include <string>
-#include <string_view>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>

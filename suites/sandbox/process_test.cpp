@@ -5,6 +5,7 @@
 
 #include "reference/onnx_io.h"
 #include "suites/campaign/campaign.h"
+#include "suites/workers/places.h"
 #include "suites/workers/worker.h"
 
 #include <catch2/catch.hpp>
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -30,8 +30,7 @@ using Kind = oracles::Outcome::Kind;
 namespace fs = std::filesystem;
 
 std::vector<std::string> liar(const std::vector<std::string>& arguments = {}) {
-  const char* python = std::getenv("ASSAY_PYTHON");
-  std::vector<std::string> command = {python ? python : "python3", "-S", "suites/testing/liar.py"};
+  std::vector<std::string> command = {python(), "-S", "suites/testing/liar.py"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return command;
 }

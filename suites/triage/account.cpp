@@ -5,6 +5,7 @@
 #include "oracles/judging/expected.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
+#include "reference/sequence.h"
 #include "suites/text/markup.h"
 #include "suites/text/printable.h"
 #include "suites/triage/clauses.h"
@@ -71,23 +72,15 @@ std::vector<std::string> input_words(const Case& c) {
   return words;
 }
 
-std::string joined(const std::vector<std::string>& words, const char* between = ", ") {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : between) + word;
-  return all;
-}
-
 // Numbers of issues are of other projects than the one that reads this: no link is to be made of them.
 std::string without_links(std::string_view words) {
-  std::string out;
-  for (const char c : words) out += c == '#' ? std::string("issue ") : std::string(1, c);
-  return out;
+  return joined(words, "", [](const char c) { return c == '#' ? std::string("issue ") : std::string(1, c); });
 }
 
 // What of the case its title says: the attributes, or the inputs where there are none.
 std::string peculiarities(const Case& c) {
   const std::vector<std::string> attributes = attribute_words(c);
-  return " (" + joined(attributes.empty() ? input_words(c) : attributes) + ")";
+  return " (" + joined(attributes.empty() ? input_words(c) : attributes, ", ") + ")";
 }
 
 // -- what is wrong

@@ -4,6 +4,8 @@
 #include "generators/shrink.h"
 #include "oracles/exact/exact.h"
 #include "oracles/judging/finding.h"
+#include "reference/question.h"
+#include "reference/sequence.h"
 
 #include <algorithm>
 #include <cmath>
@@ -80,9 +82,7 @@ std::optional<Session> session_of(const Case& c, const oracles::Outcome& outcome
 Fit fit_of(const Session& session, const Kernel& kernel) {
   Fit fit = Fit::values;
   for (std::size_t set = 0; set < session.sets.size(); ++set) {
-    std::vector<const Tensor*> inputs;
-    for (const std::optional<Tensor>& operand : session.sets[set]) inputs.push_back(operand ? &*operand : nullptr);
-    const std::vector<Tensor> given = kernel(session.call, inputs).asked();
+    const std::vector<Tensor> given = kernel(session.call, views(session.sets[set])).asked();
     if (given.size() != session.outputs[set]->size()) return Fit::none;
     for (std::size_t output = 0; output < given.size(); ++output) {
       const Tensor& got = (*session.outputs[set])[output];
@@ -234,12 +234,6 @@ std::vector<Indices> by_look(std::span<const Finding> findings, const Indices& l
 
 // -- sentences
 
-std::string joined(const Names& names, std::string_view between = ", ") {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : std::string(between)) + name;
-  return out;
-}
-
 // "Conv-11, 22"
 std::string versions_text(const std::map<OpVersion, Int>& versions) {
   std::string out;
@@ -268,7 +262,7 @@ std::string sentence(const Cause& cause, std::span<const WrongModel> models) {
                     std::string(name(cause.state)) + " (" + cause.because +
                     (cause.pattern.empty() ? "" : ", " + cause.pattern) + ")" + explanation(cause, models);
   if (!cause.comes_again) out += ": does not come again (memory that nobody wrote?)";
-  if (!cause.predicate.empty()) out += "; needs " + joined(cause.predicate);
+  if (!cause.predicate.empty()) out += "; needs " + joined(cause.predicate, ", ");
   return out;
 }
 

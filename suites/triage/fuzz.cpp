@@ -3,6 +3,7 @@
 
 #include "oracles/judging/case_class.h"
 #include "oracles/judging/judge.h"
+#include "reference/sequence.h"
 #include "suites/campaign/case_runner.h"
 #include "suites/expectations/ledger.h"
 
@@ -52,15 +53,7 @@ Signature signature_read(const std::string& text, const OpVersion& version) {
 }
 
 std::string hash_of(const std::vector<SuiteCase>& cases) {
-  std::string lines;
-  for (const SuiteCase& planned : cases) lines += planned.line + "\n";
-  return sha256(lines);
-}
-
-std::string joined(const std::set<std::string, std::less<>>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ",") + word;
-  return all;
+  return sha256(joined(cases, "", [](const SuiteCase& planned) { return planned.line + "\n"; }));
 }
 
 std::string arithmetic_text(const oracles::Arithmetic& arithmetic) {
@@ -153,10 +146,8 @@ constexpr std::uint64_t first_peak = std::uint64_t{1} << 48;
 
 // What the backend says it does not take: such a case is answered otherwise once that changes.
 std::string capabilities_text(const Description& description) {
-  std::string words =
-      joined(std::set<std::string, std::less<>>(description.operators.begin(), description.operators.end())) + "; " +
-      joined(std::set<std::string, std::less<>>(description.types.begin(), description.types.end())) + "; opset " +
-      std::to_string(description.newest_opset);
+  std::string words = joined(description.operators, ",") + "; " + joined(description.types, ",") + "; opset " +
+                      std::to_string(description.newest_opset);
   for (const Predicate& excluded : description.excludes) words += "; not " + excluded.text();
   return words + (description.answers_shapes ? "; shapes only" : "");
 }
@@ -180,8 +171,8 @@ Identity identity_of(const FuzzPlan& plan, const std::string& backend, const Des
                     {"presentations", std::to_string(static_cast<int>(run_options.presenting))},
                     {"laws", std::to_string(static_cast<int>(run_options.laws))},
                     {"seed", std::to_string(plan.seed)},
-                    {"operators", joined(plan.selection.operators)},
-                    {"types", joined(types)},
+                    {"operators", joined(plan.selection.operators, ",")},
+                    {"types", joined(types, ",")},
                     {"regressions", plan.regressions.empty() ? "none" : hash_of(plan.regressions)}};
   if (plan.shard.count > 1) identity["shard"] = text(plan.shard);  // the merged store is that of the whole
   if (plan.cases) identity["cases"] = std::to_string(plan.regressions.size() + *plan.cases);

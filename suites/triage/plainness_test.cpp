@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/plainness.h"
 
+#include "reference/question.h"
 #include "suites/triage/shrinker.h"
 
 #include <catch2/catch.hpp>
@@ -8,8 +9,7 @@
 namespace assay::suites {
 namespace {
 
-Case parsed(const std::string& line) { return *parse_case(line); }
-Plainness of(const std::string& line) { return plainness_of(parsed(line)); }
+Plainness of(const std::string& line) { return plainness_of(case_of(line)); }
 
 // A backend that is asked for the shape alone, and fails wherever `fails` says so.
 template <class F>
@@ -23,7 +23,7 @@ AskCase failing(F&& fails) {
 }
 
 Case shrunk(const std::string& line, const AskCase& ask) {
-  const Case c = parsed(line);
+  const Case c = case_of(line);
   return shrink(c, ask(c), ask).c;
 }
 

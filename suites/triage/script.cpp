@@ -4,6 +4,7 @@
 #include "oracles/judging/expected.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
+#include "reference/sequence.h"
 #include "suites/text/numpy_text.h"
 #include "suites/text/printable.h"
 #include "suites/triage/snippet.h"
@@ -193,8 +194,7 @@ class Writer {
       answers_ = of_output(oracles::admitted(c_, set, oracles::Level::L2, arithmetic), output_);
     if (got && oracles::is_among(*got, answers_)) throw Unwritable{"its answer is wrong in a way that no script shows"};
     if (provenance_.description.answers_shapes || are_unscored(answers_)) {
-      std::vector<TensorType> types;
-      for (const Admitted& each : answers_) types.push_back(each.output.type());
+      const auto types = transformed<TensorType>(answers_, [](const Admitted& each) { return each.output.type(); });
       return write_types(types);
     }
     const std::string folder = "bounds_" + std::to_string(set) + "/";
@@ -273,9 +273,7 @@ class Writer {
              "for kind, shape in want)";
     if (only_types_) return "(got.dtype, got.shape) in want";
     if (!is_plain()) {
-      std::string any;
-      for (const std::string& each : fitting_) any += (any.empty() ? "" : " or ") + each;
-      return any;
+      return joined(fitting_, " or ");
     }
     const std::string nan = has_nan(answers_[0].output) ? ", equal_nan=True" : "";
     return "got.dtype == want.dtype and np.array_equal(got, want" + nan + ")";

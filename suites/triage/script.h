@@ -8,7 +8,6 @@
 #include "suites/campaign/signature.h"
 
 #include <map>
-#include <optional>
 #include <string>
 
 namespace assay::suites {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/script.h"
 
+#include "reference/question.h"
 #include "suites/text/numpy_text.h"
 #include "suites/triage/account.h"
 
@@ -16,8 +17,6 @@ using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
 using oracles::Outcome;
 using oracles::State;
-
-Case parsed(const std::string& line) { return *parse_case(line); }
 
 Provenance asked_of(const std::string& backend) {
   Provenance provenance;
@@ -47,7 +46,7 @@ struct Judged {
   oracles::Verdict verdict;
 };
 Judged judged(const std::string& line, Outcome outcome) {
-  const Case c = parsed(line);
+  const Case c = case_of(line);
   return {c, outcome, oracles::judge(c, outcome)};
 }
 

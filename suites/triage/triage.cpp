@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 // A hang that is shrunk is cut off so soon; what is left at the end is confirmed under the full limit.
 constexpr auto limit_of_hangs = milliseconds(1000);
 
-AskCase asking_within(Backend& backend, const RunOptions& run_options, const Allowance& allowance,
+AskCase asking_within(Backend& backend, const RunOptions& run_options, const CaseAllowance& allowance,
                       bool is_fresh = true) {
   return [&backend, &run_options, allowance, is_fresh](const Case& c) {
     const SuiteCase planned{c, line(c), "", {}};
@@ -69,7 +69,7 @@ class Examiner {
   }
 
   // What hangs, or eats memory, is run again within less: it has done so within all there is.
-  static Allowance allowance(const Failure& failure) {
+  static CaseAllowance allowance(const Failure& failure) {
     if (hangs(failure)) return {limit_of_hangs};
     return {milliseconds(0), failure.signature.because == "out of memory" ? share_of_eaters : 1};
   }
@@ -124,7 +124,7 @@ Failure failure_of(std::uint64_t index, const SuiteCase& planned, const oracles:
 }
 
 AskCase asking(Backend& backend, const RunOptions& run_options, milliseconds limit, bool is_fresh) {
-  return asking_within(backend, run_options, Allowance{limit}, is_fresh);
+  return asking_within(backend, run_options, CaseAllowance{limit}, is_fresh);
 }
 
 void side_by_side(WorkerPool& pool, const RunOptions& run_options, std::string_view stage, std::size_t count,

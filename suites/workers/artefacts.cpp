@@ -25,11 +25,6 @@ std::optional<std::string> content(const fs::path& file) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-bool is_file(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored);
-}
-
 // As a shell finds a program.
 std::optional<fs::path> file_of(const std::string& word, bool is_program) {
   if (word.find('/') != std::string::npos || !is_program)
@@ -55,11 +50,6 @@ std::string digest_of_record(const std::string& record) {
   for (std::string line; std::getline(lines, line);)
     if (!line.starts_with("../") && line.find("__pycache__") == std::string::npos) inside += line + "\n";
   return sha256(inside);
-}
-
-std::string running_program() {
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored);
 }
 
 // The packages of the environment an interpreter belongs to; none where it belongs to none.
@@ -113,7 +103,8 @@ std::string sha256_of_this_program() { return sha256_of("/proc/self/exe"); }
 
 Artefacts artefacts_of(const std::string& backend) {
   std::set<Artefact> files, others;
-  const std::vector<std::string> command = is_worker(backend) ? command_of(backend) : std::vector{running_program()};
+  const std::vector<std::string> command =
+      is_worker(backend) ? command_of(backend) : std::vector{running_program().string()};
   for (std::size_t i = 0; i < command.size(); ++i) {
     const auto file = file_of(command[i], i == 0);
     if (!file) continue;

@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>

@@ -323,6 +323,14 @@ std::string answer_line(std::string_view id, Outcome::Kind kind, std::string_vie
   return line_of(json);
 }
 
+std::optional<std::string_view> last_object(std::string_view log) {
+  if (log.empty() || log.back() != '\n') return std::nullopt;
+  log.remove_suffix(1);
+  const std::string_view line = log.substr(log.find_last_of('\n') + 1);
+  if (!line.starts_with('{')) return std::nullopt;
+  return line;
+}
+
 Result<Introduction> parse_introduction(std::string_view line) {
   return caught<Introduction>([&] {
     const Json json = parse_line(line);

@@ -40,6 +40,8 @@ struct Introduction {
   bool replies_on_stdout = false;
 };
 Result<Introduction> parse_introduction(std::string_view line);
+// The last line of a log, where it may be meant as a header: it begins like an object and is ended.
+std::optional<std::string_view> last_object(std::string_view log);
 
 struct AnswerHeader {
   std::string id;

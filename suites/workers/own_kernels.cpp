@@ -2,6 +2,7 @@
 #include "suites/workers/own_kernels.h"
 
 #include "reference/onnx_io.h"
+#include "suites/workers/refusal.h"
 
 #include <algorithm>
 #include <new>
@@ -11,18 +12,6 @@ namespace assay::suites {
 namespace {
 
 using oracles::Outcome;
-
-// A refusal on its way to the host.
-struct Refusal {
-  Outcome::Kind kind = Outcome::Kind::refused;
-  std::string because;
-};
-
-template <class T>
-T accepted(Result<T> result) {
-  if (!result) throw Refusal{Outcome::Kind::refused, result.error()};
-  return *std::move(result);
-}
 
 std::vector<Served> parse(std::string_view model) {
   Result<std::vector<Served>> served = parse_nodes(model);

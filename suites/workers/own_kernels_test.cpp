@@ -3,6 +3,7 @@
 #include "suites/workers/own_kernels.h"
 
 #include "reference/onnx_io.h"
+#include "reference/question.h"
 #include "suites/campaign/campaign.h"
 #include "suites/workers/worker.h"
 #include "suites/workers/worker_names.h"
@@ -17,11 +18,7 @@ namespace {
 
 using oracles::Outcome;
 
-SuiteCase planned(const char* text) {
-  Result<Case> parsed = parse_case(text);
-  REQUIRE(parsed);
-  return {*std::move(parsed), text, "", {}};
-}
+SuiteCase planned(const char* text) { return {case_of(text), text, "", {}}; }
 
 const char* const legal = "Conv-11 opset=11 ir=8 X=f32[1,1,4]~lit:1,2,3,4 W=f32[1,1,2]~lit:1,1";
 

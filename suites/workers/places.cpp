@@ -14,21 +14,22 @@
 #include <system_error>
 
 namespace assay::suites {
-namespace {
 
 namespace fs = std::filesystem;
 
-const char* const marker = "tools/backends/assay_worker.py";
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
 
 fs::path running_program() {
   std::error_code ignored;
   return fs::read_symlink("/proc/self/exe", ignored);
 }
 
-bool is_file(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored);
-}
+namespace {
+
+const char* const marker = "tools/backends/assay_worker.py";
 
 // Null where it is not set or empty.
 const char* environment(const char* name) {

@@ -9,6 +9,10 @@
 
 namespace assay::suites {
 
+// Tells whether a regular file lies there; what may not be looked at is none.
+bool is_file(const std::filesystem::path& path);
+std::filesystem::path running_program();
+
 // tools/backends of ASSAY_HOME, of a folder above the running program, or of share/assay in one.
 std::filesystem::path backends_folder();
 

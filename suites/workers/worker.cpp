@@ -102,11 +102,9 @@ Outcome types_of(const Sizes& sizes, std::string_view body) {
 // A worker that cannot write to a third descriptor describes itself on stdout and says so, as the last line so far;
 // what it printed before is log.
 std::optional<Introduction> introduction_on_stdout(std::string_view log) {
-  if (log.empty() || log.back() != '\n') return std::nullopt;
-  log.remove_suffix(1);
-  const std::string_view line = log.substr(log.find_last_of('\n') + 1);
-  if (!line.starts_with('{')) return std::nullopt;
-  Result<Introduction> parsed = parse_introduction(line);
+  const std::optional<std::string_view> line = last_object(log);
+  if (!line) return std::nullopt;
+  Result<Introduction> parsed = parse_introduction(*line);
   if (!parsed || !parsed->replies_on_stdout) return std::nullopt;
   return *std::move(parsed);
 }

@@ -3,11 +3,11 @@
 
 #include "reference/onnx_io.h"
 #include "suites/sandbox/process.h"
+#include "suites/workers/places.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -22,8 +22,7 @@ using Catch::Matchers::Contains;
 using Kind = oracles::Outcome::Kind;
 
 std::vector<std::string> liar(std::vector<std::string> arguments = {}) {
-  const char* python = std::getenv("ASSAY_PYTHON");
-  std::vector<std::string> command = {python ? python : "python3", "-S", "suites/testing/liar.py"};
+  std::vector<std::string> command = {python(), "-S", "suites/testing/liar.py"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return command;
 }

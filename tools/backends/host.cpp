@@ -5,6 +5,7 @@
 #include "reference/onnx_node.h"
 #include "suites/sandbox/fork_server.h"
 #include "suites/workers/frame.h"
+#include "suites/workers/refusal.h"
 #include "suites/workers/serving.h"
 #include "tools/backends/assay_backend.h"
 
@@ -29,15 +30,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using oracles::Outcome;
+using suites::accepted;
+using suites::Refusal;
 
 constexpr std::int64_t most_dimensions = 64, most_outputs = 1024;
 constexpr std::size_t longest_reason = 2000;  // a header has its limit, and runtimes quote whole models
-
-// A refusal on its way to assay.
-struct Refusal {
-  Outcome::Kind kind = Outcome::Kind::refused;
-  std::string because;
-};
 
 // The library broke the contract of assay_backend.h.
 struct Breach {
@@ -168,12 +165,6 @@ void expect_ok(const char* function, std::int32_t status, const Listener& listen
   if (status == ASSAY_REFUSED) throw Refusal{Outcome::Kind::refused, because};
   if (status == ASSAY_UNSUPPORTED) throw Refusal{Outcome::Kind::unsupported, because};
   throw Breach{std::string(function) + "() returned " + std::to_string(status) + ", which is no status"};
-}
-
-template <class T>
-T accepted(Result<T> result) {
-  if (!result) throw Refusal{Outcome::Kind::refused, result.error()};
-  return *std::move(result);
 }
 
 // What the library sees of a tensor, with strings and small elements the way the header packs them.

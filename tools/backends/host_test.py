@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared libraries behind assay_backend.h: the header in C and C++, the example as a vendor compiles it, libraries that
 break the contract, and onnxruntime by its C API against onnxruntime by Python."""
-import json
 import os
 import pathlib
 import re
 import subprocess
-import tempfile
 import unittest
 
-BUILD = pathlib.Path(os.environ["ASSAY_BUILD"]).resolve()
-TOOL = BUILD / "tools" / "assay"
+import command_line
+from command_line import InFolder, read_json
+
 NATIVE = pathlib.Path("tools/backends/native")
 STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror"]
 POOL = "AveragePool-7 opset=7 ir=8 X=f32[1,1,4]~iota:1@init kernel_shape=2"
@@ -48,14 +47,10 @@ EMIT = "host->emit(host->context, 0, &y)"
 def assay(*arguments, **environment):
     # The address sanitizer would turn a segmentation fault into an exit code.
     environment["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0"
-    return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False,
-                          env={**os.environ, **environment})
+    return command_line.assay(*arguments, env={**os.environ, **environment})
 
 
-class Libraries(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-
+class Libraries(InFolder):
     def compiled(self, source, compiler=("cc", "-std=c99")):
         library = self.folder / "libfaulty.so"
         subprocess.run([*compiler, *STRICT, "-shared", "-fPIC", "-I", "tools/backends", source, "-o", library],
@@ -76,7 +71,7 @@ class Libraries(unittest.TestCase):
         report = self.folder / "report.json"
         done = assay("certify", "--backend", backend, "--report", report, *arguments)
         self.assertIn(done.returncode, (0, 1), done.stderr)
-        verdicts = json.loads(report.read_text(encoding="utf-8"))["verdicts"]
+        verdicts = read_json(report)["verdicts"]
         return {verdict["line"]: verdict["state"] for verdict in verdicts}, done
 
 

@@ -11,8 +11,9 @@ import tempfile
 import threading
 import unittest
 
+import command_line
+
 HERE = pathlib.Path(__file__).resolve().parent
-TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
 
 
 class Installing(unittest.TestCase):
@@ -81,24 +82,21 @@ class Installing(unittest.TestCase):
 class Verb(unittest.TestCase):
     def assay(self, *arguments, **environment):
         with tempfile.TemporaryDirectory() as cache:
-            return subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=60, check=False,
-                                  env={**os.environ, "ASSAY_CACHE": cache, **environment})
+            return command_line.assay(*arguments, env={**os.environ, "ASSAY_CACHE": cache, **environment})
 
     def test_the_list_has_every_entry_with_its_state(self):
         done = self.assay("backends")
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = [re.split(r"  +", row) for row in done.stdout.splitlines()]
         self.assertEqual(rows[0], ["backend", "package", "state", "size", "about"])
-        entries = json.loads((HERE / "catalogue.json").read_text(encoding="utf-8"))
+        entries = command_line.read_json(HERE / "catalogue.json")
         self.assertEqual([row[0] for row in rows[1:]], [entry["name"] for entry in entries])
         for row, entry in zip(rows[1:], entries):
             self.assertEqual(row[2], "at hand" if "modules" in entry else "not installed", row)
 
     def refused(self, *arguments, **environment):
-        done = self.assay(*arguments, **environment)
-        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
-        return done.stderr
+        with tempfile.TemporaryDirectory() as cache:
+            return command_line.refused(*arguments, env={**os.environ, "ASSAY_CACHE": cache, **environment})
 
     def test_mistakes_are_one_line_before_any_work(self):
         self.assertIn("did you mean openvino?", self.refused("backends", "install", "tract", "openvin"))
@@ -132,8 +130,7 @@ class Verb(unittest.TestCase):
             for name in ("tract-0123456789ab", "tract-ba9876543210", "tract-native-0123456789ab", "tract-0123"):
                 (shelf / name).mkdir(parents=True)
                 (shelf / name / "stamp").write_text("{}")
-            subprocess.run([TOOL, "backends", "remove", "tract"], check=True, env={**os.environ, "ASSAY_CACHE": cache},
-                           capture_output=True, timeout=60)
+            command_line.ended(0, "backends", "remove", "tract", env={**os.environ, "ASSAY_CACHE": cache})
             self.assertEqual(sorted(path.name for path in shelf.iterdir()), ["tract-0123", "tract-native-0123456789ab"])
 
 

@@ -10,7 +10,8 @@ import tempfile
 import unittest
 import zipfile
 
-TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay").resolve()
+from command_line import TOOL
+
 CASE = "AveragePool-7 opset=7 ir=8 X=f32[1,1,2,2]~iota:1 kernel_shape=2,2"
 # Averages the four floats at the end of each part, and is off by one where its package says so.
 WORKER = r"""

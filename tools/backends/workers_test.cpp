@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The workers of this folder, each on a case small enough to verify on paper.
 #include "reference/onnx_io.h"
+#include "reference/question.h"
+#include "suites/workers/places.h"
 #include "suites/workers/worker.h"
 
 #include <catch2/catch.hpp>
-
-#include <cstdlib>
 
 namespace assay::suites {
 namespace {
@@ -14,13 +14,11 @@ using Catch::Matchers::Contains;
 using Kind = oracles::Outcome::Kind;
 
 Ask ask(const char* text) {
-  const Result<Case> parsed = parse_case(text);
-  INFO(text);
-  REQUIRE(parsed);
+  const Case c = case_of(text);
   Ask ask;
-  ask.id = case_id(line(*parsed));
-  ask.model = model_of(*parsed);
-  for (int set = 0; set < data_sets; ++set) ask.sets.push_back(graph_inputs(*parsed, set));
+  ask.id = case_id(line(c));
+  ask.model = model_of(c);
+  for (int set = 0; set < data_sets; ++set) ask.sets.push_back(graph_inputs(c, set));
   return ask;
 }
 
@@ -85,9 +83,7 @@ TEST_CASE("workers: a module that is not there, or no backend, is an input error
 }
 
 TEST_CASE("workers: the example of the README is a worker", "[workers]") {
-  const char* python = std::getenv("ASSAY_PYTHON");
-  const auto backend =
-      open_backend(std::string("exec:") + (python ? python : "python3") + " tools/backends/example.py");
+  const auto backend = open_backend("exec:" + python() + " tools/backends/example.py");
   CHECK(backend->describe().backend == "example");
   const auto outcome = backend->run(ask(sums));
   INFO(outcome.because);

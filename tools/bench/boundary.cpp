@@ -4,6 +4,7 @@
 #include "oracles/judging/judge.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
+#include "reference/question.h"
 #include "suites/campaign/campaign.h"
 #include "suites/workers/frame.h"
 #include "suites/workers/worker.h"
@@ -64,9 +65,7 @@ Served served(const suites::Suite& suite) {
     if (const Call call = planned.c.call(); definition.violated(call).empty())
       for (int set = 0; set < data_sets; ++set) {
         const auto data = operands(planned.c, set);
-        std::vector<const Tensor*> inputs;
-        for (const auto& tensor : data) inputs.push_back(tensor ? &*tensor : nullptr);
-        outcome.sets.push_back(definition.kernel(call, inputs).asked());
+        outcome.sets.push_back(definition.kernel(call, views(data)).asked());
         parts.push_back(encode_tensor(outcome.sets.back().front(), "Y"));
       }
     if (outcome.sets.empty()) outcome = oracles::Outcome::failure(oracles::Outcome::Kind::refused, "illegal");

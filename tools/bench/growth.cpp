@@ -2,6 +2,7 @@
 // assay-bench-growth: how the cost of a case grows with its size, and what memory assay holds as cases go by.
 //
 //   assay-bench-growth [CASES]   CASES small generated ones over our own kernels, in this process (default 200000)
+#include "reference/question.h"
 #include "suites/campaign/campaign.h"
 #include "suites/planning/stream.h"
 #include "suites/workers/worker.h"
@@ -48,9 +49,7 @@ void print_size(const char* what, Int channels, Int maps, Int side, Int kernel) 
                     k = std::to_string(kernel);
   const std::string line = "Conv-22 opset=22 ir=10 X=f32[1," + c + "," + s + "," + s + "]~normal:1 W=f32[" + m + "," +
                            c + "," + k + "," + k + "]~normal:2";
-  Result<Case> parsed = parse_case(line);
-  if (!parsed) throw InputError(line + ": " + parsed.error());
-  const suites::SuiteCase planned{*std::move(parsed), line, "", {}};
+  const suites::SuiteCase planned{case_of(line), line, "", {}};
   const auto backend = ours()();
   const suites::Ask ask = suites::ask_of(planned, {});
   const oracles::Outcome outcome = backend->run(ask);

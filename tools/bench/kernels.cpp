@@ -10,6 +10,7 @@
 #include "reference/fast/engine.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
+#include "tools/bench/layer.h"
 #include "tools/held_memory.h"
 
 #include <algorithm>
@@ -21,13 +22,8 @@
 namespace assay {
 namespace {
 
-struct Layer {
-  const char* name;
-  const char* line;
-};
-
 // Shapes of ResNet-50, MobileNet and DCNv2; weights are constants, as runtimes expect.
-constexpr Layer layers[] = {
+constexpr NamedLine layers[] = {
     {"conv-3x3", "Conv-22 opset=22 ir=10 X=f32[1,64,56,56]~normal:1 W=f32[64,64,3,3]~normal:2@init pads=1,1,1,1"},
     {"conv-3x3-deep", "Conv-22 opset=22 ir=10 X=f32[1,512,7,7]~normal:1 W=f32[512,512,3,3]~normal:2@init pads=1,1,1,1"},
     {"conv-1x1", "Conv-22 opset=22 ir=10 X=f32[1,64,56,56]~normal:1 W=f32[256,64,1,1]~normal:2@init"},
@@ -58,45 +54,27 @@ constexpr Layer layers[] = {
     {"pool-2x2-stride", "AveragePool-22 opset=22 ir=10 X=f32[1,64,112,112]~normal:1 kernel_shape=2,2 strides=2,2"},
 };
 
-struct Question {
-  Case c;
-  std::vector<std::optional<Tensor>> data;
-  std::vector<const Tensor*> in;
+// The same by the naive loop.
+Tensor naive_answer(const Layer& layer) { return layer.c.definition().kernel(layer.c.call(), layer.in).only(); }
 
-  explicit Question(const std::string& line) : c(parsed(line)), data(operands(c, 0)) {
-    for (const auto& tensor : data) in.push_back(tensor ? &*tensor : nullptr);
-  }
-  static Case parsed(const std::string& line) {
-    Result<Case> c = parse_case(line);
-    if (!c) throw InputError(line + ": " + c.error());
-    return *std::move(c);
-  }
-  Tensor answer(bool naive) const {
-    const Definition& definition = c.definition();
-    return (naive ? definition.kernel(c.call(), in) : definition.fast(c.call(), in, 1)).only();
-  }
-  // Of all inputs.
-  std::size_t bytes() const {
-    std::size_t all = 0;
-    for (const Tensor* tensor : in) all += tensor ? tensor->bytes().size() : 0;
-    return all;
-  }
-  // Multiplications and additions of the formula, padding included.
-  double operations() const {
-    const Call call = c.call();
-    const char* w = call.definition().input("w") ? "w" : "W";
-    const double outputs = static_cast<double>(volume(call.definition().shape(call)));
-    if (!call.definition().input(w)) return outputs * static_cast<double>(volume(call.ints("kernel_shape")));
-    const Int terms = volume(call.shape(w)) / call.dim(w, 0);
-    return 2 * outputs * static_cast<double>(terms);
-  }
-};
+// Of all inputs.
+std::size_t bytes_of(const Layer& layer) {
+  std::size_t all = 0;
+  for (const Tensor* tensor : layer.in) all += tensor ? tensor->bytes().size() : 0;
+  return all;
+}
+
+// Multiplications and additions of the formula, padding included.
+double operations_of(const Layer& layer) {
+  const Definition& definition = layer.c.definition();
+  return (definition.input("w") || definition.input("W") ? 2 : 1) * layer.terms();
+}
 
 void measure(benchmark::State& state, const std::string& line, bool naive) {
-  const Question question(line);
-  for (auto _ : state) benchmark::DoNotOptimize(question.answer(naive));
+  const Layer layer(line);
+  for (auto _ : state) benchmark::DoNotOptimize(naive ? naive_answer(layer) : layer.answer());
   state.counters["operations"] =
-      benchmark::Counter(question.operations(), benchmark::Counter::kIsIterationInvariantRate);
+      benchmark::Counter(operations_of(layer), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 // --- The most this core can do: independent chains in registers, nothing loaded. ---
@@ -175,8 +153,8 @@ void register_all() {
       measure(state, line, naive);
     })->Unit(benchmark::kMicrosecond);
   };
-  for (const Layer& layer : layers) add(std::string("layer/") + layer.name, layer.line, false);
-  for (const Layer& layer : layers) add(std::string("naive/") + layer.name, layer.line, true);
+  for (const NamedLine& layer : layers) add(std::string("layer/") + layer.name, layer.line, false);
+  for (const NamedLine& layer : layers) add(std::string("naive/") + layer.name, layer.line, true);
   const auto conv = [](Int channels, Int maps, Int side, Int kernel) {
     const std::string c = std::to_string(channels), m = std::to_string(maps), s = std::to_string(side);
     const std::string k = std::to_string(kernel), pad = std::to_string(kernel / 2);
@@ -202,17 +180,17 @@ void write_file(const std::filesystem::path& path, const std::string& bytes) {
 }
 
 void write_layers(const std::filesystem::path& folder) {
-  for (const Layer& layer : layers) {
-    const Question question(layer.line);
-    const std::filesystem::path here = folder / layer.name;
+  for (const auto& [name, line] : layers) {
+    const Layer layer(line);
+    const std::filesystem::path here = folder / name;
     std::filesystem::create_directories(here);
-    write_file(here / "model.onnx", model_of(question.c));
-    const Tensor output = question.answer(false);
-    write_file(here / "operations", std::to_string(question.operations()));
-    write_file(here / "bytes", std::to_string(question.bytes() + output.bytes().size()));
+    write_file(here / "model.onnx", model_of(layer.c));
+    const Tensor output = layer.answer();
+    write_file(here / "operations", std::to_string(operations_of(layer)));
+    write_file(here / "bytes", std::to_string(bytes_of(layer) + output.bytes().size()));
     write_file(here / "output.pb", encode_tensor(output, "Y"));
     int number = 0;
-    for (const std::string& input : graph_inputs(question.c, 0))
+    for (const std::string& input : graph_inputs(layer.c, 0))
       write_file(here / ("input_" + std::to_string(number++) + ".pb"), input);
   }
 }

@@ -10,6 +10,7 @@
 #include "oracles/filter/filter.h"
 #include "oracles/judging/judge.h"
 #include "reference/operator.h"
+#include "tools/bench/layer.h"
 #include "tools/held_memory.h"
 
 #include <benchmark/benchmark.h>
@@ -20,12 +21,7 @@
 namespace assay {
 namespace {
 
-struct Layer {
-  const char* name;
-  const char* line;
-};
-
-constexpr Layer layers[] = {
+constexpr NamedLine layers[] = {
     {"conv-3x3-f32", "Conv-22 opset=22 ir=10 X=f32[1,64,56,56]~normal:1 W=f32[64,64,3,3]~normal:2 pads=1,1,1,1"},
     {"conv-1x1-f32", "Conv-22 opset=22 ir=10 X=f32[1,256,56,56]~normal:1 W=f32[64,256,1,1]~normal:2"},
     {"conv-3x3-deep-f32", "Conv-22 opset=22 ir=10 X=f32[1,512,7,7]~normal:1 W=f32[512,512,3,3]~normal:2 pads=1,1,1,1"},
@@ -48,33 +44,13 @@ constexpr Layer layers[] = {
     {"pool-3x3-f64", "AveragePool-22 opset=22 ir=10 X=f64[1,64,112,112]~normal:1 kernel_shape=3,3 pads=1,1,1,1"},
 };
 
-// One data set of a case, and what the engine makes of it.
-struct Layered {
-  Case c;
-  oracles::Operands data;
-  std::vector<const Tensor*> in;
+// A layer, and what the engine makes of it.
+struct JudgedLayer : Layer {
   oracles::Outcome outcome;
 
-  explicit Layered(const std::string& line) : c(parsed(line)), data(operands(c, 0)) {
-    for (const auto& tensor : data) in.push_back(tensor ? &*tensor : nullptr);
-    outcome.sets = {{answer()}};
-  }
-  static Case parsed(const std::string& line) {
-    Result<Case> c = parse_case(line);
-    if (!c) throw InputError(line + ": " + c.error());
-    return *std::move(c);
-  }
-  Tensor answer() const { return c.definition().fast(c.call(), in, 1).only(); }
+  explicit JudgedLayer(const std::string& line) : Layer(line) { outcome.sets = {{answer()}}; }
   oracles::Verdict verdict() const {
     return oracles::judge(c.call(), {data}, outcome, {oracles::Level::L2, {}, oracles::Tier::fast});
-  }
-  // Terms of the formula, padding included.
-  double terms() const {
-    const Call call = c.call();
-    const char* w = call.definition().input("w") ? "w" : "W";
-    const double outputs = static_cast<double>(volume(call.definition().shape(call)));
-    return outputs * static_cast<double>(call.definition().input(w) ? volume(call.shape(w)) / call.dim(w, 0)
-                                                                    : volume(call.ints("kernel_shape")));
   }
   double undecided() const {
     const Tensor& got = outcome.sets[0][0];
@@ -99,21 +75,21 @@ double fastest(benchmark::State& state, F&& f) {
   return best;
 }
 
-void register_layer(const Layer& layer) {
+void register_layer(const NamedLine& named) {
   static std::map<std::string, double> kernel_seconds;
-  const std::string name = layer.name, line = layer.line;
+  const std::string name = named.name, line = named.line;
   benchmark::RegisterBenchmark((name + "/kernel").c_str(), [=](benchmark::State& state) {
-    const Layered layered(line);
-    kernel_seconds[name] = fastest(state, [&] { return layered.answer(); });
-    state.counters["ns_per_term"] = 1e9 * kernel_seconds[name] / layered.terms();
+    const JudgedLayer layer(line);
+    kernel_seconds[name] = fastest(state, [&] { return layer.answer(); });
+    state.counters["ns_per_term"] = 1e9 * kernel_seconds[name] / layer.terms();
   })->Unit(benchmark::kMillisecond);
   benchmark::RegisterBenchmark((name + "/verdict").c_str(), [=](benchmark::State& state) {
-    const Layered layered(line);
-    if (layered.verdict().state != oracles::State::pass) return state.SkipWithError("the engine does not pass");
-    const double seconds = fastest(state, [&] { return layered.verdict(); });
-    state.counters["ns_per_term"] = 1e9 * seconds / layered.terms();
+    const JudgedLayer layer(line);
+    if (layer.verdict().state != oracles::State::pass) return state.SkipWithError("the engine does not pass");
+    const double seconds = fastest(state, [&] { return layer.verdict(); });
+    state.counters["ns_per_term"] = 1e9 * seconds / layer.terms();
     if (kernel_seconds.contains(name)) state.counters["ratio"] = seconds / kernel_seconds[name];
-    state.counters["undecided"] = layered.undecided();
+    state.counters["undecided"] = layer.undecided();
   })->Unit(benchmark::kMillisecond);
 }
 
@@ -123,7 +99,7 @@ void register_layer(const Layer& layer) {
 int main(int count, char** words) {
   assay::hold_freed_memory();
   try {
-    for (const assay::Layer& layer : assay::layers) assay::register_layer(layer);
+    for (const assay::NamedLine& layer : assay::layers) assay::register_layer(layer);
     benchmark::Initialize(&count, words);
     if (benchmark::ReportUnrecognizedArguments(count, words)) return 2;
     benchmark::RunSpecifiedBenchmarks();

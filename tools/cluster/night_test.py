@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/cluster/night.sh, what every machine of a campaign runs: as each service calls it, and again after a kill."""
-import json
 import os
 import pathlib
 import signal
@@ -8,7 +7,8 @@ import subprocess
 import tempfile
 import unittest
 
-ASSAY = str(pathlib.Path(os.environ["ASSAY_BUILD"]).resolve() / "tools" / "assay")
+from command_line import TOOL, ended, read_json
+
 BUG = ["--backend", "mutant:pool-pads-same-undilated", "--ops", "AveragePool-19", "--presentations", "none"]
 SERVICE = ("SLURM_", "JOB_COMPLETION_INDEX", "CI_NODE_", "ASSAY_SHARD")
 CASES = 150
@@ -16,16 +16,19 @@ CASES = 150
 
 def environment(values):
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(SERVICE)}
-    return {**inherited, "ASSAY": ASSAY, **values}
+    return {**inherited, "ASSAY": str(TOOL), **values}
 
 
-def night(*words, **values):
-    return subprocess.run(["tools/cluster/night.sh", *map(str, words)], capture_output=True, text=True, timeout=300,
+def night(code, *words, **values):
+    """Runs the script, which has to end with that code."""
+    done = subprocess.run(["tools/cluster/night.sh", *map(str, words)], capture_output=True, text=True, timeout=300,
                           check=False, env=environment(values))
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
 
 
 def report(path):
-    document = json.loads(path.read_text(encoding="utf-8"))
+    document = read_json(path)
     del document["run"]
     return document
 
@@ -44,12 +47,9 @@ SERVICES = {"slurm": slurm,
 class Night(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.place = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.place.cleanup)
-        cls.folder = pathlib.Path(cls.place.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         straight = cls.folder / "straight.json"
-        subprocess.run([ASSAY, "fuzz", *BUG, "--cases", str(CASES), "--findings", "", "--report", straight],
-                       stdout=subprocess.DEVNULL, timeout=300, check=False)
+        ended(1, "fuzz", *BUG, "--cases", CASES, "--findings", "", "--report", straight)
         cls.straight = report(straight)
 
     def test_each_service_makes_the_straight_report(self):
@@ -58,10 +58,8 @@ class Night(unittest.TestCase):
             with self.subTest(service):
                 folder = self.folder / service
                 for number in (3, 1, 2):
-                    done = night("shard", folder, *BUG, "--cases", CASES, **values(number))
-                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-                done = night("merge", folder)
-                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                    night(0, "shard", folder, *BUG, "--cases", CASES, **values(number))
+                night(1, "merge", folder)
                 self.assertEqual(report(folder / "whole.json"), self.straight)
 
     def test_a_shard_that_was_killed_goes_on(self):
@@ -75,21 +73,18 @@ class Night(unittest.TestCase):
         os.killpg(run.pid, signal.SIGKILL)
         run.wait()
         self.assertFalse((folder / "shard-1.json").exists())
-        self.assertEqual(night("merge", folder).returncode, 2)
-        done = night("shard", folder, *BUG, "--cases", 6000, ASSAY_SHARD="1/1")
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual(night("merge", folder).returncode, 1)
+        night(2, "merge", folder)
+        night(0, "shard", folder, *BUG, "--cases", 6000, ASSAY_SHARD="1/1")
+        night(1, "merge", folder)
         self.assertEqual(report(folder / "whole.json")["plan"]["asked"], 6000)
 
     def test_mistakes_are_told(self):
         folder = self.folder / "mistakes"
-        done = night("shard", folder, *BUG, "--cases", CASES)
-        self.assertEqual((done.returncode, "SLURM_ARRAY_TASK_ID" in done.stderr), (2, True), done.stderr)
-        self.assertEqual(night("shard").returncode, 2)
-        self.assertEqual(night("split", folder).returncode, 2)
-        self.assertEqual(night("shard", folder, *BUG, "--cases", CASES, ASSAY_SHARD="1/2").returncode, 0)
-        done = night("merge", folder)
-        self.assertEqual((done.returncode, "lack" in done.stderr), (2, True), done.stderr)
+        self.assertIn("SLURM_ARRAY_TASK_ID", night(2, "shard", folder, *BUG, "--cases", CASES).stderr)
+        night(2, "shard")
+        night(2, "split", folder)
+        night(0, "shard", folder, *BUG, "--cases", CASES, ASSAY_SHARD="1/2")
+        self.assertIn("lack", night(2, "merge", folder).stderr)
 
 
 if __name__ == "__main__":

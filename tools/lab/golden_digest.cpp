@@ -4,6 +4,7 @@
 //   golden_digest SUITES    the folder suites/: of the seed suite as this machine draws it
 //   golden_digest LINES     a file of case lines: of those
 //   golden_digest SUITES .  no digest, but the lines of the seed suite as this machine draws them
+#include "reference/question.h"
 #include "suites/golden/golden_folder.h"
 
 #include <fstream>
@@ -17,11 +18,7 @@ suites::Suite suite_in(const std::filesystem::path& place) {
   if (std::filesystem::is_directory(place)) return suites::plan(place, {});
   std::ifstream in(place);
   suites::Suite suite;
-  for (std::string text; std::getline(in, text);) {
-    Result<Case> c = parse_case(text);
-    if (!c) throw InputError(c.error());
-    suite.cases.push_back({*std::move(c), text, "", std::nullopt});
-  }
+  for (std::string text; std::getline(in, text);) suite.cases.push_back({case_of(text), text, "", std::nullopt});
   return suite;
 }
 

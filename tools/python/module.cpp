@@ -3,6 +3,7 @@
 // dictionaries; a stranger's mistake is a ValueError, a mistake of ours a RuntimeError. src/assay/__init__.py gives it
 // names and types.
 #include "oracles/judging/claim.h"
+#include "reference/sequence.h"
 
 #include <algorithm>
 #include <cstring>
@@ -23,9 +24,7 @@ using Given = std::tuple<std::string, std::string, std::vector<Int>, nb::bytes>;
 constexpr std::size_t most_dimensions = 64;
 
 std::string covered_types() {
-  std::string list;
-  for (const DType each : all_dtypes) list += (list.empty() ? "" : ", ") + std::string(name(each));
-  return list;
+  return joined(all_dtypes, ", ", [](const DType each) { return std::string(name(each)); });
 }
 
 oracles::NamedTensor tensor_of(const Given& given) {
@@ -51,9 +50,7 @@ oracles::NamedTensor tensor_of(const Given& given) {
 }
 
 std::vector<oracles::NamedTensor> tensors_of(const std::vector<Given>& given) {
-  std::vector<oracles::NamedTensor> tensors;
-  for (const Given& each : given) tensors.push_back(tensor_of(each));
-  return tensors;
+  return transformed<oracles::NamedTensor>(given, [](const Given& each) { return tensor_of(each); });
 }
 
 nb::object worst_of(const oracles::Examined& examined) {

@@ -118,11 +118,6 @@ Json json_of(const suites::Audit& audit, const std::string& source) {
           {"outputs", outputs}};
 }
 
-void write(const Json& json, reports::AtomicFile& draft) {
-  draft.out() << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
-  draft.finish();
-}
-
 bool has_found(const suites::Audit& audit) {
   return !audit.problems.empty() || std::ranges::any_of(audit.outputs, [](const suites::Rated& each) {
     return each.rating == Rating::wrong || each.rating == Rating::illegal;
@@ -132,15 +127,16 @@ bool has_found(const suites::Audit& audit) {
 int run(const Options& options) {
   if (options.folder.empty() != options.onnx_node_tests)
     throw InputError("name a folder of test vectors, or say --onnx-node-tests for those of the installed package");
-  std::unique_ptr<reports::AtomicFile> draft;
-  if (!options.report.empty()) draft = std::make_unique<reports::AtomicFile>(options.report);
+  reports::AtomicFile draft(options.report);
   const suites::TemporaryDirectory made;
   if (options.onnx_node_tests) write_node_tests(made.path());
   const Result<suites::Audit> audit = suites::audit(options.onnx_node_tests ? made.path() : fs::path(options.folder));
   if (!audit) throw InputError(audit.error());
   check_rated(*audit, options.folder);
   print(*audit, options.verbose);
-  if (draft) write(json_of(*audit, options.onnx_node_tests ? "the ONNX package" : options.folder), *draft);
+  const Json json = json_of(*audit, options.onnx_node_tests ? "the ONNX package" : options.folder);
+  draft.out() << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  draft.finish();
   const Int foreign = sum(audit->foreign) + sum(audit->other_operators);
   std::cout << audit->models << " models: " << audit->outputs.size() << " outputs rated, " << audit->problems.size()
             << " files flawed, " << foreign << " models not for us\n";

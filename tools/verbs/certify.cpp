@@ -13,6 +13,7 @@
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/failing.h"
 #include "tools/verbs/github.h"
+#include "tools/verbs/options.h"
 #include "tools/verbs/progress.h"
 #include "tools/verbs/publish.h"
 #include "tools/verbs/subject.h"
@@ -216,9 +217,7 @@ reports::Report certify_once(const Options& options) {
   causes_of(options.show);
   options.subject.opener();
   reports::Expectations agreed = agreed_in(options.expectations, options.baseline);
-  std::optional<reports::AtomicFile> draft, certificate;
-  if (!options.report.empty()) draft.emplace(options.report);
-  if (!options.certificate.empty()) certificate.emplace(options.certificate);
+  reports::AtomicFile draft(options.report), certificate(options.certificate);
   std::optional<reports::Unheeded> unheeded;
   if (options.github) unheeded.emplace(std::cout);
   const Stopwatch stopwatch;
@@ -227,9 +226,8 @@ reports::Report certify_once(const Options& options) {
   check_certificate(options, suite);
   if (!options.is_quiet) say_left_out(suite);
   reports::Report report = certified(std::move(suite), options, std::move(agreed), stopwatch);
-  publish(report, draft ? &*draft : nullptr, options.report, options.is_quiet ? Detail::conclusion : Detail::all,
-          causes_of(options.show));
-  if (certificate) publish_certificate(report, options, *certificate);
+  publish(report, draft, options.report, options.is_quiet ? Detail::conclusion : Detail::all, causes_of(options.show));
+  if (certificate.is_named()) publish_certificate(report, options, certificate);
   unheeded.reset();
   if (options.github) tell_github(report, options.report);
   return report;
@@ -336,22 +334,12 @@ Verb certify_verb(CLI::App& app) {
   options->subject.add_options(*command);
   options->subject.add_campaign_options(*command);
   options->subject.add_backend_word(*command);
-  command->add_option("--ops", options->operators, "only these, separated by commas: Conv,AveragePool-19")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("--types", options->types, "only these element types: f16,bf16,f32,f64")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_selection_options(*command, options->operators, options->types);
   command->add_option("--seed", options->seed, "of the generated cases")->capture_default_str();
-  command
-      ->add_option("--cases", options->cases,
-                   "how many cases the whole suite generates, of which --ops and --types keep a part; the pinned ones "
-                   "always run")
-      ->check(CLI::Range(Int{0}, Int{100'000'000}))
-      ->capture_default_str();
-  command->add_option("--jobs", options->jobs, "sessions side by side; 0: one per processor")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
+  add_number_option(
+      *command, "--cases", options->cases, Int{0}, Int{100'000'000},
+      "how many cases the whole suite generates, of which --ops and --types keep a part; the pinned ones always run");
+  add_jobs_option(*command, options->jobs, "sessions side by side");
   command->add_option("--report", options->report, "write the JSON report (reports/report.schema.json) to this file");
   command->add_option(
       "--certificate", options->certificate,
@@ -376,11 +364,8 @@ Verb certify_verb(CLI::App& app) {
                       "(suites/predicates/predicate.h); no certificate");
   command->add_option("--only-failed", options->only_failed,
                       "only the cases that broke conformance in this report; no certificate");
-  command
-      ->add_option("--max-failures", options->most_failures,
-                   "begin no further case after so many that break conformance; 0: run all")
-      ->check(CLI::Range(Int{0}, Int{1} << 40))
-      ->capture_default_str();
+  add_number_option(*command, "--max-failures", options->most_failures, Int{0}, Int{1} << 40,
+                    "begin no further case after so many that break conformance; 0: run all");
   command->add_flag("--list", options->lists, "print the case lines that would be run, and run none");
   command->add_flag("-q,--quiet", options->is_quiet, "print nothing but the conclusion");
   command->add_option("--show", options->show, "so many causes are printed; all: every one")->capture_default_str();

@@ -2,28 +2,23 @@
 """assay diff: each kind of change is planted in a real report and found, by its name and with its exit code."""
 import copy
 import json
-import os
 import pathlib
-import subprocess
 import tempfile
 import unittest
 
-TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
+from command_line import assay, ended, read_json
+
+
 PATH = pathlib.Path(unittest.enterModuleContext(tempfile.TemporaryDirectory()))
 
 
-def assay(*arguments):
-    return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False)
-
-
 def setUpModule():
-    done = assay("certify", "--backend", "reference", "--ops", "Conv-11", "--cases", "280", "--report", PATH / "base.json")
-    assert done.returncode == 0, done.stderr
+    ended(0, "certify", "--backend", "reference", "--ops", "Conv-11", "--cases", "280", "--report", PATH / "base.json")
 
 
 class Diff(unittest.TestCase):
     def setUp(self):
-        self.before = json.loads((PATH / "base.json").read_text(encoding="utf-8"))
+        self.before = read_json(PATH / "base.json")
         self.before["backend"]["version"] = "0"  # another one, so that nothing but the backend can be the cause
         self.after = copy.deepcopy(self.before)
         self.after["backend"]["version"] = "1"
@@ -130,10 +125,9 @@ class Diff(unittest.TestCase):
         self.assertIn("```\n@onnx | </details> `x`\n```", done.stdout)
 
     def test_campaigns_compare_what_failures_look_like(self):
-        done = assay("fuzz", "--backend", "mutant:pool-pads-same-undilated", "--ops", "AveragePool-19", "--cases", "60",
-                     "--findings", "", "--report", PATH / "fuzz.json")
-        self.assertEqual(done.returncode, 1, done.stderr)
-        self.before = json.loads((PATH / "fuzz.json").read_text(encoding="utf-8"))
+        ended(1, "fuzz", "--backend", "mutant:pool-pads-same-undilated", "--ops", "AveragePool-19", "--cases", "60",
+              "--findings", "", "--report", PATH / "fuzz.json")
+        self.before = read_json(PATH / "fuzz.json")
         self.after = copy.deepcopy(self.before)
         self.assertEqual(sum(self.told(0)["counts"].values()), 0)
         self.before["signatures"].pop()

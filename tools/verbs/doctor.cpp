@@ -18,7 +18,7 @@ namespace assay::tools {
 namespace {
 
 using suites::doctor::Observation;
-using Mark = Observation::Mark;
+using Status = Observation::Status;
 
 struct Settings {
   std::string backend;
@@ -33,8 +33,8 @@ int widest_name() {
 }
 
 void print(const Observation& finding) {
-  std::cout << "  " << std::left << std::setw(8) << name(finding.mark);
-  if (finding.mark == Mark::ok || finding.mark == Mark::skipped) {
+  std::cout << "  " << std::left << std::setw(8) << name(finding.status);
+  if (finding.status == Status::ok || finding.status == Status::skipped) {
     if (finding.got.empty())
       std::cout << finding.check << std::endl;
     else
@@ -50,8 +50,8 @@ void print(const Observation& finding) {
 class Telling {
  public:
   void tell(const Observation& finding) {
-    if (!skipped_.empty() && (finding.mark != Mark::skipped || finding.got != skipped_.back().got)) flush();
-    if (finding.mark == Mark::skipped)
+    if (!skipped_.empty() && (finding.status != Status::skipped || finding.got != skipped_.back().got)) flush();
+    if (finding.status == Status::skipped)
       skipped_.push_back(finding);
     else
       print(finding);
@@ -59,7 +59,7 @@ class Telling {
   void flush() {
     if (skipped_.size() == 1) print(skipped_.front());
     if (skipped_.size() > 1)
-      std::cout << "  " << std::left << std::setw(8) << name(Mark::skipped) << skipped_.size()
+      std::cout << "  " << std::left << std::setw(8) << name(Status::skipped) << skipped_.size()
                 << " checks: " << skipped_.back().got << std::endl;
     skipped_.clear();
   }
@@ -69,17 +69,20 @@ class Telling {
 };
 
 std::string summary(const std::vector<Observation>& findings) {
-  const auto count = [&](Mark mark) { return std::to_string(std::ranges::count(findings, mark, &Observation::mark)); };
-  return count(Mark::ok) + " ok, " + count(Mark::wrong) + " wrong, " + count(Mark::note) + " to note, " +
-         count(Mark::skipped) + " skipped";
+  const auto count = [&](Status status) {
+    return std::to_string(std::ranges::count(findings, status, &Observation::status));
+  };
+  return count(Status::ok) + " ok, " + count(Status::wrong) + " wrong, " + count(Status::note) + " to note, " +
+         count(Status::skipped) + " skipped";
 }
 
 std::string conclusion(const std::vector<Observation>& findings) {
-  const auto is = [](const char* check, Mark mark) {
-    return [=](const Observation& finding) { return finding.check == check && finding.mark == mark; };
+  const auto is = [](const char* check, Status status) {
+    return [=](const Observation& finding) { return finding.check == check && finding.status == status; };
   };
-  if (std::ranges::count(findings, Mark::wrong, &Observation::mark) > 0) return "the worker does not keep the protocol";
-  if (std::ranges::any_of(findings, is("answers a model", Mark::skipped)))
+  if (std::ranges::count(findings, Status::wrong, &Observation::status) > 0)
+    return "the worker does not keep the protocol";
+  if (std::ranges::any_of(findings, is("answers a model", Status::skipped)))
     return "nothing wrong with its frames; it answered no model";
   return "the worker keeps the protocol";
 }
@@ -96,7 +99,7 @@ int doctor(const Settings& settings) {
       suites::doctor::examine(command, limits, [&](const Observation& finding) { telling.tell(finding); });
   telling.flush();
   std::cout << summary(findings) << ": " << conclusion(findings) << std::endl;
-  return std::ranges::count(findings, Mark::wrong, &Observation::mark) == 0 ? conforms : not_conforming;
+  return std::ranges::count(findings, Status::wrong, &Observation::status) == 0 ? conforms : not_conforming;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "reports/atomic_file.h"
 #include "reports/exhaust_report.h"
 #include "tools/verbs/circumstances.h"
+#include "tools/verbs/options.h"
 #include "tools/verbs/progress.h"
 #include "tools/verbs/subject.h"
 #include "tools/verbs/verbs.h"
@@ -35,7 +36,6 @@ std::vector<suites::Accuracy> plan(const Options& options, const suites::Descrip
 }
 
 void save(const reports::ExhaustReport& report, const std::string& file) {
-  if (file.empty()) return;
   reports::AtomicFile draft(file);
   write_json(report, draft.out());
   draft.finish();
@@ -78,17 +78,14 @@ int exhaust(const Options& options) {
   report.functions = plan(options, report.backend);
   if (options.resume && options.report.empty()) throw InputError("--resume needs the --report to go on with");
   if (options.resume) reports::resume(report, options.report);
-  std::optional<reports::AtomicFile> page;
-  if (!options.page.empty()) page.emplace(options.page);
+  reports::AtomicFile page(options.page);
   save(report, options.report);  // before the work, where it cannot be written
   run(report, pool, options);
   report.run = stopwatch.run(jobs_or_processors(options.jobs));
   write_session(report, options.report, std::cout);
   save(report, options.report);
-  if (page) {
-    write_page(report, page->out());
-    page->finish();
-  }
+  if (page.is_named()) write_page(report, page.out());
+  page.finish();
   return report.conforms() ? conforms : not_conforming;
 }
 
@@ -106,9 +103,7 @@ Verb exhaust_verb(CLI::App& app) {
                    "f16 and bf16 have 65,536 inputs, f32 has 4,294,967,296: a few minutes each")
       ->delimiter(',')
       ->capture_default_str();
-  command->add_option("--jobs", options->jobs, "workers side by side; 0: one per processor")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
+  add_jobs_option(*command, options->jobs, "workers side by side");
   command->add_option("--report", options->report,
                       "write what was found to this file as JSON, now and then and at the end");
   command->add_flag("--resume", options->resume, "go on with what the --report of the same run holds");

@@ -4,6 +4,7 @@
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
 #include "reference/profiles.h"
+#include "reference/sequence.h"
 #include "suites/text/printable.h"
 #include "suites/triage/case_words.h"
 #include "suites/triage/glossary.h"
@@ -17,12 +18,6 @@
 
 namespace assay::tools {
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : " ") + word;
-  return all;
-}
 
 std::string_view kind_of(const AttributeSpec& attribute) {
   switch (attribute.kind) {
@@ -117,8 +112,8 @@ void explain_profiles(const Definition& definition) {
 // Of one case: what it breaks, and where it stands in each profile, as it is and spelt out.
 std::string standing(const Profile& profile, const Case& c) {
   const std::vector<std::string> broken = outside(profile, c);
-  if (broken.empty()) return "within, keeps " + joined(tags(*profile.part(c.version)));
-  std::string first = "outside: " + joined(broken);
+  if (broken.empty()) return "within, keeps " + joined(tags(*profile.part(c.version)), " ");
+  std::string first = "outside: " + joined(broken, " ");
   if (!outside(profile, spelt_out(c)).empty()) return first;
   return first + "; within with every attribute written: " + line(spelt_out(c));
 }

@@ -8,6 +8,7 @@
 #include "suites/triage/wrong_models.h"
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/failing.h"
+#include "tools/verbs/options.h"
 #include "tools/verbs/progress.h"
 #include "tools/verbs/publish.h"
 #include "tools/verbs/subject.h"
@@ -123,8 +124,7 @@ int fuzz(const Options& options) {
   causes_of(options.show);  // mistakes are told before the work
   report.asked = options.subject.asked();
   report.asked.seed = options.seed;
-  std::optional<reports::AtomicFile> draft;
-  if (!options.report.empty()) draft.emplace(options.report);
+  reports::AtomicFile draft(options.report);
   suites::RunOptions run_options = options.subject.run_options();
   run_options.jobs = jobs;
   run_options.stop = &interrupted();
@@ -158,7 +158,7 @@ int fuzz(const Options& options) {
   report.run = stopwatch.run(jobs);
   report.run.isolation = pool.first().isolation();
   report.run.upkeep = upkeep;
-  publish(report, draft ? &*draft : nullptr, options.report, Detail::all, causes_of(options.show));
+  publish(report, draft, options.report, Detail::all, causes_of(options.show));
   return report.conforms() && report.complete ? conforms : not_conforming;
 }
 
@@ -172,22 +172,14 @@ Verb fuzz_verb(CLI::App& app) {
   options->subject.add_options(*command);
   options->subject.add_campaign_options(*command);
   options->subject.add_backend_word(*command);
-  command->add_option("--ops", options->operators, "only these, separated by commas: Conv,AveragePool-19")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_option("--types", options->types, "only these element types: f16,bf16,f32,f64")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_selection_options(*command, options->operators, options->types);
   command->add_option("--seed", options->seed, "which cases")->capture_default_str();
   command->add_option("--budget", options->budget,
                       "time for all of it: 90s, 10m, 8h; a quarter is kept for shrinking what fails");
   command->add_option("--cases", options->cases, "how many cases, of all shards together")
       ->check(CLI::Range(Int{1}, Int{1} << 40));
-  command
-      ->add_option("--seek", options->islands,
-                   "after that, climb from so many places towards the largest error in its budget")
-      ->check(CLI::Range(0, 1 << 20))
-      ->capture_default_str();
+  add_number_option(*command, "--seek", options->islands, 0, 1 << 20,
+                    "after that, climb from so many places towards the largest error in its budget");
   command->add_option("--store", options->store, "keep verdicts in this file, to --resume or `assay merge`");
   command->add_flag("--resume", options->resume, "go on with the store of the same campaign");
   command
@@ -195,9 +187,7 @@ Verb fuzz_verb(CLI::App& app) {
                    "which part of the cases: 2/8, or auto (SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX with "
                    "ASSAY_SHARDS, CI_NODE_INDEX with CI_NODE_TOTAL)")
       ->capture_default_str();
-  command->add_option("--jobs", options->jobs, "sessions side by side; 0: one per processor")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
+  add_jobs_option(*command, options->jobs, "sessions side by side");
   command->add_option("--report", options->report, "write the JSON report (reports/fuzz.schema.json) to this file");
   command
       ->add_option("--findings", options->findings,

@@ -4,6 +4,7 @@
 #include "suites/golden/archive.h"
 #include "suites/golden/golden_folder.h"
 #include "tools/verbs/circumstances.h"
+#include "tools/verbs/options.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"
 
@@ -35,17 +36,11 @@ struct Choice {
     command.add_option("--ops", operators, "only these, separated by commas: Conv,AveragePool-19")->delimiter(',');
     command.add_option("--types", types, "only these element types: f16,bf16,f32,f64")->delimiter(',');
     command.add_option("--seed", seed, "of the generated cases")->capture_default_str();
-    command
-        .add_option("--cases", cases,
-                    "how many cases the whole suite generates, of which --ops and --types keep a part; the pinned ones "
-                    "are always "
-                    "written")
-        ->check(CLI::Range(Int{0}, Int{100'000'000}))
-        ->capture_default_str();
+    add_number_option(command, "--cases", cases, Int{0}, Int{100'000'000},
+                      "how many cases the whole suite generates, of which --ops and --types keep a part; the pinned "
+                      "ones are always written");
     command.add_option("--suites", suites, "the folder with conformance/*.cases (default: the project's suites/)");
-    command.add_option("--jobs", jobs, "threads; 0: one per processor")
-        ->check(CLI::Range(0, 1024))
-        ->capture_default_str();
+    add_number_option(command, "--jobs", jobs, 0, 1024, "threads; 0: one per processor");
   }
 
   suites::Suite plan() const {
@@ -181,9 +176,7 @@ Verb check_verb(CLI::App& golden) {
       golden.add_subcommand("check", "hold a folder of vectors to its manifest and to what this assay would write");
   command->add_option("folder", options->folder, "what `assay golden write` wrote")->required();
   command->add_flag("--quick", options->quick, "hashes only");
-  command->add_option("--jobs", options->jobs, "threads; 0: one per processor")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
+  add_jobs_option(*command, options->jobs, "threads");
   return {command, [options] { return check(*options); }};
 }
 

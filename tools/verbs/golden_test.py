@@ -2,7 +2,6 @@
 """Golden vectors from end to end: ONNX's own loader and runner take them, onnxruntime gives what they say, answers saved
 from a certify run get the verdicts of that run, and what is done to a file is named."""
 import collections
-import json
 import os
 import pathlib
 import shutil
@@ -17,14 +16,13 @@ import onnx
 import onnx.backend.base
 import onnxruntime
 from onnx.backend.test import loader, runner
+from command_line import TOOL, ended, read_json
 
-TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
 PART = ["--ops", "Conv-11,AveragePool-19,QLinearConv", "--types", "f32,u8"]
 
 
 def assay(*arguments, status=0):
-    done = subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True)
-    assert done.returncode == status, f"{done.returncode}: {done.stdout}{done.stderr}"
+    done = ended(status, *arguments)
     return done.stdout + done.stderr
 
 
@@ -104,11 +102,11 @@ class WholeSuite(unittest.TestCase):
             assay("certify", "--backend", "onnxruntime", "--presentations", "none", "--save-outputs", root / "answers",
                   "--report", root / "certify.json", status=1)
             assay("judge", "--golden", root / "golden", "--outputs", root / "answers", "--report", root / "judge.json", status=1)
-            certified, judged = (json.loads((root / name).read_text()) for name in ("certify.json", "judge.json"))
+            certified, judged = (read_json(root / name) for name in ("certify.json", "judge.json"))
             self.assertGreater(len(certified["verdicts"]), 4700)
             self.assertEqual(verdicts(judged), verdicts(certified))
             self.assertEqual(judged["totals"], certified["totals"])
-            names = {case["line"]: case["name"] for case in json.loads((root / "golden" / "MANIFEST.json").read_text())["cases"]}
+            names = {case["line"]: case["name"] for case in read_json(root / "golden" / "MANIFEST.json")["cases"]}
             # bfloat16 has none among numpy's types.
             passing = {names[v["line"]] for v in certified["verdicts"] if v["state"] == "pass" and v["class"] == "valid-core"
                        and "=bf16[" not in v["line"]}
@@ -135,14 +133,14 @@ class GoldenVectors(unittest.TestCase):
         assay("golden", "write", *PART, "--out", cls.golden, "--pack", cls.root / "golden.tar")
         assay("certify", "--backend", "onnxruntime", *PART, "--presentations", "none", "--save-outputs", cls.answers,
               "--report", cls.root / "certify.json", status=1)
-        cls.certified = json.loads((cls.root / "certify.json").read_text())
-        cls.manifest = json.loads((cls.golden / "MANIFEST.json").read_text())
+        cls.certified = read_json(cls.root / "certify.json")
+        cls.manifest = read_json(cls.golden / "MANIFEST.json")
         cls.names = {case["line"]: case["name"] for case in cls.manifest["cases"]}
 
     def judged(self, answers, status=1):
         report = self.root / "judge.json"
         said = assay("judge", "--golden", self.golden, "--outputs", answers, "--report", report, status=status)
-        return json.loads(report.read_text()), said
+        return read_json(report), said
 
     def named(self, state):
         return [self.names[v["line"]] for v in self.certified["verdicts"]
@@ -195,7 +193,7 @@ class GoldenVectors(unittest.TestCase):
     def test_rejected_models_are_models(self):
         for folder in sorted((self.golden / "rejected").iterdir()):
             onnx.load(folder / "model.onnx")
-            self.assertTrue(json.loads((folder / "case.json").read_text())["breaks"])
+            self.assertTrue(read_json(folder / "case.json")["breaks"])
 
     def test_arrays_of_numpy_are_answers(self):
         answers = self.root / "arrays"

@@ -6,6 +6,7 @@
 #include "suites/golden/golden_outputs.h"
 #include "tools/verbs/circumstances.h"
 #include "tools/verbs/failing.h"
+#include "tools/verbs/options.h"
 #include "tools/verbs/publish.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"
@@ -78,8 +79,7 @@ int judge(const Options& options) {
   const suites::Description description = suites::saved_description(options.outputs);
   reports::Asked asked = asked_of(options, manifest, description);
   reports::Expectations agreed = agreed_in(options.expectations, options.baseline);
-  std::optional<reports::AtomicFile> draft;
-  if (!options.report.empty()) draft.emplace(options.report);
+  reports::AtomicFile draft(options.report);
   print_flaws(flaws_in(options.outputs, suite));
   suites::RunOptions run_options;
   run_options.level = asked.level;
@@ -98,7 +98,7 @@ int judge(const Options& options) {
   suites::Sorted sorted = failing.sorted(agreed, pool, run_options, as_saved);
   reports::Report report = reports::report(suite, std::move(campaign), std::move(asked), std::move(run),
                                            std::move(agreed), std::move(sorted));
-  publish(report, draft ? &*draft : nullptr, options.report);
+  publish(report, draft, options.report);
   return report.is_as_agreed() ? conforms : not_conforming;
 }
 
@@ -117,9 +117,7 @@ Verb judge_verb(CLI::App& app) {
   command->add_flag("--strict", options->strict, "a contested reading does not conform");
   command->add_option("--expectations", options->expectations, "a ledger, as for certify");
   command->add_option("--baseline", options->baseline, "an earlier report: breaches it has as well do not count");
-  command->add_option("--jobs", options->jobs, "threads; 0: one per processor")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
+  add_jobs_option(*command, options->jobs, "threads");
   return {command, [options] { return judge(*options); }};
 }
 

@@ -5,20 +5,18 @@
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
 #include "reference/profiles.h"
+#include "tools/verbs/table.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <iostream>
 #include <memory>
 #include <span>
 
 namespace assay::tools {
 namespace {
-
-using Row = std::vector<std::string>;
 
 std::string opsets(const Definition& definition) {
   const int first = definition.version.since_version, last = end_opset(definition.version) - 1;
@@ -116,30 +114,6 @@ std::vector<Row> ledger() {
   return rows;
 }
 
-void write_markdown(const std::vector<Row>& rows) {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::cout << "|";
-    for (const std::string& cell : rows[i]) std::cout << " " << cell << " |";
-    std::cout << "\n";
-    if (i > 0) continue;
-    std::cout << "|";
-    for (std::size_t column = 0; column < rows[i].size(); ++column) std::cout << "---|";
-    std::cout << "\n";
-  }
-}
-
-void write_columns(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const Row& row : rows)
-    for (std::size_t column = 0; column < row.size(); ++column)
-      widths[column] = std::max(widths[column], row[column].size());
-  for (const Row& row : rows) {
-    for (std::size_t column = 0; column + 1 < row.size(); ++column)
-      std::cout << row[column] << std::string(widths[column] + 2 - row[column].size(), ' ');
-    std::cout << row.back() << "\n";
-  }
-}
-
 }  // namespace
 
 Verb list_verb(CLI::App& app) {
@@ -154,7 +128,7 @@ Verb list_verb(CLI::App& app) {
                                           : *all            ? ledger()
                                           : *markdown       ? summary()
                                                             : table();
-            *markdown ? write_markdown(rows) : write_columns(rows);
+            *markdown ? print_markdown(rows) : print_columns(rows);
             return conforms;
           }};
 }

@@ -3,6 +3,7 @@
 #include "tools/verbs/manual.h"
 
 #include "oracles/exact/accuracy.h"
+#include "reference/sequence.h"
 #include "suites/triage/glossary.h"
 #include "suites/workers/catalogue.h"
 #include "tools/verbs/verbs.h"
@@ -47,10 +48,7 @@ std::vector<const CLI::App*> shown_verbs(const CLI::App& app) {
 }
 
 std::vector<const CLI::Option*> options_of(const CLI::App& app) {
-  std::vector<const CLI::Option*> all;
-  for (const CLI::Option* option : app.get_options())
-    if (!option->get_group().empty()) all.push_back(option);
-  return all;
+  return filtered(app.get_options(), [](const CLI::Option* option) { return !option->get_group().empty(); });
 }
 
 // The choices of a CLI::IsMember, which CLI11 keeps as words only: "TEXT:{full,short}".
@@ -63,8 +61,7 @@ std::vector<std::string> members(const CLI::Option& option) {
 
 // "\fIfull\fR|\fIshort\fR", or the kind of value.
 std::string value_of(const CLI::Option& option) {
-  std::string words;
-  for (const std::string& member : members(option)) words += (words.empty() ? "" : "|") + troff(member);
+  std::string words = joined(members(option), "|", [](const std::string& member) { return troff(member); });
   if (!words.empty()) return "\\fI" + words + "\\fR";
   const std::string type = option.get_type_name();
   return "\\fI" + troff(type.substr(0, type.find(':'))) + "\\fR";
@@ -133,9 +130,7 @@ const CLI::Option* first_positional(const CLI::App& app) {
 }
 
 std::vector<std::string> names_of(const std::vector<const CLI::App*>& verbs) {
-  std::vector<std::string> names;
-  for (const CLI::App* verb : verbs) names.push_back(verb->get_name());
-  return names;
+  return transformed<std::string>(verbs, [](const CLI::App* verb) { return verb->get_name(); });
 }
 
 std::vector<std::string> long_names(const CLI::App& app) {
@@ -235,9 +230,7 @@ std::vector<std::string> backend_names() {
 }
 
 std::vector<std::string> installable_names() {
-  std::vector<std::string> names;
-  for (const suites::CatalogueEntry& entry : suites::catalogue()) names.push_back(entry.name);
-  return names;
+  return transformed<std::string>(suites::catalogue(), &suites::CatalogueEntry::name);
 }
 
 // Words of several cannot be typed without quotes.

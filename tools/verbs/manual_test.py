@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the command line tells of itself: the manual page, the completion of shells, the progress of a run."""
 import os
-import pathlib
 import pty
 import re
 import select
@@ -9,17 +8,17 @@ import shutil
 import subprocess
 import unittest
 
-TOOL = str(pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay").resolve())
+from command_line import TOOL, ended
 
 
-def assay(*arguments):
-    return subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=300, check=True).stdout
+def told(*words):
+    return ended(0, *words).stdout
 
 
 def verbs():
     """Every verb and verb of a verb that --help names: [["certify"], ["golden", "write"], …]."""
     def beneath(path):
-        text = assay(*path, "--help")
+        text = told(*path, "--help")
         if "Subcommands:" not in text:
             return [path]
         names = re.findall(r"^  (\w+)  +\S", text.partition("Subcommands:")[2], re.MULTILINE)
@@ -28,14 +27,14 @@ def verbs():
 
 
 class Manual(unittest.TestCase):
-    page = assay("man")
+    page = told("man")
 
     def test_every_verb_and_option_of_the_help_is_in_it(self):
         plain = self.page.replace("\\-", "-")
         for path in verbs():
             self.assertIn(f".SS assay {' '.join(path)}\n", plain)
             section = plain.partition(f".SS assay {' '.join(path)}\n")[2].partition("\n.SS ")[0]
-            for option in re.findall(r"^  (?:-\w,)?(--[\w-]+)", assay(*path, "--help"), re.MULTILINE):
+            for option in re.findall(r"^  (?:-\w,)?(--[\w-]+)", told(*path, "--help"), re.MULTILINE):
                 if option != "--help":
                     self.assertIn(f"\\fB{option}\\fR", section, path)
 
@@ -49,7 +48,7 @@ class Manual(unittest.TestCase):
 
 class Completion(unittest.TestCase):
     def of(self, line):
-        return assay("complete", "--", line).split("\n")[:-1]
+        return told("complete", "--", line).split("\n")[:-1]
 
     def test_verbs_options_and_values(self):
         self.assertEqual(self.of("assay cert"), ["certify"])
@@ -83,7 +82,7 @@ class Completion(unittest.TestCase):
     def test_other_shells_take_their_scripts(self):
         for shell in ("zsh", "fish"):
             if shutil.which(shell):
-                subprocess.run([shell, "-n"], input=assay("completion", shell), text=True, check=True)
+                subprocess.run([shell, "-n"], input=told("completion", shell), text=True, check=True)
 
 
 class ProgressOfARun(unittest.TestCase):

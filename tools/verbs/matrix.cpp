@@ -11,7 +11,6 @@
 
 #include <iostream>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,10 +35,9 @@ Write writer(const std::string& format) {
 int matrix(const Options& options) {
   const Write write = writer(options.format);
   const reports::Matrix matrix = reports::read_matrix(options.reports);
-  std::optional<reports::AtomicFile> draft;
-  if (!options.out.empty()) draft.emplace(options.out);
-  write(matrix, draft ? draft->out() : std::cout);
-  if (draft) draft->finish();
+  reports::AtomicFile draft(options.out);
+  write(matrix, draft.is_named() ? draft.out() : std::cout);
+  draft.finish();
   return conforms;
 }
 

@@ -3,6 +3,8 @@
 #include "reports/atomic_file.h"
 #include "suites/mutation/strength.h"
 #include "tools/verbs/circumstances.h"
+#include "tools/verbs/options.h"
+#include "tools/verbs/table.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"
 
@@ -22,7 +24,6 @@ using mutation::Severity;
 using mutation::Sounding;
 using mutation::Trial;
 using nlohmann::json;
-using Row = std::vector<std::string>;
 
 struct Options {
   std::vector<std::string> operators;
@@ -116,35 +117,6 @@ std::vector<Row> sounding_table(const std::vector<Sounding>& soundings) {
   return rows;
 }
 
-// Characters, not bytes: an arrow is one.
-std::size_t width(const std::string& cell) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(cell, [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; }));
-}
-
-void print(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const Row& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i)
-      std::cout << row[i] << std::string(widths[i] + 2 - width(row[i]), ' ');
-    std::cout << row.back() << "\n";
-  }
-}
-
-void print_markdown(const std::vector<Row>& rows) {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::cout << "|";
-    for (const std::string& each : rows[i]) std::cout << " " << each << " |";
-    std::cout << "\n";
-    if (i > 0) continue;
-    std::cout << "|";
-    for (std::size_t column = 0; column < rows[i].size(); ++column) std::cout << "---|";
-    std::cout << "\n";
-  }
-}
-
 void print_survivors(const Measured& measured, Int cases) {
   for (const Trial& t : measured.trials) {
     if (t.is_bug() && !t.is_killed())
@@ -157,7 +129,7 @@ void print_survivors(const Measured& measured, Int cases) {
 }
 
 void print(const Measured& measured, const Options& options) {
-  const auto show = options.markdown ? print_markdown : static_cast<void (*)(const std::vector<Row>&)>(print);
+  const auto show = options.markdown ? print_markdown : print_columns;
   if (!measured.trials.empty()) show(score_table(measured.trials));
   if (!measured.soundings.empty()) {
     std::cout << "\n";
@@ -212,16 +184,13 @@ int mutate(const Options& options) {
   effort.cases = options.cases;
   effort.seed = options.seed;
   effort.jobs = options.jobs > 0 ? options.jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  std::optional<reports::AtomicFile> draft;
-  if (!options.report.empty()) draft.emplace(options.report);
+  reports::AtomicFile draft(options.report);
   Measured measured{mutation::strength(effort), {}};
   if (measured.trials.empty()) throw InputError("--mutant " + options.mutant + " is no bug of what --ops names");
   if (options.operators.empty()) measured.soundings = mutation::soundings(options.mutant);
   print(measured, options);
-  if (draft) {
-    draft->out() << json_text(measured, options);
-    draft->finish();
-  }
+  draft.out() << json_text(measured, options);
+  draft.finish();
   return measured.is_strong() ? conforms : not_conforming;
 }
 
@@ -234,13 +203,10 @@ Verb mutate_verb(CLI::App& app) {
   command->add_option("--ops", options->operators, "only these, without the table of long sums: Conv,AveragePool-19")
       ->delimiter(',');
   command->add_option("--mutant", options->mutant, "this planted bug alone");
-  command->add_option("--cases", options->cases, "how many cases to generate for each operator version")
-      ->check(CLI::Range(Int{0}, Int{1'000'000}))
-      ->capture_default_str();
+  add_number_option(*command, "--cases", options->cases, Int{0}, Int{1'000'000},
+                    "how many cases to generate for each operator version");
   command->add_option("--seed", options->seed, "of the generated cases")->capture_default_str();
-  command->add_option("--jobs", options->jobs, "operator versions side by side; 0: one per processor")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
+  add_jobs_option(*command, options->jobs, "operator versions side by side");
   command->add_option("--report", options->report, "write every planted bug with its counts to this file as JSON");
   command->add_option("--suites", options->suites,
                       "the folder with conformance/*.cases (default: the project's suites/)");

@@ -1,27 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """assay mutate counts what it prints, says what survives, and STRENGTH.md shows what it prints (ASSAY_FULL=1: all of it)."""
-import json
 import os
 import pathlib
 import re
-import subprocess
-import tempfile
 import unittest
 
-TOOL = pathlib.Path(os.environ["ASSAY_BUILD"], "tools", "assay")
+from command_line import InFolder, assay, ended, read_json, refused
+
+
 STRENGTH = pathlib.Path("suites/mutation/STRENGTH.md").read_text(encoding="utf-8")
 
 
-def mutate(*arguments):
-    return subprocess.run([TOOL, "mutate", *map(str, arguments)], capture_output=True, text=True, timeout=1500, check=False)
-
-
-class Mutate(unittest.TestCase):
+class Mutate(InFolder):
     def test_the_report_adds_up(self):
-        with tempfile.TemporaryDirectory() as folder:
-            report = pathlib.Path(folder, "strength.json")
-            done = mutate("--ops", "AveragePool-7", "--cases", 60, "--report", report)
-            written = json.loads(report.read_text(encoding="utf-8"))
+        report = self.folder / "strength.json"
+        done = assay("mutate", "--ops", "AveragePool-7", "--cases", 60, "--report", report)
+        written = read_json(report)
         trials = [t for t in written["trials"] if not t["equivalent"]]
         score = written["scores"]["AveragePool-7"]
         self.assertEqual(score["bugs"], len(trials))
@@ -32,32 +26,27 @@ class Mutate(unittest.TestCase):
             self.assertLessEqual(trial["generated"] or 0, 60)
 
     def test_a_survivor_is_named_and_breaks_the_run(self):
-        done = mutate("--mutant", "conv-drops-nan", "--ops", "Conv-11", "--cases", 1)
-        self.assertEqual(done.returncode, 1, done.stdout)
+        done = ended(1, "mutate", "--mutant", "conv-drops-nan", "--ops", "Conv-11", "--cases", 1)
         self.assertIn("SURVIVES 1 cases: conv-drops-nan in Conv-11", done.stdout)
 
     def test_all_found_is_success(self):
-        done = mutate("--mutant", "conv-flips-kernel", "--ops", "Conv", "--cases", 40)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        ended(0, "mutate", "--mutant", "conv-flips-kernel", "--ops", "Conv", "--cases", 40)
 
     def test_the_counts_do_not_depend_on_jobs(self):
-        one, two = (mutate("--ops", "Conv-1,DeformConv-19", "--cases", 30, "--jobs", jobs) for jobs in (1, 2))
+        one, two = (assay("mutate", "--ops", "Conv-1,DeformConv-19", "--cases", 30, "--jobs", jobs) for jobs in (1, 2))
         self.assertEqual(one.stdout, two.stdout)
 
     def test_a_mistyped_bug_is_refused(self):
-        done = mutate("--mutant", "conv-flip-kernel")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("did you mean conv-flips-kernel?", done.stderr)
+        self.assertIn("did you mean conv-flips-kernel?", refused("mutate", "--mutant", "conv-flip-kernel"))
 
     def test_nothing_selected_is_refused(self):
-        done = mutate("--mutant", "conv-flips-kernel", "--ops", "AveragePool")
-        self.assertEqual(done.returncode, 2, done.stdout)
+        refused("mutate", "--mutant", "conv-flips-kernel", "--ops", "AveragePool")
 
     def test_the_document_shows_what_is_printed(self):
         table = re.search(r"<!-- assay mutate --markdown -->\n(.*?)<!-- end -->", STRENGTH, re.DOTALL)
         self.assertIsNotNone(table, "the tables stand between their markers")
         if os.environ.get("ASSAY_FULL") == "1":
-            self.assertEqual(table.group(1), mutate("--markdown").stdout)
+            self.assertEqual(table.group(1), assay("mutate", "--markdown").stdout)
 
 
 if __name__ == "__main__":

@@ -25,14 +25,12 @@ inline std::size_t causes_of(const std::string& word) {
 
 // What was found is printed in any case: a full disk must not cost it.
 template <class Report>
-void publish(const Report& report, reports::AtomicFile* draft, const std::string& file, Detail detail = Detail::all,
+void publish(const Report& report, reports::AtomicFile& draft, const std::string& file, Detail detail = Detail::all,
              std::size_t most_causes = reports::few_causes) {
   const auto colour = is_coloured(STDOUT_FILENO) ? reports::Colour::terminal : reports::Colour::none;
   try {
-    if (draft) {
-      reports::write_json(report, draft->out());
-      draft->finish();
-    }
+    if (draft.is_named()) reports::write_json(report, draft.out());
+    draft.finish();
   } catch (const InputError&) {
     reports::write_session(report, "", colour, std::cout, most_causes);
     throw;

@@ -10,7 +10,6 @@
 
 #include <iostream>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,12 +47,11 @@ reports::Grain grain_of(const std::string& word) {
 int report(const Options& options) {
   const reports::OutputFormat& format = format_named(options.format);
   const reports::Grain grain = grain_of(options.per);
-  std::optional<reports::AtomicFile> draft;
   reports::Rendering rendering = reports::rendering(options.report, options.baseline);
   rendering.grain = grain;
-  if (!options.out.empty()) draft.emplace(options.out);
-  reports::render(format, rendering, draft ? draft->out() : std::cout);
-  if (draft) draft->finish();
+  reports::AtomicFile draft(options.out);
+  reports::render(format, rendering, draft.is_named() ? draft.out() : std::cout);
+  draft.finish();
   return conforms;
 }
 

@@ -3,6 +3,7 @@
 
 #include "suites/text/printable.h"
 #include "suites/workers/catalogue.h"
+#include "tools/verbs/options.h"
 #include "tools/verbs/positional.h"
 #include "tools/verbs/words.h"
 
@@ -48,12 +49,8 @@ void Subject::add_options(CLI::App& command) {
   auto* strict_flag = command.add_flag("--strict", strict, "a contested reading does not conform");
   command.add_flag("--lenient", lenient, "a contested reading conforms and is named (default)")->excludes(strict_flag);
   add_seconds_option(command, "--timeout", timeout_seconds, "seconds a case may take");
-  command.add_option("--memory", memory_mib, "MiB the backend may use")
-      ->check(CLI::Range(Int{1}, Int{1} << 40))
-      ->capture_default_str();
-  command.add_option("--threads", threads, "threads inside the backend")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+  add_number_option(command, "--memory", memory_mib, Int{1}, Int{1} << 40, "MiB the backend may use");
+  add_number_option(command, "--threads", threads, 1, 4096, "threads inside the backend");
   command.add_option("--optimization", optimization, "graph optimisation of the backend: all, extended, basic or none")
       ->check(CLI::IsMember({"all", "extended", "basic", "none"}))
       ->capture_default_str();
@@ -62,12 +59,9 @@ void Subject::add_options(CLI::App& command) {
 }
 
 void Subject::add_campaign_options(CLI::App& command) {
-  command
-      .add_option("--pack", pack,
-                  "legal cases in one model, for runtimes that are slow to load; about 100 is best for most; 0: as the "
-                  "catalogue says, else 1")
-      ->check(CLI::Range(0, 1000))
-      ->capture_default_str();
+  add_number_option(command, "--pack", pack, 0, 1000,
+                    "legal cases in one model, for runtimes that are slow to load; about 100 is best for most; 0: as "
+                    "the catalogue says, else 1");
   command
       .add_option(
           "--presentations", presentations,

@@ -11,13 +11,12 @@ import os
 import pathlib
 import random
 import re
-import subprocess
 import tempfile
 import unittest
 
 import numpy
+from command_line import assay, ended, read_json
 
-ASSAY = pathlib.Path(os.environ["ASSAY_BUILD"]).resolve() / "tools" / "assay"
 TIMES = 10 if os.environ.get("ASSAY_FULL") == "1" else 1
 SMALL = ("--ops", "com.microsoft:NhwcConv", "--types", "f32", "--cases", "0")
 OTHER_VALUES = (None, True, -1, 0, 2**64 - 1, 2**63, 1e308, "", "x", "\u202e\n" * 50, "y" * 20_000, [], {}, [[]], [{}],
@@ -31,10 +30,6 @@ LINES = ("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2 pads=1
 NUMBERS = ("-1", "0", "1", "2", "3", "7", "2147483648", "9223372036854775807", "18446744073709551616", "1e3", "")
 # A name of ours in the JSON is damaged in one of these ways.
 WAYS = ("replace", "replace", "replace", "remove", "double", "add")
-
-
-def assay(*arguments):
-    return subprocess.run([ASSAY, *map(str, arguments)], capture_output=True, text=True, errors="replace", timeout=300)
 
 
 def places(value, path=()):
@@ -132,15 +127,11 @@ class UntrustedInput(unittest.TestCase):
             "expires": "2999-01-01"}]}
         (at / "ledger.json").write_text(json.dumps(ledger), encoding="utf-8")
         wrong = ("--backend", "mutant:nhwc-pads-same-undilated")
-        cls.made(assay("certify", *wrong, *SMALL, "--expectations", at / "ledger.json", "--report", at / "report.json"), 1)
-        cls.made(assay("fuzz", *wrong, "--ops", "com.microsoft:NhwcConv", "--types", "f32", "--cases", 60, "--findings", "",
-                       "--report", at / "fuzz.json"), 0, 1)
-        cls.made(assay("golden", "write", *SMALL, "--out", at / "golden"), 0)
-        cls.made(assay("certify", "--backend", "reference", *SMALL, "--save-outputs", at / "answers"), 0)
-
-    @classmethod
-    def made(cls, done, *codes):
-        assert done.returncode in codes, done.stdout + done.stderr
+        ended(1, "certify", *wrong, *SMALL, "--expectations", at / "ledger.json", "--report", at / "report.json")
+        ended((0, 1), "fuzz", *wrong, "--ops", "com.microsoft:NhwcConv", "--types", "f32", "--cases", 60, "--findings", "",
+                       "--report", at / "fuzz.json")
+        ended(0, "golden", "write", *SMALL, "--out", at / "golden")
+        ended(0, "certify", "--backend", "reference", *SMALL, "--save-outputs", at / "answers")
 
     def endured(self, name, data, *arguments):
         done = assay(*arguments)
@@ -190,7 +181,7 @@ class UntrustedInput(unittest.TestCase):
 
     def test_reports_of_exhaust(self):
         exhausted = ("exhaust", "--backend", "reference:inprocess", "--ops", "Erf", "--types", "bf16")
-        self.made(assay(*exhausted, "--report", self.at / "exhaust.json"), 0)
+        ended(0, *exhausted, "--report", self.at / "exhaust.json")
         self.damage("exhaust.json", 60, [lambda bad: (*exhausted, "--report", bad, "--resume"),
                                          lambda bad: (*exhausted, "--report", bad, "--resume", "--html", self.at / "out")])
 
@@ -206,7 +197,7 @@ class UntrustedInput(unittest.TestCase):
                                                      "--expectations", bad)])
 
     def test_a_word_that_reorders_or_breaks_the_line_is_told_in_one(self):
-        ledger = json.loads((self.at / "ledger.json").read_text(encoding="utf-8"))
+        ledger = read_json(self.at / "ledger.json")
         for key in ("expires", "id", "when"):
             hostile = {**ledger, "entries": [{**ledger["entries"][0], key: "\u202e\n\x1b[2J" * 8}]}
             (self.at / "hostile.json").write_text(json.dumps(hostile), encoding="utf-8")
@@ -235,7 +226,7 @@ class UntrustedInput(unittest.TestCase):
         self.in_place("golden", "MANIFEST.json", 10, "judge", "--golden", golden, "--outputs", answers)
 
     def test_findings_and_golden_cases(self):
-        case = json.loads((self.at / "report.json").read_text(encoding="utf-8"))["findings"][0]["smallest"]["line"]
+        case = read_json(self.at / "report.json")["findings"][0]["smallest"]["line"]
         assay("replay", "--backend", "mutant:nhwc-pads-same-undilated", case, "--save", self.at / "finding")
         self.in_place("finding", "finding.json", 30, "replay", self.at / "finding")
         vector = next((self.at / "golden/valid").iterdir())
@@ -276,14 +267,14 @@ class UntrustedInput(unittest.TestCase):
         store, other, into = self.at / "store", self.at / "other", self.at / "into"
         fuzz = ("fuzz", "--backend", "mutant:nhwc-pads-same-undilated", "--ops", "com.microsoft:NhwcConv", "--cases", "40", "--findings", "")
         for shard, file in (("1/2", store), ("2/2", other)):
-            self.made(assay(*fuzz, "--shard", shard, "--store", file), 0, 1)
+            ended((0, 1), *fuzz, "--shard", shard, "--store", file)
         beside = [self.at / (store.name + end) for end in ("-wal", "-shm")]
         self.edit(store, 20, *fuzz, "--shard", "1/2", "--store", store, "--resume", afresh=beside)
         self.edit(store, 20, "merge", store, other, "--into", into, afresh=[*beside, into])
 
     def test_certificates(self):
         report, certificate = self.at / "whole.json", self.at / "certificate.json"
-        self.made(assay("certify", "reference:inprocess", "--report", report, "--certificate", certificate), 0)
+        ended(0, "certify", "reference:inprocess", "--report", report, "--certificate", certificate)
         self.edit(certificate, 10, "verify", certificate)
         self.edit(report, 5, "verify", certificate, "--report", report)
         self.in_place(".", "certificate.json", 10, "verify", certificate)
@@ -292,11 +283,11 @@ class UntrustedInput(unittest.TestCase):
 
     def test_findings(self):
         folder = self.at / "finding"
-        self.made(assay("replay", "--backend", "mutant:pool-divides-by-kernel", LINES[0], "--save", folder), 1)
+        ended(1, "replay", "--backend", "mutant:pool-divides-by-kernel", LINES[0], "--save", folder)
         self.in_place("finding", "finding.json", 20, "replay", "--backend", "reference:inprocess", folder)
         self.edit(folder / "model.onnx", 10, "replay", "--backend", "reference:inprocess", folder)
         self.edit(folder / "finding.json", 10, "fuzz", "reference:inprocess", "--regressions", self.at, "--cases", "1", "--findings", "")
-        self.assertEqual(assay("replay", "--backend", "reference:inprocess", folder).returncode, 0)
+        ended(0, "replay", "--backend", "reference:inprocess", folder)
 
     def test_vectors(self):
         golden, answers = self.at / "golden", self.at / "answers"

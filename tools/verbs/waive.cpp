@@ -46,13 +46,9 @@ void print(const suites::Waiver& waiver, std::ostream& out) {
 bool is_draft(const suites::Stand& stand) { return stand.reason.empty() || stand.link.empty() || stand.owner.empty(); }
 
 void write(const std::string& text, const std::string& file) {
-  if (file.empty()) {
-    std::cout << text;
-    return;
-  }
   if (fs::exists(file)) throw InputError(file + " is there already, and somebody may stand for it; name another file");
   reports::AtomicFile draft(file);
-  draft.out() << text;
+  (draft.is_named() ? draft.out() : std::cout) << text;
   draft.finish();
 }
 

@@ -2,6 +2,7 @@
 #include "tools/verbs/words.h"
 
 #include "reference/nearest.h"
+#include "reference/sequence.h"
 
 #include <algorithm>
 #include <cctype>
@@ -24,9 +25,7 @@ std::string with_domain(const std::string& word) {
 }
 
 std::vector<std::string> operator_names() {
-  std::vector<std::string> names;
-  for (const Operator* op : operators()) names.push_back(name_of(*op));
-  return names;
+  return transformed<std::string>(operators(), [](const Operator* op) { return name_of(*op); });
 }
 
 [[noreturn]] void unknown_version(const std::string& word) {
@@ -54,8 +53,7 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& choices) {
   if (const std::string found = nearest(word, choices); !found.empty()) return "; did you mean " + found + "?";
-  std::string all;
-  for (const std::string& choice : choices) all += (all.empty() ? "" : ", ") + choice;
+  const std::string all = joined(choices, ", ");
   return "; there are " + all;
 }
 
@@ -129,8 +127,7 @@ int threads_of(const std::string& word) {
 
 const Profile& profile_of(const std::string& word) {
   if (const Profile* found = find_profile(word)) return *found;
-  std::vector<std::string> names;
-  for (const Profile& each : profiles()) names.emplace_back(each.name);
+  const auto names = transformed<std::string>(profiles(), [](const Profile& each) { return std::string(each.name); });
   throw InputError("unknown profile '" + word + "'" + suggestion(word, names));
 }
 

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the tool as a person does. ctest has this folder in PYTHONPATH."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+TOOL = pathlib.Path(os.environ["ASSAY_BUILD"]).resolve() / "tools" / "assay"
+
+
+def assay(*words, **settings):
+    settings = {"capture_output": True, "text": True, "timeout": 1500, "check": False, **settings}
+    return subprocess.run([TOOL, *map(str, words)], **settings)
+
+
+def ended(code, *words, **settings):
+    """Runs the tool, which has to end with that code, or with one of several."""
+    done = assay(*words, **settings)
+    assert done.returncode in (code if isinstance(code, tuple) else (code,)), f"{words} ended in {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
+def refused(*words, **settings):
+    """Runs the tool on what it has to turn away: exit code 2 and one line on stderr, which is returned."""
+    done = ended(2, *words, **settings)
+    assert done.stdout == "" and done.stderr.startswith("assay: ") and done.stderr.count("\n") == 1, done.stdout + done.stderr
+    return done.stderr
+
+
+def read_json(file):
+    return json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
+
+
+class InFolder(unittest.TestCase):
+    """Tests that have an empty folder each."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))

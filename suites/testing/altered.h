@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Altered: our own worker, with what it answers changed.
+#pragma once
+
+#include "suites/campaign/campaign.h"
+#include "suites/workers/worker.h"
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace assay::suites {
+
+class Altered : public Backend {
+ public:
+  using Change = std::function<oracles::Outcome(const Ask&, oracles::Outcome)>;
+  explicit Altered(Change change) : worker_(open_backend("reference")), change_(std::move(change)) {}
+  const Description& describe() override { return worker_->describe(); }
+  void ask(const Ask& question) override { worker_->ask(*(asked_ = &question)); }
+  oracles::Outcome answer() override { return change_(*asked_, worker_->answer()); }
+
+ private:
+  std::unique_ptr<Backend> worker_;
+  Change change_;
+  const Ask* asked_ = nullptr;
+};
+
+inline OpenBackend altered(Altered::Change change) {
+  return [change = std::move(change)] { return std::make_unique<Altered>(change); };
+}
+
+}  // namespace assay::suites

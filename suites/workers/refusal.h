@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Refusal: a worker's refusal of a question on its way to assay, thrown.
+#pragma once
+
+#include "reference/result.h"
+#include "suites/workers/backend.h"
+
+#include <string>
+#include <utility>
+
+namespace assay::suites {
+
+struct Refusal {
+  oracles::Outcome::Kind kind = oracles::Outcome::Kind::refused;
+  std::string because;
+};
+
+// Takes what was read of a question, or refuses it for what is wrong with it.
+template <class T>
+T accepted(Result<T> result) {
+  if (!result) throw Refusal{.because = result.error()};
+  return *std::move(result);
+}
+
+}  // namespace assay::suites

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layer: one layer of a well-known shape with its data, as the benchmarks put it to the kernels.
+#pragma once
+
+#include "reference/question.h"
+
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct NamedLine {
+  const char* name;
+  const char* line;
+};
+
+struct Layer {
+  Case c;
+  Operands data;
+  std::vector<const Tensor*> in;
+
+  explicit Layer(const std::string& line) : c(case_of(line)), data(operands(c, 0)), in(views(data)) {}
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
+
+  Tensor answer() const { return c.definition().fast(c.call(), in, 1).only(); }
+  // Products of the formula, or a pool's sums, padding included.
+  double terms() const {
+    const Call call = c.call();
+    const char* w = call.definition().input("w") ? "w" : "W";
+    const double outputs = static_cast<double>(volume(call.definition().shape(call)));
+    return outputs * static_cast<double>(call.definition().input(w) ? volume(call.shape(w)) / call.dim(w, 0)
+                                                                    : volume(call.ints("kernel_shape")));
+  }
+};
+
+}  // namespace assay
