@@ -7,6 +7,7 @@
 #include "reference/operator.h"
 
 #include <algorithm>
+#include <ranges>
 #include <map>
 #include <utility>
 
@@ -103,10 +104,12 @@ bool takes_a_list_for_a_scalar(Case& c) {
   return is_changed;
 }
 
-bool loses_the_last_input(Case& c) {
-  const std::string& last = c.definition().inputs.back().name;
+// A case line gives at least one input.
+bool loses_a_required_input(Case& c) {
+  const auto inputs = c.definition().inputs | std::views::reverse;
+  const std::string& last = std::ranges::find(inputs, Arity::required, &Parameter::arity)->name;
   c.sources.erase(last);
-  return c.node.inputs.erase(last) > 0;
+  return c.node.inputs.size() > 1 && c.node.inputs.erase(last) > 0;
 }
 
 std::vector<Mutation> made_damages(const Operator& op) {
@@ -123,7 +126,7 @@ std::vector<Mutation> made_damages(const Operator& op) {
   if (newest.constraint("width")) damages.push_back({"another width", names_another_width});
   if (newest.constraint("scalar")) damages.push_back({"a list for a scalar", takes_a_list_for_a_scalar});
   if (newest.shaping == Shaping::one && newest.inputs.size() > 1)
-    damages.push_back({"an input left out", loses_the_last_input});
+    damages.push_back({"an input left out", loses_a_required_input});
   return damages;
 }
 
@@ -192,13 +195,16 @@ bool type_not_admitted(Case& c) {
   const std::initializer_list<DType> likely{DType::bf16, DType::i32, DType::i8, DType::u8};
   const DType drawn = pick(likely);
   // Leaves several inputs alone: two of them may differ in type instead.
-  const bool is_bool = c.definition().inputs.size() == 1 && std::ranges::all_of(likely, admits);
-  const DType type = is_bool ? DType::boolean : drawn;
+  const bool is_rare = c.definition().inputs.size() == 1 && std::ranges::all_of(likely, admits);
+  const DType type = !is_rare ? drawn : admits(DType::boolean) ? DType::string : DType::boolean;
   if (admits(type)) return false;
   for (auto& [name, source] : c.sources) {
     if (!c.definition().input(name)->reads_as.empty()) continue;
     c.node.inputs.at(name).type.dtype = type;
-    if (source.recipe.family == "text") source.recipe = {"small", "1"};
+    if (type == DType::string)
+      source.recipe = {"text", "a,b"};
+    else if (source.recipe.family == "text")
+      source.recipe = {"small", "1"};
   }
   return true;
 }

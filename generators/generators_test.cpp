@@ -134,7 +134,9 @@ TEST_CASE("Generators: what is not listed as breakable is broken alone by none o
       if (std::ranges::find(listed, id) != listed.end()) continue;
       for (std::uint64_t index = 0; index < 4; ++index) {
         INFO(text(d->version) << " " << id);
-        CHECK_FALSE(near_miss(*d, types(*d).back(), id, 1, index));
+        const std::optional<Case> c = near_miss(*d, types(*d).back(), id, 1, index);
+        INFO((c ? line(*c) : ""));
+        CHECK_FALSE(c);
       }
     }
   }

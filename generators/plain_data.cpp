@@ -160,6 +160,7 @@ Recipes plainer_recipes(const Case& c, const std::string& input) {
   const TensorType& type = type_of(c, input);
   const Role role = role_of(c, input);
   const bool is_parameter = now.family == "hold" && role == Role::other;
+  if (!c.definition().input(input)->reads_as.empty()) return {};  // its values stand in the line
   Recipes list = is_parameter ? plain_parameters(type.dtype) : plain_recipes(role, type.dtype);
   if (const auto known = std::ranges::find(list, now); known != list.end()) {
     list.erase(known, list.end());

@@ -51,6 +51,8 @@ bool costs_a_process(const oracles::Verdict& verdict) {
          (verdict.because == "timed out" || verdict.because == "crashed" || verdict.because == "out of memory");
 }
 
+static bool takes_long(std::string_view because) { return because == "timed out" || because == "out of memory"; }
+
 bool Breaker::resembles(const Case& c) const { return operators.contains(operator_of(c)) && when.holds(c); }
 
 bool Breaker::covers(const Case& c) const { return resembles(c) && c.is_legal() == is_legal; }
@@ -69,7 +71,7 @@ void CircuitBreaker::note(const SuiteCase& planned, const oracles::Verdict& verd
     // A legal model that was turned away never came to where it might have hung.
     if (verdict.state == oracles::State::unsupported || verdict.state == oracles::State::refused) return;
     const auto refuted =
-        std::erase_if(breakers_, [&](const Breaker& each) { return each.covers(planned.c) && !each.has_given_up(); });
+        std::erase_if(breakers_, [&](const Breaker& each) { return each.covers(planned.c) && !each.has_given_up; });
     is_due_ |= refuted > 0;
     std::deque<std::string>& others = others_[is_legal];
     others.push_back(planned.line);
@@ -78,7 +80,7 @@ void CircuitBreaker::note(const SuiteCase& planned, const oracles::Verdict& verd
   }
   const Kind kind{verdict.because, reason_pattern(verdict), is_legal};
   if (is_covered(kind, planned.c)) return;
-  costly_ += verdict.because != "crashed";
+  costly_ += takes_long(kind.because);
   std::vector<Case>& failures = failures_[kind];
   if (failures.size() < most_failures) failures.push_back(planned.c);
   for (Breaker& each : breakers_)
@@ -93,16 +95,16 @@ void CircuitBreaker::decide() {
     for (const Case& c : failures)
       if (!is_covered(kind, c)) uncovered.push_back(c);
     if (uncovered.size() >= least) look_for(kind, uncovered);
-    if (costly_ >= affordable_ && kind.because != "crashed") give_up(kind, failures);
+    if (costly_ >= affordable_ && takes_long(kind.because)) give_up(kind, failures);
   }
 }
 
 // Puts last what is left of the operators that showed a kind of failure, unless that is done already: then each joins
 // with its first failure.
 void CircuitBreaker::give_up(const Kind& kind, const std::vector<Case>& failures) {
-  const auto has_given_up = [&](const Breaker& each) { return kind_of(each) == kind && each.has_given_up(); };
+  const auto has_given_up = [&](const Breaker& each) { return kind_of(each) == kind && each.has_given_up; };
   if (std::ranges::any_of(breakers_, has_given_up)) return;
-  Breaker breaker{kind.because, kind.pattern, {}, kind.is_legal, {}, {}};
+  Breaker breaker{kind.because, kind.pattern, {}, kind.is_legal, {}, {}, true};
   for (const Case& c : failures)
     if (!is_covered(kind, c)) breaker.operators.insert(operator_of(c));
   breakers_.push_back(std::move(breaker));

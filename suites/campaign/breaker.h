@@ -22,14 +22,14 @@ namespace assay::suites {
 
 struct Breaker {
   std::string because, pattern;       // of the failures: "timed out", and what they look like
-  Predicate when;                     // holds for the cases that are not run; for all of these operators once given up
+  Predicate when;                     // holds for the cases that are not run
   bool is_legal = true;               // these are legal models, or else they break a constraint
   std::set<std::string> operators;    // that showed it: "AveragePool"; no case of another is kept from running
   std::vector<std::string> examples;  // the lines of its first cases
+  bool has_given_up = false;          // on these operators, whatever the case: no answer refutes it
 
   bool resembles(const Case& c) const;  // `when` holds, and it is of one of these operators
   bool covers(const Case& c) const;     // and as legal as these are
-  bool has_given_up() const { return when.text().empty(); }
 };
 
 class CircuitBreaker {

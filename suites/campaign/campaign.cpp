@@ -338,7 +338,7 @@ oracles::Verdict not_run(const Breaker& breaker) {
   oracles::Verdict verdict;
   verdict.state = oracles::State::not_run;
   verdict.because = breaker.because;
-  verdict.detail = breaker.has_given_up() ? "whatever the case of this operator" : "where " + breaker.when.text();
+  verdict.detail = breaker.has_given_up ? "whatever the case of this operator" : "where " + breaker.when.text();
   return verdict;
 }
 
