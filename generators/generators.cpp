@@ -7,8 +7,8 @@
 #include "reference/operator.h"
 
 #include <algorithm>
-#include <ranges>
 #include <map>
+#include <ranges>
 #include <utility>
 
 namespace assay::generators {
@@ -98,7 +98,10 @@ bool takes_a_list_for_a_scalar(Case& c) {
   bool is_changed = false;
   for (const Parameter& input : c.definition().inputs) {
     if (input.arity != Arity::optional || !c.sources.contains(input.name)) continue;
-    c.node.inputs.at(input.name).type.shape = {pick<Int>({1, 3})};
+    const Int count = pick<Int>({1, 3});
+    c.node.inputs.at(input.name).type.shape = {count};
+    std::string& values = c.sources.at(input.name).recipe.argument;
+    if (!input.reads_as.empty() && count == 3) values += "," + values + "," + values;
     is_changed = true;
   }
   return is_changed;

@@ -68,8 +68,8 @@ class Certificates(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.report, cls.certificate = cls.folder / "r.json", cls.folder / "c.json"
-        done = ended(1, "certify", *BROKEN, "--jobs", 1, "--presentations", "none", "--report", cls.report, "--certificate",
-                     cls.certificate)
+        done = ended(1, "certify", *BROKEN, "--jobs", 1, "--suite", "default", "--presentations", "none", "--report", cls.report,
+                     "--certificate", cls.certificate)
         assert f"certificate: {cls.certificate} states" in done.stdout, done.stdout
 
     def read(self):
@@ -135,7 +135,8 @@ class Certificates(unittest.TestCase):
             worker.write_text(KNOWS_US, encoding="utf-8")
             backend = ["--backend", f"exec:python3 {worker} {TOOL.with_name('assay-worker-reference').resolve()}"]
             report, certificate = pathlib.Path(folder, "r.json"), pathlib.Path(folder, "c.json")
-            ended(0, "certify", *backend, "--presentations", "none", "--report", report, "--certificate", certificate)
+            ended(0, "certify", *backend, "--suite", "default", "--presentations", "none", "--report", report, "--certificate",
+                  certificate)
             why = self.broken(certificate.read_text(encoding="utf-8"), report.read_text(encoding="utf-8"), *backend,
                               "--fresh", 100, "--seed", 7)
         self.assertRegex(why, r"certificate /operators: \S+ \S+ is certified, and ends as fail \(value\) where it is")
@@ -242,6 +243,11 @@ class Certificates(unittest.TestCase):
         self.assertIn("apt-get install minisign", refused(
             "verify", self.certificate, "--signature", armour, "--public-key", shutil.which("python3"), env=bare))
 
+    def test_it_takes_the_full_suite_where_nothing_else_is_said(self):
+        wanted = ["--report", self.folder / "x.json", "--certificate", self.folder / "none.json"]
+        self.assertEqual(ended(0, "certify", *REFERENCE, "--list", *wanted).stdout,
+                         ended(0, "certify", *REFERENCE, "--list", "--suite", "full").stdout)
+
     def test_what_has_no_certificate(self):
         wanted = ["--report", self.folder / "x.json", "--certificate", self.folder / "none.json"]
         self.assertIn("whole suite", refused("certify", *REFERENCE, "--ops", "Conv-11", *wanted))
@@ -251,7 +257,7 @@ class Certificates(unittest.TestCase):
         self.assertIn("baseline", refused("certify", *REFERENCE, "--baseline", self.report, *wanted))
         worker = self.folder / "crasher.py"
         worker.write_text(CRASHER, encoding="utf-8")
-        done = ended(1, "certify", "--backend", f"exec:python3 {worker}", "--presentations", "none", *wanted)
+        done = ended(1, "certify", "--backend", f"exec:python3 {worker}", "--suite", "default", "--presentations", "none", *wanted)
         self.assertIn("ended in an error, and a crash blocks a certificate", done.stdout.splitlines()[-1])
         self.assertFalse((self.folder / "none.json").exists())
 

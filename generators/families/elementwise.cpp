@@ -103,6 +103,9 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   if (is_small(target) && (is_integer(type) || is_float(type)) && !is_small(type) && chance(50))
     c.sources[input].recipe =
         chance(70) ? draw_for_small(target, type) : seeded(pick({"odd3", "odd4", "odd5", "logu"}));
+  // As many digits as the type has.
+  if (target == DType::string && is_float(type) && !is_small(type) && chance(60))
+    c.sources[input].recipe = seeded("full");
   return c;
 }
 
@@ -251,7 +254,8 @@ Cases smaller_axis(const Case& c, int part) {
     if (extent != 1) continue;
     // What is left of data of zeros and ones may be a zero.
     Case counted = out.back();
-    for (auto& [name, source] : counted.sources) source.recipe = {"iota", "1"};
+    for (auto& [name, source] : counted.sources)
+      if (c.definition().input(name)->reads_as.empty()) source.recipe = {"iota", "1"};
     out.push_back(std::move(counted));
   }
   return out;

@@ -36,14 +36,27 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   return c;
 }
 
+bool asks_for_an_unfilled_mask(Case& c) {
+  if (!c.definition().constraint("unfilled")) return false;
+  c.node.attribute("is_test", 1).output("mask");
+  return true;
+}
+
+bool takes_no_ratio(Case& c) {
+  if (!c.definition().constraint("ratio")) return false;
+  state_scalar(c, "ratio", DType::f32, pick({"1", "1.5", "-0.5"}));
+  return true;
+}
+
 }  // namespace
 
 const Questions& dropout() {
-  static const Questions all{.draw = draw,
-                             .strata = shape_strata,
-                             .cost = [](const Case&) { return Int{0}; },
-                             .damages = {},
-                             .most_outputs = 12'000};
+  static const Questions all{
+      .draw = draw,
+      .strata = shape_strata,
+      .cost = [](const Case&) { return Int{0}; },
+      .damages = {{"a mask that is not filled", asks_for_an_unfilled_mask}, {"a ratio of 1", takes_no_ratio}},
+      .most_outputs = 12'000};
   return all;
 }
 

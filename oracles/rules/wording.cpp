@@ -55,13 +55,14 @@ std::string in_eight_digits(const Scalar& value) {
 }
 
 Element number_in_words(const Scalar& value, DType type, bool may_lose_digits) {
-  return said(may_lose_digits ? in_eight_digits(value) : decimal(written(value, type), type), [=](const std::string& text) {
-    const Literal read = text.size() > longest_literal ? Literal() : read_literal(text);
-    if (!read.number) return false;
-    const NarrowedValue near = narrowed(read, type, {.mode = "nearest"});
-    if (const auto* const rounded = std::get_if<Scalar>(&near); rounded && same(*rounded, value)) return true;
-    return may_lose_digits && !value.is_zero() && is_rounded_to_digits(*read.number, digits_in(text), ratio(value));
-  });
+  return said(
+      may_lose_digits ? in_eight_digits(value) : decimal(written(value, type), type), [=](const std::string& text) {
+        const Literal read = text.size() > longest_literal ? Literal() : read_literal(text);
+        if (!read.number) return false;
+        const NarrowedValue near = narrowed(read, type, {.mode = "nearest"});
+        if (const auto* const rounded = std::get_if<Scalar>(&near); rounded && same(*rounded, value)) return true;
+        return may_lose_digits && !value.is_zero() && is_rounded_to_digits(*read.number, digits_in(text), ratio(value));
+      });
 }
 
 Element special_in_words(const Scalar& value) {

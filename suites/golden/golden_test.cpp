@@ -251,6 +251,7 @@ TEST_CASE("The intervals are those of the judge, to the last value of the type",
           for (int set = 0; set < data_sets; ++set)
             if (Result<std::vector<oracles::Admissible>> each = oracles::admissible(c, set)) sets.push_back(*each);
           if (sets.size() < data_sets || sets[0][0].output.elements() == 0) continue;
+          if (sets[0][0].output.dtype() == DType::string) continue;  // texts have no interval
           const oracles::Judge bench(c);
           INFO(line(c));
           for (Int at : {Int{0}, sets[0][0].output.elements() / 2, sets[0][0].output.elements() - 1})
@@ -258,7 +259,7 @@ TEST_CASE("The intervals are those of the judge, to the last value of the type",
         }
         INFO(text(definition.version) << " " << name(type));
         const bool is_only_zero = definition.version.name == "Erf" && !is_float(type);  // an end of unsigned types
-        CHECK((held > before || is_only_zero));
+        CHECK((held > before || is_only_zero || type == DType::string));
         ++kinds;
       }
   CHECK(kinds > 40);

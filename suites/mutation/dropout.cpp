@@ -18,7 +18,7 @@ double ratio_of(const Call& call, Inputs in) {
   if (call.definition().attribute("is_test")) return call.integer("is_test") == 0 ? double{call.real("ratio")} : 0;
   if (!call.has("training_mode") || in[2]->as<Bool>()[0] == Bool(0.0)) return 0;
   if (!in[1]) return 0.5;
-  return for_number(in[1]->dtype(), [&]<class T>() { return static_cast<double>(in[1]->as<T>()[0]); });
+  return for_value(in[1]->dtype(), [&]<class T>() { return static_cast<double>(in[1]->as<T>()[0]); });
 }
 
 Kernel dropping(Dropping how) {
@@ -29,10 +29,11 @@ Kernel dropping(Dropping how) {
     std::vector<bool> dropped(static_cast<std::size_t>(in[0]->elements()));
     for (std::size_t i = 0; i < dropped.size(); ++i) dropped[i] = drops(generator);
     Values y{*in[0], std::nullopt};
-    for_number(in[0]->dtype(), [&]<class T>() {
-      for (std::size_t i = 0; ratio > 0 && i < dropped.size(); ++i)
-        y[0]->template as<T>()[i] = T(dropped[i] ? 0.0 : static_cast<double>(in[0]->as<T>()[i]) * scale);
-    });
+    if (ratio > 0)
+      for_number(in[0]->dtype(), [&]<class T>() {
+        for (std::size_t i = 0; i < dropped.size(); ++i)
+          y[0]->template as<T>()[i] = T(dropped[i] ? 0.0 : static_cast<double>(in[0]->as<T>()[i]) * scale);
+      });
     if (!call.asks("mask")) return y;
     y[1] = Tensor({call.definition().type_of(call, *call.definition().output("mask")), in[0]->shape()});
     for_number(y[1]->dtype(), [&]<class M>() {

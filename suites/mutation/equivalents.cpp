@@ -43,6 +43,7 @@ constexpr auto all = std::to_array<Equivalent>({
     {"mean-reads-by-flat-index", "Mean", 8, no_broadcast},
     {"mean-aligns-left", "Mean", 8, no_broadcast},
     {"cast-cuts-bits", "Cast", 13, no_bf16},
+    {"cast-writes-six-digits", "Cast", 9, "strings are not admitted"},
     {"reshape-always-copies", "Reshape", 14, "there is no allowzero, 0 always copies"},
 });
 

@@ -287,7 +287,8 @@ std::size_t Process::unread_bytes() const {
 std::size_t Process::resident_bytes() const { return cell_->usage(SIZE_MAX).resident; }
 
 std::chrono::milliseconds Process::processor_time() const {
-  return std::chrono::milliseconds(cell_->usage(SIZE_MAX).ticks * 1000 / static_cast<std::size_t>(::sysconf(_SC_CLK_TCK)));
+  return std::chrono::milliseconds(cell_->usage(SIZE_MAX).ticks * 1000 /
+                                   static_cast<std::size_t>(::sysconf(_SC_CLK_TCK)));
 }
 
 std::size_t Process::watched_bytes() const { return watched_->resident(); }

@@ -264,6 +264,7 @@ bool Worker::is_ready() {
 
 // Forks a process where the program does that; else starts the program again.
 std::optional<Outcome> Worker::start() {
+  retired_ += upkeep_of_process();
   if (!process_ || !process_->fork()) {
     process_.reset();
     process_ = std::make_unique<Process>(command_, Bounds{limits_.memory, limits_.tasks}, limits_.isolation,

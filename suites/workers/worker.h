@@ -80,9 +80,9 @@ class Worker : public Backend {
   int starts_ = 0, answers_ = 0;               // answers of this process
   bool is_fresh_ = false;                      // it was asked nothing yet
   bool was_asleep_ = false;
-  std::size_t first_bytes_ = 0;                // resident after the first of them
-  std::size_t allowed_ = 0;                    // bytes resident, while it has this question
-  ResourceUse retired_;                        // of the processes before this one that served their time
+  std::size_t first_bytes_ = 0;  // resident after the first of them
+  std::size_t allowed_ = 0;      // bytes resident, while it has this question
+  ResourceUse retired_;          // of the processes before this one that served their time
   std::string isolation_;
 };
 

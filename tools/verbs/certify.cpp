@@ -139,9 +139,10 @@ reports::Report certified(suites::Suite suite, const Options& options, reports::
                          std::move(sorted), std::move(every_input));
 }
 
-// As asked, or as the catalogue says of the backend.
+// As asked; else all there is for a certificate, and for a look as the catalogue says of the backend.
 std::string suite_of(const Options& options) {
   if (!options.suite.empty()) return options.suite;
+  if (!options.certificate.empty()) return "full";
   if (!options.profile.empty()) return "default";
   const suites::CatalogueEntry* entry = suites::find_entry(suites::catalogue(), options.subject.backend);
   return entry ? entry->suite : "default";
@@ -353,7 +354,8 @@ Verb certify_verb(CLI::App& app) {
   command
       ->add_option("--suite", options->suite,
                    "short: 1,500 cases of the first operators and a quarter of the others, whatever --seed and --cases "
-                   "say; default; full: default and ten times as many; left out: as the catalogue says")
+                   "say; default; full: default and ten times as many; left out: full for a certificate, else as the "
+                   "catalogue says")
       ->check(CLI::IsMember({"default", "full", "short"}));
   command->add_option("--profile", options->profile,
                       "only cases within this profile, spelt out: sonnx; `assay explain` has its restrictions");

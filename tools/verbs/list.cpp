@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay list: operators, versions, types and what there is for each. The README carries the Markdown of it, a row an
-// operator.
+// assay list: operators, versions, types and what there is for each. The README carries the Markdown of it, a row a
+// family.
 #include "oracles/exact/enclosure.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
@@ -67,19 +67,36 @@ std::vector<Row> table() {
   return rows;
 }
 
-// Gives each operator a row, with the versions that are certified.
-std::vector<Row> summary() {
-  std::vector<Row> rows{{"operator", "versions", "types", "constraints", "clauses with several readings"}};
-  for (const Operator* op : operators()) {
-    const Definition& newest = op->versions().back();
-    std::string versions;
-    for (const Definition& each : op->versions())
-      if (state(each) == "certified")
-        versions += (versions.empty() ? "" : ", ") + std::to_string(each.version.since_version);
-    rows.push_back({operator_name(newest.version), versions, types(op->versions()),
-                    std::to_string(newest.constraints.size() + general_constraints().size()),
-                    std::to_string(contested(newest))});
+std::string_view family(const Definition& definition) {
+  switch (definition.shaping) {
+    case Shaping::window: return "windows that slide";
+    case Shaping::one: return "elements of one input";
+    case Shaping::broadcast: return "elements of several inputs, broadcast";
+    case Shaping::axis: return "lines along an axis";
+    case Shaping::moved: return "elements that move";
   }
+  throw BrokenPromise("an operator of no family");
+}
+
+// Gives each family a row, in the order of its first operator.
+std::vector<Row> summary() {
+  struct Family {
+    std::string_view name;
+    std::string operators;
+    std::vector<Definition> versions;
+  };
+  std::vector<Family> families;
+  for (const Operator* op : operators()) {
+    const std::string_view name = family(op->versions().back());
+    auto known = std::ranges::find(families, name, &Family::name);
+    if (known == families.end()) known = families.insert(families.end(), {name, "", {}});
+    known->operators += (known->operators.empty() ? "" : ", ") + operator_name(op->versions().back().version);
+    std::ranges::copy(op->versions(), std::back_inserter(known->versions));
+  }
+  std::vector<Row> rows{{"family", "operators", "versions", "types"}};
+  for (const Family& each : families)
+    rows.push_back(
+        {std::string(each.name), each.operators, std::to_string(each.versions.size()), types(each.versions)});
   return rows;
 }
 
@@ -120,7 +137,7 @@ Verb list_verb(CLI::App& app) {
   auto markdown = std::make_shared<bool>(false), all = std::make_shared<bool>(false);
   auto profile = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("list", "the operator versions there are, with their types and state");
-  command->add_flag("--markdown", *markdown, "as the table of the README");
+  command->add_flag("--markdown", *markdown, "by family, as the table of the README");
   CLI::Option* whole = command->add_flag("--all", *all, "every operator version of the ONNX registry with its state");
   command->add_option("--profile", *profile, "what a profile demands of each: sonnx")->excludes(whole);
   return {command, [markdown, all, profile] {

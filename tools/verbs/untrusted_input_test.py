@@ -274,7 +274,7 @@ class UntrustedInput(unittest.TestCase):
 
     def test_certificates(self):
         report, certificate = self.at / "whole.json", self.at / "certificate.json"
-        ended(0, "certify", "reference:inprocess", "--report", report, "--certificate", certificate)
+        ended(0, "certify", "reference:inprocess", "--suite", "default", "--report", report, "--certificate", certificate)
         self.edit(certificate, 10, "verify", certificate)
         self.edit(report, 5, "verify", certificate, "--report", report)
         self.in_place(".", "certificate.json", 10, "verify", certificate)
