@@ -4,6 +4,7 @@
 #include "generators/draw.h"
 #include "generators/families/elementwise.h"
 #include "generators/shrink.h"
+#include "generators/values.h"
 #include "reference/operator.h"
 
 #include <algorithm>
@@ -86,7 +87,10 @@ bool input_of_another_rank(Case& c) {
 }
 
 bool input_of_another_type(Case& c) {
-  return change_input(c, [&](const std::string& name) { c.node.inputs.at(name).type.dtype = DType::i32; });
+  return change_input(c, [&](const std::string& name) {
+    const std::vector<DType>& admitted = c.definition().types_of(c.definition().input(name)->type);
+    c.node.inputs.at(name).type.dtype = std::ranges::count(admitted, DType::i32) > 0 ? DType::i16 : DType::i32;
+  });
 }
 
 bool input_left_out(Case& c) {
@@ -150,6 +154,32 @@ Questions moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t 
           .damages = {},
           .traits = std::move(traits),
           .refit = refit};
+}
+
+Questions placing_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), Ranks ranks,
+                            void (*refit)(Case&)) {
+  Questions all = moving_questions(draw, refit);
+  all.damages = shape_damages();
+  all.ranks = ranks;
+  return all;
+}
+
+Case moving(const Definition& definition, DType type, const Shape& shape) {
+  Case c = blank(definition);
+  const std::string& first = definition.inputs.front().name;
+  c.node.input(first, {type, shape});
+  const bool counts =
+      is_float(type) && !is_small(type) ? chance(40) : is_integer(type) && !is_small(type) && chance(40);
+  c.sources[first] = {counts ? Recipe{"iota", "1"} : draw_selection_fill(type), false};
+  return c;
+}
+
+Ints any_order(Ints axes, Int rank, bool from_end) {
+  for (std::size_t i = axes.size(); i > 1; --i)
+    std::swap(axes[i - 1], axes[static_cast<std::size_t>(between(0, static_cast<Int>(i) - 1))]);
+  for (Int& axis : axes)
+    if (from_end && chance(40)) axis -= rank;
+  return axes;
 }
 
 std::vector<CoverageTag> list_traits(const std::string& name) {

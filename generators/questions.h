@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay::generators {
@@ -33,6 +34,9 @@ struct Layout {
   bool channels_last = false;  // in X and W
 };
 
+// The fewest and the most axes of the first input in legal cases.
+using Ranks = std::pair<Int, Int> (*)(const Definition&);
+
 struct Questions {
   // Draws (draw.h). May turn out illegal or too large, and is then drawn again.
   Case (*draw)(const Definition&, DType, std::uint64_t stratum);
@@ -42,6 +46,7 @@ struct Questions {
   std::vector<Mutation> damages;      // besides those of its family
   std::optional<Layout> layout = {};  // of an operator of the Conv family
   std::vector<CoverageTag> traits = {};
+  Ranks ranks = [](const Definition&) { return std::pair<Int, Int>{0, 7}; };
   // A case stays small: a certificate is thousands of them, and a finding has to fit on paper.
   Int most_outputs = 600, most_cost = 20'000;
   // Makes the inputs whose shapes follow from others fit again after a change (shrink.h); null where there are none.

@@ -24,7 +24,7 @@ std::optional<Shape> shape(const Call& call, const Readings&) {
 }  // namespace
 
 Oracle reshape() {
-  return moved(shape, [](const Call&, Int index) { return index; });
+  return moved(shape, [](const CopyPoint& p) { return Origin{p.index}; });
 }
 
 }  // namespace assay::oracles

@@ -6,6 +6,7 @@
 #include "oracles/judging/finding.h"
 #include "oracles/judging/judge.h"
 #include "oracles/rules/broadcast.h"
+#include "reference/flat_index.h"
 #include "reference/operator.h"
 
 #include <algorithm>
@@ -225,29 +226,64 @@ class WindowsAnswer final : public Answer {
 
 class MovedAnswer final : public Answer {
  public:
-  MovedAnswer(Int (*source)(const Call&, Int), const Call& call, const Tensor& in, Shape shape, bool flushes)
-      : source_(source), call_(call), in_(in), shape_(std::move(shape)), flushes_(flushes && is_float(in.dtype())) {}
+  MovedAnswer(Origin (*of)(const CopyPoint&), Call call, const Operands& in, Readings readings, Shape shape,
+              bool flushes)
+      : of_(of),
+        call_(std::move(call)),
+        readings_(std::move(readings)),
+        in_(in),
+        shape_(std::move(shape)),
+        flushes_(flushes && is_float(dtype())) {}
 
   Shape shape() const override { return shape_; }
-  DType dtype() const override { return in_.tensor().dtype(); }
-  Element element(Int index) const override { return exactly(in_.at(from(index)), dtype()); }
+  DType dtype() const override { return in_.front()->dtype(); }
+  Element element(Int index) const override { return exactly(value(index), dtype()); }
   std::vector<Allowance> wider(Int index) const override {
     if (!flushes_) return {};
-    return {flushing(element(index), {in_.at(from(index))}, dtype())};
+    return {flushing(element(index), {value(index)}, dtype())};
   }
   std::vector<Tap> taps(Int index) const override {
-    const std::string& name = call_.definition().inputs.front().name;
-    return {{{written(in_.at(from(index)), dtype())}, place(name, in_.shape(), from(index))}};
+    const Origin from = origin(index);
+    if (from.place < 0) return {};
+    const std::string& name = call_.definition().inputs[from.input].name;
+    return {{{written(value(index), dtype())}, place(name, in_[from.input]->shape(), from.place)}};
   }
-  std::pair<const Tensor*, Int> copied(Int index) const override { return {&in_.tensor(), from(index)}; }
+  std::pair<const Tensor*, Int> copied(Int index) const override {
+    const Origin from = origin(index);
+    return {from.place < 0 ? nullptr : &*in_[from.input], from.place};
+  }
 
  private:
-  Int from(Int index) const { return source_(call_, index); }
-  Int (*source_)(const Call&, Int);
+  Origin origin(Int index) const { return of_({call_, readings_, shape_, index}); }
+  Scalar value(Int index) const {
+    const Origin from = origin(index);
+    return from.place < 0 ? scalar(zero_, 0) : scalar(*in_[from.input], from.place);
+  }
+
+  Origin (*of_)(const CopyPoint&);
   Call call_;
-  Cells in_;
+  Readings readings_;
+  Operands in_;
+  Tensor zero_{{in_.front()->dtype(), {}}};
   Shape shape_;
   bool flushes_;
+};
+
+class ToldAnswer final : public Answer {
+ public:
+  ToldAnswer(Int (*number)(const Call&, Int), Call call, Shape shape)
+      : number_(number), call_(std::move(call)), shape_(std::move(shape)) {}
+
+  Shape shape() const override { return shape_; }
+  DType dtype() const override { return DType::i64; }
+  Element element(Int index) const override { return exactly(scalar(number_(call_, index)), dtype()); }
+  std::vector<Allowance> wider(Int) const override { return {}; }
+  std::vector<Tap> taps(Int) const override { return {}; }
+
+ private:
+  Int (*number_)(const Call&, Int);
+  Call call_;
+  Shape shape_;
 };
 
 std::optional<Shape> pooled_shape(const Call& call, const Readings& readings) {
@@ -349,11 +385,24 @@ Oracle pointwise(Rule rule) {
   return without_rounding(std::move(oracle));
 }
 
-Oracle moved(std::optional<Shape> (*shape)(const Call&, const Readings&), Int (*source)(const Call&, Int index)) {
+Shape CopyPoint::at() const { return position(shape, index); }
+
+Origin origin(const Shape& shape, const Shape& at, std::size_t input) { return {flat_index(shape, at), input}; }
+
+Oracle moved(ShapeRule shape, Origin (*of)(const CopyPoint&)) {
   Oracle oracle;
   oracle.answer = [=](const Call& call, const Operands& in, const Readings& readings, const Arithmetic& arithmetic) {
-    return Answers(std::make_unique<MovedAnswer>(source, call, *in.at(0), shape(call, readings).value(),
+    return Answers(std::make_unique<MovedAnswer>(of, call, in, readings, shape(call, readings).value(),
                                                  arithmetic.flushes_subnormals));
+  };
+  oracle.shape = shape;
+  return without_rounding(std::move(oracle));
+}
+
+Oracle told(ShapeRule shape, Int (*number)(const Call&, Int index)) {
+  Oracle oracle;
+  oracle.answer = [=](const Call& call, const Operands&, const Readings& readings, const Arithmetic&) {
+    return Answers(std::make_unique<ToldAnswer>(number, call, shape(call, readings).value()));
   };
   oracle.shape = shape;
   return without_rounding(std::move(oracle));

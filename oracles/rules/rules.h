@@ -66,9 +66,34 @@ struct WindowPoint {
 // the order of the schema.
 Oracle over_windows(std::vector<Element (*)(const WindowPoint&)> rules);
 
-// Returns the oracle of an operator whose output holds elements of its first input, bit for bit: element i is the one
-// that stands at source(call, i) there. `shape` is that of the output; none where a reading leaves no output.
-// Subnormals survive, but where a backend declares that it flushes them (movement 2).
-Oracle moved(std::optional<Shape> (*shape)(const Call&, const Readings&), Int (*source)(const Call&, Int index));
+// One element of an output that is a copy, and how the clauses are read.
+struct CopyPoint {
+  const Call& call;
+  const Readings& readings;
+  const Shape& shape;  // of the output
+  Int index;           // in it
+
+  Shape at() const;  // where that is
+};
+
+// Where an element is copied from: its row-major place in one of the inputs; below 0 it is zero instead.
+struct Origin {
+  Int place;
+  std::size_t input = 0;
+};
+Origin origin(const Shape& shape, const Shape& at, std::size_t input = 0);
+
+using ShapeRule = std::optional<Shape> (*)(const Call&, const Readings&);
+
+// Returns the oracle of an operator whose output holds elements of its inputs, bit for bit. `shape` is that of the
+// output; none where a reading leaves no output. Subnormals survive, but where a backend declares that it flushes them
+// (movement 2).
+Oracle moved(ShapeRule shape, Origin (*of)(const CopyPoint&));
+
+// Returns the oracle of an operator that hands out integers, whatever the data are.
+Oracle told(ShapeRule shape, Int (*number)(const Call&, Int index));
+
+// Where an axis of a tensor of that rank stands, counted from either end.
+inline std::size_t axis_in(Int rank, Int axis) { return static_cast<std::size_t>((axis + rank) % rank); }
 
 }  // namespace assay::oracles

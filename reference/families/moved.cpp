@@ -1,14 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/families/moved.h"
 
+#include "reference/type_lists.h"
+
 #include <algorithm>
 
 namespace assay {
 
 Inference moved_to(ShapeFunction shape) {
   return [shape = std::move(shape)](const Call& call) {
-    const std::string& first = call.definition().inputs.front().name;
-    return Types{TensorType{call.type(first).dtype, shape(call)}};
+    const Definition& definition = call.definition();
+    return Types{TensorType{definition.type_of(call, definition.outputs.front()), shape(call)}};
+  };
+}
+
+void small_types(Operator& op) {
+  const std::vector<DType>& before = op.versions().back().types_of("T");
+  const bool has_float8 = std::ranges::find(before, DType::f8e4m3fn) != before.end();
+  op.since(21, has_float8 ? "T admits integers of 4 bits" : "T admits float8 and integers of 4 bits")
+      .type("T", types::all_tensor_types_ir10())
+      .since(23, "T admits floats of 4 bits")
+      .type("T", types::all_tensor_types_ir11())
+      .since(24, "T admits powers of two of 8 bits")
+      .type("T", types::all_tensor_types_ir12())
+      .since(25, "T admits integers of 2 bits")
+      .type("T", types::all_tensor_types_ir13());
+}
+
+Ints steps_of(const Shape& shape) {
+  Ints steps(shape.size(), 1);
+  for (std::size_t axis = shape.size(); axis-- > 1;) steps[axis - 1] = steps[axis] * shape[axis];
+  return steps;
+}
+
+Tensor in_runs(const Tensor& x, TensorType type, Int run, const std::function<Int(Int)>& source) {
+  Tensor y = Tensor::to_be_written(std::move(type));
+  for_type(y.dtype(), [&]<class T>() {
+    const std::span<T> to = y.as<T>();
+    auto next = to.begin();
+    for (Int i = 0; next != to.end(); ++i, next += run) {
+      const Int at = source(i);
+      if (at < 0)
+        std::fill_n(next, run, T());
+      else
+        std::copy_n(x.as<T>().begin() + at, run, next);
+    }
+  });
+  return y;
+}
+
+Kernel strided(Strides (*of)(const Call&)) {
+  return [of](const Call& call, Inputs in) {
+    Strides at = of(call);
+    Int run = 1;
+    for (; !at.extents.empty() && (at.steps.back() == run || at.extents.back() == 1); at.steps.pop_back()) {
+      run *= at.extents.back();
+      at.extents.pop_back();
+    }
+    return in_runs(*in[0], *call.definition().infer(call).front(), run, [&](Int i) {
+      Int place = at.first;
+      for (std::size_t axis = at.extents.size(); axis-- > 0; i /= at.extents[axis])
+        place += i % at.extents[axis] * at.steps[axis];
+      return place;
+    });
   };
 }
 

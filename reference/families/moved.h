@@ -6,11 +6,33 @@
 
 namespace assay {
 
-// Infers one output of that shape, of the type of the first input.
+// Infers one output of that shape.
 Inference moved_to(ShapeFunction shape);
+
+// States what the versions 21, 23, 24 and 25 of operators of any type admit besides.
+void small_types(Operator& op);
+
+// An axis counted from the front, and whether there is one of that number, counted from either end.
+inline Int from_front(Int axis, Int rank) { return axis < 0 ? axis + rank : axis; }
+inline bool is_axis(Int axis, Int rank) { return axis >= -rank && axis < rank; }
 
 // Returns the kernel of an operator that keeps the elements in their order, bit for bit, and changes the shape alone.
 Kernel viewed();
+
+// Where the elements of an output stand in an input: `first`, and so many steps further along each of the extents.
+struct Strides {
+  Shape extents;
+  Ints steps;
+  Int first = 0;
+};
+// The steps from an element to the next along each axis.
+Ints steps_of(const Shape& shape);
+
+// Returns the kernel of an operator whose output stands in its first input so, whatever its axes are.
+Kernel strided(Strides (*of)(const Call&));
+
+// Copies runs of elements: the i-th is that of x which starts at source(i); zeros where that is negative.
+Tensor in_runs(const Tensor& x, TensorType type, Int run, const std::function<Int(Int)>& source);
 
 // The default of a list that is empty where it is left out.
 Ints no_entries(const Call& call);

@@ -72,10 +72,7 @@ Operator reshape() {
           .require("C6", "with allowzero = 1 shape has not both 0 and -1", [](auto& c) {
             return !keeps_zeros(c) || count(c.ints("shape"), 0) == 0 || count(c.ints("shape"), -1) == 0; })
       .since(19, "T admits float8").type("T", types::all_tensor_types_ir9())
-      .since(21, "T admits integers of 4 bits").type("T", types::all_tensor_types_ir10())
-      .since(23, "T admits floats of 4 bits").type("T", types::all_tensor_types_ir11())
-      .since(24, "T admits powers of two of 8 bits").type("T", types::all_tensor_types_ir12())
-      .since(25, "T admits integers of 2 bits").type("T", types::all_tensor_types_ir13())
+      .with(small_types)
       .shaping(Shaping::moved).infer(moved_to(reshaped)).kernel(viewed());
 }
 // clang-format on

@@ -11,6 +11,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <functional>
 
 namespace assay {
@@ -137,12 +138,20 @@ Shape at_least_zero(Shape shape) {
   return shape;
 }
 
-// The schemas of the first opsets that say nothing of their outputs: those with the hint of that time, or whose type a
-// word names.
+// The schemas of the first opsets that say nothing of their outputs' shapes: those with the hint of that time, or whose
+// type a word names, and two that floats or a default decide.
 bool has_no_inference(const OpVersion& version) {
   const Definition& definition = *find_definition(version);
   const AttributeSpec* const named = definition.attribute(definition.outputs.front().typed_by);
-  return definition.attribute("consumed_inputs") || (named && named->kind == AttributeSpec::Kind::text);
+  return definition.attribute("consumed_inputs") || text(version) == "Concat-1" || text(version) == "Tile-1" ||
+         (named && named->kind == AttributeSpec::Kind::text);
+}
+
+// Squeeze-1 drops the axes that are listed in ascending order alone.
+bool lists_axes_out_of_order(const Case& c) {
+  const auto axes = c.node.attributes.find("axes");
+  return text(c.version) == "Squeeze-1" && axes != c.node.attributes.end() &&
+         !std::ranges::is_sorted(std::get<Ints>(axes->second));
 }
 
 // Makes the inputs constants that the call reads: of others inference knows nothing.
@@ -218,6 +227,7 @@ TEST_CASE("Inference: on legal cases definition, oracle and ONNX agree on the sh
     INFO(line(c));
     const Shape ruled = definition.shape(c.call());
     CHECK(oracle_shape(c.call()) == ruled);
+    if (lists_axes_out_of_order(c)) return;
     compare(c, ruled, tally);
     if (index % 8 == 0) compare_symbolic(c, ruled);
   });

@@ -103,6 +103,12 @@ Page page_of(const Definition& definition) {
   return page;
 }
 
+// The first of a variadic input is called so here.
+std::string name_of(const onnx::OpSchema::FormalParameter& input) {
+  const bool is_numbered = input.GetOption() != onnx::OpSchema::Variadic || input.GetName().ends_with("_0");
+  return input.GetName() + (is_numbered ? "" : "_0");
+}
+
 std::string arity_of(const onnx::OpSchema::FormalParameter& parameter) {
   switch (parameter.GetOption()) {
     case onnx::OpSchema::Single: return " required";
@@ -115,7 +121,7 @@ Page page_of(const onnx::OpSchema& schema) {
   Page page;
   for (std::size_t i = 0; i < schema.inputs().size(); ++i)
     page["input " + std::to_string(i)] =
-        schema.inputs()[i].GetName() + " " + schema.inputs()[i].GetTypeStr() + arity_of(schema.inputs()[i]);
+        name_of(schema.inputs()[i]) + " " + schema.inputs()[i].GetTypeStr() + arity_of(schema.inputs()[i]);
   for (std::size_t i = 0; i < schema.outputs().size(); ++i)
     page["output " + std::to_string(i)] =
         schema.outputs()[i].GetName() + " " + schema.outputs()[i].GetTypeStr() + arity_of(schema.outputs()[i]);

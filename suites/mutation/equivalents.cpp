@@ -14,6 +14,9 @@ constexpr std::string_view no_bf16 = "T does not admit bfloat16",
                            no_dilations = "there is no dilations, every tap is adjacent",
                            no_ceil = "there is no ceil_mode, windows are counted as floor and none overhangs",
                            no_broadcast = "all inputs have one shape, none is read twice",
+                           no_negatives = "axes and indices are not negative",
+                           no_bounds = "there is neither start nor end",
+                           no_steps = "there are no steps, every element is taken",
                            no_count = "there is no count_include_pad, padding never counts";
 
 constexpr auto all = std::to_array<Equivalent>({
@@ -44,6 +47,16 @@ constexpr auto all = std::to_array<Equivalent>({
     {"mean-aligns-left", "Mean", 8, no_broadcast},
     {"cast-cuts-bits", "Cast", 13, no_bf16},
     {"cast-writes-six-digits", "Cast", 9, "strings are not admitted"},
+    {"flatten-clamps-axis", "Flatten", 11, no_negatives},
+    {"flatten-mirrors-axis", "Flatten", 11, no_negatives},
+    {"unsqueeze-counts-in-data", "Unsqueeze", 11, no_negatives},
+    {"shape-counts-end", "Shape", 15, no_bounds},
+    {"shape-wraps-start", "Shape", 15, no_bounds},
+    {"concat-clamps-axis", "Concat", 11, no_negatives},
+    {"concat-mirrors-axis", "Concat", 11, no_negatives},
+    {"gather-clamps-negative", "Gather", 11, no_negatives},
+    {"slice-ignores-steps", "Slice", 10, no_steps},
+    {"slice-opens-end", "Slice", 11, "there are no steps, or it would be another reading (M8)"},
     {"reshape-always-copies", "Reshape", 14, "there is no allowzero, 0 always copies"},
 });
 

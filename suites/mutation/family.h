@@ -58,6 +58,10 @@ std::vector<Bug> reshaping_bugs();
 std::vector<Way> ranking_ways();
 std::vector<Bug> ranking_bugs();
 
+// Operators that copy elements to other places, and those that tell a shape.
+std::vector<Way> placing_ways(const std::string& op);
+std::vector<Bug> placing_bugs(const std::string& op);
+
 // The kernel of an operator whose windows the gather engine lays out, with a deviation; none of any other.
 std::optional<Kernel> windowed(const OpVersion& version, const GatherDeviation& deviation);
 

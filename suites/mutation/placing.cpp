@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that copy elements to other places, a third time: a plan says of each element of the output which one of
+// the inputs it is; planted bugs are slips in it.
+#include "suites/mutation/family.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+
+namespace assay::mutation {
+namespace {
+
+using oracles::Level;
+
+// Row-major, of all inputs one after the other; below 0 a zero.
+struct Plan {
+  Shape shape;
+  Ints from;
+};
+// With the n-th slip; 0 is none.
+using Planner = Plan (*)(const Call&, int slip);
+
+Int count(const Shape& shape) { return std::accumulate(shape.begin(), shape.end(), Int{1}, std::multiplies()); }
+
+const Shape& data_shape(const Call& call) { return call.shape(call.definition().inputs.front().name); }
+
+// All elements in their order.
+Plan in_order(const Call& call, Shape shape) {
+  Ints from(static_cast<std::size_t>(count(data_shape(call))));
+  std::iota(from.begin(), from.end(), Int{0});
+  return {std::move(shape), std::move(from)};
+}
+
+Shape position(const Shape& shape, Int index) {
+  Shape at(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0; index /= shape[axis]) at[axis] = index % shape[axis];
+  return at;
+}
+
+Int place(const Shape& shape, const Shape& at) {
+  Int index = 0, step = 1;
+  for (std::size_t axis = shape.size(); axis-- > 0; step *= shape[axis]) index += at[axis] * step;
+  return index;
+}
+
+// Every element of the input goes to to(its position).
+template <class F>
+Plan sent(const Shape& in, Shape out, F to) {
+  Plan plan{std::move(out), {}};
+  plan.from.assign(static_cast<std::size_t>(count(plan.shape)), -1);
+  for (Int i = 0; i < count(in); ++i)
+    if (const auto at = static_cast<std::size_t>(place(plan.shape, to(position(in, i)))); at < plan.from.size())
+      plan.from[at] = i;
+  return plan;
+}
+
+// Every element of the output comes from from(its position).
+template <class F>
+Plan fetched(Shape out, F from) {
+  Plan plan{std::move(out), {}};
+  for (Int i = 0; i < count(plan.shape); ++i) plan.from.push_back(from(position(plan.shape, i)));
+  return plan;
+}
+
+Int& at(Ints& list, Int i) { return list[static_cast<std::size_t>(i)]; }
+Int at(const Ints& list, Int i) { return list[static_cast<std::size_t>(i)]; }
+
+template <class F>
+Kernel planned(Planner planner, int slip, F change) {
+  return [=](const Call& call, Inputs in) {
+    const Plan plan = planner(call, slip);
+    Tensor y({in[0]->dtype(), plan.shape});
+    for_type(y.dtype(), [&]<class T>() {
+      std::vector<T> pool;
+      for (const Tensor* each : in)
+        if (each && each->dtype() == y.dtype()) pool.insert(pool.end(), each->as<T>().begin(), each->as<T>().end());
+      const std::span<T> to = y.as<T>();
+      for (std::size_t i = 0; i < std::min(to.size(), plan.from.size()); ++i)
+        if (const Int from = plan.from[i]; from >= 0 && from < std::ssize(pool))
+          to[i] = change(pool[static_cast<std::size_t>(from)]);
+    });
+    return y;
+  };
+}
+
+const auto as_it_is = [](auto x) { return x; };
+const auto through_double = []<class T>(T x) {
+  if constexpr (std::is_integral_v<T> || !Number<T>)
+    return x;
+  else
+    return x != x ? T(std::numeric_limits<double>::quiet_NaN()) : T(static_cast<double>(x));
+};
+
+// -- axes of one element
+
+Plan flatten(const Call& call, int slip) {
+  const Int rank = std::ssize(data_shape(call)), axis = call.integer("axis");
+  Shape shape{1, 1};
+  for (Int i = 0; i < rank; ++i)
+    shape[i >= (axis + (axis < 0 ? rank : 0)) ? 1 : 0] *= data_shape(call)[static_cast<std::size_t>(i)];
+  if (slip == 1) std::swap(shape[0], shape[1]);
+  return in_order(call, shape);
+}
+
+bool lists(Ints axes, Int axis, Int rank) {
+  return std::ranges::count(axes, axis) + std::ranges::count(axes, axis - rank) > 0;
+}
+
+Plan squeeze(const Call& call, int slip) {
+  const Int rank = call.rank("data");
+  const bool is_list = call.states("axes") && (call.has("axes") || !call.ints("axes").empty());
+  Shape shape;
+  for (Int axis = 0; axis < rank; ++axis) {
+    const bool is_unit = call.dim("data", axis) == 1;
+    const bool is_dropped = !is_list || slip == 1 || (slip == 3 && call.ints("axes").empty())
+                                ? is_unit && !(slip == 2 && std::ssize(shape) == axis && !is_list)
+                                : lists(call.ints("axes"), axis, rank);
+    if (!is_dropped) shape.push_back(call.dim("data", axis));
+  }
+  return in_order(call, shape);
+}
+
+Plan unsqueeze(const Call& call, int slip) {
+  Ints axes = call.ints("axes");
+  const Int rank = call.rank("data") + std::ssize(axes);
+  for (Int& axis : axes)
+    if (axis < 0) axis += slip == 1 ? std::max<Int>(call.rank("data"), -axis) : rank;
+  if (slip != 2) std::ranges::sort(axes);
+  Shape shape = call.shape("data");
+  for (const Int axis : axes) shape.insert(shape.begin() + std::min<Int>(axis, std::ssize(shape)), 1);
+  return in_order(call, shape);
+}
+
+// -- axes in another order, repeated, cut
+
+Plan transpose(const Call& call, int slip) {
+  const Shape& data = data_shape(call);
+  Ints perm(data.size());
+  for (std::size_t k = 0; k < perm.size(); ++k)
+    perm[k] = call.states("perm") ? call.ints("perm")[k] : std::ssize(data) - 1 - static_cast<Int>(k);
+  if (slip == 1)
+    for (std::size_t k = 0; const Int axis : Ints(perm)) at(perm, axis) = static_cast<Int>(k++);
+  if (slip == 2 && perm.size() > 1) std::swap(perm[0], perm[1]);
+  const auto moved = [&](const Shape& from) {
+    Shape to;
+    for (const Int axis : perm) to.push_back(at(from, axis));
+    return to;
+  };
+  return sent(data, moved(data), moved);
+}
+
+Plan expand(const Call& call, int slip) {
+  Shape out = call.ints("shape"), data = data_shape(call);
+  const std::size_t rank = std::max(out.size(), data.size());
+  const auto fill = [&](Shape& shape) {
+    shape.insert(slip == 1 ? shape.end() : shape.begin(), rank - shape.size(), 1);
+  };
+  fill(out), fill(data);
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    if (out[axis] == 1 && slip != 2) out[axis] = data[axis];
+  return fetched(out, [=](Shape p) {
+    for (std::size_t axis = 0; axis < rank; ++axis) p[axis] = data[axis] == 1 ? 0 : p[axis];
+    return place(data, p);
+  });
+}
+
+Plan tile(const Call& call, int slip) {
+  const Shape data = data_shape(call);
+  Ints times(data.size(), 1);
+  if (call.states("repeats"))
+    times = call.ints("repeats");
+  else
+    at(times, call.integer("axis")) = call.integer("tiles");
+  if (slip == 2) std::ranges::reverse(times);
+  Shape out;
+  for (std::size_t axis = 0; axis < data.size(); ++axis) out.push_back(data[axis] * times[axis]);
+  return fetched(out, [=](Shape p) {
+    for (std::size_t axis = 0; axis < p.size(); ++axis)
+      p[axis] = slip == 1 ? p[axis] / times[axis] : p[axis] % data[axis];
+    return place(data, p);
+  });
+}
+
+Plan concat(const Call& call, int slip) {
+  std::vector<Shape> parts;
+  for (const Parameter& input : call.definition().inputs)
+    if (call.has(input.name)) parts.push_back(call.shape(input.name));
+  const Int stated = call.states("axis") ? call.integer("axis") : 1, rank = std::ssize(parts[0]);
+  const Int axis = stated < 0 ? stated + rank : stated;
+  Shape out = parts[0];
+  for (std::size_t i = 1; i < parts.size(); ++i) at(out, axis) += at(parts[i], axis);
+  Plan plan{out, Ints(static_cast<std::size_t>(count(out)))};
+  Int before = 0, along = slip == 2 ? at(out, axis) : 0;
+  for (const Shape& part : parts) {
+    if (slip == 2) along -= at(part, axis);
+    for (Int i = 0; i < count(part); ++i) {
+      Shape to = position(part, i);
+      at(to, axis) += along;
+      at(plan.from, slip == 1 ? before + i : place(out, to)) = before + i;
+    }
+    if (slip != 2) along += at(part, axis);
+    before += count(part);
+  }
+  return plan;
+}
+
+// What an axis of a slice takes, one element after the other.
+Ints taken(Int extent, Int start, Int end, Int step, int slip) {
+  using Wide = long double;  // of 64 bits of significand
+  Wide from = start < 0 ? Wide(start) + Wide(extent) : Wide(start), to = end < 0 ? Wide(end) + Wide(extent) : Wide(end);
+  if (slip == 1) step = step < 0 ? -1 : 1;
+  Ints all;
+  if (step > 0) {
+    from = std::max<Wide>(from, 0);
+    for (Wide i = from; i < std::min<Wide>(to, Wide(extent)); i += Wide(step)) all.push_back(static_cast<Int>(i));
+    return all;
+  }
+  if (slip == 5 && (end == std::numeric_limits<Int>::max() || end == std::numeric_limits<std::int32_t>::max())) to = -1;
+  if (slip != 4) from = std::max<Wide>(from, 0);
+  from = std::min<Wide>(from, Wide(extent - 1));
+  to = std::clamp<Wide>(to, -1, Wide(extent));
+  for (Wide i = from; i > to && i >= 0 && extent > 0; i += Wide(step)) all.push_back(static_cast<Int>(i));
+  return all;
+}
+
+Plan slice(const Call& call, int slip) {
+  if (slip == 5 && call.definition().version.since_version < 11) slip = 0;  // where it is another reading (M8)
+  const Shape data = data_shape(call);
+  std::vector<Ints> of_axes;
+  for (const Int extent : data) of_axes.push_back(taken(extent, 0, extent, 1, 0));
+  const Ints starts = call.ints("starts"), ends = call.ints("ends");
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const Int stated = call.states("axes") ? call.ints("axes")[i] : static_cast<Int>(i);
+    const Int axis = slip == 3 ? static_cast<Int>(i) : stated < 0 ? stated + std::ssize(data) : stated;
+    const Int end = slip == 2 && ends[i] >= 0 && ends[i] < at(data, axis) ? ends[i] + 1 : ends[i];
+    of_axes[static_cast<std::size_t>(axis)] =
+        taken(at(data, axis), starts[i], end, call.states("steps") ? call.ints("steps")[i] : 1, slip);
+  }
+  Shape out;
+  for (const Ints& each : of_axes) out.push_back(std::ssize(each));
+  return fetched(out, [=](Shape p) {
+    for (std::size_t axis = 0; axis < p.size(); ++axis) p[axis] = at(of_axes[axis], p[axis]);
+    return place(data, p);
+  });
+}
+
+// -- blocks, sequences and triangles
+
+// Between the position of an element in a plane and its channel in a block.
+Plan blocks(const Call& call, int slip, bool spreads) {
+  const Shape in = data_shape(call);
+  const Int b = slip == 2 ? 1 : call.integer("blocksize");
+  const bool is_inner = call.definition().attribute("mode") && call.text("mode") == "CRD";
+  const Int few = spreads ? in[1] / (b * b) : in[1];
+  const auto many = [=](Int channel, Int row, Int column) {
+    const Int at = slip == 1 ? column * b + row : row * b + column;
+    return is_inner ? channel * b * b + at : at * few + channel;
+  };
+  if (!spreads)
+    return sent(in, {in[0], few * b * b, in[2] / b, in[3] / b}, [=](const Shape& p) {
+      return Shape{p[0], many(p[1], p[2] % b, p[3] % b), p[2] / b, p[3] / b};
+    });
+  return fetched({in[0], few, in[2] * b, in[3] * b}, [=](const Shape& p) {
+    return place(in, {p[0], many(p[1], p[2] % b, p[3] % b), p[2] / b, p[3] / b});
+  });
+}
+
+Plan depth_to_space(const Call& call, int slip) { return blocks(call, slip, true); }
+Plan space_to_depth(const Call& call, int slip) { return blocks(call, slip, false); }
+
+Plan reverse_sequence(const Call& call, int slip) {
+  const Shape in = data_shape(call);
+  const Int time = call.integer("time_axis"), batch = 1 - time;
+  return sent(in, in, [&](Shape p) {
+    const Int length = slip == 1 ? at(in, time) : at(call.ints("sequence_lens"), at(p, batch)) - (slip == 2 ? 1 : 0);
+    if (at(p, time) < length) at(p, time) = length - 1 - at(p, time);
+    return p;
+  });
+}
+
+Plan trilu(const Call& call, int slip) {
+  const Shape in = data_shape(call);
+  const Int k = call.states("k") && slip != 1 ? call.integer("k") : 0;
+  return fetched(in, [=, upper = call.integer("upper") != 0](const Shape& p) {
+    Int diagonal = p.back() - p.end()[-2];
+    if (slip == 2) diagonal += in.end()[-2] - in.back();
+    const bool is_kept = slip == 3 && diagonal == k ? false : upper ? diagonal >= k : diagonal <= k;
+    return is_kept ? place(in, p) : -1;
+  });
+}
+
+// -- elements by index
+
+Int wrapped(Int index, Int extent, int slip) { return index < 0 ? (slip == 1 ? 0 : index + extent) : index; }
+
+Plan gather(const Call& call, int slip) {
+  const Shape data = data_shape(call), indices = call.shape("indices");
+  const Int stated = call.integer("axis"), axis = stated < 0 ? stated + std::ssize(data) : stated;
+  const Ints said = call.ints("indices");
+  const std::ptrdiff_t first = slip == 2 ? 0 : axis, many = std::ssize(indices);
+  Shape out = data;
+  out.erase(out.begin() + axis);
+  out.insert(out.begin() + first, indices.begin(), indices.end());
+  return fetched(out, [=](Shape p) {
+    const Shape of_index(p.begin() + first, p.begin() + first + many);
+    p.erase(p.begin() + first, p.begin() + first + many);
+    p.insert(p.begin() + axis, wrapped(at(said, place(indices, of_index)), at(data, axis), slip));
+    return place(data, p);
+  });
+}
+
+Plan gather_elements(const Call& call, int slip) {
+  const Shape data = data_shape(call), indices = call.shape("indices");
+  const Int stated = call.integer("axis"), axis = stated < 0 ? stated + std::ssize(data) : stated;
+  const Ints said = call.ints("indices");
+  return fetched(indices, [=](Shape p) {
+    const Int index = at(said, place(indices, p));
+    at(p, axis) = wrapped(index, at(data, axis), slip);
+    return place(slip == 2 ? indices : data, p);
+  });
+}
+
+// -- the list
+
+// Without a name it is another reading.
+struct Slip {
+  const char *name = nullptr, *description = nullptr;
+};
+struct Placing {
+  Planner planner;
+  std::vector<Slip> slips;
+};
+
+const std::map<std::string, Placing>& placings() {
+  static const std::map<std::string, Placing> all{
+      {"Flatten", {flatten, {{"swaps-rows", "rows and columns are exchanged"}}}},
+      {"Squeeze",
+       {squeeze,
+        {{"drops-all", "every axis of one element is dropped, whatever is listed"},
+         {"keeps-first", "where no axis is listed, axes of one element in front are kept"}}}},
+      {"Transpose",
+       {transpose,
+        {{"inverts-perm", "axis perm[k] of the output is axis k of data"},
+         {"swaps-first", "the first two axes of the output are exchanged"}}}},
+      {"Expand",
+       {expand, {{"aligns-left", "axes are counted from the first"}, {"shrinks", "an entry of 1 makes an axis of 1"}}}},
+      {"Tile",
+       {tile,
+        {{"repeats-elements", "every element is repeated by itself"}, {"reverses", "repeats are read from the end"}}}},
+      {"Concat",
+       {concat,
+        {{"appends", "the inputs stand one after the other in memory"}, {"reverses", "the last input comes first"}}}},
+      {"Slice",
+       {slice,
+        {{"ignores-steps", "every element is taken"},
+         {"takes-end", "the element at end is taken as well"},
+         {"ignores-axes", "the first axes are meant, whatever is listed"},
+         {},
+         {"opens-end", "the largest integer as end stands for before the first element, going backward"}}}},
+      {"DepthToSpace",
+       {depth_to_space,
+        {{"swaps-block", "rows and columns of a block are exchanged"}, {"copies", "blocksize is read as 1"}}}},
+      {"SpaceToDepth",
+       {space_to_depth,
+        {{"swaps-block", "rows and columns of a block are exchanged"}, {"copies", "blocksize is read as 1"}}}},
+      {"ReverseSequence",
+       {reverse_sequence,
+        {{"reverses-all", "all there is of time is reversed"}, {"forgets-last", "every sequence is one shorter"}}}},
+      {"Trilu",
+       {trilu,
+        {{"ignores-k", "k is 0"},
+         {"counts-from-corner", "diagonals are counted from the last element"},
+         {"drops-diagonal", "the k-th diagonal is zero as well"}}}},
+      {"Gather",
+       {gather, {{"clamps-negative", "negative indices are 0"}, {"puts-in-front", "the axes of indices come first"}}}},
+      {"GatherElements",
+       {gather_elements,
+        {{"clamps-negative", "negative indices are 0"},
+         {"strides-by-indices", "data is read as if of the shape of indices"}}}},
+      {"Unsqueeze",
+       {unsqueeze,
+        {{"counts-in-data", "negative axes are counted from the end of data"},
+         {"goes-in-order", "axes are put in in the order in which they are listed"}}}},
+  };
+  return all;
+}
+
+// -- Shape and Size, which copy nothing
+
+Kernel telling(Ints (*numbers)(const Call&), bool is_list) {
+  return [=](const Call& call, Inputs) {
+    const Ints told = numbers(call);
+    Tensor y({DType::i64, is_list ? Shape{std::ssize(told)} : Shape()});
+    std::ranges::copy(told, y.as<Int>().begin());
+    return y;
+  };
+}
+
+Ints extents(const Call& call, bool counts_end, bool wraps) {
+  Ints told;
+  const Int rank = call.rank("data");
+  Int start = call.states("start") ? call.integer("start") : 0, end = call.states("end") ? call.integer("end") : rank;
+  if (start < 0 && !wraps) start = std::max<Int>(0, rank + start);
+  if (start < 0) start = (start % std::max<Int>(rank, 1) + rank) % std::max<Int>(rank, 1);
+  if (end < 0) end = rank + end + (counts_end ? 1 : 0);
+  for (Int axis = 0; axis < rank; ++axis)
+    if (axis >= start && axis < end) told.push_back(call.dim("data", axis));
+  return told;
+}
+
+}  // namespace
+
+std::vector<Way> placing_ways(const std::string& op) {
+  if (op == "Shape")
+    return {way_of("sequential", "one extent after the other",
+                   telling([](const Call& call) { return extents(call, false, false); }, true))};
+  if (op == "Size")
+    return {way_of("sequential", "extents multiplied",
+                   telling([](const Call& call) { return Ints{count(data_shape(call))}; }, false))};
+  const auto found = placings().find(op);
+  if (found == placings().end()) return {};
+  const Planner planner = found->second.planner;
+  std::vector<Way> ways{way_of("sequential", "one element after the other", planned(planner, 0, as_it_is)),
+                        way_of("in-double", "every float goes through double, which loses payloads of NaN",
+                               planned(planner, 0, through_double))};
+  if (op == "Squeeze")
+    ways.push_back({{"drops-all-of-none", Level::L2, "of a list of no axes all are dropped", "M3", "all"},
+                    planned(planner, 3, as_it_is)});
+  if (op == "Slice")
+    ways.push_back(
+        {{"starts-before", Level::L2, "nothing is taken backward from before the first element", "M7", "numpy"},
+         planned(planner, 4, as_it_is)});
+  return ways;
+}
+
+std::vector<Bug> placing_bugs(const std::string& op) {
+  if (op == "Shape")
+    return {bug_of(op, "counts-end", "a negative end is one more",
+                   telling([](const Call& call) { return extents(call, true, false); }, true)),
+            bug_of(op, "wraps-start", "a start before the first axis counts from the end again",
+                   telling([](const Call& call) { return extents(call, false, true); }, true))};
+  if (op == "Size")
+    return {bug_of(op, "forgets-first", "the first extent is not counted",
+                   telling(
+                       [](const Call& call) {
+                         const Shape& data = data_shape(call);
+                         return Ints{data.empty() ? 1 : count({data.begin() + 1, data.end()})};
+                       },
+                       false))};
+  const auto found = placings().find(op);
+  if (found == placings().end()) return {};
+  std::vector<Bug> bugs;
+  int number = 0;
+  for (const Slip& slip : found->second.slips)
+    if (++number; slip.name)
+      bugs.push_back(bug_of(op, slip.name, slip.description, planned(found->second.planner, number, as_it_is)));
+  return bugs;
+}
+
+}  // namespace assay::mutation
