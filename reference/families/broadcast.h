@@ -68,8 +68,10 @@ template <class F>
 void with_steps(Int a, Int b, F&& row) {
   constexpr std::integral_constant<Int, 0> again;
   constexpr std::integral_constant<Int, 1> next;
-  if (a == 0)
-    row(again, next);  // where both are read again there is one element
+  if (a == 0 && b == 0)
+    row(again, again);
+  else if (a == 0)
+    row(again, next);
   else if (b == 0)
     row(next, again);
   else
