@@ -48,7 +48,8 @@ Tensor converted_wide(const Tensor& from, DType type) {
   Tensor out = Tensor::to_be_written({type, from.shape()});
   for_type(from.dtype(), [&]<class From>() {
     for_number(type, [&]<class To>() {
-      if constexpr (!Small<From>) std::ranges::transform(from.as<From>(), out.as<To>().begin(), converted<To, From>);
+      if constexpr (!Small<From>)
+        std::ranges::transform(from.as<From>(), out.as<To>().begin(), [](const From& x) { return converted<To>(x); });
     });
   });
   return out;

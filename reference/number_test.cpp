@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/number.h"
 
+#include "reference/convert.h"
+
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -48,6 +50,16 @@ TEST_CASE("BFloat16: every pattern is the upper half of a float", "[number]") {
     REQUIRE(wide == want);
     REQUIRE(BFloat16(wide).bits == bits);
   }
+}
+
+TEST_CASE("A float narrows without a branch to the bits that the definition gives", "[number]") {
+  // Every upper half, with lower halves at, beside and far from the middle between two numbers.
+  for (std::uint32_t upper = 0; upper < 65536; ++upper)
+    for (const std::uint32_t lower : {0u, 1u, 0x0fffu, 0x1000u, 0x1001u, 0x3000u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu}) {
+      const float wide = std::bit_cast<float>(upper << 16 | lower);
+      REQUIRE(narrow_bits<Float16::Format>(wide) == Float16(static_cast<double>(wide)).bits);
+      REQUIRE(narrow_bits<BFloat16::Format>(wide) == BFloat16(static_cast<double>(wide)).bits);
+    }
 }
 
 TEST_CASE("Float16: the point halfway between two neighbours goes to the even one, and a hair beyond it to the nearer",

@@ -141,8 +141,8 @@ const std::vector<Ruling>& table() {
        set | nonfinite},
       {"E6",
        "Clip where min is larger than max, before 13",
-       "The output is max, as text 13 says, or min where the lower bound comes last.",
-       {"max", "min"}},
+       "The output is max, as text 13 says, or min where the lower bound comes last; or there is no such range.",
+       {"max", "min", "refuse"}},
       {"E7",
        "the default bounds of Clip in float64",
        "'numeric_limits' of the type where a bound is left out, the attribute where it is stated; or the largest "

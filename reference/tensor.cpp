@@ -7,6 +7,10 @@
 #include <cstring>
 #include <utility>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 namespace assay {
 namespace {
 
@@ -90,6 +94,15 @@ std::string text(std::span<const Int> shape) {
 
 namespace {
 
+// Asks for large pages where there are many small ones, as numpy does: finding them takes a fifth of a copy's time.
+void ask_for_large_pages([[maybe_unused]] std::byte* begin, [[maybe_unused]] std::size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+  constexpr std::size_t page = 4096, many = 4 << 20;
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(begin) % page;
+  if (bytes >= many) madvise(begin + before, bytes - before, MADV_HUGEPAGE);
+#endif
+}
+
 // Not set; large ones begin with a cache line, which vectors of a whole line then cross less often.
 template <class Block>
 std::shared_ptr<Block[]> room(std::size_t bytes) {
@@ -97,8 +110,9 @@ std::shared_ptr<Block[]> room(std::size_t bytes) {
   constexpr std::size_t large = 4096;
   const std::size_t blocks = (bytes + sizeof(Block) - 1) / sizeof(Block);
   if (bytes < large) return std::make_shared_for_overwrite<Block[]>(blocks);
-  return {static_cast<Block*>(::operator new(blocks * sizeof(Block), line)),
-          [](Block* at) { ::operator delete(at, line); }};
+  auto* const at = static_cast<Block*>(::operator new(blocks * sizeof(Block), line));
+  ask_for_large_pages(reinterpret_cast<std::byte*>(at), bytes);
+  return {at, [](Block* begin) { ::operator delete(begin, line); }};
 }
 
 }  // namespace

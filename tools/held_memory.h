@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdlib>  // defines __GLIBC__
+#include <limits>
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
@@ -14,6 +15,14 @@ inline void hold_freed_memory() {
 #if defined(__GLIBC__)
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 128 << 20);
+#endif
+}
+
+// Keeps all of it, of tensors of any size too.
+inline void hold_all_freed_memory() {
+#if defined(__GLIBC__)
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 #endif
 }
 

@@ -150,6 +150,7 @@ class ElementwiseAnswer final : public Answer {
         narrows_(options.narrows_f64) {
     for (const Parameter& each : call.definition().inputs)
       if (call.has(each.name)) types_read_.push_back(call.type(each.name).dtype);
+    if (dtype_ == DType::f64 && narrows_) single_ = in_single(call);
     if (!options.function || !readings.departures().empty()) return;
     if (std::optional<FunctionCall> function = options.function(call))
       filter_ = FunctionFilter::of(*std::move(function), dtype_);
@@ -276,14 +277,18 @@ class ElementwiseAnswer final : public Answer {
     const Format& single = format_of(DType::f32);
     for (Scalar& operand : x)
       if (operand.is_finite()) operand = rounded(ratio(operand), single);
-    const Element narrow = element_of(rule_at(x), DType::f32);
+    const ElementValue value = rule_({*single_, readings_, x});
+    const Element narrow = element_of(value, DType::f32);
+    if (const auto* const evaluation = std::get_if<Evaluation>(&value)) add_single_formula(*evaluation, narrow, all);
     const auto add = [&](const Scalar& lower, const Scalar& upper) {
       all.push_back(beyond("f64 computed in f32"));
       all.back().range = Interval{lower, upper};
       if (right.kind == Kind::finite && lower.is_finite() && upper.is_finite()) {
-        // Reaches to what is asked for: what lies between is no less accurate.
-        const Interval asked = interval(right, right.asked, dtype());
-        all.back().range = Interval{std::min(lower, asked.lower, is_less), std::max(upper, asked.upper, is_less)};
+        // What lies as near to the right value as one of these is no less accurate.
+        const Ratio off =
+            std::max({abs(ratio(lower) - right.value), abs(ratio(upper) - right.value), right.asked.budget});
+        const Format& format = format_of(dtype());
+        all.back().range = Interval{rounded(right.value - off, format), rounded(right.value + off, format)};
       }
       all.back().blurs_nonfinite = narrow.kind == Kind::nan || narrow.kind == Kind::one_of;
     };
@@ -306,12 +311,30 @@ class ElementwiseAnswer final : public Answer {
     if (is_small) add(Scalar(), Scalar());
   }
 
+  static Call in_single(const Call& call) {
+    Node node = call.node();
+    for (auto& [name, input] : node.inputs)
+      if (input.type.dtype == DType::f64) input.type.dtype = DType::f32;
+    return Call(call.definition(), std::move(node));
+  }
+
+  // Where f32 itself would be excused by its formula, so is f64 computed in it: operations of the formula that
+  // overflow, or that are rounded each.
+  static void add_single_formula(const Evaluation& of, const Element& narrow, std::vector<Allowance>& all) {
+    if (of.others) std::ranges::move(of.others(), std::back_inserter(all));
+    if (!of.may_overflow || narrow.kind != Kind::finite) return;
+    const bool is_negative = narrow.value < Ratio();
+    all.push_back(beyond("f64 computed in f32, overflow of an intermediate"));
+    all.back().range = Interval{infinity(is_negative), infinity(is_negative)};
+  }
+
   ElementRule rule_;
   Call call_;
   Readings readings_;
   MetInputs inputs_;
   DType dtype_;
   bool narrows_;
+  std::optional<Call> single_;  // where f64 may be computed in f32, the call as it is then
   std::vector<DType> types_read_;
   std::optional<FunctionFilter> filter_;
 };

@@ -320,7 +320,7 @@ std::vector<std::vector<Admitted>> admitted(const Case& c, int set, Level level,
   std::vector<Readings> others = other_members(c.definition());
   std::ranges::move(departures(c.definition(), unclear), std::back_inserter(others));
   for (const Readings& readings : others) {
-    if (!oracle_of(c.version).shape(c.call(), readings)) continue;
+    if (refuses(readings) || !oracle_of(c.version).shape(c.call(), readings)) continue;
     std::vector<Admitted> other = admitted_under(c, data, readings, level, arithmetic);
     const auto is_same = [&](const std::vector<Admitted>& each) {
       return std::ranges::equal(each, other, admits_the_same);

@@ -158,7 +158,7 @@ struct Judge::State {
   Verdict judge_legal(const Outcome& outcome) const;
   Verdict judge_near_miss(const Outcome& outcome) const;
   Verdict judge_refusal(const Outcome& outcome) const;
-  std::string undefined_element() const;
+  std::string undefined_element(const Readings& readings) const;
   bool is_vacuous(AnswerCache& sheet, const Variety& variety) const;
 };
 
@@ -370,7 +370,7 @@ Verdict Judge::State::judge_legal(const Outcome& outcome) const {
   std::optional<Verdict> contested;
   std::optional<Verdict> undecided;
   for (const Readings& readings : departures(call.definition(), touched)) {
-    if (!oracle().shape(call, readings)) continue;
+    if (refuses(readings) || !oracle().shape(call, readings)) continue;
     if (contested && contested->readings.departures().size() < readings.departures().size()) break;
     Verdict other = judge_under(outcome, readings);
     if (other.state == oracles::State::below && !weaker) {
@@ -428,10 +428,10 @@ Verdict Judge::State::judge_near_miss(const Outcome& outcome) const {
 }
 
 // Says why, where the text leaves an element of an output open; else nothing. Only operators on elements have such.
-std::string Judge::State::undefined_element() const {
+std::string Judge::State::undefined_element(const Readings& readings) const {
   const Shaping shaping = call.definition().shaping;
   if (shaping != Shaping::one && shaping != Shaping::broadcast) return "";
-  AnswerCache& known = sheet({});
+  AnswerCache& known = sheet(readings);
   for (std::size_t set = 0; set < known.slots.size(); ++set)
     for (std::size_t output = 0; output < known.slots[set].size(); ++output)
       for (Int i = 0; i < known.slots[set][output].size; ++i) {
@@ -445,11 +445,11 @@ std::string Judge::State::undefined_element() const {
 // it.
 Verdict Judge::State::judge_refusal(const Outcome& outcome) const {
   if (!is_legal()) return verdict(oracles::State::pass, "refused", outcome.because);
-  if (const std::string why = undefined_element(); !why.empty())
+  if (const std::string why = undefined_element({}); !why.empty())
     return verdict(oracles::State::unscored, "undefined", why);
   const auto is_empty = [&](const Readings& readings) {
     const std::optional<Shape> shape = oracle().shape(call, readings);
-    return !shape || volume(*shape) == 0;
+    return !shape || volume(*shape) == 0 || (refuses(readings) && !undefined_element(readings).empty());
   };
   std::vector<Readings> excusing;
   for (const Readings& readings : is_empty({}) ? std::vector<Readings>{} : departures(call.definition(), touched)) {

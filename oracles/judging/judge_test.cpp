@@ -225,6 +225,41 @@ TEST_CASE("What hardware may do beyond the level is below, one step further is w
   CHECK(state_of<double>(gelu, DType::f64, {1e30, 0.8413447460685429}) == State::fail);
 }
 
+TEST_CASE("What excuses f32 excuses f64 that is computed in it; a quotient may be a product with the reciprocal",
+          "[judge][below]") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const auto softplus = [](const char* x) {
+    return "Softplus-22 opset=22 ir=10 X=f64[2]~hold:" + std::string(x) + ",0";
+  };
+  CHECK(state_of<double>(softplus("100"), DType::f64, {infinity, 0x1.62e42fefa39efp-1}) == State::below);  // e^100
+  CHECK(state_of<double>(softplus("80"), DType::f64, {infinity, 0x1.62e42fefa39efp-1}) == State::fail);
+  // 10^10 is a number of f32, and so is 3 times its third, rounded twice: by the formula nothing remains.
+  const std::string mod = "Mod-13 opset=13 ir=8 A=f64[2]~hold:10000000000,7 B=f64[2]~hold:3,4 fmod=1";
+  CHECK(state_of<double>(mod, DType::f64, {1, 3}) == State::pass);
+  CHECK(state_of<double>(mod, DType::f64, {0, 3}) == State::below);
+  CHECK(state_of<double>(mod, DType::f64, {1, 2}) == State::fail);
+  // 49 (1 / 49) is 1 - 2^-53.
+  const std::string div = "Div-14 opset=14 ir=8 A=f64[2]~hold:49,6 B=f64[2]~hold:49,4";
+  CHECK(state_of<double>(div, DType::f64, {0x1.fffffffffffffp-1, 1.5}) == State::below);
+  CHECK(state_of<double>(div, DType::f64, {0x1.ffffffffffffdp-1, 1.5}) == State::fail);
+}
+
+TEST_CASE("A refusal of Clip with min above max is contested before 13, and no other value is right", "[judge][E6]") {
+  const std::string clip = "Clip-12 opset=12 ir=8 input=f32[2]~hold:0,9 min=f32[]~hold:2.5 max=f32[]~hold:1";
+  const auto refused = [](const std::string& line) {
+    return judge(case_of(line), Outcome::failure(Outcome::Kind::refused, "no range"));
+  };
+  CHECK(refused(clip).state == State::contested);
+  CHECK(refused(clip).detail == "refused under E6=refuse: no range");
+  CHECK(state_of<float>(clip, DType::f32, {1, 1}) == State::pass);
+  CHECK(state_of<float>(clip, DType::f32, {2.5F, 2.5F}) == State::contested);
+  CHECK(state_of<float>(clip, DType::f32, {0, 9}) == State::fail);
+  CHECK(refused("Clip-13 opset=13 ir=8 input=f32[2]~hold:0,9 min=f32[]~hold:2.5 max=f32[]~hold:1").state ==
+        State::refused);
+  CHECK(refused("Clip-12 opset=12 ir=8 input=f32[2]~hold:0,9 min=f32[]~hold:1 max=f32[]~hold:2.5").state ==
+        State::refused);
+}
+
 TEST_CASE("An infinite weight over padding: the term may be absent or NaN", "[judge][A14]") {
   const Case c = case_of("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,3]~lit:inf,1,1@init pads=1,1");
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();

@@ -3,6 +3,8 @@
 
 #include "oracles/judging/judge.h"
 
+#include <algorithm>
+
 namespace assay::oracles {
 
 std::vector<Readings> other_members(const Definition& definition) {
@@ -10,6 +12,10 @@ std::vector<Readings> other_members(const Definition& definition) {
   for (const RulingUse& use : definition.rulings)
     if (find_ruling(use.id)->is(Ruling::chosen_once)) sets.push_back(use.id);
   return departures(definition, sets);
+}
+
+bool refuses(const Readings& readings) {
+  return std::ranges::any_of(readings.departures(), [](const auto& each) { return each.second == "refuse"; });
 }
 
 }  // namespace assay::oracles

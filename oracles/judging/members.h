@@ -11,4 +11,7 @@ namespace assay::oracles {
 // The members of such sets, those aside that the rulings name first: one change at a time, then products of two.
 std::vector<Readings> other_members(const Definition& definition);
 
+// Tells whether a model is refused under these where it touches them: no output fits.
+bool refuses(const Readings& readings);
+
 }  // namespace assay::oracles

@@ -3,6 +3,8 @@
 // The sign that a quotient by -0 has is not judged (A29).
 #include "oracles/families/elementwise.h"
 
+#include <cmath>
+
 namespace assay::oracles {
 namespace {
 
@@ -27,7 +29,16 @@ ElementValue quotient(const ElementPoint& p, const Scalar& a, const Scalar& b) {
   if (b.is_zero() && b.negative) return one_of("A29", {infinity(true), infinity()});
   if (is_infinite(a) || b.is_zero()) return infinity(is_negative);
   const Ratio by_size{{a.value().mantissa, a.exponent - b.exponent}, b.significand};
-  return in_type(p, b.negative ? Ratio() - by_size : by_size, true);
+  ElementValue value = in_type(p, b.negative ? Ratio() - by_size : by_size, true);
+  const double size = std::abs(approximate(by_size)) * (1 + 0x1p-40);
+  if (type_of(p) != DType::f64 || !std::isfinite(size)) return value;
+  // 1 / b is rounded, by half of η where it is subnormal, and so is its product with a. Narrower types have functions
+  // of 10 bits.
+  const double budget = 0x1p-53 * size + 0x1p-1074 * std::abs(a.as_double());
+  std::get<Evaluation>(value).others = [budget] {
+    return std::vector{with_budget("a product with the reciprocal", budget)};
+  };
+  return value;
 }
 
 }  // namespace

@@ -62,6 +62,8 @@ ElementValue of_nan(const ElementPoint& p, const Bounds& bounds) {
 ElementValue clipped(const ElementPoint& p) {
   const Scalar& x = p.x[0];
   Bounds bounds{bound(p, "min", true), bound(p, "max", false), p.reads("E6", "min")};
+  if (p.reads("E6", "refuse") && bounds.least && bounds.most && is_less(*bounds.most, *bounds.least))
+    return undefined("E6", "min is larger than max");
   const bool has_nan = (bounds.least && is_nan(*bounds.least)) || (bounds.most && is_nan(*bounds.most));
   for (Bound* each : {&bounds.least, &bounds.most})
     if (*each && is_nan(**each)) each->reset();

@@ -62,6 +62,22 @@ struct Broadcast {
   Int step(std::size_t input) const { return shape.empty() ? 0 : strides[input].back(); }
 };
 
+// Calls row(step of a, step of b) with constants, 1 or 0 where an element is read again all along the row: so a loop
+// over elements that lie side by side vectorises.
+template <class F>
+void with_steps(Int a, Int b, F&& row) {
+  constexpr std::integral_constant<Int, 0> again;
+  constexpr std::integral_constant<Int, 1> next;
+  if (a == 0 && b == 0)
+    row(again, again);
+  else if (a == 0)
+    row(again, next);
+  else if (b == 0)
+    row(next, again);
+  else
+    row(next, next);
+}
+
 // Returns the kernel of C[i] = f(… f(f(A[i], B[i]), …), …) over the inputs that are there.
 template <class F>
 Kernel folded(F f) {
@@ -72,12 +88,16 @@ Kernel folded(F f) {
       const std::span<T> to = c.as<T>();
       for (std::size_t input = 0; input < in.size() && in[input]; ++input) {
         const std::span<const T> read = in[input]->as<T>();
+        const Int length = meet.length();
         meet.for_each_row([&](Int out, const Ints& from) {
-          for (Int i = 0; i < meet.length(); ++i) {
-            T& held = to[static_cast<std::size_t>(out + i)];
-            const T next = read[meet.cell(input, from, i)];
-            held = input == 0 ? next : f(held, next);
-          }
+          const T* const next = &read[static_cast<std::size_t>(from[input])];
+          T* const held = &to[static_cast<std::size_t>(out)];
+          with_steps(1, meet.step(input), [&](auto, auto step) {
+            if (input == 0)
+              for (Int i = 0; i < length; ++i) held[i] = next[i * step];
+            else
+              for (Int i = 0; i < length; ++i) held[i] = f(held[i], next[i * step]);
+          });
         });
       }
     });
@@ -98,8 +118,11 @@ Kernel summed(F f) {
       for (std::size_t input = 0; input < given; ++input) {
         const std::span<const T> read = in[input]->as<T>();
         meet.for_each_row([&](Int out, const Ints& from) {
-          for (Int i = 0; i < meet.length(); ++i)
-            totals[static_cast<std::size_t>(out + i)] += static_cast<double>(read[meet.cell(input, from, i)]);
+          double* const total = &totals[static_cast<std::size_t>(out)];
+          const T* const next = &read[static_cast<std::size_t>(from[input])];
+          with_steps(1, meet.step(input), [&, length = meet.length()](auto, auto step) {
+            for (Int i = 0; i < length; ++i) total[i] += static_cast<double>(next[i * step]);
+          });
         });
       }
       std::ranges::transform(totals, y.as<T>().begin(), [&](double total) { return T(f(total, given)); });
@@ -108,10 +131,11 @@ Kernel summed(F f) {
   };
 }
 
-// What a sum or a product of two elements is computed in: a double is rounded to any float as if there were no double,
-// and integers are taken modulo 2^64.
+// What a sum or a product of two elements is computed in: a double is rounded to float16 and bfloat16 as if there were
+// no double, and integers are taken modulo 2^64.
 template <Number T>
-using Computed = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
+using Computed = std::conditional_t<std::is_integral_v<T>, std::uint64_t,
+                                    std::conditional_t<std::is_same_v<T, float>, float, double>>;
 
 // Returns the kernel of C[i] = f(A[i], B[i]) or, where f reads attributes, f(call)(A[i], B[i]), A and B of one type: of
 // bool where that returns bool, else of theirs.
@@ -130,11 +154,14 @@ Kernel pairwise(F rule) {
         Tensor c = Tensor::to_be_written({dtype_of<Made>(), meet.shape});
         const std::span<const T> a = in[0]->as<T>(), b = in[1]->as<T>();
         const std::span<Made> to = c.as<Made>();
-        const Int length = meet.length(), step_a = meet.step(0), step_b = meet.step(1);
+        const Int length = meet.length();
         meet.for_each_row([&](Int out, const Ints& from) {
-          for (Int i = 0; i < length; ++i)
-            to[static_cast<std::size_t>(out + i)] = Made(f(a[static_cast<std::size_t>(from[0] + i * step_a)],
-                                                           b[static_cast<std::size_t>(from[1] + i * step_b)]));
+          Made* const made = &to[static_cast<std::size_t>(out)];
+          const T *const left = &a[static_cast<std::size_t>(from[0])], *const right =
+                                                                           &b[static_cast<std::size_t>(from[1])];
+          with_steps(meet.step(0), meet.step(1), [&](auto step_a, auto step_b) {
+            for (Int i = 0; i < length; ++i) made[i] = Made(f(left[i * step_a], right[i * step_b]));
+          });
         });
         return c;
       }

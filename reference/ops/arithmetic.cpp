@@ -14,7 +14,7 @@ namespace {
 
 template <Number T>
 T quotient(T a, T b) {
-  if constexpr (!std::is_integral_v<T>) return T(static_cast<double>(a) / static_cast<double>(b));
+  if constexpr (!std::is_integral_v<T>) return T(Computed<T>(a) / Computed<T>(b));
   else if (b == 0) return 0;
   else if (std::is_signed_v<T> && b == static_cast<T>(-1)) return static_cast<T>(0 - static_cast<std::uint64_t>(a));
   else return static_cast<T>(a / b);

@@ -16,9 +16,17 @@ Values chosen(const Call& call, Inputs in) {
     const std::span<const Bool> condition = in[0]->as<Bool>();
     const std::span<const T> x = in[1]->as<T>(), y = in[2]->as<T>();
     const std::span<T> to = output.as<T>();
-    meet.for_each_row([&](Int out, const Ints& from) {
-      for (Int i = 0; i < meet.length(); ++i)
-        to[static_cast<std::size_t>(out + i)] = condition[meet.cell(0, from, i)] ? x[meet.cell(1, from, i)] : y[meet.cell(2, from, i)];
+    const auto choose = [](bool is_x, T a, T b) { return is_x ? a : b; };
+    meet.for_each_row([&, length = meet.length()](Int out, const Ints& from) {
+      const auto at = [&](std::size_t input) { return static_cast<std::size_t>(from[input]); };
+      const Bool* const c = &condition[at(0)];
+      const T *const a = &x[at(1)], *const b = &y[at(2)];
+      T* const chosen = &to[static_cast<std::size_t>(out)];
+      with_steps(meet.step(0), 1, [&](auto step_c, auto) {
+        with_steps(meet.step(1), meet.step(2), [&](auto step_a, auto step_b) {
+          for (Int i = 0; i < length; ++i) chosen[i] = choose(c[i * step_c], a[i * step_a], b[i * step_b]);
+        });
+      });
     });
   });
   return output;

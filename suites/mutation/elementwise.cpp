@@ -191,6 +191,109 @@ const std::vector<Functions>& functions() {
   return all;
 }
 
+// -- the same as vector libraries and machines have it
+
+float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? 0.0F : x; }
+
+// The right kernel of f32 on a machine that reads and writes subnormals as zeros.
+Kernel flushing(const Kernel& right) {
+  return [=](const Call& call, Inputs in) {
+    if (in[0]->dtype() != DType::f32) return right(call, in);
+    Tensor x = *in[0];
+    std::ranges::transform(x.as<float>(), x.as<float>().begin(), flushed);
+    const Tensor* const read[] = {&x};
+    Tensor y = right(call, read).only();
+    std::ranges::transform(y.as<float>(), y.as<float>().begin(), flushed);
+    return Values(std::move(y));
+  };
+}
+
+// The right kernel in double, off by up to `most` units of f32 in the last place, as the bits of the argument say; f64
+// as it is.
+Kernel within_ulps(double most, const Kernel& right) {
+  return [=](const Call& call, Inputs in) {
+    Tensor y(in[0]->type()), x({DType::f64, in[0]->shape()});
+    if (!is_float(y.dtype()) || y.dtype() == DType::f64) return right(call, in);
+    for_float(y.dtype(), [&]<class T>() {
+      std::ranges::transform(in[0]->as<T>(), x.as<double>().begin(), [](T each) { return static_cast<double>(each); });
+      const Tensor* const read[] = {&x};
+      const Tensor exact = right(call, read).only();
+      std::ranges::transform(exact.as<double>(), x.as<double>(), y.as<T>().begin(), [&](double is, double argument) {
+        if (is == 0 || !std::isfinite(is) || !std::isfinite(argument)) return T(is);
+        const double ulp = std::ldexp(1.0, std::clamp(std::ilogb(is), -126, 127) - 23);
+        const std::uint64_t drawn = std::bit_cast<std::uint64_t>(argument) * 0x9e3779b97f4a7c15 >> 32;
+        const double share = 2 * static_cast<double>(drawn) / 0x1p32 - 1;  // between -1 and 1
+        return T(static_cast<double>(static_cast<float>(is + share * (most - 0.5) * ulp)));
+      });
+    });
+    return Values(std::move(y));
+  };
+}
+
+// x (a0 + a1 x^2 + …) / (b0 + b1 x^2 + …) with x between -bound and bound: as MLAS and Eigen take tanh, sigmoid and
+// erf.
+struct Rational {
+  float bound;
+  std::vector<float> above, below;
+  float operator()(float x) const {
+    x = x < -bound ? -bound : x > bound ? bound : x;
+    const auto at = [square = x * x](const std::vector<float>& factors) {
+      float sum = 0;
+      for (auto factor = factors.rbegin(); factor != factors.rend(); ++factor) sum = sum * square + *factor;
+      return sum;
+    };
+    return x * at(above) / at(below);
+  }
+};
+
+// Computes numbers of float by the rational; infinities, which are told apart, and other types by `wide`.
+template <class F>
+Kernel clamped_rational(Rational rational, float offset, F wide) {
+  return computing([=]<class S>(const Constants&, S x) -> S {
+    if constexpr (std::is_same_v<S, float>)
+      if (!std::isinf(x)) return rational(x) + offset;
+    return static_cast<S>(wide(static_cast<double>(x)));
+  });
+}
+
+std::vector<Way> library_ways(const std::string& op, const Kernel& right) {
+  static constexpr std::string_view elementary[] = {"Exp",  "Log",  "Sin",  "Cos",   "Tan",   "Asin",  "Acos", "Atan",
+                                                    "Sinh", "Cosh", "Tanh", "Asinh", "Acosh", "Atanh", "Erf"};
+  std::vector<Way> ways{
+      way_of("flushes", "subnormals of f32 are read and written as zeros", flushing(right), Level::widest)};
+  if (std::ranges::count(elementary, op) == 1) {
+    ways.push_back(way_of("within-1-ulp", "as a vector library of 1 ulp", within_ulps(1, right)));
+    ways.push_back(way_of("within-4-ulp", "as a vector library of 4 ulp", within_ulps(4, right)));
+  }
+  const char* const what = "a quotient of polynomials of the clamped argument";
+  if (op == "Tanh")
+    ways.push_back(way_of(
+        "rational", what,
+        clamped_rational({9,
+                          {4.89352455891786e-03F, 6.37261928875436e-04F, 1.48572235717979e-05F, 5.12229709037114e-08F,
+                           -8.60467152213735e-11F, 2.00018790482477e-13F, -2.76076847742355e-16F},
+                          {4.89352518554385e-03F, 2.26843463243900e-03F, 1.18534705686654e-04F, 1.19825839466702e-06F}},
+                         0, [](double x) { return std::tanh(x); })));
+  if (op == "Sigmoid")
+    ways.push_back(way_of("rational", what,
+                          clamped_rational({18,
+                                            {2.48287947061529e-01F, 8.51377133304701e-03F, 6.08574864600143e-05F,
+                                             1.15627324459942e-07F, 4.37031012579801e-11F},
+                                            {9.93151921023180e-01F, 1.16817656904453e-01F, 1.70198817374094e-03F,
+                                             6.29106785017040e-06F, 5.76102136993427e-09F, 6.10247389755681e-13F}},
+                                           0.5F, [](double x) { return 1 / (1 + std::exp(-x)); })));
+  if (op == "Erf")
+    ways.push_back(way_of("rational", what,
+                          clamped_rational({4,
+                                            {-1.60960333262415e-02F, -2.95459980854025e-03F, -7.34990630326855e-04F,
+                                             -5.69250639462346e-05F, -2.10102402082508e-06F, 2.77068142495902e-08F,
+                                             -2.72614225801306e-10F},
+                                            {-1.42647390514189e-02F, -7.37332916720468e-03F, -1.68282697438203e-03F,
+                                             -2.13374055278905e-04F, -1.45660718464996e-05F}},
+                                           0, [](double x) { return std::erf(x); })));
+  return ways;
+}
+
 const Functions* functions_of(const std::string& op) { return find_in(functions(), op, &Functions::op); }
 
 }  // namespace
@@ -198,10 +301,11 @@ const Functions* functions_of(const std::string& op) { return find_in(functions(
 std::vector<Way> computing_ways(const std::string& op) {
   if (op == "LeakyRelu") return leaky_relu_ways();
   const Functions* const known = functions_of(op);
-  return known ? std::vector{way_of("sequential",
-                                    "the library's function of one element after the other, in f32 (f64 for f64)",
-                                    known->right)}
-               : std::vector<Way>{};
+  if (!known) return {};
+  std::vector<Way> ways = library_ways(op, known->right);
+  ways.push_back(way_of("sequential", "the library's function of one element after the other, in f32 (f64 for f64)",
+                        known->right));
+  return ways;
 }
 
 std::vector<Bug> computing_bugs(const std::string& op) {

@@ -24,13 +24,15 @@ struct Layer {
   Layer& operator=(const Layer&) = delete;
 
   Tensor answer() const { return c.definition().fast(c.call(), in, 1).only(); }
-  // Products of the formula, or a pool's sums, padding included.
+  // Products of the formula, or a pool's sums, padding included; the elements of what maps elements.
   double terms() const {
     const Call call = c.call();
-    const char* w = call.definition().input("w") ? "w" : "W";
-    const double outputs = static_cast<double>(volume(call.definition().shape(call)));
-    return outputs * static_cast<double>(call.definition().input(w) ? volume(call.shape(w)) / call.dim(w, 0)
-                                                                    : volume(call.ints("kernel_shape")));
+    const Definition& definition = call.definition();
+    const char* w = definition.input("w") ? "w" : "W";
+    const double outputs = static_cast<double>(volume(definition.shape(call)));
+    if (!definition.input(w) && !definition.attribute("kernel_shape")) return outputs;
+    return outputs * static_cast<double>(definition.input(w) ? volume(call.shape(w)) / call.dim(w, 0)
+                                                             : volume(call.ints("kernel_shape")));
   }
 };
 
