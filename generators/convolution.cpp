@@ -5,6 +5,7 @@
 #include "reference/convolution.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace assay::generators {
 namespace {
@@ -268,6 +269,24 @@ void stand_for(Case& c, const Case& conv) {
     if (const auto found = conv.node.attributes.find(spec.name); found != conv.node.attributes.end())
       c.node.attribute(spec.name, found->second);
   }
+}
+
+Case pointwise(Case c) {
+  const Layout layout = questions_about(c.version).layout.value();
+  for (auto& [name, source] : c.sources) {
+    if (name == layout.x || name == layout.w || name == layout.b || source.recipe.family != "hold") continue;
+    source.recipe.argument.resize(std::min(source.recipe.argument.find(','), source.recipe.argument.size()));
+    c.node.inputs.at(name).type.shape = {};
+  }
+  Case conv = conv_of(c);
+  Shape &x = shape_of(conv, "X"), &w = shape_of(conv, "W");
+  for (std::size_t axis = 2; axis < w.size(); ++axis) {
+    x[1] *= w[axis];
+    w[1] *= std::exchange(w[axis], 1);
+  }
+  conv.node.attributes.erase("kernel_shape");
+  stand_for(c, conv);
+  return c;
 }
 
 Shape channels_last(const Shape& second) {

@@ -52,6 +52,10 @@ Case conv_of(const Case& c);
 // Makes the case stand for another Conv.
 void stand_for(Case& c, const Case& conv);
 
+// The case with the taps of its kernel as channels, as many terms as before, and of what quantises it the first of each
+// list for all maps.
+Case pointwise(Case c);
+
 // N x C x I… as N x I… x C and back; a shape of fewer than three extents stays as it is.
 Shape channels_last(const Shape& second);
 Shape channels_second(const Shape& last);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generators/generators.h"
 
+#include "generators/convolution.h"
 #include "generators/draw.h"
 #include "generators/family.h"
 #include "generators/values.h"
@@ -272,6 +273,17 @@ rc::Gen<Case> legal(const Definition& definition, DType type) {
 Case legal(const Definition& definition, DType type, std::uint64_t seed, std::uint64_t index) {
   const Drawing drawing(random_of(definition.version, type, seed, index));
   return draw_legal(definition, type, index % questions_about(definition.version).strata);
+}
+
+Case deployed(Case c) {
+  for (auto& [name, source] : c.sources) source.initializer = name != c.definition().data().name;
+  const Questions& questions = questions_about(c.version);
+  if (!questions.layout) return c;
+  Case plain = pointwise(c);
+  if (questions.refit) questions.refit(plain);
+  if (!plain.definition().violated(plain.call()).empty() || !is_small(plain, questions)) return c;
+  refuse_constant_data(plain);
+  return plain;
 }
 
 std::optional<Case> near_miss(const Definition& definition, DType type, std::string_view constraint, std::uint64_t seed,

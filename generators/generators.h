@@ -19,6 +19,10 @@ namespace assay::generators {
 // be asked about; a run of `strata` consecutive indices visits each.
 Case legal(const Definition& definition, DType type, std::uint64_t seed, std::uint64_t index);
 
+// Makes a legal case what most deployed models are: all but the data constant, the taps of a convolution moved into its
+// channels (a kernel of 1x1 and as many terms), one scale and zero point for all. As it was where that is too large.
+Case deployed(Case c);
+
 // A case that breaks `constraint` and nothing else; none where this version has no call that does.
 std::optional<Case> near_miss(const Definition& definition, DType type, std::string_view constraint, std::uint64_t seed,
                               std::uint64_t index);

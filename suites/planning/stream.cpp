@@ -44,6 +44,10 @@ std::uint64_t stirred(std::uint64_t seed, std::uint64_t with) {
 // Generators make the parameters of an operator constant together, or none of them. Every fourth case has it otherwise.
 constexpr std::uint64_t mixed_turn = 4;
 
+// One case in so many is drawn to be what most models are and draws seldom give; by chance, so that none of the strata
+// is left out.
+constexpr std::uint64_t one_is_deployed = 8;
+
 void mix_constants(Case& c, std::uint64_t seed) {
   Generator coin(seed);
   const std::string& first = c.definition().data().name;
@@ -105,7 +109,8 @@ Case Stream::State::draw(const Place& place, std::uint64_t candidate) const {
   Case c = generators::legal(*place.share->definition, place.share->type,
                              candidate == 0 ? seed : stirred(seed, candidate), place.number + 37 * candidate);
   if ((place.number + candidate) % mixed_turn == 0) mix_constants(c, stirred(seed, place.number));
-  return c;
+  const bool is_deployed = Generator(stirred(seed, ~place.number)).below(one_is_deployed) == 0;
+  return is_deployed ? generators::deployed(std::move(c)) : c;
 }
 
 // A constraint that this draw cannot break leaves its turn to a legal case.

@@ -3,9 +3,9 @@
 // index, and of nothing that a backend did (decisions 7).
 //
 // Indices take turns over the operators, then over their versions and types. An eighth are near misses, which take
-// turns through every constraint that can be broken alone. The first `steered_indices` are steered: of a few candidates
-// the one is taken that has most pairs of features no earlier epoch has. After that coverage has nothing left to ask
-// for that draws can give, and a case is one draw.
+// turns through every constraint that can be broken alone; of the others an eighth are as deployed models have them.
+// The first `steered_indices` are steered: of a few candidates the one is taken that has most pairs of features no
+// earlier epoch has. After that coverage has nothing left to ask for that draws can give, and a case is one draw.
 #pragma once
 
 #include "suites/planning/suite.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/planning/stream.h"
 
+#include "generators/convolution.h"
 #include "generators/generators.h"
 #include "reference/operator.h"
 #include "suites/planning/coverage.h"
@@ -105,6 +106,25 @@ TEST_CASE("Stream: operators get the same share, and an eighth breaks one constr
       INFO(version << " " << id);
       CHECK(std::ranges::count(broken[version], id) >= 5);
     }
+  }
+}
+
+TEST_CASE("Stream: of legal cases an eighth are as deployed models have them", "[stream]") {
+  for (const char* op : {"QLinearConv", "com.microsoft:NhwcConv", "DeformConv-22"}) {
+    Int legal = 0, deployed = 0;
+    for (const SuiteCase& planned : first(Stream({{op}, {}}, 2, Stream::Steering::off), 800)) {
+      if (!planned.c.is_legal()) continue;
+      ++legal;
+      const Case conv = generators::conv_of(planned.c);
+      const Shape& w = conv.node.inputs.at("W").type.shape;
+      bool is_plain = std::all_of(w.begin() + 2, w.end(), [](Int extent) { return extent == 1; });
+      for (const auto& [name, source] : planned.c.sources)
+        is_plain &= (source.initializer || name == planned.c.definition().data().name) &&
+                    (!name.ends_with("_scale") || planned.c.node.inputs.at(name).type.shape.empty());
+      deployed += is_plain;
+    }
+    INFO(op << ": " << deployed << " of " << legal);
+    CHECK(deployed * 10 > legal);
   }
 }
 

@@ -197,10 +197,14 @@ static Progression progression_of(Store& store) {
   return progression;
 }
 
+std::chrono::duration<double> time_to_run(std::chrono::duration<double> budget, std::chrono::milliseconds limit) {
+  return std::clamp<std::chrono::duration<double>>(budget - 2 * limit, budget / 4, budget * 3 / 4);
+}
+
 bool fuzz(const FuzzPlan& plan, WorkerPool& pool, const RunOptions& run_options, Store& store) {
   std::atomic<bool> enough = false;
   std::optional<std::chrono::duration<double>> running;
-  if (plan.budget) running = share_of_running * std::chrono::duration<double>(*plan.budget);
+  if (plan.budget) running = time_to_run(*plan.budget, plan.limit);
   const Alarm alarm(running, enough);
   RunOptions own = run_options;
   own.enough = &enough;

@@ -63,6 +63,7 @@ suites::FuzzPlan plan_of(const Options& options) {
   plan.islands = static_cast<std::uint64_t>(options.islands);
   if (options.cases > 0) plan.cases = static_cast<std::uint64_t>(options.cases);
   if (!options.budget.empty()) plan.budget = duration_of(options.budget);
+  plan.limit = options.subject.limits().run;
   if (!plan.cases && !plan.budget) throw InputError("fuzz needs an end: --budget 10m or --cases 100000");
   plan.shard = suites::shard_named(options.shard);
   plan.regressions = kept_findings(options.regressions);
@@ -147,7 +148,7 @@ int fuzz(const Options& options) {
   }
   report.excused = excused(options, report.harvest);
   suites::Sorting sorting;
-  sorting.limit = options.subject.limits().run;
+  sorting.limit = report.plan.limit;
   if (report.plan.budget) sorting.until = started + *report.plan.budget;
   report.findings = suites::findings_of(report.harvest.failures, pool, run_options, suites::wrong_models(), sorting);
   report.causes = suites::causes_of(report.findings, suites::wrong_models());
