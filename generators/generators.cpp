@@ -7,8 +7,8 @@
 #include "reference/operator.h"
 
 #include <algorithm>
-#include <ranges>
 #include <map>
+#include <ranges>
 #include <utility>
 
 namespace assay::generators {

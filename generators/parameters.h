@@ -7,11 +7,7 @@
 namespace assay::generators {
 
 // What is known of an operator of the family `moved`, which costs nothing to ask.
-Questions moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), void (*refit)(Case&),
-                           std::vector<CoverageTag> traits = {});
-
-// What a list may hold besides extents: nothing, 0 and negative entries.
-std::vector<CoverageTag> list_traits(const std::string& name);
+Questions moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), void (*refit)(Case&));
 
 // States integers under the name that the case's version has for them: as an attribute, or written out as an input,
 // which is a constant as often as not.

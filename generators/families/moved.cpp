@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators whose outputs hold elements of their first input, by what attributes and other inputs say. Of shapes they
 // know what operators of one tensor know; each draws its own cases.
+#include "generators/families/elementwise.h"
 #include "generators/parameters.h"
 #include "generators/shrink.h"
 #include "reference/operator.h"
@@ -10,32 +11,8 @@
 namespace assay::generators {
 namespace {
 
-const std::string& first_input(const Case& c) { return c.definition().inputs.front().name; }
-
-int axis_count(const Case& c) {
-  const auto first = c.node.inputs.find(first_input(c));
-  return first == c.node.inputs.end() ? 0 : static_cast<int>(first->second.type.shape.size());
-}
-
-template <class F>
-Cases resized(const Case& c, F&& change) {
-  Cases out;
-  Case other = c;
-  change(other.node.inputs.at(first_input(c)).type.shape);
-  push_refitted(out, std::move(other));
-  return out;
-}
-
 Cases fewer_axes(const Case& c, int part) {
-  return resized(c, [part](Shape& shape) { shape.erase(shape.begin() + part); });
-}
-
-Cases smaller_axis(const Case& c, int part) {
-  Cases out;
-  const auto axis = static_cast<std::size_t>(part);
-  for (const Int extent : towards(c.node.inputs.at(first_input(c)).type.shape[axis], 1))
-    std::ranges::move(resized(c, [&](Shape& shape) { shape[axis] = extent; }), std::back_inserter(out));
-  return out;
+  return with_shape(c, [part](Shape& shape) { shape.erase(shape.begin() + part); });
 }
 
 // An axis counted from the end where it is left out: a tensor without axes has none.
@@ -45,8 +22,10 @@ bool takes_an_axis(const Definition& definition) {
   });
 }
 
-class MovedFamily final : public Family {
+class MovedFamily final : public Elementwise {
  public:
+  const Questions* questions() const override { return nullptr; }  // each draws its own
+  bool is_breakable(const Definition&, std::string_view) const override { return true; }
   std::vector<Mutation> damages(const Questions&) const override { return parameter_damages(); }
 
   // Axes count from either end, others are left out, as they are when left out, or something else.
@@ -66,41 +45,27 @@ class MovedFamily final : public Family {
   }
 
   std::vector<Dimension> dimensions(const Definition& definition) const override {
-    std::vector<Dimension> all = one_family().dimensions(definition);
+    std::vector<Dimension> all = Elementwise::dimensions(definition);
     if (takes_an_axis(definition)) all.front().values.erase(all.front().values.begin());  // no rank 0
     return all;
   }
   std::vector<int> features(const Case& legal) const override {
-    std::vector<int> values = one_family().features(legal);
+    std::vector<int> values = Elementwise::features(legal);
     if (takes_an_axis(legal.definition())) --values.front();
     return values;
   }
-  std::span<const Exclusion> exclusions() const override { return one_family().exclusions(); }
-  bool is_degenerate(const CoverageValue& feature) const override { return one_family().is_degenerate(feature); }
-  Names cells(const Definition& definition) const override {
-    Names names = one_family().cells(definition);
-    if (takes_an_axis(definition)) names.erase(names.begin());  // no scalar
-    return names;
-  }
-  Names traits(const Case& legal) const override { return one_family().traits(legal); }
 
   Role role(const Case& c, const std::string& input) const override {
     const Parameter* const parameter = c.definition().input(input);
     return parameter && !parameter->reads_as.empty() ? Role::other : Role::data;
   }
   std::span<const Step> coarse_steps() const override {
-    static const Step steps[] = {{axis_count, fewer_axes}, {entry_count, fewer_entries}};
+    static const Step steps[] = {{first_axes, fewer_axes}, {entry_count, fewer_entries}};
     return steps;
   }
   std::span<const Step> fine_steps() const override {
-    static const Step steps[] = {{axis_count, smaller_axis}, {entry_count, plainer_entries}};
+    static const Step steps[] = {{first_axes, smaller_first}, {entry_count, plainer_entries}};
     return steps;
-  }
-
-  bool vary(Case& c, Generator& draw, std::uint64_t which) const override { return one_family().vary(c, draw, which); }
-
-  std::vector<Region> regions(const Case& c, const Shape& output) const override {
-    return one_family().regions(c, output);
   }
 };
 

@@ -39,11 +39,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 }  // namespace
 
 const Questions& dropout() {
-  static const Questions all{.draw = draw,
-                             .strata = shape_strata,
-                             .cost = [](const Case&) { return Int{0}; },
-                             .damages = {},
-                             .most_outputs = 12'000};
+  static const Questions all{.draw = draw, .strata = shape_strata, .most_outputs = 12'000};
   return all;
 }
 
