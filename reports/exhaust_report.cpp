@@ -88,7 +88,7 @@ std::string counted(const Accuracy& of) {
   }
   if (of.disorders.count > 0) words += "; " + std::to_string(of.disorders.count) + " in the wrong order";
   if (of.exits.count > 0) words += "; " + std::to_string(of.exits.count) + " outside of the function's range";
-  if (!of.contested.empty()) words += "; contested: " + of.contested;
+  if (!of.contested.empty()) words += "; contested: " + suites::printable(of.contested, 400);
   return words;
 }
 
