@@ -55,129 +55,31 @@ DType bias_type(const Definition& definition, const char* bias, DType type) {
   return std::ranges::find(admitted, type) == admitted.end() ? admitted.front() : type;
 }
 
-Shape& shape_of(Case& c, const char* input) { return c.node.inputs.at(input).type.shape; }
-
 // A new bias; its length is what the damage is about.
 void give_bias(Case& c, Shape shape) {
   c.node.input("B", {c.node.inputs.at("X").type.dtype, std::move(shape)});
   c.sources["B"] = {{"small", "5"}, false};
 }
 
-bool flatten(Case& c) {
-  shape_of(c, "X").resize(2);
-  shape_of(c, "W").resize(2);
-  for (const char* list : {"kernel_shape", "strides", "dilations", "pads"}) c.node.attributes.erase(list);
-  return true;
-}
-
-bool widen_w(Case& c) {
-  shape_of(c, "W").push_back(1);
-  return !c.node.attributes.contains("kernel_shape") || c.node.attributes.erase("kernel_shape");
-}
-
-bool narrow_w(Case& c) {
-  if (!c.node.attributes.contains("kernel_shape")) return false;  // its default follows W
-  shape_of(c, "W").pop_back();
-  return true;
-}
-
-bool add_channel(Case& c) { return ++shape_of(c, "X")[1]; }
-
-bool drop_channel(Case& c) { return shape_of(c, "X")[1]-- > 1; }
-
-// "FILTER_IN_CHANNEL equals DATA_CHANNEL", the other half of the sentence in Conv-1 (A32).
-bool fill_w_channels(Case& c) {
-  shape_of(c, "W")[1] = shape_of(c, "X")[1];
-  return true;
-}
-
-bool lengthen_bias(Case& c) {
-  give_bias(c, {shape_of(c, "W")[0] + 1});
-  return true;
-}
-
-bool shorten_bias(Case& c) {
-  const Int maps = shape_of(c, "W")[0];
-  give_bias(c, {maps - 1});
-  return maps >= 1;
-}
-
-bool broadcast_bias(Case& c) {
-  give_bias(c, {1});
-  return true;
-}
-
-bool bias_row(Case& c) {
-  give_bias(c, {1, shape_of(c, "W")[0]});
-  return true;
-}
-
-bool bias_scalar(Case& c) {
-  give_bias(c, {});
-  return true;
-}
-
 // Groups that divide the channels and leave a map over.
-bool uneven_groups(Case& c) {
+void make_groups_uneven(Case& c) {
   const Int group = between(2, 3), depth = std::max<Int>(1, std::min<Int>(2, shape_of(c, "W")[1]));
   shape_of(c, "X")[1] = group * depth;
   shape_of(c, "W")[1] = depth;
   shape_of(c, "W")[0] = group * between(0, 1) + between(1, group - 1);
   c.node.attribute("group", Attribute(group));
   if (c.sources.contains("B")) shape_of(c, "B") = {shape_of(c, "W")[0]};
-  return true;
-}
-
-bool no_group(Case& c) {
-  c.node.attribute("group", Attribute(-between(0, 1)));
-  return true;
-}
-
-bool other_kernel_shape(Case& c) {
-  const Shape& w = shape_of(c, "W");
-  Ints kernel(w.begin() + 2, w.end());
-  kernel[static_cast<std::size_t>(between(0, static_cast<Int>(kernel.size()) - 1))] += pick({1, -1});
-  c.node.attribute("kernel_shape", std::move(kernel));
-  return true;
-}
-
-bool reversed_kernel_shape(Case& c) {
-  const Shape& w = shape_of(c, "W");
-  c.node.attribute("kernel_shape", Ints(w.rbegin(), w.rend() - 2));
-  return true;
 }
 
 // Changes one spatial extent of W, and of kernel_shape where that is stated.
-bool set_kernel(Case& c, std::size_t axis, Int extent) {
+void set_kernel(Case& c, std::size_t axis, Int extent) {
   shape_of(c, "W")[axis + 2] = extent;
   if (const auto stated = c.node.attributes.find("kernel_shape"); stated != c.node.attributes.end())
     std::get<Ints>(stated->second)[axis] = extent;
-  return true;
 }
 
 std::size_t draw_kernel_axis(Case& c) {
   return static_cast<std::size_t>(between(0, static_cast<Int>(shape_of(c, "W").size()) - 3));
-}
-
-bool empty_kernel(Case& c) { return set_kernel(c, draw_kernel_axis(c), 0); }
-
-bool large_kernel(Case& c) {
-  const std::size_t axis = draw_kernel_axis(c);
-  return set_kernel(c, axis, shape_of(c, "W")[axis + 2] + between(1, 5));
-}
-
-bool without_w(Case& c) {
-  for (const char* input : {"W", "B"}) {
-    c.node.inputs.erase(input);
-    c.sources.erase(input);
-  }
-  return true;
-}
-
-bool w_of_another_type(Case& c) {
-  DType& type = c.node.inputs.at("W").type.dtype;
-  type = type == DType::f32 ? DType::f64 : DType::f32;
-  return true;
 }
 
 }  // namespace
@@ -249,14 +151,17 @@ Case conv_of(const Case& c) {
 }
 
 void stand_for(Case& c, const Case& conv) {
-  const Layout layout = questions_about(c.version).layout.value();
-  for (const Role& role : roles(layout)) {
-    c.node.inputs.erase(role.ours);
-    c.sources.erase(role.ours);
+  const std::optional<Layout>& layout = questions_about(c.version).layout;
+  if (!layout) {
+    c = conv;
+    return;
+  }
+  for (const Role& role : roles(*layout)) {
+    remove_input(c, role.ours);
     const auto found = conv.node.inputs.find(role.conv);
     if (found == conv.node.inputs.end()) continue;
     Input input = found->second;
-    if (layout.channels_last && role.has_channels) input.type.shape = channels_last(input.type.shape);
+    if (layout->channels_last && role.has_channels) input.type.shape = channels_last(input.type.shape);
     if (!role.has_channels && input.presence == Input::Presence::given)
       input.type.dtype = bias_type(c.definition(), role.ours, input.type.dtype);
     c.node.inputs[role.ours] = std::move(input);
@@ -307,25 +212,70 @@ Int conv_cost(const Case& c) {
 }
 
 const std::vector<Mutation>& conv_damages() {
-  static const std::vector<Mutation> damages{{"no spatial axis", flatten},
-                                             {"W has an axis more", widen_w},
-                                             {"W has an axis less", narrow_w},
-                                             {"X has a channel more", add_channel},
-                                             {"X has a channel less", drop_channel},
-                                             {"W has all channels", fill_w_channels},
-                                             {"a bias too long", lengthen_bias},
-                                             {"a bias too short", shorten_bias},
-                                             {"a bias of one", broadcast_bias},
-                                             {"a bias of rank 2", bias_row},
-                                             {"a bias of rank 0", bias_scalar},
-                                             {"groups that leave a map over", uneven_groups},
-                                             {"no group", no_group},
-                                             {"another kernel_shape", other_kernel_shape},
-                                             {"kernel_shape reversed", reversed_kernel_shape},
-                                             {"an empty kernel", empty_kernel},
-                                             {"a kernel too large", large_kernel},
-                                             {"no W", without_w},
-                                             {"W of another type", w_of_another_type}};
+  static const std::vector<Mutation> damages{
+      {"no spatial axis",
+       [](Case& c) {
+         shape_of(c, "X").resize(2);
+         shape_of(c, "W").resize(2);
+         for (const char* list : {"kernel_shape", "strides", "dilations", "pads"}) c.node.attributes.erase(list);
+       }},
+      {"W has an axis more",
+       [](Case& c) {
+         shape_of(c, "W").push_back(1);
+         c.node.attributes.erase("kernel_shape");
+       }},
+      {"W has an axis less",
+       [](Case& c) {
+         if (!c.node.attributes.contains("kernel_shape")) return false;  // its default follows W
+         shape_of(c, "W").pop_back();
+         return true;
+       }},
+      {"X has a channel more", [](Case& c) { ++shape_of(c, "X")[1]; }},
+      {"X has a channel less", [](Case& c) { return shape_of(c, "X")[1]-- > 1; }},
+      // "FILTER_IN_CHANNEL equals DATA_CHANNEL", the other half of the sentence in Conv-1 (A32).
+      {"W has all channels", [](Case& c) { shape_of(c, "W")[1] = shape_of(c, "X")[1]; }},
+      {"a bias too long", [](Case& c) { give_bias(c, {shape_of(c, "W")[0] + 1}); }},
+      {"a bias too short",
+       [](Case& c) {
+         const Int maps = shape_of(c, "W")[0];
+         give_bias(c, {maps - 1});
+         return maps >= 1;
+       }},
+      {"a bias of one", [](Case& c) { give_bias(c, {1}); }},
+      {"a bias of rank 2",
+       [](Case& c) {
+         give_bias(c, {1, shape_of(c, "W")[0]});
+       }},
+      {"a bias of rank 0", [](Case& c) { give_bias(c, {}); }},
+      {"groups that leave a map over", make_groups_uneven},
+      {"no group", [](Case& c) { c.node.attribute("group", Attribute(-between(0, 1))); }},
+      {"another kernel_shape",
+       [](Case& c) {
+         const Shape& w = shape_of(c, "W");
+         Ints kernel(w.begin() + 2, w.end());
+         pick(kernel) += pick({1, -1});
+         c.node.attribute("kernel_shape", std::move(kernel));
+       }},
+      {"kernel_shape reversed",
+       [](Case& c) {
+         const Shape& w = shape_of(c, "W");
+         c.node.attribute("kernel_shape", Ints(w.rbegin(), w.rend() - 2));
+       }},
+      {"an empty kernel", [](Case& c) { set_kernel(c, draw_kernel_axis(c), 0); }},
+      {"a kernel too large",
+       [](Case& c) {
+         const std::size_t axis = draw_kernel_axis(c);
+         set_kernel(c, axis, shape_of(c, "W")[axis + 2] + between(1, 5));
+       }},
+      {"no W",
+       [](Case& c) {
+         remove_input(c, "W");
+         remove_input(c, "B");
+       }},
+      {"W of another type", [](Case& c) {
+         DType& type = c.node.inputs.at("W").type.dtype;
+         type = type == DType::f32 ? DType::f64 : DType::f32;
+       }}};
   return damages;
 }
 

@@ -44,12 +44,15 @@ std::uint64_t strata_of(const Ground& ground);
 // The attributes of the window, kernel_shape sometimes left out, and the group.
 void write_conv_attributes(Node& node, const Definition& definition, const ConvShapes& shapes);
 
+// A case of Conv, or of an operator that has its inputs, of these shapes and with data drawn.
+Case draw_conv(const Definition& definition, DType type, const ConvShapes& shapes);
+
 // B given, left out or named "".
 void write_bias(Case& c, DType type, Int maps, const Recipe& recipe, bool constant_weights);
 
 // The Conv a case stands for, as a case of Conv-11 with X, W and B, channels second; another operator's case is itself.
 Case conv_of(const Case& c);
-// Makes the case stand for another Conv.
+// Makes the case stand for another Conv; a case of another operator becomes it.
 void stand_for(Case& c, const Case& conv);
 
 // The case with the taps of its kernel as channels, as many terms as before, and of what quantises it the first of each

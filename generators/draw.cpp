@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generators/draw.h"
 
-#include <utility>
-
 namespace assay::generators {
 namespace {
 

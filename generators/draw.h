@@ -35,6 +35,10 @@ const T& pick(const std::vector<T>& from) {
   return from[static_cast<std::size_t>(between(0, static_cast<Int>(from.size()) - 1))];
 }
 template <class T>
+T& pick(std::vector<T>& from) {
+  return const_cast<T&>(pick(std::as_const(from)));
+}
+template <class T>
 T pick(std::initializer_list<T> from) {
   return from.begin()[between(0, static_cast<Int>(from.size()) - 1)];
 }

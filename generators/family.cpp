@@ -11,6 +11,11 @@ namespace assay::generators {
 
 bool Family::is_breakable(const Definition&, std::string_view) const { return true; }
 
+void remove_input(Case& c, const std::string& input) {
+  c.node.inputs.erase(input);
+  c.sources.erase(input);
+}
+
 Role Family::role(const Case&, const std::string&) const { return Role::data; }
 
 Names Family::summed(const Case& c) const {

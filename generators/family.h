@@ -79,9 +79,9 @@ class Family {
   virtual std::span<const Exclusion> exclusions() const { return {}; }
   // Tells whether every case with that feature has no elements or too many axes to be an ordinary one.
   virtual bool is_degenerate(const CoverageValue& feature) const = 0;
-  // Every trait of shapes and attributes a version has, and those of a legal case (traits.h).
-  virtual Names cells(const Definition&) const = 0;
-  virtual Names traits(const Case& legal) const = 0;
+  // Cells of shapes and attributes that no dimension has, and those of a legal case (traits.h).
+  virtual Names cells(const Definition&) const { return {}; }
+  virtual Names traits(const Case&) const { return {}; }
 
   // Steps that remove whole axes and the like, and those that make extents and attributes smaller.
   virtual std::span<const Step> coarse_steps() const { return {}; }

@@ -51,19 +51,21 @@ Row attribute_row(const Definition& definition, const AttributeSpec& spec) {
 Row type_row(const Definition& definition, const TypeVariable& variable) {
   Dimension dimension{"type " + variable.name, {}};
   for (const DType type : variable.types) dimension.values.emplace_back(name(type));
+  const auto index_of = [types = variable.types](DType type) {
+    const auto at = std::ranges::find(types, type);
+    return at == types.end() ? -1 : static_cast<int>(at - types.begin());
+  };
   const auto row_of = [&](const Parameter& input) -> Row {
-    return {dimension, [types = variable.types, of = input.name](const Case&, const Call& call) {
-              const auto at = call.has(of) ? std::ranges::find(types, call.type(of).dtype) : types.end();
-              return at == types.end() ? -1 : static_cast<int>(at - types.begin());
+    return {dimension, [index_of, of = input.name](const Case&, const Call& call) {
+              return call.has(of) ? index_of(call.type(of).dtype) : -1;
             }};
   };
   for (const Parameter& input : definition.inputs)
     if (input.type == variable.name && input.arity == Arity::required) return row_of(input);
   for (const Parameter& output : definition.outputs)
     if (output.type == variable.name)
-      return {dimension, [&definition, &output, types = variable.types](const Case&, const Call& call) {
-                const auto at = std::ranges::find(types, definition.type_of(call, output));
-                return static_cast<int>(at - types.begin());
+      return {dimension, [&definition, &output, index_of](const Case&, const Call& call) {
+                return index_of(definition.type_of(call, output));
               }};
   for (const Parameter& input : definition.inputs)
     if (input.type == variable.name) return row_of(input);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generators/generators.h"
 
-#include "generators/questions.h"
+#include "generators/family.h"
 #include "generators/traits.h"
 #include "generators/values.h"
 #include "reference/operator.h"
@@ -10,8 +10,8 @@
 #include <rapidcheck/catch.h>
 
 #include <algorithm>
-#include <iostream>
-#include <map>
+#include <array>
+#include <set>
 #include <thread>
 
 namespace assay::generators {
@@ -142,24 +142,46 @@ TEST_CASE("Generators: what is not listed as breakable is broken alone by none o
   }
 }
 
-TEST_CASE("Generators: every cell of the coverage tables is reached within 2,000 cases of each version",
+TEST_CASE("Generators: every cell and every value of a shape's dimension is reached within 2,000 cases of each version",
           "[generators]") {
-  std::map<std::string, std::map<std::string, int>> table;
   for (const Definition* d : definitions()) {
-    std::map<std::string, int> count;
-    for (std::uint64_t index = 0; index < 2000; ++index)
-      for (const std::string& trait : traits(legal(*d, types(*d)[index % types(*d).size()], 15, index))) ++count[trait];
-    for (const auto& [trait, times] : count) table[trait][text(d->version)] = times;
-    for (const std::string& cell : cells(*d)) {
+    const Family& family = family_of(*d);
+    const std::vector<Dimension> table = family.dimensions(*d);
+    Names wanted = cells(*d);
+    for (const Dimension& dimension : table)
+      for (const std::string& value : dimension.values)
+        if (dimension.name != "operands") wanted.push_back(dimension.name + " " + value);  // cells: not all are legal
+    wanted.emplace_back("a tail past a multiple of 8");
+    if (d->shaping == Shaping::axis) wanted.emplace_back("a line of more than 1,000");
+    std::set<std::string> reached;
+    for (std::uint64_t index = 0; index < 2000; ++index) {
+      const Case c = legal(*d, types(*d)[index % types(*d).size()], 15, index);
+      for (const std::string& trait : traits(c)) reached.insert(trait);
+      const std::vector<int> values = family.features(c);
+      for (std::size_t i = 0; i < table.size(); ++i)
+        if (values[i] >= 0) reached.insert(table[i].name + " " + table[i].values[static_cast<std::size_t>(values[i])]);
+      if (volume(shape_of(c)) > 8 && volume(shape_of(c)) % 8 != 0) reached.insert("a tail past a multiple of 8");
+      if (!shape_of(c).empty() && std::ranges::max(shape_of(c)) > 1000) reached.insert("a line of more than 1,000");
+    }
+    for (const std::string& cell : wanted) {
       INFO(text(d->version) << ": " << cell);
-      CHECK(count[cell] > 0);
+      CHECK(reached.contains(cell));
     }
   }
-  std::cout << "cases in each cell, of 2,000\n";
-  for (const auto& [trait, versions] : table) {
-    std::cout << "  " << trait << ":";
-    for (const auto& [version, times] : versions) std::cout << " " << version << " " << times;
-    std::cout << "\n";
+}
+
+TEST_CASE("Generators: a list that says a shape has no entry, entries of 0 and negative ones", "[generators]") {
+  for (const Definition& d : find_operator("", "Reshape")->versions()) {
+    std::array<bool, 3> reached{};
+    for (std::uint64_t index = 0; index < 2000; ++index) {
+      const Case c = legal(d, DType::f32, 15, index);
+      if (!c.call().states("shape")) continue;
+      const Ints entries = c.call().ints("shape");
+      reached[0] |= entries.empty();
+      reached[1] |= std::ranges::count(entries, 0) > 0;
+      reached[2] |= std::ranges::any_of(entries, [](Int entry) { return entry < 0; });
+    }
+    CHECK(std::ranges::count(reached, true) == 3);
   }
 }
 

@@ -6,17 +6,12 @@
 #include "generators/shrink.h"
 #include "generators/values.h"
 #include "reference/operator.h"
+#include "reference/sequence.h"
 
 #include <algorithm>
 
 namespace assay::generators {
 namespace {
-
-std::string joined(const Ints& values) {
-  std::string text;
-  for (const Int value : values) text += (text.empty() ? "" : ",") + std::to_string(value);
-  return text;
-}
 
 // The inputs of the case that its call reads.
 std::vector<Parameter> read_inputs(const Case& c) {
@@ -46,90 +41,12 @@ bool change_list(Case& c, bool needs_entry, F&& change) {
   return true;
 }
 
-std::size_t any_of(const Ints& values) {
-  return static_cast<std::size_t>(between(0, static_cast<Int>(values.size()) - 1));
-}
-
-bool entry_changed(Case& c) {
-  return change_list(c, true, [](Ints& values) {
-    Int& entry = values[any_of(values)];
-    entry = pick({Int{-1}, Int{-1}, Int{0}, Int{0}, Int{-2}, entry + 1, 2 * entry, Int{7}});
-  });
-}
-
-bool entry_added(Case& c) {
-  return change_list(c, false, [](Ints& values) { values.push_back(pick<Int>({0, -1, -1, 2, 3})); });
-}
-
-bool entry_left_out(Case& c) {
-  return change_list(c, true,
-                     [](Ints& values) { values.erase(values.begin() + static_cast<std::ptrdiff_t>(any_of(values))); });
-}
-
 template <class F>
 bool change_input(Case& c, F&& change) {
   const std::vector<Parameter> inputs = read_inputs(c);
   if (inputs.empty()) return false;
   change(pick(inputs).name);
   return true;
-}
-
-bool input_of_another_rank(Case& c) {
-  return change_input(c, [&](const std::string& name) {
-    const Ints values = stated(c, c.definition().input(name)->reads_as);
-    Shape shape = c.node.inputs.at(name).type.shape;
-    if (values.size() == 1 && chance(50))
-      shape.clear();
-    else
-      shape.insert(shape.begin() + between(0, static_cast<Int>(shape.size())), 1);
-    write_out(c, name, shape, values);
-  });
-}
-
-bool input_of_another_type(Case& c) {
-  return change_input(c, [&](const std::string& name) {
-    const std::vector<DType>& admitted = c.definition().types_of(c.definition().input(name)->type);
-    c.node.inputs.at(name).type.dtype = std::ranges::count(admitted, DType::i32) > 0 ? DType::i16 : DType::i32;
-  });
-}
-
-bool input_left_out(Case& c) {
-  return change_input(c, [&](const std::string& name) {
-    c.node.inputs.erase(name);
-    c.sources.erase(name);
-  });
-}
-
-// Axes, and counts that have to be stated: flags may have any value.
-bool integer_changed(Case& c) {
-  std::vector<AttributeSpec> all = c.definition().attributes;
-  std::erase_if(all, [&](const AttributeSpec& spec) {
-    const bool is_flag =
-        !spec.required && spec.value && std::holds_alternative<Int>(*spec.value) && std::get<Int>(*spec.value) >= 0;
-    return spec.kind != AttributeSpec::Kind::integer || is_flag;
-  });
-  if (all.empty()) return false;
-  const Int rank = c.call().rank(c.definition().inputs.front().name);
-  c.node.attribute(pick(all).name, Attribute(pick<Int>({rank, -rank - 1, 0, 0, -1, 1001})));
-  return true;
-}
-
-// What stands at 0 of a list may be copied from there, and what is open is then any number.
-bool empty_axis_listed(Case& c) {
-  Shape& shape = c.node.inputs.at(c.definition().inputs.front().name).type.shape;
-  const Names lists = stated_lists(c);
-  if (shape.empty() || lists.empty()) return false;
-  shape.front() = 0;
-  state(c, lists.back(), chance(50) ? Ints{0, -1} : Ints{0, 2, -1});
-  for (const AttributeSpec& spec : c.definition().attributes)
-    if (spec.value && spec.value == Attribute(Int{0})) c.node.attribute(spec.name, Attribute(between(0, 1)));
-  return true;
-}
-
-bool attribute_left_out(Case& c) {
-  std::vector<AttributeSpec> all = c.definition().attributes;
-  std::erase_if(all, [](const AttributeSpec& spec) { return !spec.required; });
-  return !all.empty() && c.node.attributes.erase(pick(all).name) > 0;
 }
 
 struct Entry {
@@ -146,14 +63,8 @@ std::vector<Entry> entries(const Case& c) {
 
 }  // namespace
 
-Questions moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), void (*refit)(Case&),
-                           std::vector<CoverageTag> traits) {
-  return {.draw = draw,
-          .strata = shape_strata,
-          .cost = [](const Case&) { return Int{0}; },
-          .damages = {},
-          .traits = std::move(traits),
-          .refit = refit};
+Questions moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), void (*refit)(Case&)) {
+  return {.draw = draw, .strata = shape_strata, .refit = refit};
 }
 
 Questions placing_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), Ranks ranks,
@@ -182,17 +93,6 @@ Ints any_order(Ints axes, Int rank, bool from_end) {
   return axes;
 }
 
-std::vector<CoverageTag> list_traits(const std::string& name) {
-  const auto trait = [&](const char* what, bool (*holds)(const Ints&)) {
-    return CoverageTag{name + ": " + what,
-                       [=](const Case& c) { return c.call().states(name) && holds(stated(c, name)); }};
-  };
-  return {trait("no entry", [](const Ints& list) { return list.empty(); }),
-          trait("an entry of 0", [](const Ints& list) { return std::ranges::count(list, 0) > 0; }),
-          trait("a negative entry",
-                [](const Ints& list) { return std::ranges::any_of(list, [](Int entry) { return entry < 0; }); })};
-}
-
 void write_out(Case& c, const std::string& input, Shape shape, const Ints& values) {
   const Parameter& parameter = *c.definition().input(input);
   const auto before = c.node.inputs.find(input);
@@ -200,7 +100,7 @@ void write_out(Case& c, const std::string& input, Shape shape, const Ints& value
       before == c.node.inputs.end() ? c.definition().types_of(parameter.type).front() : before->second.type.dtype;
   const bool is_constant = before == c.node.inputs.end() ? chance(50) : c.sources.at(input).initializer;
   c.node.input(input, {type, std::move(shape)});
-  c.sources[input] = {{"values", joined(values)}, is_constant};
+  c.sources[input] = {{"values", joined(values, ",", [](Int value) { return std::to_string(value); })}, is_constant};
 }
 
 void state(Case& c, std::string_view name, const Ints& values) {
@@ -239,15 +139,71 @@ Names stated_lists(const Case& c) {
 Ints stated(const Case& c, const std::string& name) { return c.call().ints(name); }
 
 std::vector<Mutation> parameter_damages() {
-  return {{"an entry of a list changed", entry_changed},
-          {"an entry of a list added", entry_added},
-          {"an entry of a list left out", entry_left_out},
-          {"an input of another rank", input_of_another_rank},
-          {"an input of another type", input_of_another_type},
-          {"an input left out", input_left_out},
-          {"an integer changed", integer_changed},
-          {"an empty axis and a list that names it", empty_axis_listed},
-          {"an attribute left out", attribute_left_out}};
+  return {{"an entry of a list changed",
+           [](Case& c) {
+             return change_list(c, true, [](Ints& values) {
+               Int& entry = pick(values);
+               entry = pick({Int{-1}, Int{-1}, Int{0}, Int{0}, Int{-2}, entry + 1, 2 * entry, Int{7}});
+             });
+           }},
+          {"an entry of a list added",
+           [](Case& c) {
+             return change_list(c, false, [](Ints& values) { values.push_back(pick<Int>({0, -1, -1, 2, 3})); });
+           }},
+          {"an entry of a list left out",
+           [](Case& c) {
+             return change_list(c, true,
+                                [](Ints& values) { values.erase(values.begin() + (&pick(values) - values.data())); });
+           }},
+          {"an input of another rank",
+           [](Case& c) {
+             return change_input(c, [&](const std::string& name) {
+               const Ints values = stated(c, c.definition().input(name)->reads_as);
+               Shape shape = shape_of(c, name);
+               if (values.size() == 1 && chance(50))
+                 shape.clear();
+               else
+                 shape.insert(shape.begin() + between(0, static_cast<Int>(shape.size())), 1);
+               write_out(c, name, shape, values);
+             });
+           }},
+          {"an input of another type",
+           [](Case& c) {
+             return change_input(c, [&](const std::string& name) {
+               const std::vector<DType>& admitted = c.definition().types_of(c.definition().input(name)->type);
+               c.node.inputs.at(name).type.dtype = std::ranges::count(admitted, DType::i32) > 0 ? DType::i16 : DType::i32;
+             });
+           }},
+          {"an input left out",
+           [](Case& c) { return change_input(c, [&](const std::string& name) { remove_input(c, name); }); }},
+          // Axes, and counts that have to be stated: flags may have any value.
+          {"an integer changed",
+           [](Case& c) {
+             const std::vector<AttributeSpec> all = filtered(c.definition().attributes, [](const AttributeSpec& spec) {
+               const bool is_flag = !spec.required && spec.value && std::holds_alternative<Int>(*spec.value) &&
+                                    std::get<Int>(*spec.value) >= 0;
+               return spec.kind == AttributeSpec::Kind::integer && !is_flag;
+             });
+             if (all.empty()) return false;
+             const Int rank = c.call().rank(c.definition().inputs.front().name);
+             c.node.attribute(pick(all).name, Attribute(pick<Int>({rank, -rank - 1, 0, 0, -1, 1001})));
+             return true;
+           }},
+          // What stands at 0 of a list may be copied from there, and what is open is then any number.
+          {"an empty axis and a list that names it",
+           [](Case& c) {
+             const Names lists = stated_lists(c);
+             if (shape_of(c).empty() || lists.empty()) return false;
+             shape_of(c).front() = 0;
+             state(c, lists.back(), chance(50) ? Ints{0, -1} : Ints{0, 2, -1});
+             for (const AttributeSpec& spec : c.definition().attributes)
+               if (spec.value && spec.value == Attribute(Int{0})) c.node.attribute(spec.name, Attribute(between(0, 1)));
+             return true;
+           }},
+          {"an attribute left out", [](Case& c) {
+             const auto required = filtered(c.definition().attributes, &AttributeSpec::required);
+             return !required.empty() && c.node.attributes.erase(pick(required).name) > 0;
+           }}};
 }
 
 int entry_count(const Case& c) { return static_cast<int>(entries(c).size()); }

@@ -7,8 +7,7 @@
 namespace assay::generators {
 
 // What is known of an operator of the family `moved`, which costs nothing to ask.
-Questions moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), void (*refit)(Case&),
-                           std::vector<CoverageTag> traits = {});
+Questions moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), void (*refit)(Case&) = nullptr);
 // The same with damages to the first input's shape and to what names its axes.
 Questions placing_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), Ranks ranks,
                             void (*refit)(Case&) = nullptr);
@@ -22,9 +21,6 @@ Case moving(const Definition& definition, DType type, const Shape& shape);
 // Axes of a tensor of that rank, each counted from either end where `from_end`, in any order.
 Ints any_order(Ints axes, Int rank, bool from_end = true);
 std::vector<Mutation> shape_damages();
-
-// What a list may hold besides extents: nothing, 0 and negative entries.
-std::vector<CoverageTag> list_traits(const std::string& name);
 
 // States integers under the name that the case's version has for them: as an attribute, or written out as an input,
 // which is a constant as often as not.

@@ -15,9 +15,17 @@
 
 namespace assay::generators {
 
-// A change that may break a constraint of a legal case; false where it does not apply to this one. Which constraints
-// are broken is asked of the definition, never assumed.
+// A change that may break a constraint of a legal case; one that returns false does not apply to this case. Which
+// constraints are broken is asked of the definition, never assumed.
 struct Mutation {
+  template <class F>
+  Mutation(std::string_view name, F change)
+      : what(name), apply([change](Case& c) {
+          if constexpr (std::is_void_v<decltype(change(c))>)
+            return change(c), true;
+          else
+            return change(c);
+        }) {}
   std::string_view what;
   std::function<bool(Case&)> apply;
 };
@@ -42,9 +50,9 @@ struct Questions {
   Case (*draw)(const Definition&, DType, std::uint64_t stratum);
   std::uint64_t strata;
   // Multiply-adds the case costs.
-  Int (*cost)(const Case&);
-  std::vector<Mutation> damages;      // besides those of its family
-  std::optional<Layout> layout = {};  // of an operator of the Conv family
+  Int (*cost)(const Case&) = [](const Case&) { return Int{0}; };
+  std::vector<Mutation> damages = {};  // besides those of its family
+  std::optional<Layout> layout = {};   // of an operator of the Conv family
   std::vector<CoverageTag> traits = {};
   Ranks ranks = [](const Definition&) { return std::pair<Int, Int>{0, 7}; };
   // A case stays small: a certificate is thousands of them, and a finding has to fit on paper.
@@ -54,6 +62,15 @@ struct Questions {
 };
 
 const Questions& questions_about(const OpVersion& version);
+
+// The shape of an input that is there; of the first one where none is named.
+inline const Shape& shape_of(const Case& c, const std::string& input) { return c.node.inputs.at(input).type.shape; }
+inline Shape& shape_of(Case& c, const std::string& input) { return c.node.inputs.at(input).type.shape; }
+inline const Shape& shape_of(const Case& c) { return shape_of(c, c.definition().inputs.front().name); }
+inline Shape& shape_of(Case& c) { return shape_of(c, c.definition().inputs.front().name); }
+
+// Takes an input away, with its data.
+void remove_input(Case& c, const std::string& input);
 
 // A case of this version without inputs: opset and IR version drawn, shapes declared fixed or symbolic.
 Case blank(const Definition& definition);

@@ -3,6 +3,7 @@
 
 #include "generators/draw.h"
 #include "reference/operator.h"
+#include "reference/sequence.h"
 
 #include <algorithm>
 
@@ -245,12 +246,6 @@ void even_out_pads(std::vector<Axis>& axes) {
   }
 }
 
-Ints each(const std::vector<Axis>& axes, Int Axis::*member) {
-  Ints values;
-  for (const Axis& axis : axes) values.push_back(axis.*member);
-  return values;
-}
-
 // A list that says what its default says is left out half of the time.
 void write_list(Node& node, const char* name, Ints values, Int default_value) {
   const bool is_default = std::ranges::all_of(values, [=](Int value) { return value == default_value; });
@@ -269,26 +264,12 @@ AxisLimits limits_of_rank(Int rank) {
 }
 
 Axis draw_axis(WindowPattern theme, const AxisLimits& limits) {
-  switch (theme) {
-    case WindowPattern::plain: return plain(limits);
-    case WindowPattern::even_pads: return even_pads(limits);
-    case WindowPattern::distinct_pads: return distinct_pads(limits);
-    case WindowPattern::oversized_pads: return oversized_pads(limits);
-    case WindowPattern::dilated: return dilated(limits);
-    case WindowPattern::wide_stride: return wide_stride(limits);
-    case WindowPattern::empty_input: return empty_input(limits);
-    case WindowPattern::valid: return valid(limits);
-    case WindowPattern::same_plain: return same_plain(limits);
-    case WindowPattern::same_odd: return same_odd(limits);
-    case WindowPattern::same_strided: return same_strided(limits);
-    case WindowPattern::same_wide_stride: return same_wide_stride(limits);
-    case WindowPattern::same_dilated: return same_dilated(limits);
-    case WindowPattern::overhang: return overhang(limits);
-    case WindowPattern::trailing_one: return trailing_one(limits);
-    case WindowPattern::trailing_many: return trailing_many(limits);
-    case WindowPattern::short_input: return short_input(limits);
-  }
-  throw BrokenPromise("a theme without an axis");
+  // In the order of WindowPattern.
+  constexpr Axis (*drawn[])(const AxisLimits&) = {
+      plain,        even_pads, distinct_pads, oversized_pads, dilated,      wide_stride,
+      empty_input,  valid,     same_plain,    same_odd,       same_strided, same_wide_stride,
+      same_dilated, overhang,  trailing_one,  trailing_many,  short_input};
+  return drawn[static_cast<std::size_t>(theme)](limits);
 }
 
 Geometry draw_geometry(WindowPattern lead, Int rank, const AxisLimits& limits) {
@@ -316,19 +297,20 @@ Geometry draw_geometry(WindowPattern lead, Int rank, const AxisLimits& limits) {
 }
 
 Int taps(const Geometry& geometry) {
-  const Ints kernel = each(geometry.axes, &Axis::kernel);
+  const Ints kernel = transformed<Int>(geometry.axes, &Axis::kernel);
   return volume(kernel);
 }
 
 void write_window(Node& node, const Definition& definition, const Geometry& geometry) {
-  node.attribute("kernel_shape", each(geometry.axes, &Axis::kernel));
-  write_list(node, "strides", each(geometry.axes, &Axis::stride), 1);
-  if (definition.attribute("dilations")) write_list(node, "dilations", each(geometry.axes, &Axis::dilation), 1);
+  node.attribute("kernel_shape", transformed<Int>(geometry.axes, &Axis::kernel));
+  write_list(node, "strides", transformed<Int>(geometry.axes, &Axis::stride), 1);
+  if (definition.attribute("dilations"))
+    write_list(node, "dilations", transformed<Int>(geometry.axes, &Axis::dilation), 1);
   if (definition.attribute("auto_pad") && (geometry.auto_pad != "NOTSET" || chance(20)))
     node.attribute("auto_pad", geometry.auto_pad);
   if (geometry.auto_pad == "NOTSET") {
-    Ints pads = each(geometry.axes, &Axis::begin);
-    std::ranges::copy(each(geometry.axes, &Axis::end), std::back_inserter(pads));
+    Ints pads = transformed<Int>(geometry.axes, &Axis::begin);
+    std::ranges::copy(transformed<Int>(geometry.axes, &Axis::end), std::back_inserter(pads));
     write_list(node, "pads", std::move(pads), 0);
   }
   if (definition.attribute("ceil_mode") && (geometry.ceil_mode || chance(25)))

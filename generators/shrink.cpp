@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generators/shrink.h"
 
-#include "generators/family.h"
 #include "generators/plain_data.h"
 #include "generators/questions.h"
 #include "reference/operator.h"
@@ -172,6 +171,25 @@ void push_refitted(Cases& into, Case c) {
     fit(into.back());
   }
   into.push_back(std::move(c));
+}
+
+Cases with_shape(const Case& c, const std::function<void(Shape&)>& change) {
+  Cases out;
+  Case other = c;
+  change(shape_of(other));
+  push_refitted(out, std::move(other));
+  return out;
+}
+
+int first_axes(const Case& c) {
+  return c.node.inputs.contains(c.definition().inputs.front().name) ? static_cast<int>(shape_of(c).size()) : 0;
+}
+
+Cases smaller_first(const Case& c, int axis) {
+  Cases out;
+  for (const Int extent : towards(shape_of(c)[at(axis)], 1))
+    std::ranges::move(with_shape(c, [&](Shape& shape) { shape[at(axis)] = extent; }), std::back_inserter(out));
+  return out;
 }
 
 Ints towards(Int value, Int target) {

@@ -29,6 +29,12 @@ rc::Seq<Simpler> simpler(const Case& c);
 // something does not fit.
 void push_refitted(Cases& into, Case c);
 
+// The case, and the one refitted to it, with the shape of its first input changed.
+Cases with_shape(const Case& c, const std::function<void(Shape&)>& change);
+// How many axes the first input has, if it is there; one of them made smaller.
+int first_axes(const Case& c);
+Cases smaller_first(const Case& c, int axis);
+
 // Returns every value on the way from `value` to `target`, the target first, then ever closer to the value.
 Ints towards(Int value, Int target);
 

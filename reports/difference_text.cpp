@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A difference as text for a terminal, as Markdown and as JSON.
+#include "reference/sequence.h"
 #include "reports/difference.h"
 #include "suites/text/markup.h"
 
@@ -30,10 +31,9 @@ std::vector<Group> groups(const Difference& difference) {
 }
 
 std::string counted(const std::map<ChangeKind, Int>& counts) {
-  std::string text;
-  for (const auto& [kind, count] : counts)
-    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(name(kind));
-  return text.empty() ? "nothing changed" : text;
+  if (counts.empty()) return "nothing changed";
+  return joined(counts, ", ",
+                [](const auto& each) { return std::to_string(each.second) + " " + std::string(name(each.first)); });
 }
 
 bool is_told(const VersionChange& version) { return !version.counts.empty() || version.before != version.after; }

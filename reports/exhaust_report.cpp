@@ -5,6 +5,7 @@
 #include "oracles/exact/operands.h"
 #include "oracles/filter/function_filter.h"
 #include "reference/recipe.h"
+#include "reference/sequence.h"
 #include "reports/checked_json.h"
 #include "reports/page.h"
 #include "reports/pieces.h"
@@ -87,7 +88,7 @@ std::string counted(const Accuracy& of) {
   }
   if (of.disorders.count > 0) words += "; " + std::to_string(of.disorders.count) + " in the wrong order";
   if (of.exits.count > 0) words += "; " + std::to_string(of.exits.count) + " outside of the function's range";
-  if (!of.contested.empty()) words += "; contested: " + of.contested;
+  if (!of.contested.empty()) words += "; contested: " + suites::printable(of.contested, 400);
   return words;
 }
 
@@ -128,10 +129,7 @@ void write_function(const Asked& asked, const Accuracy& of, std::ostream& out) {
 
 // "Exp-13 bf16, Log-13 bf16".
 std::string unsupported(const std::vector<Accuracy>& functions) {
-  std::string words;
-  for (const Accuracy& each : functions)
-    if (each.is_unsupported) words += (words.empty() ? "" : ", ") + title_of(each);
-  return words;
+  return joined(filtered(functions, &Accuracy::is_unsupported), ", ", title_of);
 }
 
 // "every f16 input: 23 functions, worst 24.2 ulp (Swish-24), 1 of them breaks the bound: Exp-13".

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report as JSON, written member by member: one line per operator, ruling, constraint, finding and verdict, so that
 // two reports can be compared with diff.
+#include "reference/sequence.h"
 #include "reports/pieces.h"
 #include "suites/campaign/signature.h"
 #include "suites/triage/clauses.h"
@@ -57,8 +58,7 @@ Json operator_json(const OperatorRow& row) {
                {"errors", errors_json(row.errors)}};
   for (const auto& [type, standing] : row.standings)
     json["standings"][std::string(name(type))] = standing_json(standing);
-  json["exceptions"] = Json::array();
-  for (const Exception& each : row.exceptions) json["exceptions"].push_back(exception_json(each));
+  json["exceptions"] = transformed<Json>(row.exceptions, exception_json);
   return json;
 }
 
@@ -113,10 +113,7 @@ std::set<std::string> clauses_in(const Report& report) {
 
 void add_readings(Json& json, const Verdict& verdict) {
   if (!verdict.readings.departures().empty()) json["readings"] = readings_json(verdict.readings);
-  if (!verdict.also.empty()) {
-    json["also"] = Json::array();
-    for (const Readings& other : verdict.also) json["also"].push_back(readings_json(other));
-  }
+  if (!verdict.also.empty()) json["also"] = transformed<Json>(verdict.also, readings_json);
   if (!verdict.followed.empty()) json["followed"] = verdict.followed;
 }
 
@@ -152,10 +149,7 @@ Json verdict_json(const Report& report, std::size_t index) {
   json["level"] = level_json(verdict.level);
   if (report.cause_of[index] != suites::no_cause) json["cause"] = report.cause_of[index] + 1;
   add_readings(json, verdict);
-  if (!verdict.violated.empty()) {
-    json["violated"] = Json::array();
-    for (const std::string& id : verdict.violated) json["violated"].push_back(planned.c.version.name + "." + id);
-  }
+  for (const std::string& id : verdict.violated) json["violated"].push_back(planned.c.version.name + "." + id);
   if (report.suite.profile) json["restrictions"] = tags(*report.suite.profile->part(planned.c.version));
   if (verdict.elements > 0) add_measures(json, verdict);
   if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
@@ -167,8 +161,7 @@ Json verdict_json(const Report& report, std::size_t index) {
 }
 
 Json entry_json(const suites::Entry& entry, const suites::Use& use) {
-  Json operators = Json::array();
-  for (const Definition* each : entry.versions) operators.push_back(text(each->version));
+  const auto operators = transformed<Json>(entry.versions, [](const Definition* each) { return text(each->version); });
   return {{"id", entry.id},         {"operators", operators},   {"when", entry.when.text()},
           {"states", entry.states}, {"because", entry.because}, {"reason", entry.reason},
           {"link", entry.link},     {"owner", entry.owner},     {"expires", suites::text(entry.expires)},
@@ -177,24 +170,24 @@ Json entry_json(const suites::Entry& entry, const suites::Use& use) {
 
 Json ledger_json(const Expectations& agreed) {
   if (!agreed.ledger) return nullptr;
-  Json entries = Json::array(), complaints = Json::array();
+  Json entries = Json::array();
   for (std::size_t i = 0; i < agreed.ledger->entries.size(); ++i)
     entries.push_back(entry_json(agreed.ledger->entries[i], agreed.settlement.uses[i]));
-  for (const suites::Complaint& each : agreed.settlement.complaints)
-    complaints.push_back({{"entry", each.entry}, {"kind", suites::name(each.kind)}, {"detail", each.detail}});
+  const auto complaints = transformed<Json>(agreed.settlement.complaints, [](const suites::Complaint& each) {
+    return Json{{"entry", each.entry}, {"kind", suites::name(each.kind)}, {"detail", each.detail}};
+  });
   return {{"hash", agreed.ledger->hash}, {"entries", entries}, {"complaints", complaints}};
 }
 
 Json baseline_json(const Report& report) {
   if (!report.agreed.baseline) return nullptr;
   const suites::BaselineComparison& comparison = report.agreed.comparison;
-  Json fixed = Json::array();
-  for (const std::size_t index : comparison.fixed) fixed.push_back(case_id(report.suite.cases[index].line));
   return {{"hash", report.agreed.baseline->hash},
           {"known", comparison.repeated},
           {"new", comparison.fresh},
           {"unasked", comparison.unasked},
-          {"fixed", fixed}};
+          {"fixed", transformed<Json>(comparison.fixed,
+                                      [&](std::size_t index) { return case_id(report.suite.cases[index].line); })}};
 }
 
 }  // namespace

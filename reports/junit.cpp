@@ -12,9 +12,7 @@
 namespace assay::reports {
 namespace {
 
-struct Count {
-  Int tests = 0, failures = 0, errors = 0, skipped = 0;
-};
+constexpr const char *failure = "failure", *error = "error";
 
 // One <testsuite>; the numbers are its attributes once all tests are in.
 class Suite {
@@ -44,23 +42,24 @@ class Suite {
 
   void passes(const std::string& test) { add(test); }
   void skips(const std::string& test, const std::string& why) {
-    ++count_.skipped;
+    ++skipped_;
     add(test).append_child("skipped").append_attribute("message") = why.c_str();
   }
-  void fails(const std::string& test, const std::string& type, const std::string& why, const std::string& text) {
-    ++count_.failures;
-    tell(add(test).append_child("failure"), type, why, text);
-  }
-  void errs(const std::string& test, const std::string& type, const std::string& why, const std::string& text) {
-    ++count_.errors;
-    tell(add(test).append_child("error"), type, why, text);
+  // `outcome`: failure or error.
+  void breaks(const std::string& test, const char* outcome, const std::string& type, const std::string& why,
+              const std::string& text) {
+    ++(outcome == failure ? failures_ : errors_);
+    pugi::xml_node node = add(test).append_child(outcome);
+    node.append_attribute("type") = type.c_str();
+    node.append_attribute("message") = why.c_str();
+    node.text().set(text.c_str());
   }
 
   void finish(const std::string& said) {
-    set("tests", count_.tests);
-    set("failures", count_.failures);
-    set("errors", count_.errors);
-    set("skipped", count_.skipped);
+    set("tests", tests_);
+    set("failures", failures_);
+    set("errors", errors_);
+    set("skipped", skipped_);
     set("time", 0);  // cases are not timed one by one; the property run.seconds is of all suites together
     node_.append_child("system-out").text().set(said.c_str());
     node_.append_child("system-err");
@@ -76,7 +75,7 @@ class Suite {
   }
 
   pugi::xml_node add(const std::string& name) {
-    ++count_.tests;
+    ++tests_;
     pugi::xml_node test = node_.append_child("testcase");
     test.append_attribute("name") = name.c_str();
     test.append_attribute("classname") = name_.c_str();
@@ -84,15 +83,9 @@ class Suite {
     return test;
   }
 
-  static void tell(pugi::xml_node node, const std::string& type, const std::string& why, const std::string& text) {
-    node.append_attribute("type") = type.c_str();
-    node.append_attribute("message") = why.c_str();
-    node.text().set(text.c_str());
-  }
-
   pugi::xml_node node_, properties_;
   std::string name_;
-  Count count_;
+  Int tests_ = 0, failures_ = 0, errors_ = 0, skipped_ = 0;
 };
 
 void add_line(std::string& text, const std::string& name, const std::string& value) {
@@ -133,8 +126,8 @@ void add_case(Suite& suite, const CaseRow& row) {
   const std::string why = row.detail.empty() ? row.marks() : row.detail;
   switch (row.standing) {
     case RowOutcome::passes: return suite.passes(row.line);
-    case RowOutcome::breaches: return suite.fails(row.line, type, why, story(row));
-    case RowOutcome::error: return suite.errs(row.line, type, why, story(row));
+    case RowOutcome::breaches: return suite.breaks(row.line, failure, type, why, story(row));
+    case RowOutcome::error: return suite.breaks(row.line, error, type, why, story(row));
     default: return suite.skips(row.line, reason(row));
   }
 }
@@ -145,8 +138,8 @@ void add_cause(Suite& suite, const CauseRow& cause, Int count) {
                            (cause.mark == every_input ? " inputs\n" : " cases here\n") + cause.line +
                            "\nreplay: " + cause.replay + "\n";
   if (!cause.decides) return suite.skips(cause.sentence, "apart: its cases do not decide on conformance");
-  cause.state == "error" && cause.mark.empty() ? suite.errs(cause.sentence, type, cause.detail, text)
-                                               : suite.fails(cause.sentence, type, cause.detail, text);
+  suite.breaks(cause.sentence, cause.state == "error" && cause.mark.empty() ? error : failure, type, cause.detail,
+               text);
 }
 
 Int total(const Json& counts) {
@@ -225,7 +218,8 @@ class Document {
         suite.passes(id);
       } else {
         const std::string detail = words(*complaint, "detail");
-        suite.fails(id, words(*complaint, "kind"), detail, detail + "\nreason: " + words(entry, "reason") + "\n");
+        suite.breaks(id, failure, words(*complaint, "kind"), detail,
+                     detail + "\nreason: " + words(entry, "reason") + "\n");
       }
     }
     suite.finish("entries of the ledger of expected breaches\n");
@@ -235,7 +229,7 @@ class Document {
   void add_result() {
     if (result_text(rendering_) != "not certified") return;
     Suite suite(root_, "certificate", rendering_.report);
-    suite.fails("something was judged", "not certified", "no case that decides could be judged", "");
+    suite.breaks("something was judged", failure, "not certified", "no case that decides could be judged", "");
     suite.finish("not certified\n");
   }
 

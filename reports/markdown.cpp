@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Markdown for a pull request: the answer, a table per operator version, the causes with their replay lines folded up.
+#include "reference/sequence.h"
 #include "reports/pieces.h"
 #include "reports/render.h"
 #include "reports/rows.h"
@@ -78,8 +79,7 @@ std::string share(const Json& row) {
 std::string table_row(const Json& row, bool is_fuzz) {
   std::string text = "| " + code_span(words(row, "op")) + " |";
   if (!is_fuzz) {
-    const std::string level = words(row, "level");
-    text += " " + words(row, "certified") + " | " + (level.empty() ? "" : level) + " | " + share(row) + " |";
+    text += " " + words(row, "certified") + " | " + words(row, "level") + " | " + share(row) + " |";
   }
   for (const char* state : states) {
     const Int count = row.at("counts").value(state, Int{0});
@@ -140,9 +140,7 @@ std::string agreed(const Json& report) {
 }
 
 std::string versions(const CauseRow& cause) {
-  std::string text;
-  for (const auto& [version, count] : cause.versions) text += (text.empty() ? "" : ", ") + version;
-  return text;
+  return joined(cause.versions, ", ", [](const auto& each) { return each.first; });
 }
 
 // Within <summary> GitHub reads HTML only.

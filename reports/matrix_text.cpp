@@ -42,8 +42,8 @@ std::string reasons(const MatrixCell& cell, std::string (*fit)(std::string_view)
   constexpr std::array<std::string_view, 4> gravest = {"fail", "error", "below", "refused"};
   std::vector<std::pair<std::string, Int>> all(cell.breaches.begin(), cell.breaches.end());
   std::ranges::stable_sort(all, {}, [&](const auto& each) { return std::ranges::find(gravest, each.first); });
-  std::string text;
-  for (const auto& [word, count] : all) text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + fit(word);
+  std::string text =
+      joined(all, ", ", [&](const auto& each) { return std::to_string(each.second) + " " + fit(each.first); });
   if (text.empty() && cell.judged == 0 && cell.unsupported > 0)
     text = std::to_string(cell.unsupported) + " unsupported";
   return text;

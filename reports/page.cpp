@@ -3,7 +3,6 @@
 // script writes it as text only.
 #include "reports/page.h"
 
-#include "reference/case.h"
 #include "reference/operator.h"
 #include "reference/sequence.h"
 #include "reports/difference.h"
@@ -13,13 +12,12 @@
 #include "reports/rows.h"
 #include "suites/campaign/provenance.h"
 
+#include <openssl/evp.h>
+
 #include <array>
 #include <cmath>
 #include <map>
-#include <string>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 namespace assay::reports {
 namespace {
@@ -169,30 +167,18 @@ std::string script_text(const Json& data) {
   const std::string json = data.dump(-1, ' ', true, Json::error_handler_t::replace);
   std::string text;
   text.reserve(json.size() + json.size() / 64);
-  for (char letter : json) {
-    if (letter == '<')
-      text += "\\u003c";
-    else
-      text += letter;
-  }
+  for (const char letter : json) letter == '<' ? text += "\\u003c" : text += letter;
   return text;
 }
-
-int digit(char letter) { return letter <= '9' ? letter - '0' : letter - 'a' + 10; }
 
 }  // namespace
 
 std::string page::source_hash(std::string_view source) {
-  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const std::string hex = sha256(source) + "00";  // 32 bytes and one of padding make 11 groups of 3
-  std::string words = "'sha256-";
-  for (std::size_t i = 0; i < hex.size(); i += 6) {
-    unsigned group = 0;
-    for (std::size_t k = 0; k < 6; ++k) group = group << 4 | static_cast<unsigned>(digit(hex[i + k]));
-    for (int shift = 18; shift >= 0; shift -= 6) words += alphabet[group >> shift & 63U];
-  }
-  words.back() = '=';
-  return words + "'";
+  std::array<unsigned char, 32> digest{};
+  std::array<unsigned char, 45> words{};  // of four letters for three bytes, and a zero
+  EVP_Digest(source.data(), source.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
+  EVP_EncodeBlock(words.data(), digest.data(), digest.size());
+  return "'sha256-" + std::string(words.begin(), words.end() - 1) + "'";
 }
 
 void page::write(std::string_view frame, const Parts& parts, std::ostream& out) {

@@ -47,6 +47,10 @@ Json breach_json(const Accuracy& of, const Accuracy::Breach& breach, const Asked
           {"replay", replay_line(asked, line)}};
 }
 
+Json texts_of(const std::vector<suites::Predicate>& predicates) {
+  return transformed<Json>(predicates, &suites::Predicate::text);
+}
+
 Json oddity_json(const Accuracy::Oddity& of) { return {{"count", of.count}, {"pattern", of.pattern}}; }
 
 }  // namespace
@@ -91,8 +95,6 @@ Json profile_json(const Profile& profile) {
 Json judgement_json() { return {{"version", judgement_version}, {"hash", judgement_hash()}}; }
 
 Json backend_json(const Asked& asked, const suites::Description& described) {
-  Json excludes = Json::array();
-  for (const suites::Predicate& predicate : described.excludes) excludes.push_back(predicate.text());
   return {{"spec", asked.backend},
           {"name", described.backend},
           {"version", described.version},
@@ -102,7 +104,7 @@ Json backend_json(const Asked& asked, const suites::Description& described) {
            {{"operators", described.operators},
             {"types", described.types},
             {"newest_opset", described.newest_opset},
-            {"excludes", excludes},
+            {"excludes", texts_of(described.excludes)},
             {"answers", described.answers_shapes ? "shapes" : "values"}}},
           {"options",
            {{"threads", asked.threads},
@@ -117,8 +119,6 @@ Json backend_json(const Asked& asked, const suites::Description& described) {
 }
 
 Json evidence_json(const oracles::Evidence& evidence) {
-  Json taps = Json::array();
-  for (const oracles::Tap& tap : evidence.taps) taps.push_back({{"where", tap.where}, {"factors", tap.factors}});
   return {{"set", evidence.set},
           {"output", evidence.output},
           {"index", evidence.index},
@@ -129,7 +129,9 @@ Json evidence_json(const oracles::Evidence& evidence) {
           {"exact", evidence.exact},
           {"budget", evidence.budget},
           {"arithmetic", evidence.arithmetic},
-          {"taps", taps}};
+          {"taps", transformed<Json>(evidence.taps, [](const oracles::Tap& tap) {
+             return Json{{"where", tap.where}, {"factors", tap.factors}};
+           })}};
 }
 
 Json mark_json(const Asked& asked, std::string_view line, const suites::Mark& mark) {
@@ -141,8 +143,6 @@ Json mark_json(const Asked& asked, std::string_view line, const suites::Mark& ma
 }
 
 Json cause_json(const suites::Cause& cause, std::span<const suites::Finding> findings, std::string_view replay) {
-  Json examples = Json::array();
-  for (std::size_t i : cause.examples) examples.push_back(case_id(findings[i].line));
   Json versions = Json::object();
   for (const auto& [version, count] : cause.versions) versions[text(version)] = count;
   return {{"sentence", cause.sentence},
@@ -156,22 +156,22 @@ Json cause_json(const suites::Cause& cause, std::span<const suites::Finding> fin
           {"first", findings[cause.first].found},
           {"smallest", findings[cause.smallest].line},
           {"replay", replay},
-          {"examples", examples}};
+          {"examples", transformed<Json>(cause.examples, [&](std::size_t i) { return case_id(findings[i].line); })}};
 }
 
 Json exception_json(const Exception& exception) {
-  Json when = Json::array();
-  for (const suites::Predicate& each : exception.when) when.push_back(each.text());
-  return {{"cause", exception.cause + 1}, {"cases", exception.cases}, {"when", when}, {"others", exception.others}};
+  return {{"cause", exception.cause + 1},
+          {"cases", exception.cases},
+          {"when", texts_of(exception.when)},
+          {"others", exception.others}};
 }
 
 namespace {
 
 Json bins_json(const std::map<int, suites::Errors::Bin>& bins) {
-  Json all = Json::array();
-  for (const auto& [number, bin] : bins)
-    all.push_back({{"bin", number}, {"inside", bin.inside}, {"outside", bin.outside}});
-  return all;
+  return transformed<Json>(bins, [](const auto& each) {
+    return Json{{"bin", each.first}, {"inside", each.second.inside}, {"outside", each.second.outside}};
+  });
 }
 
 std::map<int, suites::Errors::Bin> bins_of(const Json& list) {

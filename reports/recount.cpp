@@ -44,6 +44,12 @@ void add(Json& counts, const std::string& word, int more = 1) {
   counts[word] = counts[word].get<std::int64_t>() + more;
 }
 
+// The rows of a table, in the order of their keys.
+template <class Key>
+Json values_of(const std::map<Key, Json>& rows) {
+  return transformed<Json>(rows, [](const auto& row) { return row.second; });
+}
+
 // Of two levels, each null or a word, the one that claims less.
 Json weaker(const Json& a, const Json& b) {
   if (a.is_null() || b.is_null()) return a.is_null() ? b : a;
@@ -58,9 +64,9 @@ struct Read {
   Json level;
   const Json* json = nullptr;
 
-  bool is_near_miss() const { return case_class.starts_with("invalid"); }
   bool counts_special = false;  // the report says so
 
+  bool is_near_miss() const { return case_class.starts_with("invalid"); }
   bool is_special() const { return case_class == "nonfinite" || case_class == "overflow-int"; }
   bool decides() const { return case_class.starts_with("valid-") || (counts_special && is_special()); }
   bool counts_apart() const { return is_special() && !counts_special && word != "error"; }
@@ -88,26 +94,20 @@ std::string type_in(const std::string& line, const std::string& op) {
   return line.substr(begin, line.find('[', begin) - begin);
 }
 
-Read read(const Json& verdict) {
-  const std::string line = text_of(verdict, "line"), op = line.substr(0, line.find(' '));
-  return {op,
-          type_in(line, op),
-          text_of(verdict, "state"),
-          text_of(verdict, "because"),
-          text_of(verdict, "id"),
-          text_of(verdict, "class"),
-          verdict.at("level"),
-          &verdict};
-}
-
 std::vector<Read> verdicts_of(const Json& report) {
-  std::vector<Read> all;
   const bool counts_special = report.value("special_values", "apart") == "count";
-  for (const Json& verdict : report.at("verdicts")) {
-    all.push_back(read(verdict));
-    all.back().counts_special = counts_special;
-  }
-  return all;
+  return transformed<Read>(report.at("verdicts"), [&](const Json& verdict) -> Read {
+    const std::string line = text_of(verdict, "line"), op = line.substr(0, line.find(' '));
+    return {op,
+            type_in(line, op),
+            text_of(verdict, "state"),
+            text_of(verdict, "because"),
+            text_of(verdict, "id"),
+            text_of(verdict, "class"),
+            verdict.at("level"),
+            &verdict,
+            counts_special};
+  });
 }
 
 bool is_strict(const Json& report) { return report.at("mode") == "strict"; }
@@ -156,9 +156,9 @@ void count_bin(std::map<int, std::array<std::int64_t, 2>>& bins, const Json& mea
 }
 
 Json bins_of(const std::map<int, std::array<std::int64_t, 2>>& bins) {
-  Json all = Json::array();
-  for (const auto& [bin, cases] : bins) all.push_back({{"bin", bin}, {"inside", cases[0]}, {"outside", cases[1]}});
-  return all;
+  return transformed<Json>(bins, [](const auto& bin) {
+    return Json{{"bin", bin.first}, {"inside", bin.second[0]}, {"outside", bin.second[1]}};
+  });
 }
 
 // How far off the values of one type were.
@@ -318,9 +318,7 @@ Json rulings_of(const std::vector<Read>& verdicts) {
       if (row.is_null()) row = {{"id", id}, {"title", ruling ? ruling->title : ""}, {"followed", Json::object()}};
       add(row["followed"], reading.get<std::string>());
     }
-  Json all = Json::array();
-  for (auto& [key, row] : rows) all.push_back(std::move(row));
-  return all;
+  return values_of(rows);
 }
 
 std::string constraint_text(const std::string& op, const std::string& id) {
@@ -351,9 +349,7 @@ Json constraints_of(const std::vector<Read>& verdicts) {
       if (row["text"] == "") row["text"] = constraint_text(verdict.op, id);
       if (const auto column = columns.find(verdict.word); column != columns.end()) add(row, column->second);
     }
-  Json all = Json::array();
-  for (auto& [key, row] : rows) all.push_back(std::move(row));
-  return all;
+  return values_of(rows);
 }
 
 Json classes_of(const std::vector<Read>& verdicts) {
@@ -391,17 +387,13 @@ Json breaches_of(const std::vector<const Read*>& verdicts, bool strict, bool exc
     for (const Json& mark : own_marks(*verdict))
       if (mark.at("breaches").get<bool>()) tell(*verdict, text_of(mark, "mark"), text_of(mark, "by"));
   }
-  Json all = Json::array();
-  for (auto& [key, group] : groups) all.push_back(std::move(group));
-  return all;
+  return values_of(groups);
 }
 
 // "A3=signed-trunc A4=auto-wins"
 std::string departures_of(const Read& verdict) {
-  std::string text;
-  for (const auto& [ruling, reading] : verdict.member("readings").items())
-    text += (text.empty() ? "" : " ") + ruling + "=" + reading.get<std::string>();
-  return text;
+  return joined(verdict.member("readings").items(), " ",
+                [](const auto& each) { return each.key() + "=" + each.value().template get<std::string>(); });
 }
 
 std::string state_in(const Json& row) {

@@ -214,9 +214,7 @@ std::vector<Json> kept_cases(const Json& report) {
     const auto [at, is_new] = rows.emplace(each.at("index").get<std::uint64_t>(), each);
     if (!is_new) at->second["marks"] = each.at("marks");
   }
-  std::vector<Json> all;
-  for (auto& [index, row] : rows) all.push_back(std::move(row));
-  return all;
+  return transformed<Json>(rows, [](auto& row) { return std::move(row.second); });
 }
 
 Cases::Cases(const Rendering& rendering) {

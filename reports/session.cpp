@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `assay certify` prints: a table of operator versions, then what breaks conformance, then one sentence.
+#include "reference/sequence.h"
 #include "reports/exhaust_report.h"
 #include "reports/terminal.h"
 
@@ -23,10 +24,7 @@ std::string number(Int count) { return count == 0 ? "" : std::to_string(count); 
 
 // "except 1, 3": the causes for which it does not conform.
 std::string exceptions_of(const OperatorRow& row) {
-  std::string words;
-  for (const Exception& each : row.exceptions)
-    words += (words.empty() ? "except " : ", ") + std::to_string(each.cause + 1);
-  return words;
+  return "except " + joined(row.exceptions, ", ", [](const Exception& each) { return std::to_string(each.cause + 1); });
 }
 
 // The causes that kept cases of this version from being run: "hangs: cause 2".
@@ -68,12 +66,8 @@ void write_table(const Report& report, Colour colour, std::ostream& out) {
   for (const State state : counted) head.emplace_back(name(state));
   head.emplace_back();
   Table table(std::move(head));
-  std::string excluded;
   for (const OperatorRow& row : report.operators) {
-    if (is_excluded(row)) {
-      excluded += (excluded.empty() ? "" : ", ") + text(row.version);
-      continue;
-    }
+    if (is_excluded(row)) continue;
     const std::string share = row.legal == 0 ? "" : std::to_string(100 * row.judged / row.legal) + " %";
     std::vector<std::string> cells = {text(row.version), share};
     std::set<std::size_t> loud;
@@ -85,7 +79,10 @@ void write_table(const Report& report, Colour colour, std::ostream& out) {
     table.add(std::move(cells), std::move(loud));
   }
   table.write(colour, out);
-  if (!excluded.empty()) out << "  nothing to judge: " << excluded << "\n";
+  if (const std::string excluded = joined(filtered(report.operators, is_excluded), ", ",
+                                          [](const OperatorRow& row) { return text(row.version); });
+      !excluded.empty())
+    out << "  nothing to judge: " << excluded << "\n";
 }
 
 // Judged, and in no other number.
@@ -155,12 +152,11 @@ void write_causes(const Report& report, Colour colour, std::size_t most, std::os
 }
 
 void write_readings_followed(const Report& report, std::ostream& out) {
-  std::string words;
-  for (const RulingRow& row : report.rulings) {
-    words += words.empty() ? "" : "; ";
-    words += row.id;
-    for (const auto& [reading, cases] : row.followed) words += " " + reading + " " + std::to_string(cases);
-  }
+  const std::string words = joined(report.rulings, "; ", [](const RulingRow& row) {
+    std::string followed = row.id;
+    for (const auto& [reading, cases] : row.followed) followed += " " + reading + " " + std::to_string(cases);
+    return followed;
+  });
   if (!words.empty()) out << "  readings followed: " << words << "\n";
 }
 

@@ -2,6 +2,7 @@
 #include "reports/verify.h"
 
 #include "oracles/judging/case_class.h"
+#include "reference/sequence.h"
 #include "reports/certificate.h"
 #include "reports/checked_json.h"
 #include "reports/recount.h"
@@ -40,9 +41,8 @@ std::optional<Broken> different_members(const char* name, const Json& document, 
 }
 
 Json violated_by(const Case& c) {
-  Json ids = Json::array();
-  for (const std::string& id : c.definition().violated(c.call())) ids.push_back(c.version.name + "." + id);
-  return ids;
+  return transformed<Json>(c.definition().violated(c.call()),
+                           [&](const std::string& id) { return c.version.name + "." + id; });
 }
 
 std::string profile_of(const suites::Suite& suite) {
@@ -52,8 +52,7 @@ std::string profile_of(const suites::Suite& suite) {
 Json restrictions_of(const Profile& profile) {
   Json all = Json::array();
   for (const Profile::Part& part : profile.parts)
-    for (const Restriction& each : part.restrictions)
-      all.push_back({{"id", std::string(part.name) + "." + std::string(each.id)}, {"text", each.text}});
+    for (const Restriction& each : part.restrictions) all.push_back({{"id", tag(part, each)}, {"text", each.text}});
   return all;
 }
 

@@ -14,9 +14,6 @@ namespace {
 
 constexpr const char* axis_attribute = "axis";
 
-const Shape& shape_of(const Case& c) { return c.node.inputs.at(c.definition().inputs.front().name).type.shape; }
-Shape& shape_of(Case& c) { return c.node.inputs.at(c.definition().inputs.front().name).type.shape; }
-
 std::size_t axis_of(const Call& call) {
   const Int rank = call.rank(call.definition().inputs.front().name), said = call.integer(axis_attribute);
   return static_cast<std::size_t>(said < 0 ? said + rank : said);
@@ -78,19 +75,6 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   return c;
 }
 
-// -- near misses
-
-bool axis_outside(Case& c) {
-  const auto rank = static_cast<Int>(shape_of(c).size());
-  c.node.attribute(axis_attribute, Attribute(pick({rank, rank + 1, -rank - 1})));
-  return true;
-}
-
-bool scalar_input(Case& c) {
-  shape_of(c).clear();
-  return true;
-}
-
 // -- the space of shapes
 
 enum Extents { empty, line_of_one, several_lines, one_line };
@@ -116,19 +100,9 @@ int place_of(const Case& c) {
 
 // -- shrinking
 
-Cases resized(const Case& c, auto&& change) {
-  Cases out{c};
-  change(shape_of(out.front()));
-  return out;
-}
-
-int axis_count(const Case& c) {
-  return c.node.inputs.contains(c.definition().inputs.front().name) ? static_cast<int>(shape_of(c).size()) : 0;
-}
-
 // The axis that is named stays the same one, counted from its end.
 Cases fewer_axes(const Case& c, int part) {
-  Cases out = resized(c, [part](Shape& shape) { shape.erase(shape.begin() + part); });
+  Cases out = with_shape(c, [part](Shape& shape) { shape.erase(shape.begin() + part); });
   if (!c.node.attributes.contains(axis_attribute)) return out;
   const Int said = c.call().integer(axis_attribute);
   for (const Int moved : {said - 1, said + 1}) {
@@ -138,22 +112,19 @@ Cases fewer_axes(const Case& c, int part) {
   return out;
 }
 
-Cases smaller_axis(const Case& c, int part) {
-  Cases out;
-  const auto axis = static_cast<std::size_t>(part);
-  for (const Int extent : towards(shape_of(c)[axis], 1))
-    std::ranges::move(resized(c, [&](Shape& shape) { shape[axis] = extent; }), std::back_inserter(out));
-  return out;
-}
-
 class AxisFamily final : public Family {
  public:
   const Questions* questions() const override {
-    static const Questions all{.draw = draw,
-                               .strata = shape_strata,
-                               .cost = [](const Case&) { return Int{0}; },
-                               .damages = {{"an axis outside of the range", axis_outside}, {"a scalar", scalar_input}},
-                               .most_outputs = 1100};
+    static const Questions all{
+        .draw = draw,
+        .strata = shape_strata,
+        .damages = {{"an axis outside of the range",
+                     [](Case& c) {
+                       const auto rank = static_cast<Int>(shape_of(c).size());
+                       c.node.attribute(axis_attribute, Attribute(pick({rank, rank + 1, -rank - 1})));
+                     }},
+                    {"a scalar", [](Case& c) { shape_of(c).clear(); }}},
+        .most_outputs = 1100};
     return &all;
   }
   std::vector<Mutation> damages(const Questions&) const override { return {}; }
@@ -187,50 +158,12 @@ class AxisFamily final : public Family {
     return feature.value == "6 or more" || feature.value == "an empty axis" ||
            (feature.dimension == "length" && feature.value == "0");
   }
-  Names cells(const Definition& definition) const override {
-    Names names{"one axis",
-                "several axes",
-                "six axes or more",
-                "an empty axis",
-                "the first",
-                "an axis between",
-                "the last",
-                "a line of one",
-                "a tail past a multiple of 8",
-                "a line of more than 1,000"};
-    if (!definition.flattens) names.emplace_back("elements of a line apart");
-    return names;
-  }
-  Names traits(const Case& legal) const override {
-    const Shape& shape = shape_of(legal);
-    const Int length = line_length(legal);
-    const std::size_t axis = axis_of(legal.call());
-    const bool is_last = axis + 1 == shape.size(), is_empty = volume(shape) == 0;
-    const Int behind = volume(std::span(shape).subspan(axis + 1));
-    const std::pair<const char*, bool> all[] = {
-        {"one axis", shape.size() == 1},
-        {"several axes", shape.size() > 1},
-        {"six axes or more", shape.size() > 5},
-        {"an empty axis", is_empty},
-        {"the first", axis == 0},
-        {"an axis between", axis > 0 && !is_last},
-        {"the last", is_last},
-        {"elements of a line apart", !legal.definition().flattens && length > 1 && behind > 1},
-        {"a line of one", length == 1 && !is_empty},
-        {"a tail past a multiple of 8", length > 8 && length % 8 != 0},
-        {"a line of more than 1,000", length > 1000}};
-    Names names;
-    for (const auto& [name, holds] : all)
-      if (holds) names.emplace_back(name);
-    return names;
-  }
-
   std::span<const Step> coarse_steps() const override {
-    static const Step steps[] = {{axis_count, fewer_axes}};
+    static const Step steps[] = {{first_axes, fewer_axes}};
     return steps;
   }
   std::span<const Step> fine_steps() const override {
-    static const Step steps[] = {{axis_count, smaller_axis}};
+    static const Step steps[] = {{first_axes, smaller_first}};
     return steps;
   }
 

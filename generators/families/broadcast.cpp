@@ -168,51 +168,15 @@ Case draw_several(const Definition& definition, DType type, std::uint64_t stratu
 
 // -- near misses
 
-Shape& shape_at(Case& c, const std::string& input) { return c.node.inputs.at(input).type.shape; }
-
-bool breaks_an_extent(Case& c) {
-  Shape& shape = shape_at(c, inputs_of(c).back());
-  if (shape.empty()) return false;
-  shape[static_cast<std::size_t>(between(0, std::ssize(shape) - 1))] += between(1, 2);
-  return true;
-}
+bool is_limited(const Case& c) { return c.definition().attribute("broadcast") != nullptr; }
 
 bool loses_an_input(Case& c) {
   std::string last;
   for (const std::string& input : inputs_of(c))
     if (c.definition().input(input)->arity != Arity::optional) last = input;
-  c.sources.erase(last);
-  if (c.definition().is_variadic())
-    c.node.empty_input(last);
-  else
-    c.node.inputs.erase(last);
+  remove_input(c, last);
+  if (c.definition().is_variadic()) c.node.empty_input(last);
   return !c.sources.empty();
-}
-
-bool mixes_types(Case& c) {
-  const Parameter& last = *c.definition().input(inputs_of(c).back());
-  c.node.inputs.at(last.name).type.dtype = pick(c.definition().types_of(last.type));
-  return true;
-}
-
-bool is_limited(const Case& c) { return c.definition().attribute("broadcast") != nullptr; }
-
-bool adds_an_axis(Case& c) {
-  Shape& shape = shape_at(c, inputs_of(c).back());
-  shape.insert(shape.begin(), between(1, 2));
-  return is_limited(c);
-}
-
-bool moves_the_axis(Case& c) {
-  c.node.attribute("axis", between(-9, 9));
-  return is_limited(c);
-}
-
-bool forgets_to_broadcast(Case& c) { return is_limited(c) && c.node.attributes.erase("broadcast") > 0; }
-
-bool broadcasts_twice(Case& c) {
-  c.node.attribute("broadcast", 2);
-  return is_limited(c);
 }
 
 // -- the space of shapes
@@ -223,7 +187,7 @@ int way_of(const Case& c) {
   const Shape whole = output_shape(c);
   bool is_whole = false, is_single = false, is_shorter = false, is_same = true;
   for (const std::string& input : inputs_of(c)) {
-    const Shape& shape = c.node.inputs.at(input).type.shape;
+    const Shape& shape = shape_of(c, input);
     is_whole |= shape == whole;
     is_same &= shape == whole;
     is_single |= shape != whole && volume(shape) == 1;
@@ -239,7 +203,7 @@ int input_count(const Case& c) { return static_cast<int>(c.node.inputs.size()); 
 // Without the axes of 1 that an input begins with.
 Cases shorter_input(const Case& c, int part) {
   Case out = c;
-  Shape& shape = shape_at(out, inputs_of(c)[static_cast<std::size_t>(part)]);
+  Shape& shape = shape_of(out, inputs_of(c)[static_cast<std::size_t>(part)]);
   if (shape.empty() || shape.front() != 1) return {};
   shape.erase(shape.begin());
   return {out};
@@ -248,20 +212,39 @@ Cases shorter_input(const Case& c, int part) {
 class BroadcastFamily final : public Elementwise {
  public:
   const Questions* questions() const override {
-    static const Questions all{.draw = draw_several,
-                               .strata = shape_strata * std::size(meetings),
-                               .cost = [](const Case&) { return Int{0}; },
-                               .damages = {}};
+    static const Questions all{.draw = draw_several, .strata = shape_strata * std::size(meetings)};
     return &all;
   }
   std::vector<Mutation> damages(const Questions&) const override {
-    return {{"an extent that does not fit", breaks_an_extent},
+    return {{"an extent that does not fit",
+             [](Case& c) {
+               Shape& shape = shape_of(c, inputs_of(c).back());
+               if (shape.empty()) return false;
+               pick(shape) += between(1, 2);
+               return true;
+             }},
             {"an input left out", loses_an_input},
-            {"inputs of two types", mixes_types},
-            {"an axis too many", adds_an_axis},
-            {"another axis", moves_the_axis},
-            {"no broadcast", forgets_to_broadcast},
-            {"broadcast = 2", broadcasts_twice}};
+            {"inputs of two types",
+             [](Case& c) {
+               const Parameter& last = *c.definition().input(inputs_of(c).back());
+               c.node.inputs.at(last.name).type.dtype = pick(c.definition().types_of(last.type));
+             }},
+            {"an axis too many",
+             [](Case& c) {
+               Shape& shape = shape_of(c, inputs_of(c).back());
+               shape.insert(shape.begin(), between(1, 2));
+               return is_limited(c);
+             }},
+            {"another axis",
+             [](Case& c) {
+               c.node.attribute("axis", between(-9, 9));
+               return is_limited(c);
+             }},
+            {"no broadcast", [](Case& c) { return is_limited(c) && c.node.attributes.erase("broadcast") > 0; }},
+            {"broadcast = 2", [](Case& c) {
+               c.node.attribute("broadcast", 2);
+               return is_limited(c);
+             }}};
   }
 
   std::optional<AttributeDimension> attribute(const AttributeSpec& spec) const override {
@@ -281,7 +264,6 @@ class BroadcastFamily final : public Elementwise {
     return values;
   }
   Names cells(const Definition& definition) const override {
-    Names names = Elementwise::cells(definition);
     const bool limited = definition.attribute("broadcast") || definition.constraint("chan");
     const std::size_t ways = definition.inputs.size() == 1                                         ? 1
                              : definition.constraint("scalar")                                     ? 2
@@ -289,14 +271,9 @@ class BroadcastFamily final : public Elementwise {
                              : limited                                                             ? 3
                              : definition.constraint("uni")                                        ? 4
                                                             : ways_to_meet.size();
-    for (std::size_t way = 0; way < ways; ++way) names.push_back("operands: " + ways_to_meet[way]);
-    return names;
+    return {ways_to_meet.begin(), ways_to_meet.begin() + static_cast<std::ptrdiff_t>(ways)};
   }
-  Names traits(const Case& legal) const override {
-    Names names = Elementwise::traits(legal);
-    names.push_back("operands: " + ways_to_meet[static_cast<std::size_t>(way_of(legal))]);
-    return names;
-  }
+  Names traits(const Case& legal) const override { return {ways_to_meet[static_cast<std::size_t>(way_of(legal))]}; }
 
   std::span<const Step> fine_steps() const override {
     static const Step steps[] = {{axis_count, smaller_axis}, {input_count, shorter_input}};

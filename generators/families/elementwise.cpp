@@ -22,10 +22,6 @@ Shape extents(Int rank, Int low, Int high) {
   return shape;
 }
 
-void set_one(Shape& shape, Int extent) {
-  shape[static_cast<std::size_t>(between(0, static_cast<Int>(shape.size()) - 1))] = extent;
-}
-
 // Writes an attribute that names a type: as its number, or as its name before version 6 of Cast.
 void name_type(Node& node, const AttributeSpec& spec, DType type) {
   const bool is_number = spec.kind == AttributeSpec::Kind::integer;
@@ -126,17 +122,14 @@ int size_of(Int elements) {
 
 // Returns the shape that inputs make together where they are broadcast, else that of the first.
 Shape described_shape(const Case& c) {
-  if (c.definition().shaping == Shaping::broadcast) return output_shape(c);
-  return c.node.inputs.at(c.definition().inputs.front().name).type.shape;
+  return c.definition().shaping == Shaping::broadcast ? output_shape(c) : shape_of(c);
 }
 
 // -- shrinking
 
-Shape& shape_at(Case& c, const std::string& input) { return c.node.inputs.at(input).type.shape; }
-
 // Returns which axis of an input lies along an axis of the longest, if any does.
 std::optional<std::size_t> axis_in(const Case& c, const std::string& input, int axis) {
-  const auto rank = static_cast<int>(c.node.inputs.at(input).type.shape.size());
+  const auto rank = static_cast<int>(shape_of(c, input).size());
   const auto stated = c.node.attributes.find("axis");
   const bool is_placed = stated != c.node.attributes.end() && input == inputs_of(c).back() && rank > 0;
   const bool is_slope = c.definition().constraint("chan") && input == inputs_of(c).back() && rank == 1;
@@ -150,7 +143,7 @@ Cases fewer_axes(const Case& c, int part) {
   Case out = c;
   for (const std::string& input : inputs_of(c))
     if (const auto axis = axis_in(c, input, part)) {
-      Shape& shape = shape_at(out, input);
+      Shape& shape = shape_of(out, input);
       shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(*axis));
     }
   const auto stated = out.node.attributes.find("axis");
@@ -164,7 +157,7 @@ Cases fewer_axes(const Case& c, int part) {
 Int extent_at(const Case& c, int axis) {
   for (const std::string& input : inputs_of(c))
     if (const auto at = axis_in(c, input, axis))
-      if (const Int extent = c.node.inputs.at(input).type.shape[*at]; extent != 1) return extent;
+      if (const Int extent = shape_of(c, input)[*at]; extent != 1) return extent;
   return 1;
 }
 
@@ -173,7 +166,7 @@ Case resized(Case c, int axis, Int extent) {
   const Case unchanged = c;
   for (const std::string& input : inputs_of(c))
     if (const auto at = axis_in(unchanged, input, axis))
-      if (Int& now = shape_at(c, input)[*at]; now == before) now = extent;
+      if (Int& now = shape_of(c, input)[*at]; now == before) now = extent;
   return c;
 }
 
@@ -193,7 +186,7 @@ Shape draw_extents(std::uint64_t stratum) {
   if (stratum == 20) return extents(5, 1, 3);
   if (stratum == 21) return extents(between(6, 7), 1, 2);
   Shape shape = extents(between(1, 4), 1, stratum == 22 ? 4 : 3);
-  set_one(shape, stratum == 22 ? 0 : 1);
+  pick(shape) = stratum == 22 ? 0 : 1;
   if (stratum == 23 && chance(40)) std::ranges::fill(shape, 1);
   return shape;
 }
@@ -226,7 +219,7 @@ void draw_attribute(Node& node, const Definition& definition, const AttributeSpe
 
 Shape spread(Int elements, Int rank) {
   Shape shape = extents(rank, 1, elements == 0 ? 3 : 1);
-  if (elements == 0) set_one(shape, 0);
+  if (elements == 0) pick(shape) = 0;
   for (Int factor = 2; elements > 1; ++factor)
     for (; elements % factor == 0; elements /= factor) shape[static_cast<std::size_t>(between(0, rank - 1))] *= factor;
   return shape;
@@ -243,7 +236,7 @@ Shape output_shape(const Case& c) { return c.definition().shape(c.call()); }
 
 int axis_count(const Case& c) {
   std::size_t most = 0;
-  for (const std::string& input : inputs_of(c)) most = std::max(most, c.node.inputs.at(input).type.shape.size());
+  for (const std::string& input : inputs_of(c)) most = std::max(most, shape_of(c, input).size());
   return static_cast<int>(most);
 }
 
@@ -262,8 +255,7 @@ Cases smaller_axis(const Case& c, int part) {
 }
 
 const Questions* Elementwise::questions() const {
-  static const Questions all{
-      .draw = draw, .strata = shape_strata, .cost = [](const Case&) { return Int{0}; }, .damages = {}};
+  static const Questions all{.draw = draw, .strata = shape_strata};
   return &all;
 }
 
@@ -300,32 +292,6 @@ std::span<const Exclusion> Elementwise::exclusions() const {
 bool Elementwise::is_degenerate(const CoverageValue& feature) const {
   return feature.value == "6 or more" || feature.value == "an empty axis" ||
          (feature.dimension == "size" && feature.value == "0");
-}
-
-Names Elementwise::cells(const Definition&) const {
-  return {"a scalar",
-          "a vector",
-          "several axes",
-          "six axes or more",
-          "an empty axis",
-          "an axis of 1",
-          "a tail past a multiple of 8"};
-}
-
-Names Elementwise::traits(const Case& legal) const {
-  const Shape shape = described_shape(legal);
-  const std::pair<const char*, bool> all[] = {
-      {"a scalar", shape.empty()},
-      {"a vector", shape.size() == 1},
-      {"several axes", shape.size() > 1},
-      {"six axes or more", shape.size() > 5},
-      {"an empty axis", extents_of(shape) == 0},
-      {"an axis of 1", std::ranges::find(shape, 1) != shape.end()},
-      {"a tail past a multiple of 8", volume(shape) > 8 && volume(shape) % 8 != 0}};
-  Names names;
-  for (const auto& [name, holds] : all)
-    if (holds) names.emplace_back(name);
-  return names;
 }
 
 std::span<const Step> Elementwise::coarse_steps() const {

@@ -32,8 +32,6 @@ class Elementwise : public Family {
   std::vector<int> features(const Case& legal) const override;
   std::span<const Exclusion> exclusions() const override;
   bool is_degenerate(const CoverageValue& feature) const override;
-  Names cells(const Definition&) const override;
-  Names traits(const Case& legal) const override;
   std::span<const Step> coarse_steps() const override;
   std::span<const Step> fine_steps() const override;
   bool vary(Case& c, Generator& draw, std::uint64_t which) const override;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pools: every window theme, above all ceil_mode with padding and dilation, where the standard's own reference errs
 // (spec 0.2), and where an operator has them count_include_pad, storage_order and the place of what was chosen.
-#include "generators/families/pool.h"
 
 #include "generators/draw.h"
+#include "generators/families/window.h"
 #include "generators/shapes.h"
+#include "generators/values.h"
 #include "reference/operator.h"
 
 #include <algorithm>
@@ -33,9 +34,9 @@ WindowPattern theme_of(std::uint64_t stratum, const Definition& definition) {
   return themes[at];
 }
 
-}  // namespace
-
-Case draw_pool(const Definition& definition, DType type, std::uint64_t stratum, Recipe (*fill)(const Sum&)) {
+// Draws a pool of one window theme; `fill` makes the data for so many taps.
+template <auto fill>
+Case draw_pool(const Definition& definition, DType type, std::uint64_t stratum) {
   const bool has_empty = stratum % 13 == 6;
   const int which = has_empty ? pick({0, 1, 2}) : -1;  // batch, channels, an axis of the input
   const WindowPattern theme = which == 2 ? empty_input : theme_of(stratum, definition);
@@ -58,65 +59,46 @@ Case draw_pool(const Definition& definition, DType type, std::uint64_t stratum, 
               which == 1 ? 0 : (chance(12) ? between(8, 16) : between(1, 3))};
   for (const Axis& axis : geometry.axes) shape.push_back(axis.in);
   c.node.input("X", {type, std::move(shape)});
-  c.sources["X"] = {fill({type, taps(geometry), false}), false};
+  c.sources["X"] = {fill(Sum{type, taps(geometry), false}), false};
   return c;
 }
 
-namespace {
-
 Int pool_cost(const Case& c) { return volume(c.definition().shape(c.call())) * volume(c.call().ints("kernel_shape")); }
 
-bool flatten(Case& c) {
-  c.node.inputs.at("X").type.shape.resize(2);
-  c.node.attribute("kernel_shape", Ints{});
-  for (const char* list : {"strides", "dilations", "pads"}) c.node.attributes.erase(list);
-  return true;
-}
+Ints& kernel_of(Case& c) { return std::get<Ints>(c.node.attributes.at("kernel_shape")); }
 
-bool without_kernel_shape(Case& c) { return c.node.attributes.erase("kernel_shape") > 0; }
-
-bool empty_kernel(Case& c) {
-  std::get<Ints>(c.node.attributes.at("kernel_shape")).back() = -between(0, 1);
-  return true;
-}
-
-bool large_kernel(Case& c) {
-  std::get<Ints>(c.node.attributes.at("kernel_shape")).front() += between(1, 8);
-  return true;
-}
-
-bool longer_kernel_shape(Case& c) {
-  std::get<Ints>(c.node.attributes.at("kernel_shape")).push_back(1);
-  return true;
-}
-
-bool unknown_storage_order(Case& c) {
-  if (!c.definition().attribute("storage_order")) return false;
-  c.node.attribute("storage_order", Attribute(pick({Int{2}, Int{-1}})));
-  return true;
-}
-
-Case draw_selecting(const Definition& definition, DType type, std::uint64_t stratum) {
-  return draw_pool(definition, type, stratum, [](const Sum& sum) { return draw_selection_fill(sum.type); });
-}
-
-}  // namespace
-
+// The questions about a pool that is drawn so.
 Questions pool_questions(Case (*draw)(const Definition&, DType, std::uint64_t)) {
   return {draw,
           351,  // every theme meets every empty axis: 27 * 13
           pool_cost,
-          {{"no spatial axis", flatten},
-           {"no kernel_shape", without_kernel_shape},
-           {"an empty kernel", empty_kernel},
-           {"a kernel too large", large_kernel},
-           {"kernel_shape too long", longer_kernel_shape}}};
+          {{"no spatial axis",
+            [](Case& c) {
+              shape_of(c, "X").resize(2);
+              c.node.attribute("kernel_shape", Ints{});
+              for (const char* list : {"strides", "dilations", "pads"}) c.node.attributes.erase(list);
+            }},
+           {"no kernel_shape", [](Case& c) { return c.node.attributes.erase("kernel_shape") > 0; }},
+           {"an empty kernel", [](Case& c) { kernel_of(c).back() = -between(0, 1); }},
+           {"a kernel too large", [](Case& c) { kernel_of(c).front() += between(1, 8); }},
+           {"kernel_shape too long", [](Case& c) { kernel_of(c).push_back(1); }}}};
+}
+
+}  // namespace
+
+const Questions& average_pool() {
+  static const Questions questions = pool_questions(draw_pool<draw_average_fill>);
+  return questions;
 }
 
 const Questions& selecting_pool() {
   static const Questions questions = [] {
-    Questions all = pool_questions(draw_selecting);
-    all.damages.push_back({"an unknown storage_order", unknown_storage_order});
+    Questions all = pool_questions(draw_pool<[](const Sum& sum) { return draw_selection_fill(sum.type); }>);
+    all.damages.push_back({"an unknown storage_order", [](Case& c) {
+                             if (!c.definition().attribute("storage_order")) return false;
+                             c.node.attribute("storage_order", Attribute(pick({Int{2}, Int{-1}})));
+                             return true;
+                           }});
     return all;
   }();
   return questions;

@@ -4,7 +4,6 @@
 
 #include "generators/convolution.h"
 #include "generators/draw.h"
-#include "generators/families/pool.h"
 #include "reference/operator.h"
 
 #include <algorithm>
@@ -24,23 +23,15 @@ Mutation done_to_conv(const Mutation& damage) {
           }};
 }
 
-// Returns the shape of the first input, which every sliding window slides over.
-const Shape& data_shape(const Case& c) { return c.node.inputs.at(c.definition().inputs.front().name).type.shape; }
-Int spatial_axes(const Case& c) { return static_cast<Int>(data_shape(c).size()) - 2; }
-
 // Changes one entry of a list attribute; a list that is left out is written out first.
 bool change_entry(Case& c, const char* list, Int value) {
   if (!c.definition().attribute(list)) return false;
   Ints values = c.call().ints(list);
   if (values.empty()) return false;
-  values[static_cast<std::size_t>(between(0, static_cast<Int>(values.size()) - 1))] = value;
+  pick(values) = value;
   c.node.attribute(list, std::move(values));
   return true;
 }
-
-bool no_stride(Case& c) { return change_entry(c, "strides", -between(0, 1)); }
-bool no_dilation(Case& c) { return change_entry(c, "dilations", -between(0, 1)); }
-bool negative_pad(Case& c) { return change_entry(c, "pads", -between(1, 2)); }
 
 bool change_length(Case& c, const char* list) {
   if (!c.definition().attribute(list)) return false;
@@ -53,38 +44,6 @@ bool change_length(Case& c, const char* list) {
   return true;
 }
 
-bool strides_of_another_length(Case& c) { return change_length(c, "strides"); }
-bool dilations_of_another_length(Case& c) { return change_length(c, "dilations"); }
-bool pads_of_another_length(Case& c) { return change_length(c, "pads"); }
-
-bool one_pad_per_axis(Case& c) {
-  c.node.attribute("pads", Ints(static_cast<std::size_t>(spatial_axes(c)), 1));
-  return true;
-}
-
-bool unknown_auto_pad(Case& c) {
-  c.node.attributes.erase("pads");
-  c.node.attribute("auto_pad", pick({"SAME", "same_upper", "Valid", "EXPLICIT", "SAME_UPPER_LOWER", "NONE"}));
-  return true;
-}
-
-bool auto_pad_with_pads(Case& c) {
-  Ints pads = c.call().ints("pads");
-  if (chance(70)) std::ranges::generate(pads, [] { return between(0, 2); });
-  c.node.attribute("pads", std::move(pads));
-  if (!c.node.attributes.contains("auto_pad") || c.call().text("auto_pad") == "NOTSET")
-    c.node.attribute("auto_pad", pick({"SAME_UPPER", "SAME_LOWER", "VALID"}));
-  return true;
-}
-
-bool small_input(Case& c) {
-  Shape& x = c.node.inputs.at("X").type.shape;
-  x[static_cast<std::size_t>(between(2, static_cast<Int>(x.size()) - 1))] = between(0, 1);
-  return true;
-}
-
-bool large_dilation(Case& c) { return change_entry(c, "dilations", between(5, 20)); }
-
 // -- variation
 
 // Conv's channels, in X and W alike.
@@ -95,10 +54,7 @@ void draw_depth(Case& c, Generator& draw) {
   const Int depth = 1 + static_cast<Int>(draw.below(draw.below(2) == 0 ? 3 : 48));
   conv.node.inputs.at("W").type.shape[1] = depth;
   conv.node.inputs.at("X").type.shape[1] = depth * group;
-  if (questions_about(c.version).layout)
-    stand_for(c, conv);
-  else
-    c = std::move(conv);
+  stand_for(c, conv);
 }
 
 // Moves one extent of the kernel, and the input with it, so that the windows stay.
@@ -115,10 +71,7 @@ void draw_kernel(Case& c, Generator& draw) {
   conv.node.inputs.at("X").type.shape.at(axis + 2) += (kernel[axis] - before) * dilation;
   if (is_conv) conv.node.inputs.at("W").type.shape.at(axis + 2) = kernel[axis];
   if (!is_conv || conv.node.attributes.contains("kernel_shape")) conv.node.attribute("kernel_shape", kernel);
-  if (is_conv)
-    stand_for(c, conv);
-  else
-    c = std::move(conv);
+  stand_for(c, conv);
 }
 
 // More or fewer outputs: each is a chance.
@@ -127,10 +80,7 @@ void draw_extent(Case& c, Generator& draw) {
   Shape& x = conv.node.inputs.at("X").type.shape;
   const std::size_t axis = draw.below(x.size() - 1);
   x[axis == 0 ? 0 : axis + 1] = 1 + static_cast<Int>(draw.below(40));
-  if (questions_about(c.version).layout)
-    stand_for(c, conv);
-  else
-    c = std::move(conv);
+  stand_for(c, conv);
 }
 
 // -- the regions of an output, channels second
@@ -290,17 +240,33 @@ class WindowFamily final : public Family {
 }  // namespace
 
 const std::vector<Mutation>& window_damages() {
-  static const std::vector<Mutation> damages{{"a stride of 0 or less", no_stride},
-                                             {"a dilation of 0 or less", no_dilation},
-                                             {"a negative pad", negative_pad},
-                                             {"strides of another length", strides_of_another_length},
-                                             {"dilations of another length", dilations_of_another_length},
-                                             {"pads of another length", pads_of_another_length},
-                                             {"one pad per axis", one_pad_per_axis},
-                                             {"an unknown auto_pad", unknown_auto_pad},
-                                             {"auto_pad and pads", auto_pad_with_pads},
-                                             {"an input too small", small_input},
-                                             {"a dilation too large", large_dilation}};
+  static const std::vector<Mutation> damages{
+      {"a stride of 0 or less", [](Case& c) { return change_entry(c, "strides", -between(0, 1)); }},
+      {"a dilation of 0 or less", [](Case& c) { return change_entry(c, "dilations", -between(0, 1)); }},
+      {"a negative pad", [](Case& c) { return change_entry(c, "pads", -between(1, 2)); }},
+      {"strides of another length", [](Case& c) { return change_length(c, "strides"); }},
+      {"dilations of another length", [](Case& c) { return change_length(c, "dilations"); }},
+      {"pads of another length", [](Case& c) { return change_length(c, "pads"); }},
+      {"one pad per axis", [](Case& c) { c.node.attribute("pads", Ints(shape_of(c).size() - 2, 1)); }},
+      {"an unknown auto_pad",
+       [](Case& c) {
+         c.node.attributes.erase("pads");
+         c.node.attribute("auto_pad", pick({"SAME", "same_upper", "Valid", "EXPLICIT", "SAME_UPPER_LOWER", "NONE"}));
+       }},
+      {"auto_pad and pads",
+       [](Case& c) {
+         Ints pads = c.call().ints("pads");
+         if (chance(70)) std::ranges::generate(pads, [] { return between(0, 2); });
+         c.node.attribute("pads", std::move(pads));
+         if (!c.node.attributes.contains("auto_pad") || c.call().text("auto_pad") == "NOTSET")
+           c.node.attribute("auto_pad", pick({"SAME_UPPER", "SAME_LOWER", "VALID"}));
+       }},
+      {"an input too small",
+       [](Case& c) {
+         Shape& x = shape_of(c, "X");
+         x[static_cast<std::size_t>(between(2, static_cast<Int>(x.size()) - 1))] = between(0, 1);
+       }},
+      {"a dilation too large", [](Case& c) { return change_entry(c, "dilations", between(5, 20)); }}};
   return damages;
 }
 

@@ -21,22 +21,6 @@ struct Seen {
   Window w = Window::of(c);
 };
 
-bool always(const Definition&) { return true; }
-bool has_dilations(const Definition& d) { return d.attribute("dilations"); }
-bool has_ceil_mode(const Definition& d) { return d.attribute("ceil_mode"); }
-bool counts_padding(const Definition& d) { return d.attribute("count_include_pad"); }
-bool has_weights(const Definition& d) { return d.inputs.size() > 1; }
-bool has_auto_pad(const Definition& d) { return d.attribute("auto_pad"); }
-// DeformConv is asked on three axes at most: 2^r corners per tap.
-bool has_four_axes(const Definition& d) { return !d.input("offset"); }
-bool has_group(const Definition& d) { return d.attribute("group"); }
-bool counts_padding_of_dilation(const Definition& d) {
-  return has_dilations(d) && counts_padding(d) && has_ceil_mode(d);
-}
-bool counts_padding_of_ceil(const Definition& d) { return counts_padding(d) && has_ceil_mode(d); }
-bool has_ceil_and_dilations(const Definition& d) { return has_dilations(d) && has_ceil_mode(d); }
-bool has_same_and_dilations(const Definition& d) { return has_dilations(d) && has_auto_pad(d); }
-
 template <class F>
 bool any_axis(const Window& window, F&& holds) {
   return std::ranges::any_of(window.axes, holds);
@@ -44,10 +28,12 @@ bool any_axis(const Window& window, F&& holds) {
 
 std::string auto_pad(const Call& c) { return c.text("auto_pad"); }
 bool is_same(const Call& c) { return auto_pad(c).starts_with("SAME_"); }
-bool is_ceil(const Call& c) { return has_ceil_mode(c.definition()) && c.integer("ceil_mode") != 0; }
+bool is_ceil(const Call& c) { return c.definition().attribute("ceil_mode") && c.integer("ceil_mode") != 0; }
 // SAME_* is ceil(in / stride) windows in either mode.
 bool ceil_counts(const Call& c) { return is_ceil(c) && !is_same(c); }
-bool counts_pads(const Call& c) { return counts_padding(c.definition()) && c.integer("count_include_pad") != 0; }
+bool counts_pads(const Call& c) {
+  return c.definition().attribute("count_include_pad") && c.integer("count_include_pad") != 0;
+}
 
 Int room(const Axis& a) { return a.in + a.begin + a.end - a.effective_kernel(); }
 bool is_padded(const Axis& a) { return a.begin + a.end > 0; }
@@ -93,9 +79,6 @@ bool is_given(const Call& c, const char* input) { return c.has(input); }
 bool is_named_empty(const Call& c, const char* input) { return c.node().inputs.contains(input) && !c.has(input); }
 bool is_initializer(const Case& c, const char* input) {
   return c.sources.contains(input) && c.sources.find(input)->second.initializer;
-}
-bool states_ones(const Call& c, const char* list) {
-  return c.states(list) && std::ranges::all_of(c.ints(list), [](Int value) { return value == 1; });
 }
 Int depth(const Call& c) { return c.dim("W", 1); }
 Int channels(const Call& c) { return c.dim("X", 1); }
@@ -196,122 +179,115 @@ const std::vector<ShapeRow>& rows_of(const Definition& definition) {
 struct TraitRow {
   const char* name;
   bool (*holds)(const Seen&);
-  bool (*exists)(const Definition&);
+  std::vector<std::string_view> needs = {};  // attributes, or what has() knows
 };
 
-// One row per cell: its name, the cases in it, the versions that have it.
+bool has(const Definition& definition, std::string_view what) {
+  if (what == "weights") return definition.inputs.size() > 1;
+  if (what == "four axes") return !definition.input("offset");  // DeformConv has three at most: 2^r corners per tap
+  return definition.attribute(what) != nullptr;
+}
+
+bool exists(const Definition& definition, const TraitRow& row) {
+  return std::ranges::all_of(row.needs, [&](std::string_view what) { return has(definition, what); });
+}
+
+// One row per cell: its name, the cases in it, what the versions that have it have.
 const std::vector<TraitRow>& table() {
   static const std::vector<TraitRow> rows{
-      {"rank 1", [](const Seen& s) { return s.w.axes.size() == 1; }, always},
-      {"rank 2", [](const Seen& s) { return s.w.axes.size() == 2; }, always},
-      {"rank 3", [](const Seen& s) { return s.w.axes.size() == 3; }, always},
-      {"rank 4", [](const Seen& s) { return s.w.axes.size() == 4; }, has_four_axes},
-      {"batch > 1", [](const Seen& s) { return s.c.dim("X", 0) > 1; }, always},
-      {"channels > 7", [](const Seen& s) { return channels(s.c) > 7; }, always},
+      {"rank 2", [](const Seen& s) { return s.w.axes.size() == 2; }},
+      {"rank 3", [](const Seen& s) { return s.w.axes.size() == 3; }},
+      {"rank 4", [](const Seen& s) { return s.w.axes.size() == 4; }, {"four axes"}},
+      {"batch > 1", [](const Seen& s) { return s.c.dim("X", 0) > 1; }},
 
-      {"explicit padding", [](const Seen& s) { return is_explicit(s.c) && any_axis(s.w, is_padded); }, always},
-      {"VALID", [](const Seen& s) { return auto_pad(s.c) == "VALID"; }, has_auto_pad},
-      {"SAME_UPPER odd total", [](const Seen& s) { return auto_pad(s.c) == "SAME_UPPER" && any_axis(s.w, is_odd); },
-       has_auto_pad},
-      {"SAME_LOWER odd total", [](const Seen& s) { return auto_pad(s.c) == "SAME_LOWER" && any_axis(s.w, is_odd); },
-       has_auto_pad},
-      {"same x stride", [](const Seen& s) { return is_same(s.c) && any_axis(s.w, is_strided); }, has_auto_pad},
-      {"same, ek < s", [](const Seen& s) { return is_same(s.c) && any_axis(s.w, is_narrow); }, has_auto_pad},
+      {"explicit padding", [](const Seen& s) { return is_explicit(s.c) && any_axis(s.w, is_padded); }},
+      {"SAME_UPPER odd total",
+       [](const Seen& s) { return auto_pad(s.c) == "SAME_UPPER" && any_axis(s.w, is_odd); },
+       {"auto_pad"}},
+      {"SAME_LOWER odd total",
+       [](const Seen& s) { return auto_pad(s.c) == "SAME_LOWER" && any_axis(s.w, is_odd); },
+       {"auto_pad"}},
+      {"same x stride", [](const Seen& s) { return is_same(s.c) && any_axis(s.w, is_strided); }, {"auto_pad"}},
+      {"same, ek < s", [](const Seen& s) { return is_same(s.c) && any_axis(s.w, is_narrow); }, {"auto_pad"}},
       {"same, clamped",
        [](const Seen& s) {
          return is_same(s.c) &&
                 any_axis(s.w, [](const Axis& a) { return (a.out - 1) * a.stride + a.effective_kernel() < a.in; });
        },
-       has_auto_pad},
-      {"same x dilation", [](const Seen& s) { return is_same(s.c) && any_axis(s.w, is_dilated); },
-       has_same_and_dilations},
+       {"auto_pad"}},
+      {"same x dilation",
+       [](const Seen& s) { return is_same(s.c) && any_axis(s.w, is_dilated); },
+       {"dilations", "auto_pad"}},
       {"pads asymmetric",
-       [](const Seen& s) { return is_explicit(s.c) && any_axis(s.w, [](const Axis& a) { return a.begin != a.end; }); },
-       always},
-      {"pads all distinct", [](const Seen& s) { return is_explicit(s.c) && all_differ(all_pads(s.w)); }, always},
+       [](const Seen& s) { return is_explicit(s.c) && any_axis(s.w, [](const Axis& a) { return a.begin != a.end; }); }},
+      {"pads all distinct", [](const Seen& s) { return is_explicit(s.c) && all_differ(all_pads(s.w)); }},
       {"pads >= ek",
        [](const Seen& s) {
          return is_explicit(s.c) &&
                 any_axis(s.w, [](const Axis& a) { return std::max(a.begin, a.end) >= a.effective_kernel(); });
-       },
-       always},
-      {"stride > 1", [](const Seen& s) { return any_axis(s.w, is_strided); }, always},
-      {"ek < s", [](const Seen& s) { return any_axis(s.w, is_narrow); }, always},
-      {"dilation > 1", [](const Seen& s) { return any_axis(s.w, is_dilated); }, has_dilations},
-      {"strides differ by axis", [](const Seen& s) { return vary(s.w, &Axis::stride); }, always},
-      {"dilations differ by axis", [](const Seen& s) { return vary(s.w, &Axis::dilation); }, has_dilations},
-      {"a window without input", [](const Seen& s) { return any_axis(s.w, has_window_without_input); }, always},
+       }},
+      {"stride > 1", [](const Seen& s) { return any_axis(s.w, is_strided); }},
+      {"ek < s", [](const Seen& s) { return any_axis(s.w, is_narrow); }},
+      {"dilation > 1", [](const Seen& s) { return any_axis(s.w, is_dilated); }, {"dilations"}},
+      {"strides differ by axis", [](const Seen& s) { return vary(s.w, &Axis::stride); }},
+      {"dilations differ by axis", [](const Seen& s) { return vary(s.w, &Axis::dilation); }, {"dilations"}},
+      {"a window without input", [](const Seen& s) { return any_axis(s.w, has_window_without_input); }},
 
-      {"ceil", [](const Seen& s) { return is_ceil(s.c); }, has_ceil_mode},
-      {"valid x ceil", [](const Seen& s) { return auto_pad(s.c) == "VALID" && is_ceil(s.c); }, has_ceil_mode},
-      {"same x ceil", [](const Seen& s) { return is_same(s.c) && is_ceil(s.c); }, has_ceil_mode},
-      {"ceil x pads", [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, is_padded); }, has_ceil_mode},
-      {"cip x pads", [](const Seen& s) { return counts_pads(s.c) && any_axis(s.w, is_padded); }, counts_padding},
-      {"cip x same", [](const Seen& s) { return counts_pads(s.c) && is_same(s.c) && any_axis(s.w, is_padded); },
-       counts_padding},
+      {"ceil", [](const Seen& s) { return is_ceil(s.c); }, {"ceil_mode"}},
+      {"valid x ceil", [](const Seen& s) { return auto_pad(s.c) == "VALID" && is_ceil(s.c); }, {"ceil_mode"}},
+      {"same x ceil", [](const Seen& s) { return is_same(s.c) && is_ceil(s.c); }, {"ceil_mode"}},
+      {"ceil x pads", [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, is_padded); }, {"ceil_mode"}},
+      {"cip x pads", [](const Seen& s) { return counts_pads(s.c) && any_axis(s.w, is_padded); }, {"count_include_pad"}},
+      {"cip x same",
+       [](const Seen& s) { return counts_pads(s.c) && is_same(s.c) && any_axis(s.w, is_padded); },
+       {"count_include_pad"}},
       {"ceil x pads x cip",
        [](const Seen& s) { return ceil_counts(s.c) && counts_pads(s.c) && any_axis(s.w, is_padded); },
-       counts_padding_of_ceil},
+       {"count_include_pad", "ceil_mode"}},
       {"ceil x pads x dilation",
        [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, is_padded) && any_axis(s.w, is_dilated); },
-       has_ceil_and_dilations},
+       {"dilations", "ceil_mode"}},
       {"ceil x pads x cip x dilation",
        [](const Seen& s) {
          return ceil_counts(s.c) && counts_pads(s.c) && any_axis(s.w, is_padded) && any_axis(s.w, is_dilated);
        },
-       counts_padding_of_dilation},
+       {"dilations", "count_include_pad", "ceil_mode"}},
       {"overhang 1",
        [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, [](const Axis& a) { return overhang(a) == 1; }); },
-       has_ceil_mode},
-      {"overhang >= 2", [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, overhangs_far); }, has_ceil_mode},
+       {"ceil_mode"}},
+      {"overhang >= 2", [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, overhangs_far); }, {"ceil_mode"}},
       {"overhang >= 2 x cip",
        [](const Seen& s) { return ceil_counts(s.c) && counts_pads(s.c) && any_axis(s.w, overhangs_far); },
-       counts_padding_of_ceil},
+       {"count_include_pad", "ceil_mode"}},
       {"trailing 1",
        [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, [](const Axis& a) { return trailing(a) == 1; }); },
-       has_ceil_mode},
+       {"ceil_mode"}},
       {"trailing >= 2",
        [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, [](const Axis& a) { return trailing(a) >= 2; }); },
-       has_ceil_mode},
+       {"ceil_mode"}},
       {"n < 0 with ceil",
        [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, [](const Axis& a) { return room(a) < 0; }); },
-       has_ceil_mode},
+       {"ceil_mode"}},
 
-      {"group 1", [](const Seen& s) { return s.c.integer("group") == 1; }, has_group},
-      {"1 < group < C", [](const Seen& s) { return s.c.integer("group") > 1 && s.c.integer("group") < channels(s.c); },
-       has_group},
+      {"1 < group < C",
+       [](const Seen& s) { return s.c.integer("group") > 1 && s.c.integer("group") < channels(s.c); },
+       {"group"}},
       {"group depthwise",
-       [](const Seen& s) { return s.c.integer("group") > 1 && s.c.integer("group") == channels(s.c); }, has_group},
+       [](const Seen& s) { return s.c.integer("group") > 1 && s.c.integer("group") == channels(s.c); },
+       {"group"}},
       {"depthwise, maps > channels",
        [](const Seen& s) { return s.c.integer("group") > 1 && depth(s.c) == 1 && s.c.dim("W", 0) > channels(s.c); },
-       has_group},
-      {"maps > 1", [](const Seen& s) { return s.c.dim("W", 0) > 1; }, has_weights},
-      {"bias given", [](const Seen& s) { return is_given(s.c, "B"); }, has_weights},
-      {"bias omitted", [](const Seen& s) { return !s.c.node().inputs.contains("B"); }, has_weights},
-      {"bias empty name", [](const Seen& s) { return is_named_empty(s.c, "B"); }, has_weights},
-      {"weights initializer", [](const Seen& s) { return is_initializer(s.v, "W"); }, has_weights},
-      {"weights graph input", [](const Seen& s) { return !is_initializer(s.v, "W"); }, has_weights},
-      {"bias initializer", [](const Seen& s) { return is_initializer(s.v, "B"); }, has_weights},
-      {"kernel_shape omitted", [](const Seen& s) { return !s.c.states("kernel_shape"); }, has_weights},
-      {"kernel_shape stated", [](const Seen& s) { return s.c.states("kernel_shape"); }, has_weights},
+       {"group"}},
+      {"maps > 1", [](const Seen& s) { return s.c.dim("W", 0) > 1; }, {"weights"}},
+      {"bias given", [](const Seen& s) { return is_given(s.c, "B"); }, {"weights"}},
+      {"bias empty name", [](const Seen& s) { return is_named_empty(s.c, "B"); }, {"weights"}},
+      {"weights initializer", [](const Seen& s) { return is_initializer(s.v, "W"); }, {"weights"}},
+      {"weights graph input", [](const Seen& s) { return !is_initializer(s.v, "W"); }, {"weights"}},
 
-      {"strides omitted", [](const Seen& s) { return !s.c.states("strides"); }, always},
-      {"strides stated as 1", [](const Seen& s) { return states_ones(s.c, "strides"); }, always},
-      {"dilations omitted", [](const Seen& s) { return !s.c.states("dilations"); }, has_dilations},
-      {"dilations stated as 1", [](const Seen& s) { return states_ones(s.c, "dilations"); }, has_dilations},
-      {"pads stated as 0", [](const Seen& s) { return s.c.states("pads") && !any_axis(s.w, is_padded); }, always},
-      {"pads omitted", [](const Seen& s) { return !s.c.states("pads"); }, always},
-      {"auto_pad stated as NOTSET", [](const Seen& s) { return s.c.states("auto_pad") && is_explicit(s.c); },
-       has_auto_pad},
-      {"group stated as 1", [](const Seen& s) { return s.c.states("group") && s.c.integer("group") == 1; }, has_group},
-      {"ceil_mode stated as 0", [](const Seen& s) { return s.c.states("ceil_mode") && !is_ceil(s.c); }, has_ceil_mode},
-      {"count_include_pad stated as 0",
-       [](const Seen& s) { return s.c.states("count_include_pad") && !counts_pads(s.c); }, counts_padding},
-
-      {"N = 0", [](const Seen& s) { return s.c.dim("X", 0) == 0; }, always},
-      {"C = 0", [](const Seen& s) { return channels(s.c) == 0; }, always},
-      {"M = 0", [](const Seen& s) { return s.c.dim("W", 0) == 0; }, has_weights},
-      {"I = 0 with pads", [](const Seen& s) { return any_axis(s.w, [](const Axis& a) { return a.in == 0; }); }, always},
+      {"N = 0", [](const Seen& s) { return s.c.dim("X", 0) == 0; }},
+      {"C = 0", [](const Seen& s) { return channels(s.c) == 0; }},
+      {"M = 0", [](const Seen& s) { return s.c.dim("W", 0) == 0; }, {"weights"}},
+      {"I = 0 with pads", [](const Seen& s) { return any_axis(s.w, [](const Axis& a) { return a.in == 0; }); }},
   };
   return rows;
 }
@@ -376,14 +352,14 @@ Names window_traits(const Case& c) {
   const Seen seen{c};
   Names names;
   for (const TraitRow& trait : table())
-    if (trait.exists(c.definition()) && trait.holds(seen)) names.emplace_back(trait.name);
+    if (exists(c.definition(), trait) && trait.holds(seen)) names.emplace_back(trait.name);
   return names;
 }
 
 Names window_cells(const Definition& definition) {
   Names names;
   for (const TraitRow& trait : table())
-    if (trait.exists(definition)) names.emplace_back(trait.name);
+    if (exists(definition, trait)) names.emplace_back(trait.name);
   return names;
 }
 

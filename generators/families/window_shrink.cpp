@@ -12,7 +12,7 @@ namespace {
 std::size_t at(Int index) { return static_cast<std::size_t>(index); }
 
 // Finds an input of the Conv a case stands for; null where it is not there.
-Shape* shape_of(Case& conv, const char* input) {
+Shape* found_shape(Case& conv, const char* input) {
   const auto found = conv.node.inputs.find(input);
   const bool given = found != conv.node.inputs.end() && found->second.presence == Input::Presence::given;
   return given ? &found->second.type.shape : nullptr;
@@ -20,7 +20,7 @@ Shape* shape_of(Case& conv, const char* input) {
 
 Int axes_of(const Case& c) {
   Case conv = conv_of(c);
-  const Shape* x = shape_of(conv, "X");
+  const Shape* x = found_shape(conv, "X");
   return x ? std::max<Int>(0, static_cast<Int>(x->size()) - 2) : 0;
 }
 
@@ -30,10 +30,7 @@ void on_conv(Cases& into, const Case& c, F&& edit) {
   Case conv = conv_of(c);
   if (!edit(conv)) return;
   Case out = c;
-  if (questions_about(c.version).layout)
-    stand_for(out, conv);
-  else
-    out = std::move(conv);
+  stand_for(out, conv);
   push_refitted(into, std::move(out));
 }
 
@@ -47,7 +44,7 @@ struct Extents {
 class ChannelView {
  public:
   explicit ChannelView(Case& conv)
-      : conv_(conv), x_(shape_of(conv, "X")), w_(shape_of(conv, "W")), b_(shape_of(conv, "B")) {
+      : conv_(conv), x_(found_shape(conv, "X")), w_(found_shape(conv, "W")), b_(found_shape(conv, "B")) {
     if (!is_usable()) return;
     now.batch = (*x_)[0];
     now.depth = (*x_)[1];
@@ -122,7 +119,7 @@ void drop_entry(Node& node, const char* list, std::size_t count, std::initialize
 
 bool drop_axis(Case& conv, std::size_t axis, std::size_t axes) {
   for (const char* input : {"X", "W"})
-    if (Shape* shape = shape_of(conv, input)) {
+    if (Shape* shape = found_shape(conv, input)) {
       if (shape->size() != axes + 2) return false;
       shape->erase(shape->begin() + static_cast<std::ptrdiff_t>(axis) + 2);
     }
@@ -145,7 +142,7 @@ Cases fewer_axes(const Case& c, int part) {
 class AxisView {
  public:
   AxisView(Case& conv, std::size_t axis, std::size_t axes)
-      : conv_(conv), axis_(axis), axes_(axes), x_(shape_of(conv, "X")), w_(shape_of(conv, "W")) {}
+      : conv_(conv), axis_(axis), axes_(axes), x_(found_shape(conv, "X")), w_(found_shape(conv, "W")) {}
 
   bool is_usable() const { return x_ && x_->size() == axes_ + 2 && (!w_ || w_->size() == axes_ + 2); }
   Int in() const { return (*x_)[axis_ + 2]; }

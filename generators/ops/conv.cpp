@@ -4,19 +4,12 @@
 #include "generators/convolution.h"
 #include "generators/draw.h"
 #include "generators/values.h"
-#include "reference/operator.h"
 
 namespace assay::generators {
 
-const Questions& conv();
-
-namespace {
-
-Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
-  const ConvShapes shapes = draw_conv_shapes(conv_ground(), stratum);
+Case draw_conv(const Definition& definition, DType type, const ConvShapes& shapes) {
   Case c = blank(definition);
   write_conv_attributes(c.node, definition, shapes);
-
   const ConvolutionFill data = draw_convolution_fill({type, shapes.terms(), true});
   const bool constant_weights = chance(50);
   c.node.input("X", {type, shapes.x()}).input("W", {type, shapes.w()});
@@ -26,10 +19,14 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   return c;
 }
 
-}  // namespace
-
 const Questions& conv() {
-  static const Questions questions{draw, strata_of(conv_ground()), conv_cost, {}, Layout{}};
+  static const Questions questions{[](const Definition& definition, DType type, std::uint64_t stratum) {
+                                     return draw_conv(definition, type, draw_conv_shapes(conv_ground(), stratum));
+                                   },
+                                   strata_of(conv_ground()),
+                                   conv_cost,
+                                   {},
+                                   Layout{}};
   return questions;
 }
 

@@ -54,7 +54,6 @@ const Questions& dropout() {
   static const Questions all{
       .draw = draw,
       .strata = shape_strata,
-      .cost = [](const Case&) { return Int{0}; },
       .damages = {{"a mask that is not filled", asks_for_an_unfilled_mask}, {"a ratio of 1", takes_no_ratio}},
       .most_outputs = 12'000};
   return all;

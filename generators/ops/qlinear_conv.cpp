@@ -5,6 +5,7 @@
 #include "generators/draw.h"
 #include "generators/values.h"
 #include "reference/operator.h"
+#include "reference/sequence.h"
 
 #include <algorithm>
 #include <array>
@@ -12,9 +13,6 @@
 #include <cmath>
 
 namespace assay::generators {
-
-const Questions& qlinear_conv();
-
 namespace {
 
 enum class Fill {
@@ -52,19 +50,16 @@ Int draw_zero_point(DType type) {
 }
 
 Recipe hold(const std::vector<Int>& values) {
-  Recipe recipe{"hold", ""};
-  for (const Int value : values) recipe.argument += (recipe.argument.empty() ? "" : ",") + std::to_string(value);
-  return recipe;
+  return {"hold", joined(values, ",", [](Int value) { return std::to_string(value); })};
 }
 
 Recipe hold(const std::vector<float>& values) {
-  Recipe recipe{"hold", ""};
-  for (const float value : values) {
-    std::array<char, 32> buffer;
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::hex).ptr;
-    recipe.argument += (recipe.argument.empty() ? "0x" : ",0x") + std::string(buffer.data(), end);
-  }
-  return recipe;
+  return {"hold", joined(values, ",", [](float value) {
+            std::array<char, 32> buffer;
+            const auto end =
+                std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::hex).ptr;
+            return "0x" + std::string(buffer.data(), end);
+          })};
 }
 
 // A list of parameters that are all alike could be one parameter.
@@ -224,7 +219,7 @@ Recipe draw_bias(Fill fill, const ConvShapes& shapes) {
 
 Shape draw_single() { return chance(65) ? Shape{} : Shape{1}; }
 
-Shape shape_of(std::size_t count, Int maps) { return count > 1 || maps == 0 ? Shape{maps} : draw_single(); }
+Shape parameter_shape(std::size_t count, Int maps) { return count > 1 || maps == 0 ? Shape{maps} : draw_single(); }
 
 struct Types {
   DType x, w, y;
@@ -253,7 +248,7 @@ void write_parameters(Case& c, const Quantisation& q, const Types& types, Int ma
   };
   const Shape one_x = draw_single(), one_y = draw_single();
   const auto near = [](const Shape& one) { return [&one] { return chance(80) ? one : draw_single(); }; };
-  const auto list = [maps](std::size_t count) { return [count, maps] { return shape_of(count, maps); }; };
+  const auto list = [maps](std::size_t count) { return [count, maps] { return parameter_shape(count, maps); }; };
   const auto the = [](const Shape& one) { return [&one] { return one; }; };
   parameter("x_scale", DType::f32, the(one_x), hold(std::vector{q.x_scale}));
   parameter("x_zero_point", types.x, near(one_x), hold(std::vector{q.x_zero}));
@@ -282,7 +277,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 
 // Damages to the parameters. Lists need recipes of as many different values.
 bool reshape(Case& c, const char* input, Shape shape) {
-  c.node.inputs.at(input).type.shape = std::move(shape);
+  shape_of(c, input) = std::move(shape);
   return true;
 }
 
@@ -290,41 +285,7 @@ const char* draw_x_parameter() { return pick({"x_scale", "x_zero_point"}); }
 const char* draw_w_parameter() { return pick({"w_scale", "w_zero_point"}); }
 const char* draw_y_parameter() { return pick({"y_scale", "y_zero_point"}); }
 
-Int maps_of(const Case& c) { return c.node.inputs.at("w").type.shape.front(); }
-
-bool x_parameter_per_channel(Case& c) {
-  return reshape(c, draw_x_parameter(), {std::max<Int>(2, c.node.inputs.at("x").type.shape.at(1))});
-}
-bool x_parameter_of_rank_2(Case& c) { return reshape(c, draw_x_parameter(), {1, 1}); }
-bool w_parameter_too_long(Case& c) { return reshape(c, draw_w_parameter(), {maps_of(c) + 1}); }
-bool w_parameter_too_short(Case& c) { return maps_of(c) > 2 && reshape(c, draw_w_parameter(), {maps_of(c) - 1}); }
-bool w_parameter_of_rank_2(Case& c) { return reshape(c, draw_w_parameter(), {maps_of(c), 1}); }
-bool y_parameter_per_map(Case& c) { return reshape(c, draw_y_parameter(), {std::max<Int>(2, maps_of(c))}); }
-bool y_parameter_of_rank_2(Case& c) { return reshape(c, draw_y_parameter(), {1, 1}); }
-
-bool without_a_parameter(Case& c) {
-  const char* input = pick({"x_scale", "x_zero_point", "w_scale", "w_zero_point", "y_scale", "y_zero_point"});
-  c.node.inputs.erase(input);
-  c.sources.erase(input);
-  return true;
-}
-
-bool zero_point_of_another_type(Case& c) {
-  DType& type = c.node.inputs.at(pick({"x_zero_point", "w_zero_point"})).type.dtype;
-  type = type == DType::u8 ? DType::i8 : DType::u8;
-  return true;
-}
-
-bool scale_of_another_type(Case& c) {
-  c.node.inputs.at(pick({"x_scale", "w_scale", "y_scale"})).type.dtype = pick({DType::f16, DType::f64});
-  return true;
-}
-
-bool bias_of_another_type(Case& c) {
-  if (!c.sources.contains("B")) return false;
-  c.node.inputs.at("B").type.dtype = pick({DType::f32, DType::i64, DType::i8});
-  return true;
-}
+Int maps_of(const Case& c) { return shape_of(c, "w").front(); }
 
 // Lists per map follow the number of maps.
 void refit(Case& c) {
@@ -336,10 +297,11 @@ void refit(Case& c) {
 }
 
 // What a case lies in, besides its shapes.
-const Shape& shape(const Case& c, const char* input) { return c.node.inputs.at(input).type.shape; }
 DType dtype(const Case& c, const char* input) { return c.node.inputs.at(input).type.dtype; }
 Tensor data(const Case& c, const char* input) { return fill(c.sources.at(input).recipe, c.node.inputs.at(input).type); }
-bool is_per_map(const Case& c, const char* input) { return shape(c, input).size() == 1 && shape(c, input)[0] > 1; }
+bool is_per_map(const Case& c, const char* input) {
+  return shape_of(c, input).size() == 1 && shape_of(c, input)[0] > 1;
+}
 
 Int zero_point(const Case& c, const char* input) {
   const Tensor zero = data(c, input);
@@ -397,10 +359,10 @@ std::vector<CoverageTag> mixes() {
 std::vector<CoverageTag> all_traits() {
   std::vector<CoverageTag> all = mixes();
   const std::vector<CoverageTag> others{
-      {"scale []", [](const Case& c) { return shape(c, "x_scale").empty(); }},
-      {"scale [1]", [](const Case& c) { return shape(c, "x_scale").size() == 1; }},
+      {"scale []", [](const Case& c) { return shape_of(c, "x_scale").empty(); }},
+      {"scale [1]", [](const Case& c) { return shape_of(c, "x_scale").size() == 1; }},
       {"scale [] and zero point [1]",
-       [](const Case& c) { return shape(c, "x_scale").empty() && !shape(c, "x_zero_point").empty(); }},
+       [](const Case& c) { return shape_of(c, "x_scale").empty() && !shape_of(c, "x_zero_point").empty(); }},
       {"one w_scale, one w_zero_point",
        [](const Case& c) { return !is_per_map(c, "w_scale") && !is_per_map(c, "w_zero_point"); }},
       {"w_scale and w_zero_point per map",
@@ -430,23 +392,53 @@ std::vector<CoverageTag> all_traits() {
 }  // namespace
 
 const Questions& qlinear_conv() {
-  static const Questions questions{.draw = draw,
-                                   .strata = strata_of(conv_ground()),
-                                   .cost = conv_cost,
-                                   .damages = {{"x_scale or x_zero_point per channel", x_parameter_per_channel},
-                                               {"x_scale or x_zero_point of rank 2", x_parameter_of_rank_2},
-                                               {"w_scale or w_zero_point too long", w_parameter_too_long},
-                                               {"w_scale or w_zero_point too short", w_parameter_too_short},
-                                               {"w_scale or w_zero_point of rank 2", w_parameter_of_rank_2},
-                                               {"y_scale or y_zero_point per map", y_parameter_per_map},
-                                               {"y_scale or y_zero_point of rank 2", y_parameter_of_rank_2},
-                                               {"a parameter left out", without_a_parameter},
-                                               {"a zero point of another type", zero_point_of_another_type},
-                                               {"a scale of another type", scale_of_another_type},
-                                               {"a bias of another type", bias_of_another_type}},
-                                   .layout = Layout{.x = "x", .w = "w"},
-                                   .traits = all_traits(),
-                                   .refit = refit};
+  static const Questions questions{
+      .draw = draw,
+      .strata = strata_of(conv_ground()),
+      .cost = conv_cost,
+      .damages =
+          {{"x_scale or x_zero_point per channel",
+            [](Case& c) { return reshape(c, draw_x_parameter(), {std::max<Int>(2, shape_of(c, "x").at(1))}); }},
+           {"x_scale or x_zero_point of rank 2",
+            [](Case& c) {
+              return reshape(c, draw_x_parameter(), {1, 1});
+            }},
+           {"w_scale or w_zero_point too long",
+            [](Case& c) { return reshape(c, draw_w_parameter(), {maps_of(c) + 1}); }},
+           {"w_scale or w_zero_point too short",
+            [](Case& c) { return maps_of(c) > 2 && reshape(c, draw_w_parameter(), {maps_of(c) - 1}); }},
+           {"w_scale or w_zero_point of rank 2",
+            [](Case& c) {
+              return reshape(c, draw_w_parameter(), {maps_of(c), 1});
+            }},
+           {"y_scale or y_zero_point per map",
+            [](Case& c) { return reshape(c, draw_y_parameter(), {std::max<Int>(2, maps_of(c))}); }},
+           {"y_scale or y_zero_point of rank 2",
+            [](Case& c) {
+              return reshape(c, draw_y_parameter(), {1, 1});
+            }},
+           {"a parameter left out",
+            [](Case& c) {
+              remove_input(c, pick({"x_scale", "x_zero_point", "w_scale", "w_zero_point", "y_scale", "y_zero_point"}));
+            }},
+           {"a zero point of another type",
+            [](Case& c) {
+              DType& type = c.node.inputs.at(pick({"x_zero_point", "w_zero_point"})).type.dtype;
+              type = type == DType::u8 ? DType::i8 : DType::u8;
+            }},
+           {"a scale of another type",
+            [](Case& c) {
+              c.node.inputs.at(pick({"x_scale", "w_scale", "y_scale"})).type.dtype = pick({DType::f16, DType::f64});
+            }},
+           {"a bias of another type",
+            [](Case& c) {
+              if (!c.sources.contains("B")) return false;
+              c.node.inputs.at("B").type.dtype = pick({DType::f32, DType::i64, DType::i8});
+              return true;
+            }}},
+      .layout = Layout{.x = "x", .w = "w"},
+      .traits = all_traits(),
+      .refit = refit};
   return questions;
 }
 

@@ -33,7 +33,7 @@ void refit(Case& c) { leave_one_open(c, "shape", -1); }
 }  // namespace
 
 const Questions& reshape() {
-  static const Questions all = moving_questions(draw, refit, list_traits("shape"));
+  static const Questions all = moving_questions(draw, refit);
   return all;
 }
 

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay backends: the catalogue of real backends, and what is installed of it. tools/backends/install.py does the work.
 #include "reference/nearest.h"
+#include "reference/sequence.h"
 #include "suites/text/printable.h"
 #include "suites/workers/catalogue.h"
 #include "suites/workers/places.h"
+#include "tools/verbs/table.h"
 #include "tools/verbs/verbs.h"
+#include "tools/verbs/words.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
-#include <iomanip>
 #include <iostream>
 #include <memory>
 
@@ -23,11 +24,7 @@ namespace fs = std::filesystem;
 using suites::CatalogueEntry;
 using Words = std::vector<std::string>;
 
-Words names() {
-  Words all;
-  for (const CatalogueEntry& entry : suites::catalogue()) all.push_back(entry.name);
-  return all;
-}
+Words names() { return transformed<std::string>(suites::catalogue(), &CatalogueEntry::name); }
 
 const CatalogueEntry& entry_named(const std::string& word) {
   if (const CatalogueEntry* entry = suites::find_entry(suites::catalogue(), word)) return *entry;
@@ -56,17 +53,10 @@ std::string words_about(const CatalogueEntry& entry) {
 }
 
 int list() {
-  std::vector<std::array<std::string, 5>> rows{{"backend", "package", "state", "size", "about"}};
+  std::vector<Row> rows{{"backend", "package", "state", "size", "about"}};
   for (const CatalogueEntry& entry : suites::catalogue())
     rows.push_back({entry.name, entry.package, state_of(entry), size_of(entry), words_about(entry)});
-  std::array<std::size_t, 5> widths{};
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i)
-      std::cout << std::left << std::setw(static_cast<int>(widths[i]) + 2) << row[i];
-    std::cout << row.back() << "\n";
-  }
+  print_columns(rows);
   return conforms;
 }
 

@@ -2,6 +2,7 @@
 // assay bisect: the first released version of a backend in which a case ends otherwise.
 // tools/backends/release_bisection.py does the work.
 #include "reference/case.h"
+#include "reference/sequence.h"
 #include "suites/text/printable.h"
 #include "suites/workers/catalogue.h"
 #include "suites/workers/places.h"
@@ -36,10 +37,7 @@ bool is_released_by_pip(const CatalogueEntry& entry) {
 }
 
 Words names() {
-  Words all;
-  for (const CatalogueEntry& entry : suites::catalogue())
-    if (is_released_by_pip(entry)) all.push_back(entry.name);
-  return all;
+  return transformed<std::string>(filtered(suites::catalogue(), is_released_by_pip), &CatalogueEntry::name);
 }
 
 const CatalogueEntry& entry_named(const std::string& word) {
@@ -52,10 +50,9 @@ const CatalogueEntry& entry_named(const std::string& word) {
 
 // {python} stays: it is that of each version's own environment.
 Words worker_of(const CatalogueEntry& entry) {
-  Words command;
-  for (const std::string& word : entry.command)
-    command.push_back(holds(word, "{python}") ? word : suites::filled_in(entry, {word}).front());
-  return command;
+  return transformed<std::string>(entry.command, [&](const std::string& word) {
+    return holds(word, "{python}") ? word : suites::filled_in(entry, {word}).front();
+  });
 }
 
 // Throws InputError before anything is installed. What is in the folder of a finding, the first replay says.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay certify: asks a backend the whole suite, prints what was found and writes the report.
+#include "reference/sequence.h"
 #include "reports/annotations.h"
 #include "reports/atomic_file.h"
 #include "reports/certificate.h"
@@ -180,9 +181,8 @@ suites::Suite planned(const Options& options, const suites::Request& request) {
 // Why cases that were pinned or drawn are not in a limited suite: "Conv.R1 1234, Conv.R2 567".
 void say_left_out(const suites::Suite& suite) {
   if (!suite.profile) return;
-  std::string reasons;
-  for (const auto& [reason, count] : suite.left_out)
-    reasons += (reasons.empty() ? "" : ", ") + reason + " (" + std::to_string(count) + ")";
+  const std::string reasons = joined(
+      suite.left_out, ", ", [](const auto& each) { return each.first + " (" + std::to_string(each.second) + ")"; });
   std::cout << "profile " << suite.profile->name << ": " << suite.cases.size() << " cases lie within; left out for "
             << (reasons.empty() ? "nothing" : reasons) << "\n";
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay golden: test vectors with the right answers, written, checked and pinned. One subcommand each.
+#include "reference/sequence.h"
 #include "reports/report.h"
 #include "suites/golden/archive.h"
 #include "suites/golden/golden_folder.h"
@@ -40,7 +41,7 @@ struct Choice {
                       "how many cases the whole suite generates, of which --ops and --types keep a part; the pinned "
                       "ones are always written");
     command.add_option("--suites", suites, "the folder with conformance/*.cases (default: the project's suites/)");
-    add_number_option(command, "--jobs", jobs, 0, 1024, "threads; 0: one per processor");
+    add_jobs_option(command, jobs, "threads");
   }
 
   suites::Suite plan() const {
@@ -65,11 +66,11 @@ std::size_t count_of(const suites::Manifest& manifest, suites::GoldenKind golden
 
 // "4321 valid, 12 unscored, 567 rejected: 81234 files, 12345678 bytes"
 std::string contents_of(const suites::Manifest& manifest) {
-  std::string words;
-  for (const suites::GoldenKind golden_kind : suites::all_shelves)
-    words += (words.empty() ? "" : ", ") + std::to_string(count_of(manifest, golden_kind)) + " " +
-             std::string(name(golden_kind));
-  return words + ": " + std::to_string(manifest.files.size()) + " files, " + std::to_string(bytes_of(manifest.files)) +
+  return joined(suites::all_shelves, ", ",
+                [&](suites::GoldenKind kind) {
+                  return std::to_string(count_of(manifest, kind)) + " " + std::string(name(kind));
+                }) +
+         ": " + std::to_string(manifest.files.size()) + " files, " + std::to_string(bytes_of(manifest.files)) +
          " bytes";
 }
 

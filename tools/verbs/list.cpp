@@ -5,6 +5,7 @@
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
 #include "reference/profiles.h"
+#include "reference/sequence.h"
 #include "tools/verbs/table.h"
 #include "tools/verbs/verbs.h"
 #include "tools/verbs/words.h"
@@ -25,16 +26,12 @@ std::string opsets(const Definition& definition) {
 
 // Lists the types that some versions take, those of the newest first.
 std::string types(std::span<const Definition> versions) {
-  std::string all;
   std::vector<DType> seen;
   for (auto version = versions.rbegin(); version != versions.rend(); ++version)
     for (const TypeVariable& variable : version->types)
-      for (const DType type : variable.types) {
-        if (std::ranges::find(seen, type) != seen.end()) continue;
-        seen.push_back(type);
-        all += (all.empty() ? "" : " ") + std::string(name(type));
-      }
-  return all;
+      for (const DType type : variable.types)
+        if (std::ranges::find(seen, type) == seen.end()) seen.push_back(type);
+  return joined(seen, " ", [](DType type) { return name(type); });
 }
 
 bool has_oracle(const Definition& definition) {
@@ -105,10 +102,9 @@ std::vector<Row> table(const Profile& profile) {
   std::vector<Row> rows{{"operator version", "restrictions of " + std::string(profile.name)}};
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions()) {
-      std::string all;
-      if (const Profile::Part* part = profile.part(definition.version))
-        for (const std::string& each : tags(*part)) all += (all.empty() ? "" : " ") + each;
-      rows.push_back({text(definition.version), all.empty() ? "not specified" : all});
+      const Profile::Part* const part = profile.part(definition.version);
+      rows.push_back(
+          {text(definition.version), part && !tags(*part).empty() ? joined(tags(*part), " ") : "not specified"});
     }
   return rows;
 }

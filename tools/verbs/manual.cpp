@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay man, assay completion: what the command line knows of itself, for man and for shells.
-#include "tools/verbs/manual.h"
-
 #include "oracles/exact/accuracy.h"
 #include "reference/sequence.h"
 #include "suites/triage/glossary.h"
@@ -12,12 +10,17 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <sstream>
 
 namespace assay::tools {
 namespace {
+
+// What a value of an option may be, by the name of the option or of the positional: {"--level", …}.
+using Vocabulary = std::map<std::string, std::function<std::vector<std::string>()>, std::less<>>;
 
 // Text for troff: hyphens that stay hyphens when copied, and no line that is taken for a request.
 std::string troff(std::string_view text) {
@@ -41,10 +44,7 @@ std::string long_name(const CLI::Option& option) {
 }
 
 std::vector<const CLI::App*> shown_verbs(const CLI::App& app) {
-  std::vector<const CLI::App*> verbs;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
-    if (!verb->get_group().empty()) verbs.push_back(verb);
-  return verbs;
+  return app.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
 }
 
 std::vector<const CLI::Option*> options_of(const CLI::App& app) {
@@ -90,10 +90,8 @@ void write_verb(std::ostream& out, const CLI::App& verb, const std::string& befo
   for (const CLI::App* nested : shown_verbs(verb)) write_verb(out, *nested, name);
 }
 
-bool begins_with(std::string_view word, std::string_view typed) { return word.substr(0, typed.size()) == typed; }
-
 std::vector<std::string> that_begin_with(std::vector<std::string> words, const std::string& typed) {
-  std::erase_if(words, [&](const std::string& word) { return !begins_with(word, typed); });
+  std::erase_if(words, [&](const std::string& word) { return !word.starts_with(typed); });
   std::ranges::sort(words);
   return words;
 }
@@ -152,8 +150,7 @@ std::vector<std::string> words_of(std::string_view line) {
   return words;
 }
 
-}  // namespace
-
+// Writes assay(1) in the man macros of groff.
 std::string manual(const CLI::App& app, std::string_view version) {
   std::ostringstream out;
   const std::string& name = app.get_name();
@@ -171,6 +168,8 @@ std::string manual(const CLI::App& app, std::string_view version) {
   return out.str();
 }
 
+// Lists what may follow a command line that was typed as far as the cursor, program name included: verbs, options,
+// values. Each begins with the word that is being typed. None where any file will do.
 std::vector<std::string> completions(const CLI::App& app, std::string_view line, const Vocabulary& vocabulary) {
   std::vector<std::string> words = words_of(line);
   const std::string typed = words.back();
@@ -198,8 +197,6 @@ std::vector<std::string> completions(const CLI::App& app, std::string_view line,
   const CLI::Option* positional = first_positional(*at);
   return positional ? completed(*positional, "", typed, vocabulary) : std::vector<std::string>();
 }
-
-namespace {
 
 // Each asks the program itself; where it knows nothing the shell offers files.
 constexpr std::string_view bash = R"bash(_assay() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay mutate: how strong the suite is. Puts every planted bug to the judge, case by case, and counts.
+#include "reference/sequence.h"
 #include "reports/atomic_file.h"
 #include "suites/mutation/strength.h"
 #include "tools/verbs/circumstances.h"
@@ -14,7 +15,6 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
-#include <thread>
 
 namespace assay::tools {
 namespace {
@@ -171,8 +171,7 @@ std::string json_text(const Measured& measured, const Options& options) {
 
 void check_mutant(const std::string& id) {
   if (id.empty()) return;
-  std::vector<std::string> ids;
-  for (const Mutant& m : mutation::mutants()) ids.push_back(m.id);
+  const auto ids = transformed<std::string>(mutation::mutants(), &Mutant::id);
   if (std::ranges::find(ids, id) == ids.end())
     throw InputError("no planted bug is called '" + id + "'" + suggestion(id, ids));
 }
@@ -183,7 +182,7 @@ int mutate(const Options& options) {
   effort.pinned = suites::pinned_cases(suites_folder(options.suites));
   effort.cases = options.cases;
   effort.seed = options.seed;
-  effort.jobs = options.jobs > 0 ? options.jobs : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  effort.jobs = jobs_or_processors(options.jobs);
   reports::AtomicFile draft(options.report);
   Measured measured{mutation::strength(effort), {}};
   if (measured.trials.empty()) throw InputError("--mutant " + options.mutant + " is no bug of what --ops names");

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace assay::tools {

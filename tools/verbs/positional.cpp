@@ -2,6 +2,7 @@
 #include "tools/verbs/positional.h"
 
 #include "reference/result.h"
+#include "reference/sequence.h"
 #include "suites/text/printable.h"
 #include "suites/workers/worker_names.h"
 
@@ -17,9 +18,7 @@ namespace {
 
 // "a backend or a case line"
 std::string kinds_text(const std::map<Positional, std::string*>& wanted) {
-  std::string words;
-  for (const auto& [kind, into] : wanted) words += (words.empty() ? "" : " or ") + std::string(name(kind));
-  return words;
+  return joined(wanted, " or ", [](const auto& each) { return name(each.first); });
 }
 
 // Puts each word where it is wanted.

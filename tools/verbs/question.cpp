@@ -2,6 +2,7 @@
 #include "tools/verbs/question.h"
 
 #include "reference/onnx_io.h"
+#include "reference/sequence.h"
 #include "suites/text/json_depth.h"
 #include "suites/text/printable.h"
 #include "suites/triage/finding_folder.h"
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <ranges>
 
 namespace assay::tools {
 namespace {
@@ -77,10 +79,10 @@ bool is_safe(const std::string& backend) {
 
 struct Asked {
   std::string backend;
-  int threads = 1;
-  std::string optimization = "all";
+  int threads;
+  std::string optimization;
   std::map<std::string, std::string> options;
-  std::string level = "L2";
+  std::string level;
 };
 
 using IsGiven = std::function<bool(const std::string&)>;
@@ -151,17 +153,6 @@ std::string numbered_line(const Json& report, std::size_t number, const std::str
   return smallest.is_string() ? smallest.get<std::string>() : smallest.at("line").get<std::string>();
 }
 
-Asked asked_in(const Json& backend, const std::string& level) {
-  const Json& options = backend.at("options");
-  Asked asked{backend.at("spec").get<std::string>(),
-              options.at("threads").get<int>(),
-              options.at("optimization").get<std::string>(),
-              {},
-              level};
-  options.at("set").get_to(asked.options);
-  return asked;
-}
-
 Question of_report(const Words& words, Subject& subject, const IsGiven& is_given) {
   const std::string& file = words.at(Positional::report).front();
   const auto number = words.find(Positional::number);
@@ -171,7 +162,10 @@ Question of_report(const Words& words, Subject& subject, const IsGiven& is_given
   try {
     const std::size_t which = number->second.front().size() > 9 ? 0 : std::stoul(number->second.front());
     const std::string found = numbered_line(report, which, suites::printable(file, 80));
-    take_over(asked_in(report.at("backend"), report.at("level").get<std::string>()), subject, is_given);
+    const Json &backend = report.at("backend"), &options = backend.at("options");
+    take_over(
+        {backend.at("spec"), options.at("threads"), options.at("optimization"), options.at("set"), report.at("level")},
+        subject, is_given);
     return question_of(found, file + " " + number->second.front());
   } catch (const Json::exception&) {
     throw InputError(suites::printable(file, 80) + " is no report of this version of assay");
@@ -283,10 +277,8 @@ class ModelReader {
   }
 
   static Recipe written_out(const Tensor& tensor, const char* family) {
-    Recipe recipe{family, ""};
-    for (Int i = 0; i < tensor.elements(); ++i)
-      recipe.argument += (i == 0 ? "" : ",") + oracles::written(oracles::scalar(tensor, i), tensor.dtype());
-    return recipe;
+    return {family, joined(std::views::iota(Int{0}, tensor.elements()), ",",
+                           [&](Int i) { return oracles::written(oracles::scalar(tensor, i), tensor.dtype()); })};
   }
 
   // The same node and the same first data set as a case; none where there is too much to write into a line.
@@ -377,13 +369,9 @@ Question of_folder(const fs::path& folder, Subject& subject, const IsGiven& is_g
   try {
     const Json json = json_in(folder / "finding.json");
     const Json& backend = json.at("backend");
-    Asked asked{backend.at("asked").get<std::string>(),
-                backend.at("threads").get<int>(),
-                backend.at("optimization").get<std::string>(),
-                {},
-                json.at("level").get<std::string>()};
-    backend.at("options").get_to(asked.options);
-    take_over(asked, subject, is_given);
+    take_over({backend.at("asked"), backend.at("threads"), backend.at("optimization"), backend.at("options"),
+               json.at("level")},
+              subject, is_given);
   } catch (const Json::exception&) {
     // Whoever asked is not said: then the command line has to.
   }

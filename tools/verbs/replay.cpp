@@ -5,6 +5,7 @@
 #include "oracles/judging/case_class.h"
 #include "oracles/judging/finding.h"
 #include "oracles/judging/judge.h"
+#include "reports/pieces.h"
 #include "suites/triage/clauses.h"
 #include "suites/triage/finding_folder.h"
 #include "suites/triage/glossary.h"
@@ -143,11 +144,7 @@ std::string admitted(const Element& element, DType type) {
   return out;
 }
 
-std::string digits_of(double value) {
-  std::array<char, 32> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%.6g", value);
-  return buffer.data();
-}
+std::string digits_of(double value) { return reports::in_digits(value, 6); }
 
 void show_element(const oracles::Answer& answer, const Element& element, const Tensor& got, Int index) {
   const oracles::Scalar value = oracles::scalar(got, index);

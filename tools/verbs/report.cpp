@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay report: a JSON report said again in another format.
 #include "reference/result.h"
+#include "reference/sequence.h"
 #include "reports/atomic_file.h"
 #include "reports/render.h"
 #include "tools/verbs/verbs.h"
@@ -27,10 +28,9 @@ std::vector<std::string> format_names() {
 }
 
 std::string formats_in_words() {
-  std::string words;
-  for (const reports::OutputFormat& each : reports::formats())
-    words += (words.empty() ? "" : "; ") + std::string(each.name) + ": " + std::string(each.says);
-  return words;
+  return joined(reports::formats(), "; ", [](const reports::OutputFormat& each) {
+    return std::string(each.name) + ": " + std::string(each.says);
+  });
 }
 
 const reports::OutputFormat& format_named(const std::string& name) {

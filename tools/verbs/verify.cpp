@@ -3,6 +3,7 @@
 #include "reports/verify.h"
 
 #include "oracles/judging/case_class.h"
+#include "reference/sequence.h"
 #include "reports/report.h"
 #include "suites/campaign/campaign.h"
 #include "suites/campaign/errors.h"
@@ -48,9 +49,8 @@ void say(const std::string& what) { std::cout << "  " << what << "\n"; }
 void say_what_it_states(const Json& certificate) {
   std::map<std::string, int> versions;
   for (const Json& row : certificate.at("operators")) ++versions[row.at("state").get<std::string>()];
-  std::string words;
-  for (const auto& [state, count] : versions)
-    words += (words.empty() ? "" : ", ") + std::to_string(count) + " " + state;
+  const std::string words =
+      joined(versions, ", ", [](const auto& each) { return std::to_string(each.second) + " " + each.first; });
   const Json& backend = certificate.at("backend");
   say("of " +
       suites::printable(backend.at("name").get<std::string>() + " " + backend.at("version").get<std::string>(), 200) +

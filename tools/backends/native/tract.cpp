@@ -176,32 +176,41 @@ std::unique_ptr<Session> load(const assay_model& model) {
   return std::make_unique<Loaded>(OwnedInference(inference));
 }
 
-template <class F>
-void find(void* library, const char* name, F*& function) {
-  function = reinterpret_cast<F*>(::dlsym(library, name));
-  if (!function) throw Refusal{.because = std::string("the library of tract exports no ") + name};
-}
+// A function of the library, as whatever its pointer is to be.
+struct Exported {
+  void* function;
+  template <class F>
+  operator F*() const {
+    return reinterpret_cast<F*>(function);
+  }
+};
 
 void open(const std::string& file) {
   void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) throw Refusal{.because = ::dlerror()};
-  find(library, "tract_version", tract.version);
-  find(library, "tract_get_last_error", tract.last_error);
-  find(library, "tract_onnx_create", tract.onnx_create);
-  find(library, "tract_onnx_load_buffer", tract.onnx_load_buffer);
-  find(library, "tract_inference_model_input_count", tract.input_count);
-  find(library, "tract_inference_fact_parse", tract.fact_parse);
-  find(library, "tract_inference_model_set_input_fact", tract.set_input_fact);
-  find(library, "tract_inference_model_into_model", tract.into_model);
-  find(library, "tract_model_into_runnable", tract.into_runnable);
-  find(library, "tract_runnable_output_count", tract.output_count);
-  find(library, "tract_runnable_run", tract.run);
-  find(library, "tract_tensor_from_bytes", tract.tensor_from_bytes);
-  find(library, "tract_tensor_as_bytes", tract.tensor_as_bytes);
-  find(library, "tract_inference_fact_destroy", tract.fact_destroy);
-  find(library, "tract_inference_model_destroy", tract.inference_model_destroy);
-  find(library, "tract_runnable_release", tract.runnable_release);
-  find(library, "tract_tensor_destroy", tract.tensor_destroy);
+  const auto find = [&](const std::string& name) {
+    void* const function = ::dlsym(library, ("tract_" + name).c_str());
+    if (!function) throw Refusal{.because = "the library of tract exports no tract_" + name};
+    return Exported{function};
+  };
+  // In the order of Interface.
+  tract = {find("version"),
+           find("get_last_error"),
+           find("onnx_create"),
+           find("onnx_load_buffer"),
+           find("inference_model_input_count"),
+           find("inference_fact_parse"),
+           find("inference_model_set_input_fact"),
+           find("inference_model_into_model"),
+           find("model_into_runnable"),
+           find("runnable_output_count"),
+           find("runnable_run"),
+           find("tensor_from_bytes"),
+           find("tensor_as_bytes"),
+           find("inference_fact_destroy"),
+           find("inference_model_destroy"),
+           find("runnable_release"),
+           find("tensor_destroy")};
 }
 
 std::string describe(Arguments arguments) {
