@@ -34,14 +34,15 @@ std::vector<std::pair<const Definition*, FunctionCall>> functions_served() {
   return all;
 }
 
-// Numbers of `type` moved by up to eight units of their bit patterns.
+// Numbers of `type` coordinate_error by up to eight units of their bit patterns.
 void nudge(Tensor& tensor, Generator& random) {
   for_type(tensor.dtype(), [&]<class T>() {
     using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>;
     if constexpr (sizeof(T) == 2 || sizeof(T) == 4)
       for (T& each : tensor.as<T>()) {
-        const auto moved = static_cast<Bits>(std::bit_cast<Bits>(each) + random.below(17) - 8 * (random.below(4) != 0));
-        if (random.below(3) != 0) each = std::bit_cast<T>(moved);
+        const auto coordinate_error =
+            static_cast<Bits>(std::bit_cast<Bits>(each) + random.below(17) - 8 * (random.below(4) != 0));
+        if (random.below(3) != 0) each = std::bit_cast<T>(coordinate_error);
       }
   });
 }
@@ -120,8 +121,9 @@ TEST_CASE("Our own functions keep what the filter needs", "[filter][functions]")
   const Function function = GENERATE(Function::exp, Function::sin, Function::cos, Function::tan);
   const bool is_exp = function == Function::exp;
   // Among them what comes very near to a multiple of pi/2.
-  std::vector<double> x{0,     -0.0, 0x1p-149, 88.8F, -87.4F, -0.75, 0x1.6ac5b2p+38, 0x1.921fb6p+0, -0x1.2d97c8p+1,
-                        -104.0, 0.7F, 0x1.ddb3d8p+127, 0x1.fffffep+127};
+  std::vector<double> x{
+      0,      -0.0, 0x1p-149,        88.8F,          -87.4F, -0.75, 0x1.6ac5b2p+38, 0x1.921fb6p+0, -0x1.2d97c8p+1,
+      -104.0, 0.7F, 0x1.ddb3d8p+127, 0x1.fffffep+127};
   while (x.size() < Lanes::most)
     x.push_back(std::ldexp(static_cast<double>(random.below(1 << 24)) - 0x1p23,
                            static_cast<int>(random.below(is_exp ? 30 : 140)) - 38));
