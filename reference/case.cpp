@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/case.h"
 
+#include "reference/line_words.h"
 #include "reference/nearest.h"
+#include "reference/sequence.h"
 
 #include <openssl/evp.h>
 
@@ -16,23 +18,6 @@ namespace {
 constexpr Int most_elements = Int{1} << 28;
 constexpr std::size_t longest_line = std::size_t{1} << 20;
 
-bool is_plain(char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
-
-// Everything but letters, digits and _ as %XX: a line has no other use of spaces, commas or control characters.
-std::string escaped(std::string_view text) {
-  constexpr char digits[] = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    if (is_plain(c)) {
-      out += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    out += {'%', digits[byte >> 4], digits[byte & 15]};
-  }
-  return out;
-}
-
 // A part of a line in an error: on one line, and no longer than fits.
 std::string shown(std::string_view text) {
   std::string out;
@@ -40,53 +25,15 @@ std::string shown(std::string_view text) {
   return out;
 }
 
-template <class T>
-std::optional<T> whole(std::string_view text, int base = 10) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::optional<std::string> unescaped(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (is_plain(text[i])) {
-      out += text[i];
-      continue;
-    }
-    const auto byte =
-        text[i] == '%' && i + 2 < text.size() ? whole<std::uint8_t>(text.substr(i + 1, 2), 16) : std::nullopt;
-    if (!byte) return std::nullopt;
-    out += static_cast<char>(*byte);
-    i += 2;
-  }
-  return out;
-}
-
 std::optional<Ints> list(std::string_view text) {
-  Ints values;
-  if (text.empty()) return values;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    const auto value = whole<Int>(text.substr(at, comma - at));
-    if (!value) return std::nullopt;
-    values.push_back(*value);
-    at = comma + 1;
-  }
-  return values;
-}
-
-std::string joined(const Ints& values) {
-  std::string out;
-  for (const Int value : values) out += (out.empty() ? "" : ",") + std::to_string(value);
-  return out;
+  return text.empty() ? Ints{} : list_of<Int>(text, [](std::string_view part) { return whole<Int>(part); });
 }
 
 std::string attribute_text(const Attribute& attribute) {
   if (const auto* integer = std::get_if<Int>(&attribute)) return std::to_string(*integer);
   if (const auto* word = std::get_if<std::string>(&attribute)) return escaped(*word);
-  if (const auto* ints = std::get_if<Ints>(&attribute)) return ints->empty() ? "[]" : joined(*ints);
+  if (const auto* ints = std::get_if<Ints>(&attribute))
+    return ints->empty() ? "[]" : joined(*ints, ",", [](Int each) { return std::to_string(each); });
   std::array<char, 32> buffer;  // the shortest decimal that reads back as the same number
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::get<float>(attribute));
   return std::string(buffer.data(), end.ptr);
@@ -104,16 +51,11 @@ std::optional<Attribute> attribute_value(AttributeSpec::Kind kind, std::string_v
     case AttributeSpec::Kind::text:
       if (auto word = unescaped(text)) return Attribute(std::move(*word));
       return std::nullopt;
-    case AttributeSpec::Kind::real: break;
+    case AttributeSpec::Kind::real:
+      if (const auto value = real<float>(text)) return Attribute(*value);
+      return std::nullopt;
   }
-  float value = 0;
-  const bool is_negative = text.starts_with('-'), is_hexadecimal = text.substr(is_negative ? 1 : 0).starts_with("0x");
-  if (is_negative || is_hexadecimal) text.remove_prefix((is_negative ? 1 : 0) + (is_hexadecimal ? 2 : 0));
-  if (text.starts_with('-')) return std::nullopt;
-  const auto format = is_hexadecimal ? std::chars_format::hex : std::chars_format::general;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, format);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return Attribute(is_negative ? -value : value);
+  return std::nullopt;
 }
 
 // The attribute of this version, else of any other: a near miss may write one that its own version does not have.
@@ -217,16 +159,14 @@ std::optional<Error> read_attribute(Case& c, const AttributeSpec& spec, std::str
 std::optional<Error> read_outputs(Case& c, std::string_view value) {
   if (!c.node.outputs.empty()) return Error{"outputs: given twice"};
   const std::vector<std::string> known = parameter_order(c.definition(), &Definition::outputs);
-  for (std::size_t at = 0; at <= value.size();) {
-    const std::size_t comma = std::min(value.find(',', at), value.size());
-    const std::string name(value.substr(at, comma - at));
+  for (const std::string_view part : parts_of(value)) {
+    const std::string name(part);
     const Parameter* own = c.definition().output(name);
     if (std::ranges::find(known, name) == known.end())
       return Error{c.version.name + " has no output '" + shown(name) + "'" + suggestion(name, known)};
     if (own && own->arity == Arity::required)
       return Error{"output " + name + " is always there; outputs= names others"};
     if (!c.node.outputs.insert(name).second) return Error{"output " + name + ": given twice"};
-    at = comma + 1;
   }
   return std::nullopt;
 }
@@ -298,10 +238,9 @@ std::optional<Error> parse_into(Case& c, std::string_view line) {
 
 // The optional outputs that are asked for, in schema order.
 std::string asked_outputs(const Case& c) {
-  std::string names;
-  for (const std::string& output : parameter_order(c.definition(), &Definition::outputs))
-    if (c.node.outputs.contains(output)) names += (names.empty() ? "" : ",") + output;
-  return names;
+  return joined(filtered(parameter_order(c.definition(), &Definition::outputs),
+                         [&](const std::string& output) { return c.node.outputs.contains(output); }),
+                ",");
 }
 
 }  // namespace

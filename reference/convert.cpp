@@ -29,21 +29,6 @@ double odd_double(const std::string& decimal) {
   return is_inexact ? std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | 1) : value;
 }
 
-}  // namespace
-
-std::optional<double> number_in(const std::string& literal, bool is_to_be_rounded_again) {
-  static const std::regex decimal(R"([+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?)");
-  std::string word = literal;
-  for (char& letter : word) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
-  if (word == "NAN") return std::numeric_limits<double>::quiet_NaN();
-  if (word == "INF" || word == "+INF") return std::numeric_limits<double>::infinity();
-  if (word == "-INF") return -std::numeric_limits<double>::infinity();
-  if (!std::regex_match(literal, decimal)) return std::nullopt;
-  return is_to_be_rounded_again ? odd_double(literal) : std::strtod(literal.c_str(), nullptr);
-}
-
-namespace {
-
 Tensor converted_wide(const Tensor& from, DType type) {
   Tensor out = Tensor::to_be_written({type, from.shape()});
   for_type(from.dtype(), [&]<class From>() {
@@ -121,6 +106,17 @@ Tensor converted_to_small(const Tensor& from, DType type, const Narrowing& narro
 }
 
 }  // namespace
+
+std::optional<double> number_in(const std::string& literal, bool is_to_be_rounded_again) {
+  static const std::regex decimal(R"([+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?)");
+  std::string word = literal;
+  for (char& letter : word) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  if (word == "NAN") return std::numeric_limits<double>::quiet_NaN();
+  if (word == "INF" || word == "+INF") return std::numeric_limits<double>::infinity();
+  if (word == "-INF") return -std::numeric_limits<double>::infinity();
+  if (!std::regex_match(literal, decimal)) return std::nullopt;
+  return is_to_be_rounded_again ? odd_double(literal) : std::strtod(literal.c_str(), nullptr);
+}
 
 Tensor converted(const Tensor& from, DType type, const Narrowing& narrowing) {
   if (is_small(from.dtype())) return converted(widened(from), type, narrowing);

@@ -21,6 +21,22 @@ double half_by_definition(unsigned bits) {
   return sign * (exponent ? std::ldexp(1024 + fraction, exponent - 25) : std::ldexp(fraction, -24));
 }
 
+// The codes of numbers, in order of their values; ml_dtypes is the other hand that the Python module is tested with.
+template <class T>
+void check_small(std::initializer_list<std::pair<double, unsigned>> known, double largest) {
+  for (const auto& [value, code] : known) {
+    CHECK(T(value).bits == code);
+    CHECK(static_cast<double>(T(value)) == value);
+  }
+  CHECK(static_cast<double>(T(1e30)) == largest);
+  for (unsigned code = 0; code < 1u << T::width; ++code) {
+    T element;
+    element.bits = static_cast<std::uint8_t>(code);
+    const double value = element;
+    if (std::isfinite(value)) REQUIRE((T(value).bits == code || value == 0));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("Float16: all 65,536 patterns widen to the value IEEE 754 gives them and narrow back", "[number]") {
@@ -90,26 +106,6 @@ TEST_CASE("Narrowing rounds once: values that round wrongly through float come o
   CHECK(Float16(0x1p-25).bits == 0);
   CHECK(Float16(5e-324).bits == 0);
 }
-
-namespace {
-
-// The codes of numbers, in order of their values; ml_dtypes is the other hand that the Python module is tested with.
-template <class T>
-void check_small(std::initializer_list<std::pair<double, unsigned>> known, double largest) {
-  for (const auto& [value, code] : known) {
-    CHECK(T(value).bits == code);
-    CHECK(static_cast<double>(T(value)) == value);
-  }
-  CHECK(static_cast<double>(T(1e30)) == largest);
-  for (unsigned code = 0; code < 1u << T::width; ++code) {
-    T element;
-    element.bits = static_cast<std::uint8_t>(code);
-    const double value = element;
-    if (std::isfinite(value)) REQUIRE((T(value).bits == code || value == 0));
-  }
-}
-
-}  // namespace
 
 TEST_CASE("Floats of eight bits or less: codes of the formats' documents, and every code comes back", "[number]") {
   check_small<Float8E4M3FN>({{448, 0x7e}, {0x1p-9, 0x01}, {0x1p-6, 0x08}, {-1, 0xb8}}, 448);

@@ -23,48 +23,6 @@ namespace {
 
 [[noreturn]] void too_large() { reject("a model or tensor above 2 GiB does not fit a protobuf message"); }
 
-}  // namespace
-
-// Protobuf writes fields in order, but promises the same bytes for the same message only when asked to.
-std::string bytes_of(const google::protobuf::MessageLite& message) {
-  if (message.ByteSizeLong() > INT_MAX) too_large();
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream sink(&bytes);
-    google::protobuf::io::CodedOutputStream stream(&sink);
-    stream.SetSerializationDeterministic(true);
-    expects(message.SerializeToCodedStream(&stream), "a message of known size serialises");
-  }
-  return bytes;
-}
-
-void parse(std::string_view bytes, const char* what, google::protobuf::MessageLite& into) {
-  if (bytes.size() > INT_MAX) reject(std::string(what) + " is above 2 GiB");
-  const google::protobuf::LogSilencer
-      quiet;  // Protobuf 3.21 would grumble about names on stderr; we answer in one line
-  if (!into.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    reject("these " + std::to_string(bytes.size()) + " bytes are no " + what);
-}
-
-std::string quoted(const std::string& text) {
-  constexpr std::size_t longest = 60;
-  std::string out = "\"";
-  for (const char c : text.substr(0, longest)) out += (c >= ' ' && c <= '~' && c != '"') ? c : '?';
-  return out + (text.size() > longest ? "…\"" : "\"");
-}
-
-std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
-
-DType admitted_dtype(std::int32_t number) {
-  if (const auto dtype = dtype_numbered(number)) return *dtype;
-  const std::string name = onnx::TensorProto_DataType_IsValid(number)
-                               ? onnx::TensorProto_DataType_Name(static_cast<onnx::TensorProto_DataType>(number))
-                               : "unknown";
-  reject("data type " + std::to_string(number) + " (" + name + ") is not admitted");
-}
-
-namespace {
-
 // raw_data is little-endian on every machine (onnx.proto, TensorProto).
 template <class Bytes>
 void swap_where_big_endian(Bytes&& elements, std::size_t size) {
@@ -208,6 +166,44 @@ std::string encoded(const Tensor& tensor, std::string_view name) {
 }
 
 }  // namespace
+
+// Protobuf writes fields in order, but promises the same bytes for the same message only when asked to.
+std::string bytes_of(const google::protobuf::MessageLite& message) {
+  if (message.ByteSizeLong() > INT_MAX) too_large();
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream sink(&bytes);
+    google::protobuf::io::CodedOutputStream stream(&sink);
+    stream.SetSerializationDeterministic(true);
+    expects(message.SerializeToCodedStream(&stream), "a message of known size serialises");
+  }
+  return bytes;
+}
+
+void parse(std::string_view bytes, const char* what, google::protobuf::MessageLite& into) {
+  if (bytes.size() > INT_MAX) reject(std::string(what) + " is above 2 GiB");
+  const google::protobuf::LogSilencer
+      quiet;  // Protobuf 3.21 would grumble about names on stderr; we answer in one line
+  if (!into.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    reject("these " + std::to_string(bytes.size()) + " bytes are no " + what);
+}
+
+std::string quoted(const std::string& text) {
+  constexpr std::size_t longest = 60;
+  std::string out = "\"";
+  for (const char c : text.substr(0, longest)) out += (c >= ' ' && c <= '~' && c != '"') ? c : '?';
+  return out + (text.size() > longest ? "…\"" : "\"");
+}
+
+std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+DType admitted_dtype(std::int32_t number) {
+  if (const auto dtype = dtype_numbered(number)) return *dtype;
+  const std::string name = onnx::TensorProto_DataType_IsValid(number)
+                               ? onnx::TensorProto_DataType_Name(static_cast<onnx::TensorProto_DataType>(number))
+                               : "unknown";
+  reject("data type " + std::to_string(number) + " (" + name + ") is not admitted");
+}
 
 onnx::TensorProto proto_of(const Tensor& tensor, std::string_view name) {
   onnx::TensorProto proto = head_of(tensor, name);

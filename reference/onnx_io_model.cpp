@@ -41,23 +41,13 @@ Attribute value_of(const onnx::AttributeProto& proto) {
   }
 }
 
-bool is_of(AttributeSpec::Kind kind, const Attribute& value) {
-  switch (kind) {
-    case AttributeSpec::Kind::integer: return std::holds_alternative<Int>(value);
-    case AttributeSpec::Kind::real: return std::holds_alternative<float>(value);
-    case AttributeSpec::Kind::text: return std::holds_alternative<std::string>(value);
-    case AttributeSpec::Kind::ints: return std::holds_alternative<Ints>(value);
-  }
-  return false;
-}
-
 void read_attributes(const onnx::NodeProto& proto, const Definition& definition, Node& node) {
   const std::string owner = text(definition.version);
   for (const onnx::AttributeProto& attribute : proto.attribute()) {
     const AttributeSpec* const spec = definition.attribute(attribute.name());
     if (!spec) reject(owner + " has no attribute " + quoted(attribute.name()));
     Attribute value = value_of(attribute);
-    if (!attribute.ref_attr_name().empty() || !is_of(spec->kind, value))
+    if (!attribute.ref_attr_name().empty() || value.index() != static_cast<std::size_t>(spec->kind))
       reject("attribute " + spec->name + " of " + owner + " is of another kind");
     if (!node.attributes.emplace(spec->name, std::move(value)).second)
       reject("attribute " + spec->name + " is there twice");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/onnx_io.h"
 
+#include "reference/question.h"
+
 #include <catch2/catch.hpp>
 #include <onnx/onnx_pb.h>
 
@@ -56,25 +58,12 @@ Tensor tensor(DType dtype, Shape shape, std::string_view bytes) {
   return made;
 }
 
-Case pool() {
-  Case c;
-  c.version = {"", "AveragePool", 1};
-  c.opset = 6;
-  c.ir_version = 4;
-  c.node.input("X", {DType::f32, {1, 1, 4}}).attribute("strides", Ints{2}).attribute("kernel_shape", Ints{2});
-  c.sources["X"] = {{"iota", "1"}, false};
-  return c;
-}
+Case pool() { return case_of("AveragePool-1 opset=6 ir=4 X=f32[1,1,4]~iota:1 kernel_shape=2 strides=2"); }
 
 Case conv() {
-  Case c;
-  c.version = {"", "Conv", 11};
-  c.opset = 13;
-  c.ir_version = 8;
-  c.node.input("X", {DType::f16, {1, 2, 5}}).input("W", {DType::f16, {2, 2, 3}}).input("B", {DType::f16, {2}});
-  c.node.attribute("auto_pad", "SAME_UPPER").attribute("group", 1).attribute("dilations", Ints{2});
-  c.sources = {{"X", {{"iota", "1"}, false}}, {"W", {{"iota", "2"}, true}}, {"B", {{"small", "3"}, false}}};
-  return c;
+  return case_of(
+      "Conv-11 opset=13 ir=8 X=f16[1,2,5]~iota:1 W=f16[2,2,3]~iota:2@init B=f16[2]~small:3 auto_pad=SAME_UPPER "
+      "dilations=2 group=1");
 }
 
 Wire symbol(std::string_view name) { return Wire().blob(2, name); }  // Dimension: dim_value = 1, dim_param = 2

@@ -2,30 +2,24 @@
 #include "reference/onnx_node.h"
 
 #include "reference/onnx_contrib.h"
-#include "reference/onnx_io.h"
+#include "reference/onnx_io_message.h"
 
-#include <google/protobuf/stubs/logging.h>
 #include <onnx/defs/schema.h>
 #include <onnx/onnx_pb.h>
 
-#include <climits>
 #include <map>
 #include <utility>
 
 namespace assay {
 namespace {
 
-struct Malformed {
-  std::string text;
-};
-
-std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+using namespace messages;
 
 int opset_of(const onnx::ModelProto& model, const std::string& domain) {
   for (const onnx::OperatorSetIdProto& import : model.opset_import())
     if (domain_of(import.domain()) == domain && std::in_range<int>(import.version()))
       return static_cast<int>(import.version());
-  throw Malformed{"the model imports no opset of the domain \"" + domain + "\""};
+  reject("the model imports no opset of the domain \"" + domain + "\"");
 }
 
 int since_version_of(const StatedNode& node) {
@@ -77,14 +71,14 @@ StatedOperand operand_of(const std::string& name, const Names& names) {
   StatedOperand operand{.name = name, .graph_input = -1, .constant = {}, .data_type = 0, .shape = {}};
   if (name.empty()) return operand;
   if (const auto constant = names.constants.find(name); constant != names.constants.end()) {
-    Result<Tensor> tensor = decode_tensor(constant->second->SerializeAsString());
-    if (!tensor) throw Malformed{"the initializer " + name + ": " + tensor.error()};
+    Result<Tensor> tensor = as_result([&] { return tensor_of(*constant->second); });
+    if (!tensor) reject("the initializer " + name + ": " + tensor.error());
     operand.constant = *std::move(tensor);
   } else if (const auto input = names.inputs.find(name); input != names.inputs.end()) {
     operand.graph_input = input->second.first;
     read_declared(*input->second.second, operand);
   } else {
-    throw Malformed{"nothing in the graph gives the input " + name};
+    reject("nothing in the graph gives the input " + name);
   }
   return operand;
 }
@@ -114,18 +108,19 @@ bool are_outputs_of_node(const onnx::GraphProto& graph) {
 }  // namespace
 
 Result<StatedModel> stated_model(std::string_view bytes) {
-  onnx::ModelProto model;
-  const google::protobuf::LogSilencer quiet;
-  if (bytes.size() > INT_MAX || !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    return Error{"these " + std::to_string(bytes.size()) + " bytes are no ModelProto"};
-  if (model.graph().node_size() != 1)
-    return StatedModel{{}, "a graph of " + std::to_string(model.graph().node_size()) + " nodes, not of one"};
-  if (!are_outputs_of_node(model.graph())) return StatedModel{{}, "the outputs of the graph are not those of its node"};
-  try {
-    return StatedModel{node_of(model), ""};
-  } catch (const Malformed& malformed) {
-    return Error{malformed.text};
-  }
+  return as_result([&]() -> StatedModel {
+    const auto model = message_of<onnx::ModelProto>(bytes, "ModelProto");
+    if (model.graph().node_size() != 1)
+      return {{}, "a graph of " + std::to_string(model.graph().node_size()) + " nodes, not of one"};
+    if (!are_outputs_of_node(model.graph())) return {{}, "the outputs of the graph are not those of its node"};
+    return {node_of(model), ""};
+  });
+}
+
+std::string with_operator(std::string_view bytes, const std::string& op_type) {
+  auto model = message_of<onnx::ModelProto>(bytes, "ModelProto");
+  model.mutable_graph()->mutable_node(0)->set_op_type(op_type);
+  return model.SerializeAsString();
 }
 
 }  // namespace assay

@@ -45,4 +45,7 @@ struct StatedModel {
 // An error where the bytes are no model.
 Result<StatedModel> stated_model(std::string_view model);
 
+// Makes the node of a model of ours one of another operator, which nobody knows, to see what a worker says of it.
+std::string with_operator(std::string_view model, const std::string& op_type);
+
 }  // namespace assay

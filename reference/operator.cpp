@@ -72,6 +72,26 @@ bool types_are_admitted(const Call& call) {
   return true;
 }
 
+// Asks constraints of one call. The call it stands for is worked out once for all that are asked of that one.
+class Asking {
+ public:
+  explicit Asking(const Call& call) : call_(&call) {}
+
+  bool holds(const Constraint& constraint) {
+    if (!constraint.stands_for) return constraint.holds(*call_);
+    if (!other_ || made_by_ != constraint.stands_for) {
+      other_.emplace(constraint.stands_for(*call_));
+      made_by_ = constraint.stands_for;
+    }
+    return constraint.holds(*other_);
+  }
+
+ private:
+  const Call* call_;
+  std::optional<Call> other_;
+  Call (*made_by_)(const Call&) = nullptr;
+};
+
 }  // namespace
 
 std::optional<DType> type_named_by(const Call& call, const std::string& attribute) {
@@ -163,30 +183,6 @@ const Constraint* Definition::constraint(std::string_view id) const {
   const auto found = std::ranges::find(constraints, id, &Constraint::id);
   return found == constraints.end() ? nullptr : &*found;
 }
-
-namespace {
-
-// Asks constraints of one call. The call it stands for is worked out once for all that are asked of that one.
-class Asking {
- public:
-  explicit Asking(const Call& call) : call_(&call) {}
-
-  bool holds(const Constraint& constraint) {
-    if (!constraint.stands_for) return constraint.holds(*call_);
-    if (!other_ || made_by_ != constraint.stands_for) {
-      other_.emplace(constraint.stands_for(*call_));
-      made_by_ = constraint.stands_for;
-    }
-    return constraint.holds(*other_);
-  }
-
- private:
-  const Call* call_;
-  std::optional<Call> other_;
-  Call (*made_by_)(const Call&) = nullptr;
-};
-
-}  // namespace
 
 std::vector<std::string> Definition::violated(const Call& call, const Readings& readings) const {
   std::vector<std::string> ids;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/recipe.h"
 
+#include "reference/line_words.h"
 #include "reference/nearest.h"
 #include "reference/sequence.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -302,10 +302,8 @@ Split split(std::string_view family) {
        {std::tuple{"odd", 1, 52}, std::tuple{"around", -128, 255}, std::tuple{"near", 0, 255}}) {
     const std::size_t length = std::string_view(name).size();
     if (!family.starts_with(name)) continue;
-    int parameter = 0;
-    const auto [end, error] = std::from_chars(family.data() + length, family.data() + family.size(), parameter);
-    const bool whole = error == std::errc() && end == family.data() + family.size() && family.size() > length;
-    return whole && least <= parameter && parameter <= most ? Split{name, parameter} : Split{"", 0};
+    const std::optional<int> parameter = whole<int>(family.substr(length));
+    return parameter && least <= *parameter && *parameter <= most ? Split{name, *parameter} : Split{"", 0};
   }
   return {family};
 }
@@ -324,48 +322,7 @@ std::vector<std::string> family_names() {
   return names;
 }
 
-template <class T>
-std::optional<T> whole(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::optional<double> number(std::string_view text) {
-  const bool negative = text.starts_with('-');
-  if (negative) text.remove_prefix(1);
-  const bool hexadecimal = text.starts_with("0x");
-  if (hexadecimal) text.remove_prefix(2);
-  if (text.empty() || text.front() == '-' || text.front() == '+') return std::nullopt;
-  double value = 0;
-  const auto format = hexadecimal ? std::chars_format::hex : std::chars_format::general;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, format);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return negative ? -value : value;
-}
-
-std::optional<std::vector<double>> numbers(std::string_view list) {
-  std::vector<double> values;
-  for (std::size_t at = 0; at <= list.size();) {
-    const std::size_t comma = std::min(list.find(',', at), list.size());
-    const std::optional<double> value = number(list.substr(at, comma - at));
-    if (!value) return std::nullopt;
-    values.push_back(*value);
-    at = comma + 1;
-  }
-  return values;
-}
-
-std::vector<std::string_view> parts_of(std::string_view list) {
-  std::vector<std::string_view> parts;
-  for (std::size_t at = 0; at < list.size();) {
-    const std::size_t comma = std::min(list.find(',', at), list.size());
-    parts.push_back(list.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return parts;
-}
+std::optional<std::vector<double>> numbers(std::string_view list) { return list_of<double>(list, real<double>); }
 
 template <class T>
 T saturated(double value) {
@@ -468,47 +425,8 @@ void state(const Recipe& recipe, Tensor& tensor, int set) {
   });
 }
 
-// "%C3%A9" is é.
-std::optional<std::string> unescaped(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_') {
-      out += text[i];
-      continue;
-    }
-    unsigned char byte = 0;
-    const char* const digits = text.data() + i + 1;
-    if (text[i] != '%' || i + 2 >= text.size() || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2)
-      return std::nullopt;
-    out += static_cast<char>(byte);
-    i += 2;
-  }
-  return out;
-}
-
-std::string escaped(std::string_view word) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : word) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) || c == '_')
-      out += c;
-    else
-      out += {'%', digits[byte >> 4], digits[byte & 15]};
-  }
-  return out;
-}
-
 std::optional<std::vector<std::string>> stated_texts(std::string_view list) {
-  std::vector<std::string> all;
-  for (std::size_t at = 0; at <= list.size();) {
-    const std::size_t comma = std::min(list.find(',', at), list.size());
-    std::optional<std::string> one = unescaped(list.substr(at, comma - at));
-    if (!one) return std::nullopt;
-    all.push_back(*std::move(one));
-    at = comma + 1;
-  }
-  return all;
+  return list_of<std::string>(list, unescaped);
 }
 
 void state_texts(const Recipe& recipe, Tensor& tensor) {
@@ -527,21 +445,27 @@ std::optional<T> exactly(std::string_view part) {
     const std::optional<Int> value = exactly<Int>(part);
     return value && T::lowest <= *value && *value <= T::highest ? std::optional(T::of(*value)) : std::nullopt;
   } else {
-    const std::optional<double> value = number(part);
+    const std::optional<double> value = real<double>(part);
     return value ? std::optional(saturated<T>(*value)) : std::nullopt;
   }
 }
 
 void write_out(const Recipe& recipe, Tensor& tensor) {
+  if (recipe.argument.empty()) return;
   const std::vector<std::string_view> parts = parts_of(recipe.argument);
-  if (parts.empty()) return;
   for_value(tensor.dtype(), [&]<class T>() {
     std::size_t at = 0;
     for (T& element : tensor.as<T>()) {
       const std::string_view part = parts[at++ % parts.size()];
-      element = exactly<T>(part).value_or(saturated<T>(number(part).value_or(0)));
+      element = exactly<T>(part).value_or(saturated<T>(real<double>(part).value_or(0)));
     }
   });
+}
+
+std::string words_of(std::string_view with, int parameter) {
+  std::string words(with);
+  for (std::size_t at; (at = words.find('#')) != std::string::npos;) words.replace(at, 1, std::to_string(parameter));
+  return words;
 }
 
 }  // namespace
@@ -554,7 +478,7 @@ static bool has_nonfinite(const Tensor& tensor) {
 
 bool writes_out(const Recipe& recipe, const TensorType& type) {
   if (recipe.family != "values") return false;
-  const std::vector<std::string_view> parts = parts_of(recipe.argument);
+  const auto parts = recipe.argument.empty() ? std::vector<std::string_view>() : parts_of(recipe.argument);
   return static_cast<Int>(parts.size()) == volume(type.shape) && type.dtype != DType::string &&
          for_value(type.dtype, [&]<class T>() {
            return std::ranges::all_of(parts, [](std::string_view part) { return exactly<T>(part).has_value(); });
@@ -570,11 +494,7 @@ std::uint64_t Generator::next() {
 
 std::string text(const Recipe& recipe) { return recipe.family + ":" + recipe.argument; }
 
-Recipe stated(const std::vector<std::string>& strings) {
-  Recipe recipe{"text", ""};
-  for (std::size_t i = 0; i < strings.size(); ++i) recipe.argument += (i == 0 ? "" : ",") + escaped(strings[i]);
-  return recipe;
-}
+Recipe stated(const std::vector<std::string>& strings) { return {"text", joined(strings, ",", escaped)}; }
 
 Result<Recipe> parse_recipe(std::string_view text) {
   const std::size_t colon = text.find(':');
@@ -611,16 +531,6 @@ bool is_nonfinite(const Recipe& recipe, const TensorType& type) {
   const std::vector<double> values = numbers(recipe.argument).value_or(std::vector<double>());
   return std::ranges::any_of(values, [](double value) { return !std::isfinite(value); });
 }
-
-namespace {
-
-std::string words_of(std::string_view with, int parameter) {
-  std::string words(with);
-  for (std::size_t at; (at = words.find('#')) != std::string::npos;) words.replace(at, 1, std::to_string(parameter));
-  return words;
-}
-
-}  // namespace
 
 std::string in_words(const Recipe& recipe) {
   const auto [name, parameter] = split(recipe.family);

@@ -42,6 +42,38 @@ Shape each(const std::vector<Axis>& axes, Int Axis::*member) {
   return shape;
 }
 
+Int spatial_axes(const Call& c) { return std::max<Int>(0, c.rank("X") - 2); }
+bool has(const Call& c, const char* attribute) { return c.definition().attribute(attribute) != nullptr; }
+
+bool all_at_least(const Ints& values, Int least) {
+  return std::ranges::all_of(values, [=](Int value) { return value >= least; });
+}
+
+// An attribute list absent from this version, or of `per_axis` entries for each spatial axis.
+bool has_length(const Call& c, const char* attribute, Int per_axis) {
+  return !has(c, attribute) || static_cast<Int>(c.ints(attribute).size()) == per_axis * spatial_axes(c);
+}
+
+bool lengths_match(const Call& c) {
+  return has_length(c, "kernel_shape", 1) && has_length(c, "strides", 1) && has_length(c, "dilations", 1) &&
+         has_length(c, "pads", 2);
+}
+
+bool auto_pad_is_known(const Call& c) {
+  const std::string word = c.text("auto_pad");
+  return word == "NOTSET" || word == "SAME_UPPER" || word == "SAME_LOWER" || word == "VALID";
+}
+
+bool signs_are_right(const Call& c) {
+  return all_at_least(c.ints("kernel_shape"), 1) && all_at_least(c.ints("strides"), 1) &&
+         (!has(c, "dilations") || all_at_least(c.ints("dilations"), 1)) && all_at_least(c.ints("pads"), 0);
+}
+
+bool has_a_window(const Call& c) {
+  if (spatial_axes(c) == 0 || !lengths_match(c) || !signs_are_right(c) || !auto_pad_is_known(c)) return true;
+  return all_at_least(Window::of(c).output(), 1);
+}
+
 }  // namespace
 
 Window Window::of(const Call& call) {
@@ -84,42 +116,6 @@ std::optional<Int> Window::cell(const Shape& window, const Shape& tap) const {
   }
   return flat;
 }
-
-namespace {
-
-Int spatial_axes(const Call& c) { return std::max<Int>(0, c.rank("X") - 2); }
-bool has(const Call& c, const char* attribute) { return c.definition().attribute(attribute) != nullptr; }
-
-bool all_at_least(const Ints& values, Int least) {
-  return std::ranges::all_of(values, [=](Int value) { return value >= least; });
-}
-
-// An attribute list absent from this version, or of `per_axis` entries for each spatial axis.
-bool has_length(const Call& c, const char* attribute, Int per_axis) {
-  return !has(c, attribute) || static_cast<Int>(c.ints(attribute).size()) == per_axis * spatial_axes(c);
-}
-
-bool lengths_match(const Call& c) {
-  return has_length(c, "kernel_shape", 1) && has_length(c, "strides", 1) && has_length(c, "dilations", 1) &&
-         has_length(c, "pads", 2);
-}
-
-bool auto_pad_is_known(const Call& c) {
-  const std::string word = c.text("auto_pad");
-  return word == "NOTSET" || word == "SAME_UPPER" || word == "SAME_LOWER" || word == "VALID";
-}
-
-bool signs_are_right(const Call& c) {
-  return all_at_least(c.ints("kernel_shape"), 1) && all_at_least(c.ints("strides"), 1) &&
-         (!has(c, "dilations") || all_at_least(c.ints("dilations"), 1)) && all_at_least(c.ints("pads"), 0);
-}
-
-bool has_a_window(const Call& c) {
-  if (spatial_axes(c) == 0 || !lengths_match(c) || !signs_are_right(c) || !auto_pad_is_known(c)) return true;
-  return all_at_least(Window::of(c).output(), 1);
-}
-
-}  // namespace
 
 void window_constraints(Operator& op) {
   op.require("W1", "auto_pad is NOTSET, SAME_UPPER, SAME_LOWER or VALID (A5)", auto_pad_is_known)

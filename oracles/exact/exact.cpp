@@ -116,6 +116,22 @@ std::string hex(const Integer& value) {
   return value < 0 ? "-" + digits : digits;
 }
 
+// A string in quotes, what is no plain letter of it as \xNN, and of a long one no more than its beginning.
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t most = 80;
+  std::ostringstream out;
+  out << '"' << std::hex << std::setfill('0');
+  for (const char letter : text.substr(0, most)) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (byte < ' ' || byte > '~' || letter == '"' || letter == '\\')
+      out << "\\x" << std::setw(2) << int{byte};
+    else
+      out << letter;
+  }
+  out << (text.size() > most ? "…\"" : "\"");
+  return out.str();
+}
+
 }  // namespace
 
 Dyadic operator+(const Dyadic& a, const Dyadic& b) {
@@ -329,26 +345,6 @@ std::string hexadecimal(const Scalar& value) {
   return sign + "0x1" + (fraction.empty() ? "" : "." + fraction) + "p" + (exponent < 0 ? "-" : "+") +
          std::to_string(std::abs(exponent));
 }
-
-namespace {
-
-// A string in quotes, what is no plain letter of it as \xNN, and of a long one no more than its beginning.
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t most = 80;
-  std::ostringstream out;
-  out << '"' << std::hex << std::setfill('0');
-  for (const char letter : text.substr(0, most)) {
-    const auto byte = static_cast<unsigned char>(letter);
-    if (byte < ' ' || byte > '~' || letter == '"' || letter == '\\')
-      out << "\\x" << std::setw(2) << int{byte};
-    else
-      out << letter;
-  }
-  out << (text.size() > most ? "…\"" : "\"");
-  return out.str();
-}
-
-}  // namespace
 
 std::string written(const Scalar& value, DType dtype) {
   if (value.is == Scalar::Class::text) return in_quotes(*value.text);

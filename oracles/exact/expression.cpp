@@ -3,18 +3,114 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace assay::oracles {
+namespace {
 
-Ratio budget_of(double error, const Ratio& blur) {
-  expects(std::isfinite(error), "a bound that is no number");
-  const Ratio sum = Ratio{scalar_of(error).value(), 1} + blur;
-  if (sum.is_zero()) return sum;
-  static const Format wide{24, -2000, 2000};
-  return {rounded(sum, wide, Rounding::up).value(), 1};
+// A kernel keeps the running maximum over so many blocks at most; more still falls far inside (reductions 3.4).
+constexpr Int most_blocks = 64;
+
+bool is_narrow(DType type) { return type == DType::f16 || type == DType::bf16; }
+
+Policy fused(DType type) {
+  const DType working = type == DType::f64 ? DType::f64 : DType::f32;
+  Policy out;
+  out.working = out.nodes = format_of(working);
+  out.arithmetic = std::string(name(working)) + ", any order, functions within their bounds";
+  out.most_rescalings = most_blocks;
+  return out;
 }
 
-namespace {
+Policy by_nodes(DType type) {
+  Policy out = fused(type);
+  out.arithmetic = "every node of the body rounded to " + std::string(name(type));
+  out.nodes = format_of(type);
+  out.most_rescalings = 0;
+  return out;
+}
+
+Policy in_type(DType type) {
+  Policy out = by_nodes(type);
+  out.level = Level::L3;
+  out.arithmetic = "every operation in " + std::string(name(type));
+  out.working = out.nodes;
+  out.most_ulps = 8;
+  return out;
+}
+
+Policy truncating(Policy of) {
+  of.level = Level::L2t;
+  of.arithmetic += ", truncating";
+  of.truncation = 2;
+  return of;
+}
+
+Policy widest(Policy of, std::string arithmetic) {
+  of.level = Level::widest;
+  of.arithmetic = std::move(arithmetic);
+  return of;
+}
+
+Policy fast(DType type) {
+  Policy out = widest(fused(type), "fast functions");
+  out.imprecision = 0x1p-20;
+  out.scales_operands = true;
+  return out;
+}
+
+Policy ten_bits(DType type) {
+  Policy out = widest(fused(type), "functions of 10 bits");
+  out.imprecision = 0x1p-10;
+  return out;
+}
+
+Policy flushing(Policy of, DType type) {
+  of = widest(std::move(of), "subnormals flushed");
+  of.flushes = true;
+  of.lost_input = std::ldexp(1.0, format_of(type).min_exponent);
+  return of;
+}
+
+Policy unshifted(Policy of) {
+  of = widest(std::move(of), "no maximum subtracted");
+  of.is_unshifted = true;
+  return of;
+}
+
+Policy in_single() {
+  Policy out = widest(fused(DType::f32), "f64 computed in f32");
+  out.input_error = std::ldexp(1.0, out.working.unit_exponent());
+  out.lost_input = std::ldexp(1.0, out.working.min_exponent);
+  return out;
+}
+
+std::vector<Policy> asked(DType type) {
+  if (is_narrow(type)) return {fused(type), by_nodes(type)};
+  return {fused(type)};
+}
+
+std::vector<Policy> wider(DType type) {
+  std::vector<Policy> all{truncating(fused(type))};
+  if (is_narrow(type)) {
+    all.push_back(truncating(by_nodes(type)));
+    all.push_back(in_type(type));
+  }
+  for (const Policy& each : asked(type)) all.push_back(flushing(each, type));
+  if (type == DType::f64) all.push_back(in_single());
+  if (type != DType::f64) {
+    all.push_back(fast(type));
+    all.push_back(ten_bits(type));
+  }
+  for (const Policy& each : asked(type)) all.push_back(unshifted(each));
+  return all;
+}
+
+std::map<DType, std::vector<Policy>> of_each_type(std::vector<Policy> (*policies)(DType)) {
+  std::map<DType, std::vector<Policy>> all;
+  for (const DType type : {DType::f16, DType::bf16, DType::f32, DType::f64}) all[type] = policies(type);
+  return all;
+}
 
 Element unproven(std::string why) {
   Element out;
@@ -24,6 +120,42 @@ Element unproven(std::string why) {
 }
 
 }  // namespace
+
+double Policy::unit() const { return truncation * std::ldexp(1.0, nodes.unit_exponent()); }
+double Policy::sum_unit() const { return truncation * std::ldexp(1.0, working.unit_exponent()); }
+double Policy::smallest() const { return std::ldexp(1.0, nodes.smallest_exponent()); }
+double Policy::vanishing() const { return std::ldexp(1.0, flushes ? nodes.min_exponent : working.min_exponent); }
+
+std::vector<Policy> declared_policies(DType type, const Arithmetic& declared) {
+  std::vector<Policy> all;
+  if (declared.bf16_inputs && type != DType::f64) {
+    all.push_back(widest(ten_bits(type), "bf16 inputs"));
+    all.back().input_error = std::ldexp(1.0, format_of(DType::bf16).unit_exponent());
+  }
+  if (declared.accumulator && format_of(*declared.accumulator).precision < fused(type).working.precision) {
+    all.push_back(widest(fused(type), "declared " + std::string(name(*declared.accumulator)) + " accumulation"));
+    all.back().working = all.back().nodes = format_of(*declared.accumulator);
+  }
+  return all;
+}
+
+const std::vector<Policy>& asked_policies(DType type) {
+  static const auto all = of_each_type(asked);
+  return all.at(type);
+}
+
+const std::vector<Policy>& wider_policies(DType type) {
+  static const auto all = of_each_type(wider);
+  return all.at(type);
+}
+
+Ratio budget_of(double error, const Ratio& blur) {
+  expects(std::isfinite(error), "a bound that is no number");
+  const Ratio sum = Ratio{scalar_of(error).value(), 1} + blur;
+  if (sum.is_zero()) return sum;
+  static const Format wide{24, -2000, 2000};
+  return {rounded(sum, wide, Rounding::up).value(), 1};
+}
 
 Element computed(const Expression& of, DType type) {
   const std::optional<StandIn> value = stand_in([&](int bits) { return of.value(bits); }, format_of(type));

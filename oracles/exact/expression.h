@@ -3,10 +3,42 @@
 // value and, under each policy, how far from it a legitimate evaluation may land (reductions 3).
 #pragma once
 
-#include "oracles/exact/policy.h"
+#include "oracles/exact/enclosure.h"
 #include "oracles/exact/real.h"
 
 namespace assay::oracles {
+
+// Policy: how a composite operator may be evaluated, as far as rounding is concerned (reductions 3.1, 3.7). An
+// expression has an error under each; it never shrinks where any part of a policy grows.
+struct Policy {
+  Level level = Level::L2;
+  std::string arithmetic;   // as an Allowance names it
+  Format working{};         // of functions and sums
+  Format nodes{};           // what every node of the body is rounded to; `working` where they are fused
+  double truncation = 1;    // 2 where operations need not round to nearest
+  Int most_rescalings = 0;  // of an online softmax: reductions 3.4
+  double most_ulps = 0;     // of a function, where that is cut
+  // A function errs by that much more, relatively; and by 2u of the operands that were scaled before a subtraction.
+  double imprecision = 0;
+  bool scales_operands = false;
+  double input_error = 0, lost_input = 0;  // of inputs, relative and absolute
+  bool flushes = false;                    // subnormals of the type, in and out
+  bool is_unshifted = false;               // no maximum is subtracted before exp
+
+  double unit() const;       // of a node, truncation included
+  double sum_unit() const;   // of an addition
+  double smallest() const;   // η of a node
+  double vanishing() const;  // what a function may lose absolutely, as its caller hides it: λ
+  bool is_fused() const { return nodes.precision == working.precision; }
+};
+
+// Those that are asked for at L2, of an operator whose body stands in the registry: fused in f32 (f64 for f64), or
+// every node in the type.
+const std::vector<Policy>& asked_policies(DType type);
+// Those beyond, the strongest first.
+const std::vector<Policy>& wider_policies(DType type);
+// Those that a backend declares of itself.
+std::vector<Policy> declared_policies(DType type, const Arithmetic& declared);
 
 class Expression {
  public:

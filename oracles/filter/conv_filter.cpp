@@ -18,7 +18,7 @@ namespace assay::oracles {
 namespace {
 
 constexpr Int some_taps = 1;       // of one channel; they mostly tell how fine the products of a window are
-constexpr Int most_cells = 40000;  // of one packed piece: with both kinds of numbers it stays in the second cache
+constexpr Int most_cells = 40000;  // of one packed tile: with both kinds of numbers it stays in the second cache
 
 ASSAY_WIDE void widen_floats(const float* from, Int count, double* wide, float* size) {
   for (Int i = 0; i < count; ++i) wide[i] = static_cast<double>(from[i]);
@@ -69,16 +69,17 @@ ASSAY_WIDE void widen_sizes(const float* from, Int count, double* to) {
   for (Int i = 0; i < count; ++i) to[i] = static_cast<double>(from[i]);
 }
 
-// One spatial axis of a piece: how windows and taps map to phases.
+// One spatial axis of a tile: how windows and taps map to phases.
 struct PhasedAxis {
   Int first = 0, windows = 1, extent = 1, pitch = 1;  // extent: cells of one phase
   std::vector<Int> phases;                            // remainders in use
   std::vector<Int> phase_of, shift_of;                // per tap
 };
 
-class Sweeping final : public Piece {
+class ConvTiles final : public TileDetails {
  public:
-  Sweeping(const ConvFilter& what, const std::function<void(const Patch&, Piece&)>& use) : what_(what), use_(use) {
+  ConvTiles(const ConvFilter& what, const std::function<void(const Tile&, TileDetails&)>& use)
+      : what_(what), use_(use) {
     for (const WindowAxis& t : what.tracks) {
       taps_ *= t.taps;
       plane_ *= t.windows;
@@ -107,7 +108,7 @@ class Sweeping final : public Piece {
     pack_weights();
     for (Int n = 0; n < what_.batch; ++n)
       for (Int g = 0; g < what_.groups; ++g)
-        for (Int first = 0; first < plane_; first += count_) piece(n, g, first);
+        for (Int first = 0; first < plane_; first += count_) fill_tile(n, g, first);
   }
 
   std::span<const double> finest_cells(bool all) override {
@@ -177,7 +178,7 @@ class Sweeping final : public Piece {
     if (first > second) pack(from + second, nullptr, first - second, to + second);
   }
 
-  // A piece is one window on the leading axes, a range on axis `cut_`, and everything behind it.
+  // A tile is one window on the leading axes, a range on axis `cut_`, and everything behind it.
   void divide() {
     for (PhasedAxis& axis : axes_)
       axis.extent = axis.windows + (axis.shift_of.empty() ? 0 : *std::ranges::max_element(axis.shift_of));
@@ -209,8 +210,8 @@ class Sweeping final : public Piece {
     rows_ = rank ? axes_[cut_].windows : 1;
   }
 
-  void piece(Int n, Int g, Int first) {
-    // A piece never crosses the end of the axis that is cut.
+  void fill_tile(Int n, Int g, Int first) {
+    // A tile never crosses the end of the axis that is cut.
     const Int row = first / inner_ % rows_;
     const Int rows = std::min(range_, rows_ - row);
     Int left = first / inner_ / rows_;
@@ -258,16 +259,16 @@ class Sweeping final : public Piece {
     if (packs_sizes()) leveled ? sum_words(row, block) : sum_sizes(row, block, start);
     for (Int i = 0; i < block; ++i) {
       map_ = map + i;
-      Patch patch{.n = n, .map = map_, .first = first, .count = count_here_};
-      patch.sum = whole_ ? tight_whole(i, start[i]) : tight(sums_, i, tight_sums_);
-      if (what_.pairs) patch.low = tight(lows_, i, tight_lows_);
-      if (what_.pairs) patch.least = patch.size = tight(wide_sizes_, i, tight_sizes_);
+      Tile tile{.n = n, .map = map_, .first = first, .count = count_here_};
+      tile.sum = whole_ ? tight_whole(i, start[i]) : tight(sums_, i, tight_sums_);
+      if (what_.pairs) tile.low = tight(lows_, i, tight_lows_);
+      if (what_.pairs) tile.least = tile.size = tight(wide_sizes_, i, tight_sizes_);
       if (packs_sizes()) {
         leveled ? bound_sizes(i, row + i, std::fabs(start[i])) : widen_sizes(i);
-        patch.size = tight_sizes_.data();
-        patch.least = leveled ? tight_least_.data() : patch.size;
+        tile.size = tight_sizes_.data();
+        tile.least = leveled ? tight_least_.data() : tile.size;
       }
-      use_(patch, *this);
+      use_(tile, *this);
     }
   }
 
@@ -330,7 +331,7 @@ class Sweeping final : public Piece {
     });
   }
 
-  // Extents, pitches and offsets of the piece at hand.
+  // Extents, pitches and offsets of the tile at hand.
   void lay_out(Int row, Int rows, Int left) {
     const std::size_t rank = axes_.size();
     for (std::size_t i = rank; i-- > 0;) {
@@ -465,7 +466,7 @@ class Sweeping final : public Piece {
   }
 
   const ConvFilter& what_;
-  const std::function<void(const Patch&, Piece&)>& use_;
+  const std::function<void(const Tile&, TileDetails&)>& use_;
   std::vector<PhasedAxis> axes_;
   Int taps_ = 1, phases_ = 1, plane_ = 1, terms_ = 1;
   std::size_t cut_ = 0;
@@ -503,6 +504,8 @@ Strides channels_last(Int channels, std::span<const Int> plane) {
   return dense(channels * volume(plane), 1, channels, plane);
 }
 
-void sweep(const ConvFilter& what, const std::function<void(const Patch&, Piece&)>& use) { Sweeping(what, use).run(); }
+void sweep(const ConvFilter& what, const std::function<void(const Tile&, TileDetails&)>& use) {
+  ConvTiles(what, use).run();
+}
 
 }  // namespace assay::oracles

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filter's own convolution engine: for a piece of an output plane at a time, the sums of products in double and the
+// The filter's own convolution engine: for a tile of an output plane at a time, the sums of products in double and the
 // sums of their absolute values in single or in levels, in one fixed order; or both in double, with what rounding lost
 // of the sums; or the sums of products of 8 bits in whole numbers. It shares nothing with the kernels.
 //
-// Packing resolves padding, strides and dilations: a piece of the input is copied phase by phase (cells of equal
+// Packing resolves padding, strides and dilations: a tile of the input is copied phase by phase (cells of equal
 // remainder modulo the stride), so that tap t of every output lies at one constant distance from it. What is left is
 // one flat loop over outputs; those past the end of a row compute garbage that nobody reads.
 #pragma once
 
 #include "oracles/exact/geometry.h"
-#include "oracles/filter/weights.h"
+#include "oracles/filter/operand_range.h"
 #include "reference/tensor.h"
 
 #include <functional>
@@ -42,22 +42,22 @@ struct ConvFilter {
 };
 
 // A run of consecutive outputs of one plane.
-struct Patch {
+struct Tile {
   Int n = 0, map = 0, first = 0, count = 0;  // map over all groups; `first` is row-major within the plane
   const double* sum = nullptr;
   const double* low = nullptr;  // of pairs: the sum is sum + low
   // The sum of |terms|, the bias included, lies between these two, but for rounding; none where none is wanted.
   const double *least = nullptr, *size = nullptr;
   // Of deformed samples (deformed.h): what rounded coordinates may add to the budget, at most; 1 where some coordinate
-  // is not exact in the accumulator, else 0; 1 where `moved` may be too large, else 0.
-  const double *moved = nullptr, *inexact = nullptr, *vague = nullptr;
+  // is not exact in the accumulator, else 0; 1 where `coordinate_error` may be too large, else 0.
+  const double *coordinate_error = nullptr, *inexact = nullptr, *uncertain = nullptr;
 };
 
-// What a patch says beyond its sums, worked out when asked.
-class Piece {
+// What a tile says beyond its sums, worked out when asked.
+class TileDetails {
  public:
-  virtual ~Piece() = default;
-  // Per output of the patch, the finest power of two that is the lowest bit of a cell in its window; infinite where all
+  virtual ~TileDetails() = default;
+  // Per output of the tile, the finest power of two that is the lowest bit of a cell in its window; infinite where all
   // are zero. Of some cells of the window, or of all.
   virtual std::span<const double> finest_cells(bool all) = 0;
   // Calls f(cell, weight) for every tap of one output, in order, until it says true; whether it did.
@@ -65,6 +65,6 @@ class Piece {
 };
 
 // Every output once: plane by plane, in order.
-void sweep(const ConvFilter& what, const std::function<void(const Patch&, Piece&)>& use);
+void sweep(const ConvFilter& what, const std::function<void(const Tile&, TileDetails&)>& use);
 
 }  // namespace assay::oracles

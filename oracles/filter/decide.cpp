@@ -70,7 +70,7 @@ const Deciding& deciding() {
 
 }  // namespace
 
-Tally mark_nearest(Chunk& c, const MapBounds& m, Enclosing how) { return deciding().nearest(c, m, how); }
+NearestCount mark_nearest(Chunk& c, const MapBounds& m, Enclosing how) { return deciding().nearest(c, m, how); }
 
 Rest mark_right(Chunk& c, const MapBounds& m, const Worst& worst, Enclosing how) {
   return deciding().right(c, m, worst, how);

@@ -19,10 +19,10 @@ using Marks = std::array<std::int64_t, chunk>;  // -1 where it is so, else 0
 struct Chunk {
   Int count = 0;
   alignas(64) Lane sum, size, least, terms, divisor, finest, got;
-  alignas(64) Lane low;                    // of f64: the sum is sum + low
-  alignas(64) Lane moved, inexact, vague;  // of deformed samples, see Patch
+  alignas(64) Lane low;                                   // of f64: the sum is sum + low
+  alignas(64) Lane coordinate_error, inexact, uncertain;  // of deformed samples, see Tile
   alignas(64) Marks odd, nearest, right, faithful;
-  alignas(64) Marks notable;  // right, and maybe the worst so far
+  alignas(64) Marks worst_candidate;  // right, and maybe the worst so far
 };
 
 // What is the same for all outputs of one map.
@@ -38,7 +38,7 @@ struct MapBounds {
   double coarsest_weight, underflow;      // that bit; η of the accumulator
   double extra_terms;                     // 1 for an average: the division
   double ulp, smallest_normal, top;       // 2^(1-p), λ and the first power of two of the last binade of T
-  double displaced = 0;                   // E grows by this share of `moved`
+  double displaced = 0;                   // E grows by this share of `coordinate_error`
   double more = 0;                        // what a budget may have besides
 };
 
@@ -48,11 +48,11 @@ struct Enclosing {
   bool deforms = false;   // of samples between the cells
 };
 
-struct Tally {
+struct NearestCount {
   Int nearest = 0, zeros = 0;
 };
 // Which answers are RN_T(y) for certain, and how many of these are 0.
-Tally mark_nearest(Chunk& c, const MapBounds& m, Enclosing how);
+NearestCount mark_nearest(Chunk& c, const MapBounds& m, Enclosing how);
 
 // What the definition calls so, of one element or the largest of several.
 struct Worst {
@@ -61,7 +61,7 @@ struct Worst {
 // Of those that are not RN_T(y) for certain: how many are right at L1 or L2, how many of these at L2 alone, how many
 // may have an exact answer that rounds to 0, and how many may reach `worst` in some way.
 struct Rest {
-  Int right = 0, unfaithful = 0, maybe_zeros = 0, notable = 0;
+  Int right = 0, unfaithful = 0, maybe_zeros = 0, worst_candidate = 0;
 };
 Rest mark_right(Chunk& c, const MapBounds& m, const Worst& worst, Enclosing how);
 

@@ -47,10 +47,10 @@ ASSAY_INLINE Int count(Mask ones) {
 }
 
 // a + b = high + low, exactly.
-struct Sum {
+struct ExactSum {
   Real high, low;
 };
-ASSAY_INLINE Sum exact_sum(Real a, Real b) {
+ASSAY_INLINE ExactSum exact_sum(Real a, Real b) {
   const Real sum = a + b, part = sum - a;
   return {sum, (a - (sum - part)) + (b - part)};
 }
@@ -82,7 +82,7 @@ ASSAY_INLINE Enclosed enclosed_pair(const Chunk& c, const MapBounds& m, std::siz
   const Real sum = negative ? -of(c.sum, i) : of(c.sum, i);
   const Real low = negative ? -of(c.low, i) : of(c.low, i), divisor = of(c.divisor, i);
   const auto high = reinterpret_cast<Real>(reinterpret_cast<Mask>(size) & high_bits);
-  const Sum first = exact_sum(sum, -(high * divisor)), second = exact_sum(first.high, -((size - high) * divisor));
+  const ExactSum first = exact_sum(sum, -(high * divisor)), second = exact_sum(first.high, -((size - high) * divisor));
   const Real gap = second.high + ((first.low + second.low) + low), nothing{};
   const Real lost = magnitude(first.low) + magnitude(second.low) + magnitude(low);
   const Real slop = error + lost * 0x1p-51 + magnitude(gap) * 0x1p-51 + 0x1p-1060;
@@ -94,19 +94,20 @@ ASSAY_INLINE Enclosed enclosed_pair(const Chunk& c, const MapBounds& m, std::siz
   return {nothing, known, known - unsure, known + unsure, unsure};
 }
 
-ASSAY_INLINE Real moved_at_most(const Chunk& c, const MapBounds& m, std::size_t i) {
-  return (of(c.moved, i) * m.size_up + m.size_least) * (1 + 0x1p-20);
+ASSAY_INLINE Real coordinate_error_at_most(const Chunk& c, const MapBounds& m, std::size_t i) {
+  return (of(c.coordinate_error, i) * m.size_up + m.size_least) * (1 + 0x1p-20);
 }
-ASSAY_INLINE Real moved_at_least(const Chunk& c, const MapBounds& m, std::size_t i) {
+ASSAY_INLINE Real coordinate_error_at_least(const Chunk& c, const MapBounds& m, std::size_t i) {
   const Real nothing{};
-  const Real moved = larger(of(c.moved, i) * m.size_down - m.size_least, nothing) * (1 - 0x1p-20);
-  return of(c.vague, i) != 0 ? nothing : moved;
+  const Real coordinate_error = larger(of(c.coordinate_error, i) * m.size_down - m.size_least, nothing) * (1 - 0x1p-20);
+  return of(c.uncertain, i) != 0 ? nothing : coordinate_error;
 }
 
 template <bool in_pairs, bool deforms>
 ASSAY_INLINE Enclosed enclosed(const Chunk& c, const MapBounds& m, std::size_t i, Real size, Real bound) {
   Real some = bound * m.error + m.error_least;
-  if constexpr (deforms && !in_pairs) some += moved_at_most(c, m, i) * m.displaced;  // else coordinates are exact
+  if constexpr (deforms && !in_pairs)
+    some += coordinate_error_at_most(c, m, i) * m.displaced;  // else coordinates are exact
   const Real error = bound <= m.exact_below ? Real{} : some;
   if constexpr (in_pairs) return enclosed_pair(c, m, i, size, error);
   return enclosed_single(c, i, size, error);
@@ -122,7 +123,7 @@ ASSAY_INLINE Halves halves(const MapBounds& m, Real size, Real divisor) {
 }
 
 template <bool in_pairs, bool deforms>
-ASSAY_INLINE Tally nearest_of(Chunk& c, const MapBounds& m) {
+ASSAY_INLINE NearestCount nearest_of(Chunk& c, const MapBounds& m) {
   Mask nearest{}, zeros{};
   for (std::size_t i = 0; i < static_cast<std::size_t>(c.count); i += width) {
     const Real size = magnitude(of(c.got, i)), bound = of(c.size, i) * m.size_up + m.size_least;
@@ -164,7 +165,7 @@ ASSAY_INLINE ErrorBounds errors_of(const Chunk& c, const MapBounds& m, std::size
   if constexpr (deforms) rounds |= of(c.inexact, i) != 0;
   if (m.extra_terms > 0) underflows = ~Mask{};
   e.budget = n * m.unit * e.least + (underflows ? n * (0.5 * divisor) * m.underflow : nothing);
-  if constexpr (deforms) e.budget += moved_at_least(c, m, i);
+  if constexpr (deforms) e.budget += coordinate_error_at_least(c, m, i);
   e.budget = rounds ? e.budget : nothing;
   const Real distance = magnitude(e.y.value - e.y.sum);
   e.most = distance * (1 + 0x1p-48) + e.y.error;
@@ -187,7 +188,7 @@ template <bool in_pairs, bool deforms>
 ASSAY_INLINE Rest right_of(Chunk& c, const MapBounds& m, const Worst& worst) {
   const double q = worst.q * m.unit * (1 - 0x1p-40), ulp = worst.ulp * m.ulp * (1 - 0x1p-40),
                share = worst.share * (1 - 0x1p-40);
-  Mask rights{}, unfaithfuls{}, maybe_zeros{}, notables{};
+  Mask rights{}, unfaithfuls{}, maybe_zeros{}, worst_candidates{};
   for (std::size_t i = 0; i < static_cast<std::size_t>(c.count); i += width) {
     const ErrorBounds e = errors_of<in_pairs, deforms>(c, m, i);
     const Enclosed& y = e.y;
@@ -200,17 +201,17 @@ ASSAY_INLINE Rest right_of(Chunk& c, const MapBounds& m, const Worst& worst) {
                           (e.bound < m.overflow) & (e.bound >= m.underflows_below) & (divisor > 0);
     const Mask right =
         (of(c.odd, i) != 0 ? touching : outside) & (faithful | unfaithful) & admitted & (of(c.nearest, i) == 0);
-    const Mask notable = (e.most >= q * e.least) | (e.most >= ulp * binade_below<in_pairs>(e, m, divisor)) |
-                         ((beyond > 0) & (beyond >= share * e.budget));
+    const Mask worst_candidate = (e.most >= q * e.least) | (e.most >= ulp * binade_below<in_pairs>(e, m, divisor)) |
+                                 ((beyond > 0) & (beyond >= share * e.budget));
     put(c.right, i, right);
     put(c.faithful, i, faithful);
-    put(c.notable, i, right & notable);
+    put(c.worst_candidate, i, right & worst_candidate);
     rights += right;
     unfaithfuls += right & ~faithful;
     maybe_zeros += right & (e.magnitude - e.around <= m.smallest_normal * m.ulp * (0.5 * divisor));
-    notables += right & notable;
+    worst_candidates += right & worst_candidate;
   }
-  return {count(rights), count(unfaithfuls), count(maybe_zeros), count(notables)};
+  return {count(rights), count(unfaithfuls), count(maybe_zeros), count(worst_candidates)};
 }
 
 template <bool in_pairs, bool deforms>
@@ -221,7 +222,7 @@ ASSAY_INLINE Measures measures_of(const Chunk& c, const MapBounds& m, std::size_
   const Real growth = n * m.unit * (1 + 2 * n * m.unit);
   const Real far = larger(power_below((e.magnitude + e.around) / divisor * (1 + 0x1p-50)), nothing + m.smallest_normal);
   Real ample = growth * e.bound * (1 + 0x1p-40) + n * m.underflow * divisor + m.more;
-  if constexpr (deforms) ample += moved_at_most(c, m, first) * (1 + growth) * (1 + 0x1p-20);
+  if constexpr (deforms) ample += coordinate_error_at_most(c, m, first) * (1 + growth) * (1 + 0x1p-20);
   const Real up = nothing + (1 + 0x1p-45), down = nothing + (1 - 0x1p-45);
   const Real most[] = {e.most / e.least / m.unit * up, e.most / (m.ulp * binade_below<in_pairs>(e, m, divisor)) * up,
                        larger(e.most - e.half.down, nothing) / e.budget * up};
@@ -230,7 +231,7 @@ ASSAY_INLINE Measures measures_of(const Chunk& c, const MapBounds& m, std::size_
   return {{most[0][lane], most[1][lane], most[2][lane]}, {least[0][lane], least[1][lane], least[2][lane]}};
 }
 
-ASSAY_TARGET inline Tally nearest(Chunk& c, const MapBounds& m, Enclosing how) {
+ASSAY_TARGET inline NearestCount nearest(Chunk& c, const MapBounds& m, Enclosing how) {
   if (how.in_pairs) return nearest_of<true, false>(c, m);  // nothing is displaced: coordinates are exact
   return how.deforms ? nearest_of<false, true>(c, m) : nearest_of<false, false>(c, m);
 }

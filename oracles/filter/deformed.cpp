@@ -39,7 +39,7 @@ struct Coordinate {
     if (floor == h.high && h.low < 0) floor -= 1;
   }
   // Rounding may carry it into another cell.
-  bool is_vague() const {
+  bool is_uncertain() const {
     return change != 0 && (std::floor(h.high - 2 * change) != floor || std::floor(h.high + 2 * change) != floor);
   }
   // No cell within one of it is in the input, nor may be after rounding.
@@ -54,12 +54,12 @@ struct Coordinate {
   Pair rest_pair() const { return exact_sum(floor + 1, -h.high) + -h.low; }
 };
 
-// The samples of one tap for the outputs of a piece, shared by all channels of an offset group.
+// The samples of one tap for the outputs of a tile, shared by all channels of an offset group.
 struct Samples {
   std::array<std::vector<Int>, most_corners> cell;  // within a plane; its end where the corner lies outside
   std::array<std::vector<double>, most_corners> omega, omega_low;
   std::vector<double> mask, change, finest;  // finest: the lowest bits of the mask and of all fractions, multiplied
-  std::vector<double> vague;                 // 1 where it is so, else 0
+  std::vector<double> uncertain;             // 1 where it is so, else 0
 
   void resize(Int count, std::size_t corners, bool pairs) {
     for (std::size_t corner = 0; corner < corners; ++corner) {
@@ -67,17 +67,17 @@ struct Samples {
       omega[corner].resize(at(count));
       if (pairs) omega_low[corner].resize(at(count));
     }
-    for (std::vector<double>* each : {&mask, &change, &finest, &vague}) each->resize(at(count));
+    for (std::vector<double>* each : {&mask, &change, &finest, &uncertain}) each->resize(at(count));
   }
 };
 
-// One term of all outputs of a piece before its weight: the samples, what their terms come to without signs, the least
+// One term of all outputs of a tile before its weight: the samples, what their terms come to without signs, the least
 // and the largest cell around each, and what rounded coordinates may move it by.
 struct Column {
-  std::vector<double> sum, size, low, high, moved;
+  std::vector<double> sum, size, low, high, coordinate_error;
 
   explicit Column(Int width) {
-    for (std::vector<double>* each : {&sum, &size, &low, &high, &moved}) each->resize(at(width));
+    for (std::vector<double>* each : {&sum, &size, &low, &high, &coordinate_error}) each->resize(at(width));
   }
 };
 
@@ -94,21 +94,21 @@ ASSAY_WIDE void add_corner(const double* plane, const Int* cell, const double* o
 
 // `widest`: how far apart any two cells may be.
 ASSAY_WIDE void take_mask(const Samples& s, double widest, Int count, Column& to) {
-  const double *mask = s.mask.data(), *change = s.change.data(), *vague = s.vague.data();
+  const double *mask = s.mask.data(), *change = s.change.data(), *uncertain = s.uncertain.data();
   for (std::size_t o = 0; o < static_cast<std::size_t>(count); ++o) {
-    const double range = vague[o] != 0 ? widest : to.high[o] - to.low[o];
+    const double range = uncertain[o] != 0 ? widest : to.high[o] - to.low[o];
     to.sum[o] *= mask[o];
     to.size[o] *= std::fabs(mask[o]);
-    to.moved[o] = range * change[o] * std::fabs(mask[o]);
+    to.coordinate_error[o] = range * change[o] * std::fabs(mask[o]);
   }
 }
 
 template <bool pairs>
-class Deforming final : public Piece {
+class DeformedTiles final : public TileDetails {
   using Size = std::conditional_t<pairs, double, float>;
 
  public:
-  Deforming(const Deformed& what, const std::function<void(const Patch&, Piece&)>& use)
+  DeformedTiles(const Deformed& what, const std::function<void(const Tile&, TileDetails&)>& use)
       : what_(what), use_(use), axes_(what.tracks.size()), corners_(std::size_t{1} << axes_) {
     for (const WindowAxis& t : what.tracks) {
       box_.push_back(t.taps);
@@ -129,8 +129,9 @@ class Deforming final : public Piece {
     const std::size_t columns = at(terms_ * width_ + slack), sums = at(4 * pitch());
     for (std::vector<double>* each : {&column_, &column_low_})
       if (pairs || each == &column_) each->resize(columns);
-    for (std::vector<Size>* each : {&size_, &moved_}) each->resize(columns);
-    for (std::vector<double>* each : {&sums_, &lows_, &of_columns_, &wide_size_, &wide_moved_}) each->resize(sums);
+    for (std::vector<Size>* each : {&size_, &coordinate_error_}) each->resize(columns);
+    for (std::vector<double>* each : {&sums_, &lows_, &of_columns_, &wide_size_, &wide_coordinate_error_})
+      each->resize(sums);
     for (std::vector<Size>* each : {&sizes_, &moves_}) each->resize(sums);
   }
 
@@ -139,7 +140,7 @@ class Deforming final : public Piece {
     for (Int n = 0; n < what_.batch; ++n) {
       take_cells(n);
       for (Int g = 0; g < what_.groups; ++g)
-        for (Int first = 0; first < plane_; first += width_) piece(n, g, first, std::min(width_, plane_ - first));
+        for (Int first = 0; first < plane_; first += width_) fill_tile(n, g, first, std::min(width_, plane_ - first));
     }
   }
 
@@ -178,11 +179,11 @@ class Deforming final : public Piece {
 
   Int offset_group(Int channel) const { return channel / (what_.groups * what_.depth / what_.offset_groups); }
 
-  void piece(Int n, Int g, Int first, Int count) {
+  void fill_tile(Int n, Int g, Int first, Int count) {
     count_ = count;
     finest_of_ = -1;
     inexact_.assign(at(count), 0.0);
-    vague_.assign(at(count), 0.0);
+    uncertain_.assign(at(count), 0.0);
     first_group_ = offset_group(g * what_.depth);
     const Int last_group = offset_group((g + 1) * what_.depth - 1);
     group_ = g;
@@ -211,7 +212,7 @@ class Deforming final : public Piece {
       std::array<Int, most_corners> cell{};
       omega[0] = {1, 0};
       double change = 0, finest = 1;
-      bool far = false, vague = false;
+      bool far = false, uncertain = false;
       for (std::size_t a = 0; a < axes_; ++a) {
         const WindowAxis& track = what_.tracks[a];
         const double offset = offset_[at((row * axes + static_cast<Int>(a)) * plane_ + first + o)];
@@ -219,7 +220,7 @@ class Deforming final : public Piece {
         change += h.change;
         finest *= std::min(1.0, lowest_bit(offset));
         far |= h.is_far(track.in);
-        vague |= h.is_vague();
+        uncertain |= h.is_uncertain();
         if (h.change != 0) inexact_[at(o)] = 1;
         split(h, track.in, std::size_t{1} << a, omega, cell);
       }
@@ -232,8 +233,8 @@ class Deforming final : public Piece {
       s.mask[at(o)] = mask;
       s.change[at(o)] = far ? 0 : change;
       s.finest[at(o)] = finest * lowest_bit(mask);
-      s.vague[at(o)] = !far && vague ? 1 : 0;
-      if (!far && vague) vague_[at(o)] = 1;
+      s.uncertain[at(o)] = !far && uncertain ? 1 : 0;
+      if (!far && uncertain) uncertain_[at(o)] = 1;
       for (std::size_t a = axes_; a-- > 0; window[a] = 0)
         if (++window[a] < what_.tracks[a].windows) break;
     }
@@ -279,7 +280,8 @@ class Deforming final : public Piece {
     const Int to = term * width_;
     std::copy_n(c.sum.begin(), count_, column_.begin() + to);
     std::transform(c.size.begin(), c.size.begin() + count_, size_.begin() + to, narrowed);
-    std::transform(c.moved.begin(), c.moved.begin() + count_, moved_.begin() + to, narrowed);
+    std::transform(c.coordinate_error.begin(), c.coordinate_error.begin() + count_, coordinate_error_.begin() + to,
+                   narrowed);
     if constexpr (pairs) fill_pairs(s, plane, to);
   }
 
@@ -318,26 +320,26 @@ class Deforming final : public Piece {
     oracles::run(Multiply<Size>{size_.data(), offsets_.data(), weight_sizes_.data() + from, terms_, start_size,
                                 sizes_.data(), pitch(), count_},
                  block);
-    oracles::run(Multiply<Size>{moved_.data(), offsets_.data(), weight_sizes_.data() + from, terms_, nothing,
+    oracles::run(Multiply<Size>{coordinate_error_.data(), offsets_.data(), weight_sizes_.data() + from, terms_, nothing,
                                 moves_.data(), pitch(), count_},
                  block);
     for (Int i = 0; i < block; ++i) {
       map_ = map + i;
-      Patch patch{.n = n, .map = map_, .first = first, .count = count_, .sum = sums_.data() + i * pitch()};
+      Tile tile{.n = n, .map = map_, .first = first, .count = count_, .sum = sums_.data() + i * pitch()};
       if constexpr (pairs) {
-        patch.low = lows_.data() + i * pitch();
-        patch.size = sizes_.data() + i * pitch();
-        patch.moved = moves_.data() + i * pitch();
+        tile.low = lows_.data() + i * pitch();
+        tile.size = sizes_.data() + i * pitch();
+        tile.coordinate_error = moves_.data() + i * pitch();
       } else {
         std::copy_n(sizes_.begin() + i * pitch(), count_, wide_size_.begin());
-        patch.size = wide_size_.data();
-        std::copy_n(moves_.begin() + i * pitch(), count_, wide_moved_.begin());
-        patch.moved = wide_moved_.data();
+        tile.size = wide_size_.data();
+        std::copy_n(moves_.begin() + i * pitch(), count_, wide_coordinate_error_.begin());
+        tile.coordinate_error = wide_coordinate_error_.data();
       }
-      patch.least = patch.size;
-      patch.inexact = inexact_.data();
-      patch.vague = vague_.data();
-      use_(patch, *this);
+      tile.least = tile.size;
+      tile.inexact = inexact_.data();
+      tile.uncertain = uncertain_.data();
+      use_(tile, *this);
     }
   }
 
@@ -351,25 +353,25 @@ class Deforming final : public Piece {
   }
 
   const Deformed& what_;
-  const std::function<void(const Patch&, Piece&)>& use_;
+  const std::function<void(const Tile&, TileDetails&)>& use_;
   std::size_t axes_, corners_;
   std::vector<Int> box_;
   Int taps_ = 1, plane_ = 1, cells_of_plane_ = 1, terms_ = 0, width_ = 1, count_ = 0, map_ = 0, group_ = 0,
       first_group_ = 0, finest_of_ = -1;
   Column term_{0};
-  std::vector<double> offset_, mask_, cells_, weights_, finest_, inexact_, vague_;
+  std::vector<double> offset_, mask_, cells_, weights_, finest_, inexact_, uncertain_;
   std::vector<Size> weight_sizes_;
   std::vector<Int> offsets_;
   std::vector<Samples> samples_;
-  std::vector<double> column_, column_low_, sums_, lows_, wide_size_, wide_moved_;
+  std::vector<double> column_, column_low_, sums_, lows_, wide_size_, wide_coordinate_error_;
   std::vector<double> of_columns_;  // sums of |columns|, which are less than those of their terms
-  std::vector<Size> size_, moved_, sizes_, moves_;
+  std::vector<Size> size_, coordinate_error_, sizes_, moves_;
 };
 
 }  // namespace
 
-void sweep(const Deformed& what, const std::function<void(const Patch&, Piece&)>& use) {
-  what.pairs ? Deforming<true>(what, use).run() : Deforming<false>(what, use).run();
+void sweep(const Deformed& what, const std::function<void(const Tile&, TileDetails&)>& use) {
+  what.pairs ? DeformedTiles<true>(what, use).run() : DeformedTiles<false>(what, use).run();
 }
 
 // Each comparison is sure where both sides are further apart than what they lost: nothing where the coordinate is

@@ -42,7 +42,7 @@ struct Candidate {
 const Format& accumulator_of(DType dtype) { return format_of(dtype == DType::f64 ? DType::f64 : DType::f32); }
 
 // Of sums of `terms` products each; the rest is for the caller to fill in.
-MapBounds margins_of(DType dtype, double terms) {
+MapBounds bounds_of(DType dtype, double terms) {
   const Format &type = format_of(dtype), &accumulator = accumulator_of(dtype);
   MapBounds m{.size_up = 1 + (terms + 4) * 0x1p-23,
               .size_down = 1 - (terms + 4) * 0x1p-23,
@@ -78,17 +78,17 @@ struct Granularity {
 };
 
 // Of sums whose terms are multiples of a power of two.
-void set_grain(MapBounds& m, const Granularity& grain, bool in_pairs) {
-  m.exact_below = std::min(grain.weight * grain.cell, grain.bias) * (in_pairs ? 0x1p54 : 0x1p53);
+void set_granularity(MapBounds& m, const Granularity& granularity, bool in_pairs) {
+  m.exact_below = std::min(granularity.weight * granularity.cell, granularity.bias) * (in_pairs ? 0x1p54 : 0x1p53);
   m.granule = std::isfinite(m.exact_below) ? m.exact_below * 0x1p-53 : 0;
 }
 
-// Takes one patch after the other and gathers what is certain of its outputs.
+// Takes one tile after the other and gathers what is certain of its outputs.
 class Screener {
  public:
   // `coarsest`: per map, the coarsest lowest bit of a weight.
   Screener(const Tensor& got, const Screen& how, const Strides& to, std::span<const double> coarsest,
-           Enclosing enclosing, const MapBounds& margins, const Granularity& grain = {})
+           Enclosing enclosing, const MapBounds& bounds, const Granularity& granularity = {})
       : got_(got),
         how_(how),
         to_(to),
@@ -96,22 +96,22 @@ class Screener {
         enclosing_(enclosing),
         doubled_(enclosing.in_pairs ? 2 : 1),
         sampler_(how.seed),
-        margins_(margins),
-        grain_(grain) {}
+        bounds_(bounds),
+        granularity_(granularity) {}
 
   // Terms and divisor of every output of the patches to come, one after the other.
   std::vector<double> terms, divisors;
   bool has_empty = false;
 
-  void take(const Patch& patch, Piece& piece) {
-    for (Int done = 0; done < patch.count; done += chunk) {
-      chunk_.count = std::min(chunk, patch.count - done);
-      load(patch, done);
+  void take(const Tile& tile, TileDetails& details) {
+    for (Int done = 0; done < tile.count; done += chunk) {
+      chunk_.count = std::min(chunk, tile.count - done);
+      load(tile, done);
       // Windows of one plane lie one behind the other in the output, at one distance.
       const Int step = to_.cell.empty() ? 1 : to_.cell.back();
-      const Int first = patch.n * to_.batch + patch.map * to_.channel + (patch.first + done) * step;
+      const Int first = tile.n * to_.batch + tile.map * to_.channel + (tile.first + done) * step;
       read_outputs(got_, first, step, chunk_);
-      decide(patch, piece, done, first, step);
+      decide(tile, details, done, first, step);
     }
   }
 
@@ -124,67 +124,67 @@ class Screener {
   }
 
  private:
-  void load(const Patch& patch, Int done) {
+  void load(const Tile& tile, Int done) {
     Chunk& c = chunk_;
     if (enclosing_.in_pairs) {
-      twice(patch.sum + done, c.count, c.sum.data());
-      twice(patch.low + done, c.count, c.low.data());
-      twice(patch.size + done, c.count, c.size.data());
-      twice(patch.least + done, c.count, c.least.data());
+      twice(tile.sum + done, c.count, c.sum.data());
+      twice(tile.low + done, c.count, c.low.data());
+      twice(tile.size + done, c.count, c.size.data());
+      twice(tile.least + done, c.count, c.least.data());
       twice(divisors.data() + done, c.count, c.divisor.data());
-      if (enclosing_.deforms) twice(patch.moved + done, c.count, c.moved.data());
+      if (enclosing_.deforms) twice(tile.coordinate_error + done, c.count, c.coordinate_error.data());
     } else {
-      std::copy_n(patch.sum + done, c.count, c.sum.begin());
-      std::copy_n(patch.size + done, c.count, c.size.begin());
-      std::copy_n(patch.least + done, c.count, c.least.begin());
+      std::copy_n(tile.sum + done, c.count, c.sum.begin());
+      std::copy_n(tile.size + done, c.count, c.size.begin());
+      std::copy_n(tile.least + done, c.count, c.least.begin());
       std::copy_n(divisors.begin() + done, c.count, c.divisor.begin());
-      if (enclosing_.deforms) std::copy_n(patch.moved + done, c.count, c.moved.begin());
+      if (enclosing_.deforms) std::copy_n(tile.coordinate_error + done, c.count, c.coordinate_error.begin());
     }
     std::copy_n(terms.begin() + done, c.count, c.terms.begin());
     std::fill(c.divisor.begin() + c.count, c.divisor.begin() + std::min(chunk, c.count + 7), 0.0);
     if (!enclosing_.deforms) return;
-    std::copy_n(patch.inexact + done, c.count, c.inexact.begin());
-    std::copy_n(patch.vague + done, c.count, c.vague.begin());
+    std::copy_n(tile.inexact + done, c.count, c.inexact.begin());
+    std::copy_n(tile.uncertain + done, c.count, c.uncertain.begin());
   }
 
   // Where a weight is zero the coarsest tells nothing, since the finest cell may meet it.
   void set_map(Int map) {
     const double coarsest = coarsest_[static_cast<std::size_t>(map)];
     by_product_ = std::isinf(coarsest);
-    margins_.coarsest_weight = doubled_ * (by_product_ ? 1 : coarsest);
-    margins_.collapse = margins_.coarsest_weight / margins_.unit;
+    bounds_.coarsest_weight = doubled_ * (by_product_ ? 1 : coarsest);
+    bounds_.collapse = bounds_.coarsest_weight / bounds_.unit;
   }
 
   struct Marked {
-    Tally nearest;
+    NearestCount nearest;
     Rest rest;
     bool is_open(Int count) const { return nearest.nearest + rest.right < count; }
   };
 
-  Marked mark(const Patch& patch, Piece& piece, Int done) {
+  Marked mark(const Tile& tile, TileDetails& details, Int done) {
     Chunk& c = chunk_;
-    Marked marked{mark_nearest(c, margins_, enclosing_), {}};
+    Marked marked{mark_nearest(c, bounds_, enclosing_), {}};
     if (!marked.is_open(c.count)) return marked;
     if (how_.only_nearest) {
       c.right.fill(0);
       return marked;
     }
-    set_map(patch.map);
-    find_finest(piece, done, false);
-    marked.rest = mark_right(c, margins_, worst_, enclosing_);
+    set_map(tile.map);
+    find_finest(details, done, false);
+    marked.rest = mark_right(c, bounds_, worst_, enclosing_);
     if (by_product_ || !marked.is_open(c.count)) return marked;
-    find_finest(piece, done, true);
-    marked.rest = mark_right(c, margins_, worst_, enclosing_);
+    find_finest(details, done, true);
+    marked.rest = mark_right(c, bounds_, worst_, enclosing_);
     return marked;
   }
 
-  void decide(const Patch& patch, Piece& piece, Int done, Int first, Int step) {
+  void decide(const Tile& tile, TileDetails& details, Int done, Int first, Int step) {
     Chunk& c = chunk_;
-    Marked marked = mark(patch, piece, done);
-    const bool sharpened = marked.is_open(c.count) && sharpen(piece, done);
-    if (sharpened) marked = mark(patch, piece, done);
+    Marked marked = mark(tile, details, done);
+    const bool sharpened = marked.is_open(c.count) && sharpen(details, done);
+    if (sharpened) marked = mark(tile, details, done);
     count(marked);
-    if (marked.rest.notable > 0) keep_notable(first, step);
+    if (marked.rest.worst_candidate > 0) keep_worst_candidates(first, step);
     if (marked.is_open(c.count)) keep_undecided(first, step);
     if (!out_.varies && marked.nearest.nearest > 0) look_for_change();
     sampler_.next(c.count, [&](std::size_t i) {
@@ -193,18 +193,18 @@ class Screener {
       const Level level = c.nearest[i] ? Level::L0 : c.faithful[i] ? Level::L1 : Level::L2;
       out_.sampled.push_back({index, c.nearest[i] != 0, level});
     });
-    if (sharpened) set_grain(margins_, grain_, enclosing_.in_pairs);
+    if (sharpened) set_granularity(bounds_, granularity_, enclosing_.in_pairs);
   }
 
   // What is exact where only the cells of this chunk count: of large inputs some cell is very fine. Whether that says
   // more.
-  bool sharpen(Piece& piece, Int done) {
+  bool sharpen(TileDetails& details, Int done) {
     if (enclosing_.deforms) return false;
-    const std::span<const double> finest = piece.finest_cells(true).subspan(static_cast<std::size_t>(done));
-    const double before = margins_.exact_below;
+    const std::span<const double> finest = details.finest_cells(true).subspan(static_cast<std::size_t>(done));
+    const double before = bounds_.exact_below;
     const double cell = *std::min_element(finest.begin(), finest.begin() + chunk_.count);
-    set_grain(margins_, {cell, grain_.weight, grain_.bias}, enclosing_.in_pairs);
-    return margins_.exact_below > before;
+    set_granularity(bounds_, {cell, granularity_.weight, granularity_.bias}, enclosing_.in_pairs);
+    return bounds_.exact_below > before;
   }
 
   void count(const Marked& marked) {
@@ -223,10 +223,10 @@ class Screener {
       if (!chunk_.nearest[i] && !chunk_.right[i]) out_.undecided.push_back(first + static_cast<Int>(i) * step);
   }
 
-  void keep_notable(Int first, Int step) {
+  void keep_worst_candidates(Int first, Int step) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(chunk_.count); ++i) {
-      if (!chunk_.notable[i]) continue;
-      const auto [most, least] = measure(chunk_, margins_, i, enclosing_);
+      if (!chunk_.worst_candidate[i]) continue;
+      const auto [most, least] = measure(chunk_, bounds_, i, enclosing_);
       worst_ = {larger(least.q, worst_.q), larger(least.ulp, worst_.ulp), larger(least.share, worst_.share)};
       if (may_be_worst(most)) candidates_.push_back({first + static_cast<Int>(i) * step, most});
     }
@@ -238,18 +238,18 @@ class Screener {
 
   // A bound on the lowest bit of the products of every output: of its cells, or product by product where some weight is
   // zero.
-  void find_finest(Piece& piece, Int done, bool all) {
+  void find_finest(TileDetails& details, Int done, bool all) {
     Chunk& c = chunk_;
     if (!by_product_) {
-      std::copy_n(piece.finest_cells(all).begin() + done, c.count, c.finest.begin());
+      std::copy_n(details.finest_cells(all).begin() + done, c.count, c.finest.begin());
       return;
     }
     for (Int i = 0; i < c.count; ++i) {
       const auto at = static_cast<std::size_t>(i);
       c.finest[at] = inf;
       if (c.nearest[at]) continue;
-      const double enough = c.least[at] * margins_.size_down * 0.5 / margins_.collapse;
-      piece.any_product(done + i, [&](double cell, double weight) {
+      const double enough = c.least[at] * bounds_.size_down * 0.5 / bounds_.collapse;
+      details.any_product(done + i, [&](double cell, double weight) {
         if (cell != 0 && weight != 0) c.finest[at] = std::fmin(c.finest[at], lowest_bit(cell) * lowest_bit(weight));
         return c.finest[at] < enough;
       });
@@ -276,32 +276,32 @@ class Screener {
   double doubled_;
   Sampler sampler_;
   Screening out_;
-  MapBounds margins_;
-  Granularity grain_;  // of the whole input
+  MapBounds bounds_;
+  Granularity granularity_;  // of the whole input
   Worst worst_;
   Chunk chunk_;
   std::vector<Candidate> candidates_;
   bool by_product_ = false;
 };
 
-// Terms and divisors of the windows of a patch: of the same ones for every plane.
+// Terms and divisors of the windows of a tile: of the same ones for every plane.
 class Windows {
  public:
   explicit Windows(const Sums& sums) : sums_(sums) {
     for (const WindowAxis& t : sums.sweep.tracks) counts_.push_back(counts_of(t));
   }
 
-  void of(const Patch& patch, Screener& screener) {
-    if (patch.first == first_ && patch.count == static_cast<Int>(screener.terms.size())) return;
-    first_ = patch.first;
-    screener.terms.resize(static_cast<std::size_t>(patch.count));
+  void of(const Tile& tile, Screener& screener) {
+    if (tile.first == first_ && tile.count == static_cast<Int>(screener.terms.size())) return;
+    first_ = tile.first;
+    screener.terms.resize(static_cast<std::size_t>(tile.count));
     screener.divisors.resize(screener.terms.size());
     const std::vector<WindowAxis>& tracks = sums_.sweep.tracks;
     const double depth = static_cast<double>(sums_.sweep.depth), bias = sums_.sweep.bias.empty() ? 0 : 1;
     const std::size_t last = tracks.size() - 1;
-    for (Int done = 0; done < patch.count;) {
-      Int at = patch.first + done;
-      const Int start = at % tracks[last].windows, run = std::min(tracks[last].windows - start, patch.count - done);
+    for (Int done = 0; done < tile.count;) {
+      Int at = tile.first + done;
+      const Int start = at % tracks[last].windows, run = std::min(tracks[last].windows - start, tile.count - done);
       at /= tracks[last].windows;
       double inside = 1, padded = 1;
       for (std::size_t i = last; i-- > 0; at /= tracks[i].windows) {
@@ -325,37 +325,6 @@ class Windows {
   Int first_ = -1;
 };
 
-}  // namespace
-
-std::optional<Screening> Answer::screen(const Tensor&, const Screen&) const { return std::nullopt; }
-
-std::optional<Screening> screen(Sums sums, const Tensor& got, const Screen& how) {
-  ConvFilter& sweep = sums.sweep;
-  Int row = sweep.depth;
-  for (const WindowAxis& t : sweep.tracks) row *= t.taps;
-  if (row + 2 > most_terms) return std::nullopt;
-  const OperandRange x = survey(*sweep.x), bias = survey(sweep.bias);
-  const auto [weights, coarsest] = survey(sweep.weights, sweep.groups * sweep.maps, row);
-  if (!x.finite || !weights.finite || !bias.finite) return std::nullopt;
-  sweep.largest_cell = x.largest;
-  sweep.largest_weight = weights.largest;
-  const bool in_pairs = got.dtype() == DType::f64;
-  if (in_pairs && std::max({x.largest, weights.largest, bias.largest}) > 0x1p400) return std::nullopt;
-  MapBounds margins = margins_of(got.dtype(), static_cast<double>(row + 1));
-  const Granularity grain{x.finest, weights.finest, bias.finest};
-  set_grain(margins, grain, in_pairs);
-  margins.extra_terms = sums.averaged ? 1 : 0;
-  Screener screener(got, how, sums.to, coarsest, {.in_pairs = in_pairs}, margins, grain);
-  Windows windows(sums);
-  oracles::sweep(sweep, [&](const Patch& patch, Piece& piece) {
-    windows.of(patch, screener);
-    screener.take(patch, piece);
-  });
-  return screener.finish();
-}
-
-namespace {
-
 Shape windows_of(const std::vector<WindowAxis>& tracks) {
   Shape windows;
   for (const WindowAxis& t : tracks) windows.push_back(t.windows);
@@ -378,6 +347,33 @@ double exact_below(std::size_t axes, const OperandRange& x, const OperandRange& 
 
 }  // namespace
 
+std::optional<Screening> Answer::screen(const Tensor&, const Screen&) const { return std::nullopt; }
+
+std::optional<Screening> screen(Sums sums, const Tensor& got, const Screen& how) {
+  ConvFilter& sweep = sums.sweep;
+  Int row = sweep.depth;
+  for (const WindowAxis& t : sweep.tracks) row *= t.taps;
+  if (row + 2 > most_terms) return std::nullopt;
+  const OperandRange x = survey(*sweep.x), bias = survey(sweep.bias);
+  const auto [weights, coarsest] = survey(sweep.weights, sweep.groups * sweep.maps, row);
+  if (!x.finite || !weights.finite || !bias.finite) return std::nullopt;
+  sweep.largest_cell = x.largest;
+  sweep.largest_weight = weights.largest;
+  const bool in_pairs = got.dtype() == DType::f64;
+  if (in_pairs && std::max({x.largest, weights.largest, bias.largest}) > 0x1p400) return std::nullopt;
+  MapBounds bounds = bounds_of(got.dtype(), static_cast<double>(row + 1));
+  const Granularity granularity{x.finest, weights.finest, bias.finest};
+  set_granularity(bounds, granularity, in_pairs);
+  bounds.extra_terms = sums.averaged ? 1 : 0;
+  Screener screener(got, how, sums.to, coarsest, {.in_pairs = in_pairs}, bounds, granularity);
+  Windows windows(sums);
+  oracles::sweep(sweep, [&](const Tile& tile, TileDetails& details) {
+    windows.of(tile, screener);
+    screener.take(tile, details);
+  });
+  return screener.finish();
+}
+
 std::optional<Screening> screen(Deformed samples, const Tensor& got, const Screen& how) {
   const std::size_t axes = samples.tracks.size();
   Int row = samples.depth;
@@ -394,7 +390,7 @@ std::optional<Screening> screen(Deformed samples, const Tensor& got, const Scree
   const auto corners = std::ldexp(1.0, static_cast<int>(axes)), terms = static_cast<double>(row + 1);
   const auto at_least_one = [](double value) { return std::max(1.0, value); };
   const double roundings = terms + 2 * static_cast<double>(axes) + corners + 4;
-  MapBounds m = margins_of(got.dtype(), roundings);
+  MapBounds m = bounds_of(got.dtype(), roundings);
   const double doubled = samples.pairs ? 2 : 1;
   const double most =
       terms * corners * at_least_one(x.largest) * at_least_one(w.largest) * at_least_one(mask.largest) + b.largest;
@@ -411,7 +407,7 @@ std::optional<Screening> screen(Deformed samples, const Tensor& got, const Scree
   Screener screener(got, how, to, coarsest, {.in_pairs = samples.pairs, .deforms = true}, m);
   screener.terms.assign(static_cast<std::size_t>(chunk), roundings);
   screener.divisors.assign(static_cast<std::size_t>(chunk), 1.0);
-  oracles::sweep(samples, [&](const Patch& patch, Piece& piece) { screener.take(patch, piece); });
+  oracles::sweep(samples, [&](const Tile& tile, TileDetails& details) { screener.take(tile, details); });
   return screener.finish();
 }
 

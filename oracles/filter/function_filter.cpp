@@ -75,6 +75,25 @@ void expect_promised(const FunctionCall& call, Compute compute) {
   }
 }
 
+// Keeps whatever may be the largest of some measure, each of them known to 2^-12 of it or 2^-15.
+class Largest {
+ public:
+  void see(Int index, double measure) {
+    constexpr double relative = 0x1p-12, absolute = 0x1p-15;
+    if (measure * (1 + relative) + absolute < least_) return;
+    least_ = std::max(least_, measure * (1 - relative) - absolute);
+    seen_.emplace_back(index, measure * (1 + relative) + absolute);
+  }
+  void add_to(std::vector<Int>& all) const {
+    for (const auto& [index, most] : seen_)
+      if (most >= least_) all.push_back(index);
+  }
+
+ private:
+  double least_ = 0;
+  std::vector<std::pair<Int, double>> seen_;
+};
+
 }  // namespace
 
 FunctionFilter::FunctionFilter(FunctionCall call, Compute compute, DType type)
@@ -185,29 +204,6 @@ FunctionFilter::Rated FunctionFilter::rate_off(double x, double value, double go
   out.share = std::max(0.0, off - gap / 2) / asked;
   return out;
 }
-
-namespace {
-
-// Keeps whatever may be the largest of some measure, each of them known to 2^-12 of it or 2^-15.
-class Largest {
- public:
-  void see(Int index, double measure) {
-    constexpr double relative = 0x1p-12, absolute = 0x1p-15;
-    if (measure * (1 + relative) + absolute < least_) return;
-    least_ = std::max(least_, measure * (1 - relative) - absolute);
-    seen_.emplace_back(index, measure * (1 + relative) + absolute);
-  }
-  void add_to(std::vector<Int>& all) const {
-    for (const auto& [index, most] : seen_)
-      if (most >= least_) all.push_back(index);
-  }
-
- private:
-  double least_ = 0;
-  std::vector<std::pair<Int, double>> seen_;
-};
-
-}  // namespace
 
 Screening screened(const FunctionFilter& filter, std::span<const double> x, std::span<const double> got,
                    const Screen& how) {

@@ -34,14 +34,15 @@ std::vector<std::pair<const Definition*, FunctionCall>> functions_served() {
   return all;
 }
 
-// Numbers of `type` moved by up to eight units of their bit patterns.
+// Numbers of `type` coordinate_error by up to eight units of their bit patterns.
 void nudge(Tensor& tensor, Generator& random) {
   for_type(tensor.dtype(), [&]<class T>() {
     using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>;
     if constexpr (sizeof(T) == 2 || sizeof(T) == 4)
       for (T& each : tensor.as<T>()) {
-        const auto moved = static_cast<Bits>(std::bit_cast<Bits>(each) + random.below(17) - 8 * (random.below(4) != 0));
-        if (random.below(3) != 0) each = std::bit_cast<T>(moved);
+        const auto coordinate_error =
+            static_cast<Bits>(std::bit_cast<Bits>(each) + random.below(17) - 8 * (random.below(4) != 0));
+        if (random.below(3) != 0) each = std::bit_cast<T>(coordinate_error);
       }
   });
 }

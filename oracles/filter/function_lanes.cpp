@@ -53,37 +53,6 @@ ASSAY_WIDE std::int64_t mark(const Measure& by, const double* x, const double* v
   return any;
 }
 
-}  // namespace
-
-ASSAY_WIDE void exponentials(const double* x, double* value, std::size_t count) {
-  constexpr double shift = 0x1.8p52, per_ln2 = 0x1.71547652b82fep0, ln2_high = 0x1.62e42feep-1;
-  constexpr double ln2_low = 0x1.a39ef35793c76p-33;
-  for (std::size_t i = 0; i < count; ++i) {
-    double bounded = 700 < x[i] ? 700 : x[i];  // NaN stays
-    bounded = bounded < -700 ? -700 : bounded;
-    const double shifted = bounded * per_ln2 + shift, k = shifted - shift;
-    const double r = (bounded - k * ln2_high) - k * ln2_low;
-    double sum = 1.0 / 479'001'600;
-    sum = sum * r + 1.0 / 39'916'800;
-    sum = sum * r + 1.0 / 3'628'800;
-    sum = sum * r + 1.0 / 362'880;
-    sum = sum * r + 1.0 / 40'320;
-    sum = sum * r + 1.0 / 5'040;
-    sum = sum * r + 1.0 / 720;
-    sum = sum * r + 1.0 / 120;
-    sum = sum * r + 1.0 / 24;
-    sum = sum * r + 1.0 / 6;
-    sum = sum * r + 0.5;
-    sum = sum * r + 1;
-    sum = sum * r + 1;
-    // The last bits of `shifted` are k.
-    const std::uint64_t power = (std::bit_cast<std::uint64_t>(shifted) << 52) + (std::uint64_t{1023} << 52);
-    value[i] = sum * std::bit_cast<double>(power);
-  }
-}
-
-namespace {
-
 // What is left of an argument after whole quarter turns, and how many these were.
 struct Turned {
   double r;
@@ -147,6 +116,33 @@ ASSAY_WIDE void circular_of(Function function, const double* r, const double* qu
 }
 
 }  // namespace
+
+ASSAY_WIDE void exponentials(const double* x, double* value, std::size_t count) {
+  constexpr double shift = 0x1.8p52, per_ln2 = 0x1.71547652b82fep0, ln2_high = 0x1.62e42feep-1;
+  constexpr double ln2_low = 0x1.a39ef35793c76p-33;
+  for (std::size_t i = 0; i < count; ++i) {
+    double bounded = 700 < x[i] ? 700 : x[i];  // NaN stays
+    bounded = bounded < -700 ? -700 : bounded;
+    const double shifted = bounded * per_ln2 + shift, k = shifted - shift;
+    const double r = (bounded - k * ln2_high) - k * ln2_low;
+    double sum = 1.0 / 479'001'600;
+    sum = sum * r + 1.0 / 39'916'800;
+    sum = sum * r + 1.0 / 3'628'800;
+    sum = sum * r + 1.0 / 362'880;
+    sum = sum * r + 1.0 / 40'320;
+    sum = sum * r + 1.0 / 5'040;
+    sum = sum * r + 1.0 / 720;
+    sum = sum * r + 1.0 / 120;
+    sum = sum * r + 1.0 / 24;
+    sum = sum * r + 1.0 / 6;
+    sum = sum * r + 0.5;
+    sum = sum * r + 1;
+    sum = sum * r + 1;
+    // The last bits of `shifted` are k.
+    const std::uint64_t power = (std::bit_cast<std::uint64_t>(shifted) << 52) + (std::uint64_t{1023} << 52);
+    value[i] = sum * std::bit_cast<double>(power);
+  }
+}
 
 void circular(Function function, const double* x, double* value, std::size_t count) {
   std::array<double, Lanes::most> r, quarters;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the filter needs to know of its operands before anything is summed.
+// The operands of the filter, and what it needs to know of them before anything is summed.
 #pragma once
 
-#include "oracles/filter/weights.h"
 #include "reference/tensor.h"
 
 #include <bit>
@@ -10,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace assay::oracles {
@@ -22,6 +22,27 @@ namespace assay::oracles {
   const double lowest = is_power ? size : size - without;
   return size == 0 ? std::numeric_limits<double>::infinity() : lowest;
 }
+
+// Rows of as many weights as an output has terms: a tensor of floats as it stands, or numbers of one's own.
+class Weights {
+ public:
+  Weights() = default;
+  explicit Weights(const Tensor& tensor) : tensor_(&tensor) {}
+  explicit Weights(std::vector<double> values) : values_(std::move(values)) {}
+
+  const Tensor* tensor() const { return tensor_; }
+  std::span<const double> values() const { return values_; }  // where there is no tensor
+  Int size() const { return tensor_ ? tensor_->elements() : static_cast<Int>(values_.size()); }
+  double operator[](Int at) const;
+  void read(Int first, Int count, double* to) const;
+
+ private:
+  const Tensor* tensor_ = nullptr;
+  std::vector<double> values_;
+};
+
+// How many of the `maps` of a group are summed side by side from map m on: four, then one at a time.
+inline Int block_at(Int m, Int maps) { return m + 4 <= maps ? 4 : 1; }
 
 struct OperandRange {
   bool finite = true;

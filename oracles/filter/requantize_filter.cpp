@@ -25,7 +25,7 @@ struct Grid {
   bool exact, adds_first;
 };
 
-ASSAY_WIDE Tally mark_steps(Steps& c, const Grid& g) {
+ASSAY_WIDE NearestCount mark_steps(Steps& c, const Grid& g) {
   Int right = 0, zeros = 0;
   const double shift = g.adds_first ? g.zero : 0, after = g.zero - shift;
   for (Int i = 0; i < c.count; ++i) {
@@ -74,12 +74,12 @@ Grid grid_of(const RequantizeFilter& sums, Int map) {
 template <class F>
 void each_run(const RequantizeFilter& sums, F&& f) {
   Steps c;
-  sweep(sums.sweep, [&](const Patch& patch, Piece&) {
+  sweep(sums.sweep, [&](const Tile& tile, TileDetails&) {
     const Int step = sums.to.cell.empty() ? 1 : sums.to.cell.back();
-    for (Int done = 0; done < patch.count; done += chunk) {
-      c.count = std::min(chunk, patch.count - done);
-      std::copy_n(patch.sum + done, c.count, c.sum.begin());
-      f(c, patch.map, patch.n * sums.to.batch + patch.map * sums.to.channel + (patch.first + done) * step, step);
+    for (Int done = 0; done < tile.count; done += chunk) {
+      c.count = std::min(chunk, tile.count - done);
+      std::copy_n(tile.sum + done, c.count, c.sum.begin());
+      f(c, tile.map, tile.n * sums.to.batch + tile.map * sums.to.channel + (tile.first + done) * step, step);
     }
   });
 }
@@ -95,7 +95,7 @@ Screening screen(const RequantizeFilter& sums, const Tensor& got, const Screen& 
       read_integers(got.as<std::uint8_t>().data() + first, step, c);
     else
       read_integers(got.as<std::int8_t>().data() + first, step, c);
-    const Tally tally = mark_steps(c, grid_of(sums, map));
+    const NearestCount tally = mark_steps(c, grid_of(sums, map));
     out.right += tally.nearest;
     out.nearest += tally.nearest;
     out.zeros += tally.zeros;

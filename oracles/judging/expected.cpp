@@ -261,24 +261,6 @@ bool admits(const Admitted& answer, const Tensor& output) {
   return true;
 }
 
-}  // namespace
-
-std::optional<std::vector<Tensor>> expected(const Case& c, int set) {
-  if (!c.is_legal()) return std::nullopt;
-  std::vector<Tensor> outputs;
-  for (const std::unique_ptr<Answer>& answer : answers_to(c, set)) {
-    Tensor& tensor = outputs.emplace_back(TensorType{answer->dtype(), answer->shape()});
-    for (Int i = 0; i < tensor.elements(); ++i) {
-      const Element element = answer->element(i);
-      if (element.kind == Kind::unscored) return std::nullopt;
-      store_right(tensor, i, *answer, right_of(element, tensor.dtype()));
-    }
-  }
-  return outputs;
-}
-
-namespace {
-
 Result<std::vector<Admissible>> admissible_under(const Case& c, int set, const Readings& readings) {
   std::vector<Admissible> outputs;
   for (const std::unique_ptr<Answer>& answer : answers_to(c, set, readings)) {
@@ -298,6 +280,20 @@ Result<std::vector<Admissible>> admissible_under(const Case& c, int set, const R
 }
 
 }  // namespace
+
+std::optional<std::vector<Tensor>> expected(const Case& c, int set) {
+  if (!c.is_legal()) return std::nullopt;
+  std::vector<Tensor> outputs;
+  for (const std::unique_ptr<Answer>& answer : answers_to(c, set)) {
+    Tensor& tensor = outputs.emplace_back(TensorType{answer->dtype(), answer->shape()});
+    for (Int i = 0; i < tensor.elements(); ++i) {
+      const Element element = answer->element(i);
+      if (element.kind == Kind::unscored) return std::nullopt;
+      store_right(tensor, i, *answer, right_of(element, tensor.dtype()));
+    }
+  }
+  return outputs;
+}
 
 Result<std::vector<Admissible>> admissible(const Case& c, int set) {
   Result<std::vector<Admissible>> outputs = admissible_under(c, set, {});

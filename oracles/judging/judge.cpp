@@ -75,94 +75,8 @@ std::vector<Readings> lifting(const Definition& definition, const std::vector<st
   return all;
 }
 
-}  // namespace
-
-std::vector<Readings> departures(const Definition& definition, const std::vector<std::string>& touched) {
-  std::vector<Readings> singles;
-  for (const std::string& id : touched)
-    for (std::size_t i = 1; i < definition.ruling(id)->readings.size(); ++i)
-      singles.push_back(Readings().with(id, std::string(definition.ruling(id)->readings[i])));
-  std::vector<Readings> all = singles;
-  for (const Readings& a : singles)
-    for (const Readings& b : singles) {
-      const auto& [id, reading] = *b.departures().begin();
-      if (a.departures().begin()->first < id && all.size() < 64) all.push_back(a.with(id, reading));
-    }
-  return all;
-}
-
-namespace {
-
 // Fewer than this many elements may well be equal by chance or by geometry.
 constexpr Int vacuity_floor = 8;
-
-}  // namespace
-
-Tier default_tier() {
-  static const Tier tier = [] {
-    const char* said = std::getenv("ASSAY_ORACLE");
-    if (!said || std::string_view(said) == "fast") return Tier::fast;
-    if (std::string_view(said) == "exact") return Tier::exact;
-    throw InputError("ASSAY_ORACLE is '" + std::string(said) + "' but one of exact and fast");
-  }();
-  return tier;
-}
-
-struct Judge::State {
-  Call call;
-  std::vector<Operands> sets;
-  Judgement judgement;
-  std::vector<std::string> violated;
-  std::vector<std::string> touched;
-  std::uint64_t seed = 0;  // of the samples: a hash of the data
-  mutable std::map<Readings, AnswerCache> sheets;
-  // Where elements are right or wrong together: the answers in the light of the outputs judged last.
-  mutable std::map<Readings, AnswerCache> facing_sheets;
-  mutable std::vector<std::vector<Tensor>> faced;
-
-  bool is_legal() const { return violated.empty(); }
-  const Oracle& oracle() const { return oracle_of(call.definition().version); }
-
-  AnswerCache& sheet(const Readings& readings) const {
-    const auto [at, fresh] = sheets.try_emplace(readings);
-    if (!fresh) return at->second;
-    for (const Operands& operands : sets)
-      at->second.add_set(oracle().answer(call, operands, readings, judgement.arithmetic));
-    return at->second;
-  }
-
-  // Remembers what evidence is asked about later.
-  void face(const Outcome& outcome) const {
-    if (!oracle().given || faced == outcome.sets) return;
-    faced = outcome.sets;
-    facing_sheets.clear();
-  }
-
-  // The answers that what is faced, of the right types, is compared with.
-  AnswerCache& facing(const Readings& readings) const {
-    if (!oracle().given) return sheet(readings);
-    const auto [at, fresh] = facing_sheets.try_emplace(readings);
-    for (std::size_t set = 0; fresh && set < sets.size(); ++set)
-      at->second.add_set(oracle().given(call, sets[set], readings, faced[set]));
-    return at->second;
-  }
-
-  std::string explanation(const Comparison& all, const Outcome& outcome, const Readings& readings) const;
-  std::vector<TensorType> wanted_types(const Shape& first, const Readings& readings) const;
-  std::optional<Verdict> malformed(const Outcome& outcome, const std::vector<TensorType>& wanted) const;
-  Verdict compare_values(const Outcome& outcome, const Readings& readings, Variety* variety) const;
-  Verdict judge_under(const Outcome& outcome, const Readings& readings, Variety* variety = nullptr) const;
-  std::optional<Screening> screen(const Answer& answer, std::size_t set, const Tensor& got) const;
-  void confirm(const Answer& answer, const Tensor& got, const Screening& screening) const;
-  Verdict judge_by_members(const Outcome& outcome, Variety& variety) const;
-  Verdict judge_legal(const Outcome& outcome) const;
-  Verdict judge_near_miss(const Outcome& outcome) const;
-  Verdict judge_refusal(const Outcome& outcome) const;
-  std::string undefined_element(const Readings& readings) const;
-  bool is_vacuous(AnswerCache& sheet, const Variety& variety) const;
-};
-
-namespace {
 
 Verdict verdict(State state, std::string because, std::string detail) {
   Verdict out;
@@ -199,11 +113,89 @@ Verdict judge_shapes(const Outcome& outcome) {
 
 }  // namespace
 
+std::vector<Readings> departures(const Definition& definition, const std::vector<std::string>& touched) {
+  std::vector<Readings> singles;
+  for (const std::string& id : touched)
+    for (std::size_t i = 1; i < definition.ruling(id)->readings.size(); ++i)
+      singles.push_back(Readings().with(id, std::string(definition.ruling(id)->readings[i])));
+  std::vector<Readings> all = singles;
+  for (const Readings& a : singles)
+    for (const Readings& b : singles) {
+      const auto& [id, reading] = *b.departures().begin();
+      if (a.departures().begin()->first < id && all.size() < 64) all.push_back(a.with(id, reading));
+    }
+  return all;
+}
+
+Tier default_tier() {
+  static const Tier tier = [] {
+    const char* said = std::getenv("ASSAY_ORACLE");
+    if (!said || std::string_view(said) == "fast") return Tier::fast;
+    if (std::string_view(said) == "exact") return Tier::exact;
+    throw InputError("ASSAY_ORACLE is '" + std::string(said) + "' but one of exact and fast");
+  }();
+  return tier;
+}
+
+struct Judge::State {
+  Call call;
+  std::vector<Operands> sets;
+  Judgement judgement;
+  std::vector<std::string> violated;
+  std::vector<std::string> touched;
+  std::uint64_t seed = 0;  // of the samples: a hash of the data
+  mutable std::map<Readings, AnswerCache> caches;
+  // Where elements are right or wrong together: the answers in the light of the outputs judged last.
+  mutable std::map<Readings, AnswerCache> facing_caches;
+  mutable std::vector<std::vector<Tensor>> faced;
+
+  bool is_legal() const { return violated.empty(); }
+  const Oracle& oracle() const { return oracle_of(call.definition().version); }
+
+  AnswerCache& cache(const Readings& readings) const {
+    const auto [at, fresh] = caches.try_emplace(readings);
+    if (!fresh) return at->second;
+    for (const Operands& operands : sets)
+      at->second.add_set(oracle().answer(call, operands, readings, judgement.arithmetic));
+    return at->second;
+  }
+
+  // Remembers what evidence is asked about later.
+  void face(const Outcome& outcome) const {
+    if (!oracle().given || faced == outcome.sets) return;
+    faced = outcome.sets;
+    facing_caches.clear();
+  }
+
+  // The answers that what is faced, of the right types, is compared with.
+  AnswerCache& facing(const Readings& readings) const {
+    if (!oracle().given) return cache(readings);
+    const auto [at, fresh] = facing_caches.try_emplace(readings);
+    for (std::size_t set = 0; fresh && set < sets.size(); ++set)
+      at->second.add_set(oracle().given(call, sets[set], readings, faced[set]));
+    return at->second;
+  }
+
+  std::string explanation(const Comparison& all, const Outcome& outcome, const Readings& readings) const;
+  std::vector<TensorType> wanted_types(const Shape& first, const Readings& readings) const;
+  std::optional<Verdict> malformed(const Outcome& outcome, const std::vector<TensorType>& wanted) const;
+  Verdict compare_values(const Outcome& outcome, const Readings& readings, Variety* variety) const;
+  Verdict judge_under(const Outcome& outcome, const Readings& readings, Variety* variety = nullptr) const;
+  std::optional<Screening> screen(const Answer& answer, std::size_t set, const Tensor& got) const;
+  void confirm(const Answer& answer, const Tensor& got, const Screening& screening) const;
+  Verdict judge_by_members(const Outcome& outcome, Variety& variety) const;
+  Verdict judge_legal(const Outcome& outcome) const;
+  Verdict judge_near_miss(const Outcome& outcome) const;
+  Verdict judge_refusal(const Outcome& outcome) const;
+  std::string undefined_element(const Readings& readings) const;
+  bool is_vacuous(AnswerCache& cache, const Variety& variety) const;
+};
+
 // The types of the outputs asked for, the first of which has that shape.
 std::vector<TensorType> Judge::State::wanted_types(const Shape& first, const Readings& readings) const {
   std::vector<TensorType> types{{call.definition().type_of(call, call.definition().outputs.front()), first}};
   if (call.definition().outputs.size() == 1) return types;
-  const std::vector<AnswerCache::Slot>& slots = sheet(readings).slots.front();
+  const std::vector<AnswerCache::Slot>& slots = cache(readings).slots.front();
   for (std::size_t i = 1; i < slots.size(); ++i) types.push_back({slots[i].answer->dtype(), slots[i].answer->shape()});
   return types;
 }
@@ -359,7 +351,7 @@ Verdict Judge::State::judge_legal(const Outcome& outcome) const {
   if (outcome.kind == Outcome::Kind::shapes && ruled.state != oracles::State::fail) return ruled;
   for (const std::string& id : touched)
     if (ruled.state != oracles::State::fail) ruled.followed[id] = std::string(Readings().of(id));
-  if (ruled.state == oracles::State::pass && is_vacuous(sheet(ruled.readings), variety)) {
+  if (ruled.state == oracles::State::pass && is_vacuous(cache(ruled.readings), variety)) {
     ruled.state = oracles::State::unscored;
     ruled.because = "vacuous";
     ruled.detail = "every answer is the same number";
@@ -431,7 +423,7 @@ Verdict Judge::State::judge_near_miss(const Outcome& outcome) const {
 std::string Judge::State::undefined_element(const Readings& readings) const {
   const Shaping shaping = call.definition().shaping;
   if (shaping != Shaping::one && shaping != Shaping::broadcast) return "";
-  AnswerCache& known = sheet(readings);
+  AnswerCache& known = cache(readings);
   for (std::size_t set = 0; set < known.slots.size(); ++set)
     for (std::size_t output = 0; output < known.slots[set].size(); ++output)
       for (Int i = 0; i < known.slots[set][output].size; ++i) {

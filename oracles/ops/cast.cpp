@@ -6,7 +6,6 @@
 #include "oracles/families/elementwise.h"
 #include "oracles/judging/finding.h"
 #include "oracles/rules/narrowing.h"
-#include "oracles/rules/wording.h"
 #include "reference/operator.h"
 
 namespace assay::oracles {

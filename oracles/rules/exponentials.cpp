@@ -28,6 +28,11 @@ double at_least_exp(double x) {
 // (1 + u)^3 - 1 at most.
 double three_roundings(double unit) { return 3 * unit * (1 + 2 * unit); }
 
+// Powers of two that exp(M) and the sum stay within.
+bool is_within(double logarithm, double least, double most) {
+  return log_2 * least * (least < 0 ? 0.999 : 1.001) <= logarithm && logarithm <= 0.999 * log_2 * most;
+}
+
 }  // namespace
 
 struct Exponentials::Line {
@@ -118,15 +123,6 @@ double Exponentials::Line::sum_error(const Policy& p) const {
   if (additions >= 0.5) off = unproven;
   return sum_errors[p.arithmetic] = off * raised;
 }
-
-namespace {
-
-// Powers of two that exp(M) and the sum stay within.
-bool is_within(double logarithm, double least, double most) {
-  return log_2 * least * (least < 0 ? 0.999 : 1.001) <= logarithm && logarithm <= 0.999 * log_2 * most;
-}
-
-}  // namespace
 
 std::unique_ptr<Expression> Exponentials::share(Int i) const {
   class Share final : public Expression {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds a number to a float type, of eight bits or less by the tables of Cast (elementwise 3.8).
+// Conversions: rounds a number to a float type, of eight bits or less by the tables of Cast (elementwise 3.8), and says
+// which texts are a number (E33).
 #pragma once
 
 #include "oracles/exact/enclosure.h"
@@ -32,6 +33,11 @@ std::optional<std::vector<Allowance>> rounded_twice(const Ratio& value, const Sc
 
 // The same of a type of more than eight bits, where it decides nothing else.
 std::vector<Allowance> rounded_twice(const Ratio& value, DType type);
+
+// Returns what an element of a type may become as a string: a string itself; of an integer its decimal digits; of a
+// float any decimal literal that rounds to it in its type or, where digits may be lost, one that is it rounded to eight
+// digits or more.
+Element in_words(const Scalar& value, DType type, bool may_lose_digits);
 
 // The largest number of a float type of eight bits or less with a sign.
 Scalar largest_of(DType type);

@@ -39,31 +39,6 @@ bool is_near_overflow(const Scalar& value, const Format& format) {
   return value.is_finite() && abs(value.value()) >= Dyadic::power_of_two(format.max_exponent - 2);
 }
 
-}  // namespace
-
-const Scalar* ElementPoint::find(std::string_view input) const {
-  std::size_t place = 0;
-  for (const Parameter& each : call.definition().inputs) {
-    const bool is_there = call.has(each.name);
-    if (each.name == input) return is_there ? &x[place] : nullptr;
-    place += is_there ? 1 : 0;
-  }
-  throw BrokenPromise("an input that the operator does not have");
-}
-
-Allowance flushing(const Element& element, const std::vector<Scalar>& operands, DType type) {
-  Allowance flushed = beyond_copies("subnormals flushed");
-  flushed.flushes_output = true;
-  const auto vanishes = [&](const Scalar& value) { return value.is_zero() || value.is_subnormal(format_of(type)); };
-  if (element.kind != Kind::finite || !vanishes(nearest(element, type))) return flushed;
-  for (const Scalar& operand : operands)
-    if (operand.is_finite() && vanishes(operand))
-      flushed.budget = std::max(flushed.budget, abs(ratio(operand)) + abs(element.value));
-  return flushed;
-}
-
-namespace {
-
 class PointwiseAnswer final : public Answer {
  public:
   PointwiseAnswer(Rule rule, const Call& call, const Operands& in, const Readings& readings)
@@ -150,15 +125,6 @@ bool has_nonfinite(const Operands& in) {
     return false;
   });
 }
-
-}  // namespace
-
-Oracle without_rounding(Oracle oracle) {
-  oracle.rounds = false;
-  return with_touched(std::move(oracle));
-}
-
-namespace {
 
 // -- windows
 
@@ -292,6 +258,32 @@ std::optional<Shape> pooled_shape(const Call& call, const Readings& readings) {
 }
 
 }  // namespace
+
+const Scalar* ElementPoint::find(std::string_view input) const {
+  std::size_t place = 0;
+  for (const Parameter& each : call.definition().inputs) {
+    const bool is_there = call.has(each.name);
+    if (each.name == input) return is_there ? &x[place] : nullptr;
+    place += is_there ? 1 : 0;
+  }
+  throw BrokenPromise("an input that the operator does not have");
+}
+
+Allowance flushing(const Element& element, const std::vector<Scalar>& operands, DType type) {
+  Allowance flushed = beyond_copies("subnormals flushed");
+  flushed.flushes_output = true;
+  const auto vanishes = [&](const Scalar& value) { return value.is_zero() || value.is_subnormal(format_of(type)); };
+  if (element.kind != Kind::finite || !vanishes(nearest(element, type))) return flushed;
+  for (const Scalar& operand : operands)
+    if (operand.is_finite() && vanishes(operand))
+      flushed.budget = std::max(flushed.budget, abs(ratio(operand)) + abs(element.value));
+  return flushed;
+}
+
+Oracle without_rounding(Oracle oracle) {
+  oracle.rounds = false;
+  return with_touched(std::move(oracle));
+}
 
 Element exactly(const Scalar& value, DType dtype) {
   Element out;

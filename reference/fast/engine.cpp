@@ -116,9 +116,9 @@ void add(std::vector<Row>& rows, const Row& row) {
     rows.push_back(row);
 }
 
-void add(std::vector<Run>& runs, const Run& run) {
+void add(std::vector<CellRun>& runs, const CellRun& run) {
   if (!runs.empty() && run.step == 1) {
-    Run& last = runs.back();
+    CellRun& last = runs.back();
     if (last.step == 1 && last.to + last.count == run.to && last.from + last.count == run.from) {
       last.count += run.count;
       return;
@@ -128,7 +128,7 @@ void add(std::vector<Run>& runs, const Run& run) {
 }
 
 // The cells inside of one phase of the last axis, at `to` lanes and `from` cells.
-void add_inside(std::vector<Run>& runs, const Axis& axis, Int phase, Int extent, Int to, Int from) {
+void add_inside(std::vector<CellRun>& runs, const Axis& axis, Int phase, Int extent, Int to, Int from) {
   const Int first = phase - axis.begin;  // the cell of position 0
   const Int begin = std::clamp<Int>(ceil_div(-first, axis.stride), 0, extent);
   const Int end = std::clamp<Int>(ceil_div(axis.in - first, axis.stride), begin, extent);
@@ -191,59 +191,6 @@ bool is_identity(const Plan& plan, Int cells) {
          plan.runs[0].count == cells;
 }
 
-}  // namespace
-
-Plan plan(const Window& given, const Extent& extent, bool columns) {
-  const Window window = squeezed(given);
-  Plan plan;
-  plan.extent = extent;
-  plan.taps = given.taps();
-  plan.pads = pads(given);
-  if (columns || is_wasteful(window, extent)) {
-    plan_columns(plan, volume(given.output()));
-    return plan;
-  }
-  plan_planes(plan, window);
-  if (is_identity(plan, volume(given.input()))) plan.packing = Plan::Packing::in_place;
-  return plan;
-}
-
-bool pays(const Window& window, const Extent& extent) {
-  const Shape sums{extent.batch, extent.group, extent.maps, extent.depth};
-  return product(sums) * product(window.kernel()) * product(window.output()) > 150;
-}
-
-std::vector<Int> cells(const Window& given, const Piece& piece) {
-  const Window window = squeezed(given);
-  const Shape kernel = window.kernel();
-  const Axis& last = window.axes.back();
-  const std::size_t outer = window.axes.size() - 1;
-  std::vector<Int> all(static_cast<std::size_t>(window.taps() * piece.count), -1);
-  Shape o(outer);
-  for (Int done = 0, run = 0; done < piece.count; done += run) {
-    const Int at = piece.first + done, first = at % last.out;
-    run = std::min(last.out - first, piece.count - done);
-    Int rest = at / last.out;
-    for (std::size_t a = outer; a-- > 0; rest /= window.axes[a].out) o[a] = rest % window.axes[a].out;
-    for_each_position(kernel, [&](const Shape& k, Int tap) {
-      Int row = 0;
-      for (std::size_t a = 0; a < outer; ++a) {
-        const Int cell = window.axes[a].cell(o[a], k[a]);
-        if (!window.axes[a].is_inside(cell)) return;
-        row = row * window.axes[a].in + cell;
-      }
-      Int* const to = all.data() + tap * piece.count + done;
-      for (Int i = 0; i < run; ++i) {
-        const Int cell = last.cell(first + i, k.back());
-        to[i] = last.is_inside(cell) ? row * last.in + cell : -1;
-      }
-    });
-  }
-  return all;
-}
-
-namespace {
-
 #if defined(__x86_64__)
 // Every processor with AVX2 has it; asked for all the same (leaf 1, ECX bit 29).
 bool has_f16c() {
@@ -297,7 +244,7 @@ void multiply_accumulate(const Mac<Lane>& mac) {
 }
 
 template <class Lane>
-void copy_runs(std::span<const Run> runs, const Lane* from, Lane* to) {
+void copy_runs(std::span<const CellRun> runs, const Lane* from, Lane* to) {
   ASSAY_WIDEST(copy, runs, from, to)
 }
 
@@ -422,7 +369,71 @@ void run_all(const Task<Lane>& task, int wanted) {
   divide_among(threads, items.count, [&](Int first, Int last) { run_range(task, items, first, last); });
 }
 
+// To nearest, ties to even, like BFloat16(double): the sign and what is rounded up may carry into the exponent.
+inline std::uint16_t bfloat16_bits(float sum) {
+  const auto bits = std::bit_cast<std::uint32_t>(written<float>(sum));
+  return static_cast<std::uint16_t>((bits + (sum != sum ? 0 : 0x7fff + (bits >> 16 & 1))) >> 16);
+}
+
+template <class Lane>
+void pack_lanes(const Plan& plan, const Window& window, const Piece& piece, Lane* to, Int pitch, const Lane* data) {
+  const Int x_plane = volume(window.input());
+  if (plan.packing == Plan::Packing::columns)
+    return pack(plan, window, piece, to, pitch,
+                [&](Int c) { return [from = data + c * x_plane](Int cell) { return from[cell]; }; });
+  for (Int c = 0; c < plan.extent.depth; ++c) copy_runs<Lane>(plan.runs, data + c * x_plane, to + c * plan.plane);
+}
+
 }  // namespace
+
+Plan plan(const Window& given, const Extent& extent, bool columns) {
+  const Window window = squeezed(given);
+  Plan plan;
+  plan.extent = extent;
+  plan.taps = given.taps();
+  plan.pads = pads(given);
+  if (columns || is_wasteful(window, extent)) {
+    plan_columns(plan, volume(given.output()));
+    return plan;
+  }
+  plan_planes(plan, window);
+  if (is_identity(plan, volume(given.input()))) plan.packing = Plan::Packing::in_place;
+  return plan;
+}
+
+bool pays(const Window& window, const Extent& extent) {
+  const Shape sums{extent.batch, extent.group, extent.maps, extent.depth};
+  return product(sums) * product(window.kernel()) * product(window.output()) > 150;
+}
+
+std::vector<Int> cells(const Window& given, const Piece& piece) {
+  const Window window = squeezed(given);
+  const Shape kernel = window.kernel();
+  const Axis& last = window.axes.back();
+  const std::size_t outer = window.axes.size() - 1;
+  std::vector<Int> all(static_cast<std::size_t>(window.taps() * piece.count), -1);
+  Shape o(outer);
+  for (Int done = 0, run = 0; done < piece.count; done += run) {
+    const Int at = piece.first + done, first = at % last.out;
+    run = std::min(last.out - first, piece.count - done);
+    Int rest = at / last.out;
+    for (std::size_t a = outer; a-- > 0; rest /= window.axes[a].out) o[a] = rest % window.axes[a].out;
+    for_each_position(kernel, [&](const Shape& k, Int tap) {
+      Int row = 0;
+      for (std::size_t a = 0; a < outer; ++a) {
+        const Int cell = window.axes[a].cell(o[a], k[a]);
+        if (!window.axes[a].is_inside(cell)) return;
+        row = row * window.axes[a].in + cell;
+      }
+      Int* const to = all.data() + tap * piece.count + done;
+      for (Int i = 0; i < run; ++i) {
+        const Int cell = last.cell(first + i, k.back());
+        to[i] = last.is_inside(cell) ? row * last.in + cell : -1;
+      }
+    });
+  }
+  return all;
+}
 
 void run(const Task<float>& task, int threads) { run_all(task, threads); }
 void run(const Task<double>& task, int threads) { run_all(task, threads); }
@@ -443,18 +454,8 @@ void transpose(const double* from, Int rows, Int columns, double* to, Int pitch)
 bool requantize(std::span<const std::int32_t> sums, const Requantization& by, std::uint8_t* y) {
   ASSAY_WIDEST(requantize, sums, by, y)
 }
-void sample(const Sampling<float>& samples) { ASSAY_WIDEST(sample, samples) }
-void sample(const Sampling<double>& samples) { ASSAY_WIDEST(sample, samples) }
-
-namespace {
-
-// To nearest, ties to even, like BFloat16(double): the sign and what is rounded up may carry into the exponent.
-inline std::uint16_t bfloat16_bits(float sum) {
-  const auto bits = std::bit_cast<std::uint32_t>(written<float>(sum));
-  return static_cast<std::uint16_t>((bits + (sum != sum ? 0 : 0x7fff + (bits >> 16 & 1))) >> 16);
-}
-
-}  // namespace
+void sample(const Interpolation<float>& samples) { ASSAY_WIDEST(sample, samples) }
+void sample(const Interpolation<double>& samples){ASSAY_WIDEST(sample, samples)}
 
 // By their exponents: the largest magnitude as an integer is that of an infinity or beyond.
 ASSAY_EVERY_WIDTH bool is_finite(std::span<const float> all) {
@@ -503,18 +504,6 @@ ASSAY_EVERY_WIDTH void write(std::span<const float> sums, std::span<float> y) {
 ASSAY_EVERY_WIDTH void write(std::span<const double> sums, std::span<double> y) {
   for (std::size_t i = 0; i < sums.size(); ++i) y[i] = written<double>(sums[i]);
 }
-namespace {
-
-template <class Lane>
-void pack_lanes(const Plan& plan, const Window& window, const Piece& piece, Lane* to, Int pitch, const Lane* data) {
-  const Int x_plane = volume(window.input());
-  if (plan.packing == Plan::Packing::columns)
-    return pack(plan, window, piece, to, pitch,
-                [&](Int c) { return [from = data + c * x_plane](Int cell) { return from[cell]; }; });
-  for (Int c = 0; c < plan.extent.depth; ++c) copy_runs<Lane>(plan.runs, data + c * x_plane, to + c * plan.plane);
-}
-
-}  // namespace
 
 void pack(const Plan& plan, const Window& window, const Piece& piece, float* to, Int pitch, const float* data) {
   pack_lanes(plan, window, piece, to, pitch, data);

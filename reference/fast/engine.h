@@ -43,7 +43,7 @@ struct Extent {
 };
 
 // count cells from `from`, `step` apart, to consecutive lanes from `to`. Both count from the first of a channel.
-struct Run {
+struct CellRun {
   Int to = 0, from = 0, count = 0, step = 1;
 };
 
@@ -60,12 +60,12 @@ struct Plan {
   Extent extent;
   Packing packing = Packing::planes;
   Int taps = 0;
-  Int plane = 0;            // lanes of a packed channel
-  Int positions = 0;        // from the first window to the last
-  bool pads = false;        // some tap of some window falls outside
-  std::vector<Int> offset;  // of term k, in lanes
-  std::vector<Run> runs;    // planes: the cells of a channel that lie inside
-  std::vector<Row> rows;    // positions that are windows, ascending
+  Int plane = 0;              // lanes of a packed channel
+  Int positions = 0;          // from the first window to the last
+  bool pads = false;          // some tap of some window falls outside
+  std::vector<Int> offset;    // of term k, in lanes
+  std::vector<CellRun> runs;  // planes: the cells of a channel that lie inside
+  std::vector<Row> rows;      // positions that are windows, ascending
 
   Int terms() const { return extent.depth * taps; }
 };
@@ -148,7 +148,7 @@ void transpose(const double* from, Int rows, Int columns, double* to, Int pitch)
 // Samples between cells, all of a channel of `channels` that stand side by side at every cell:
 // to[c * pitch + i] = mask[i] * (the sum over the corners j, ascending, of weight[j][i] * x[cell[j][i] * channels + c])
 template <class Lane>
-struct Sampling {
+struct Interpolation {
   const Lane* x;  // from the first channel that is sampled; `behind` lanes can be read behind the last
   Int channels, sampled;
   Int corners, count, stride;   // from one corner to the next
@@ -159,8 +159,8 @@ struct Sampling {
 
   static constexpr Int behind = 16;
 };
-void sample(const Sampling<float>& samples);
-void sample(const Sampling<double>& samples);
+void sample(const Interpolation<float>& samples);
+void sample(const Interpolation<double>& samples);
 
 // y[i] = round((sum + bias) * factor) + zero, between lowest and highest, as the bits of a byte.
 struct Requantization {
@@ -189,7 +189,7 @@ void pack(const Plan& plan, const Window& window, const Piece& piece, Lane* to, 
       const Int cell = read[static_cast<std::size_t>(i)];
       to[i / piece.count * pitch + i % piece.count] = cell < 0 ? outside : lane(cell);
     }
-    for (const Run& run : plan.runs) {
+    for (const CellRun& run : plan.runs) {
       if (run.step == 1)
         for (Int i = 0; i < run.count; ++i) to[run.to + i] = lane(run.from + i);
       else

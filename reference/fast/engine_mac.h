@@ -263,9 +263,9 @@ ASSAY_TARGET void transpose(const Lane* from, Int rows, Int columns, Lane* to, I
 
 // As many samples as a vector has lanes, of as many channels, a vector of channels at a time.
 template <class Lane>
-ASSAY_TARGET void sample(const Sampling<Lane>& s) {
+ASSAY_TARGET void sample(const Interpolation<Lane>& s) {
   using R = Register<Lane>;
-  static_assert(R::lanes <= Sampling<Lane>::behind);
+  static_assert(R::lanes <= Interpolation<Lane>::behind);
   for (Int first = 0; first < s.count; first += R::lanes)
     for (Int channel = 0; channel < s.sampled; channel += R::lanes) {
       typename R::Vector square[R::lanes];
@@ -331,9 +331,9 @@ ASSAY_TARGET inline bool requantize(std::span<const std::int32_t> sums, const Re
 
 // Copies the cells inside; runs without a step in whole registers, the last of which may overlap the one before.
 template <class Lane>
-ASSAY_TARGET void copy(std::span<const Run> runs, const Lane* from, Lane* to) {
+ASSAY_TARGET void copy(std::span<const CellRun> runs, const Lane* from, Lane* to) {
   using R = Register<Lane>;
-  for (const Run& run : runs) {
+  for (const CellRun& run : runs) {
     const Lane* const source = from + run.from;
     Lane* const target = to + run.to;
     if (run.step == 1 && run.count >= R::lanes) {

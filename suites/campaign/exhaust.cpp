@@ -6,14 +6,13 @@
 #include "oracles/filter/function_lanes.h"
 #include "oracles/judging/finding.h"
 #include "oracles/judging/judge.h"
+#include "reference/parallel.h"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cmath>
-#include <exception>
-#include <mutex>
-#include <thread>
+#include <functional>
+#include <future>
 
 namespace assay::suites {
 namespace {
@@ -270,23 +269,16 @@ void add(Accuracy& sum, Accuracy part) {
 std::vector<Accuracy> run_parts(const Accuracy& so_far, WorkerPool& pool, const RunOptions& run_options) {
   const std::uint64_t left = so_far.all_inputs() - so_far.inputs;
   const auto count = std::min(static_cast<std::size_t>(run_options.jobs), (left + part_size - 1) / part_size);
-  std::vector<Accuracy> parts(count);
-  std::vector<std::exception_ptr> broken(count);
   const auto run_one = [&](std::size_t i, Backend& backend) {
-    try {
-      const std::uint64_t first = so_far.inputs + i * part_size;
-      const std::uint64_t size = std::min(part_size, so_far.all_inputs() - first);
-      parts[i] = Part(*so_far.definition, so_far.type, first, size).accuracy(backend, run_options);
-    } catch (...) {
-      broken[i] = std::current_exception();
-    }
+    const std::uint64_t first = so_far.inputs + i * part_size;
+    const std::uint64_t size = std::min(part_size, so_far.all_inputs() - first);
+    return Part(*so_far.definition, so_far.type, first, size).accuracy(backend, run_options);
   };
-  std::vector<std::thread> others;
-  for (std::size_t i = 1; i < count; ++i) others.emplace_back(run_one, i, std::ref(pool.member(i)));
-  run_one(0, pool.first());
-  for (std::thread& other : others) other.join();
-  for (const std::exception_ptr& each : broken)
-    if (each) std::rethrow_exception(each);
+  std::vector<std::future<Accuracy>> others;
+  for (std::size_t i = 1; i < count; ++i)
+    others.push_back(std::async(std::launch::async, run_one, i, std::ref(pool.member(i))));
+  std::vector<Accuracy> parts{run_one(0, pool.first())};
+  for (std::future<Accuracy>& other : others) parts.push_back(other.get());
   return parts;
 }
 
@@ -298,17 +290,6 @@ Accuracy whole(const Accuracy& of, Backend& backend, const RunOptions& run_optio
 }
 
 bool is_stopped(const RunOptions& run_options) { return run_options.stop && *run_options.stop; }
-
-// Takes one function after the other until none is left.
-void take(std::vector<Accuracy>& functions, std::atomic<std::size_t>& next, WorkerPool& pool, std::size_t job,
-          const RunOptions& run_options) {
-  bool is_fresh = true;  // nothing that the process did before is held against a function
-  for (std::size_t i = next++; i < functions.size() && !is_stopped(run_options); i = next++) {
-    Accuracy one = whole(functions[i], pool.member(job), run_options, std::exchange(is_fresh, false));
-    if (one.breaks()) one = whole(functions[i], pool.second(job), run_options, true);
-    if (!is_stopped(run_options)) functions[i] = std::move(one);  // an interrupt reaches the worker too
-  }
-}
 
 }  // namespace
 
@@ -364,23 +345,13 @@ std::vector<Accuracy> exhaustible(const Selection& selection, const Description&
 }
 
 void exhaust_all(std::vector<Accuracy>& functions, WorkerPool& pool, const RunOptions& run_options) {
-  std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr broken;
-  const auto work = [&](std::size_t job) {
-    try {
-      take(functions, next, pool, job, run_options);
-    } catch (...) {
-      const std::scoped_lock lock(mutex);
-      broken = std::current_exception();
-    }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t job = 1; job < std::min(pool.size(), functions.size()); ++job) others.emplace_back(work, job);
-    work(0);
-  }
-  if (broken) std::rethrow_exception(broken);
+  std::vector<char> has_begun(pool.size());  // nothing that the process did before is held against a function
+  in_parallel(functions.size(), pool.size(), [&](std::size_t i, std::size_t job) {
+    if (is_stopped(run_options)) return;
+    Accuracy one = whole(functions[i], pool.member(job), run_options, !std::exchange(has_begun[job], true));
+    if (one.breaks()) one = whole(functions[i], pool.second(job), run_options, true);
+    if (!is_stopped(run_options)) functions[i] = std::move(one);  // an interrupt reaches the worker too
+  });
 }
 
 }  // namespace assay::suites

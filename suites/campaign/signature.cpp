@@ -80,6 +80,46 @@ std::string shape_pattern(const Case& c, const oracles::Outcome& outcome) {
   return larger && smaller ? "other extents" : larger ? "larger" : "smaller";
 }
 
+// Traits that a case without them would be simpler; the others only say what is plain about a case.
+constexpr std::pair<std::string_view, std::string_view> all_special[] = {
+    {"rank 2", "two spatial axes"},
+    {"rank 3", "three spatial axes"},
+    {"rank 4", "four spatial axes"},
+    {"batch > 1", "more than one item in the batch"},
+    {"explicit padding", "padding by the attribute pads"},
+    {"pads asymmetric", "other padding at the beginning of an axis than at its end"},
+    {"pads >= ek", "padding as wide as the dilated kernel, or wider"},
+    {"stride > 1", "a stride above 1"},
+    {"ek < s", "the dilated kernel is smaller than the stride"},
+    {"dilation > 1", "a dilation above 1"},
+    {"ceil", "ceil_mode=1"},
+    {"overhang >= 2", "under ceil_mode the last window ends two cells or more behind the padding"},
+    {"trailing 1", "under ceil_mode one window would start in the padding at the end"},
+    {"trailing >= 2", "under ceil_mode several windows would start in the padding at the end"},
+    {"n < 0 with ceil", "under ceil_mode the dilated kernel is larger than the padded input"},
+    {"a window without input", "a window that covers padding alone"},
+    {"1 < group < C", "several groups of several channels each"},
+    {"group depthwise", "as many groups as channels"},
+    {"maps > 1", "more than one output channel"},
+    {"bias given", "a bias"},
+    {"bias empty name", "the bias left out by an empty name"},
+    {"weights initializer", "the weights are a constant of the model"},
+    {"parameters initializers", "scales and zero points are constants of the model"},
+    {"N = 0", "an empty batch"},
+    {"C = 0", "no input channel"},
+    {"M = 0", "no output channel"},
+    {"I = 0 with pads", "an empty spatial axis with padding"},
+    {"shapes symbolic", "the model declares extents by symbols"},
+    {"mask given", "a mask"},
+    {"a sample blended with the outside", "a sample between cells of the image and the outside"},
+    {"a sample far away", "a sample far outside the image"},
+    {"offset_group unlike group", "offset_group is not group"},
+    {"w_scale and w_zero_point per map", "a w_scale and a w_zero_point for each output channel"},
+    {"w_scale per map, one w_zero_point", "a w_scale for each output channel and one w_zero_point"},
+    {"one w_scale, w_zero_point per map", "one w_scale and a w_zero_point for each output channel"},
+    {"data nonfinite", "NaN or infinities in the data"},
+};
+
 }  // namespace
 
 Signature signature_of(const Case& c, const Answered& answered, const oracles::Judgement& judgement) {
@@ -140,50 +180,6 @@ int gravity(State state) {
 bool is_finding(State state) {
   return state == State::fail || state == State::below || state == State::refused || state == State::error;
 }
-
-namespace {
-
-// Traits that a case without them would be simpler; the others only say what is plain about a case.
-constexpr std::pair<std::string_view, std::string_view> all_special[] = {
-    {"rank 2", "two spatial axes"},
-    {"rank 3", "three spatial axes"},
-    {"rank 4", "four spatial axes"},
-    {"batch > 1", "more than one item in the batch"},
-    {"explicit padding", "padding by the attribute pads"},
-    {"pads asymmetric", "other padding at the beginning of an axis than at its end"},
-    {"pads >= ek", "padding as wide as the dilated kernel, or wider"},
-    {"stride > 1", "a stride above 1"},
-    {"ek < s", "the dilated kernel is smaller than the stride"},
-    {"dilation > 1", "a dilation above 1"},
-    {"ceil", "ceil_mode=1"},
-    {"overhang >= 2", "under ceil_mode the last window ends two cells or more behind the padding"},
-    {"trailing 1", "under ceil_mode one window would start in the padding at the end"},
-    {"trailing >= 2", "under ceil_mode several windows would start in the padding at the end"},
-    {"n < 0 with ceil", "under ceil_mode the dilated kernel is larger than the padded input"},
-    {"a window without input", "a window that covers padding alone"},
-    {"1 < group < C", "several groups of several channels each"},
-    {"group depthwise", "as many groups as channels"},
-    {"maps > 1", "more than one output channel"},
-    {"bias given", "a bias"},
-    {"bias empty name", "the bias left out by an empty name"},
-    {"weights initializer", "the weights are a constant of the model"},
-    {"parameters initializers", "scales and zero points are constants of the model"},
-    {"N = 0", "an empty batch"},
-    {"C = 0", "no input channel"},
-    {"M = 0", "no output channel"},
-    {"I = 0 with pads", "an empty spatial axis with padding"},
-    {"shapes symbolic", "the model declares extents by symbols"},
-    {"mask given", "a mask"},
-    {"a sample blended with the outside", "a sample between cells of the image and the outside"},
-    {"a sample far away", "a sample far outside the image"},
-    {"offset_group unlike group", "offset_group is not group"},
-    {"w_scale and w_zero_point per map", "a w_scale and a w_zero_point for each output channel"},
-    {"w_scale per map, one w_zero_point", "a w_scale for each output channel and one w_zero_point"},
-    {"one w_scale, w_zero_point per map", "one w_scale and a w_zero_point for each output channel"},
-    {"data nonfinite", "NaN or infinities in the data"},
-};
-
-}  // namespace
 
 std::vector<std::string> predicate_of(const Case& c) {
   std::vector<std::string> out;

@@ -137,6 +137,54 @@ std::string fact_of(const Identity& identity, const std::string& fact) {
   return found == identity.end() ? "" : found->second;
 }
 
+Identity without_shard(Identity identity) {
+  identity.erase("shard");
+  return identity;
+}
+
+std::size_t planned(const Store& store, const fs::path& file) {
+  const std::string cases = fact_of(store.identity(), "cases");
+  if (cases.empty() || cases.find_first_not_of("0123456789") != std::string::npos || cases.size() > 9)
+    throw InputError("the store " + file.string() + " does not say how many cases it plans");
+  return std::stoull(cases);
+}
+
+void check_complete(const std::vector<bool>& there) {
+  std::vector<std::size_t> lacking;
+  for (std::size_t i = 0; i < there.size(); ++i)
+    if (!there[i]) lacking.push_back(i);
+  if (lacking.empty()) return;
+  const std::string which = ranges(lacking);
+  throw InputError("the stores lack " + std::to_string(lacking.size()) + " of " + std::to_string(there.size()) +
+                   " cases: " + which.substr(0, 200) + (which.size() > 200 ? " …" : "") +
+                   "; resume the shard that has them");
+}
+
+// A store under a name of its own until it is whole.
+class Building {
+ public:
+  explicit Building(const fs::path& target) : target_(target), temporary_(target) {
+    temporary_ += "." + std::to_string(::getpid()) + ".part";
+    if (fs::exists(target)) throw InputError(target.string() + " is there already; name another file");
+  }
+  ~Building() {
+    std::error_code ignored;
+    for (const char* part : {"", "-wal", "-shm", "-journal"}) fs::remove(temporary_.string() + part, ignored);
+  }
+  Building(const Building&) = delete;
+  Building& operator=(const Building&) = delete;
+
+  const fs::path& file() const { return temporary_; }
+  void finish() {
+    std::error_code failure;
+    fs::rename(temporary_, target_, failure);
+    if (failure) throw InputError("cannot write " + target_.string() + ": " + failure.message());
+  }
+
+ private:
+  fs::path target_, temporary_;
+};
+
 }  // namespace
 
 std::string difference(const Identity& there, const Identity& here) {
@@ -289,58 +337,6 @@ std::string ranges(const std::vector<std::size_t>& ascending) {
   }
   return all;
 }
-
-namespace {
-
-Identity without_shard(Identity identity) {
-  identity.erase("shard");
-  return identity;
-}
-
-std::size_t planned(const Store& store, const fs::path& file) {
-  const std::string cases = fact_of(store.identity(), "cases");
-  if (cases.empty() || cases.find_first_not_of("0123456789") != std::string::npos || cases.size() > 9)
-    throw InputError("the store " + file.string() + " does not say how many cases it plans");
-  return std::stoull(cases);
-}
-
-void check_complete(const std::vector<bool>& there) {
-  std::vector<std::size_t> lacking;
-  for (std::size_t i = 0; i < there.size(); ++i)
-    if (!there[i]) lacking.push_back(i);
-  if (lacking.empty()) return;
-  const std::string which = ranges(lacking);
-  throw InputError("the stores lack " + std::to_string(lacking.size()) + " of " + std::to_string(there.size()) +
-                   " cases: " + which.substr(0, 200) + (which.size() > 200 ? " …" : "") +
-                   "; resume the shard that has them");
-}
-
-// A store under a name of its own until it is whole.
-class Building {
- public:
-  explicit Building(const fs::path& target) : target_(target), temporary_(target) {
-    temporary_ += "." + std::to_string(::getpid()) + ".part";
-    if (fs::exists(target)) throw InputError(target.string() + " is there already; name another file");
-  }
-  ~Building() {
-    std::error_code ignored;
-    for (const char* part : {"", "-wal", "-shm", "-journal"}) fs::remove(temporary_.string() + part, ignored);
-  }
-  Building(const Building&) = delete;
-  Building& operator=(const Building&) = delete;
-
-  const fs::path& file() const { return temporary_; }
-  void finish() {
-    std::error_code failure;
-    fs::rename(temporary_, target_, failure);
-    if (failure) throw InputError("cannot write " + target_.string() + ": " + failure.message());
-  }
-
- private:
-  fs::path target_, temporary_;
-};
-
-}  // namespace
 
 void merge(const std::vector<fs::path>& parts, const fs::path& into) {
   if (parts.empty()) throw InputError("no store to merge; name the stores of the shards");

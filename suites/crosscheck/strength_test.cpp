@@ -3,7 +3,6 @@
 #include "suites/mutation/strength.h"
 
 #include "suites/crosscheck/full_run.h"
-#include "suites/mutation/equivalents.h"
 
 #include <catch2/catch.hpp>
 

@@ -33,9 +33,9 @@ std::vector<std::pair<std::string, Kernel>> correct_pupils(const Definition& def
 bool has(const Variant& v, const Operator& op) { return variant(v.name, op.versions().back().version).has_value(); }
 
 // The operators that have the variant, each with its share of the questions.
-std::vector<std::pair<Subject, std::uint64_t>> syllabus_of(const Variant& v, std::size_t count) {
+std::vector<std::pair<TypedVersion, std::uint64_t>> syllabus_of(const Variant& v, std::size_t count) {
   const auto ops = filtered(operators(), [&](const Operator* op) { return has(v, *op); });
-  std::vector<std::pair<Subject, std::uint64_t>> list;
+  std::vector<std::pair<TypedVersion, std::uint64_t>> list;
   for (const Operator* op : ops)
     for (const auto& one : syllabus(op->name(), count / ops.size() + 1)) list.push_back(one);
   return list;
@@ -63,7 +63,7 @@ struct Tally {
   std::map<std::string, std::map<State, std::size_t>> rows;  // "Conv-22 bf16" -> state -> pairs
   std::size_t pairs = 0, unscored_elements = 0, elements = 0;
 
-  void count(const Subject& subject, const oracles::Verdict& verdict) {
+  void count(const TypedVersion& subject, const oracles::Verdict& verdict) {
     ++rows[text(subject.definition->version) + " " + std::string(name(subject.type))][verdict.state];
     ++pairs;
     elements += static_cast<std::size_t>(verdict.elements);

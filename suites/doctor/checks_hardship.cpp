@@ -2,7 +2,7 @@
 // Pipes as they are, questions that cannot be answered, and the end.
 #include "reference/case.h"
 #include "reference/onnx_io.h"
-#include "reference/onnx_rename.h"
+#include "reference/onnx_node.h"
 #include "suites/doctor/checks.h"
 #include "suites/text/printable.h"
 

@@ -172,9 +172,9 @@ bool are_selected(const Entry& entry, const Selection& selection) {
 bool passes(const Verdict& verdict) { return verdict.state == State::pass || verdict.state == State::contested; }
 
 // One entry against one run.
-class Account {
+class EntryTally {
  public:
-  Account(const Entry& entry, bool is_expired) : entry_(entry), is_expired_(is_expired) { use.entry = entry.id; }
+  EntryTally(const Entry& entry, bool is_expired) : entry_(entry), is_expired_(is_expired) { use.entry = entry.id; }
 
   void tell(std::size_t index, const Case& c, const std::optional<Verdict>& verdict, const std::vector<Mark>& marks,
             std::vector<Expectation>& expectations) {
@@ -326,14 +326,14 @@ LedgerResult settle(const Ledger& ledger, const Suite& suite, const Campaign& ca
   assay::expects(cases == campaign.verdicts.size() && cases == campaign.marks.size(), "one verdict per planned case");
   LedgerResult settlement;
   settlement.expectations.resize(cases);
-  std::vector<Account> accounts;
-  for (const Entry& entry : ledger.entries) accounts.emplace_back(entry, entry.is_expired(day));
+  std::vector<EntryTally> tallies;
+  for (const Entry& entry : ledger.entries) tallies.emplace_back(entry, entry.is_expired(day));
   for (std::size_t i = 0; i < cases; ++i)
-    for (Account& account : accounts)
-      account.tell(i, suite.cases[i].c, campaign.verdicts[i], campaign.marks[i], settlement.expectations[i]);
-  for (std::size_t i = 0; i < accounts.size(); ++i) {
-    accounts[i].conclude(are_selected(ledger.entries[i], selection), settlement);
-    settlement.uses.push_back(accounts[i].use);
+    for (EntryTally& tally : tallies)
+      tally.tell(i, suite.cases[i].c, campaign.verdicts[i], campaign.marks[i], settlement.expectations[i]);
+  for (std::size_t i = 0; i < tallies.size(); ++i) {
+    tallies[i].conclude(are_selected(ledger.entries[i], selection), settlement);
+    settlement.uses.push_back(tallies[i].use);
   }
   return settlement;
 }

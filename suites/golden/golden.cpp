@@ -8,11 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cctype>
-#include <exception>
-#include <mutex>
-#include <thread>
 
 namespace assay::suites {
 namespace {
@@ -136,25 +132,6 @@ struct GoldenCaseBuilder {
   }
 };
 
-// The first failure of any of the threads.
-class Failure {
- public:
-  void keep(std::exception_ptr failure) {
-    const std::lock_guard lock(mutex_);
-    if (!first_) first_ = std::move(failure);
-    happened_ = true;
-  }
-  bool happened() const { return happened_; }
-  void rethrow() const {
-    if (first_) std::rethrow_exception(first_);
-  }
-
- private:
-  std::mutex mutex_;
-  std::atomic<bool> happened_ = false;
-  std::exception_ptr first_;
-};
-
 }  // namespace
 
 std::string_view name(GoldenKind golden_kind) {
@@ -194,24 +171,6 @@ GoldenCase golden_case(const SuiteCase& planned) {
   }
   folding.accept(sets);
   return std::move(folding.golden);
-}
-
-void each_golden_case(const std::vector<SuiteCase>& cases, int jobs,
-                      const std::function<void(std::size_t, GoldenCase)>& take) {
-  std::atomic<std::size_t> next = 0;
-  Failure failure;
-  const auto labour = [&] {
-    try {
-      for (std::size_t i = next++; i < cases.size() && !failure.happened(); i = next++) take(i, golden_case(cases[i]));
-    } catch (...) {
-      failure.keep(std::current_exception());
-    }
-  };
-  std::vector<std::thread> others;
-  for (int job = 1; job < jobs; ++job) others.emplace_back(labour);
-  labour();
-  for (std::thread& other : others) other.join();
-  failure.rethrow();
 }
 
 }  // namespace assay::suites

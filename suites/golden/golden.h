@@ -12,7 +12,7 @@
 //     case.json         line, id, class, rulings touched, level, arithmetic, and what the intervals cannot say
 //   unscored/test_…/    of legal cases of which nothing may be claimed: no outputs, no bounds; case.json says why
 //   rejected/test_…/    models that break a constraint: no outputs; case.json names the constraints
-//   MANIFEST.json       golden_manifest.h
+//   MANIFEST.json       golden_folder.h
 #pragma once
 
 #include "suites/planning/suite.h"
@@ -45,10 +45,5 @@ struct GoldenCase {
 
 std::string golden_name(const SuiteCase& planned);
 GoldenCase golden_case(const SuiteCase& planned);
-
-// Works the cases out on `jobs` threads and hands each to `take` with its index, by any of the threads and in any
-// order. What `take` throws ends the work and is thrown again.
-void each_golden_case(const std::vector<SuiteCase>& cases, int jobs,
-                      const std::function<void(std::size_t, GoldenCase)>& take);
 
 }  // namespace assay::suites

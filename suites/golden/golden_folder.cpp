@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/golden/golden_folder.h"
 
+#include "reference/parallel.h"
+
 #include <algorithm>
 
 namespace assay::suites {
@@ -27,8 +29,9 @@ Manifest gather(const Suite& suite, const Golden& golden,
                     {}};
   manifest.cases.resize(suite.cases.size());
   std::vector<Seals> seals(suite.cases.size());
-  each_golden_case(suite.cases, golden.jobs, [&](std::size_t index, GoldenCase made) {
+  in_parallel(suite.cases.size(), static_cast<std::size_t>(golden.jobs), [&](std::size_t index, std::size_t) {
     const SuiteCase& planned = suite.cases[index];
+    GoldenCase made = golden_case(planned);
     write(made.files);
     seals[index] = seals_of(made.files);
     manifest.cases[index] = {std::move(made.name), planned.line,     planned.origin,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/golden/golden_manifest.h"
-
 #include "reference/sequence.h"
+#include "suites/golden/golden_folder.h"
 #include "suites/text/json_depth.h"
 
 #include <nlohmann/json.hpp>

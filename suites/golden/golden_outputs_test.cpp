@@ -2,7 +2,6 @@
 #include "suites/golden/golden_outputs.h"
 
 #include "oracles/judging/expected.h"
-#include "reference/question.h"
 #include "reference/sequence.h"
 #include "suites/campaign/campaign.h"
 #include "suites/golden/golden.h"
@@ -20,11 +19,7 @@ using oracles::Outcome;
 using oracles::State;
 using Kind = Outcome::Kind;
 
-SuiteCase planned(const std::string& text) {
-  Case c = case_of(text);
-  std::string canonical = line(c);
-  return {std::move(c), std::move(canonical), "", std::nullopt};
-}
+SuiteCase planned(const std::string& line) { return read_cases(line, "here").front(); }
 
 const SuiteCase& average() {
   static const SuiteCase p = planned("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2");

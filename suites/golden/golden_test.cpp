@@ -4,7 +4,6 @@
 #include "oracles/judging/expected.h"
 #include "oracles/judging/judge.h"
 #include "oracles/judging/members.h"
-#include "reference/question.h"
 #include "reference/sequence.h"
 #include "suites/golden/golden_folder.h"
 #include "suites/sandbox/process.h"
@@ -21,11 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using oracles::State;
 
-SuiteCase planned(const std::string& text) {
-  Case c = case_of(text);
-  std::string canonical = line(c);
-  return {std::move(c), std::move(canonical), "here:1", std::nullopt};
-}
+SuiteCase planned(const std::string& line) { return read_cases(line, "here").front(); }
 
 const std::string average = "AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2";
 const std::string miss = "Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,2]~iota:1 group=2";

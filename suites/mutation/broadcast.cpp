@@ -53,20 +53,6 @@ Tensor written_out(const Call& call, std::size_t input, const Tensor& from, Layi
   return to;
 }
 
-}  // namespace
-
-Shape output_of(const Call& call) { return call.definition().shape(call); }
-
-std::vector<Tensor> all_written_out(const Call& call, Inputs in, Laying laying) {
-  std::vector<Tensor> all;
-  const auto count = static_cast<std::size_t>(std::ranges::find(in, nullptr) - in.begin());
-  for (std::size_t i = 0; i < count; ++i)
-    all.push_back(written_out(call, i, *in[i], i + 1 == count ? laying : Laying::right));
-  return all;
-}
-
-namespace {
-
 // The right answer to inputs that are written out, which the newest version admits of any operator.
 Kernel laid(Laying laying, bool swaps = false) {
   return [=](const Call& call, Inputs in) {
@@ -162,6 +148,16 @@ const Pairing* pairing_of(const std::string& op) {
 }
 
 }  // namespace
+
+Shape output_of(const Call& call) { return call.definition().shape(call); }
+
+std::vector<Tensor> all_written_out(const Call& call, Inputs in, Laying laying) {
+  std::vector<Tensor> all;
+  const auto count = static_cast<std::size_t>(std::ranges::find(in, nullptr) - in.begin());
+  for (std::size_t i = 0; i < count; ++i)
+    all.push_back(written_out(call, i, *in[i], i + 1 == count ? laying : Laying::right));
+  return all;
+}
 
 std::vector<Bug> broadcast_bugs(const Operator& op) {
   const auto bug = [&](const char* name, const char* description, Kernel kernel) {

@@ -21,7 +21,7 @@ struct Source {
 };
 
 // What goes wrong on the way to a type of eight bits or less.
-enum class Slip { none, never_saturates, cuts, rounds_ties_away, takes_another_bias, ignores_mode };
+enum class CastBug { none, never_saturates, cuts, rounds_ties_away, takes_another_bias, ignores_mode };
 
 // -- to wide types
 
@@ -67,7 +67,7 @@ To first_code(F&& is_wanted) {
 }
 
 template <class To>
-To nearest_code(const Long& value, bool saturates, Slip slip) {
+To nearest_code(const Long& value, bool saturates, CastBug bug) {
   const auto is_nan = [](double x) { return std::isnan(x); };
   if (isnan(value)) return first_code<To>(is_nan);
   const auto all = numbers<To>();
@@ -76,7 +76,7 @@ To nearest_code(const Long& value, bool saturates, Slip slip) {
   for (unsigned code = 0; code < all.size(); ++code)
     if (std::isfinite(all[code]) && all[code] > largest) second = std::exchange(largest, all[code]), last = code;
   const Long size = abs(value), end = Long(largest) + (Long(largest) - Long(second)) / 2;
-  if (slip == Slip::cuts ? size >= 2 * end - largest : size > end || (size == end && last % 2 == 1)) {
+  if (bug == CastBug::cuts ? size >= 2 * end - largest : size > end || (size == end && last % 2 == 1)) {
     const double like = value < 0 ? -1 : 1;
     if (saturates) return first_code<To>([&](double x) { return x == like * largest; });
     const To infinite = first_code<To>([&](double x) { return std::isinf(x) && x * like > 0; });
@@ -85,10 +85,10 @@ To nearest_code(const Long& value, bool saturates, Slip slip) {
   To best;
   Long least = std::numeric_limits<Long>::infinity();
   for (unsigned code = 0; code < all.size(); ++code) {
-    if (!std::isfinite(all[code]) || (slip == Slip::cuts && Long(std::abs(all[code])) > size)) continue;
+    if (!std::isfinite(all[code]) || (bug == CastBug::cuts && Long(std::abs(all[code])) > size)) continue;
     const Long off = abs(value - Long(all[code]));
     const bool wins_tie =
-        slip == Slip::rounds_ties_away ? std::abs(all[code]) > std::abs(static_cast<double>(best)) : code % 2 == 0;
+        bug == CastBug::rounds_ties_away ? std::abs(all[code]) > std::abs(static_cast<double>(best)) : code % 2 == 0;
     if (off > least || (off == least && !wins_tie)) continue;
     least = off;
     best.bits = static_cast<std::uint8_t>(code);
@@ -109,28 +109,28 @@ Float8E8M0 scale_of(const Long& value, bool saturates, const std::string& mode) 
 }
 
 template <class To>
-To small(const Long& value, const Call& call, Slip slip) {
+To small(const Long& value, const Call& call, CastBug bug) {
   if constexpr (SmallWhole<To>) {
     return To::of(lower_bits<std::int64_t>(value));
   } else {
-    const bool saturates = To::width < 8 || (slip != Slip::never_saturates && call.integer("saturate") != 0);
+    const bool saturates = To::width < 8 || (bug != CastBug::never_saturates && call.integer("saturate") != 0);
     if constexpr (std::is_same_v<To, Float8E8M0>) {
-      return scale_of(value, saturates, slip == Slip::ignores_mode ? "nearest" : call.text("round_mode"));
+      return scale_of(value, saturates, bug == CastBug::ignores_mode ? "nearest" : call.text("round_mode"));
     } else {
       constexpr bool is_uz = std::is_same_v<To, Float8E4M3FNUZ> || std::is_same_v<To, Float8E5M2FNUZ>;
-      return nearest_code<To>(is_uz && slip == Slip::takes_another_bias ? Long(value * 2) : value, saturates, slip);
+      return nearest_code<To>(is_uz && bug == CastBug::takes_another_bias ? Long(value * 2) : value, saturates, bug);
     }
   }
 }
 
 template <class To>
-To from_long(const Long& value, const Call& call, Slip slip) {
+To from_long(const Long& value, const Call& call, CastBug bug) {
   if constexpr (std::is_same_v<To, Bool>)
     return To(value == 0 ? 0.0 : 1.0);
   else if constexpr (std::is_integral_v<To>)
     return lower_bits<To>(value);
   else if constexpr (Small<To>)
-    return small<To>(value, call, slip);
+    return small<To>(value, call, bug);
   else if constexpr (is_narrow<To>)
     return isfinite(value) ? nearest<To>(value) : To(value.convert_to<double>());
   else
@@ -177,7 +177,7 @@ Kernel spelling_out(Spelling spelling) {
 Long as_it_is(const Source& x) { return x.value; }
 
 // Casts what `change` makes of each value; only where a ruling lets it, if one is named.
-Kernel casting(Long (*change)(const Source&), const char* ruling = nullptr, Slip slip = Slip::none) {
+Kernel casting(Long (*change)(const Source&), const char* ruling = nullptr, CastBug bug = CastBug::none) {
   return [=](const Call& call, Inputs in) -> Values {
     const bool applies = !ruling || call.definition().ruling(ruling);
     if (makes_strings(call)) return spelled_out(*in[0], Spelling::plain);
@@ -192,7 +192,7 @@ Kernel casting(Long (*change)(const Source&), const char* ruling = nullptr, Slip
     });
     for_value(y.dtype(), [&]<class To>() {
       std::ranges::transform(values, y.as<To>().begin(),
-                             [&](const Long& value) { return from_long<To>(value, call, slip); });
+                             [&](const Long& value) { return from_long<To>(value, call, bug); });
     });
     return Values(std::move(y));
   };
@@ -260,14 +260,15 @@ std::vector<Bug> cast_bugs(const std::string& op) {
     bugs.push_back(bug_of(op, name, what, std::move(kernel)));
     bugs.back().mutant.attribute = attribute;
   };
-  const auto slipping = [](Slip slip) { return casting(as_it_is, nullptr, slip); };
-  add("never-saturates", "float8 never saturates", slipping(Slip::never_saturates), "saturate");
-  add("cuts-float8", "float8 is truncated, not rounded", slipping(Slip::cuts), "saturate");
-  add("rounds-ties-away", "ties of float8 are rounded away from 0", slipping(Slip::rounds_ties_away), "saturate");
-  add("mistakes-fnuz", "float8 FNUZ has the bias of the other formats", slipping(Slip::takes_another_bias), "saturate");
+  const auto slipping = [](CastBug bug) { return casting(as_it_is, nullptr, bug); };
+  add("never-saturates", "float8 never saturates", slipping(CastBug::never_saturates), "saturate");
+  add("cuts-float8", "float8 is truncated, not rounded", slipping(CastBug::cuts), "saturate");
+  add("rounds-ties-away", "ties of float8 are rounded away from 0", slipping(CastBug::rounds_ties_away), "saturate");
+  add("mistakes-fnuz", "float8 FNUZ has the bias of the other formats", slipping(CastBug::takes_another_bias),
+      "saturate");
   add("saturates-small-integers", "an integer that does not fit 4 bits saturates", casting(saturated_if_small), "");
   bugs.back().mutant.types = {DType::u4, DType::i4};
-  add("ignores-round-mode", "float8e8m0 is always rounded to nearest", slipping(Slip::ignores_mode), "round_mode");
+  add("ignores-round-mode", "float8e8m0 is always rounded to nearest", slipping(CastBug::ignores_mode), "round_mode");
   add("writes-six-digits", "floats have six digits as strings", spelling_out(Spelling::six_digits), "");
   bugs.back().mutant.types = {DType::f32, DType::f64};
   return bugs;

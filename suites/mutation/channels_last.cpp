@@ -115,8 +115,8 @@ Kernel reading_oihw() {
 // Straight from the formula, taps outermost, then channels: the order in which the elements lie.
 class Direct {
  public:
-  explicit Direct(const Plan& plan)
-      : plan_(plan), cells_(product_of(plan, &Side::in)), taps_(product_of(plan, &Side::kernel)) {}
+  explicit Direct(const GatherPlan& plan)
+      : plan_(plan), cells_(product_of(plan, &GatherAxis::in)), taps_(product_of(plan, &GatherAxis::kernel)) {}
 
   template <class T>
   T output(Int flat, std::span<const T> x, std::span<const T> w, std::span<const T> bias) const {
@@ -144,7 +144,7 @@ class Direct {
   Int cell_of(const Shape& window, Int tap) const {
     Int cell = 0, stride = 1;
     for (std::size_t axis = window.size(); axis-- > 0;) {
-      const Side& side = plan_.sides[axis];
+      const GatherAxis& side = plan_.sides[axis];
       const Int here = window[axis] * side.stride - side.begin + tap % side.kernel * side.dilation;
       if (here < 0 || here >= side.in) return -1;
       cell += here * stride;
@@ -154,14 +154,14 @@ class Direct {
     return cell;
   }
 
-  const Plan& plan_;
+  const GatherPlan& plan_;
   Int cells_, taps_;
 };
 
 Kernel never_transposing() {
   return [](const Call& call, std::span<const Tensor* const> in) {
     const DType dtype = in[0]->dtype();
-    const Plan plan = plan_of(
+    const GatherPlan plan = plan_of(
         standing_for(call, {dtype, second_from_last(in[0]->shape())}, {dtype, second_from_last(in[1]->shape())}));
     Tensor y({dtype, last_from_second(plan.output())});
     for_float(dtype, [&]<class T>() {
@@ -188,7 +188,7 @@ constexpr std::string_view borrowed[] = {
     "drops-last-channel", "transposes-kernel",   "weighs-as-first-group", "stops-before-tail",
 };
 
-void take_bias_of_column(const Plan& plan, const Place& place, const std::vector<Row>&, Gathered& gathered) {
+void take_bias_of_column(const GatherPlan& plan, const Place& place, const std::vector<Row>&, Gathered& gathered) {
   gathered.bias = place.window.back() % plan.maps;
 }
 

@@ -5,7 +5,6 @@
 //   p_a = o_a*s_a - begin_a + k_a*d_a + offset[n,q,k,a,o],   q = channel / (C/offset_group)
 //
 // v interpolates between the 2^r cells around p; a cell outside X is zero.
-#include "reference/recipe.h"
 #include "suites/mutation/family.h"
 #include "suites/mutation/gather.h"
 
@@ -18,7 +17,7 @@ namespace {
 
 // The index space of a call.
 struct Field {
-  Plan plan;
+  GatherPlan plan;
   Int offset_group = 1, taps = 1, windows = 1, cells = 1;
 
   Int axes() const { return static_cast<Int>(plan.sides.size()); }
@@ -36,13 +35,13 @@ struct Sample {
 
 // How a sample is taken; an empty step is done right. Coordinates are those of float or double, widened exactly.
 struct Lens {
-  std::function<double(const Side&, double)> coordinate = {};
-  std::function<bool(const Side&, double)> is_zero = {};  // besides the cells that are outside
-  double (*cell)(double) = nullptr;                       // the lower neighbour: floor
+  std::function<double(const GatherAxis&, double)> coordinate = {};
+  std::function<bool(const GatherAxis&, double)> is_zero = {};  // besides the cells that are outside
+  double (*cell)(double) = nullptr;                             // the lower neighbour: floor
   bool swaps_weights = false, reads_outside = false;
 };
 
-struct Slip {
+struct DeformedDeviation {
   GatherDeviation window = {};
   std::function<void(const Field&, const Place&, Sample&)> sample = {};
   Lens lens = {};
@@ -50,9 +49,8 @@ struct Slip {
 
 // How the terms are computed where everything else is right.
 struct Style {
-  enum class Order { sequential, reversed, pairwise, shuffled };
   enum class Width { standard, wide, wide_coordinates, element, element_coordinates };
-  Order order = Order::sequential;
+  Accumulation::Order order = Accumulation::Order::sequential;
   Width width = Width::standard;
   bool lerps = false;          // a + t(b - a)
   bool stores_column = false;  // mask * v in T, as im2col does
@@ -62,13 +60,13 @@ struct Style {
 // A deviation may move the windows, but their number stays that of `offset`: a bug does not read past its inputs.
 Field field_of(const Call& call, const GatherDeviation& window) {
   const Call conv = standing_for(call, call.type("X"), call.type("W"));
-  const Plan right = plan_of(conv);
+  const GatherPlan right = plan_of(conv);
   Field field{.plan = plan_of(conv, window)};
   for (std::size_t axis = 0; axis < right.sides.size(); ++axis) field.plan.sides[axis].out = right.sides[axis].out;
   field.offset_group = call.integer("offset_group");
-  field.taps = product_of(field.plan, &Side::kernel);
-  field.windows = product_of(field.plan, &Side::out);
-  field.cells = product_of(field.plan, &Side::in);
+  field.taps = product_of(field.plan, &GatherAxis::kernel);
+  field.windows = product_of(field.plan, &GatherAxis::out);
+  field.cells = product_of(field.plan, &GatherAxis::in);
   return field;
 }
 
@@ -81,13 +79,13 @@ void aim(const Field& field, Int row, Sample& sample) {
 }
 
 Sample sample_of(const Field& field, const Place& place, Int c, Int tap) {
-  const Plan& plan = field.plan;
+  const GatherPlan& plan = field.plan;
   Sample sample{.n = place.n, .tap = tap, .weight = (place.m * plan.depth + c) * field.taps + tap};
   sample.channel = place.m / (plan.maps / plan.group) * plan.depth + c;
   sample.base.resize(plan.sides.size());
   sample.offset.resize(plan.sides.size());
   for (std::size_t axis = plan.sides.size(); axis-- > 0;) {
-    const Side& side = plan.sides[axis];
+    const GatherAxis& side = plan.sides[axis];
     sample.base[axis] = place.window[axis] * side.stride - side.begin + tap % side.kernel * side.dilation;
     tap /= side.kernel;
   }
@@ -106,10 +104,10 @@ struct Around {
 
 // The neighbours on each axis; none where the sample is zero.
 template <class P>
-std::optional<std::vector<Around<P>>> around(const Plan& plan, const Lens& lens, std::vector<P> p) {
+std::optional<std::vector<Around<P>>> around(const GatherPlan& plan, const Lens& lens, std::vector<P> p) {
   std::vector<Around<P>> sides;
   for (std::size_t axis = 0; axis < p.size(); ++axis) {
-    const Side& side = plan.sides[axis];
+    const GatherAxis& side = plan.sides[axis];
     if (lens.coordinate) p[axis] = static_cast<P>(lens.coordinate(side, static_cast<double>(p[axis])));
     if (!(p[axis] > -1 && p[axis] < static_cast<P>(static_cast<double>(side.in)))) return std::nullopt;
     if (lens.is_zero && lens.is_zero(side, static_cast<double>(p[axis]))) return std::nullopt;
@@ -128,7 +126,7 @@ struct Corner {
 };
 
 template <class A, class T, class P>
-std::vector<Corner<A>> corners(const Plan& plan, std::span<const T> plane, const std::vector<Around<P>>& sides) {
+std::vector<Corner<A>> corners(const GatherPlan& plan, std::span<const T> plane, const std::vector<Around<P>>& sides) {
   std::vector<Corner<A>> all;
   for (std::size_t bits = 0; bits < std::size_t{1} << sides.size(); ++bits) {
     Corner<A> corner;
@@ -185,23 +183,24 @@ Inputs<T> inputs_of(std::span<const Tensor* const> in) {
 template <class T, class A, class P>
 class Sampler {
  public:
-  Sampler(const Field& field, const Slip& slip, const Style& style, const Inputs<T>& in)
-      : field_(field), slip_(slip), style_(style), in_(in) {}
+  Sampler(const Field& field, const DeformedDeviation& deviation, const Style& style, const Inputs<T>& in)
+      : field_(field), deviation_(deviation), style_(style), in_(in) {}
 
   T output(const Place& place) const {
     std::vector<A> terms;
     for (Int c = 0; c < field_.plan.depth; ++c)
       for (Int tap = 0; tap < field_.taps; ++tap) {
         Sample sample = sample_of(field_, place, c, tap);
-        if (slip_.sample) slip_.sample(field_, place, sample);
+        if (deviation_.sample) deviation_.sample(field_, place, sample);
         terms.push_back(term(sample));
       }
     Gathered rest{.bias = place.m};
-    if (slip_.window.terms) slip_.window.terms(field_.plan, place, {}, rest);
+    if (deviation_.window.terms) deviation_.window.terms(field_.plan, place, {}, rest);
     if (rest.is_skipped) return T{};
     for (int i = 0; i < (in_.bias.empty() ? 0 : rest.bias_times); ++i)
       terms.push_back(static_cast<A>(in_.bias[at(rest.bias)]));
-    return static_cast<T>(sum(std::move(terms), place));
+    return static_cast<T>(
+        added_up(style_.order, std::move(terms), static_cast<std::uint64_t>(place.m + place.window.back() + 1)));
   }
 
  private:
@@ -221,66 +220,50 @@ class Sampler {
       const P offset = sample.offset[axis] < 0 ? P{} : static_cast<P>(in_.offset[at(sample.offset[axis])]);
       p.push_back(static_cast<P>(static_cast<P>(static_cast<double>(sample.base[axis])) + offset));
     }
-    const auto sides = around(field_.plan, slip_.lens, std::move(p));
+    const auto sides = around(field_.plan, deviation_.lens, std::move(p));
     if (!sides) return A{};
     const auto plane =
         in_.x.subspan(at((sample.n * field_.plan.channels + sample.channel) * field_.cells), at(field_.cells));
     const auto all = corners<A>(field_.plan, plane, *sides);
     const bool is_finite = std::ranges::all_of(
         all, [](const Corner<A>& corner) { return std::isfinite(static_cast<double>(corner.value)); });
-    return style_.lerps && is_finite ? lerped(all, *sides) : weighted(all, slip_.lens.reads_outside);
-  }
-
-  A sum(std::vector<A> terms, const Place& place) const {
-    if (style_.order == Style::Order::pairwise) return pairwise(terms);
-    if (style_.order == Style::Order::reversed) std::ranges::reverse(terms);
-    if (style_.order == Style::Order::shuffled) {
-      Generator generator(static_cast<std::uint64_t>(place.m + place.window.back() + 1));
-      for (std::size_t left = terms.size(); left > 1; --left) std::swap(terms[left - 1], terms[generator.below(left)]);
-    }
-    A total = {};
-    for (const A& one : terms) total = static_cast<A>(total + one);
-    return total;
-  }
-
-  static A pairwise(std::span<const A> terms) {
-    if (terms.size() < 2) return terms.empty() ? A{} : terms[0];
-    const std::size_t half = terms.size() / 2;
-    return static_cast<A>(pairwise(terms.first(half)) + pairwise(terms.subspan(half)));
+    return style_.lerps && is_finite ? lerped(all, *sides) : weighted(all, deviation_.lens.reads_outside);
   }
 
   const Field& field_;
-  const Slip& slip_;
+  const DeformedDeviation& deviation_;
   const Style& style_;
   Inputs<T> in_;
 };
 
 template <class T, class A, class P>
-void compute(const Field& field, const Slip& slip, const Style& style, std::span<const Tensor* const> in, Tensor& y) {
-  const Sampler<T, A, P> sampler(field, slip, style, inputs_of<T>(in));
+void compute(const Field& field, const DeformedDeviation& deviation, const Style& style,
+             std::span<const Tensor* const> in, Tensor& y) {
+  const Sampler<T, A, P> sampler(field, deviation, style, inputs_of<T>(in));
   const std::span<T> out = y.as<T>();
   for (std::size_t flat = 0; flat < out.size(); ++flat)
     out[flat] = sampler.output(place_of(field.plan, static_cast<Int>(flat)));
 }
 
 template <class T>
-void compute(const Field& field, const Slip& slip, const Style& style, std::span<const Tensor* const> in, Tensor& y) {
+void compute(const Field& field, const DeformedDeviation& deviation, const Style& style,
+             std::span<const Tensor* const> in, Tensor& y) {
   using A = accumulator_t<T>;
   using Wide = std::conditional_t<std::is_same_v<T, double>, long double, double>;
   switch (style.width) {
-    case Style::Width::wide: return compute<T, Wide, Wide>(field, slip, style, in, y);
-    case Style::Width::wide_coordinates: return compute<T, A, Wide>(field, slip, style, in, y);
-    case Style::Width::element: return compute<T, T, T>(field, slip, style, in, y);
-    case Style::Width::element_coordinates: return compute<T, A, T>(field, slip, style, in, y);
-    default: return compute<T, A, A>(field, slip, style, in, y);
+    case Style::Width::wide: return compute<T, Wide, Wide>(field, deviation, style, in, y);
+    case Style::Width::wide_coordinates: return compute<T, A, Wide>(field, deviation, style, in, y);
+    case Style::Width::element: return compute<T, T, T>(field, deviation, style, in, y);
+    case Style::Width::element_coordinates: return compute<T, A, T>(field, deviation, style, in, y);
+    default: return compute<T, A, A>(field, deviation, style, in, y);
   }
 }
 
-Kernel deforming(Slip slip, Style style = {}) {
-  return [slip = std::move(slip), style](const Call& call, std::span<const Tensor* const> in) {
-    const Field field = field_of(call, slip.window);
+Kernel deforming(DeformedDeviation deviation, Style style = {}) {
+  return [deviation = std::move(deviation), style](const Call& call, std::span<const Tensor* const> in) {
+    const Field field = field_of(call, deviation.window);
     Tensor y({call.type("X").dtype, field.plan.output()});
-    for_float(y.dtype(), [&]<class T>() { compute<T>(field, slip, style, in, y); });
+    for_float(y.dtype(), [&]<class T>() { compute<T>(field, deviation, style, in, y); });
     return y;
   };
 }
@@ -357,20 +340,20 @@ void read_first_group(const Field& f, const Place&, Sample& s) { s.channel %= f.
 
 void weigh_transposed(const Field& f, const Place&, Sample& s) { s.weight += transposed(f.plan, s.tap) - s.tap; }
 
-double clamped(const Side& side, double p) {
+double clamped(const GatherAxis& side, double p) {
   return side.in == 0 ? p : std::clamp(p, 0.0, static_cast<double>(side.in - 1));
 }
-double nearest(const Side&, double p) { return std::isfinite(p) ? std::rint(p) : p; }
-bool is_left_of_input(const Side&, double p) { return p <= 0; }
-bool is_beyond_last_cell(const Side& side, double p) { return p > static_cast<double>(side.in - 1); }
-bool is_outside_padding(const Side& side, double p) {
+double nearest(const GatherAxis&, double p) { return std::isfinite(p) ? std::rint(p) : p; }
+bool is_left_of_input(const GatherAxis&, double p) { return p <= 0; }
+bool is_beyond_last_cell(const GatherAxis& side, double p) { return p > static_cast<double>(side.in - 1); }
+bool is_outside_padding(const GatherAxis& side, double p) {
   return p < static_cast<double>(-side.begin) || p > static_cast<double>(side.in - 1 + side.end);
 }
 
-Bug bug(const std::string& name, std::string description, Slip slip, Style style = {},
+Bug bug(const std::string& name, std::string description, DeformedDeviation deviation, Style style = {},
         oracles::State expected = oracles::State::fail, bool is_named_arithmetic = false) {
   return {{"deform-" + name, "DeformConv", std::move(description), expected, is_named_arithmetic},
-          deforming(std::move(slip), style)};
+          deforming(std::move(deviation), style)};
 }
 
 std::vector<Bug> displacement_bugs() {
@@ -426,7 +409,7 @@ std::vector<Bug> interpolation_bugs() {
 
 std::span<const Way> deformed_ways() {
   using oracles::Level;
-  using Order = Style::Order;
+  using Order = Accumulation::Order;
   using Width = Style::Width;
   static const std::vector<Way> all{
       {{"sequential", Level::L2, "terms in (channel, tap) order, then the bias"}, deforming({})},

@@ -5,12 +5,12 @@
 
 namespace assay::mutation {
 
-std::vector<std::pair<Subject, std::uint64_t>> syllabus(std::string_view op, std::size_t count) {
+std::vector<std::pair<TypedVersion, std::uint64_t>> syllabus(std::string_view op, std::size_t count) {
   std::vector<const Definition*> versions;
   for (const Operator* known : operators())
     if (op.empty() || known->name() == op)
       for (const Definition& definition : known->versions()) versions.push_back(&definition);
-  std::vector<std::pair<Subject, std::uint64_t>> list;
+  std::vector<std::pair<TypedVersion, std::uint64_t>> list;
   for (std::size_t i = 0; i < count; ++i) {
     const Definition& definition = *versions[i % versions.size()];
     const std::vector<DType>& types = definition.types_of(definition.data().type);

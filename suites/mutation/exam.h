@@ -12,13 +12,13 @@
 namespace assay::mutation {
 
 // An operator version and one of the types of its first input.
-struct Subject {
+struct TypedVersion {
   const Definition* definition = nullptr;
   DType type = DType::f32;
 };
 // `count` subjects, evenly spread over the versions of the named operator (all where empty), then over their types;
 // the second number counts how often this subject was there before.
-std::vector<std::pair<Subject, std::uint64_t>> syllabus(std::string_view op, std::size_t count);
+std::vector<std::pair<TypedVersion, std::uint64_t>> syllabus(std::string_view op, std::size_t count);
 
 // How bad a verdict is; states that find nothing weigh 0.
 int weight(oracles::State state);

@@ -5,12 +5,9 @@
 // a tap past the end padding (overhang, from ceil_mode) never counts.
 #include "suites/mutation/gather.h"
 
-#include "reference/recipe.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace assay::mutation {
 namespace {
@@ -28,7 +25,7 @@ Ints list(const Call& call, const char* name, std::size_t count, Int value) {
 
 // The padding of SAME: just enough for ceil(in / stride) windows, never negative (A3), the odd cell at the end for
 // UPPER and at the beginning for LOWER.
-void pad_same(Side& side, bool upper) {
+void pad_same(GatherAxis& side, bool upper) {
   side.out = up(side.in, side.stride);
   const Int total = std::max<Int>(0, (side.out - 1) * side.stride + side.reach() - side.in);
   side.begin = upper ? total / 2 : total - total / 2;
@@ -36,7 +33,7 @@ void pad_same(Side& side, bool upper) {
 }
 
 // How many windows; ceil_mode drops the one that would start at or past the end padding (A8: at most one).
-Int windows(const Side& side, bool ceil) {
+Int windows(const GatherAxis& side, bool ceil) {
   const Int room = side.in + side.begin + side.end - side.reach();
   if (!ceil) return down(room, side.stride) + 1;
   const Int out = up(room, side.stride) + 1;
@@ -61,43 +58,12 @@ A times(double x, double w) {
   return static_cast<A>(static_cast<A>(x) * static_cast<A>(w));
 }
 template <class A>
-A plus(A a, A b) {
-  return static_cast<A>(a + b);
-}
-
-template <class A>
-A pairwise(std::span<const A> terms) {
-  if (terms.empty()) return A{};
-  if (terms.size() == 1) return terms[0];
-  const std::size_t half = terms.size() / 2;
-  return plus(pairwise(terms.first(half)), pairwise(terms.subspan(half)));
-}
-
-template <class A>
-A in_turn(std::span<const A> terms) {
-  return std::accumulate(terms.begin(), terms.end(), A{}, plus<A>);
-}
-
-template <class A>
-A in_lanes(std::span<const A> terms) {
-  std::vector<A> lanes(8, A{});
-  for (std::size_t i = 0; i < terms.size(); ++i) lanes[i % 8] = plus(lanes[i % 8], terms[i]);
-  return pairwise(std::span<const A>(lanes));
-}
-
-template <class A>
 A fused(const Values& values) {
   Real<A> sum = 0;
   for (std::size_t i = 0; i < values.x.size(); ++i)
     sum = values.pools ? sum + static_cast<Real<A>>(values.x[i])
                        : std::fma(static_cast<Real<A>>(values.x[i]), static_cast<Real<A>>(values.w[i]), sum);
   return static_cast<A>(sum);
-}
-
-template <class A>
-void shuffle(std::vector<A>& terms, std::uint64_t seed) {
-  Generator generator(seed);
-  for (std::size_t left = terms.size(); left > 1; --left) std::swap(terms[left - 1], terms[generator.below(left)]);
 }
 
 template <class A>
@@ -111,27 +77,20 @@ std::vector<A> products(const Values& values) {
 
 // The sum over the terms, the bias included where it has a place in the order.
 template <class A>
-A sum(Manner::Order order, const Values& values) {
-  std::vector<A> terms = order == Manner::Order::fused ? std::vector<A>{fused<A>(values)} : products<A>(values);
-  const bool bias_first = order == Manner::Order::lanes || order == Manner::Order::reversed;
+A sum(Accumulation::Order order, const Values& values) {
+  std::vector<A> terms = order == Accumulation::Order::fused ? std::vector<A>{fused<A>(values)} : products<A>(values);
+  const bool bias_first = order == Accumulation::Order::lanes || order == Accumulation::Order::reversed;
   for (int i = 0; i < (values.bias ? values.bias_times : 0); ++i)
     terms.insert(bias_first ? terms.begin() : terms.end(), static_cast<A>(*values.bias));
-  switch (order) {
-    case Manner::Order::pairwise: return pairwise(std::span<const A>(terms));
-    case Manner::Order::lanes: return in_lanes(std::span<const A>(terms));
-    case Manner::Order::shuffled: shuffle(terms, values.seed); break;
-    case Manner::Order::reversed: std::reverse(terms.begin(), terms.end()); break;
-    default: break;
-  }
-  return in_turn(std::span<const A>(terms));
+  return added_up(order, std::move(terms), values.seed);
 }
 
 template <class A>
-A divided(Manner::Division division, A total, Int divisor) {
+A divided(Accumulation::Division division, A total, Int divisor) {
   const Real<A> n = static_cast<Real<A>>(divisor);
   switch (division) {
-    case Manner::Division::reciprocal: return static_cast<A>(total * static_cast<A>(1 / n));
-    case Manner::Division::f16_reciprocal:
+    case Accumulation::Division::reciprocal: return static_cast<A>(total * static_cast<A>(1 / n));
+    case Accumulation::Division::f16_reciprocal:
       return static_cast<A>(total * static_cast<Real<A>>(Float16(1 / static_cast<double>(divisor))));
     default: return static_cast<A>(total / n);
   }
@@ -160,18 +119,18 @@ T largest() {
 }
 
 template <class T, class A>
-T stored(Manner::Store store, A value) {
+T stored(Accumulation::Store store, A value) {
   const T rounded = static_cast<T>(value);
   const double got = static_cast<double>(rounded);
   switch (store) {
-    case Manner::Store::truncated:
+    case Accumulation::Store::truncated:
       if (std::isinf(got)) return rounded;
       return std::abs(got) > std::abs(static_cast<double>(value)) ? nudged_towards_zero(rounded) : rounded;
-    case Manner::Store::flushed: return std::abs(got) < smallest_normal<T>() ? T{} : rounded;
-    case Manner::Store::saturated:
+    case Accumulation::Store::flushed: return std::abs(got) < smallest_normal<T>() ? T{} : rounded;
+    case Accumulation::Store::saturated:
       if (!std::isinf(got)) return rounded;
       return got > 0 ? largest<T>() : static_cast<T>(-static_cast<double>(largest<T>()));
-    case Manner::Store::twice:
+    case Accumulation::Store::twice:
       if constexpr (sizeof(T) == 2) return static_cast<T>(static_cast<double>(static_cast<float>(value)));
       return rounded;
     default: return rounded;
@@ -179,27 +138,27 @@ T stored(Manner::Store store, A value) {
 }
 
 template <class T, class A>
-T combined(const Manner& manner, Values values) {
-  if (manner.rounds_before_bias && values.bias) {
+T combined(const Accumulation& accumulation, Values values) {
+  if (accumulation.rounds_before_bias && values.bias) {
     const double bias = *std::exchange(values.bias, std::nullopt);
-    const double before = static_cast<double>(static_cast<T>(sum<A>(manner.order, values)));
+    const double before = static_cast<double>(static_cast<T>(sum<A>(accumulation.order, values)));
     return static_cast<T>(static_cast<A>(before) + static_cast<A>(bias));
   }
-  const A total = sum<A>(manner.order, values);
-  return stored<T>(manner.store, values.pools ? divided(manner.division, total, values.divisor) : total);
+  const A total = sum<A>(accumulation.order, values);
+  return stored<T>(accumulation.store, values.pools ? divided(accumulation.division, total, values.divisor) : total);
 }
 
 template <class T>
-T combined(const Manner& manner, Values values) {
+T combined(const Accumulation& accumulation, Values values) {
   using Wide = std::conditional_t<std::is_same_v<T, double>, long double, double>;
   constexpr bool is_narrow = sizeof(T) == 2;
-  switch (manner.width) {
-    case Manner::Width::wide: return combined<T, Wide>(manner, std::move(values));
-    case Manner::Width::f16: return combined<T, Float16>(manner, std::move(values));
-    case Manner::Width::element:
-      if constexpr (is_narrow) return combined<T, T>(manner, std::move(values));
+  switch (accumulation.width) {
+    case Accumulation::Width::wide: return combined<T, Wide>(accumulation, std::move(values));
+    case Accumulation::Width::f16: return combined<T, Float16>(accumulation, std::move(values));
+    case Accumulation::Width::element:
+      if constexpr (is_narrow) return combined<T, T>(accumulation, std::move(values));
       [[fallthrough]];
-    default: return combined<T, accumulator_t<T>>(manner, std::move(values));
+    default: return combined<T, accumulator_t<T>>(accumulation, std::move(values));
   }
 }
 
@@ -220,11 +179,11 @@ void drop_nan(Values& values) {
 }
 
 template <class T>
-Values values_of(const Plan& plan, const Gathered& gathered, const Manner& manner,
+Values values_of(const GatherPlan& plan, const Gathered& gathered, const Accumulation& accumulation,
                  std::span<const Tensor* const> inputs) {
   const auto read = [&](const Tensor& tensor, Int index) {
     const double value = static_cast<double>(tensor.as<T>()[at(index)]);
-    return manner.operand ? manner.operand(tensor.dtype(), value) : value;
+    return accumulation.operand ? accumulation.operand(tensor.dtype(), value) : value;
   };
   Values values{.pools = plan.pools, .bias_times = gathered.bias_times, .divisor = gathered.divisor};
   values.seed = gathered.terms.size() + 1;
@@ -234,24 +193,24 @@ Values values_of(const Plan& plan, const Gathered& gathered, const Manner& manne
     values.seed = values.seed * 31 + static_cast<std::uint64_t>(term.x);
   }
   if (inputs.size() > 2 && inputs[2]) values.bias = read(*inputs[2], gathered.bias);
-  if (manner.skips_nan) drop_nan(values);
+  if (accumulation.skips_nan) drop_nan(values);
   return values;
 }
 
 template <class T>
-void compute(const GatherDeviation& deviation, const Plan& plan, std::span<const Tensor* const> inputs,
+void compute(const GatherDeviation& deviation, const GatherPlan& plan, std::span<const Tensor* const> inputs,
              std::span<T> y) {
   for (std::size_t flat = 0; flat < y.size(); ++flat) {
     const Gathered gathered = gathered_at(plan, flat, deviation);
     if (gathered.is_skipped) continue;
-    y[flat] = combined<T>(deviation.manner, values_of<T>(plan, gathered, deviation.manner, inputs));
+    y[flat] = combined<T>(deviation.accumulation, values_of<T>(plan, gathered, deviation.accumulation, inputs));
   }
 }
 
 }  // namespace
 
-Request request_of(const Call& call) {
-  Request request{.pools = call.definition().input("W") == nullptr, .x = call.shape("X")};
+GatherRequest request_of(const Call& call) {
+  GatherRequest request{.pools = call.definition().input("W") == nullptr, .x = call.shape("X")};
   const std::size_t rank = request.x.size() - 2;
   if (!request.pools) request.w = call.shape("W");
   request.kernel = request.pools ? call.ints("kernel_shape") : Ints(request.w.begin() + 2, request.w.end());
@@ -265,28 +224,28 @@ Request request_of(const Call& call) {
   return request;
 }
 
-Int product_of(const Plan& plan, Int Side::*member) {
+Int product_of(const GatherPlan& plan, Int GatherAxis::*member) {
   Int product = 1;
-  for (const Side& side : plan.sides) product *= side.*member;
+  for (const GatherAxis& side : plan.sides) product *= side.*member;
   return product;
 }
 
-Int transposed(const Plan& plan, Int tap) {
+Int transposed(const GatherPlan& plan, Int tap) {
   Int number = 0;
   for (std::size_t axis = plan.sides.size(); axis-- > 0; tap /= plan.sides[axis].kernel)
     number = number * plan.sides[axis].kernel + tap % plan.sides[axis].kernel;
   return number;
 }
 
-Plan resolve(const Request& request) {
-  Plan plan{.pools = request.pools, .ceil = request.ceil, .counts_padding = request.counts_padding};
+GatherPlan resolve(const GatherRequest& request) {
+  GatherPlan plan{.pools = request.pools, .ceil = request.ceil, .counts_padding = request.counts_padding};
   plan.batch = request.x[0];
   plan.channels = request.x[1];
   plan.maps = request.pools ? plan.channels : request.w[0];
   plan.depth = request.pools ? 1 : request.w[1];
   plan.group = request.group;
   for (std::size_t axis = 0; axis < request.rank(); ++axis) {
-    Side side{request.x[axis + 2], request.kernel[axis], request.strides[axis], request.dilations[axis]};
+    GatherAxis side{request.x[axis + 2], request.kernel[axis], request.strides[axis], request.dilations[axis]};
     if (request.is_same()) {
       pad_same(side, request.auto_pad == "SAME_UPPER");
     } else {
@@ -301,21 +260,21 @@ Plan resolve(const Request& request) {
   return plan;
 }
 
-Shape Plan::output() const {
+Shape GatherPlan::output() const {
   Shape shape{batch, maps};
-  for (const Side& side : sides) shape.push_back(std::max<Int>(0, side.out));
+  for (const GatherAxis& side : sides) shape.push_back(std::max<Int>(0, side.out));
   return shape;
 }
 
-Plan plan_of(const Call& call, const GatherDeviation& deviation) {
-  Request request = request_of(call);
+GatherPlan plan_of(const Call& call, const GatherDeviation& deviation) {
+  GatherRequest request = request_of(call);
   if (deviation.request) deviation.request(request);
-  Plan plan = resolve(request);
+  GatherPlan plan = resolve(request);
   if (deviation.plan) deviation.plan(request, plan);
   return plan;
 }
 
-Place place_of(const Plan& plan, Int flat) {
+Place place_of(const GatherPlan& plan, Int flat) {
   Place place{.window = Shape(plan.sides.size(), 0)};
   for (std::size_t axis = plan.sides.size(); axis-- > 0;) {
     place.window[axis] = flat % plan.sides[axis].out;
@@ -326,16 +285,16 @@ Place place_of(const Plan& plan, Int flat) {
   return place;
 }
 
-Point point(const Side& side, Int tap, Int cell) {
+Point point(const GatherAxis& side, Int tap, Int cell) {
   using enum Point::Where;
   if (0 <= cell && cell < side.in) return {tap, cell, inside};
   return {tap, cell, cell < side.in + side.end ? padding : overhang};
 }
 
-std::vector<Row> rows_of(const Plan& plan, const Place& place) {
+std::vector<Row> rows_of(const GatherPlan& plan, const Place& place) {
   std::vector<Row> rows;
   for (std::size_t axis = 0; axis < plan.sides.size(); ++axis) {
-    const Side& side = plan.sides[axis];
+    const GatherAxis& side = plan.sides[axis];
     Row row;
     for (Int tap = 0; tap < side.kernel; ++tap)
       row.push_back(point(side, tap, place.window[axis] * side.stride - side.begin + tap * side.dilation));
@@ -344,7 +303,7 @@ std::vector<Row> rows_of(const Plan& plan, const Place& place) {
   return rows;
 }
 
-Gathered gather(const Plan& plan, const Place& place, const std::vector<Row>& rows) {
+Gathered gather(const GatherPlan& plan, const Place& place, const std::vector<Row>& rows) {
   // Offsets (cell, tap) of the taps inside, over the product of the axes.
   std::vector<Gathered::Term> spots{{0, 0}};
   Int divisor = 1;
@@ -359,7 +318,7 @@ Gathered gather(const Plan& plan, const Place& place, const std::vector<Row>& ro
       return p.where == Point::Where::inside || (plan.counts_padding && p.where == Point::Where::padding);
     });
   }
-  const Int cells = product_of(plan, &Side::in), taps = product_of(plan, &Side::kernel);
+  const Int cells = product_of(plan, &GatherAxis::in), taps = product_of(plan, &GatherAxis::kernel);
   const Int first = plan.pools ? place.m : place.m / (plan.maps / plan.group) * plan.depth;
   Gathered gathered{.bias = place.m, .divisor = divisor};
   for (Int c = 0; c < plan.depth; ++c)
@@ -369,7 +328,7 @@ Gathered gather(const Plan& plan, const Place& place, const std::vector<Row>& ro
   return gathered;
 }
 
-Gathered gathered_at(const Plan& plan, std::size_t flat, const GatherDeviation& deviation) {
+Gathered gathered_at(const GatherPlan& plan, std::size_t flat, const GatherDeviation& deviation) {
   const Place place = place_of(plan, static_cast<Int>(flat));
   std::vector<Row> rows = rows_of(plan, place);
   if (deviation.rows) deviation.rows(plan, place, rows);
@@ -380,7 +339,7 @@ Gathered gathered_at(const Plan& plan, std::size_t flat, const GatherDeviation& 
 
 Kernel gathering(GatherDeviation deviation) {
   return [deviation = std::move(deviation)](const Call& call, std::span<const Tensor* const> inputs) {
-    const Plan plan = plan_of(call, deviation);
+    const GatherPlan plan = plan_of(call, deviation);
     Tensor y({call.type("X").dtype, plan.output()});
     for_float(y.dtype(), [&]<class T>() { compute<T>(deviation, plan, inputs, y.as<T>()); });
     return y;

@@ -5,15 +5,19 @@
 #pragma once
 
 #include "reference/operator.h"
+#include "reference/recipe.h"
 
+#include <algorithm>
 #include <functional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay::mutation {
 
 // What the node asks for, defaults filled in.
-struct Request {
+struct GatherRequest {
   bool pools = false;    // AveragePool; else Conv
   Shape x = {}, w = {};  // w is empty where the operator pools
   std::string auto_pad = "NOTSET";
@@ -24,26 +28,26 @@ struct Request {
   std::size_t rank() const { return kernel.size(); }
   bool is_same() const { return auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER"; }
 };
-Request request_of(const Call& call);
+GatherRequest request_of(const Call& call);
 
 // One spatial axis, resolved. All counts in cells.
-struct Side {
+struct GatherAxis {
   Int in = 0, kernel = 1, stride = 1, dilation = 1, begin = 0, end = 0, out = 0;
   Int reach() const { return (kernel - 1) * dilation + 1; }  // of one window: the effective kernel
 };
 
-struct Plan {
+struct GatherPlan {
   bool pools = false, ceil = false, counts_padding = false;
   Int batch = 0, channels = 0, maps = 0, depth = 0, group = 1;  // depth: input channels per map
-  std::vector<Side> sides = {};
+  std::vector<GatherAxis> sides = {};
 
   Shape output() const;
 };
-Plan resolve(const Request& request);
+GatherPlan resolve(const GatherRequest& request);
 // Over all axes: of their kernels, the taps of a window; of what goes in, the cells of a channel.
-Int product_of(const Plan& plan, Int Side::*member);
+Int product_of(const GatherPlan& plan, Int GatherAxis::*member);
 // The number of a tap in a kernel whose axes stand in the other order: k1 x k0 instead of k0 x k1.
-Int transposed(const Plan& plan, Int tap);
+Int transposed(const GatherPlan& plan, Int tap);
 
 inline std::size_t at(Int index) { return static_cast<std::size_t>(index); }
 
@@ -54,7 +58,7 @@ struct Place {
 };
 
 // The place of output `flat`, row-major in N x M x windows.
-Place place_of(const Plan& plan, Int flat);
+Place place_of(const GatherPlan& plan, Int flat);
 
 // One tap of a window on one axis.
 struct Point {
@@ -63,7 +67,7 @@ struct Point {
   Where where = Where::inside;
 };
 using Row = std::vector<Point>;
-Point point(const Side& side, Int tap, Int cell);
+Point point(const GatherAxis& side, Int tap, Int cell);
 
 // The terms of one output, as flat indices into the operands.
 struct Gathered {
@@ -78,7 +82,7 @@ struct Gathered {
 };
 
 // How the terms become one number.
-struct Manner {
+struct Accumulation {
   enum class Order { sequential, reversed, pairwise, lanes, fused, shuffled };
   enum class Width { standard, wide, element, f16 };  // accumulator_t<T>; f64 or wider; T itself; Float16
   enum class Division { divide, reciprocal, f16_reciprocal };
@@ -93,20 +97,48 @@ struct Manner {
 
 // The steps at which a planted bug may deviate; an empty step is done right.
 struct GatherDeviation {
-  std::function<void(Request&)> request = {};
-  std::function<void(const Request&, Plan&)> plan = {};
-  std::function<void(const Plan&, const Place&, std::vector<Row>&)> rows = {};
-  std::function<void(const Plan&, const Place&, const std::vector<Row>&, Gathered&)> terms = {};
-  Manner manner = {};
+  std::function<void(GatherRequest&)> request = {};
+  std::function<void(const GatherRequest&, GatherPlan&)> plan = {};
+  std::function<void(const GatherPlan&, const Place&, std::vector<Row>&)> rows = {};
+  std::function<void(const GatherPlan&, const Place&, const std::vector<Row>&, Gathered&)> terms = {};
+  Accumulation accumulation = {};
 };
 
-Plan plan_of(const Call& call, const GatherDeviation& deviation = {});
+GatherPlan plan_of(const Call& call, const GatherDeviation& deviation = {});
 // The taps of one output, per axis: all of them, padding and overhang included.
-std::vector<Row> rows_of(const Plan& plan, const Place& place);
-Gathered gather(const Plan& plan, const Place& place, const std::vector<Row>& rows);
+std::vector<Row> rows_of(const GatherPlan& plan, const Place& place);
+Gathered gather(const GatherPlan& plan, const Place& place, const std::vector<Row>& rows);
 // Gathers the terms of output `flat`, deviating where a planted bug does.
-Gathered gathered_at(const Plan& plan, std::size_t flat, const GatherDeviation& deviation);
+Gathered gathered_at(const GatherPlan& plan, std::size_t flat, const GatherDeviation& deviation);
 
 Kernel gathering(GatherDeviation deviation);
+
+// -- terms added up, every sum rounded to A
+
+template <class A>
+A by_halves(std::span<const A> terms) {
+  if (terms.size() < 2) return terms.empty() ? A{} : terms[0];
+  const std::size_t half = terms.size() / 2;
+  return static_cast<A>(by_halves(terms.first(half)) + by_halves(terms.subspan(half)));
+}
+
+// `seed`: of an arbitrary order.
+template <class A>
+A added_up(Accumulation::Order order, std::vector<A> terms, std::uint64_t seed) {
+  if (order == Accumulation::Order::lanes) {
+    std::vector<A> lanes(8, A{});
+    for (std::size_t i = 0; i < terms.size(); ++i) lanes[i % 8] = static_cast<A>(lanes[i % 8] + terms[i]);
+    terms = std::move(lanes);
+  }
+  if (order == Accumulation::Order::pairwise || order == Accumulation::Order::lanes)
+    return by_halves(std::span<const A>(terms));
+  if (order == Accumulation::Order::reversed) std::ranges::reverse(terms);
+  Generator generator(seed);
+  for (std::size_t left = order == Accumulation::Order::shuffled ? terms.size() : 0; left > 1; --left)
+    std::swap(terms[left - 1], terms[generator.below(left)]);
+  A sum{};
+  for (const A& term : terms) sum = static_cast<A>(sum + term);
+  return sum;
+}
 
 }  // namespace assay::mutation

@@ -26,24 +26,24 @@ struct Stored {
   bool x_is_signed = false, w_is_signed = false;
 };
 
-struct Tap {
+struct TapValue {
   Int x = 0, w = 0, channel = 0;  // channel: of the map's group
   bool is_padding = false;
 };
 
 // One output in the making.
 struct Making {
-  const Plan& plan;
+  const GatherPlan& plan;
   const Place& place;
   const Stored& stored;
   DType dtype = DType::u8;  // of y
   Int x_zero = 0, w_zero = 0, y_zero = 0, bias = 0;
   float x_scale = 1, w_scale = 1, y_scale = 1;
-  std::vector<Tap> taps = {};
+  std::vector<TapValue> taps = {};
 };
 
 // The steps at which a planted bug may deviate; an empty step is done right.
-struct Slip {
+struct QuantizedDeviation {
   GatherDeviation window = {};
   std::function<Int(Operand, DType, Int)> read = {};       // a stored value
   std::function<void(Making&)> change = {};                // what meets what
@@ -58,7 +58,7 @@ auto of_map(const List& list, Int m) {
   return list[list.size() == 1 ? 0 : at(m)];
 }
 
-std::vector<Int> numbers(const Tensor* tensor, Operand operand, const Slip& slip) {
+std::vector<Int> numbers(const Tensor* tensor, Operand operand, const QuantizedDeviation& deviation) {
   std::vector<Int> values;
   if (!tensor) return values;
   const auto widen = [&](auto span) { values.assign(span.begin(), span.end()); };
@@ -67,8 +67,8 @@ std::vector<Int> numbers(const Tensor* tensor, Operand operand, const Slip& slip
     case DType::i8: widen(tensor->as<std::int8_t>()); break;
     default: widen(tensor->as<std::int32_t>());
   }
-  if (slip.read)
-    for (Int& value : values) value = slip.read(operand, tensor->dtype(), value);
+  if (deviation.read)
+    for (Int& value : values) value = deviation.read(operand, tensor->dtype(), value);
   return values;
 }
 
@@ -77,13 +77,13 @@ std::vector<float> scales(const Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
-Stored stored_in(std::span<const Tensor* const> in, const Slip& slip) {
-  return {.x = numbers(in[0], Operand::x, slip),
-          .x_zero = numbers(in[2], Operand::x_zero, slip),
-          .w = numbers(in[3], Operand::w, slip),
-          .w_zero = numbers(in[5], Operand::w_zero, slip),
-          .y_zero = numbers(in[7], Operand::y_zero, slip),
-          .bias = numbers(in.size() > 8 ? in[8] : nullptr, Operand::bias, slip),
+Stored stored_in(std::span<const Tensor* const> in, const QuantizedDeviation& deviation) {
+  return {.x = numbers(in[0], Operand::x, deviation),
+          .x_zero = numbers(in[2], Operand::x_zero, deviation),
+          .w = numbers(in[3], Operand::w, deviation),
+          .w_zero = numbers(in[5], Operand::w_zero, deviation),
+          .y_zero = numbers(in[7], Operand::y_zero, deviation),
+          .bias = numbers(in.size() > 8 ? in[8] : nullptr, Operand::bias, deviation),
           .x_scale = scales(*in[1]),
           .w_scale = scales(*in[4]),
           .y_scale = scales(*in[6]),
@@ -92,7 +92,7 @@ Stored stored_in(std::span<const Tensor* const> in, const Slip& slip) {
 }
 
 // The taps that fall outside x, as flat indices into one channel of a kernel.
-std::vector<Int> taps_in_padding(const Plan& plan, const std::vector<Row>& rows) {
+std::vector<Int> taps_in_padding(const GatherPlan& plan, const std::vector<Row>& rows) {
   struct Spot {
     Int tap = 0;
     bool is_inside = true;
@@ -112,7 +112,7 @@ std::vector<Int> taps_in_padding(const Plan& plan, const std::vector<Row>& rows)
   return outside;
 }
 
-Making making(const Plan& plan, const Place& place, const Stored& stored, const std::vector<Row>& rows,
+Making making(const GatherPlan& plan, const Place& place, const Stored& stored, const std::vector<Row>& rows,
               const Gathered& gathered) {
   Making out{.plan = plan, .place = place, .stored = stored};
   out.x_zero = stored.x_zero[0];
@@ -122,7 +122,7 @@ Making making(const Plan& plan, const Place& place, const Stored& stored, const 
   out.x_scale = stored.x_scale[0];
   out.w_scale = of_map(stored.w_scale, place.m);
   out.y_scale = stored.y_scale[0];
-  const Int taps = product_of(plan, &Side::kernel);
+  const Int taps = product_of(plan, &GatherAxis::kernel);
   for (const Gathered::Term& term : gathered.terms)
     out.taps.push_back({stored.x[at(term.x)], stored.w[at(term.w)], term.w / taps % plan.depth});
   for (const Int tap : taps_in_padding(plan, rows))
@@ -131,18 +131,18 @@ Making making(const Plan& plan, const Place& place, const Stored& stored, const 
   return out;
 }
 
-Int product(const Making& m, const Tap& tap) { return (tap.x - m.x_zero) * (tap.w - m.w_zero); }
+Int product(const Making& m, const TapValue& tap) { return (tap.x - m.x_zero) * (tap.w - m.w_zero); }
 
 Int exact_sum(const Making& m) {
   Int sum = m.bias;
-  for (const Tap& tap : m.taps) sum += product(m, tap);
+  for (const TapValue& tap : m.taps) sum += product(m, tap);
   return sum;
 }
 
 // The zero points set aside: sum xw - x_zero sum w - w_zero sum x + n x_zero w_zero, where n counts taps in padding.
 Int sum_then_correction(const Making& m, bool sums_padding) {
   Int xw = 0, x = 0, w = 0;
-  for (const Tap& tap : m.taps)
+  for (const TapValue& tap : m.taps)
     if (sums_padding || !tap.is_padding) {
       xw += tap.x * tap.w;
       x += tap.x;
@@ -182,34 +182,34 @@ Range range_of(DType dtype) { return dtype == DType::u8 ? Range{0, 255} : Range{
 Int saturated(DType dtype, Int value) { return std::clamp(value, range_of(dtype).low, range_of(dtype).high); }
 
 template <class F, class... Args>
-auto either(const std::function<F>& slip, F* right, Args&&... args) {
-  return slip ? slip(std::forward<Args>(args)...) : right(std::forward<Args>(args)...);
+auto either(const std::function<F>& deviation, F* right, Args&&... args) {
+  return deviation ? deviation(std::forward<Args>(args)...) : right(std::forward<Args>(args)...);
 }
 
 // One output, in the low eight bits.
-std::byte output(const Slip& slip, const Making& m) {
-  const Int sum = either(slip.sum, exact_sum, m);
-  const double value = either(slip.scaled, in_turn, m, sum);
+std::byte output(const QuantizedDeviation& deviation, const Making& m) {
+  const Int sum = either(deviation.sum, exact_sum, m);
+  const double value = either(deviation.scaled, in_turn, m, sum);
   return static_cast<std::byte>(
-      either(slip.stored, saturated, m.dtype, either(slip.rounded, round_then_add, m, value)));
+      either(deviation.stored, saturated, m.dtype, either(deviation.rounded, round_then_add, m, value)));
 }
 
-Kernel quantized(Slip slip) {
-  return [slip = std::move(slip)](const Call& call, std::span<const Tensor* const> in) {
-    const Plan plan = plan_of(standing_for(call, call.type("x"), call.type("w")), slip.window);
-    const Stored stored = stored_in(in, slip);
+Kernel quantized(QuantizedDeviation deviation) {
+  return [deviation = std::move(deviation)](const Call& call, std::span<const Tensor* const> in) {
+    const GatherPlan plan = plan_of(standing_for(call, call.type("x"), call.type("w")), deviation.window);
+    const Stored stored = stored_in(in, deviation);
     Tensor y({in[7]->dtype(), plan.output()});
     for (Int flat = 0; flat < y.elements(); ++flat) {
       const Place place = place_of(plan, flat);
       std::vector<Row> rows = rows_of(plan, place);
-      if (slip.window.rows) slip.window.rows(plan, place, rows);
+      if (deviation.window.rows) deviation.window.rows(plan, place, rows);
       Gathered gathered = gather(plan, place, rows);
-      if (slip.window.terms) slip.window.terms(plan, place, rows, gathered);
+      if (deviation.window.terms) deviation.window.terms(plan, place, rows, gathered);
       if (gathered.is_skipped) continue;
       Making m = making(plan, place, stored, rows, gathered);
       m.dtype = y.dtype();
-      if (slip.change) slip.change(m);
-      y.bytes()[at(flat)] = output(slip, m);
+      if (deviation.change) deviation.change(m);
+      y.bytes()[at(flat)] = output(deviation, m);
     }
     return y;
   };
@@ -217,9 +217,10 @@ Kernel quantized(Slip slip) {
 
 // -- correct ways
 
-Way way(std::string name, std::string description, Slip slip, std::string ruling = "", std::string reading = "") {
+Way way(std::string name, std::string description, QuantizedDeviation deviation, std::string ruling = "",
+        std::string reading = "") {
   return {{std::move(name), oracles::Level::L2, std::move(description), std::move(ruling), std::move(reading)},
-          quantized(std::move(slip))};
+          quantized(std::move(deviation))};
 }
 
 template <class F>
@@ -262,7 +263,7 @@ constexpr const char* borrowed[] = {
 bool is_last_map(const Making& m) { return m.place.m == m.plan.maps - 1; }
 
 void pad_with(Making& m, Int value) {
-  for (Tap& tap : m.taps)
+  for (TapValue& tap : m.taps)
     if (tap.is_padding) tap.x = value;
 }
 
@@ -285,7 +286,7 @@ Int sum_of_saturated_pairs(const Making& m) {
 
 Int sum_of_wrapped_differences(const Making& m) {
   Int sum = m.bias;
-  for (const Tap& tap : m.taps) sum += static_cast<std::int8_t>(tap.x - m.x_zero) * (tap.w - m.w_zero);
+  for (const TapValue& tap : m.taps) sum += static_cast<std::int8_t>(tap.x - m.x_zero) * (tap.w - m.w_zero);
   return sum;
 }
 
@@ -293,7 +294,7 @@ Int sum_of_wrapped_differences(const Making& m) {
 double scaled_by_channel(const Making& m, Int sum) {
   if (static_cast<Int>(m.stored.w_scale.size()) != m.plan.depth || m.plan.depth == 1) return in_turn(m, sum);
   double value = static_cast<double>(m.bias) * m.w_scale;
-  for (const Tap& tap : m.taps) value += static_cast<double>(product(m, tap)) * m.stored.w_scale[at(tap.channel)];
+  for (const TapValue& tap : m.taps) value += static_cast<double>(product(m, tap)) * m.stored.w_scale[at(tap.channel)];
   return value * m.x_scale / m.y_scale;
 }
 
@@ -321,10 +322,10 @@ std::function<Int(const Making&, double)> rounds_by(double (*round)(double)) {
   return [round](const Making& m, double value) { return whole(round(value)) + m.y_zero; };
 }
 
-Bug bug(const std::string& name, std::string description, Slip slip, oracles::State expected = oracles::State::fail,
-        bool is_named_arithmetic = false) {
+Bug bug(const std::string& name, std::string description, QuantizedDeviation deviation,
+        oracles::State expected = oracles::State::fail, bool is_named_arithmetic = false) {
   return {{"qlinear-" + name, "QLinearConv", std::move(description), expected, is_named_arithmetic},
-          quantized(std::move(slip))};
+          quantized(std::move(deviation))};
 }
 
 std::vector<Bug> operand_bugs() {

@@ -48,7 +48,7 @@ constexpr T lowest(bool is_number) {
 template <class T>
 void select(const GatherDeviation& deviation, const Selection& how, const Call& call, std::span<const T> x,
             std::span<T> y, std::span<Int> indices) {
-  const Plan plan = plan_of(call, deviation);
+  const GatherPlan plan = plan_of(call, deviation);
   const Shape& shape = call.shape("X");
   const bool is_column_major = call.definition().attribute("storage_order") && call.integer("storage_order") == 1;
   for (std::size_t flat = 0; flat < y.size(); ++flat) {

@@ -8,9 +8,15 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::mutation {
+
+// Equivalents: where a planted bug is none, because the operator version lacks what the bug gets wrong. Each is
+// declared with its argument, and each is held to giving the same bits as the engine without the bug. Returns why the
+// mutant gives every legal call of that version the right answer; empty where it does not.
+std::string_view equivalence(const Mutant& mutant, const OpVersion& version);
 
 struct Effort {
   suites::Selection selection = {};

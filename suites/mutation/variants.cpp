@@ -11,13 +11,13 @@ namespace assay::mutation {
 namespace {
 
 using oracles::Level;
-using Order = Manner::Order;
-using Width = Manner::Width;
-using Division = Manner::Division;
+using Order = Accumulation::Order;
+using Width = Accumulation::Width;
+using Division = Accumulation::Division;
 
 struct Entry {
   Variant variant;
-  Manner manner;
+  Accumulation accumulation;
 };
 
 const std::vector<Entry>& entries() {
@@ -104,10 +104,11 @@ std::vector<A> transformed(std::vector<A> box, std::size_t rank, const Matrix& m
 
 // The tile of cells that holds this output; a cell outside the input is zero.
 template <class T, class A>
-std::vector<A> tile(const Winograd& way, const Plan& plan, const Place& place, Int channel, std::span<const T> x) {
+std::vector<A> tile(const Winograd& way, const GatherPlan& plan, const Place& place, Int channel,
+                    std::span<const T> x) {
   std::vector<Int> index{place.n * plan.channels + channel};  // flat, or -1 outside
   for (std::size_t axis = 0; axis < plan.sides.size(); ++axis) {
-    const Side& side = plan.sides[axis];
+    const GatherAxis& side = plan.sides[axis];
     const Int first = place.window[axis] / way.outputs * way.outputs - side.begin;
     std::vector<Int> longer;
     for (const Int base : index)
@@ -121,7 +122,8 @@ std::vector<A> tile(const Winograd& way, const Plan& plan, const Place& place, I
 }
 
 template <class T>
-T winograd_output(const Winograd& way, const Plan& plan, const Place& place, std::span<const Tensor* const> inputs) {
+T winograd_output(const Winograd& way, const GatherPlan& plan, const Place& place,
+                  std::span<const Tensor* const> inputs) {
   using A = accumulator_t<T>;
   const std::size_t rank = plan.sides.size();
   const std::span<const T> w = inputs[1]->as<T>();
@@ -144,15 +146,15 @@ T winograd_output(const Winograd& way, const Plan& plan, const Place& place, std
   return static_cast<T>(transformed(std::move(sum), rank, way.output)[pick] + bias);
 }
 
-bool fits_winograd(const Plan& plan) {
+bool fits_winograd(const GatherPlan& plan) {
   return !plan.pools && plan.sides.size() <= 2 &&
          std::all_of(plan.sides.begin(), plan.sides.end(),
-                     [](const Side& side) { return side.kernel == 3 && side.stride == 1 && side.dilation == 1; });
+                     [](const GatherAxis& side) { return side.kernel == 3 && side.stride == 1 && side.dilation == 1; });
 }
 
 Kernel winograd(Int outputs) {
   return [outputs](const Call& call, Inputs inputs) -> Values {
-    const Plan plan = plan_of(call);
+    const GatherPlan plan = plan_of(call);
     if (!fits_winograd(plan)) return gathering({})(call, inputs);
     Tensor y({call.type("X").dtype, plan.output()});
     for_float(y.dtype(), [&]<class T>() {
@@ -194,7 +196,7 @@ std::optional<Kernel> variant(std::string_view name, const OpVersion& version) {
   if (name == "winograd") return winograd(2);
   if (name == "winograd-4") return winograd(4);
   for (const Entry& entry : entries())
-    if (entry.variant.name == name) return gathering({.manner = entry.manner});
+    if (entry.variant.name == name) return gathering({.accumulation = entry.accumulation});
   return std::nullopt;
 }
 

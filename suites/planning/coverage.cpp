@@ -144,6 +144,50 @@ struct Unseen {
   std::string text;
 };
 
+void split(const std::vector<std::string>& all, const std::set<std::string>& met, std::vector<std::string>& in,
+           std::vector<std::string>& out) {
+  for (const std::string& id : all) (met.contains(id) ? in : out).push_back(id);
+}
+
+// Calls f(number of the pair, a * values + b) for each possible pair.
+template <class F>
+void for_each_pair(const Space& space, F&& f) {
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < space.possible.size(); ++at)
+    if (space.possible[at]) f(number++, at);
+}
+
+std::string bits_of(const Space& space, const std::vector<bool>& pairs) {
+  std::vector<unsigned> digits((static_cast<std::size_t>(space.pairs) + 3) / 4, 0);
+  for_each_pair(space,
+                [&](std::size_t number, std::size_t at) { digits[number / 4] |= (pairs[at] ? 8U : 0U) >> number % 4; });
+  std::string hexadecimal;
+  for (const unsigned digit : digits) hexadecimal += "0123456789abcdef"[digit];
+  return hexadecimal;
+}
+
+// The dimension of each value, by number.
+std::vector<std::size_t> dimension_of_values(const Space& space) {
+  std::vector<std::size_t> of;
+  for (std::size_t d = 0; d < space.dimensions.size(); ++d) of.resize(of.size() + space.dimensions[d].values.size(), d);
+  return of;
+}
+
+std::vector<CoveredPairs> by_dimension(const Space& space, const std::vector<bool>& pairs) {
+  const std::size_t count = space.dimensions.size();
+  const std::vector<std::size_t> of = dimension_of_values(space);
+  std::vector<CoveredPairs> square(count * count);
+  for_each_pair(space, [&](std::size_t, std::size_t at) {
+    CoveredPairs& cell = square[of[at / of.size()] * count + of[at % of.size()]];
+    ++cell.possible;
+    cell.seen += pairs[at] ? 1 : 0;
+  });
+  std::vector<CoveredPairs> upper;
+  for (std::size_t a = 0; a < count; ++a)
+    for (std::size_t b = a + 1; b < count; ++b) upper.push_back(square[a * count + b]);
+  return upper;
+}
+
 }  // namespace
 
 CoverageValues aspects_of(const Case& legal) {
@@ -241,15 +285,6 @@ Int Coverage::pairs_seen() const {
   return seen;
 }
 
-namespace {
-
-void split(const std::vector<std::string>& all, const std::set<std::string>& met, std::vector<std::string>& in,
-           std::vector<std::string>& out) {
-  for (const std::string& id : all) (met.contains(id) ? in : out).push_back(id);
-}
-
-}  // namespace
-
 void Coverage::tell_pairs(CoverageRow& row, const Version& own, std::size_t most_unseen) {
   const Space& space = space_of(row.version);
   const std::size_t count = space.values.size();
@@ -268,53 +303,6 @@ void Coverage::tell_pairs(CoverageRow& row, const Version& own, std::size_t most
   for (std::size_t i = 0; i < told; ++i) row.unseen_pairs.push_back(std::move(unseen[i].text));
   row.unseen_left_out = static_cast<Int>(unseen.size() - told);
 }
-
-namespace {
-
-// Calls f(number of the pair, a * values + b) for each possible pair.
-template <class F>
-void for_each_pair(const Space& space, F&& f) {
-  std::size_t number = 0;
-  for (std::size_t at = 0; at < space.possible.size(); ++at)
-    if (space.possible[at]) f(number++, at);
-}
-
-std::string bits_of(const Space& space, const std::vector<bool>& pairs) {
-  std::vector<unsigned> digits((static_cast<std::size_t>(space.pairs) + 3) / 4, 0);
-  for_each_pair(space,
-                [&](std::size_t number, std::size_t at) { digits[number / 4] |= (pairs[at] ? 8U : 0U) >> number % 4; });
-  std::string hexadecimal;
-  for (const unsigned digit : digits) hexadecimal += "0123456789abcdef"[digit];
-  return hexadecimal;
-}
-
-}  // namespace
-
-namespace {
-
-// The dimension of each value, by number.
-std::vector<std::size_t> dimension_of_values(const Space& space) {
-  std::vector<std::size_t> of;
-  for (std::size_t d = 0; d < space.dimensions.size(); ++d) of.resize(of.size() + space.dimensions[d].values.size(), d);
-  return of;
-}
-
-std::vector<CoveredPairs> by_dimension(const Space& space, const std::vector<bool>& pairs) {
-  const std::size_t count = space.dimensions.size();
-  const std::vector<std::size_t> of = dimension_of_values(space);
-  std::vector<CoveredPairs> square(count * count);
-  for_each_pair(space, [&](std::size_t, std::size_t at) {
-    CoveredPairs& cell = square[of[at / of.size()] * count + of[at % of.size()]];
-    ++cell.possible;
-    cell.seen += pairs[at] ? 1 : 0;
-  });
-  std::vector<CoveredPairs> upper;
-  for (std::size_t a = 0; a < count; ++a)
-    for (std::size_t b = a + 1; b < count; ++b) upper.push_back(square[a * count + b]);
-  return upper;
-}
-
-}  // namespace
 
 Coverage Coverage::of(const CoverageTable& table) {
   Coverage coverage;

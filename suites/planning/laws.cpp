@@ -33,9 +33,9 @@ bool has_channels_last(const Case& c) { return c.version.name == "NhwcConv"; }
 Names names(const Case& c) { return is_quantized(c) ? Names{"x", "w"} : Names{}; }
 
 // A legal case taken apart: its geometry, and its first set of data.
-class Ground {
+class CaseData {
  public:
-  explicit Ground(const Case& c) : c_(c), call_(c.call()), window_(Window::of(generators::conv_of(c).call())) {
+  explicit CaseData(const Case& c) : c_(c), call_(c.call()), window_(Window::of(generators::conv_of(c).call())) {
     const auto tensors = operands(c, 0);
     for (std::size_t i = 0; i < tensors.size(); ++i)
       if (tensors[i]) data_.emplace(c.definition().inputs[i].name, oracles::scalars(*tensors[i]));
@@ -116,7 +116,7 @@ Case without_padding(Case c) {
   return c;
 }
 
-Case with_stated_padding(Case c, const Ground& ground) {
+Case with_stated_padding(Case c, const CaseData& ground) {
   Ints pads;
   for (const Axis& axis : ground.axes()) pads.push_back(axis.begin);
   for (const Axis& axis : ground.axes()) pads.push_back(axis.end);
@@ -128,7 +128,7 @@ Case with_stated_padding(Case c, const Ground& ground) {
 // -- What the answers have to do with each other
 
 // Y[p] = Y'[to(p)], Y' being the answer to the last related question; of the p that `to` leaves out nothing is said.
-void equal(const Ground& ground, RelatedCases& asked, const From& to) {
+void equal(const CaseData& ground, RelatedCases& asked, const From& to) {
   const Case& other = asked.related.back();
   const Shape shape = other.definition().shape(other.call());
   for_each_position(ground.output(), [&](const Shape& at, Int flat) {
@@ -141,13 +141,13 @@ std::optional<Shape> same_place(const Shape& at) { return at; }
 
 // Calls f(axis of the tensor, its geometry) for every spatial axis.
 template <class F>
-void each_spatial(const Ground& ground, F&& f) {
+void each_spatial(const CaseData& ground, F&& f) {
   for (std::size_t i = 0; i < ground.rank(); ++i) f(ground.first_spatial() + i, ground.axes()[i]);
 }
 
 // The data with zeros before and after them on the spatial axes.
 template <class F>
-std::optional<Scalars> with_margins(const Ground& ground, F&& margins) {
+std::optional<Scalars> with_margins(const CaseData& ground, F&& margins) {
   const std::optional<Scalar> zero = ground.zero_of(names(ground.question()).x);
   if (!zero) return std::nullopt;
   const Scalars& x = ground.x();
@@ -173,7 +173,7 @@ std::optional<Scalars> with_margins(const Ground& ground, F&& margins) {
 // The padding is what SAME_* and VALID work out to; where they could be read otherwise the case is touched (A3, A7,
 // A10).
 bool padding_stated(const Case& c, RelatedCases& asked) {
-  const Ground ground(c);
+  const CaseData ground(c);
   if (!ground.slides() || ground.rounds_windows_up() || ground.call().text("auto_pad") == "NOTSET") return false;
   asked.related = {with_stated_padding(c, ground)};
   equal(ground, asked, same_place);
@@ -183,7 +183,7 @@ bool padding_stated(const Case& c, RelatedCases& asked) {
 // A tap in padding contributes no term (A12), and one over a zero contributes zero; so do both to the count of an
 // average that includes the padding. Overhang never counts: without ceil_mode there is none.
 bool padding_in_data(const Case& c, RelatedCases& asked) {
-  const Ground ground(c);
+  const CaseData ground(c);
   const bool is_padded = std::ranges::any_of(ground.axes(), [](const Axis& a) { return a.begin + a.end > 0; });
   if (!ground.slides() || ground.rounds_windows_up() || !ground.pads_with_zeros() || !is_padded) return false;
   const auto x = with_margins(ground, [](const Axis& axis) { return std::pair(axis.begin, axis.end); });
@@ -195,7 +195,7 @@ bool padding_in_data(const Case& c, RelatedCases& asked) {
 
 // Window o of stride s starts where window s*o of stride 1 does, and sees the same cells of input and padding.
 bool stride_by_subsampling(const Case& c, RelatedCases& asked) {
-  const Ground ground(c);
+  const CaseData ground(c);
   const bool strides = std::ranges::any_of(ground.axes(), [](const Axis& a) { return a.stride > 1; });
   if (!ground.slides() || ground.rounds_windows_up() || !strides) return false;
   Case other = with_stated_padding(c, ground);
@@ -210,7 +210,7 @@ bool stride_by_subsampling(const Case& c, RelatedCases& asked) {
 
 // A dilated kernel is one with zeros between its taps.
 bool dilation_in_kernel(const Case& c, RelatedCases& asked) {
-  const Ground ground(c);
+  const CaseData ground(c);
   const bool dilates = std::ranges::any_of(ground.axes(), [](const Axis& a) { return a.dilation > 1 && a.kernel > 1; });
   if (!ground.slides() || pools(c) || !dilates) return false;
   const std::optional<Scalar> zero = ground.zero_of(names(c).w);
@@ -239,7 +239,7 @@ bool dilation_in_kernel(const Case& c, RelatedCases& asked) {
 
 // A stride of zeros before the data moves every window one further; the first sees them and the padding before them.
 bool translation(const Case& c, RelatedCases& asked) {
-  const Ground ground(c);
+  const CaseData ground(c);
   if (!ground.slides() || ground.rounds_windows_up() || !ground.pads_with_zeros()) return false;
   const auto x = with_margins(ground, [](const Axis& axis) { return std::pair(axis.stride, Int{0}); });
   if (!x) return false;
@@ -252,7 +252,7 @@ bool translation(const Case& c, RelatedCases& asked) {
 }
 
 // Images do not see each other. All operands with an image axis have it first.
-std::vector<std::string> with_images(const Ground& ground) {
+std::vector<std::string> with_images(const CaseData& ground) {
   std::vector<std::string> inputs{names(ground.question()).x};
   for (const char* input : {"offset", "mask"})
     if (ground.has(input)) inputs.push_back(input);
@@ -260,7 +260,7 @@ std::vector<std::string> with_images(const Ground& ground) {
 }
 
 template <class F>
-Case with_other_images(const Ground& ground, Int images, F&& from) {
+Case with_other_images(const CaseData& ground, Int images, F&& from) {
   Case other = ground.question();
   for (const std::string& input : with_images(ground)) {
     Shape shape = ground.data(input).shape;
@@ -274,7 +274,7 @@ Case with_other_images(const Ground& ground, Int images, F&& from) {
 }
 
 bool images_reversed(const Case& c, RelatedCases& asked) {
-  const Ground ground(c);
+  const CaseData ground(c);
   const Int images = ground.x().extent(0);
   if (images < 2) return false;
   asked.related = {with_other_images(ground, images, [&](Int n) { return images - 1 - n; })};
@@ -283,7 +283,7 @@ bool images_reversed(const Case& c, RelatedCases& asked) {
 }
 
 bool image_alone(const Case& c, RelatedCases& asked) {
-  const Ground ground(c);
+  const CaseData ground(c);
   const Int last = ground.x().extent(0) - 1;
   if (last < 1) return false;
   asked.related = {with_other_images(ground, 1, [&](Int) { return last; })};
@@ -296,7 +296,7 @@ bool image_alone(const Case& c, RelatedCases& asked) {
 }
 
 bool images_twice(const Case& c, RelatedCases& asked) {
-  const Ground ground(c);
+  const CaseData ground(c);
   const Int images = ground.x().extent(0);
   asked.related = {with_other_images(ground, 2 * images, [&](Int n) { return n % images; })};
   equal(ground, asked, same_place);
@@ -309,7 +309,7 @@ bool images_twice(const Case& c, RelatedCases& asked) {
 
 // Channels and maps in the opposite order, and the groups with them: channel c meets the weights of C-1-c in map M-1-m.
 bool channels_reversed(const Case& c, RelatedCases& asked) {
-  const Ground ground(c);
+  const CaseData ground(c);
   const auto [x, w] = names(c);
   const std::size_t channel = ground.channel_axis();
   Case other = with_data(c, x, reversed(ground.x(), channel));
@@ -333,7 +333,7 @@ bool channels_reversed(const Case& c, RelatedCases& asked) {
 // Groups are weights of zero for the channels of the others.
 bool groups_in_weights(const Case& c, RelatedCases& asked) {
   if (pools(c)) return false;
-  const Ground ground(c);
+  const CaseData ground(c);
   const std::optional<Scalar> zero = ground.zero_of(names(c).w);
   if (ground.group() < 2 || !zero) return false;
   const std::size_t channel = ground.channel_axis();
@@ -371,7 +371,7 @@ std::optional<Scalars> sum(const Scalars& a, const Scalars& b, DType dtype) {
 // the ends of the range have their own room on each.
 bool doubling(const Case& c, RelatedCases& asked) {
   if (is_quantized(c)) return false;
-  const Ground ground(c);
+  const CaseData ground(c);
   Case other = c;
   for (const char* input : {"X", "B"}) {
     if (!ground.has(input)) continue;
@@ -389,7 +389,7 @@ bool doubling(const Case& c, RelatedCases& asked) {
 // type.
 bool additivity(const Case& c, RelatedCases& asked) {
   if (is_quantized(c)) return false;
-  const Ground ground(c);
+  const CaseData ground(c);
   const Scalars z = oracles::scalars(*operands(c, 1).front());
   const std::optional<Scalars> both = sum(ground.x(), z, ground.call().type("X").dtype);
   if (!both) return false;

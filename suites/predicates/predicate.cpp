@@ -18,7 +18,7 @@ std::string text(const Side& side) {
     case Side::Kind::shapes: return "shapes";
     default: break;
   }
-  const auto* function = std::ranges::find(functions, side.kind, &Function::kind);
+  const auto* function = std::ranges::find(functions, side.kind, &InputFunction::kind);
   const std::string axis = side.kind == Side::Kind::dim ? "," + std::to_string(side.number) : "";
   return std::string(function->name) + "(" + side.name + axis + ")";
 }

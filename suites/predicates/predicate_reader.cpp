@@ -212,7 +212,7 @@ class Reader {
   }
 
   Side of_input(Side side) {
-    const auto* function = std::ranges::find(functions, side.name, &Function::name);
+    const auto* function = std::ranges::find(functions, side.name, &InputFunction::name);
     if (function == std::end(functions)) unknown_function(side);
     side.kind = function->kind;
     demand("(");
@@ -228,7 +228,7 @@ class Reader {
 
   [[noreturn]] void unknown_function(const Side& side) const {
     std::vector<std::string> known{"any", "all"};
-    for (const Function& each : functions) known.emplace_back(each.name);
+    for (const InputFunction& each : functions) known.emplace_back(each.name);
     for (const Statement& each : statements) known.emplace_back(each.name);
     throw Misread{side.column, "there is no function '" + side.name + "'" + suggestion(side.name, known)};
   }

@@ -27,13 +27,13 @@ struct Side {
   std::size_t column = 0;
 };
 
-struct Function {
+struct InputFunction {
   std::string_view name;
   Side::Kind kind;
 };
-inline constexpr Function functions[] = {{"type", Side::Kind::type},         {"recipe", Side::Kind::recipe},
-                                         {"rank", Side::Kind::rank},         {"dim", Side::Kind::dim},
-                                         {"elements", Side::Kind::elements}, {"shape", Side::Kind::shape}};
+inline constexpr InputFunction functions[] = {{"type", Side::Kind::type},         {"recipe", Side::Kind::recipe},
+                                              {"rank", Side::Kind::rank},         {"dim", Side::Kind::dim},
+                                              {"elements", Side::Kind::elements}, {"shape", Side::Kind::shape}};
 
 // Thrown within these files only: a recursive descent has many places to give up.
 struct Misread {

@@ -36,10 +36,10 @@ std::string reason(int error) { return std::generic_category().message(error); }
 
 // --- In the warden, a fork of a program with threads: system calls only, on what was made before the fork. ---
 
-enum class News : int { refused, not_started, started, ended };
+enum class Event : int { refused, not_started, started, ended };
 
 struct Message {
-  News news = News::refused;
+  Event news = Event::refused;
   int value = 0;  // errno, the number of the worker as the warden sees it, or the status of waitpid
 };
 
@@ -59,9 +59,9 @@ pid_t plain_fork(unsigned long flags, int* handle) {
   return static_cast<pid_t>(::syscall(SYS_clone, flags | SIGCHLD, nullptr, handle, nullptr, nullptr));
 }
 
-void tell(const ChildSpec& orders, News news, int value) {
-  const Message telegram{news, value};
-  while (::write(orders.news, &telegram, sizeof telegram) < 0 && errno == EINTR) continue;
+void tell(const ChildSpec& spec, Event news, int value) {
+  const Message message{news, value};
+  while (::write(spec.news, &message, sizeof message) < 0 && errno == EINTR) continue;
 }
 
 bool write_file(const char* path, const char* text) {
@@ -73,9 +73,9 @@ bool write_file(const char* path, const char* text) {
 }
 
 // Whoever we are outside, we are inside too: files stay as readable as they were.
-bool keep_identity(const ChildSpec& orders) {
-  return write_file("/proc/self/setgroups", "deny") && write_file("/proc/self/uid_map", orders.uid_map) &&
-         write_file("/proc/self/gid_map", orders.gid_map);
+bool keep_identity(const ChildSpec& spec) {
+  return write_file("/proc/self/setgroups", "deny") && write_file("/proc/self/uid_map", spec.uid_map) &&
+         write_file("/proc/self/gid_map", spec.gid_map);
 }
 
 // Nothing mounted from here on is seen outside. In a chroot the root need not be a mount point; /proc is one.
@@ -89,37 +89,37 @@ bool mount_own_proc() {
   return keep_mounts_apart() && ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0;
 }
 
-bool settle(const ChildSpec& orders) {
-  switch (orders.isolation) {
-    case Isolation::user_namespace: return keep_identity(orders) && mount_own_proc();
+bool settle(const ChildSpec& spec) {
+  switch (spec.isolation) {
+    case Isolation::user_namespace: return keep_identity(spec) && mount_own_proc();
     case Isolation::pid_namespace: return mount_own_proc();
     case Isolation::subreaper: return ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
   }
   return false;
 }
 
-[[noreturn]] void become_worker(const ChildSpec& orders) {
-  for (int number = 0; number < 5; ++number) ::dup2(orders.descriptors[number], number);
+[[noreturn]] void become_worker(const ChildSpec& spec) {
+  for (int number = 0; number < 5; ++number) ::dup2(spec.descriptors[number], number);
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   constexpr rlimit no_core_dumps{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core_dumps);
-  const rlimit tasks{orders.most_tasks, orders.most_tasks};
-  if (orders.most_tasks > 0) ::setrlimit(RLIMIT_NPROC, &tasks);
+  const rlimit tasks{spec.most_tasks, spec.most_tasks};
+  if (spec.most_tasks > 0) ::setrlimit(RLIMIT_NPROC, &tasks);
   ::signal(SIGPIPE, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::execve(orders.program, orders.arguments, orders.environment);
+  ::execve(spec.program, spec.arguments, spec.environment);
   const int error = errno;
-  [[maybe_unused]] const ssize_t ignored = ::write(orders.failure_write, &error, sizeof error);
+  [[maybe_unused]] const ssize_t ignored = ::write(spec.failure_write, &error, sizeof error);
   ::_exit(EXIT_FAILURE);
 }
 
 // Holds nothing but the news pipe: a pipe of the worker shall end with the worker.
-void let_go_of_all_but_news(ChildSpec& orders) {
-  ::dup2(orders.news, 0);
-  orders.news = 0;
+void let_go_of_all_but_news(ChildSpec& spec) {
+  ::dup2(spec.news, 0);
+  spec.news = 0;
   if (::syscall(SYS_close_range, 1u, ~0u, 0u) != 0)
     for (int number = 1; number < 65536; ++number) ::close(number);
 }
@@ -130,29 +130,29 @@ bool is_ready(int descriptor) {
 }
 
 // It stays until nobody is left. As an init it takes all of its namespace with it when it is killed.
-[[noreturn]] void be_warden(ChildSpec orders) {
+[[noreturn]] void be_warden(ChildSpec spec) {
   ::prctl(PR_SET_NAME, "assay-warden");
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (is_ready(orders.host)) ::_exit(EXIT_FAILURE);  // the host died before the line above
+  if (is_ready(spec.host)) ::_exit(EXIT_FAILURE);  // the host died before the line above
   ::setpgid(0, 0);
   ::signal(SIGCHLD, SIG_DFL);
-  if (!settle(orders)) {
-    tell(orders, News::refused, errno);
+  if (!settle(spec)) {
+    tell(spec, Event::refused, errno);
     ::_exit(EXIT_FAILURE);
   }
   const pid_t worker = plain_fork(0, nullptr);
-  if (worker == 0) become_worker(orders);
+  if (worker == 0) become_worker(spec);
   int error = worker < 0 ? errno : 0;
-  ::close(orders.failure_write);
+  ::close(spec.failure_write);
   if (worker > 0)
-    while (::read(orders.failure_read, &error, sizeof error) < 0 && errno == EINTR) continue;
-  let_go_of_all_but_news(orders);
-  tell(orders, error ? News::not_started : News::started, error ? error : worker);
+    while (::read(spec.failure_read, &error, sizeof error) < 0 && errno == EINTR) continue;
+  let_go_of_all_but_news(spec);
+  tell(spec, error ? Event::not_started : Event::started, error ? error : worker);
   for (int status = 0;;) {
     const pid_t ended = ::waitpid(-1, &status, __WALL);
     if (ended < 0 && errno != EINTR) ::_exit(EXIT_SUCCESS);
     if (ended != worker) continue;
-    if (!error) tell(orders, News::ended, status);
+    if (!error) tell(spec, Event::ended, status);
   }
 }
 
@@ -234,17 +234,17 @@ void add_children(pid_t parent, std::vector<pid_t>& all) {
   }
 }
 
-struct Inmate {
+struct Descendant {
   bool is_zombie = false;
   pid_t group = 0;
   Usage usage;
 };
 
 // From a line of /proc/…/stat, as proc(5) numbers its fields. The name, field 2, may hold anything.
-Inmate described(std::string_view stat) {
+Descendant described(std::string_view stat) {
   stat.remove_prefix(std::min(stat.rfind(')') + 1, stat.size()));
   static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  Inmate inmate;
+  Descendant inmate;
   for (int field = 2; field <= 24 && !stat.empty(); ++field) {
     const std::size_t end = std::min(stat.find(' '), stat.size());
     const std::string_view word = stat.substr(0, end);
@@ -290,15 +290,15 @@ bool Sandbox::start(const SpawnOptions& spawn, Isolation isolation) {
   const bool has_limit = isolation == Isolation::user_namespace && counts_tasks_by_namespace();
   Pipe news, failure;
   const Descriptor host(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-  const ChildSpec orders{spawn.program.c_str(),    argv.data(),         envp.data(),
-                         spawn.descriptors.data(), news.write.number(), failure.read.number(),
-                         failure.write.number(),   host.number(),       isolation,
-                         uid_map.c_str(),          gid_map.c_str(),     has_limit ? spawn.most_tasks : 0};
+  const ChildSpec spec{spawn.program.c_str(),    argv.data(),         envp.data(),
+                       spawn.descriptors.data(), news.write.number(), failure.read.number(),
+                       failure.write.number(),   host.number(),       isolation,
+                       uid_map.c_str(),          gid_map.c_str(),     has_limit ? spawn.most_tasks : 0};
   int handle = -1;
   {
     const NoSignals around;
     warden_ = plain_fork(namespaces(isolation) | CLONE_PIDFD, &handle);
-    if (warden_ == 0) be_warden(orders);
+    if (warden_ == 0) be_warden(spec);
   }
   const int error = errno;
   if (warden_ < 0 && isolation == Isolation::subreaper)
@@ -309,10 +309,10 @@ bool Sandbox::start(const SpawnOptions& spawn, Isolation isolation) {
   news_ = std::move(news.read);
   news.write.close();
   failure.write.close();
-  Message telegram;
-  while (::read(news_.number(), &telegram, sizeof telegram) < 0 && errno == EINTR) continue;
-  if (telegram.news == News::started) {
-    worker_ = telegram.value;
+  Message message;
+  while (::read(news_.number(), &message, sizeof message) < 0 && errno == EINTR) continue;
+  if (message.news == Event::started) {
+    worker_ = message.value;
     set_nonblocking(news_);
     if (isolation != Isolation::subreaper) {
       const std::string root = "/proc/" + std::to_string(warden_) + "/root";
@@ -323,8 +323,8 @@ bool Sandbox::start(const SpawnOptions& spawn, Isolation isolation) {
   close();
   is_closed_ = false;
   status_.reset();
-  if (telegram.news == News::not_started)
-    throw InputError(printable(spawn.program) + " cannot be started: " + reason(telegram.value));
+  if (message.news == Event::not_started)
+    throw InputError(printable(spawn.program) + " cannot be started: " + reason(message.value));
   return false;
 }
 
@@ -379,7 +379,7 @@ Usage Sandbox::usage(std::size_t enough) const {
 std::vector<pid_t> Sandbox::strays(pid_t leader) const {
   std::vector<pid_t> all = inmates();
   std::erase_if(all, [&](pid_t id) {
-    const Inmate inmate = described(stat_of(id));
+    const Descendant inmate = described(stat_of(id));
     return inmate.is_zombie || inmate.group == 0 || inmate.group == leader;
   });
   return all;
@@ -414,10 +414,10 @@ void Sandbox::kill() const {
 }
 
 void Sandbox::listen() {
-  Message telegram;
-  if (news_.is_open() && ::read(news_.number(), &telegram, sizeof telegram) == sizeof telegram &&
-      telegram.news == News::ended)
-    status_ = telegram.value;
+  Message message;
+  if (news_.is_open() && ::read(news_.number(), &message, sizeof message) == sizeof message &&
+      message.news == Event::ended)
+    status_ = message.value;
 }
 
 void Sandbox::close() {

@@ -316,6 +316,15 @@ Cause cause_of(std::span<const Finding> findings, const Indices& members, std::s
   return cause;
 }
 
+// Of a shrunk case, in the light of the one that was found.
+Diagnosis diagnose(const Case& c, const oracles::Outcome& outcome, std::span<const WrongModel> models,
+                   const Suspects& found) {
+  Diagnosis diagnosis = diagnose(c, outcome, models);
+  const Names confirmed = common(diagnosis.models, ids_of(found.models));
+  if (confirmed.empty()) return diagnosis;
+  return {confirmed, diagnosis.by_shape, true};
+}
+
 }  // namespace
 
 bool is_too_large_to_explain(const oracles::Outcome& outcome) {
@@ -328,19 +337,6 @@ Diagnosis diagnose(const Case& c, const oracles::Outcome& outcome, std::span<con
   if (found.fit == Fit::close) return {};
   return {ids_of(found.models), found.fit == Fit::shape, false};
 }
-
-namespace {
-
-// Of a shrunk case, in the light of the one that was found.
-Diagnosis diagnose(const Case& c, const oracles::Outcome& outcome, std::span<const WrongModel> models,
-                   const Suspects& found) {
-  Diagnosis diagnosis = diagnose(c, outcome, models);
-  const Names confirmed = common(diagnosis.models, ids_of(found.models));
-  if (confirmed.empty()) return diagnosis;
-  return {confirmed, diagnosis.by_shape, true};
-}
-
-}  // namespace
 
 std::vector<std::string> suspicions(const std::vector<std::string>& ids, std::span<const WrongModel> models) {
   std::vector<std::string> sentences;

@@ -4,19 +4,17 @@
 #include "generators/generators.h"
 #include "generators/vary.h"
 #include "reference/operator.h"
+#include "suites/mutation/exam.h"
 
 namespace assay::suites {
 namespace {
 
-struct Ground {
-  const Definition* definition;
-  DType type;
-};
+using mutation::TypedVersion;
 
-std::vector<std::vector<Ground>> grounds(const Selection& selection) {
-  std::vector<std::vector<Ground>> all;
+std::vector<std::vector<TypedVersion>> rounded_versions(const Selection& selection) {
+  std::vector<std::vector<TypedVersion>> all;
   for (const Operator* op : operators()) {
-    std::vector<Ground> own;
+    std::vector<TypedVersion> own;
     for (const Definition& definition : op->versions())
       for (const DType type : definition.types_of(definition.data().type))
         if (is_float(type) && oracles::oracle_of(definition.version).rounds && selection.admits(definition, type))
@@ -26,11 +24,11 @@ std::vector<std::vector<Ground>> grounds(const Selection& selection) {
   return all;
 }
 
-Ground ground_of(const Selection& selection, std::uint64_t island) {
-  const std::vector<std::vector<Ground>> all = grounds(selection);
+TypedVersion start_of(const Selection& selection, std::uint64_t island) {
+  const std::vector<std::vector<TypedVersion>> all = rounded_versions(selection);
   if (all.empty())
     throw InputError("--seek: nothing that is selected is rounded; --ops QLinearConv and --ops Relu have no budget");
-  const std::vector<Ground>& own = all[island % all.size()];
+  const std::vector<TypedVersion>& own = all[island % all.size()];
   return own[island / all.size() % own.size()];
 }
 
@@ -51,7 +49,7 @@ class HillClimber {
  public:
   HillClimber(std::uint64_t island, const AskCase& ask) : ask_(ask) { peak_.island = island; }
 
-  // Level ground is walked as well: most steps change nothing.
+  // Steps that stay level are taken as well: most change nothing.
   void step(Case c) {
     Answered answered = ask_(c);
     if (++peak_.asks > 1 && height(answered) < height(peak_.answered)) return;
@@ -70,13 +68,13 @@ class HillClimber {
 
 // A third of the steps looks for a place to begin.
 WorstCase climb(const Selection& selection, std::uint64_t seed, std::uint64_t island, const AskCase& ask, int steps) {
-  const Ground ground = ground_of(selection, island);
+  const TypedVersion start = start_of(selection, island);
   HillClimber climber(island, ask);
   for (int step = 0; step < steps && !climber.is_done(); ++step) {
     const auto at = static_cast<std::uint64_t>(step);
     const std::uint64_t draw = draw_of(seed, island, at);
     if (step == 0 || step < steps / 3)
-      climber.step(generators::inexact(generators::legal(*ground.definition, ground.type, draw, at), draw));
+      climber.step(generators::inexact(generators::legal(*start.definition, start.type, draw, at), draw));
     else
       climber.step(generators::varied(climber.peak().c, draw));
   }
@@ -84,11 +82,11 @@ WorstCase climb(const Selection& selection, std::uint64_t seed, std::uint64_t is
 }
 
 WorstCase sample(const Selection& selection, std::uint64_t seed, std::uint64_t island, const AskCase& ask, int steps) {
-  const Ground ground = ground_of(selection, island);
+  const TypedVersion start = start_of(selection, island);
   HillClimber climber(island, ask);
   for (int step = 0; step < steps && !climber.is_done(); ++step) {
     const auto at = static_cast<std::uint64_t>(step);
-    climber.step(generators::legal(*ground.definition, ground.type, draw_of(seed, island, at), at));
+    climber.step(generators::legal(*start.definition, start.type, draw_of(seed, island, at), at));
   }
   return climber.peak();
 }

@@ -9,9 +9,9 @@
 namespace assay::suites {
 namespace {
 
-class Descent {
+class ShrinkSearch {
  public:
-  Descent(ShrinkResult& best, const AskCase& ask, const Shrinking& shrinking)
+  ShrinkSearch(ShrinkResult& best, const AskCase& ask, const Shrinking& shrinking)
       : best_(best),
         ask_(ask),
         shrinking_(shrinking),
@@ -78,7 +78,7 @@ class Descent {
 
 ShrinkResult shrink(Case failing, Answered answered, const AskCase& ask, const Shrinking& shrinking) {
   ShrinkResult best{std::move(failing), std::move(answered)};
-  Descent(best, ask, shrinking).run();
+  ShrinkSearch(best, ask, shrinking).run();
   return best;
 }
 

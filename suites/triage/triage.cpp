@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/triage.h"
 
+#include "reference/parallel.h"
+
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 namespace assay::suites {
@@ -35,7 +35,7 @@ class Examiner {
  public:
   Examiner(Backend& backend, const RunOptions& run_options, std::span<const WrongModel> models, const Sorting& sorting)
       : backend_(backend),
-        conduct_(run_options),
+        run_options_(run_options),
         models_(models),
         sorting_(sorting),
         judgement_{run_options.level, backend.describe().arithmetic} {}
@@ -45,7 +45,7 @@ class Examiner {
     const int most = most_asks(failure);
     // The campaign has confirmed it alone; that is not done again where nothing comes of it.
     if (is_late() || (is_costly(failure) && most == 0)) return kept(failure, {}, true);
-    Answered again = asking_within(backend_, conduct_, allowance(failure))(c);
+    Answered again = asking_within(backend_, run_options_, allowance(failure))(c);
     // What does not come again is explained by nothing.
     if (signature_of(c, again, judgement_) != failure.signature) return kept(failure, std::move(again.outcome), false);
     if (most == 0) return unshrunk(failure, std::move(again));
@@ -102,15 +102,15 @@ class Examiner {
   Finding shrunk(const Failure& failure, Answered again, int most, bool is_fresh) const {
     Shrinking shrinking{.most_asks = most, .judgement = judgement_, .is_late = [this] { return is_late(); }};
     return suites::finding_of(failure.planned.c, failure.planned.origin, std::move(again), models_, shrinking,
-                              asking_within(backend_, conduct_, allowance(failure), is_fresh));
+                              asking_within(backend_, run_options_, allowance(failure), is_fresh));
   }
 
   bool comes_alone(const Finding& finding) const {
-    return signature_of(finding.c, asking(backend_, conduct_)(finding.c), judgement_) == finding.signature;
+    return signature_of(finding.c, asking(backend_, run_options_)(finding.c), judgement_) == finding.signature;
   }
 
   Backend& backend_;
-  const RunOptions& conduct_;
+  const RunOptions& run_options_;
   std::span<const WrongModel> models_;
   const Sorting& sorting_;
   oracles::Judgement judgement_;
@@ -129,33 +129,15 @@ AskCase asking(Backend& backend, const RunOptions& run_options, milliseconds lim
 
 void side_by_side(WorkerPool& pool, const RunOptions& run_options, std::string_view stage, std::size_t count,
                   const std::function<void(std::size_t, Backend&)>& work) {
-  std::atomic<std::size_t> next = 0;
   std::mutex mutex;
-  std::exception_ptr failure;
   Progress progress{.stage = stage, .total = count, .states = {}, .coverage = {}};
-  const auto tell = [&] {
+  in_parallel(count, pool.size(), [&](std::size_t i, std::size_t job) {
+    if (run_options.stop && *run_options.stop) return;
+    work(i, pool.member(job));
     const std::lock_guard lock(mutex);
     ++progress.done;
     if (run_options.progress) run_options.progress(progress);
-  };
-  const auto labour = [&](std::size_t job) {
-    try {
-      Backend& backend = pool.member(job);
-      for (std::size_t i; !(run_options.stop && *run_options.stop) && (i = next++) < count;) {
-        work(i, backend);
-        tell();
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-      next = count;
-    }
-  };
-  std::vector<std::thread> others;
-  for (std::size_t job = 1; job < std::min(pool.size(), count); ++job) others.emplace_back(labour, job);
-  labour(0);
-  for (std::thread& other : others) other.join();
-  if (failure) std::rethrow_exception(failure);
+  });
 }
 
 std::vector<Example> examples_of(std::span<const Failure> all, std::size_t most) {

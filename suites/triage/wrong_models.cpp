@@ -8,26 +8,26 @@
 namespace assay::suites {
 namespace {
 
+using mutation::GatherAxis;
 using mutation::GatherDeviation;
+using mutation::GatherPlan;
+using mutation::GatherRequest;
 using mutation::Place;
-using mutation::Plan;
 using mutation::Point;
-using mutation::Request;
 using mutation::Row;
-using mutation::Side;
 
 Int windows_in(Int room, Int stride) { return room < 0 ? 0 : room / stride + 1; }
 
 // The odd cell at the end for UPPER, and at the beginning for LOWER.
-void pad_in_all(const Request& request, Side& side, Int total) {
+void pad_in_all(const GatherRequest& request, GatherAxis& side, Int total) {
   side.begin = request.auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
   side.end = total - side.begin;
 }
 
 // SAME_* as onnxruntime pads pools: for the kernel as if it were not dilated; the windows are then those that fit.
-void pad_same_undilated(const Request& request, Plan& plan) {
+void pad_same_undilated(const GatherRequest& request, GatherPlan& plan) {
   if (!request.is_same()) return;
-  for (Side& side : plan.sides) {
+  for (GatherAxis& side : plan.sides) {
     const Int total = std::max<Int>(0, (side.out - 1) * side.stride + side.kernel - side.in);
     pad_in_all(request, side, total);
     side.out = windows_in(side.in + total - side.reach(), side.stride);
@@ -35,62 +35,62 @@ void pad_same_undilated(const Request& request, Plan& plan) {
 }
 
 // The same without the clamp of A3: padding below zero cuts cells off.
-void pad_same_undilated_signed(const Request& request, Plan& plan) {
+void pad_same_undilated_signed(const GatherRequest& request, GatherPlan& plan) {
   if (!request.is_same()) return;
-  for (Side& side : plan.sides) {
+  for (GatherAxis& side : plan.sides) {
     const Int total = (side.out - 1) * side.stride + side.kernel - side.in;
     side.begin = request.auto_pad == "SAME_UPPER" ? total / 2 : (total + 1) / 2;
     side.end = total - side.begin;
     side.out = std::max<Int>(0, (side.in + total - side.reach()) / side.stride + 1);  // rounds towards zero
   }
 }
-void cut_off_end(const Plan& plan, const Place&, std::vector<Row>& rows) {
+void cut_off_end(const GatherPlan& plan, const Place&, std::vector<Row>& rows) {
   for (std::size_t axis = 0; axis < rows.size(); ++axis)
     for (Point& p : rows[axis])
       if (p.cell >= plan.sides[axis].in + plan.sides[axis].end) p.where = Point::Where::overhang;
 }
 
 // k where the text says (k - 1) * d + 1; the taps are dilated all the same.
-void count_undilated(const Request& request, Plan& plan) {
+void count_undilated(const GatherRequest& request, GatherPlan& plan) {
   if (request.is_same()) return;
-  for (Side& side : plan.sides) {
+  for (GatherAxis& side : plan.sides) {
     const Int room = side.in + side.begin + side.end - side.kernel;
     side.out = request.ceil ? (room + side.stride - 1) / side.stride + 1 : windows_in(room, side.stride);
   }
 }
 
 // SAME_* counts windows as explicit padding does, with the padding it would need.
-void count_same_by_input(const Request& request, Plan& plan) {
+void count_same_by_input(const GatherRequest& request, GatherPlan& plan) {
   if (!request.is_same()) return;
-  for (Side& side : plan.sides) {
+  for (GatherAxis& side : plan.sides) {
     side.out = side.in;
     pad_in_all(request, side, std::max<Int>(0, side.reach() - 1));
   }
 }
 
 // What ceil_mode adds past the end, or half of it, is padded at the beginning instead.
-void overhang_in_front(const Request& request, Plan& plan, Int parts) {
+void overhang_in_front(const GatherRequest& request, GatherPlan& plan, Int parts) {
   if (!request.ceil || request.is_same()) return;
-  for (Side& side : plan.sides) {
+  for (GatherAxis& side : plan.sides) {
     const Int over = (side.out - 1) * side.stride + side.reach() - (side.in + side.begin + side.end);
     if (over > 0) side.begin += over / parts;
   }
 }
 
-void take_upper_for_lower(Request& request) {
+void take_upper_for_lower(GatherRequest& request) {
   if (request.auto_pad == "SAME_UPPER") request.auto_pad = "SAME_LOWER";
 }
-void ignore_pads(Request& request) { std::ranges::fill(request.pads, 0); }
-void ignore_strides(Request& request) { std::ranges::fill(request.strides, 1); }
+void ignore_pads(GatherRequest& request) { std::ranges::fill(request.pads, 0); }
+void ignore_strides(GatherRequest& request) { std::ranges::fill(request.strides, 1); }
 
-struct Slip {
+struct WindowBug {
   std::string name, sentence;
   GatherDeviation deviation;
 };
 
-// Seen in backends, or one slip away; besides the planted bugs.
-const std::vector<Slip>& slips() {
-  static const std::vector<Slip> all{
+// Seen in backends, or one bug away; besides the planted bugs.
+const std::vector<WindowBug>& window_bugs() {
+  static const std::vector<WindowBug> all{
       {"pads-and-counts-same-undilated",
        "SAME_* pads for the undilated kernel and loses windows to the dilated one",
        {.plan = pad_same_undilated}},
@@ -105,10 +105,10 @@ const std::vector<Slip>& slips() {
        {.plan = count_same_by_input}},
       {"overhangs-in-front",
        "what ceil_mode adds is padded in front of the input",
-       {.plan = [](const Request& r, Plan& p) { overhang_in_front(r, p, 1); }}},
+       {.plan = [](const GatherRequest& r, GatherPlan& p) { overhang_in_front(r, p, 1); }}},
       {"overhangs-at-both-ends",
        "what ceil_mode adds is padded at both ends",
-       {.plan = [](const Request& r, Plan& p) { overhang_in_front(r, p, 2); }}},
+       {.plan = [](const GatherRequest& r, GatherPlan& p) { overhang_in_front(r, p, 2); }}},
       {"takes-upper-for-lower", "SAME_UPPER puts the odd cell at the beginning", {.request = take_upper_for_lower}},
       {"ignores-pads", "pads has no effect", {.request = ignore_pads}},
       {"ignores-strides", "strides has no effect", {.request = ignore_strides}},
@@ -146,13 +146,13 @@ std::span<const WrongModel> wrong_models() {
     for (const mutation::Mutant& m : mutation::mutants())
       list.push_back(
           {m.id, m.description, [id = m.id](const OpVersion& version) { return mutation::mutant(id, version); }});
-    for (const Slip& slip : slips()) {
-      list.push_back({slip.name, slip.sentence,
-                      [&slip](const OpVersion& version) { return mutation::windowed(version, slip.deviation); }});
-      list.push_back({slip.name + "-shape", slip.sentence,
-                      [&slip](const OpVersion& version) {
-                        return mutation::windowed(version, slip.deviation) ? std::nullopt
-                                                                           : std::optional(shape_of(slip.deviation));
+    for (const WindowBug& bug : window_bugs()) {
+      list.push_back({bug.name, bug.sentence,
+                      [&bug](const OpVersion& version) { return mutation::windowed(version, bug.deviation); }});
+      list.push_back({bug.name + "-shape", bug.sentence,
+                      [&bug](const OpVersion& version) {
+                        return mutation::windowed(version, bug.deviation) ? std::nullopt
+                                                                          : std::optional(shape_of(bug.deviation));
                       },
                       true});
     }
