@@ -516,6 +516,7 @@ TEST_CASE("Families: every exact law is broken by planted bugs, with no right an
   for_each_question(count(60, 200), [&](const Law& law, const Case& c) {
     for (const Bug& bug : bugs_of(c.version)) {
       if (broken[law.id].contains(bug.mutant.id) || bug.keeps_last) continue;
+      INFO(bug.mutant.id << ": " << law.formula << " of " << line(c));
       const Hands hands = [&](const Definition& each) {
         return each.version.name == c.version.name ? bug.kernel : each.kernel;
       };

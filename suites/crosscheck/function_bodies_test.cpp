@@ -344,11 +344,15 @@ TEST_CASE("Function bodies: a bug planted in an inner operator is a fail of the 
   std::size_t planted = 0;
   for (const Body& body : bodies()) {
     if (!body.missing.empty()) continue;
+    const bool is_moved = body.definition->shaping == Shaping::moved;
     for (const OpVersion& inner : inner_operators(body)) {
       if (inner.name == "CastLike" || inner.name == "Sqrt") continue;  // of constants, which these bugs do not change
+      if (is_moved && inner.name != "Reshape" && inner.name != "Transpose") continue;  // of shapes, not of the data
       for (const char* const bug : {"-leaves-last", "-repeats-first", "-ignores-data"}) {
+        const std::optional<Kernel> planted_kernel = mutant(lower(inner.name) + bug, inner);
+        if (!planted_kernel) continue;
         const Hands hands = [&](const Definition& each) {
-          return each.version == inner ? *mutant(lower(inner.name) + bug, inner) : each.kernel;
+          return each.version == inner ? *planted_kernel : each.kernel;
         };
         INFO(text(body.definition->version) << ", of opset " << body.opset << ": " << inner.name << bug);
         CHECK(worst_with(body, hands) == State::fail);

@@ -56,6 +56,7 @@ Kernel choosing(bool negates) {
 }
 
 Values masked(const Call& call, Inputs in) {
+  if (in[1]->dtype() == DType::string) return call.definition().kernel(call, in);
   std::vector<Tensor> all = laid_out(call, in);
   for_number(all[1].dtype(), [&]<class T>() {
     for (std::size_t i = 0; i < all[1].as<T>().size(); ++i) {
