@@ -171,7 +171,8 @@ std::vector<Mutation> parameter_damages() {
            [](Case& c) {
              return change_input(c, [&](const std::string& name) {
                const std::vector<DType>& admitted = c.definition().types_of(c.definition().input(name)->type);
-               c.node.inputs.at(name).type.dtype = std::ranges::count(admitted, DType::i32) > 0 ? DType::i16 : DType::i32;
+               c.node.inputs.at(name).type.dtype =
+                   std::ranges::count(admitted, DType::i32) > 0 ? DType::i16 : DType::i32;
              });
            }},
           {"an input left out",

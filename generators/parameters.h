@@ -7,7 +7,8 @@
 namespace assay::generators {
 
 // What is known of an operator of the family `moved`, which costs nothing to ask.
-Questions moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), void (*refit)(Case&) = nullptr);
+Questions moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum),
+                           void (*refit)(Case&) = nullptr);
 // The same with damages to the first input's shape and to what names its axes.
 Questions placing_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), Ranks ranks,
                             void (*refit)(Case&) = nullptr);
