@@ -6,12 +6,10 @@ Needs Chromium (setup.sh --browser); without it the test says that it did not ru
 """
 import copy
 import itertools
-import json
 import math
 import os
 import pathlib
 import re
-import sys
 import tempfile
 import time
 import unittest
@@ -19,7 +17,7 @@ import unittest
 import browser  # beside this file
 import examiners
 from page_test import spoiled
-from command_line import ended, read_json, refused
+from command_line import ended, read_json, worker, write_json
 
 FULL = os.environ.get("ASSAY_FULL") == "1"
 # A WCAG contrast ratio, of every text that is seen, against what it stands on.
@@ -46,9 +44,7 @@ SPECIAL = ("nonfinite", "overflow-int")
 # A backend in every trouble: over a kernel of 3 it is wrong, and from then on over strides of 1 as well; over one of 2 with pads
 # it crashes; strides above 2 it turns away.
 TROUBLED = """
-import os, sys
-sys.path.append(sys.argv[1])
-import assay_worker
+import os
 import numpy, onnx
 from onnx.reference import ReferenceEvaluator
 damaged = False
@@ -110,18 +106,15 @@ class InABrowser(unittest.TestCase):
               "--report", cls.path / "report.json")
         cls.report = read_json(cls.path / "report.json")
         cls.page = cls.rendered(cls.report, "page")
-        (cls.path / "troubled.py").write_text(TROUBLED, encoding="utf-8")
-        worker = f"exec:'{sys.executable}' '{cls.path / 'troubled.py'}' '{pathlib.Path('tools/backends').resolve()}'"
-        ended(1, "certify", "--backend", worker, "--ops", "AveragePool-22", "--types", "f32", "--cases", "800", "--report", cls.path / "broken.json")
+        ended(1, "certify", *worker(cls.path, TROUBLED), "--ops", "AveragePool-22", "--types", "f32", "--cases", "800", "--report", cls.path / "broken.json")
         cls.broken = read_json(cls.path / "broken.json")
         cls.broken_page = cls.rendered(cls.broken, "broken")
         cls.browser = cls.enterClassContext(browser.Browser())
 
     @classmethod
     def rendered(cls, report, name, *options):
-        source, page = cls.path / f"{name}.json", cls.path / f"{name}.html"
-        source.write_text(json.dumps(report), encoding="utf-8")
-        ended(0, "report", source, "--out", page, *options)
+        page = cls.path / f"{name}.html"
+        ended(0, "report", write_json(cls.path / f"{name}.json", report), "--out", page, *options)
         return page
 
     def setUp(self):
@@ -432,9 +425,8 @@ class InABrowser(unittest.TestCase):
         self.assertTrue(any(outlines for _, outlines, _ in drawn), drawn)
 
     def test_functions_are_drawn_over_every_input(self):
-        done = assay("certify", "--backend", "mutant:tanh-clamps", "--ops", "Tanh-13", "--types", "f16,bf16", "--report", self.path / "functions.json")
-        assert done.returncode == 1, done.stdout + done.stderr
-        report = json.loads((self.path / "functions.json").read_text(encoding="utf-8"))
+        ended(1, "certify", "--backend", "mutant:tanh-clamps", "--ops", "Tanh-13", "--types", "f16,bf16", "--report", self.path / "functions.json")
+        report = read_json(self.path / "functions.json")
         functions = {each["type"]: each for each in report["every_input"]}
         self.assertTrue(functions["f16"]["breaches"])
         self.open(self.rendered(report, "functions"), "#inputs")
@@ -492,7 +484,7 @@ class InABrowser(unittest.TestCase):
         older = copy.deepcopy(self.report)
         fixed = next(verdict for verdict in older["verdicts"] if verdict["state"] == "pass")
         fixed.update(state="fail", because="value")
-        (self.path / "older.json").write_text(json.dumps(older), encoding="utf-8")
+        write_json(self.path / "older.json", older)
         self.open(self.rendered(self.report, "newer", "--baseline", self.path / "older.json"), "#verdicts?change=fixed")
         self.assertTrue(self.run_("document.getElementById('count').textContent").startswith("1 of "))
         self.assertIn("1 cases: fixed", self.run_("document.getElementById('ship').innerText.replace(/\\s+/g, ' ')"))
@@ -541,7 +533,3 @@ class InABrowser(unittest.TestCase):
         self.run_("document.getElementById('search').value = 'dilations'; document.getElementById('search').dispatchEvent(new Event('input'))")
         self.until("document.getElementById('count').textContent.includes(' of ')")
         print(f"{many} verdicts open in {seconds:.2f} s")
-
-
-if __name__ == "__main__":
-    unittest.main()

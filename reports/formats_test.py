@@ -12,7 +12,7 @@ import unittest
 import xml.etree.ElementTree
 
 import jsonschema
-from command_line import ended, read_json, refused
+from command_line import ended, read_json, refused, write_json
 
 SARIF = read_json("reports/testing/sarif-2.1.0.schema.json")
 COMMENT_LIMIT = 65536
@@ -35,11 +35,10 @@ FOLDER = pathlib.Path(unittest.enterModuleContext(tempfile.TemporaryDirectory())
 
 
 def setUpModule():
-    (FOLDER / "ledger.json").write_text(json.dumps(LEDGER), encoding="utf-8")
     mutant = ["--backend", "mutant:pool-pads-same-undilated"]
     for name, options in (("bad", ["certify", *mutant, "--ops", "AveragePool-19,AveragePool-11", "--cases", "400"]),
                           ("agreed", ["certify", *mutant, "--ops", "AveragePool-19", "--cases", "800", "--expectations",
-                                      FOLDER / "ledger.json"]),
+                                      write_json(FOLDER / "ledger.json", LEDGER)]),
                           ("good", ["certify", "--backend", "reference", "--ops", "Conv-11", "--cases", "280"]),
                           ("fuzz", ["fuzz", *mutant, "--ops", "AveragePool-19", "--cases", "60", "--findings", ""])):
         ended((0, 1), *options, "--report", FOLDER / f"{name}.json")
@@ -54,14 +53,12 @@ class Formats(unittest.TestCase):
     def told(self, report, form, *options):
         if isinstance(report, str):
             report = self.report(report)
-        file = self.path / "asked.json"
-        file.write_text(json.dumps(report), encoding="utf-8")
-        return ended(0, "report", file, "--format", form, *options, text=False).stdout
+        return ended(0, "report", write_json(self.path / "asked.json", report), "--format", form, *options, text=False).stdout
 
     def each(self):
         for name in ("bad", "agreed", "good", "fuzz"):
-            for report in (self.report(name), self.hostile(name)):
-                yield name, report
+            yield name, self.report(name)
+            yield name, self.hostile(name)
 
     def hostile(self, name):
         return spoiled(self.report(name))
@@ -280,12 +277,7 @@ class BadInput(Formats):
     def test_one_line_that_says_what_to_do(self):
         report = self.report("good")
         del report["operators"]
-        broken = self.path / "broken.json"
-        broken.write_text(json.dumps(report), encoding="utf-8")
+        broken = write_json(self.path / "broken.json", report)
         for form in ("junit", "markdown"):
             refused("report", broken, "--format", form)
         self.assertIn("case or cause", refused("report", self.path / "good.json", "--format", "junit", "--per", "cases"))
-
-
-if __name__ == "__main__":
-    unittest.main()

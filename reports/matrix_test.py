@@ -3,7 +3,6 @@
 say so; strangers' words stay words."""
 import collections
 import copy
-import json
 import pathlib
 import re
 import tempfile
@@ -12,7 +11,7 @@ import unittest
 import jsonschema
 
 from page_test import HOSTILE, Structure, spoiled
-from command_line import assay, ended, read_json, refused
+from command_line import ended, read_json, refused, write_json
 
 SCHEMA = read_json("reports/matrix.schema.json")
 
@@ -40,13 +39,11 @@ class Matrix(unittest.TestCase):
             cls.reports[name] = read_json(cls.path / f"{name}.json")
 
     def file(self, name, report):
-        file = self.path / f"{name}.json"
-        file.write_text(json.dumps(report), encoding="utf-8")
-        return file
+        return write_json(self.path / f"{name}.json", report)
 
     def matrix(self, *arguments):
-        done = assay("matrix", *arguments)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = ended(0, "matrix", *arguments)
+        self.assertEqual(done.stderr, "")
         return done.stdout
 
     def test_a_cell_says_what_the_verdicts_say(self):
@@ -141,7 +138,3 @@ class Matrix(unittest.TestCase):
                                 ([self.file("empty", {"schema": 1, "kind": "matrix", "reports": []})], "no report"),
                                 ([self.path / "ours.json", "--format", "mardown"], "did you mean markdown?"), ([], "reports")):
             self.assertIn(word, refused("matrix", *arguments))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 import examiners  # beside this file
-from command_line import assay, ended, read_json, refused
+from command_line import assay, ended, read_json, refused, write_json
 
 FULL = os.environ.get("ASSAY_FULL") == "1"
 HOSTILE = "</script><script>window.owned=1</script><img src=x onerror=window.owned=1><!--\u2028\u202ereversed\u0007&lt;\"'`${1}"
@@ -58,10 +58,7 @@ class Page(unittest.TestCase):
         cls.report = read_json(cls.path / "report.json")
 
     def page(self, report, *options):
-        file = self.path / "asked.json"
-        file.write_text(json.dumps(report), encoding="utf-8")
-        done = ended(0, "report", file, *options)
-        return done.stdout
+        return ended(0, "report", write_json(self.path / "asked.json", report), *options).stdout
 
     def test_the_policy_admits_what_the_page_holds_and_nothing_else(self):
         page = Structure(self.page(self.report))
@@ -117,8 +114,7 @@ class Page(unittest.TestCase):
         gone = older["verdicts"].pop()
         gone["id"] = "0" * 32
         older["verdicts"].append(gone)
-        file = self.path / "older.json"
-        file.write_text(json.dumps(older), encoding="utf-8")
+        file = write_json(self.path / "older.json", older)
         changes = json.loads(Structure(self.page(self.report, "--baseline", file)).scripts[1][2])["changes"]
         self.assertEqual((changes["counts"], changes["fresh"], changes["gone"]), ({"fixed": 1}, 1, 1))
         diff = json.loads(assay("diff", file, self.path / "report.json", "--format", "json").stdout)
@@ -128,7 +124,7 @@ class Page(unittest.TestCase):
     @unittest.skipUnless(examiners.VNU or FULL, "no HTML validator here; setup.sh --browser installs it")
     def test_the_html_is_valid(self):
         files = {"page": ["report"], "hostile": ["report"], "matrix": ["matrix", "--format", "html"]}
-        (self.path / "hostile.json").write_text(json.dumps(spoiled(self.report)), encoding="utf-8")
+        write_json(self.path / "hostile.json", spoiled(self.report))
         for name, verb in files.items():
             source = self.path / ("hostile.json" if name == "hostile" else "report.json")
             ended(0, verb[0], source, *verb[1:], "--out", self.path / f"{name}.html")
@@ -141,7 +137,3 @@ class Page(unittest.TestCase):
                                 ([self.path / "report.json", "--format", "htlm"], "did you mean html?"),
                                 ([self.path / "report.json", "--out", "/nowhere/at/all.html"], "cannot write")):
             self.assertIn(word, refused("report", *arguments))
-
-
-if __name__ == "__main__":
-    unittest.main()

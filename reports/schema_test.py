@@ -1,27 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real report is valid by its own schema, judged by somebody else's validator, and its numbers reconcile."""
 import collections
-import unittest
 
 import jsonschema
-from command_line import InFolder, ended, read_json
+from command_line import InFolder, ended, read_json, worker
 
 SCHEMA = read_json("reports/report.schema.json")
 LISTED = sorted(row.split()[0] for row in ended(0, "list").stdout.splitlines()[1:])
 # Refuses and answers nothing: every word but pass can be met without a runtime.
-REFUSER = r"""
-import json, os, sys
-stdin, reply = sys.stdin.buffer, os.fdopen(int(os.environ.get("ASSAY_REPLY_FD", "1")), "wb")
-while line := stdin.readline():
-    ask = json.loads(line)
-    if ask["ask"] == "describe":
-        answer = {"assay": 1, "backend": "refuser", "version": "1", "device": "cpu", "arithmetic": {"accumulator": "f32"},
-                  "capabilities": {"types": ["f32", "f64"]}}
-    else:
-        stdin.read(ask["model"] + sum(map(sum, ask["sets"])))
-        answer = {"id": ask["id"], "outcome": "refused", "because": "not today, \"sir\""}
-    reply.write(json.dumps(answer).encode() + b"\n")
-    reply.flush()
+REFUSER = """
+def run(model, sets, options):
+    raise assay_worker.Refused('not today, "sir"')
+
+assay_worker.serve({"backend": "refuser", "version": "1", "device": "cpu", "arithmetic": {"accumulator": "f32"},
+                    "capabilities": {"types": ["f32", "f64"]}}, run)
 """
 
 
@@ -82,9 +74,7 @@ class Schema(InFolder):
         self.assertEqual(sorted(row["op"] for row in report["operators"]), LISTED)
 
     def test_a_report_of_a_backend_that_refuses(self):
-        worker = self.folder / "refuser.py"
-        worker.write_text(REFUSER, encoding="utf-8")
-        report, said = self.certified("--backend", f"exec:python3 {worker}", "--cases", "290")
+        report, said = self.certified(*worker(self.folder, REFUSER), "--cases", "290")
         self.valid_and_reconciled(report)
         self.assertEqual(report["certified"], "not conforming")
         self.assertGreater(report["totals"]["refused"], 0)
@@ -114,7 +104,3 @@ class Schema(InFolder):
         report["totals"]["excellent"] = 1
         with self.assertRaises(jsonschema.ValidationError):
             jsonschema.Draft202012Validator(SCHEMA).validate(report)
-
-
-if __name__ == "__main__":
-    unittest.main()

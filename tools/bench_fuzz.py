@@ -28,6 +28,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent / "bench"
 sys.path.insert(0, str(HERE))
 import planted  # noqa: E402
+from bench_time import processor  # noqa: E402
 
 BREACHES = ("fail", "below", "refused", "error")
 SHORT, LONG = 100, 600
@@ -136,13 +137,6 @@ def alarm_rows(operator, alarms, asked, streams, rules):
 def table(head, rows):
     first, *others = ("| " + " | ".join(row) + " |" for row in (head, *rows))
     return "\n".join([first, "|" + "---|" * len(head), *others]) + "\n"
-
-
-def processor():
-    for line in open("/proc/cpuinfo", encoding="ascii"):
-        if line.startswith("model name"):
-            return line.split(":")[1].strip()
-    return "unknown processor"
 
 
 def measured(assay, harness, seeds):

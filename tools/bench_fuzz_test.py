@@ -51,7 +51,3 @@ class Tables(unittest.TestCase):
 
     def test_a_table_has_a_rule_below_its_head(self):
         self.assertEqual(bench_fuzz.table(["a", "b"], [["1", "2"]]), "| a | b |\n|---|---|\n| 1 | 2 |\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

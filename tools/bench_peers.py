@@ -49,7 +49,7 @@ from onnx import numpy_helper
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BENCH = ROOT / "tools/bench"
 sys.path.insert(0, str(BENCH))
-from bench_time import close, seconds_per_call
+from bench_time import close, processor, seconds_per_call
 
 
 class Absent(Exception):
@@ -261,13 +261,6 @@ def ours(bench, pattern, at_least):
     unit = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}
     return reply["context"], {
         b["name"]: (b["cpu_time"] * unit[b["time_unit"]], b.get("operations", 0)) for b in reply["benchmarks"]}
-
-
-def processor():
-    for line in open("/proc/cpuinfo", encoding="ascii"):
-        if line.startswith("model name"):
-            return line.split(":")[1].strip()
-    return "unknown processor"
 
 
 def summary(values):

@@ -77,7 +77,3 @@ class Absence(unittest.TestCase):
             self.assertIsNone(peers.seconds("onnxruntime", layer, 0.1))
         self.assertEqual(peers.left_out, {"conv": {"onnxruntime": "cannot do it"}})
         self.assertEqual(refusing.seconds.call_count, 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -59,7 +59,3 @@ class FindingFolders(unittest.TestCase):
         self.assertEqual(len(sizes), len(FINDINGS))
         print(f"median of {len(sizes)} folders: {statistics.median(sizes)} bytes")
         self.assertLessEqual(statistics.median(sizes), 10_000)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """assay fuzz as a person uses it: what it finds, and that neither jobs, shards nor a kill change it."""
-import json
 import os
 import pathlib
 import random
@@ -8,11 +7,10 @@ import signal
 import subprocess
 import tempfile
 import time
-import unittest
 
 import jsonschema
 import onnx
-from command_line import TOOL, InFolder, assay, ended, read_json, refused
+from command_line import TOOL, InFolder, assay, ended, read_json, refused, write_json
 
 SCHEMA = read_json("reports/fuzz.schema.json")
 KILLS = 50 if os.environ.get("ASSAY_FULL") else 6
@@ -127,11 +125,11 @@ class Fuzz(InFolder):
             parts.append(self.folder / f"{number}.json")
             assay("fuzz", "--backend", "reference", "--ops", "Conv-11", "--cases", 10, "--shard", f"{number}/2", "--report",
                   parts[-1], cwd=self.folder)
-            report = json.loads(parts[-1].read_text(encoding="utf-8"))
+            report = read_json(parts[-1])
             report["marks"] = {"unstable": len(marked)}
             report["marked"] = [{"index": index, "id": "0" * 32, "line": "Conv-11", "state": "pass", "marks": [mark]}
                                 for index in marked]
-            parts[-1].write_text(json.dumps(report), encoding="utf-8")
+            write_json(parts[-1], report)
         ended(1, "merge", *parts, "--into", self.folder / "whole.json")
         whole = read(self.folder / "whole.json")
         self.assertEqual((whole["marks"], [each["index"] for each in whole["marked"]]), ({"unstable": 3}, [0, 3, 4]))
@@ -140,9 +138,7 @@ class Fuzz(InFolder):
     def other(self, report, member, name, value):
         json_of = read_json(report)
         json_of[member][name] = value
-        changed = self.folder / f"{member}-{name}.json"
-        changed.write_text(json.dumps(json_of), encoding="utf-8")
-        return changed
+        return write_json(self.folder / f"{member}-{name}.json", json_of)
 
     def test_a_killed_run_goes_on_and_ends_as_the_straight_one(self):
         straight = self.fuzzed("straight", "--cases", 600)
@@ -187,7 +183,3 @@ class Fuzz(InFolder):
                             (["--cases", 5, "--resume"], "--store"), (["--cases", 5, "--shard", "auto"], "SLURM"),
                             (["--cases", 5, "--regressions", "nowhere"], "nowhere")):
             self.assertIn(said, refused("fuzz", *BUG, *words, cwd=self.folder))
-
-
-if __name__ == "__main__":
-    unittest.main()

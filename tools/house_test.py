@@ -119,7 +119,3 @@ class House(unittest.TestCase):
                 if count:
                     found[str(at)] = count
         self.assertEqual(NAMING, dict(found), "names crept in, or NAMING can be made smaller")
-
-
-if __name__ == "__main__":
-    unittest.main()

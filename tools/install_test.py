@@ -51,7 +51,3 @@ class Installed(unittest.TestCase):
     def test_what_only_the_project_needs_stays_there(self):
         for path in self.prefix.rglob("*"):
             self.assertNotRegex(str(path.relative_to(self.prefix)), r"_test\.|__pycache__|FINDINGS|backends/host\.cpp")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ sentence stands on the first screen, its issue is pasted, its script run, the bu
 import pathlib
 import re
 import sys
-import unittest
 
 from command_line import InFolder, ended, read_json
 
@@ -62,7 +61,3 @@ class Newcomer(InFolder):
         self.assertGreaterEqual(fixed, cause["count"])
         self.assertNotIn(SENTENCE, second)
         self.assertIn("fixed", self.assay("diff", "first.json", "second.json"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import unittest
 
 import onnx
 import onnx.parser
@@ -181,7 +180,3 @@ class Scripts(InFolder):
         lines = done.stdout.splitlines()
         self.assertEqual(lines[0], "AveragePool-19: shape [1,1,3] instead of [1,1,4] (auto_pad=SAME_UPPER, kernel_shape=2, dilations=2)")
         self.assertEqual(lines[1], "")
-
-
-if __name__ == "__main__":
-    unittest.main()

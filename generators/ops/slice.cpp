@@ -65,10 +65,22 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   return c;
 }
 
+bool axis_twice(Case& c) {
+  if (!c.call().states("axes") || stated(c, "axes").size() < 2) return false;
+  Ints axes = stated(c, "axes");
+  axes.back() = axes.front();
+  state(c, "axes", axes);
+  return true;
+}
+
 }  // namespace
 
 const Questions& slice() {
-  static const Questions all = placing_questions(draw, axes<1>);
+  static const Questions all = [] {
+    Questions made = placing_questions(draw, axes<1>);
+    made.damages.push_back({"an axis listed twice", axis_twice});
+    return made;
+  }();
   return all;
 }
 

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -29,8 +30,20 @@ def refused(*words, **settings):
     return done.stderr
 
 
+def worker(folder, program, *arguments):
+    """Writes a worker in Python, which has assay_worker; the words that name it as a backend."""
+    file = pathlib.Path(folder, "worker.py")
+    file.write_text(f"import sys\nsys.path.append({os.path.abspath('tools/backends')!r})\nimport assay_worker\n{program}", encoding="utf-8")
+    return "--backend", " ".join(map(str, (f"exec:{sys.executable}", file, *arguments)))
+
+
 def read_json(file):
     return json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
+
+
+def write_json(file, value):
+    pathlib.Path(file).write_text(json.dumps(value), encoding="utf-8")
+    return file
 
 
 class InFolder(unittest.TestCase):

@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import subprocess
-import unittest
 
 import command_line
 from command_line import InFolder, read_json
@@ -178,7 +177,3 @@ class Onnxruntime(Libraries):
         done = assay("certify", "--backend", "onnxruntime-native", "--cases", "1", ASSAY_ONNXRUNTIME="/no/such/library.so")
         self.assertEqual(done.returncode, 2)
         self.assertIn("/no/such/library.so", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

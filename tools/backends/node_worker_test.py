@@ -72,7 +72,3 @@ class NodeWorker(unittest.TestCase):
         for script in sorted(FOLDER.glob("*.mjs")):
             done = subprocess.run([NODE, "--check", script], capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

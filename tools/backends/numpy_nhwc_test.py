@@ -2,7 +2,6 @@
 """NhwcConv has no CPU runtime: a Backend-API class in numpy is certified fully, and onnxruntime says it has none."""
 import os
 import pathlib
-import unittest
 
 from command_line import InFolder, ended, read_json
 
@@ -27,7 +26,3 @@ class NhwcConv(InFolder):
         report = self.certified(1, "onnxruntime", "--cases", "400")
         self.assertGreater(report["totals"]["unsupported"], 20)
         self.assertEqual(report["totals"]["fail"], 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -10,29 +10,22 @@ import tempfile
 import unittest
 import zipfile
 
-from command_line import TOOL
+from command_line import TOOL, worker
 
 CASE = "AveragePool-7 opset=7 ir=8 X=f32[1,1,2,2]~iota:1 kernel_shape=2,2"
 # Averages the four floats at the end of each part, and is off by one where its package says so.
-WORKER = r"""
-import json, os, struct, sys
+WORKER = """
+import struct
 import toyrt
-stdin, reply = sys.stdin.buffer, os.fdopen(int(os.environ.get("ASSAY_REPLY_FD", "1")), "wb")
 if toyrt.mode == "dies": sys.exit(1)
-while line := stdin.readline():
-    ask, parts = json.loads(line), []
-    if ask["ask"] == "describe":
-        answer = {"assay": 1, "backend": "toyrt", "version": "1", "device": "cpu"}
-    else:
-        stdin.read(ask["model"])
-        for (size,) in ask["sets"]:
-            mean = sum(struct.unpack("<4f", stdin.read(size)[-16:])) / 4 + (toyrt.mode == "wrong")
-            parts.append(bytes.fromhex("0801080108010801" "10014a04") + struct.pack("<f", mean))
-        answer = {"id": ask["id"], "outcome": "outputs", "sets": [[len(part)] for part in parts]}
-        if toyrt.mode == "lacks":
-            answer, parts = {"id": ask["id"], "outcome": "unsupported", "because": "not implemented"}, []
-    reply.write(json.dumps(answer).encode() + b"\n" + b"".join(parts))
-    reply.flush()
+
+def run(model, sets, options):
+    if toyrt.mode == "lacks":
+        raise assay_worker.Unsupported("not implemented")
+    means = [sum(struct.unpack("<4f", part[-16:])) / 4 + (toyrt.mode == "wrong") for part, in sets]
+    return [[bytes.fromhex("0801080108010801" "10014a04") + struct.pack("<f", mean)] for mean in means]
+
+assay_worker.serve({"backend": "toyrt", "version": "1", "device": "cpu"}, run)
 """
 
 
@@ -52,7 +45,7 @@ class Bisect(unittest.TestCase):
     def bisected(self, modes, good, bad):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            (folder / "worker.py").write_text(WORKER, encoding="utf-8")
+            worker(folder, WORKER)
             for version, mode in modes.items():
                 write_wheel(folder, version, mode)
             order = {"assay": str(TOOL), "name": "toyrt", "package": "toyrt", "with": [], "good": good, "bad": bad, "case": CASE,
@@ -90,7 +83,3 @@ class Bisect(unittest.TestCase):
             done = self.bisected({"1": "right", "2": "right", "3": "wrong"}, good, bad)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
             self.assertIn(words, done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

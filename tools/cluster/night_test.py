@@ -85,7 +85,3 @@ class Night(unittest.TestCase):
         night(2, "split", folder)
         night(0, "shard", folder, *BUG, "--cases", CASES, ASSAY_SHARD="1/2")
         self.assertIn("lack", night(2, "merge", folder).stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import time
-import unittest
 
 from command_line import TOOL, InFolder, ended, read_json, refused
 
@@ -74,7 +73,3 @@ class Exhaust(InFolder):
         self.report.write_text('{"kind": "fuzz"}', encoding="utf-8")
         done = exhaust(2, "--ops", "Exp", "--report", self.report, "--resume")
         self.assertIn("is no report of exhaust", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

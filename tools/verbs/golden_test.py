@@ -333,7 +333,3 @@ class Audit(unittest.TestCase):
         for file in ("input_0.pb", "output_0.pb"):
             tensor = onnx.numpy_helper.from_array(numpy.array([[[1, 2]]], numpy.float32), "X")
             (data / file).write_bytes(tensor.SerializeToString())
-
-
-if __name__ == "__main__":
-    unittest.main()

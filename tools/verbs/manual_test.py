@@ -116,7 +116,3 @@ class ProgressOfARun(unittest.TestCase):
         done = subprocess.run([TOOL, "certify", "--backend", "reference", "--cases", "0", "--ops", "Conv-1"],
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.stderr, "")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 import os
 import pathlib
 import re
-import unittest
 
 from command_line import InFolder, assay, ended, read_json, refused
 
@@ -47,7 +46,3 @@ class Mutate(InFolder):
         self.assertIsNotNone(table, "the tables stand between their markers")
         if os.environ.get("ASSAY_FULL") == "1":
             self.assertEqual(table.group(1), assay("mutate", "--markdown").stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -11,16 +11,18 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import tempfile
 import unittest
 
 import numpy
-from command_line import assay, ended, read_json
+from command_line import assay, ended, read_json, write_json
 
 TIMES = 10 if os.environ.get("ASSAY_FULL") == "1" else 1
 SMALL = ("--ops", "com.microsoft:NhwcConv", "--types", "f32", "--cases", "0")
 OTHER_VALUES = (None, True, -1, 0, 2**64 - 1, 2**63, 1e308, "", "x", "\u202e\n" * 50, "y" * 20_000, [], {}, [[]], [{}],
                 {"a": None})
+REFERENCE = ("--backend", "reference:inprocess")
 FORMATS = ("html", "markdown", "junit", "sarif", "csv")
 LINES = ("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2 pads=1,0",
          'Conv-11 opset=13 ir=8 X=f16[1,2,3,3]~small:1 W=f16[2,1,2,2]~sign:2@init B="" group=2 strides=1,2 shapes=symbolic',
@@ -38,9 +40,11 @@ def places(value, path=()):
         yield from places(inner, (*path, key))
 
 
-def damaged(document, chance):
-    """The text of the document with one or two places changed; the larger lists are not where most of them fall."""
-    document = copy.deepcopy(document)
+def damaged(good, chance):
+    """The JSON with one or two places changed, where the larger lists are not where most of them fall; or broken."""
+    if chance.randrange(4) == 0:
+        return broken(good, chance)
+    document = json.loads(good)
     for _ in range(chance.choice((1, 1, 2))):
         by_depth = {}
         for path in places(document):
@@ -125,7 +129,7 @@ class UntrustedInput(unittest.TestCase):
             "id": "one", "operators": ["com.microsoft:NhwcConv-1"], "when": "any(strides) > 1", "states": ["fail"],
             "because": ["value"], "reason": "known", "link": "https://example.org/1", "owner": "me",
             "expires": "2999-01-01"}]}
-        (at / "ledger.json").write_text(json.dumps(ledger), encoding="utf-8")
+        write_json(at / "ledger.json", ledger)
         wrong = ("--backend", "mutant:nhwc-pads-same-undilated")
         ended(1, "certify", *wrong, *SMALL, "--expectations", at / "ledger.json", "--report", at / "report.json")
         ended((0, 1), "fuzz", *wrong, "--ops", "com.microsoft:NhwcConv", "--types", "f32", "--cases", 60, "--findings", "",
@@ -150,118 +154,88 @@ class UntrustedInput(unittest.TestCase):
         self.assertIn(2, self.codes, "some damage is refused")
         self.assertTrue(self.codes & {0, 1}, "and some is not in the way")
 
-    def damage(self, name, times, readers):
-        """readers: commands as functions of the damaged file; they take turns."""
-        good = (self.at / name).read_bytes()
-        document = json.loads(good)
-        bad = self.at / ("bad-" + name)
-        chance = random.Random(name)
-        for turn in range(times * TIMES):
-            data = broken(good, chance) if turn % 4 == 3 else damaged(document, chance)
-            bad.write_bytes(data)
-            self.endured(name, data, *readers[turn % len(readers)](bad))
+    def damage(self, file, times, *commands, by=damaged, afresh=()):
+        """The file is damaged where it lies, and put back. The commands take turns; `afresh` are removed before each."""
+        good, chance = file.read_bytes(), random.Random(file.name)
+        try:
+            for turn in range(times * TIMES):
+                data = by(good, chance)
+                file.write_bytes(data)
+                for each in afresh:
+                    each.unlink(missing_ok=True)
+                self.endured(file.name, data, *commands[turn % len(commands)])
+        finally:
+            file.write_bytes(good)
+
+    def copied(self, name):
+        return self.at / name, pathlib.Path(shutil.copy(self.at / name, self.at / f"bad-{name}"))
 
     def test_reports_of_certify(self):
-        good, out = self.at / "report.json", self.at / "out"
-        self.damage("report.json", 130, [
-            *[lambda bad, f=f: ("report", bad, "--format", f, "--out", out) for f in FORMATS],
-            lambda bad: ("diff", bad, good), lambda bad: ("diff", good, bad, "--format", "markdown"),
-            lambda bad: ("waive", "--from", bad), lambda bad: ("matrix", bad, good, "--format", "html", "--out", out), lambda bad: ("report", good, "--baseline", bad, "--out", out, "--format", "html"),
-            lambda bad: ("certify", "--backend", "reference:inprocess", *SMALL, "--baseline", bad),
-            lambda bad: ("certify", "--backend", "reference:inprocess", "--quiet", "--only-failed", bad),
-            lambda bad: ("replay", bad, 1), lambda bad: ("replay", "reference:inprocess", bad, 1, "--issue")])
+        (good, bad), out = self.copied("report.json"), self.at / "out"
+        self.damage(bad, 130, *[("report", bad, "--format", form, "--out", out) for form in FORMATS],
+                    ("diff", bad, good), ("diff", good, bad, "--format", "markdown"), ("waive", "--from", bad),
+                    ("matrix", bad, good, "--format", "html", "--out", out),
+                    ("report", good, "--baseline", bad, "--out", out, "--format", "html"),
+                    ("certify", *REFERENCE, *SMALL, "--baseline", bad), ("certify", *REFERENCE, "--quiet", "--only-failed", bad),
+                    ("replay", bad, 1), ("replay", *REFERENCE, bad, 1, "--issue"))
 
     def test_reports_of_fuzz(self):
-        good, out, whole = self.at / "fuzz.json", self.at / "out", self.at / "whole.json"
-        self.damage("fuzz.json", 80, [
-            *[lambda bad, f=f: ("report", bad, "--format", f, "--out", out) for f in FORMATS],
-            lambda bad: ("waive", "--from", bad), lambda bad: ("diff", bad, good, "--format", "json"),
-            lambda bad: ("merge", bad, "--into", whole), lambda bad: ("replay", bad, 1),
-            lambda bad: ("certify", "--list", "--only-failed", bad)])
+        (good, bad), out = self.copied("fuzz.json"), self.at / "out"
+        self.damage(bad, 80, *[("report", bad, "--format", form, "--out", out) for form in FORMATS],
+                    ("waive", "--from", bad), ("diff", bad, good, "--format", "json"),
+                    ("merge", bad, "--into", self.at / "whole.json"), ("replay", bad, 1), ("certify", "--list", "--only-failed", bad))
 
     def test_reports_of_exhaust(self):
-        exhausted = ("exhaust", "--backend", "reference:inprocess", "--ops", "Erf", "--types", "bf16")
-        ended(0, *exhausted, "--report", self.at / "exhaust.json")
-        self.damage("exhaust.json", 60, [lambda bad: (*exhausted, "--report", bad, "--resume"),
-                                         lambda bad: (*exhausted, "--report", bad, "--resume", "--html", self.at / "out")])
+        bad = self.at / "exhaust.json"
+        exhausted = ("exhaust", *REFERENCE, "--ops", "Erf", "--types", "bf16", "--report", bad)
+        ended(0, *exhausted)
+        self.damage(bad, 60, (*exhausted, "--resume"), (*exhausted, "--resume", "--html", self.at / "out"))
 
     def test_tables_of_backends(self):
-        assay("matrix", self.at / "report.json", "--format", "json", "--out", self.at / "matrix.json")
-        out = self.at / "out"
-        self.damage("matrix.json", 60, [lambda bad, f=f: ("matrix", bad, "--format", f, "--out", out)
-                                        for f in ("markdown", "html", "json")])
+        bad = self.at / "matrix.json"
+        assay("matrix", self.at / "report.json", "--format", "json", "--out", bad)
+        self.damage(bad, 60, *[("matrix", bad, "--format", form, "--out", self.at / "out") for form in ("markdown", "html", "json")])
 
     def test_ledgers(self):
-        self.damage("ledger.json", 30, [lambda bad: ("waive", "--check", bad),
-                                        lambda bad: ("certify", "--backend", "reference:inprocess", *SMALL,
-                                                     "--expectations", bad)])
+        _, bad = self.copied("ledger.json")
+        self.damage(bad, 30, ("waive", "--check", bad), ("certify", *REFERENCE, *SMALL, "--expectations", bad))
 
     def test_a_word_that_reorders_or_breaks_the_line_is_told_in_one(self):
         ledger = read_json(self.at / "ledger.json")
         for key in ("expires", "id", "when"):
             hostile = {**ledger, "entries": [{**ledger["entries"][0], key: "\u202e\n\x1b[2J" * 8}]}
-            (self.at / "hostile.json").write_text(json.dumps(hostile), encoding="utf-8")
-            done = assay("waive", "--check", self.at / "hostile.json")
+            done = assay("waive", "--check", write_json(self.at / "hostile.json", hostile))
             self.codes.add(done.returncode)
             self.assertIn(done.returncode, (0, 2))
             self.assertEqual(len(done.stderr.splitlines()), 1 if done.returncode else 0, done.stderr)
             self.assertNotRegex(done.stdout + done.stderr, "[\u202e\x1b]")
 
-    def in_place(self, folder, name, times, *command):
-        """The file is damaged where it lies, and put back."""
-        file = self.at / folder / name
-        good, chance = file.read_bytes(), random.Random(name)
-        document = json.loads(good)
-        try:
-            for turn in range(times * TIMES):
-                data = broken(good, chance) if turn % 4 == 3 else damaged(document, chance)
-                file.write_bytes(data)
-                self.endured(name, data, *command)
-        finally:
-            file.write_bytes(good)
-
     def test_manifests(self):
         golden, answers = self.at / "golden", self.at / "answers"
-        self.in_place("golden", "MANIFEST.json", 20, "golden", "check", golden)
-        self.in_place("golden", "MANIFEST.json", 10, "judge", "--golden", golden, "--outputs", answers)
+        self.damage(golden / "MANIFEST.json", 30, ("golden", "check", golden), ("golden", "check", golden),
+                    ("judge", "--golden", golden, "--outputs", answers))
 
-    def test_findings_and_golden_cases(self):
-        case = read_json(self.at / "report.json")["findings"][0]["smallest"]["line"]
-        assay("replay", "--backend", "mutant:nhwc-pads-same-undilated", case, "--save", self.at / "finding")
-        self.in_place("finding", "finding.json", 30, "replay", self.at / "finding")
+    def test_golden_cases(self):
         vector = next((self.at / "golden/valid").iterdir())
-        self.in_place(vector.relative_to(self.at), "case.json", 20, "replay", "reference:inprocess", vector)
+        self.damage(vector / "case.json", 20, ("replay", *REFERENCE, vector))
 
     def test_descriptions(self):
-        self.in_place("answers", "backend.json", 30, "judge", "--golden", self.at / "golden", "--outputs", self.at / "answers")
+        self.damage(self.at / "answers/backend.json", 30, ("judge", "--golden", self.at / "golden", "--outputs", self.at / "answers"))
 
     def test_lines(self):
         chance = random.Random("lines")
         for turn in range(60 * TIMES):
             line = reworded(chance.choice(LINES), chance).replace("\0", "?")
-            verb = ("explain",) if turn % 2 else ("replay", "--backend", "reference:inprocess")
+            verb = ("explain",) if turn % 2 else ("replay", *REFERENCE)
             self.endured("line", line.encode(), *verb, line)
-
-    def edit(self, file, times, *command, afresh=()):
-        """Bytes of the file are changed where it lies, and put back; `afresh` are removed before each command."""
-        good, chance = file.read_bytes(), random.Random(str(command))
-        try:
-            for _ in range(times * TIMES):
-                data = edited(good, chance)
-                file.write_bytes(data)
-                for each in afresh:
-                    each.unlink(missing_ok=True)
-                self.endured(file.name, data, *command)
-        finally:
-            file.write_bytes(good)
 
     def test_case_files(self):
         folder = self.at / "suites"
         (folder / "conformance").mkdir(parents=True)
         file = folder / "conformance" / "own.cases"
         file.write_text("".join(f"# one\n[v.C{i}] {line} => 1,2,0x1p+3\n" for i, line in enumerate(LINES)), encoding="utf-8")
-        self.edit(file, 30, "certify", "reference:inprocess", "--suites", folder, "--cases", "0")
-        self.edit(file, 10, "fuzz", "reference:inprocess", "--regressions", file.parent, "--cases", "1", "--findings", "")
+        self.damage(file, 30, ("certify", *REFERENCE, "--suites", folder, "--cases", "0"), by=edited)
+        self.damage(file, 10, ("fuzz", *REFERENCE, "--regressions", file.parent, "--cases", "1", "--findings", ""), by=edited)
 
     def test_stores(self):
         store, other, into = self.at / "store", self.at / "other", self.at / "into"
@@ -269,40 +243,36 @@ class UntrustedInput(unittest.TestCase):
         for shard, file in (("1/2", store), ("2/2", other)):
             ended((0, 1), *fuzz, "--shard", shard, "--store", file)
         beside = [self.at / (store.name + end) for end in ("-wal", "-shm")]
-        self.edit(store, 20, *fuzz, "--shard", "1/2", "--store", store, "--resume", afresh=beside)
-        self.edit(store, 20, "merge", store, other, "--into", into, afresh=[*beside, into])
+        self.damage(store, 20, (*fuzz, "--shard", "1/2", "--store", store, "--resume"), by=edited, afresh=beside)
+        self.damage(store, 20, ("merge", store, other, "--into", into), by=edited, afresh=[*beside, into])
 
     def test_certificates(self):
         report, certificate = self.at / "whole.json", self.at / "certificate.json"
-        ended(0, "certify", "reference:inprocess", "--suite", "default", "--report", report, "--certificate", certificate)
-        self.edit(certificate, 10, "verify", certificate)
-        self.edit(report, 5, "verify", certificate, "--report", report)
-        self.in_place(".", "certificate.json", 10, "verify", certificate)
+        ended(0, "certify", *REFERENCE, "--suite", "default", "--report", report, "--certificate", certificate)
+        self.damage(certificate, 10, ("verify", certificate), by=edited)
+        self.damage(report, 5, ("verify", certificate, "--report", report), by=edited)
+        self.damage(certificate, 10, ("verify", certificate))
         self.endured("good", b"", "verify", certificate, "--report", report)
         self.endured("none", b"", "verify", self.at / "nowhere.json")  # what is damaged does not hold: 1, not 2
 
     def test_findings(self):
         folder = self.at / "finding"
         ended(1, "replay", "--backend", "mutant:pool-divides-by-kernel", LINES[0], "--save", folder)
-        self.in_place("finding", "finding.json", 20, "replay", "--backend", "reference:inprocess", folder)
-        self.edit(folder / "model.onnx", 10, "replay", "--backend", "reference:inprocess", folder)
-        self.edit(folder / "finding.json", 10, "fuzz", "reference:inprocess", "--regressions", self.at, "--cases", "1", "--findings", "")
-        ended(0, "replay", "--backend", "reference:inprocess", folder)
+        self.damage(folder / "finding.json", 50, ("replay", *REFERENCE, folder), ("replay", folder))
+        self.damage(folder / "model.onnx", 10, ("replay", *REFERENCE, folder), by=edited)
+        self.damage(folder / "finding.json", 10, ("fuzz", *REFERENCE, "--regressions", self.at, "--cases", "1", "--findings", ""), by=edited)
+        ended(0, "replay", *REFERENCE, folder)
 
     def test_vectors(self):
         golden, answers = self.at / "golden", self.at / "answers"
         test = sorted((golden / "valid").iterdir())[0]
         for name in ("model.onnx", "case.json", "test_data_set_0/input_0.pb", "test_data_set_1/output_0.pb"):
-            self.edit(test / name, 8, "golden", "audit", golden / "valid")
-            self.edit(test / name, 3, "golden", "check", golden)
-            self.edit(test / name, 2, "judge", "--golden", golden, "--outputs", answers)
+            self.damage(test / name, 8, ("golden", "audit", golden / "valid"), by=edited)
+            self.damage(test / name, 3, ("golden", "check", golden), by=edited)
+            self.damage(test / name, 2, ("judge", "--golden", golden, "--outputs", answers), by=edited)
         answer = answers / test.name / "test_data_set_0" / "output_0.pb"
-        self.edit(answer, 20, "judge", "--golden", golden, "--outputs", answers)
+        self.damage(answer, 20, ("judge", "--golden", golden, "--outputs", answers), by=edited)
         array = answer.with_suffix(".npy")
         numpy.save(array, numpy.arange(6, dtype="<f4").reshape(1, 2, 3))
         answer.unlink()
-        self.edit(array, 20, "judge", "--golden", golden, "--outputs", answers)
-
-
-if __name__ == "__main__":
-    unittest.main()
+        self.damage(array, 20, ("judge", "--golden", golden, "--outputs", answers), by=edited)

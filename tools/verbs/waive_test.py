@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a report to a ledger to a run it excuses, by the command line; the schemas judged by somebody else's validator."""
 import json
-import unittest
 
 import jsonschema
-from command_line import InFolder, assay, ended, read_json, refused
+from command_line import InFolder, assay, ended, read_json, refused, write_json
 
 LEDGER = read_json("suites/expectations/ledger.schema.json")
 REPORT = read_json("reports/report.schema.json")
@@ -72,35 +71,34 @@ class Waive(InFolder):
         assay("fuzz", *BROKEN, "--ops", "AveragePool", "--cases", "400", "--findings", "", "--report", self.report)
         report = read_json(self.report)
         report["plan"]["seed"] += 1
-        self.second.write_text(json.dumps(report), encoding="utf-8")
-        self.assertIn("another assay drew the cases of this report", assay("waive", "--from", self.second).stderr)
+        said = assay("waive", "--from", write_json(self.second, report)).stderr
+        self.assertIn("another assay drew the cases of this report", said)
         report["plan"].update(seed=report["plan"]["seed"] - 1, regressions=7)
         for row in report["failures"] + report["marked"]:
             row["index"] += 7
-        self.second.write_text(json.dumps(report), encoding="utf-8")
-        self.assertIn("were 393 of its 400 cases", assay("waive", "--from", self.second).stderr, "seven are regressions")
+        said = assay("waive", "--from", write_json(self.second, report)).stderr
+        self.assertIn("were 393 of its 400 cases", said, "seven are regressions")
 
     def test_a_damaged_report_is_one_line(self):
         assay("fuzz", *BROKEN, "--ops", "AveragePool", "--cases", "400", "--findings", "", "--report", self.report)
         good = read_json(self.report)
         for name in ("plan", "causes", "findings", "failures", "marked"):
             for report in ({key: value for key, value in good.items() if key != name}, {**good, name: [7]}):
-                self.second.write_text(json.dumps(report), encoding="utf-8")
-                refused("waive", "--from", self.second)
+                refused("waive", "--from", write_json(self.second, report))
 
     def test_a_backend_that_is_mended_breaks_the_run_until_the_entry_is_gone(self):
         ledger = {"ledger": 1, "entries": [{
             "id": "pool", "operators": ["AveragePool-19"], "states": ["fail"], "reason": "known", "link": "L", "owner": "me",
             "expires": "2999-12-31"}]}
         every_type = [word for word in SMALL if word not in ("--types", "f32")]
-        self.ledger.write_text(json.dumps(ledger), encoding="utf-8")
+        write_json(self.ledger, ledger)
         done = ended(1, "certify", "--backend", "reference", *every_type, "--expectations", self.ledger, "--report", self.report)
         self.assertIn("PASSING  pool:", done.stdout)
         report = read_json(self.report)
         self.assertEqual(report["certified"], "conforms")
         self.assertEqual(report["ledger"]["complaints"][0]["kind"], "passing")
         ledger["entries"][0]["expires"] = "2001-01-01"
-        self.ledger.write_text(json.dumps(ledger), encoding="utf-8")
+        write_json(self.ledger, ledger)
         self.assertIn("EXPIRED  pool:", assay("certify", "--backend", "reference", *every_type, "--expectations", self.ledger).stdout)
         ended(1, "waive", "--check", self.ledger)
 
@@ -112,11 +110,6 @@ class Waive(InFolder):
                    {"opertors": ["Conv"]}, {"operators": []}, {"because": []}, {"when": ""}, {"id": 7}]
         for change in changes:
             ledger = {"ledger": 1, "entries": [{**good, **change}]}
-            self.ledger.write_text(json.dumps(ledger), encoding="utf-8")
-            read = assay("waive", "--check", self.ledger).returncode == 0
+            read = assay("waive", "--check", write_json(self.ledger, ledger)).returncode == 0
             self.assertEqual(read, jsonschema.Draft202012Validator(LEDGER).is_valid(ledger), change)
             self.assertEqual(read, not change, change)
-
-
-if __name__ == "__main__":
-    unittest.main()
