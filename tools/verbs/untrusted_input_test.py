@@ -138,14 +138,14 @@ class UntrustedInput(unittest.TestCase):
         ended(0, "certify", "--backend", "reference", *SMALL, "--save-outputs", at / "answers")
 
     def endured(self, name, data, *arguments):
-        done = assay(*arguments)
+        done = assay(*arguments, errors="surrogateescape")  # what is no UTF-8 is found below
         self.codes.add(done.returncode)
         endured = done.returncode in (0, 1, 2) and "Sanitizer" not in done.stderr and "runtime error" not in done.stderr
         in_one_line = done.returncode != 2 or len(done.stderr.splitlines()) == 1
-        if not endured or not in_one_line or re.search("[\u202e\x1b\x00]", done.stdout + done.stderr):
+        if not endured or not in_one_line or re.search("[\u202e\x1b\x00\udc80-\udcff]", done.stdout + done.stderr):
             kept = pathlib.Path(tempfile.gettempdir(), "assay-untrusted-" + name)
             kept.write_bytes(data)
-            self.fail(f"{arguments} ended in {done.returncode} over {kept}:\n{done.stderr[-2000:]}")
+            self.fail(f"{arguments} ended in {done.returncode} over {kept}:\n{done.stderr[-2000:]!a}")
 
     def setUp(self):
         self.codes = set()
@@ -183,7 +183,8 @@ class UntrustedInput(unittest.TestCase):
         (good, bad), out = self.copied("fuzz.json"), self.at / "out"
         self.damage(bad, 80, *[("report", bad, "--format", form, "--out", out) for form in FORMATS],
                     ("waive", "--from", bad), ("diff", bad, good, "--format", "json"),
-                    ("merge", bad, "--into", self.at / "whole.json"), ("replay", bad, 1), ("certify", "--list", "--only-failed", bad))
+                    ("merge", bad, "--into", self.at / "merged.json"), ("replay", bad, 1), ("certify", "--list", "--only-failed", bad),
+                    afresh=[self.at / "merged.json"])
 
     def test_reports_of_exhaust(self):
         bad = self.at / "exhaust.json"
