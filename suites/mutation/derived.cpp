@@ -345,7 +345,8 @@ std::vector<Misreading> misreadings(const AttributeSpec& spec) {
 
 // Attributes that may be read as anything, what E48 leaves without meaning and an order that sorted = 0 gives up, and
 // those of which another reading leaves no legal call: these operators have bugs of their own. saturate and round_mode
-// are for types that are not admitted yet, another type than the one named is no answer, and a seed is the backend's own.
+// are for types that are not admitted yet, another type than the one named is no answer, and a seed is the backend's
+// own.
 bool is_left_out(const Operator& op, const AttributeSpec& spec) {
   constexpr std::string_view all[] = {"consumed_inputs", "sorted",     "allowzero", "saturate", "round_mode", "perm",
                                       "blocksize",       "batch_axis", "time_axis", "seed"};
