@@ -3,23 +3,25 @@
 """Measures our kernels of elementwise operators against numpy and onnxruntime: 10^7 elements, one thread, in one run.
 
     cmake --build --preset release --target bench
-    .deps/venv/bin/python tools/bench_elementwise.py [ROUNDS [NAME…]]
+    .deps/venv/bin/python tools/bench_elementwise.py [NAME…]
 
-Prints a table of milliseconds and of theirs over ours, processor time: that of the least of the rounds, since what else the
-machine does only adds to them, and the median of the rounds' own. Above 1 we are faster. Every round puts an operator to the
-three in turn. All keep the memory that they free: none pays for fresh pages.
+Prints a table of milliseconds and of theirs over ours, processor time of the fastest of 50 calls, of 3 where one takes a
+second: what else the machine does only adds to them. Above 1 we are faster. All keep the memory that they free: none pays
+for fresh pages.
 """
 import ctypes
+import json
+import subprocess
 import sys
-from statistics import median
+import time
 
-from bench_peers import ROOT, ours, processor, seconds_per_call  # one thread: before numpy
+from bench_peers import ROOT, processor  # one thread: before numpy
 
 import numpy as np
 import onnx
 import onnxruntime
 
-SIZE, SECONDS = 10_000_000, 0.2
+SIZE = 10_000_000
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 NUMPY = {
     "Add": np.add, "Mul": np.multiply, "Div": np.divide, "Relu": lambda x: np.maximum(x, 0), "Where": np.where,
@@ -57,27 +59,39 @@ def bound(name, inputs):
     return lambda: session.run_with_iobinding(binding)
 
 
-def one_round(name):
-    inputs, own = inputs_of(name), NUMPY[name]
-    _, measured = ours(ROOT / "build/release/tools/assay-bench-kernels", f"^elementwise/{name}$", SECONDS)
-    return {"ours": measured[f"elementwise/{name}"][0], "numpy": own and seconds_per_call(lambda: own(*inputs), SECONDS),
-            "onnxruntime": seconds_per_call(bound(name, inputs), SECONDS)}
+def calls(first):
+    return 50 if first < 1 else 2
+
+
+def fastest(call):
+    def seconds():
+        start = time.process_time()
+        call()
+        return time.process_time() - start
+    first = seconds()
+    return min(first, *(seconds() for _ in range(calls(first))))
+
+
+def ours(name):
+    def seconds(repetitions):
+        command = [ROOT / "build/release/tools/assay-bench-kernels", f"--benchmark_filter=^elementwise/{name}$",
+                   "--benchmark_format=json", "--benchmark_min_time=0.001", f"--benchmark_repetitions={repetitions}"]
+        reply = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        return min(b["cpu_time"] * 1e-6 for b in reply["benchmarks"] if b["run_type"] == "iteration")
+    first = seconds(1)
+    return min(first, seconds(calls(first)))
 
 
 def main():
     libc = ctypes.CDLL(None)
     libc.mallopt(M_MMAP_MAX, 0), libc.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
     np.seterr(all="ignore")
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    names = sys.argv[2:] or list(NUMPY)
-    print(f"{processor()}; numpy {np.__version__}, onnxruntime {onnxruntime.__version__}; {rounds} rounds\n")
+    print(f"{processor()}; numpy {np.__version__}, onnxruntime {onnxruntime.__version__}\n")
     print("| operator | ours, ms | numpy | onnxruntime |\n|---|---|---|---|")
-    for name in names:
-        times = [one_round(name) for _ in range(rounds)]
-        least = {peer: min(t[peer] for t in times) for peer in times[0] if times[0][peer]}
-        cells = [f"{least[peer] / least['ours']:.2g} ({median(t[peer] / t['ours'] for t in times):.2g})" if peer in least else "-"
-                 for peer in ("numpy", "onnxruntime")]
-        print(f"| {name} | {1e3 * least['ours']:.1f} | {cells[0]} | {cells[1]} |", flush=True)
+    for name in sys.argv[1:] or NUMPY:
+        inputs, own, us = inputs_of(name), NUMPY[name], ours(name)
+        theirs = f"{fastest(lambda: own(*inputs)) / us:.2g}" if own else "-"
+        print(f"| {name} | {1e3 * us:.1f} | {theirs} | {fastest(bound(name, inputs)) / us:.2g} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -79,7 +79,8 @@ class Readme(unittest.TestCase):
         tables = dict(re.findall(r"<!-- ((?:assay|tools/)\S* .*?) -->\n(.*?)<!-- end -->", TEXT, re.DOTALL))
         tables.pop("assay mutate --markdown")  # mutate_test.py has it, which takes long
         self.assertEqual(set(tables), {"assay list --markdown", "assay matrix tools/lab/results.json --format summary",
-                                       "assay matrix tools/lab/results.json", "tools/lab/audit.py table"})
+                                       "assay matrix tools/lab/results.json", "tools/lab/audit.py table",
+                                       "assay matrix tools/lab/elementwise.json --format summary"})
         for command, table in tables.items():
             with self.subTest(command):
                 program, *arguments = command.split()
