@@ -43,11 +43,8 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
     steps.push_back(is_back ? (step == far ? -far - 1 : -step) : step);
   }
   const auto list = [&](const char* name, const Ints& values) {
-    if (is_narrow) {
-      c.node.input(name, {DType::i32, {}});
-      c.sources[name] = {{}, chance(50)};
-    } else if (definition.input(name)) {
-      c.node.input(name, {DType::i64, {}});
+    if (definition.input(name)) {
+      c.node.input(name, {is_narrow ? DType::i32 : DType::i64, {}});
       c.sources[name] = {{}, chance(50)};
     }
     state(c, name, values);
