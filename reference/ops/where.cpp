@@ -13,20 +13,15 @@ Values chosen(const Call& call, Inputs in) {
   const Broadcast meet = Broadcast::of(call);
   Tensor output = Tensor::to_be_written({in[1]->dtype(), meet.shape});
   for_type(output.dtype(), [&]<class T>() {
-    const std::span<const Bool> condition = in[0]->as<Bool>();
-    const std::span<const T> x = in[1]->as<T>(), y = in[2]->as<T>();
-    const std::span<T> to = output.as<T>();
+    const Bool* const condition = in[0]->as<Bool>().data();
+    const T *const x = in[1]->as<T>().data(), *const y = in[2]->as<T>().data();
+    T* const to = output.as<T>().data();
     const auto choose = [](bool is_x, T a, T b) { return is_x ? a : b; };
-    meet.for_each_row([&, length = meet.length()](Int out, const Ints& from) {
-      const auto at = [&](std::size_t input) { return static_cast<std::size_t>(from[input]); };
-      const Bool* const c = &condition[at(0)];
-      const T *const a = &x[at(1)], *const b = &y[at(2)];
-      T* const chosen = &to[static_cast<std::size_t>(out)];
-      with_steps(meet.step(0), 1, [&](auto step_c, auto) {
-        with_steps(meet.step(1), meet.step(2), [&](auto step_a, auto step_b) {
-          for (Int i = 0; i < length; ++i) chosen[i] = choose(c[i * step_c], a[i * step_a], b[i * step_b]);
-        });
-      });
+    meet.for_each_row([=, &meet, length = meet.length()](Int out, const Ints& from) {
+      const Bool* const asked = condition + from[0];
+      with_steps(meet.step(0), 1, [&](auto c, auto) { with_steps(meet.step(1), meet.step(2), [=, a_row = x + from[1], b_row = y + from[2]](auto a, auto b) {
+        for (Int i = 0; i < length; ++i) to[out + i] = choose(asked[i * c], a_row[i * a], b_row[i * b]);
+      }); });
     });
   });
   return output;
