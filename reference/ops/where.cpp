@@ -13,14 +13,14 @@ Values chosen(const Call& call, Inputs in) {
   const Broadcast meet = Broadcast::of(call);
   Tensor output = Tensor::to_be_written({in[1]->dtype(), meet.shape});
   for_type(output.dtype(), [&]<class T>() {
+    const T *const x = in[1]->as<T>().data(), *const y = in[2]->as<T>().data();
     const auto choose = [](bool is_x, T a, T b) { return is_x ? a : b; };
-    meet.for_each_row([&, length = meet.length()](Int out, const Ints& from) {
-      const Bool* const c = in[0]->as<Bool>().data() + from[0];
-      const T *const a = in[1]->as<T>().data() + from[1], *const b = in[2]->as<T>().data() + from[2];
-      T* const chosen = output.as<T>().data() + out;
-      with_steps(meet.step(0), 1, [&](auto step_c, auto) {
-        with_steps(meet.step(1), meet.step(2), [&](auto step_a, auto step_b) {
-          for (Int i = 0; i < length; ++i) chosen[i] = choose(c[i * step_c], a[i * step_a], b[i * step_b]);
+    meet.for_each_row([&, condition = in[0]->as<Bool>().data(), to = output.as<T>().data(), length = meet.length()](Int out, const Ints& from) {
+      const Bool* const c = condition + from[0];
+      const T *const a = x + from[1], *const b = y + from[2];
+      with_steps(meet.step(0), 1, [=, &meet](auto step_c, auto) {
+        with_steps(meet.step(1), meet.step(2), [=](auto step_a, auto step_b) {
+          for (Int i = 0; i < length; ++i) to[out + i] = choose(c[i * step_c], a[i * step_a], b[i * step_b]);
         });
       });
     });
