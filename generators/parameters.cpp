@@ -9,6 +9,7 @@
 #include "reference/sequence.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace assay::generators {
 namespace {
@@ -81,7 +82,8 @@ Case moving(const Definition& definition, DType type, const Shape& shape) {
   c.node.input(first, {type, shape});
   const bool counts =
       is_float(type) && !is_small(type) ? chance(40) : is_integer(type) && !is_small(type) && chance(40);
-  c.sources[first] = {counts ? Recipe{"iota", "1"} : draw_selection_fill(type), false};
+  const bool is_special = is_float(type) && !is_small(type) && !counts && chance(25);
+  c.sources[first] = {counts ? Recipe{"iota", "1"} : is_special ? seeded("special") : draw_selection_fill(type), false};
   return c;
 }
 
@@ -171,8 +173,13 @@ std::vector<Mutation> parameter_damages() {
            [](Case& c) {
              return change_input(c, [&](const std::string& name) {
                const std::vector<DType>& admitted = c.definition().types_of(c.definition().input(name)->type);
-               c.node.inputs.at(name).type.dtype =
-                   std::ranges::count(admitted, DType::i32) > 0 ? DType::i16 : DType::i32;
+               const bool is_short = std::ranges::count(admitted, DType::i32) > 0;
+               const Int most =
+                   is_short ? std::numeric_limits<std::int16_t>::max() : std::numeric_limits<std::int32_t>::max();
+               Ints values = stated(c, c.definition().input(name)->reads_as);
+               for (Int& value : values) value = std::clamp(value, -most, most);  // as the other type has them
+               c.node.inputs.at(name).type.dtype = is_short ? DType::i16 : DType::i32;
+               write_out(c, name, shape_of(c, name), values);
              });
            }},
           {"an input left out",

@@ -62,10 +62,12 @@ Recipe draw_for_small(DType target, DType from) {
   }
 }
 
-// Draws what is cast to: the type itself, of float64 more often than of others; a float that may round; any.
+// Draws what is cast to: the type itself, of float64 more often than of others; words for a float; a float that may
+// round; any.
 DType draw_target(const std::vector<DType>& admitted, DType from) {
   const auto is_admitted = [&](DType type) { return std::ranges::count(admitted, type) > 0; };
   if (is_admitted(from) && chance(from == DType::f64 ? 45 : 15)) return from;
+  if (is_float(from) && !is_small(from) && is_admitted(DType::string) && chance(12)) return DType::string;
   const DType narrow = pick({DType::bf16, DType::f16, DType::f32});
   return is_admitted(narrow) && chance(40) ? narrow : pick(admitted);
 }

@@ -18,6 +18,21 @@ Cases fewer_axes(const Case& c, int part) {
   return with_shape(c, [part](Shape& shape) { shape.erase(shape.begin() + part); });
 }
 
+// A single element: of fewer than all, those that are left may all be equal, which shows less.
+int has_not_one(const Case& c) { return first_axes(c) > 0 && volume(shape_of(c)) != 1 ? 1 : 0; }
+Cases one_element(const Case& c, int) {
+  Case counted = c;  // where counts have to be stated, of one
+  for (const AttributeSpec& spec : c.definition().attributes)
+    if (spec.required && spec.kind == AttributeSpec::Kind::integer) counted.node.attribute(spec.name, 1);
+  Cases out;
+  for (const bool is_new : {false, true})  // what is left of the data may be a zero
+    for (Case each : {c, counted}) {
+      if (is_new) each.sources.at(c.definition().inputs.front().name).recipe = {"iota", "1"};
+      std::ranges::move(with_shape(each, [](Shape& shape) { std::ranges::fill(shape, 1); }), std::back_inserter(out));
+    }
+  return out;
+}
+
 bool axis_out_of_range(Case& c) {
   if (!c.definition().attribute("axis")) return false;
   const Int rank = first_axes(c);
@@ -39,7 +54,8 @@ bool another_rank(Case& c) {
 bool another_extent(Case& c) {
   Shape& shape = shape_of(c);
   if (shape.empty()) return false;
-  shape[static_cast<std::size_t>(between(0, static_cast<Int>(shape.size()) - 1))] += between(1, 2);
+  Int& extent = pick(shape);
+  extent = chance(60) ? extent + between(1, 2) : std::max<Int>(0, extent - 1);
   return true;
 }
 
@@ -110,7 +126,7 @@ class MovedFamily final : public Elementwise {
     return parameter && !parameter->reads_as.empty() ? Role::other : Role::data;
   }
   std::span<const Step> coarse_steps() const override {
-    static const Step steps[] = {{first_axes, fewer_axes}, {entry_count, fewer_entries}};
+    static const Step steps[] = {{first_axes, fewer_axes}, {entry_count, fewer_entries}, {has_not_one, one_element}};
     return steps;
   }
   std::span<const Step> fine_steps() const override {

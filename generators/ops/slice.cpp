@@ -3,6 +3,7 @@
 #include "generators/draw.h"
 #include "generators/families/elementwise.h"
 #include "generators/parameters.h"
+#include "generators/shrink.h"
 #include "reference/operator.h"
 
 #include <limits>
@@ -62,10 +63,10 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   return c;
 }
 
-bool axis_twice(Case& c) {
+bool change_axes(Case& c, void (*change)(Ints& axes, Int rank)) {
   if (!c.call().states("axes") || stated(c, "axes").size() < 2) return false;
   Ints axes = stated(c, "axes");
-  axes.back() = axes.front();
+  change(axes, first_axes(c));
   state(c, "axes", axes);
   return true;
 }
@@ -75,7 +76,12 @@ bool axis_twice(Case& c) {
 const Questions& slice() {
   static const Questions all = [] {
     Questions made = placing_questions(draw, axes<1>);
-    made.damages.push_back({"an axis listed twice", axis_twice});
+    made.damages.push_back({"an axis listed twice", [](Case& c) {
+                              return change_axes(c, [](Ints& axes, Int) { axes.back() = axes.front(); });
+                            }});
+    made.damages.push_back({"an axis from the end", [](Case& c) {
+                              return change_axes(c, [](Ints& axes, Int rank) { axes.front() -= rank; });
+                            }});
     return made;
   }();
   return all;

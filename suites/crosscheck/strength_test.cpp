@@ -65,7 +65,8 @@ TEST_CASE("A bug is equivalent only in versions before the one that makes it a b
       bool was_bug = false;
       for (const Definition& definition : op->versions()) {
         const bool is_bug = equivalence(m, definition.version).empty();
-        CHECK((is_bug || !was_bug));
+        // Dropout trains in its first versions, and again where an input says so.
+        CHECK((is_bug || !was_bug || m.op == "Dropout"));
         was_bug = was_bug || is_bug;
       }
       CHECK(was_bug);

@@ -38,7 +38,7 @@ Kernel dropping(Dropping how) {
     y[1] = Tensor({call.definition().type_of(call, *call.definition().output("mask")), in[0]->shape()});
     for_number(y[1]->dtype(), [&]<class M>() {
       for (std::size_t i = 0; i < dropped.size(); ++i)
-        y[1]->template as<M>()[i] = M(dropped[i] == how.tells_dropped ? 1.0 : 0.0);
+        y[1]->template as<M>()[i] = M(dropped[i] == (how.tells_dropped && ratio > 0) ? 1.0 : 0.0);
     });
     return y;
   };

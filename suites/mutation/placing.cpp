@@ -425,8 +425,7 @@ std::vector<Way> placing_ways(const std::string& op) {
                         way_of("in-double", "every float goes through double, which loses payloads of NaN",
                                planned(planner, 0, through_double))};
   if (op == "Squeeze")
-    ways.push_back({{"drops-all-of-none", Level::L2, "of a list of no axes all are dropped", "M3", "all"},
-                    planned(planner, 3, as_it_is)});
+    ways.push_back(way_of("drops-all-of-none", "of a list of no axes all are dropped", planned(planner, 3, as_it_is)));
   if (op == "Slice")
     ways.push_back(
         {{"starts-before", Level::L2, "nothing is taken backward from before the first element", "M7", "numpy"},

@@ -18,6 +18,7 @@ struct Equivalent {
   std::string_view mutant, op;
   int below;  // the first version in which it is a bug
   std::string_view argument;
+  int from = 1;  // in versions before it is a bug as well
 };
 
 constexpr std::string_view no_bf16 = "T does not admit bfloat16",
@@ -27,6 +28,7 @@ constexpr std::string_view no_bf16 = "T does not admit bfloat16",
                            no_negatives = "axes and indices are not negative",
                            no_bounds = "there is neither start nor end",
                            no_steps = "there are no steps, every element is taken",
+                           no_training = "a model that runs is in inference, where nothing is dropped",
                            no_count = "there is no count_include_pad, padding never counts";
 
 constexpr auto all = std::to_array<Equivalent>({
@@ -57,6 +59,9 @@ constexpr auto all = std::to_array<Equivalent>({
     {"mean-aligns-left", "Mean", 8, no_broadcast},
     {"cast-cuts-bits", "Cast", 13, no_bf16},
     {"cast-writes-six-digits", "Cast", 9, "strings are not admitted"},
+    {"dropout-leaves-unscaled", "Dropout", 12, no_training, 7},
+    {"dropout-drops-too-few", "Dropout", 12, no_training, 7},
+    {"dropout-tells-dropped", "Dropout", 12, no_training, 7},
     {"flatten-clamps-axis", "Flatten", 11, no_negatives},
     {"flatten-mirrors-axis", "Flatten", 11, no_negatives},
     {"unsqueeze-counts-in-data", "Unsqueeze", 11, no_negatives},
@@ -168,7 +173,9 @@ std::vector<const Definition*> selected(const suites::Selection& selection) {
 
 std::string_view equivalence(const Mutant& mutant, const OpVersion& version) {
   for (const Equivalent& e : all)
-    if (e.mutant == mutant.id && e.op == version.name && version.since_version < e.below) return e.argument;
+    if (e.mutant == mutant.id && e.op == version.name && version.since_version >= e.from &&
+        version.since_version < e.below)
+      return e.argument;
   const Definition& definition = *find_definition(version);
   if (!mutant.attribute.empty() && !definition.attribute(mutant.attribute))
     return "there is no such attribute, and what it does by default is done";

@@ -180,8 +180,6 @@ std::optional<reports::Broken> broken_by_fresh_cases(const Json& certificate, co
 
 std::optional<reports::Broken> broken_by_asking(const reports::Verification& verification, const Options& options) {
   const Json& certificate = verification.certificate();
-  if (options.fresh > 0 && certificate.at("suite").at("seed") == options.seed)
-    throw InputError("--fresh needs a --seed that is not the one certified, " + std::to_string(options.seed));
   const auto backend = suites::open_backend(options.backend, limits_of(certificate));
   if (auto broken = other_backend(certificate, backend->describe(), options.backend)) return broken;
   say("the backend here has the name, the version and the files that were certified");
@@ -200,6 +198,8 @@ std::optional<reports::Broken> first_broken(reports::Verification& verification,
     say("signature good: " + check.said);
   }
   if (auto broken = verification.broken_by_itself()) return broken;
+  if (options.fresh > 0 && verification.certificate().at("suite").at("seed") == options.seed)
+    throw InputError("--fresh needs a --seed that is not the one certified, " + std::to_string(options.seed));
   say("schema and digest hold");
   const auto plan = [&](const suites::Request& request) {
     return suites::plan(suites_folder(options.suites), request);
