@@ -197,7 +197,7 @@ std::vector<Mutation> parameter_damages() {
              c.node.attribute(pick(all).name, Attribute(pick<Int>({rank, -rank - 1, 0, 0, -1, 1001})));
              return true;
            }},
-          // What stands at 0 of a list may be copied from there, and what is open is then any number.
+          // Empties an axis: what stands at 0 of a list may be copied from there, and what is open is then any number.
           {"an empty axis and a list that names it",
            [](Case& c) {
              const Names lists = stated_lists(c);

@@ -101,7 +101,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   if (is_small(target) && (is_integer(type) || is_float(type)) && !is_small(type) && chance(50))
     c.sources[input].recipe =
         chance(70) ? draw_for_small(target, type) : seeded(pick({"odd3", "odd4", "odd5", "logu"}));
-  // As many digits as the type has.
+  // Gives words as many digits as the type has.
   if (target == DType::string && is_float(type) && !is_small(type) && chance(60))
     c.sources[input].recipe = seeded(pick({"normal", "logu"}));
   return c;

@@ -18,7 +18,7 @@ Cases fewer_axes(const Case& c, int part) {
   return with_shape(c, [part](Shape& shape) { shape.erase(shape.begin() + part); });
 }
 
-// A single element: of fewer than all, those that are left may all be equal, which shows less.
+// Shrinks to a single element at once: of fewer than all, those that are left may be equal, which shows less.
 int has_not_one(const Case& c) { return first_axes(c) > 0 && volume(shape_of(c)) != 1 ? 1 : 0; }
 Cases one_element(const Case& c, int) {
   Case counted = c;  // where counts have to be stated, of one
@@ -59,7 +59,7 @@ bool another_extent(Case& c) {
   return true;
 }
 
-// Of an operator of one input: what its integers name are axes.
+// Draws for an operator of one input: what its integers name are axes.
 Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   Case c = moving(definition, type, draw_extents(stratum % shape_strata));
   constexpr Int most = std::numeric_limits<Int>::max();

@@ -40,7 +40,7 @@ Case draw_tile(const Definition& definition, DType type, std::uint64_t stratum) 
   return c;
 }
 
-// Of the floats of version 1: no whole number, no scalar, out of range, not there.
+// Spoils a float of version 1: no whole number, no scalar, out of range, not there.
 bool spoils_a_float(Case& c) {
   if (!c.definition().input("tiles")) return false;
   const std::string name = pick({"tiles", "axis"});

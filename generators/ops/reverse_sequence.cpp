@@ -21,7 +21,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   return c;
 }
 
-// As many lengths as there are sequences, none longer than there is time.
+// Gives as many lengths as there are sequences, none longer than there is time.
 void refit(Case& c) {
   const Call call = c.call();
   const Int time = call.integer("time_axis"), batch = call.integer("batch_axis");

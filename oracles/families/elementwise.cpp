@@ -284,7 +284,7 @@ class ElementwiseAnswer final : public Answer {
       all.push_back(beyond("f64 computed in f32"));
       all.back().range = Interval{lower, upper};
       if (right.kind == Kind::finite && lower.is_finite() && upper.is_finite()) {
-        // What lies as near to the right value as one of these is no less accurate.
+        // Admits what lies as near to the right value as one of these: it is no less accurate.
         const Ratio off =
             std::max({abs(ratio(lower) - right.value), abs(ratio(upper) - right.value), right.asked.budget});
         const Format& format = format_of(dtype());
@@ -318,7 +318,7 @@ class ElementwiseAnswer final : public Answer {
     return Call(call.definition(), std::move(node));
   }
 
-  // Where f32 itself would be excused by its formula, so is f64 computed in it: operations of the formula that
+  // Excuses f64 computed in f32 where f32 itself would be excused by its formula: operations of the formula that
   // overflow, or that are rounded each.
   static void add_single_formula(const Evaluation& of, const Element& narrow, std::vector<Allowance>& all) {
     if (of.others) std::ranges::move(of.others(), std::back_inserter(all));
