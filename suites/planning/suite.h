@@ -69,12 +69,12 @@ struct Request {
   const Profile* profile = nullptr;
 };
 
-// The lines of one *.cases file: `#` comments; else `[label] CASE-LINE => v,v,v`, label and expectation optional.
-// Throws InputError naming `name`:line and what to do.
 // Returns a line that asks for `count` numbers of a type from a bit pattern on, of an operator of one input:
 // "Exp-13 opset=13 ir=8 input=f32[8]~bits:0".
 std::string line_of_patterns(const Definition& definition, DType type, std::uint64_t pattern, std::uint64_t count);
 
+// The lines of one *.cases file: `#` comments; else `[label] CASE-LINE => v,v,v`, label and expectation optional.
+// Throws InputError naming `name`:line and what to do.
 std::vector<SuiteCase> read_cases(std::string_view text, std::string_view name);
 
 // The file itself; named by its path.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assay-bench-boundary: the processor time assay itself spends on a small case, in all and by part, without the
-// workers'. Names of backends as arguments; onnxruntime and reference where there are none.
+// workers'. Names of backends and of operators as arguments; onnxruntime and reference, and every operator, where there
+// are none.
 #include "oracles/judging/judge.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
@@ -44,9 +45,9 @@ bool is_small(const Case& c) {
 }
 
 // The small ones of the generated cases of seed 1, legal ones and near misses: fixed as long as generation is.
-suites::Suite small_suite() {
+suites::Suite small_suite(const suites::Request& request) {
   suites::Suite suite;
-  suite.cases = suites::generated_cases({});
+  suite.cases = suites::generated_cases(request);
   std::erase_if(suite.cases, [](const suites::SuiteCase& planned) { return !is_small(planned.c); });
   return suite;
 }
@@ -121,16 +122,27 @@ void print_run(const suites::Suite& suite, double planning, const std::string& b
               1e6 * (host + planning) / count, 1e6 * host / count, count / wall);
 }
 
-int run(std::vector<std::string> backends) {
+bool is_operator(const std::string& word) {
+  return std::ranges::any_of(operators(), [&](const Operator* op) { return op->name() == word; });
+}
+
+int run(const std::vector<std::string>& words) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  suites::Request request;
+  std::vector<std::string> backends;
+  for (const std::string& word : words)
+    if (is_operator(word))
+      request.selection.operators.insert(word);
+    else
+      backends.push_back(word);
   if (backends.empty()) backends = {"onnxruntime", "onnxruntime-native", "reference"};
   suites::Suite suite;
   double all_planned = 0;
   const double planning = seconds_of([&] {
-    suite.cases = suites::generated_cases({});
+    suite.cases = suites::generated_cases(request);
     all_planned = static_cast<double>(suite.cases.size());
   });
-  suite = small_suite();
+  suite = small_suite(request);
   const auto count = static_cast<double>(suite.cases.size());
   const double share = planning * count / all_planned;
   std::printf("%zu small cases of %.0f\n", suite.cases.size(), all_planned);
