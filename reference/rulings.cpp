@@ -4,7 +4,8 @@
 #include "reference/result.h"
 #include "reference/sequence.h"
 
-#include <algorithm>
+#include <unordered_map>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -421,9 +422,28 @@ const std::vector<Ruling>& table() {
 
 std::span<const Ruling> rulings() { return table(); }
 
-const Ruling* find_ruling(std::string_view id) { return find_in(table(), id, &Ruling::id); }
+const Ruling* find_ruling(std::string_view id) {
+  static const auto by_id = [] {
+    std::unordered_map<std::string_view, const Ruling*> map;
+    for (const Ruling& ruling : table()) map.emplace(ruling.id, &ruling);
+    return map;
+  }();
+  const auto found = by_id.find(id);
+  return found == by_id.end() ? nullptr : found->second;
+}
+
+static thread_local ReadRulings* watching = nullptr;
+
+ReadRulings::ReadRulings() : outer_(std::exchange(watching, this)) {}
+ReadRulings::~ReadRulings() { watching = outer_; }
+
+void Readings::note_read(std::string_view id) {
+  for (ReadRulings* each = watching; each; each = each->outer_)
+    if (const Ruling* ruling = find_ruling(id)) each->ids_.insert(ruling->id);
+}
 
 std::string_view Readings::of(std::string_view id) const {
+  note_read(id);
   if (const auto found = departures_.find(id); found != departures_.end()) return found->second;
   const Ruling* ruling = find_ruling(id);
   expects(ruling && !ruling->readings.empty(), "the reading of a ruling that has none");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,13 +38,30 @@ class Readings {
 
   // The reading of `id` in force, the ruling itself by default.
   std::string_view of(std::string_view id) const;
-  bool departs(std::string_view id) const { return departures_.contains(id); }
+  bool departs(std::string_view id) const { return note_read(id), departures_.contains(id); }
   Readings with(std::string id, std::string reading) const;
   const std::map<std::string, std::string, std::less<>>& departures() const { return departures_; }
   auto operator<=>(const Readings&) const = default;
 
  private:
+  static void note_read(std::string_view id);
   std::map<std::string, std::string, std::less<>> departures_;
+};
+
+// Notes which rulings this thread reads while it lives. What is worked out without reading a ruling is the same under
+// any reading of it.
+class ReadRulings {
+ public:
+  ReadRulings();
+  ~ReadRulings();
+  ReadRulings(const ReadRulings&) = delete;
+  ReadRulings& operator=(const ReadRulings&) = delete;
+  bool contains(std::string_view id) const { return ids_.contains(id); }
+
+ private:
+  friend class Readings;
+  std::set<std::string_view> ids_;
+  ReadRulings* outer_;
 };
 
 // Readings as text, "A7=text-floor A8=keep"; empty for the rulings themselves.

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <span>
 #include <utility>
 
 namespace assay::oracles {
@@ -110,10 +111,18 @@ bool are_alike(const Element& a, const Element& b) {
   return a.kind == Kind::finite ? a.value == b.value : std::ranges::equal(a.options, b.options, same);
 }
 
-bool are_alike(const Answers& a, const Answers& b) {
-  for (std::size_t output = 0; output < a.size(); ++output)
-    for (Int i = 0, count = volume(a[output]->shape()); i < count; ++i)
-      if (!are_alike(a[output]->element(i), b[output]->element(i))) return false;
+std::vector<Element> elements(const Answers& answers) {
+  std::vector<Element> all;
+  for (const std::unique_ptr<Answer>& answer : answers)
+    for (Int i = 0, count = volume(answer->shape()); i < count; ++i) all.push_back(answer->element(i));
+  return all;
+}
+
+bool are_alike(std::span<const Element> ruled, const Answers& answers) {
+  auto next = ruled.begin();
+  for (const std::unique_ptr<Answer>& answer : answers)
+    for (Int i = 0, count = volume(answer->shape()); i < count; ++i)
+      if (!are_alike(*next++, answer->element(i))) return false;
   return true;
 }
 
@@ -349,18 +358,25 @@ Oracle with_touched(Oracle oracle) {
   oracle.touched = [answer = oracle.answer, shape = oracle.shape](const Call& call, const Operands* in) {
     std::vector<std::string> ids;
     if (!in) return ids;
-    const Answers ruled = answer(call, *in, {}, {});
-    const std::optional<Shape> ruled_shape = shape(call, {});
     const bool is_nonfinite = has_nonfinite(*in);
-    for (const RulingUse& use : call.definition().rulings) {
+    const auto may_differ = [&](const RulingUse& use) {
       const Ruling& ruling = *find_ruling(use.id);
-      if (use.readings.size() < 2 || ruling.is(Ruling::set) || (ruling.is(Ruling::nonfinite) && !is_nonfinite))
-        continue;
-      const bool differs = std::ranges::any_of(departures(call.definition(), {use.id}), [&](const Readings& readings) {
+      return use.readings.size() > 1 && !ruling.is(Ruling::set) && (!ruling.is(Ruling::nonfinite) || is_nonfinite);
+    };
+    const std::vector<RulingUse>& uses = call.definition().rulings;
+    if (std::ranges::none_of(uses, may_differ)) return ids;
+    const ReadRulings read;
+    const std::optional<Shape> ruled_shape = shape(call, {});
+    const std::vector<Element> ruled = elements(answer(call, *in, {}, {}));
+    std::vector<std::string> candidates;
+    for (const RulingUse& use : uses)
+      if (may_differ(use) && read.contains(use.id)) candidates.push_back(use.id);
+    for (const std::string& id : candidates) {
+      const bool differs = std::ranges::any_of(departures(call.definition(), {id}), [&](const Readings& readings) {
         if (shape(call, readings) != ruled_shape) return true;
-        return readings.of(use.id) != "refuse" && !are_alike(ruled, answer(call, *in, readings, {}));
+        return readings.of(id) != "refuse" && !are_alike(ruled, answer(call, *in, readings, {}));
       });
-      if (differs) ids.push_back(use.id);
+      if (differs) ids.push_back(id);
     }
     in_order(ids);
     return ids;
