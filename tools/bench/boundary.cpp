@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 
 namespace assay {
 namespace {
@@ -78,15 +79,27 @@ void print_parts(const suites::Suite& suite, double planning) {
   const Served served_by = served(suite);
   std::vector<std::vector<Operands>> data;
   std::vector<suites::Ask> asks;
-  std::vector<oracles::Judge> benches;
   const auto each = [&](auto&& f) {
     return seconds_of([&] {
       for (std::size_t i = 0; i < suite.cases.size(); ++i) f(i);
     });
   };
+  double opening = 0, judging = 0;
+  const auto judge_all = [&] {
+    for (std::size_t i = 0; i < suite.cases.size(); ++i) {
+      std::optional<oracles::Judge> judge;
+      opening += seconds_of([&] { judge.emplace(suite.cases[i].c.call(), std::vector(data[i])); });
+      judging += seconds_of([&] {
+        judge->judge(served_by.outcomes[i]);
+        judge.reset();
+      });
+    }
+  };
+  const double drawing = each([&](std::size_t i) { data.push_back(all_operands(suite.cases[i].c)); });
+  judge_all();
   const std::pair<const char*, double> parts[] = {
       {"draw the case, write its line", planning},
-      {"draw the operands", each([&](std::size_t i) { data.push_back(all_operands(suite.cases[i].c)); })},
+      {"draw the operands", drawing},
       {"model and data", each([&](std::size_t i) { asks.push_back(suites::ask_of(suite.cases[i], data[i], {})); })},
       {"frame of the question", each([&](std::size_t i) { suites::run_line(asks[i]); })},
       {"frame of the answer", each([&](std::size_t i) {
@@ -95,9 +108,8 @@ void print_parts(const suites::Suite& suite, double planning) {
       {"decode the outputs", each([&](std::size_t i) {
          for (const std::string& part : served_by.parts[i]) decode_tensor(part);
        })},
-      {"constraints, rulings touched",
-       each([&](std::size_t i) { benches.emplace_back(suite.cases[i].c.call(), std::move(data[i])); })},
-      {"exact answer and verdict", each([&](std::size_t i) { benches[i].judge(served_by.outcomes[i]); })},
+      {"constraints, rulings touched", opening},
+      {"exact answer and verdict", judging},
   };
   double all = 0;
   for (const auto& [part, seconds] : parts) all += seconds;
