@@ -150,7 +150,6 @@ class ElementwiseAnswer final : public Answer {
         narrows_(options.narrows_f64) {
     for (const Parameter& each : call.definition().inputs)
       if (call.has(each.name)) types_read_.push_back(call.type(each.name).dtype);
-    if (dtype_ == DType::f64 && narrows_) single_ = in_single(call);
     if (!options.function || !readings.departures().empty()) return;
     if (std::optional<FunctionCall> function = options.function(call))
       filter_ = FunctionFilter::of(*std::move(function), dtype_);
@@ -277,6 +276,7 @@ class ElementwiseAnswer final : public Answer {
     const Format& single = format_of(DType::f32);
     for (Scalar& operand : x)
       if (operand.is_finite()) operand = rounded(ratio(operand), single);
+    if (!single_) single_ = in_single(call_);
     const ElementValue value = rule_({*single_, readings_, x});
     const Element narrow = element_of(value, DType::f32);
     if (const auto* const evaluation = std::get_if<Evaluation>(&value)) add_single_formula(*evaluation, narrow, all);
@@ -334,7 +334,7 @@ class ElementwiseAnswer final : public Answer {
   MetInputs inputs_;
   DType dtype_;
   bool narrows_;
-  std::optional<Call> single_;  // where f64 may be computed in f32, the call as it is then
+  mutable std::optional<Call> single_;  // as the call is in f32, once an element missed its level
   std::vector<DType> types_read_;
   std::optional<FunctionFilter> filter_;
 };
