@@ -121,7 +121,6 @@ class ScatteredAnswer final : public Answer {
     if (how_ == "none") {
       std::swap(x.front(), x.back());  // the last, then the first and the others
       x.pop_back();
-      std::rotate(x.begin() + 1, x.begin() + (x.size() > 1 ? 1 : 0), x.end());
       return all_of(x, "M24", dtype());
     }
     if (dtype() == DType::string) return undefined("M27", "nobody says what a sum of strings is");
