@@ -444,9 +444,10 @@ Verdict Judge::State::judge_refusal(const Outcome& outcome) const {
     return !shape || volume(*shape) == 0 || (refuses(readings) && !undefined_element(readings).empty());
   };
   std::vector<Readings> excusing;
-  for (const Readings& readings : is_empty({}) ? std::vector<Readings>{} : departures(call.definition(), touched)) {
+  const bool is_empty_as_ruled = is_empty({});
+  for (const Readings& readings : departures(call.definition(), touched)) {
     if (!excusing.empty() && excusing.front().departures().size() < readings.departures().size()) break;
-    if (is_empty(readings)) excusing.push_back(readings);
+    if (is_empty_as_ruled ? !oracle().shape(call, readings) : is_empty(readings)) excusing.push_back(readings);
   }
   if (excusing.empty()) return verdict(oracles::State::refused, "refused", outcome.because);
   Verdict out =

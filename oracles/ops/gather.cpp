@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact answers of Gather and GatherElements: data at the position of an element, but for what an index says.
+// The exact answers of Gather, GatherElements and GatherND: data at the position of an element, but for what an index
+// says.
 #include "oracles/rules/rules.h"
 #include "reference/flat_index.h"
 #include "reference/operator.h"
@@ -34,6 +35,14 @@ std::optional<Shape> of_indices(const Call& call, const Readings& readings) {
   return call.shape("indices");
 }
 
+// The axes of indices but the last, and those of data that neither a batch nor a tuple names.
+std::optional<Shape> with_axes_of_tuples(const Call& call, const Readings&) {
+  Shape out(call.shape("indices").begin(), call.shape("indices").end() - 1);
+  const Int named = call.shape("indices").back() + (call.states("batch_dims") ? call.integer("batch_dims") : 0);
+  for (Int axis = named; axis < call.rank("data"); ++axis) out.push_back(call.dim("data", axis));
+  return out;
+}
+
 }  // namespace
 
 Oracle gather() {
@@ -51,6 +60,22 @@ Oracle gather_elements() {
     Shape at = p.at();
     at[axis_of(p.call)] = index_at(p.call, p.at());
     return origin(p.call.shape("data"), at);
+  });
+}
+
+Oracle gather_nd() {
+  return moved(with_axes_of_tuples, [](const CopyPoint& p) {
+    const Shape to = p.at(), &indices = p.call.shape("indices"), &data = p.call.shape("data");
+    const auto rest = to.begin() + std::ssize(indices) - 1;
+    const auto batch = static_cast<std::size_t>(p.call.states("batch_dims") ? p.call.integer("batch_dims") : 0);
+    Shape from(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(batch)), in_tuple(to.begin(), rest);
+    in_tuple.push_back(0);
+    for (Int& k = in_tuple.back(); k < indices.back(); ++k) {
+      const Int said = p.call.ints("indices")[static_cast<std::size_t>(flat_index(indices, in_tuple))];
+      from.push_back(said < 0 ? said + data[from.size()] : said);
+    }
+    from.insert(from.end(), rest, to.end());
+    return origin(data, from);
   });
 }
 

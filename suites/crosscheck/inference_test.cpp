@@ -182,8 +182,9 @@ void compare(const Case& c, const Shape& ruled, Tally& tally) {
   CHECK(inferred.dtype == c.definition().type_of(c.call(), c.definition().outputs.front()));
   // Of Slice-1 ONNX infers an extent, or any shape, only where no bound is negative or out of range.
   const bool may_be_open = c.version == OpVersion{"", "Slice", 1};
-  // It gives a transposed tensor its axes one by one: a scalar has no shape then.
-  if (!inferred.shape && (may_be_open || (c.version.name == "Transpose" && ruled.empty()))) return;
+  // It gives the outputs of these their axes one by one: a scalar has no shape then.
+  const bool has_its_axes = c.version.name == "Transpose" || c.version.name == "GatherND";
+  if (!inferred.shape && (may_be_open || (has_its_axes && ruled.empty()))) return;
   REQUIRE(inferred.shape);
   REQUIRE(inferred.shape->size() == ruled.size());
   if (c.definition().shaping != Shaping::window) {
@@ -238,7 +239,7 @@ TEST_CASE("Inference: on legal cases definition, oracle and ONNX agree on the sh
     INFO(line(c));
     const Shape ruled = definition.shape(c.call());
     CHECK(oracle_shape(c.call()) == ruled);
-    if (lists_axes_out_of_order(c)) return;
+    if (lists_axes_out_of_order(c) || definition.ruling("M54")) return;  // of a deprecated version it infers nothing
     compare(c, ruled, tally);
     if (index % 8 == 0) compare_symbolic(c, ruled);
   });

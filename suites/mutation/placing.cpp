@@ -321,6 +321,83 @@ Plan gather_elements(const Call& call, int slip) {
   });
 }
 
+Plan gather_nd(const Call& call, int slip) {
+  const Shape data = data_shape(call), indices = call.shape("indices");
+  const Int many = std::ssize(indices) - 1, width = indices.back();
+  const Int batch = call.states("batch_dims") ? call.integer("batch_dims") : 0;
+  const Ints said = call.ints("indices");
+  Shape out(indices.begin(), indices.end() - 1);
+  out.insert(out.end(), data.begin() + batch + width, data.end());
+  return fetched(out, [=](const Shape& p) {
+    Shape from(p.begin(), p.begin() + batch);
+    if (slip == 3) std::ranges::fill(from, 0);
+    const Int first = place({indices.begin(), indices.end() - 1}, {p.begin(), p.begin() + many}) * width;
+    for (Int k = 0; k < width; ++k)
+      from.push_back(wrapped(at(said, first + (slip == 2 ? width - 1 - k : k)), at(data, batch + k), slip));
+    from.insert(from.end(), p.begin() + many, p.end());
+    return place(data, from);
+  });
+}
+
+// -- updates by index
+
+// Where each element of updates goes.
+Ints landings(const Call& call, int slip) {
+  const Shape data = data_shape(call), indices = call.shape("indices"), updates = call.shape("updates");
+  const Shape tuples(indices.begin(), indices.end() - 1);
+  const Ints said = call.ints("indices");
+  const bool is_along = call.definition().attribute("axis");
+  const Int stated = is_along ? call.integer("axis") : 0, axis = stated < 0 ? stated + std::ssize(data) : stated;
+  Ints all;
+  for (Int i = 0; i < count(updates); ++i) {
+    Shape p = position(updates, i), to(p.begin() + std::ssize(tuples), p.end());
+    const Int width = indices.back(), first = is_along ? 0 : place(tuples, {p.begin(), p.begin() + std::ssize(tuples)});
+    if (is_along) at(to = p, axis) = wrapped(at(said, i), at(data, axis), slip);
+    for (Int k = 0; !is_along && k < width; ++k)
+      to.insert(to.begin() + k, wrapped(at(said, first * width + (slip == 2 ? width - 1 - k : k)), at(data, k), slip));
+    all.push_back(place(is_along && slip == 2 ? indices : data, to));
+  }
+  return all;
+}
+
+enum { forgets_data = 3, drops_last = 4, goes_backward = 5 };
+
+// Reduces the updates one after the other, in as many bits as there are.
+Kernel scattering(int slip) {
+  return [=](const Call& call, Inputs in) {
+    Tensor y = *in[0];
+    const std::string how = call.definition().attribute("reduction") ? call.text("reduction") : "none";
+    const Ints to = landings(call, slip);
+    for_type(y.dtype(), [&]<class T>() {
+      using Wide = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
+      std::map<Int, Wide> sums;
+      for (Int n = 0, last = std::ssize(to) - 1; n <= last - (slip == drops_last ? 1 : 0); ++n) {
+        const Int i = slip == goes_backward ? last - n : n;
+        if (at(to, i) < 0 || at(to, i) >= y.elements()) continue;
+        T& held = y.as<T>()[static_cast<std::size_t>(at(to, i))];
+        const T& next = in[2]->as<T>()[static_cast<std::size_t>(i)];
+        if constexpr (Number<T> || std::is_same_v<T, Bool>) {
+          const auto [entry, is_first] = sums.try_emplace(at(to, i), static_cast<Wide>(held));
+          Wide& sum = entry->second;
+          const auto wide = static_cast<Wide>(next);
+          const bool is_taken = how == "none" || (is_first && slip == forgets_data) || next != next ||
+                                (how == "max" && held < next) || (how == "min" && next < held);
+          if (is_taken) {
+            sum = wide;
+            held = next;
+          } else if (how == "add" || how == "mul") {
+            sum = how == "add" ? sum + wide : sum * wide;
+            held = T(sum);
+          }
+        } else {
+          held = next;
+        }
+      }
+    });
+    return y;
+  };
+}
+
 // -- the list
 
 // Without a name it is another reading.
@@ -378,6 +455,11 @@ const std::map<std::string, Placing>& placings() {
        {gather_elements,
         {{"clamps-negative", "negative indices are 0"},
          {"strides-by-indices", "data is read as if of the shape of indices"}}}},
+      {"GatherND",
+       {gather_nd,
+        {{"clamps-negative", "negative indices are 0"},
+         {"reverses-tuples", "the last of a tuple is the index of the first axis"},
+         {"reads-first-batch", "every batch gathers from the first"}}}},
       {"Unsqueeze",
        {unsqueeze,
         {{"counts-in-data", "negative axes are counted from the end of data"},
@@ -418,6 +500,9 @@ std::vector<Way> placing_ways(const std::string& op) {
   if (op == "Size")
     return {way_of("sequential", "extents multiplied",
                    telling([](const Call& call) { return Ints{count(data_shape(call))}; }, false))};
+  if (op.starts_with("Scatter"))
+    return {way_of("sequential", "one update after the other", scattering(0)),
+            way_of("backward", "the last update first", scattering(goes_backward))};
   const auto found = placings().find(op);
   if (found == placings().end()) return {};
   const Planner planner = found->second.planner;
@@ -447,6 +532,17 @@ std::vector<Bug> placing_bugs(const std::string& op) {
                          return Ints{data.empty() ? 1 : count({data.begin() + 1, data.end()})};
                        },
                        false))};
+  if (op.starts_with("Scatter")) {
+    std::vector<Bug> bugs{
+        bug_of(op, "clamps-negative", "negative indices are 0", scattering(1)),
+        op == "ScatterND"
+            ? bug_of(op, "reverses-tuples", "the last of a tuple is the index of the first axis", scattering(2))
+            : bug_of(op, "strides-by-indices", "data is written as if of the shape of indices", scattering(2)),
+        bug_of(op, "drops-last", "the last update is left out", scattering(drops_last))};
+    if (op != "Scatter")
+      bugs.push_back(bug_of(op, "forgets-data", "only updates are reduced", scattering(forgets_data)));
+    return bugs;
+  }
   const auto found = placings().find(op);
   if (found == placings().end()) return {};
   std::vector<Bug> bugs;

@@ -28,6 +28,7 @@ constexpr std::string_view no_bf16 = "T does not admit bfloat16",
                            no_negatives = "axes and indices are not negative",
                            no_bounds = "there is neither start nor end",
                            no_steps = "there are no steps, every element is taken",
+                           no_reduction = "there is no reduction, updates replace what is there",
                            no_training = "a model that runs is in inference, where nothing is dropped",
                            no_count = "there is no count_include_pad, padding never counts";
 
@@ -70,6 +71,10 @@ constexpr auto all = std::to_array<Equivalent>({
     {"concat-clamps-axis", "Concat", 11, no_negatives},
     {"concat-mirrors-axis", "Concat", 11, no_negatives},
     {"gather-clamps-negative", "Gather", 11, no_negatives},
+    {"scatter-clamps-negative", "Scatter", 11, no_negatives},
+    {"scatterelements-forgets-data", "ScatterElements", 16, no_reduction},
+    {"scatternd-forgets-data", "ScatterND", 16, no_reduction},
+    {"gathernd-reads-first-batch", "GatherND", 12, "there is no batch_dims"},
     {"slice-ignores-steps", "Slice", 10, no_steps},
     {"slice-opens-end", "Slice", 11, "there are no steps, or it would be another reading (M8)"},
     {"reshape-always-copies", "Reshape", 14, "there is no allowzero, 0 always copies"},

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exact answers of Scatter, ScatterElements and ScatterND: an element of data, one of the updates that go there, or
+// the sum, product or extreme of all of them, in any order.
+#include "oracles/exact/dot.h"
+#include "oracles/exact/operands.h"
+#include "oracles/families/elementwise.h"
+#include "oracles/judging/finding.h"
+#include "oracles/rules/rules.h"
+#include "reference/flat_index.h"
+#include "reference/operator.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <map>
+
+namespace assay::oracles {
+namespace {
+
+// Where in data an element of updates goes, by where it stands.
+using Target = Shape (*)(const Call&, const Shape& at);
+
+Int index_at(const Call& call, const Shape& at, Int extent) {
+  const Int said = call.ints("indices")[static_cast<std::size_t>(flat_index(call.shape("indices"), at))];
+  return said < 0 ? said + extent : said;
+}
+
+Shape along_axis(const Call& call, const Shape& at) {
+  const std::size_t axis = axis_in(call.rank("data"), call.integer("axis"));
+  Shape to = at;
+  to[axis] = index_at(call, at, call.shape("data")[axis]);
+  return to;
+}
+
+Shape by_tuple(const Call& call, const Shape& at) {
+  const auto tuple_axes = at.begin() + call.rank("indices") - 1;
+  Shape to, in_tuple(at.begin(), tuple_axes);
+  in_tuple.push_back(0);
+  for (Int& k = in_tuple.back(); k < call.shape("indices").back(); ++k)
+    to.push_back(index_at(call, in_tuple, call.dim("data", k)));
+  to.insert(to.end(), tuple_axes, at.end());
+  return to;
+}
+
+Element all_of(const std::vector<Scalar>& options, const char* ruling, DType dtype) {
+  const bool is_one = std::ranges::all_of(options, [&](const Scalar& each) { return same(each, options.front()); });
+  return is_one ? exactly(options.front(), dtype) : one_of(ruling, options);
+}
+
+// The largest or the smallest; where one is NaN that or any number.
+Element extreme(const std::vector<Scalar>& x, bool is_largest, DType dtype) {
+  std::vector<Scalar> numbers;
+  std::ranges::copy_if(x, std::back_inserter(numbers), [](const Scalar& each) { return !is_nan(each); });
+  if (numbers.size() < x.size()) {
+    numbers.insert(numbers.begin(), nan());
+    return all_of(numbers, "M25", dtype);
+  }
+  return exactly(is_largest ? *std::ranges::max_element(x, is_less) : *std::ranges::min_element(x, is_less), dtype);
+}
+
+// The product of floats, within a rounding for each factor but the first: where no product of some of them leaves the
+// range of normal numbers.
+Element product(const std::vector<Scalar>& x, DType dtype, std::vector<Allowance>* wider = nullptr) {
+  const Format& format = format_of(dtype);
+  const auto some = [&](auto is) { return std::ranges::any_of(x, is); };
+  const bool has_zero = some([](const Scalar& each) { return each.is_zero(); });
+  if (some(is_nan) || (has_zero && some(is_infinite))) return exactly(nan(), dtype);
+  int range = 0, bits = 0;
+  bool is_negative = false;
+  Dyadic value{1, 0};
+  for (const Scalar& each : x) {
+    is_negative ^= each.negative;
+    if (!each.is_finite() || each.is_zero()) continue;
+    const int width = static_cast<int>(std::bit_width(each.significand));
+    range += std::abs(each.exponent + width - 1) + 1;
+    bits += width;
+    value = value * each.value();
+  }
+  const auto n = static_cast<Int>(x.size());
+  if (range >= -format.min_exponent || n > 200)
+    return unscored("a product of some of the factors may leave the range of the type");
+  if (some(is_infinite)) return exactly(infinity(is_negative), dtype);
+  if (has_zero) return exactly(Scalar(), dtype);
+  Element out;
+  out.value = {value, 1};
+  out.magnitude = abs(out.value);
+  out.terms = n;
+  out.asked.arithmetic = "one rounding for each product, any order";
+  const auto budget = [&](Int roundings, DType type) {
+    return out.magnitude * gamma(roundings, format_of(type).unit_exponent());
+  };
+  const DType accumulator = dtype == DType::f64 ? DType::f64 : DType::f32;
+  if (bits > format.precision) out.asked.budget = budget(n, accumulator);
+  if (wider) {
+    Allowance in_type = beyond("every product in the type");
+    in_type.level = Level::L3;
+    in_type.budget = budget(n, dtype);
+    Allowance narrow = beyond("f64 computed in f32");
+    narrow.may_overflow = range >= -format_of(DType::f32).min_exponent;
+    if (dtype == DType::f64) narrow.budget = budget(2 * n, DType::f32);
+    *wider = {in_type, dtype == DType::f64 ? narrow : in_type};
+  }
+  return out;
+}
+
+class ScatteredAnswer final : public Answer {
+ public:
+  ScatteredAnswer(Target to, const Call& call, const Operands& in, const Readings& readings, const Arithmetic& declared)
+      : call_(call), in_(in), readings_(readings), declared_(declared) {
+    if (call.definition().attribute("reduction")) how_ = call.text("reduction");
+    const Shape& updates = in_.back()->shape();
+    for (Int i = 0; i < volume(updates); ++i) comers_[flat_index(shape(), to(call, position(updates, i)))].push_back(i);
+  }
+
+  Shape shape() const override { return in_.front()->shape(); }
+  DType dtype() const override { return in_.front()->dtype(); }
+
+  Element element(Int index) const override {
+    std::vector<Scalar> x = operands(index);
+    if (x.size() == 1) return exactly(x.front(), dtype());
+    if (how_ == "none") {
+      std::swap(x.front(), x.back());  // the last, then the first and the others
+      x.pop_back();
+      return all_of(x, "M24", dtype());
+    }
+    if (dtype() == DType::string) return undefined("M27", "nobody says what a sum of strings is");
+    if (how_ == "max" || how_ == "min") return extreme(x, how_ == "max", dtype());
+    if (dtype() == DType::boolean) return extreme(x, how_ == "add", dtype());
+    if (!is_float(dtype())) return exactly(whole(x), dtype());
+    return how_ == "add" ? enclose(dot(x), dtype()) : product(x, dtype());
+  }
+
+  std::vector<Allowance> wider(Int index) const override {
+    const std::vector<Scalar> x = operands(index);
+    if (!is_float(dtype())) return {};
+    if (how_ == "none" || x.size() == 1)
+      return declared_.flushes_subnormals ? std::vector{flushing(element(index), x, dtype())}
+                                          : std::vector<Allowance>{};
+    if (how_ == "add") return widen(dot(x), dtype(), declared_);
+    if (how_ != "mul") return {flushing(element(index), x, dtype())};
+    std::vector<Allowance> all;
+    product(x, dtype(), &all);
+    return all;
+  }
+
+  std::vector<Tap> taps(Int index) const override {
+    std::vector<Tap> all{{{written(scalar(*in_.front(), index), dtype())}, place("data", shape(), index)}};
+    for (const Int i : comers(index))
+      all.push_back({{written(scalar(*in_.back(), i), dtype())}, place("updates", in_.back()->shape(), i)});
+    return all;
+  }
+
+  std::pair<const Tensor*, Int> copied(Int index) const override {
+    const std::vector<Int>& from = comers(index);
+    if (from.empty()) return {&*in_.front(), index};
+    if (from.size() > 1 || how_ != "none") return {};
+    return {&*in_.back(), from.front()};
+  }
+
+ private:
+  const std::vector<Int>& comers(Int index) const {
+    static const std::vector<Int> none;
+    const auto found = comers_.find(index);
+    return found == comers_.end() ? none : found->second;
+  }
+
+  // What is there, then what comes.
+  std::vector<Scalar> operands(Int index) const {
+    std::vector<Scalar> x{scalar(*in_.front(), index)};
+    for (const Int i : comers(index)) x.push_back(scalar(*in_.back(), i));
+    return x;
+  }
+
+  static Dot dot(const std::vector<Scalar>& x) {
+    Dot sum;
+    for (const Scalar& each : x) sum.terms.push_back({each, std::nullopt});
+    return sum;
+  }
+
+  // Of integers: modulo 2^w, or by another reading kept within the type at every step.
+  Scalar whole(const std::vector<Scalar>& x) const {
+    Integer total = truncated(ratio(x.front()));
+    for (const Scalar& each : std::span(x).subspan(1)) {
+      const Integer next = truncated(ratio(each));
+      total = how_ == "add" ? Integer(total + next) : Integer(total * next);
+      if (readings_.of("E17") == "saturate") total = truncated(ratio(saturated(dtype(), total)));
+    }
+    return wrapped(dtype(), total);
+  }
+
+  Call call_;
+  Operands in_;
+  Readings readings_;
+  Arithmetic declared_;
+  std::string how_ = "none";
+  std::map<Int, std::vector<Int>> comers_;
+};
+
+// Readings refuse reductions of what is no number, and versions that are deprecated.
+std::optional<Shape> as_data(const Call& call, const Readings& readings) {
+  const bool is_number = is_float(call.type("data").dtype) || is_integer(call.type("data").dtype);
+  const bool reduces = call.definition().attribute("reduction") && call.text("reduction") != "none";
+  if ((!is_number && reduces && readings.of("M27") == "refuse") || readings.of("M54") == "refuse") return std::nullopt;
+  return call.shape("data");
+}
+
+template <Target to>
+Answers answer(const Call& call, const Operands& in, const Readings& readings, const Arithmetic& declared) {
+  return Answers(std::make_unique<ScatteredAnswer>(to, call, in, readings, declared));
+}
+
+}  // namespace
+
+Oracle scatter() { return without_rounding({answer<along_axis>, as_data, {}}); }
+Oracle scatter_elements() { return with_touched({answer<along_axis>, as_data, {}}); }
+Oracle scatter_nd() { return with_touched({answer<by_tuple>, as_data, {}}); }
+
+}  // namespace assay::oracles
