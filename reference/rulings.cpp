@@ -283,6 +283,16 @@ const std::vector<Ruling>& table() {
        "greatest number is named where it is followed, as onnx.reference has it.",
        {"any-order", "nan-greatest"},
        set | nonfinite},
+      {"M31",
+       "ArgMax and ArgMin of equal elements, before 12",
+       "The first, as later versions have it by default and all implementations; those texts do not say.",
+       {"first", "last", "any"}},
+      {"M32",
+       "NaN in ArgMax, ArgMin and Hardmax",
+       "The text orders no NaN: the first NaN is found, the extreme of the others, or what comparisons that fail leave "
+       "over. Nothing is claimed but that it is a place of the line.",
+       {},
+       nonfinite},
       {"M53",
        "TopK with sorted = 0",
        "The pairs of value and index are those of sorted = 1, in any order. That of equal ones the lower index is "

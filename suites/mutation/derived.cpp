@@ -194,9 +194,12 @@ Tensor infinities_as_largest(Tensor x) {
 
 // -- the list
 
-bool copies(const Definition& d) { return d.shaping == Shaping::moved && d.outputs.size() == 1; }
+bool has_own_type(const Definition& d) { return d.outputs.front().type != d.inputs.front().type; }
 // Of shapes, and reads no data.
-bool tells(const Definition& d) { return copies(d) && d.outputs.front().type != d.inputs.front().type; }
+bool tells(const Definition& d) { return d.shaping == Shaping::moved && has_own_type(d) && !d.ruling("E1"); }
+bool copies(const Definition& d) {
+  return d.shaping == Shaping::moved && d.outputs.size() == 1 && (!has_own_type(d) || tells(d));
+}
 
 bool always(const Definition&) { return true; }
 bool never(const Definition&) { return false; }
@@ -452,6 +455,7 @@ std::vector<Way> ways_by_name(const std::string& name) {
   if (name == "Relu") return relu_ways();
   if (name == "MaxPool") return selecting_ways();
   if (name == "Softmax") return softmax_ways();
+  if (std::vector<Way> ways = extreme_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = sign_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = operand_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = placing_ways(name); !ways.empty()) return ways;
@@ -462,6 +466,7 @@ std::vector<Way> ways_by_name(const std::string& name) {
 std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "MaxPool") return selecting_bugs();
   if (name == "Softmax") return softmax_bugs();
+  if (std::vector<Bug> bugs = extreme_bugs(name); !bugs.empty()) return bugs;
   if (name == "Reshape") return reshaping_bugs();
   if (name == "TopK") return ranking_bugs();
   if (std::vector<Bug> bugs = operand_bugs(name); !bugs.empty()) return bugs;

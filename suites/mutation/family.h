@@ -29,6 +29,10 @@ std::vector<Bug> selecting_bugs();
 std::vector<Way> softmax_ways();
 std::vector<Bug> softmax_bugs();
 
+// ArgMax, ArgMin and Hardmax.
+std::vector<Way> extreme_ways(const std::string& op);
+std::vector<Bug> extreme_bugs(const std::string& op);
+
 // Operators that compute each element by itself.
 std::vector<Way> computing_ways(const std::string& op);
 std::vector<Bug> computing_bugs(const std::string& op);

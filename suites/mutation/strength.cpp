@@ -30,6 +30,7 @@ constexpr std::string_view no_bf16 = "T does not admit bfloat16",
                            no_steps = "there are no steps, every element is taken",
                            no_reduction = "there is no reduction, updates replace what is there",
                            no_training = "a model that runs is in inference, where nothing is dropped",
+                           is_reading = "it is another reading",
                            no_count = "there is no count_include_pad, padding never counts";
 
 constexpr auto all = std::to_array<Equivalent>({
@@ -75,6 +76,12 @@ constexpr auto all = std::to_array<Equivalent>({
     {"scatterelements-forgets-data", "ScatterElements", 16, no_reduction},
     {"scatternd-forgets-data", "ScatterND", 16, no_reduction},
     {"gathernd-reads-first-batch", "GatherND", 12, "there is no batch_dims"},
+    {"argmax-takes-last", "ArgMax", 12, is_reading},
+    {"argmin-takes-last", "ArgMin", 12, is_reading},
+    {"argmax-clamps-axis", "ArgMax", 11, no_negatives},
+    {"argmax-mirrors-axis", "ArgMax", 11, no_negatives},
+    {"argmin-clamps-axis", "ArgMin", 11, no_negatives},
+    {"argmin-mirrors-axis", "ArgMin", 11, no_negatives},
     {"slice-ignores-steps", "Slice", 10, no_steps},
     {"slice-opens-end", "Slice", 11, "there are no steps, or it would be another reading (M8)"},
     {"reshape-always-copies", "Reshape", 14, "there is no allowzero, 0 always copies"},
