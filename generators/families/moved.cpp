@@ -18,6 +18,15 @@ Cases fewer_axes(const Case& c, int part) {
   return with_shape(c, [part](Shape& shape) { shape.erase(shape.begin() + part); });
 }
 
+// Where one input that is read lists places of the data, a single one, the first.
+Case with_one_index(Case c) {
+  const auto is_read = [](const Parameter& input) { return !input.reads_as.empty(); };
+  const auto lists = c.definition().inputs | std::views::filter(is_read);
+  if (const auto list = lists.begin(); std::ranges::distance(lists) == 1 && c.node.inputs.contains(list->name))
+    write_out(c, list->name, Shape(shape_of(c, list->name).size(), 1), {0});
+  return c;
+}
+
 // Shrinks to a single element at once: of fewer than all, those that are left may be equal, which shows less.
 int has_not_one(const Case& c) { return first_axes(c) > 0 && volume(shape_of(c)) != 1 ? 1 : 0; }
 Cases one_element(const Case& c, int) {
@@ -26,7 +35,7 @@ Cases one_element(const Case& c, int) {
     if (spec.required && spec.kind == AttributeSpec::Kind::integer) counted.node.attribute(spec.name, 1);
   Cases out;
   for (const bool is_new : {false, true})  // what is left of the data may be a zero
-    for (Case each : {c, counted}) {
+    for (Case each : {c, counted, with_one_index(c)}) {
       if (is_new) each.sources.at(c.definition().inputs.front().name).recipe = {"iota", "1"};
       std::ranges::move(with_shape(each, [](Shape& shape) { std::ranges::fill(shape, 1); }), std::back_inserter(out));
     }

@@ -218,7 +218,7 @@ bool hands_out_floats(const Definition& d) { return std::ranges::any_of(d.types_
 
 // What is chosen among or compared is not computed with: only flushed subnormals are below then, not wrong.
 bool computes(const Definition& d) {
-  constexpr std::string_view copying[] = {"Where", "Identity", "Cast", "CastLike", "BitCast", "Dropout"};
+  constexpr std::string_view copying[] = {"Where", "Identity", "Cast", "CastLike", "BitCast", "Dropout", "Hardmax"};
   const bool selects =
       d.shaping == Shaping::window || d.shaping == Shaping::moved || std::ranges::count(copying, d.version.name) > 0;
   return !selects && hands_out_floats(d);

@@ -56,6 +56,11 @@ Kernel extreme(bool is_least, bool marks, Slip slip, bool skips_nan = false) {
   };
 }
 
+// One kernel in the versions that have a ruling, another in the others.
+Kernel only_where(const char* ruling, Kernel there, Kernel elsewhere) {
+  return [=](const Call& call, Inputs in) { return (call.definition().ruling(ruling) ? there : elsewhere)(call, in); };
+}
+
 }  // namespace
 
 std::vector<Way> extreme_ways(const std::string& op) {
@@ -66,7 +71,7 @@ std::vector<Way> extreme_ways(const std::string& op) {
       way_of("skips-nan", "a NaN is looked at only where there is nothing else", extreme(least, marks, none, true))};
   if (!marks)
     ways.push_back({{"takes-last", oracles::Level::L2, "of equal ones the last is taken", "M31", "last"},
-                    extreme(least, marks, takes_last)});
+                    only_where("M31", extreme(least, marks, takes_last), extreme(least, marks, none))});
   return ways;
 }
 
@@ -75,9 +80,7 @@ std::vector<Bug> extreme_bugs(const std::string& op) {
   if (op != "ArgMax" && !least && !marks) return {};
   const auto bug = [&](const char* name, const char* what, Slip slip) {
     const Kernel slipped = extreme(least, marks, slip), right = extreme(least, marks, none);
-    return bug_of(op, name, what, [=](const Call& call, Inputs in) {  // where it is another reading it is none
-      return (slip == takes_last && call.definition().ruling("M31") ? right : slipped)(call, in);
-    });
+    return bug_of(op, name, what, slip == takes_last ? only_where("M31", right, slipped) : slipped);  // a reading there
   };
   std::vector<Bug> bugs{bug("forgets-last", "the last element of a line is not looked at", forgets_last),
                         bug("begins-at-zero", "only what is beyond zero is looked at", begins_at_zero),
