@@ -21,7 +21,7 @@ Cases fewer_axes(const Case& c, int part) {
 // Where one input that is read lists places of the data, a single one, the first.
 Case with_one_index(Case c) {
   const auto is_read = [](const Parameter& input) { return !input.reads_as.empty(); };
-  const auto lists = c.definition().inputs | std::views::filter(is_read);
+  auto lists = c.definition().inputs | std::views::filter(is_read);
   if (const auto list = lists.begin(); std::ranges::distance(lists) == 1 && c.node.inputs.contains(list->name))
     write_out(c, list->name, Shape(shape_of(c, list->name).size(), 1), {0});
   return c;
