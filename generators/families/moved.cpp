@@ -18,7 +18,7 @@ Cases fewer_axes(const Case& c, int part) {
   return with_shape(c, [part](Shape& shape) { shape.erase(shape.begin() + part); });
 }
 
-// Where one input that is read lists places of the data, a single one, the first.
+// Leaves a single index, 0, where one input alone is read.
 Case with_one_index(Case c) {
   const auto is_read = [](const Parameter& input) { return !input.reads_as.empty(); };
   auto lists = c.definition().inputs | std::views::filter(is_read);

@@ -132,7 +132,7 @@ void fit_updates(Case& c) {
     c.node.inputs.at("updates").type.shape = shape_of_updates(c);
 }
 
-// As many indices as there are elements along the axis at most, none twice in a line.
+// Writes indices none of which stands twice in a line, no more than there are elements along the axis.
 void make_distinct(Case& c, Int axis) {
   const Int extent = shape_of(c)[static_cast<std::size_t>(axis)];
   Shape shape = shape_of(c, "indices");
@@ -148,7 +148,7 @@ void make_distinct(Case& c, Int axis) {
   write_out(c, "indices", shape, indices);
 }
 
-// As many tuples as they can name at most, none twice.
+// Writes tuples none of which stands twice, no more than there are places to name.
 void make_distinct_tuples(Case& c) {
   Shape shape = shape_of(c, "indices");
   const Int width = shape.back();
@@ -232,15 +232,11 @@ const Questions& gather_nd() {
   return all;
 }
 
-const Questions& scatter() {
-  static const Questions all = scattering(draw_updates<draw_elements>);
-  return all;
-}
-
 const Questions& scatter_elements() {
   static const Questions all = scattering(draw_updates<draw_elements>);
   return all;
 }
+const Questions& scatter() { return scatter_elements(); }
 
 const Questions& scatter_nd() {
   static const Questions all = with_tuples(scattering(draw_updates<draw_tuples>));

@@ -9,31 +9,14 @@
 #include <map>
 
 namespace assay::oracles {
-namespace {
+static const std::string& data_of(const Call& call) { return call.definition().inputs.front().name; }
 
-using LineRule = LineValue (*)(const LinePoint&);
-
-// So many elements of lines are kept.
-constexpr std::size_t most_kept = 1 << 18;
-
-const std::string& data_of(const Call& call) { return call.definition().inputs.front().name; }
-
-// The axis that is meant, from the front. None where a negative one is read as outside of the range (N1).
 std::optional<Int> axis_of(const Call& call, const Readings& readings) {
   const Int said = call.integer("axis"), rank = call.rank(data_of(call));
   const bool may_refuse = call.definition().ruling("N1") != nullptr;
   if (said < 0 && may_refuse && readings.of("N1") == "refuse") return std::nullopt;
   return rank == 0 ? 0 : (said + rank) % rank;
 }
-
-// Where the elements of a line stand: `length` of them, `step` apart.
-struct Along {
-  Int length = 1, step = 1;
-
-  Int line_of(Int index) const { return index / (length * step) * step + index % step; }
-  Int at(Int index) const { return index / step % length; }
-  Int index(Int line, Int at) const { return (line / step * length + at) * step + line % step; }
-};
 
 Along along(const Call& call, Int axis) {
   const Shape& shape = call.shape(data_of(call));
@@ -47,6 +30,13 @@ Along along(const Call& call, Int axis) {
   }
   return out;
 }
+
+namespace {
+
+using LineRule = LineValue (*)(const LinePoint&);
+
+// So many elements of lines are kept.
+constexpr std::size_t most_kept = 1 << 18;
 
 class LinesAnswer final : public Answer {
  public:

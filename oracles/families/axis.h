@@ -10,6 +10,21 @@
 
 namespace assay::oracles {
 
+// Returns the axis that is meant, from the front; none where a negative one is read as outside of the range (N1).
+std::optional<Int> axis_of(const Call& call, const Readings& readings);
+
+// Where the elements of a line stand: `length` of them, `step` apart.
+struct Along {
+  Int length = 1, step = 1;
+
+  Int line_of(Int index) const { return index / (length * step) * step + index % step; }
+  Int at(Int index) const { return index / step % length; }
+  Int index(Int line, Int at) const { return (line / step * length + at) * step + line % step; }
+};
+
+// Returns how the lines along an axis of the first input lie: of all axes from there on, in versions that flatten.
+Along along(const Call& call, Int axis);
+
 // What all elements of a line share, looked at once.
 struct OperandLine {
   explicit OperandLine(std::vector<Scalar> values);

@@ -2,6 +2,7 @@
 // The exact answers of ArgMax, ArgMin and Hardmax: the place of the extreme of each line, told or marked with 1. Of a
 // line with NaN nothing is claimed but that it is a place (M32).
 #include "oracles/exact/operands.h"
+#include "oracles/families/axis.h"
 #include "oracles/judging/finding.h"
 #include "oracles/rules/rules.h"
 #include "reference/operator.h"
@@ -13,21 +14,7 @@ namespace {
 
 enum class Wanted { largest, smallest, mark };
 
-// The extents before the axis, of a line and behind it.
-struct Layout {
-  Int before = 1, length = 1, behind = 1;
-};
-
 const Shape& shape_in(const Call& call) { return call.shape(call.definition().inputs.front().name); }
-
-Layout layout(const Call& call) {
-  Layout out;
-  const Shape& shape = shape_in(call);
-  const std::size_t axis = shape.empty() ? 0 : axis_in(std::ssize(shape), call.integer("axis"));
-  for (std::size_t i = 0; i < shape.size(); ++i)
-    (i < axis ? out.before : i == axis || call.definition().flattens ? out.length : out.behind) *= shape[i];
-  return out;
-}
 
 bool takes_last(const Call& call, const Readings& readings) {
   if (call.definition().ruling("M31")) return readings.of("M31") == "last";
@@ -38,7 +25,11 @@ template <Wanted wanted>
 class ExtremeAnswer final : public Answer {
  public:
   ExtremeAnswer(const Call& call, const Operands& in, const Readings& readings, Shape shape)
-      : call_(call), readings_(readings), x_(*in.front()), layout_(layout(call_)), shape_(std::move(shape)) {}
+      : call_(call),
+        readings_(readings),
+        x_(*in.front()),
+        along_(along(call_, *axis_of(call_, readings))),
+        shape_(std::move(shape)) {}
 
   Shape shape() const override { return shape_; }
   DType dtype() const override { return wanted == Wanted::mark ? x_.tensor().dtype() : DType::i64; }
@@ -47,9 +38,10 @@ class ExtremeAnswer final : public Answer {
     const std::vector<Int>& ties = line(index).ties;
     std::vector<Scalar> options;
     for (const Int place : ties) options.push_back(said(index, place));
-    if (line(index).has_nan)
-      for (Int place = 0; place < layout_.length; ++place) options.push_back(said(index, place));
-    if (line(index).has_nan) return one_of("M32", std::move(options));
+    if (line(index).has_nan) {
+      for (Int place = 0; place < along_.length; ++place) options.push_back(said(index, place));
+      return one_of("M32", std::move(options));
+    }
     if (call_.definition().ruling("M31") && ties.size() > 1 && readings_.of("M31") == "any")
       return one_of("M31", std::move(options));
     return exactly(options[takes_last(call_, readings_) ? ties.size() - 1 : 0], dtype());
@@ -74,9 +66,9 @@ class ExtremeAnswer final : public Answer {
 
   std::vector<Tap> taps(Int index) const override {
     std::vector<Tap> all;
-    for (Int at = 0; at < layout_.length; ++at)
+    for (Int at = 0; at < along_.length; ++at)
       all.push_back({{written(line(index).x[static_cast<std::size_t>(at)], x_.tensor().dtype())},
-                     place(call_.definition().inputs.front().name, x_.shape(), place_of(line_of(index), at))});
+                     place(call_.definition().inputs.front().name, x_.shape(), along_.index(line_of(index), at))});
     return all;
   }
 
@@ -88,17 +80,11 @@ class ExtremeAnswer final : public Answer {
     bool has_nan = false;
   };
 
-  Int line_of(Int index) const {
-    if (wanted != Wanted::mark) return index;
-    return index / (layout_.length * layout_.behind) * layout_.behind + index % layout_.behind;
-  }
-  Int place_of(Int line, Int at) const {
-    return (line / layout_.behind * layout_.length + at) * layout_.behind + line % layout_.behind;
-  }
+  Int line_of(Int index) const { return wanted == Wanted::mark ? along_.line_of(index) : index; }
 
-  // What the element is where that is the place of the extreme.
+  // Returns what the element is where the extreme stands at `place`.
   Scalar said(Int index, Int place) const {
-    return wanted == Wanted::mark ? scalar(Int{index / layout_.behind % layout_.length == place}) : scalar(place);
+    return wanted == Wanted::mark ? scalar(Int{along_.at(index) == place}) : scalar(place);
   }
 
   static std::vector<Int> extremes(const std::vector<Scalar>& x) {
@@ -116,7 +102,7 @@ class ExtremeAnswer final : public Answer {
     const Int number = line_of(index);
     if (line_.number == number) return line_;
     line_ = {number, {}, {}, false};
-    for (Int at = 0; at < layout_.length; ++at) line_.x.push_back(x_.at(place_of(number, at)));
+    for (Int at = 0; at < along_.length; ++at) line_.x.push_back(x_.at(along_.index(number, at)));
     line_.has_nan = std::ranges::any_of(line_.x, is_nan);
     line_.ties = extremes(line_.x);
     return line_;
@@ -125,7 +111,7 @@ class ExtremeAnswer final : public Answer {
   Call call_;
   Readings readings_;
   Cells x_;
-  Layout layout_;
+  Along along_;
   Shape shape_;
   mutable Line line_;
 };
@@ -153,8 +139,7 @@ Oracle arg_max() { return extreme<Wanted::largest>(reduced); }
 Oracle arg_min() { return extreme<Wanted::smallest>(reduced); }
 Oracle hardmax() {
   return extreme<Wanted::mark>([](const Call& call, const Readings& readings) -> std::optional<Shape> {
-    const bool is_refused = call.integer("axis") < 0 && call.definition().ruling("N1") && readings.of("N1") == "refuse";
-    return is_refused ? std::nullopt : std::optional(shape_in(call));
+    return axis_of(call, readings) ? std::optional(shape_in(call)) : std::nullopt;
   });
 }
 

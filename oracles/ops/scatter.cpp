@@ -17,27 +17,27 @@
 namespace assay::oracles {
 namespace {
 
-// Where in data an element of updates goes, by where it stands.
-using Target = Shape (*)(const Call&, const Shape& at);
+// Returns where in data an element of updates goes, by where it stands.
+using Target = Shape (*)(const Call&, const Ints& indices, const Shape& at);
 
-Int index_at(const Call& call, const Shape& at, Int extent) {
-  const Int said = call.ints("indices")[static_cast<std::size_t>(flat_index(call.shape("indices"), at))];
+Int index_at(const Call& call, const Ints& indices, const Shape& at, Int extent) {
+  const Int said = indices[static_cast<std::size_t>(flat_index(call.shape("indices"), at))];
   return said < 0 ? said + extent : said;
 }
 
-Shape along_axis(const Call& call, const Shape& at) {
+Shape along_axis(const Call& call, const Ints& indices, const Shape& at) {
   const std::size_t axis = axis_in(call.rank("data"), call.integer("axis"));
   Shape to = at;
-  to[axis] = index_at(call, at, call.shape("data")[axis]);
+  to[axis] = index_at(call, indices, at, call.shape("data")[axis]);
   return to;
 }
 
-Shape by_tuple(const Call& call, const Shape& at) {
+Shape by_tuple(const Call& call, const Ints& indices, const Shape& at) {
   const auto tuple_axes = at.begin() + call.rank("indices") - 1;
   Shape to, in_tuple(at.begin(), tuple_axes);
   in_tuple.push_back(0);
   for (Int& k = in_tuple.back(); k < call.shape("indices").back(); ++k)
-    to.push_back(index_at(call, in_tuple, call.dim("data", k)));
+    to.push_back(index_at(call, indices, in_tuple, call.dim("data", k)));
   to.insert(to.end(), tuple_axes, at.end());
   return to;
 }
@@ -109,7 +109,9 @@ class ScatteredAnswer final : public Answer {
       : call_(call), in_(in), readings_(readings), declared_(declared) {
     if (call.definition().attribute("reduction")) how_ = call.text("reduction");
     const Shape& updates = in_.back()->shape();
-    for (Int i = 0; i < volume(updates); ++i) comers_[flat_index(shape(), to(call, position(updates, i)))].push_back(i);
+    const Ints indices = call.ints("indices");
+    for (Int i = 0; i < volume(updates); ++i)
+      comers_[flat_index(shape(), to(call, indices, position(updates, i)))].push_back(i);
   }
 
   Shape shape() const override { return in_.front()->shape(); }
@@ -164,7 +166,7 @@ class ScatteredAnswer final : public Answer {
     return found == comers_.end() ? none : found->second;
   }
 
-  // What is there, then what comes.
+  // Returns what is there, then what comes.
   std::vector<Scalar> operands(Int index) const {
     std::vector<Scalar> x{scalar(*in_.front(), index)};
     for (const Int i : comers(index)) x.push_back(scalar(*in_.back(), i));
@@ -177,7 +179,7 @@ class ScatteredAnswer final : public Answer {
     return sum;
   }
 
-  // Of integers: modulo 2^w, or by another reading kept within the type at every step.
+  // Reduces integers modulo 2^w, or by another reading kept within the type at every step.
   Scalar whole(const std::vector<Scalar>& x) const {
     Integer total = truncated(ratio(x.front()));
     for (const Scalar& each : std::span(x).subspan(1)) {

@@ -363,21 +363,23 @@ Oracle with_touched(Oracle oracle) {
       const Ruling& ruling = *find_ruling(use.id);
       return use.readings.size() > 1 && !ruling.is(Ruling::set) && (!ruling.is(Ruling::nonfinite) || is_nonfinite);
     };
-    const std::vector<RulingUse>& uses = call.definition().rulings;
-    if (std::ranges::none_of(uses, may_differ)) return ids;
-    const ReadRulings read;
-    const std::optional<Shape> ruled_shape = shape(call, {});
-    const std::vector<Element> ruled = elements(answer(call, *in, {}, {}));
-    std::vector<std::string> candidates;
-    for (const RulingUse& use : uses)
-      if (may_differ(use) && read.contains(use.id)) candidates.push_back(use.id);
-    for (const std::string& id : candidates) {
-      const bool differs = std::ranges::any_of(departures(call.definition(), {id}), [&](const Readings& readings) {
+    for (const RulingUse& use : call.definition().rulings)
+      if (may_differ(use)) ids.push_back(use.id);
+    if (ids.empty()) return ids;
+    std::optional<Shape> ruled_shape;
+    std::vector<Element> ruled;
+    {
+      const ReadRulings read;
+      ruled_shape = shape(call, {});
+      ruled = elements(answer(call, *in, {}, {}));
+      std::erase_if(ids, [&](const std::string& id) { return !read.contains(id); });
+    }
+    std::erase_if(ids, [&](const std::string& id) {
+      return std::ranges::none_of(departures(call.definition(), {id}), [&](const Readings& readings) {
         if (shape(call, readings) != ruled_shape) return true;
         return readings.of(id) != "refuse" && !are_alike(ruled, answer(call, *in, readings, {}));
       });
-      if (differs) ids.push_back(id);
-    }
+    });
     in_order(ids);
     return ids;
   };

@@ -62,7 +62,7 @@ Values gather_slices(const Call& call, Inputs in) {
   });
 }
 
-// Where in data the element stands that each index names.
+// Returns where in data the element stands that each index names.
 Ints places_of_each(const Call& call) {
   const Ints indices = call.ints("indices"), steps = steps_of(call.shape("data"));
   const Shape& shape = call.shape("indices");

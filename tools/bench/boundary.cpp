@@ -84,19 +84,16 @@ void print_parts(const suites::Suite& suite, double planning) {
       for (std::size_t i = 0; i < suite.cases.size(); ++i) f(i);
     });
   };
-  double opening = 0, judging = 0;
-  const auto judge_all = [&] {
-    for (std::size_t i = 0; i < suite.cases.size(); ++i) {
-      std::optional<oracles::Judge> judge;
-      opening += seconds_of([&] { judge.emplace(suite.cases[i].c.call(), std::vector(data[i])); });
-      judging += seconds_of([&] {
-        judge->judge(served_by.outcomes[i]);
-        judge.reset();
-      });
-    }
-  };
   const double drawing = each([&](std::size_t i) { data.push_back(all_operands(suite.cases[i].c)); });
-  judge_all();
+  double opening = 0, judging = 0;
+  for (std::size_t i = 0; i < suite.cases.size(); ++i) {
+    std::optional<oracles::Judge> judge;
+    opening += seconds_of([&] { judge.emplace(suite.cases[i].c.call(), std::vector(data[i])); });
+    judging += seconds_of([&] {
+      judge->judge(served_by.outcomes[i]);
+      judge.reset();
+    });
+  }
   const std::pair<const char*, double> parts[] = {
       {"draw the case, write its line", planning},
       {"draw the operands", drawing},
