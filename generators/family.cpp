@@ -31,7 +31,8 @@ const Family& family_of(const Definition& definition) {
     case Shaping::broadcast: return broadcast_family();
     case Shaping::window: return window_family();
     case Shaping::axis: return axis_family();
-    case Shaping::moved: return moved_family();
+    case Shaping::moved:
+    case Shaping::reduced: return moved_family();
   }
   throw BrokenPromise("an operator without a family");
 }

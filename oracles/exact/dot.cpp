@@ -287,4 +287,17 @@ std::vector<Allowance> widen(const Dot& dot, DType dtype, const Arithmetic& decl
   return all;
 }
 
+std::vector<Allowance> widen_sum(const Dot& sum, DType dtype, const Arithmetic& declared) {
+  std::vector<Allowance> all = widen(sum, dtype, declared);
+  const Dyadic least = Dyadic::power_of_two(125);
+  const auto overflows = [&](const Term& term) { return term.a.is_finite() && least <= abs(term.a.value()); };
+  if (dtype != DType::f64 || !std::ranges::any_of(sum.terms, overflows)) return all;
+  Allowance in_single;
+  in_single.level = Level::widest;
+  in_single.arithmetic = "f64 computed in f32";
+  in_single.flushes_output = in_single.blurs_nonfinite = true;
+  all.push_back(std::move(in_single));
+  return all;
+}
+
 }  // namespace assay::oracles

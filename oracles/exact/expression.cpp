@@ -78,13 +78,6 @@ Policy unshifted(Policy of) {
   return of;
 }
 
-Policy in_single() {
-  Policy out = widest(fused(DType::f32), "f64 computed in f32");
-  out.input_error = std::ldexp(1.0, out.working.unit_exponent());
-  out.lost_input = std::ldexp(1.0, out.working.min_exponent);
-  return out;
-}
-
 std::vector<Policy> asked(DType type) {
   if (is_narrow(type)) return {fused(type), by_nodes(type)};
   return {fused(type)};
@@ -120,6 +113,13 @@ Element unproven(std::string why) {
 }
 
 }  // namespace
+
+Policy in_single() {
+  Policy out = widest(fused(DType::f32), "f64 computed in f32");
+  out.input_error = std::ldexp(1.0, out.working.unit_exponent());
+  out.lost_input = std::ldexp(1.0, out.working.min_exponent);
+  return out;
+}
 
 double Policy::unit() const { return truncation * std::ldexp(1.0, nodes.unit_exponent()); }
 double Policy::sum_unit() const { return truncation * std::ldexp(1.0, working.unit_exponent()); }
@@ -157,7 +157,9 @@ Ratio budget_of(double error, const Ratio& blur) {
   return {rounded(sum, wide, Rounding::up).value(), 1};
 }
 
-Element computed(const Expression& of, DType type) {
+Element computed(const Expression& of, DType type) { return computed(of, type, asked_policies(type)); }
+
+Element computed(const Expression& of, DType type, const std::vector<Policy>& asked) {
   const std::optional<StandIn> value = stand_in([&](int bits) { return of.value(bits); }, format_of(type));
   if (!value) return unproven("how the exact value rounds takes more than 1,536 bits");
   Element out;
@@ -165,7 +167,7 @@ Element computed(const Expression& of, DType type) {
   out.blur = value->off;
   out.magnitude = abs(value->value);
   double most = 0;
-  for (const Policy& policy : asked_policies(type)) {
+  for (const Policy& policy : asked) {
     if (of.breaks_down(policy)) return unproven("an intermediate may overflow or vanish");
     most = std::max(most, of.error(policy));
     out.asked.arithmetic += (out.asked.arithmetic.empty() ? "" : "; or ") + policy.arithmetic;

@@ -37,6 +37,8 @@ struct Policy {
 const std::vector<Policy>& asked_policies(DType type);
 // Those beyond, the strongest first.
 const std::vector<Policy>& wider_policies(DType type);
+// Float64 that is computed in float32, which a body may say (N5).
+Policy in_single();
 // Those that a backend declares of itself.
 std::vector<Policy> declared_policies(DType type, const Arithmetic& declared);
 
@@ -56,6 +58,7 @@ Ratio budget_of(double error, const Ratio& blur);
 
 // Makes the element whose value the expression has, asked for at L2; and what is admitted of it beyond.
 Element computed(const Expression& of, DType type);
+Element computed(const Expression& of, DType type, const std::vector<Policy>& asked);
 std::vector<Allowance> allowances(const Expression& of, const Element& element, DType type, const Arithmetic& declared);
 
 }  // namespace assay::oracles

@@ -339,22 +339,6 @@ class ElementwiseAnswer final : public Answer {
   std::optional<FunctionFilter> filter_;
 };
 
-// The ends of an integer type.
-std::pair<Integer, Integer> ends_of(DType type) {
-  return for_value(type, []<class T>() -> std::pair<Integer, Integer> {
-    if constexpr (std::is_integral_v<T>)
-      return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
-    else if constexpr (SmallWhole<T>)
-      return {T::lowest, T::highest};
-    else
-      throw BrokenPromise("a float that is to wrap");
-  });
-}
-
-Scalar integer(const Integer& value) {
-  return value < 0 ? scalar(static_cast<Int>(value)) : scalar_of_unsigned(static_cast<std::uint64_t>(value));
-}
-
 }  // namespace
 
 Allowance with_budget(std::string arithmetic, double budget) {
@@ -430,6 +414,21 @@ Evaluation rounded_sum(const ElementPoint& p, const Ratio& value, double ulps) {
   Evaluation out = std::get<Evaluation>(in_type(p, value));
   out.tolerance = ulps == 0 ? no_tolerance : Tolerance{ulps, 0, 0, 1};
   return out;
+}
+
+std::pair<Integer, Integer> ends_of(DType type) {
+  return for_value(type, []<class T>() -> std::pair<Integer, Integer> {
+    if constexpr (std::is_integral_v<T>)
+      return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
+    else if constexpr (SmallWhole<T>)
+      return {T::lowest, T::highest};
+    else
+      throw BrokenPromise("a float that is to wrap");
+  });
+}
+
+Scalar integer(const Integer& value) {
+  return value < 0 ? scalar(static_cast<Int>(value)) : scalar_of_unsigned(static_cast<std::uint64_t>(value));
 }
 
 bool fits(DType type, const Integer& value) {

@@ -6,8 +6,6 @@
 #include "oracles/rules/rules.h"
 #include "reference/operator.h"
 
-#include <algorithm>
-
 namespace assay::oracles {
 namespace {
 
@@ -20,20 +18,10 @@ class SumAnswer final : public Answer {
   DType dtype() const override { return dtype_; }
   Element element(Int index) const override { return enclose(dot(index), dtype_); }
   Element defined(Int index) const override { return enclose(dot(index), dtype_, Summing::definition); }
-  std::vector<Allowance> wider(Int index) const override {
-    std::vector<Allowance> all = widen(dot(index), dtype_, declared_);
-    const bool may_cancel = dtype_ == DType::f64 && overflows_f32(inputs_.at(index));  // an infinity becomes NaN
-    if (may_cancel) all.push_back(beyond("f64 computed in f32")), all.back().blurs_nonfinite = true;
-    return all;
-  }
+  std::vector<Allowance> wider(Int index) const override { return widen_sum(dot(index), dtype_, declared_); }
   std::vector<Tap> taps(Int index) const override { return inputs_.taps(index); }
 
  private:
-  static bool overflows_f32(const std::vector<Scalar>& x) {
-    const Ratio least{Dyadic::power_of_two(125), 1};
-    return std::ranges::any_of(x, [&](const Scalar& each) { return each.is_finite() && least <= abs(ratio(each)); });
-  }
-
   Dot dot(Int index) const {
     Dot sum;
     for (const Scalar& x : inputs_.at(index)) sum.terms.push_back({x, std::nullopt});

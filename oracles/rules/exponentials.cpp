@@ -57,6 +57,8 @@ struct Exponentials::Line {
   const Enclosed& at(int bits) const;
   double term_error(const Policy& policy, std::size_t j) const;
   double sum_error(const Policy& policy) const;
+  double logarithm_error(const Policy& policy) const;
+  bool breaks_down(const Policy& policy) const;
 };
 
 Exponentials::Line::Line(std::vector<Scalar> values) : x(std::move(values)) {
@@ -124,6 +126,26 @@ double Exponentials::Line::sum_error(const Policy& p) const {
   return sum_errors[p.arithmetic] = off * raised;
 }
 
+double Exponentials::Line::logarithm_error(const Policy& p) const {
+  const double sum = total / raised, share = sum_error(p) / sum;
+  if (!(share < 1)) return unproven;
+  const double of_sum = std::log(total) + 0x1p-40, size = largest_size + of_sum;
+  const double argument = p.is_unshifted ? at_least_exp(largest) * total : total;
+  const double of_log = bound(Function::log, std::array{argument}, p.is_unshifted ? size : of_sum, p.working);
+  const double error = share / (1 - share) + of_log + p.imprecision * (of_sum + 1);
+  if (p.is_unshifted) return error * raised;
+  const double of_most = p.input_error * largest_size + p.lost_input;
+  return (error + of_most + p.unit() * (size + of_most + error) + p.smallest()) * raised;
+}
+
+bool Exponentials::Line::breaks_down(const Policy& p) const {
+  const auto longest = static_cast<double>(std::bit_width(static_cast<std::uint64_t>(terms)));
+  if (p.is_unshifted)
+    return !is_within(largest, p.nodes.min_exponent + p.nodes.precision, p.nodes.max_exponent - longest - 1);
+  return longest >= p.nodes.max_exponent - 1 ||
+         (p.input_error > 0 && largest_size >= std::ldexp(1.0, p.working.max_exponent - 2));
+}
+
 std::unique_ptr<Expression> Exponentials::share(Int i) const {
   class Share final : public Expression {
    public:
@@ -144,19 +166,47 @@ std::unique_ptr<Expression> Exponentials::share(Int i) const {
       return (error + p.vanishing()) * raised;
     }
 
-    bool breaks_down(const Policy& p) const override {
-      const auto longest = static_cast<double>(std::bit_width(static_cast<std::uint64_t>(line_->terms)));
-      if (p.is_unshifted)
-        return !is_within(line_->largest, p.nodes.min_exponent + p.nodes.precision, p.nodes.max_exponent - longest - 1);
-      return longest >= p.nodes.max_exponent - 1 ||
-             (p.input_error > 0 && line_->largest_size >= std::ldexp(1.0, p.working.max_exponent - 2));
-    }
+    bool breaks_down(const Policy& p) const override { return line_->breaks_down(p); }
 
    private:
     std::shared_ptr<const Line> line_;
     std::size_t i_;
   };
   return std::make_unique<Share>(line_, static_cast<std::size_t>(i));
+}
+
+std::unique_ptr<Expression> Exponentials::logarithm() const {
+  class Logarithm final : public Expression {
+   public:
+    explicit Logarithm(std::shared_ptr<const Line> line) : line_(std::move(line)) {}
+
+    Real value(int bits) const override {
+      const Real sum = oracles::enclosed(Function::log, std::array{line_->at(bits).sum});
+      return Real(Ratio{line_->most, 1}, bits) + sum;
+    }
+
+    double error(const Policy& policy) const override {
+      const Policy shifted = in_one(policy, false), direct = in_one(policy, true);
+      const double error = policy.is_unshifted ? 0 : line_->logarithm_error(shifted);
+      return line_->breaks_down(direct) ? error : std::max(error, line_->logarithm_error(direct));
+    }
+
+    bool breaks_down(const Policy& policy) const override {
+      return line_->breaks_down(in_one(policy, policy.is_unshifted));
+    }
+
+   private:
+    // The same without roundings between the nodes.
+    static Policy in_one(Policy policy, bool is_unshifted) {
+      policy.nodes = policy.working;
+      policy.arithmetic += is_unshifted ? ", unshifted" : "";
+      policy.is_unshifted = is_unshifted;
+      return policy;
+    }
+
+    std::shared_ptr<const Line> line_;
+  };
+  return std::make_unique<Logarithm>(line_);
 }
 
 Exponentials::Exponentials(std::vector<Scalar> x) : line_(std::make_shared<const Line>(std::move(x))) {}

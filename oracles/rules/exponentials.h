@@ -15,6 +15,9 @@
 // Without the maximum, arguments are exact, the row of exp is that of |x|, and what is lost is exp(-M) times as much;
 // it breaks down where exp(M) leaves λ/u … Ω/n.
 //
+// The logarithm M + log S errs by e_M + l and its own rounding, l = -log(1 - s/S) + the row of log; without the maximum
+// by l alone, the row being that of log(exp(M) S). Either is asked for, in float32 or more: bodies are in float64.
+//
 // A share is a fraction if all finite logits are equal; else it is irrational (Lindemann and Weierstrass: exponentials
 // of different fractions have no linear relation), hence never an end of what encloses it.
 #pragma once
@@ -29,6 +32,7 @@ class Exponentials {
   explicit Exponentials(std::vector<Scalar> x);
 
   std::unique_ptr<Expression> share(Int i) const;
+  std::unique_ptr<Expression> logarithm() const;  // of the sum of all exp(x_j)
 
  private:
   struct Line;

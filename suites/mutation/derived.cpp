@@ -216,16 +216,18 @@ struct Derivation {
 
 bool hands_out_floats(const Definition& d) { return std::ranges::any_of(d.types_of(d.outputs.front().type), is_float); }
 
+// Where elements round, a neighbour may be as right, and of the data subnormals do not show.
+bool is_exact(const Definition& d) { return !oracles::oracle_of(d.version).rounds; }
+
 // What is chosen among or compared is not computed with: only flushed subnormals are below then, not wrong.
 bool computes(const Definition& d) {
   constexpr std::string_view copying[] = {"Where", "Identity", "Cast", "CastLike", "BitCast", "Dropout", "Hardmax"};
-  const bool selects =
-      d.shaping == Shaping::window || d.shaping == Shaping::moved || std::ranges::count(copying, d.version.name) > 0;
+  const bool selects = d.shaping == Shaping::window || d.shaping == Shaping::moved ||
+                       (d.shaping == Shaping::reduced && is_exact(d)) ||
+                       std::ranges::count(copying, d.version.name) > 0;
   return !selects && hands_out_floats(d);
 }
 
-// Where elements round, a neighbour may be as right, and of the data subnormals do not show.
-bool is_exact(const Definition& d) { return !oracles::oracle_of(d.version).rounds; }
 // Every element is a function's, and no copy: coarser data may fall within what approximations are admitted, and the
 // ends of the type are often where it no longer changes.
 bool is_function(const Definition& d) { return !is_exact(d) && d.shaping == Shaping::one && !d.ruling("E2"); }
@@ -459,6 +461,7 @@ std::vector<Way> ways_by_name(const std::string& name) {
   if (std::vector<Way> ways = sign_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = operand_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = placing_ways(name); !ways.empty()) return ways;
+  if (std::vector<Way> ways = reducing_ways(name); !ways.empty()) return ways;
   std::vector<Way> ways = computing_ways(name);
   return ways.empty() ? broadcast_ways(name) : ways;
 }
@@ -471,6 +474,7 @@ std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "TopK") return ranking_bugs();
   if (std::vector<Bug> bugs = operand_bugs(name); !bugs.empty()) return bugs;
   if (std::vector<Bug> bugs = placing_bugs(name); !bugs.empty()) return bugs;
+  if (std::vector<Bug> bugs = reducing_bugs(name); !bugs.empty()) return bugs;
   return computing_bugs(name);
 }
 

@@ -33,6 +33,10 @@ std::vector<Bug> softmax_bugs();
 std::vector<Way> extreme_ways(const std::string& op);
 std::vector<Bug> extreme_bugs(const std::string& op);
 
+// ReduceSum and its relatives.
+std::vector<Way> reducing_ways(const std::string& op);
+std::vector<Bug> reducing_bugs(const std::string& op);
+
 // Operators that compute each element by itself.
 std::vector<Way> computing_ways(const std::string& op);
 std::vector<Bug> computing_bugs(const std::string& op);
