@@ -176,7 +176,8 @@ std::optional<int> certain_sign(const std::vector<Scalar>& x, DType type) {
   for (const Policy& p : asked_policies(type)) {
     const bool is_exact = terms.is_exact_in(p.working);
     const double off = gamma_of(static_cast<double>(x.size()) - 1, p.sum_unit()) * terms.magnitude * raised;
-    is_certain = is_certain && (is_exact || off < sum);
+    const bool may_overflow = !(terms.magnitude + off < std::ldexp(1.0, p.working.max_exponent));
+    is_certain = is_certain && !may_overflow && (is_exact || off < sum);
   }
   if (!is_certain) return std::nullopt;
   return terms.sum.is_zero() ? 0 : terms.sum < Dyadic{} ? -1 : 1;

@@ -163,6 +163,18 @@ TEST_CASE("a session that answers the second set of data with the first is marke
   CHECK(campaign.marks[0].at(0).name == "stale session");
 }
 
+TEST_CASE("a second set of data that gets the answer to the first by itself too is no stale session", "[campaign]") {
+  std::vector<Tensor> first;
+  const auto constant = [&](const Ask&, Outcome outcome) {
+    if (first.empty()) first = outcome.sets.front();
+    for (std::vector<Tensor>& set : outcome.sets) set = first;
+    return outcome;
+  };
+  const Campaign campaign = run(pools(1), altered(constant), only_once());
+  CHECK(campaign.verdicts[0]->state == State::fail);
+  CHECK(campaign.marks[0].empty());
+}
+
 TEST_CASE("the same question put another way must end the same", "[campaign][presentations]") {
   CHECK(marks(run(pools(1), altered(faithful), every_way()), 0).empty());
   const std::string symbolic =

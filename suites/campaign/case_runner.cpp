@@ -28,8 +28,8 @@ Verdict judged_on_first_set(const Case& c, Outcome outcome, const Description& b
   return oracles::judge(c.call(), {operands(c, 0)}, only_first_set(std::move(outcome)), {level, backend.arithmetic});
 }
 
-// The second set of data answered with the answer to the first: the session kept it.
-bool is_stale(const SuiteCase& planned, const Outcome& outcome, const Verdict& verdict) {
+// Tells whether the second set of data, wrongly, gets the answer to the first.
+bool repeats_first_answer(const SuiteCase& planned, const Outcome& outcome, const Verdict& verdict) {
   return verdict.state == State::fail && verdict.evidence && verdict.evidence->set > 0 && outcome.sets.size() > 1 &&
          outcome.sets[0] == outcome.sets[1] && operands(planned.c, 0) != operands(planned.c, 1);
 }
@@ -198,6 +198,13 @@ void CaseRunner::compare_with_pack(std::size_t index, std::vector<Mark>& marks, 
   in_pack_.erase(found);
 }
 
+// Tells whether the session kept the answer to the first set of data: the second one alone gets another.
+bool CaseRunner::is_stale(const SuiteCase& planned, const Answered& answered) {
+  if (!repeats_first_answer(planned, answered.outcome, answered.verdict)) return false;
+  const Outcome alone = confirmation_.run_alone(suites::ask_of(planned, {operands(planned.c, 1)}, conduct_));
+  return alone.kind != Outcome::Kind::outputs || alone.sets.front() != answered.outcome.sets.front();
+}
+
 void CaseRunner::settle(const Question& question, Answered&& answered, std::vector<CaseResult>& done) {
   const std::size_t index = question.cases.front();
   const SuiteCase& planned = suite_.cases[index];
@@ -213,7 +220,7 @@ void CaseRunner::settle(const Question& question, Answered&& answered, std::vect
   }
   auto& [outcome, verdict] = answered;
   compare_with_pack(index, marks, verdict);
-  if (is_stale(planned, outcome, verdict))
+  if (is_stale(planned, answered))
     marks.push_back({"stale session", "second set of data", "it got the answer to the first set", true, ""});
   std::deque<Question> owed = owed_for(index, answered);
   if (verdict.state == State::pass && outcome.kind == Outcome::Kind::outputs && verdict.violated.empty())

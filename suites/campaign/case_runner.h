@@ -76,6 +76,7 @@ class CaseRunner {
 
   const SuiteCase& planned(const Question& question) const { return suite_.cases[question.cases.front()]; }
   void settle_pack(const Question& question, const oracles::Outcome& outcome, std::vector<CaseResult>& done);
+  bool is_stale(const SuiteCase& planned, const Answered& answered);
   void settle(const Question& question, Answered&& answered, std::vector<CaseResult>& done);
   Steps steps_of(const Question& question) const;
   void compare_with_pack(std::size_t index, std::vector<Mark>& marks, const oracles::Verdict& alone);

@@ -222,9 +222,8 @@ bool is_exact(const Definition& d) { return !oracles::oracle_of(d.version).round
 // What is chosen among or compared is not computed with: only flushed subnormals are below then, not wrong.
 bool computes(const Definition& d) {
   constexpr std::string_view copying[] = {"Where", "Identity", "Cast", "CastLike", "BitCast", "Dropout", "Hardmax"};
-  const bool selects = d.shaping == Shaping::window || d.shaping == Shaping::moved ||
-                       (d.shaping == Shaping::reduced && is_exact(d)) ||
-                       std::ranges::count(copying, d.version.name) > 0;
+  const bool selects =
+      d.shaping == Shaping::window || d.shaping == Shaping::moved || std::ranges::count(copying, d.version.name) > 0;
   return !selects && hands_out_floats(d);
 }
 
@@ -485,14 +484,26 @@ bool is_later(const Operator& op) {
 }
 
 // Tells what is no bug of an operator: even functions, a sign that rounding keeps, subnormals that round to 0, f32 in
-// which a version computes all it has.
+// which a version computes all it has, squares.
 bool is_no_bug(const Operator& op, std::string_view derivation) {
-  constexpr std::pair<std::string_view, std::string_view> all[] = {
-      {"Abs", "negates-data"},           {"Cos", "negates-data"},           {"Cosh", "negates-data"},
-      {"Sign", "reads-integers-as-f32"}, {"Sign", "reads-integers-as-f64"}, {"Sign", "reads-infinity-as-number"},
-      {"IsNaN", "negates-data"},         {"IsNaN", "computes-f64-in-f32"},  {"IsNaN", "rounds-data-to-bf16"},
-      {"IsNaN", "rounds-data-to-f16"},   {"IsNaN", "flushes-subnormals"},   {"IsInf", "flushes-subnormals"},
-      {"Round", "flushes-subnormals"},   {"Sign", "rounds-data-to-bf16"},   {"Celu", "computes-f64-in-f32"}};
+  constexpr std::pair<std::string_view, std::string_view> all[] = {{"Abs", "negates-data"},
+                                                                   {"Cos", "negates-data"},
+                                                                   {"Cosh", "negates-data"},
+                                                                   {"Sign", "reads-integers-as-f32"},
+                                                                   {"Sign", "reads-integers-as-f64"},
+                                                                   {"Sign", "reads-infinity-as-number"},
+                                                                   {"IsNaN", "negates-data"},
+                                                                   {"IsNaN", "computes-f64-in-f32"},
+                                                                   {"IsNaN", "rounds-data-to-bf16"},
+                                                                   {"IsNaN", "rounds-data-to-f16"},
+                                                                   {"IsNaN", "flushes-subnormals"},
+                                                                   {"IsInf", "flushes-subnormals"},
+                                                                   {"Round", "flushes-subnormals"},
+                                                                   {"Sign", "rounds-data-to-bf16"},
+                                                                   {"Celu", "computes-f64-in-f32"},
+                                                                   {"ReduceL2", "reads-integers-as-f32"},
+                                                                   {"ReduceL2", "reads-integers-as-f64"},
+                                                                   {"ReduceSumSquare", "negates-data"}};
   return std::ranges::find(all, std::pair<std::string_view, std::string_view>(op.name(), derivation)) != std::end(all);
 }
 
