@@ -11,7 +11,9 @@
 namespace assay {
 namespace {
 
+// As many as there are starts, of which a call may have none.
 Ints first_axes(const Call& call) {
+  if (!call.states("starts")) return {};
   Ints axes(call.ints("starts").size());
   for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<Int>(i);
   return axes;

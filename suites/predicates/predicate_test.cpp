@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/predicates/predicate.h"
 
+#include "generators/generators.h"
 #include "reference/question.h"
 
 #include <catch2/catch.hpp>
@@ -103,6 +104,21 @@ TEST_CASE("near misses can be named by the constraint they break", "[predicate]"
   CHECK(holds("breaks(C6)", odd_groups));
   CHECK_FALSE(holds("breaks(C6)", conv));
   CHECK(holds("breaks(G1)", no_weights));
+}
+
+TEST_CASE("whatever a case lacks or breaks, any claim about its attributes can be asked of it", "[predicate]") {
+  for (const Operator* op : operators())
+    for (const Definition& definition : op->versions())
+      for (const std::string& constraint : generators::breakable(definition))
+        for (std::uint64_t index = 0; index < 12; ++index) {
+          const DType type = definition.types_of(definition.data().type).front();
+          const std::optional<Case> broken = generators::near_miss(definition, type, constraint, 1, index);
+          for (const AttributeSpec* each : op->attributes_ever()) {
+            const bool is_list = each->kind == AttributeSpec::Kind::ints;
+            const Predicate claim = predicate(is_list ? "any(" + each->name + ") == 0" : each->name + " == 0");
+            if (broken) CHECK_NOTHROW(claim.holds(*broken));
+          }
+        }
 }
 
 TEST_CASE("not binds closer than and, and closer than or", "[predicate]") {
