@@ -33,6 +33,10 @@ std::vector<Bug> softmax_bugs();
 std::vector<Way> extreme_ways(const std::string& op);
 std::vector<Bug> extreme_bugs(const std::string& op);
 
+// CumSum and CumProd.
+std::vector<Way> prefix_ways(const std::string& op);
+std::vector<Bug> prefix_bugs(const std::string& op);
+
 // Operators that compute each element by itself.
 std::vector<Way> computing_ways(const std::string& op);
 std::vector<Bug> computing_bugs(const std::string& op);
