@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that take lines along the axis an attribute names: any rank, every axis counted from either end, extents 0
-// and 1, and lengths around those of vector registers and of blocks (reductions 13).
+// Operators that take lines along the axis that an attribute or an input names: any rank, every axis counted from
+// either end, extents 0 and 1, and lengths around those of vector registers and of blocks (reductions 13).
 #include "generators/draw.h"
 #include "generators/family.h"
+#include "generators/parameters.h"
 #include "generators/shrink.h"
 #include "generators/values.h"
 #include "reference/operator.h"
@@ -27,6 +28,13 @@ Int line_length(const Case& c) {
   Int length = 1;
   for (std::size_t i = axis; i < shape.size(); ++i) length *= shape[i];
   return length;
+}
+
+void state_axis(Case& c, Int axis) {
+  if (c.definition().attribute(axis_attribute))
+    c.node.attribute(axis_attribute, Attribute(axis));
+  else
+    write_out(c, axis_attribute, {}, {axis});
 }
 
 // -- drawing
@@ -61,10 +69,10 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   for (; rank < 5 && left >= 2 * rank + 1; ++rank) left -= 2 * rank + 1;
   if (rank == 5 && left >= 11) rank = 6 + left % 2;  // more axes than an ordinary case has
   const Int axis = left % rank;
-  // A default that is out of the range has to be replaced.
-  const Int default_axis = std::get<Int>(*definition.attribute(axis_attribute)->value);
-  const bool states = left != 2 * rank || default_axis >= rank, from_end = left >= rank;
-  if (states) c.node.attribute(axis_attribute, Attribute(from_end ? axis - rank : axis));
+  // A default that is out of the range has to be replaced, and an input has none.
+  const AttributeSpec* const spec = definition.attribute(axis_attribute);
+  const bool states = left != 2 * rank || !spec || std::get<Int>(*spec->value) >= rank, from_end = left >= rank;
+  if (states) state_axis(c, from_end ? axis - rank : axis);
   Shape shape;
   for (Int i = 0; i < rank; ++i) shape.push_back(between(1, rank < 4 ? 4 : 2));
   c.node.input(definition.inputs.front().name, {type, shape});
@@ -103,11 +111,11 @@ int place_of(const Case& c) {
 // The axis that is named stays the same one, counted from its end.
 Cases fewer_axes(const Case& c, int part) {
   Cases out = with_shape(c, [part](Shape& shape) { shape.erase(shape.begin() + part); });
-  if (!c.node.attributes.contains(axis_attribute)) return out;
+  if (!c.call().states(axis_attribute)) return out;
   const Int said = c.call().integer(axis_attribute);
   for (const Int moved : {said - 1, said + 1}) {
     out.push_back(out.front());
-    out.back().node.attribute(axis_attribute, Attribute(moved));
+    state_axis(out.back(), moved);
   }
   return out;
 }
@@ -115,16 +123,15 @@ Cases fewer_axes(const Case& c, int part) {
 class AxisFamily final : public Family {
  public:
   const Questions* questions() const override {
-    static const Questions all{
-        .draw = draw,
-        .strata = shape_strata,
-        .damages = {{"an axis outside of the range",
-                     [](Case& c) {
-                       const auto rank = static_cast<Int>(shape_of(c).size());
-                       c.node.attribute(axis_attribute, Attribute(pick({rank, rank + 1, -rank - 1})));
-                     }},
-                    {"a scalar", [](Case& c) { shape_of(c).clear(); }}},
-        .most_outputs = 1100};
+    static const Questions all{.draw = draw,
+                               .strata = shape_strata,
+                               .damages = {{"an axis outside of the range",
+                                            [](Case& c) {
+                                              const auto rank = static_cast<Int>(shape_of(c).size());
+                                              state_axis(c, pick({rank, rank + 1, -rank - 1}));
+                                            }},
+                                           {"a scalar", [](Case& c) { shape_of(c).clear(); }}},
+                               .most_outputs = 1100};
     return &all;
   }
   std::vector<Mutation> damages(const Questions&) const override { return {}; }

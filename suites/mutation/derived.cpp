@@ -457,6 +457,7 @@ std::vector<Way> ways_by_name(const std::string& name) {
   if (name == "MaxPool") return selecting_ways();
   if (name == "Softmax") return softmax_ways();
   if (std::vector<Way> ways = extreme_ways(name); !ways.empty()) return ways;
+  if (std::vector<Way> ways = prefix_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = sign_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = operand_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = placing_ways(name); !ways.empty()) return ways;
@@ -469,6 +470,7 @@ std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "MaxPool") return selecting_bugs();
   if (name == "Softmax") return softmax_bugs();
   if (std::vector<Bug> bugs = extreme_bugs(name); !bugs.empty()) return bugs;
+  if (std::vector<Bug> bugs = prefix_bugs(name); !bugs.empty()) return bugs;
   if (name == "Reshape") return reshaping_bugs();
   if (name == "TopK") return ranking_bugs();
   if (std::vector<Bug> bugs = operand_bugs(name); !bugs.empty()) return bugs;

@@ -36,6 +36,9 @@ std::vector<Bug> extreme_bugs(const std::string& op);
 // ReduceSum and its relatives.
 std::vector<Way> reducing_ways(const std::string& op);
 std::vector<Bug> reducing_bugs(const std::string& op);
+// CumSum and CumProd.
+std::vector<Way> prefix_ways(const std::string& op);
+std::vector<Bug> prefix_bugs(const std::string& op);
 
 // Operators that compute each element by itself.
 std::vector<Way> computing_ways(const std::string& op);
