@@ -32,6 +32,7 @@ const Family& family_of(const Definition& definition) {
     case Shaping::window: return window_family();
     case Shaping::axis: return axis_family();
     case Shaping::moved: return moved_family();
+    case Shaping::product: return product_family();
   }
   throw BrokenPromise("an operator without a family");
 }

@@ -75,6 +75,7 @@ enum class Shaping {
   moved,      // elements of the first input stand elsewhere in the output, by what attributes and parameters say
   window,     // windows slide over the spatial axes of N x C x D1 … Dr
   axis,       // lines along the axis that an attribute names, each by itself
+  product,    // rows of the first input meet columns of the second
 };
 
 // Of every output in schema order; empty where it is not asked for.

@@ -71,6 +71,7 @@ std::string_view family(const Definition& definition) {
     case Shaping::broadcast: return "elements of several inputs, broadcast";
     case Shaping::axis: return "lines along an axis";
     case Shaping::moved: return "elements that move";
+    case Shaping::product: return "products of matrices";
   }
   throw BrokenPromise("an operator of no family");
 }
