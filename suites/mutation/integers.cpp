@@ -55,9 +55,10 @@ Kernel convolving(Slip slip, bool saturates = false) {
 }  // namespace
 
 std::vector<Way> integer_convolution_ways() {
-  return {way_of("sequential", "one term after the other", convolving(Slip::none)),
-          {{"saturates", oracles::Level::L2, "a sum beyond 32 bits is the nearest that fits", "W7", "saturate32"},
-           convolving(Slip::none, true)}};
+  return {
+      way_of("sequential", "one term after the other", convolving(Slip::none)),
+      {{"saturates-32-bits", oracles::Level::L2, "a sum beyond 32 bits is the nearest that fits", "W7", "saturate32"},
+       convolving(Slip::none, true)}};
 }
 
 std::vector<Bug> integer_convolution_bugs() {

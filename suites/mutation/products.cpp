@@ -231,7 +231,7 @@ Kernel multiplying_integers(const Manner& how) {
 
 std::vector<Way> integer_ways() {
   return {way_of("sequential", "one term after the other", multiplying_integers({})),
-          {{"saturates", Level::L2, "a sum beyond 32 bits is the nearest that fits", "W7", "saturate32"},
+          {{"saturates-32-bits", Level::L2, "a sum beyond 32 bits is the nearest that fits", "W7", "saturate32"},
            multiplying_integers({.saturates = true})}};
 }
 
