@@ -158,6 +158,7 @@ void stand_for(Case& c, const Case& conv) {
   }
   for (const Role& role : roles(*layout)) {
     remove_input(c, role.ours);
+    if (!c.definition().input(role.ours)) continue;
     const auto found = conv.node.inputs.find(role.conv);
     if (found == conv.node.inputs.end()) continue;
     Input input = found->second;

@@ -33,6 +33,7 @@ const Family& family_of(const Definition& definition) {
     case Shaping::axis: return axis_family();
     case Shaping::moved:
     case Shaping::reduced: return moved_family();
+    case Shaping::product: return product_family();
   }
   throw BrokenPromise("an operator without a family");
 }

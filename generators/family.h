@@ -109,5 +109,6 @@ const Family& broadcast_family();
 const Family& window_family();
 const Family& axis_family();
 const Family& moved_family();
+const Family& product_family();
 
 }  // namespace assay::generators

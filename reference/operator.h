@@ -76,6 +76,7 @@ enum class Shaping {
   window,     // windows slide over the spatial axes of N x C x D1 … Dr
   axis,       // lines along the axis that an attribute names, each by itself
   reduced,    // the elements along some axes of the first input make one of the output
+  product,    // rows of the first input meet columns of the second
 };
 
 // Of every output in schema order; empty where it is not asked for.

@@ -77,10 +77,13 @@ bool has_a_window(const Call& c) {
 }  // namespace
 
 Window Window::of(const Call& call) {
-  const Ints kernel = call.ints("kernel_shape"), strides = call.ints("strides");
-  const Ints dilations = call.definition().attribute("dilations") ? call.ints("dilations") : ones(call);
-  const std::string auto_pad = call.definition().attribute("auto_pad") ? call.text("auto_pad") : "NOTSET";
-  const Ints pads = auto_pad == "NOTSET" ? call.ints("pads") : zeros(call);
+  const auto stated = [&](const char* list, const Derived& otherwise) {
+    return has(call, list) ? call.ints(list) : otherwise(call);
+  };
+  const Ints kernel = stated("kernel_shape", extents_of("X")), strides = stated("strides", ones);
+  const Ints dilations = stated("dilations", ones);
+  const std::string auto_pad = has(call, "auto_pad") ? call.text("auto_pad") : "NOTSET";
+  const Ints pads = auto_pad == "NOTSET" ? stated("pads", zeros) : zeros(call);
   const bool ceil = call.definition().attribute("ceil_mode") && call.integer("ceil_mode") != 0;
 
   Window window;

@@ -31,8 +31,9 @@ struct Axis {
 struct Window {
   std::vector<Axis> axes;
 
-  // Reads X, kernel_shape, strides, auto_pad, pads, and where the operator has them dilations and ceil_mode. X is
-  // laid out N x C x D1 … Dr. The call must meet the constraints on those (lengths, signs).
+  // Reads X and, where the operator has them, kernel_shape, strides, auto_pad, pads, dilations and ceil_mode; without a
+  // kernel_shape the window is the plane. X is laid out N x C x D1 … Dr. The call must meet the constraints on those
+  // (lengths, signs).
   static Window of(const Call& call);
 
   Shape input() const;   // the cells per axis

@@ -42,7 +42,7 @@ class BadInput(InFolder):
                 ("", "certify", *REFERENCE, "--strict", "--lenient"), ("", "replay", *REFERENCE, "AveragePool-19 X=f32[1,1,4~iota:1"),
                 ("a window is too large", "explain", POOL + " pads=9223372036854775807,0"),
                 ("'ort-full.json'", "replay", *REFERENCE, "ort-full.json X=f32[1]~iota:1"),  # shown as it was typed
-                ("", "replay", *REFERENCE, "LpPool-18 opset=18 ir=8 X=f32[1,1,4]~iota:1"), ("", "certify", "--backend", "no-such-backend"),
+                ("", "replay", *REFERENCE, "MaxRoiPool-22 opset=22 ir=8 X=f32[1,1,4]~iota:1"), ("", "certify", "--backend", "no-such-backend"),
                 ("no/such/program", "certify", "--backend", "exec:no/such/program", "--cases", 29),
                 ("no/such/program", "replay", "--backend", "exec:no/such/program", POOL),
                 ("cannot write", "certify", *REFERENCE, "--report", "no/such/folder/x.json"),  # before the run

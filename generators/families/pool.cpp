@@ -34,6 +34,21 @@ WindowPattern theme_of(std::uint64_t stratum, const Definition& definition) {
   return themes[at];
 }
 
+// Writes the power of a norm, where there is one: whole, or real in the first version.
+void write_power(Node& node, const Definition& definition) {
+  const AttributeSpec* const power = definition.attribute("p");
+  if (!power || chance(15)) return;
+  if (power->kind == AttributeSpec::Kind::real)
+    node.attribute("p", Attribute(pick({1.0F, 2.0F, 3.0F, 2.5F, 0.5F})));
+  else
+    node.attribute("p", pick({1, 1, 2, 2, 3, 7}));
+}
+
+// Powers of large numbers overflow, and show nothing.
+Recipe draw_norm_fill(const Sum& sum) {
+  return chance(25) ? draw_average_fill(sum) : seeded(pick({"normal", "small", "uniform", "sign", "quarter"}));
+}
+
 // Draws a pool of one window theme; `fill` makes the data for so many taps.
 template <auto fill>
 Case draw_pool(const Definition& definition, DType type, std::uint64_t stratum) {
@@ -52,6 +67,7 @@ Case draw_pool(const Definition& definition, DType type, std::uint64_t stratum) 
     write_default(c.node, definition, "count_include_pad", chance(50) ? 1 : 0, 0);
 
   if (definition.attribute("storage_order")) write_default(c.node, definition, "storage_order", chance(40) ? 1 : 0, 0);
+  write_power(c.node, definition);
   for (const Parameter& output : definition.outputs)
     if (output.arity == Arity::optional && chance(60)) c.node.output(output.name);
 
@@ -84,6 +100,33 @@ Questions pool_questions(Case (*draw)(const Definition&, DType, std::uint64_t)) 
            {"kernel_shape too long", [](Case& c) { kernel_of(c).push_back(1); }}}};
 }
 
+// Draws a pool over whole planes, of every number of axes and lengths around those of vector registers.
+template <auto fill>
+Case draw_global(const Definition& definition, DType type, std::uint64_t stratum) {
+  const Int rank = static_cast<Int>(stratum % 5);
+  const int empty = stratum % 11 == 6 ? pick({0, 1, 2}) : -1;  // batch, channels, an axis
+  Shape shape{empty == 0 ? 0 : between(1, 3), empty == 1 ? 0 : weighted<Int>({{80, between(1, 4)}, {20, 9}})};
+  for (Int axis = 0; axis < rank; ++axis)
+    shape.push_back(rank == 1 && chance(50) ? pick<Int>({15, 16, 17, 33, 64, 257}) : between(1, rank < 3 ? 8 : 4));
+  if (empty == 2 && rank > 0) shape.back() = 0;
+  Case c = blank(definition);
+  write_power(c.node, definition);
+  const Int plane = volume(std::span(shape).subspan(2));
+  c.node.input("X", {type, std::move(shape)});
+  c.sources["X"] = {fill(Sum{type, std::max<Int>(1, plane), false}), false};
+  return c;
+}
+
+// The questions about a pool over whole planes.
+Questions global_questions(Case (*draw)(const Definition&, DType, std::uint64_t)) {
+  return {.draw = draw,
+          .strata = 55,
+          .cost = [](const Case& c) { return volume(shape_of(c)); },
+          .damages = {{"no channels", [](Case& c) { shape_of(c).resize(1); }}}};
+}
+
+Recipe draw_selected_fill(const Sum& sum) { return draw_selection_fill(sum.type); }
+
 }  // namespace
 
 const Questions& average_pool() {
@@ -91,9 +134,38 @@ const Questions& average_pool() {
   return questions;
 }
 
+const Questions& global_average_pool() {
+  static const Questions questions = global_questions(draw_global<draw_average_fill>);
+  return questions;
+}
+
+const Questions& global_max_pool() {
+  static const Questions questions = global_questions(draw_global<draw_selected_fill>);
+  return questions;
+}
+
+// With a power that makes no norm.
+static Questions of_norms(Questions all) {
+  all.damages.push_back({"a power of 0 or less", [](Case& c) {
+                           const bool is_real = c.definition().attribute("p")->kind == AttributeSpec::Kind::real;
+                           c.node.attribute("p", is_real ? Attribute(pick({0.0F, -1.0F})) : Attribute(-between(0, 1)));
+                         }});
+  return all;
+}
+
+const Questions& lp_pool() {
+  static const Questions questions = of_norms(pool_questions(draw_pool<draw_norm_fill>));
+  return questions;
+}
+
+const Questions& global_lp_pool() {
+  static const Questions questions = of_norms(global_questions(draw_global<draw_norm_fill>));
+  return questions;
+}
+
 const Questions& selecting_pool() {
   static const Questions questions = [] {
-    Questions all = pool_questions(draw_pool<[](const Sum& sum) { return draw_selection_fill(sum.type); }>);
+    Questions all = pool_questions(draw_pool<draw_selected_fill>);
     all.damages.push_back({"an unknown storage_order", [](Case& c) {
                              if (!c.definition().attribute("storage_order")) return false;
                              c.node.attribute("storage_order", Attribute(pick({Int{2}, Int{-1}})));

@@ -23,6 +23,9 @@ Mutation done_to_conv(const Mutation& damage) {
           }};
 }
 
+// Tells whether the window is the whole plane, with nothing to say of it.
+bool is_global(const Case& c) { return !c.definition().attribute("strides"); }
+
 // Changes one entry of a list attribute; a list that is left out is written out first.
 bool change_entry(Case& c, const char* list, Int value) {
   if (!c.definition().attribute(list)) return false;
@@ -57,9 +60,19 @@ void draw_depth(Case& c, Generator& draw) {
   stand_for(c, conv);
 }
 
+// More or fewer outputs: each is a chance.
+void draw_extent(Case& c, Generator& draw) {
+  Case conv = conv_of(c);
+  Shape& x = conv.node.inputs.at("X").type.shape;
+  const std::size_t axis = draw.below(x.size() - 1);
+  x[axis == 0 ? 0 : axis + 1] = 1 + static_cast<Int>(draw.below(40));
+  stand_for(c, conv);
+}
+
 // Moves one extent of the kernel, and the input with it, so that the windows stay.
 void draw_kernel(Case& c, Generator& draw) {
   const bool is_conv = questions_about(c.version).layout.has_value();
+  if (is_global(c)) return draw_extent(c, draw);
   Case conv = conv_of(c);
   Ints kernel = conv.call().ints("kernel_shape");
   const std::size_t axis = draw.below(kernel.size());
@@ -71,15 +84,6 @@ void draw_kernel(Case& c, Generator& draw) {
   conv.node.inputs.at("X").type.shape.at(axis + 2) += (kernel[axis] - before) * dilation;
   if (is_conv) conv.node.inputs.at("W").type.shape.at(axis + 2) = kernel[axis];
   if (!is_conv || conv.node.attributes.contains("kernel_shape")) conv.node.attribute("kernel_shape", kernel);
-  stand_for(c, conv);
-}
-
-// More or fewer outputs: each is a chance.
-void draw_extent(Case& c, Generator& draw) {
-  Case conv = conv_of(c);
-  Shape& x = conv.node.inputs.at("X").type.shape;
-  const std::size_t axis = draw.below(x.size() - 1);
-  x[axis == 0 ? 0 : axis + 1] = 1 + static_cast<Int>(draw.below(40));
   stand_for(c, conv);
 }
 
@@ -122,9 +126,10 @@ std::vector<Region> regions_of(const Output& y) {
   const auto add = [&](bool exists, const char* name, std::function<bool(const Shape&)> holds) {
     if (exists) all.push_back({name, std::move(holds)});
   };
-  const bool has_windows = std::ranges::any_of(y.windows, is_many), has_columns = y.windows.back() > 1;
+  const bool has_windows = std::ranges::any_of(y.windows, is_many),
+             has_columns = !y.windows.empty() && y.windows.back() > 1;
   const bool has_rows = y.windows.size() > 1 && y.windows.front() > 1;
-  const bool has_interior = std::ranges::all_of(y.windows, [](Int extent) { return extent > 2; });
+  const bool has_interior = !y.windows.empty() && std::ranges::all_of(y.windows, [](Int extent) { return extent > 2; });
   const auto is_interior = every_axis(y, [](Int at, Int last) { return at != 0 && at != last; });
   add(has_windows, "in the last window", every_axis(y, [](Int at, Int last) { return at == last; }));
   add(has_windows, "in the first window", every_axis(y, [](Int at, Int) { return at == 0; }));
@@ -132,7 +137,7 @@ std::vector<Region> regions_of(const Output& y) {
   add(has_columns, "in the first column", [y](const Shape& at) { return y.last_window(at) == 0; });
   add(has_rows, "in the last row", [y](const Shape& at) { return y.window(at, 0) == y.windows.front() - 1; });
   add(has_rows, "in the first row", [y](const Shape& at) { return y.window(at, 0) == 0; });
-  add(y.windows.back() > 4 && y.windows.back() % 4 != 0, "past the last four columns",
+  add(has_columns && y.windows.back() > 4 && y.windows.back() % 4 != 0, "past the last four columns",
       [y](const Shape& at) { return y.last_window(at) >= y.windows.back() / 4 * 4; });
   add(is_many(y.maps), "in the last map", [y](const Shape& at) { return y.map_of(at) == y.maps - 1; });
   add(y.maps > 4 && y.maps % 4 != 0, "in the channel tail",
@@ -247,24 +252,35 @@ const std::vector<Mutation>& window_damages() {
       {"strides of another length", [](Case& c) { return change_length(c, "strides"); }},
       {"dilations of another length", [](Case& c) { return change_length(c, "dilations"); }},
       {"pads of another length", [](Case& c) { return change_length(c, "pads"); }},
-      {"one pad per axis", [](Case& c) { c.node.attribute("pads", Ints(shape_of(c).size() - 2, 1)); }},
+      {"one pad per axis",
+       [](Case& c) {
+         if (is_global(c)) return false;
+         c.node.attribute("pads", Ints(shape_of(c).size() - 2, 1));
+         return true;
+       }},
       {"an unknown auto_pad",
        [](Case& c) {
+         if (is_global(c)) return false;
          c.node.attributes.erase("pads");
          c.node.attribute("auto_pad", pick({"SAME", "same_upper", "Valid", "EXPLICIT", "SAME_UPPER_LOWER", "NONE"}));
+         return true;
        }},
       {"auto_pad and pads",
        [](Case& c) {
+         if (is_global(c)) return false;
          Ints pads = c.call().ints("pads");
          if (chance(70)) std::ranges::generate(pads, [] { return between(0, 2); });
          c.node.attribute("pads", std::move(pads));
          if (!c.node.attributes.contains("auto_pad") || c.call().text("auto_pad") == "NOTSET")
            c.node.attribute("auto_pad", pick({"SAME_UPPER", "SAME_LOWER", "VALID"}));
+         return true;
        }},
       {"an input too small",
        [](Case& c) {
          Shape& x = shape_of(c, "X");
+         if (x.size() < 3) return false;
          x[static_cast<std::size_t>(between(2, static_cast<Int>(x.size()) - 1))] = between(0, 1);
+         return true;
        }},
       {"a dilation too large", [](Case& c) { return change_entry(c, "dilations", between(5, 20)); }}};
   return damages;

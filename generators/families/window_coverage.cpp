@@ -156,6 +156,7 @@ std::vector<ShapeRow> shape_rows(const Definition& definition) {
     rows.push_back(
         {{"kernel", {"all 1", "equal, not 1", "different"}}, [](const Seen& s) { return evenness(s.w.kernel(), 1); }});
   }
+  if (!definition.attribute("strides")) return rows;  // one window, all of the plane
   rows.push_back({{"padding", {"none", "even", "uneven", "as large as the kernel"}}, padding});
   rows.push_back({{"stride", {"within the kernel", "beyond the kernel"}},
                   [](const Seen& s) { return any_axis(s.w, is_wide) ? 1 : 0; }});
@@ -184,6 +185,8 @@ struct TraitRow {
 
 bool has(const Definition& definition, std::string_view what) {
   if (what == "weights") return definition.inputs.size() > 1;
+  if (what == "bias") return definition.input("B") != nullptr;
+  if (what == "whole planes") return !definition.attribute("strides");
   if (what == "four axes") return !definition.input("offset");  // DeformConv has three at most: 2^r corners per tap
   return definition.attribute(what) != nullptr;
 }
@@ -200,7 +203,7 @@ const std::vector<TraitRow>& table() {
       {"rank 4", [](const Seen& s) { return s.w.axes.size() == 4; }, {"four axes"}},
       {"batch > 1", [](const Seen& s) { return s.c.dim("X", 0) > 1; }},
 
-      {"explicit padding", [](const Seen& s) { return is_explicit(s.c) && any_axis(s.w, is_padded); }},
+      {"explicit padding", [](const Seen& s) { return is_explicit(s.c) && any_axis(s.w, is_padded); }, {"strides"}},
       {"SAME_UPPER odd total",
        [](const Seen& s) { return auto_pad(s.c) == "SAME_UPPER" && any_axis(s.w, is_odd); },
        {"auto_pad"}},
@@ -219,19 +222,21 @@ const std::vector<TraitRow>& table() {
        [](const Seen& s) { return is_same(s.c) && any_axis(s.w, is_dilated); },
        {"dilations", "auto_pad"}},
       {"pads asymmetric",
-       [](const Seen& s) { return is_explicit(s.c) && any_axis(s.w, [](const Axis& a) { return a.begin != a.end; }); }},
-      {"pads all distinct", [](const Seen& s) { return is_explicit(s.c) && all_differ(all_pads(s.w)); }},
+       [](const Seen& s) { return is_explicit(s.c) && any_axis(s.w, [](const Axis& a) { return a.begin != a.end; }); },
+       {"strides"}},
+      {"pads all distinct", [](const Seen& s) { return is_explicit(s.c) && all_differ(all_pads(s.w)); }, {"strides"}},
       {"pads >= ek",
        [](const Seen& s) {
          return is_explicit(s.c) &&
                 any_axis(s.w, [](const Axis& a) { return std::max(a.begin, a.end) >= a.effective_kernel(); });
-       }},
-      {"stride > 1", [](const Seen& s) { return any_axis(s.w, is_strided); }},
-      {"ek < s", [](const Seen& s) { return any_axis(s.w, is_narrow); }},
+       },
+       {"strides"}},
+      {"stride > 1", [](const Seen& s) { return any_axis(s.w, is_strided); }, {"strides"}},
+      {"ek < s", [](const Seen& s) { return any_axis(s.w, is_narrow); }, {"strides"}},
       {"dilation > 1", [](const Seen& s) { return any_axis(s.w, is_dilated); }, {"dilations"}},
-      {"strides differ by axis", [](const Seen& s) { return vary(s.w, &Axis::stride); }},
+      {"strides differ by axis", [](const Seen& s) { return vary(s.w, &Axis::stride); }, {"strides"}},
       {"dilations differ by axis", [](const Seen& s) { return vary(s.w, &Axis::dilation); }, {"dilations"}},
-      {"a window without input", [](const Seen& s) { return any_axis(s.w, has_window_without_input); }},
+      {"a window without input", [](const Seen& s) { return any_axis(s.w, has_window_without_input); }, {"strides"}},
 
       {"ceil", [](const Seen& s) { return is_ceil(s.c); }, {"ceil_mode"}},
       {"valid x ceil", [](const Seen& s) { return auto_pad(s.c) == "VALID" && is_ceil(s.c); }, {"ceil_mode"}},
@@ -279,15 +284,21 @@ const std::vector<TraitRow>& table() {
        [](const Seen& s) { return s.c.integer("group") > 1 && depth(s.c) == 1 && s.c.dim("W", 0) > channels(s.c); },
        {"group"}},
       {"maps > 1", [](const Seen& s) { return s.c.dim("W", 0) > 1; }, {"weights"}},
-      {"bias given", [](const Seen& s) { return is_given(s.c, "B"); }, {"weights"}},
-      {"bias empty name", [](const Seen& s) { return is_named_empty(s.c, "B"); }, {"weights"}},
+      {"bias given", [](const Seen& s) { return is_given(s.c, "B"); }, {"bias"}},
+      {"bias empty name", [](const Seen& s) { return is_named_empty(s.c, "B"); }, {"bias"}},
       {"weights initializer", [](const Seen& s) { return is_initializer(s.v, "W"); }, {"weights"}},
       {"weights graph input", [](const Seen& s) { return !is_initializer(s.v, "W"); }, {"weights"}},
 
       {"N = 0", [](const Seen& s) { return s.c.dim("X", 0) == 0; }},
       {"C = 0", [](const Seen& s) { return channels(s.c) == 0; }},
       {"M = 0", [](const Seen& s) { return s.c.dim("W", 0) == 0; }, {"weights"}},
-      {"I = 0 with pads", [](const Seen& s) { return any_axis(s.w, [](const Axis& a) { return a.in == 0; }); }},
+      {"I = 0 with pads",
+       [](const Seen& s) { return any_axis(s.w, [](const Axis& a) { return a.in == 0; }); },
+       {"strides"}},
+      {"no spatial axis", [](const Seen& s) { return s.w.axes.empty(); }, {"whole planes"}},
+      {"an empty plane",
+       [](const Seen& s) { return any_axis(s.w, [](const Axis& a) { return a.in == 0; }); },
+       {"whole planes"}},
   };
   return rows;
 }

@@ -16,6 +16,27 @@ Dyadic value_of(const Term& term) { return term.b ? term.a.value() * term.b->val
 
 Dyadic magnitude_of(const Term& term) { return abs(value_of(term)); }
 
+// What a scaled dot passes through before it is scaled, in whatever order a backend does so.
+struct Between {
+  Dyadic magnitude;          // the sum of |ab|
+  int granule = no_granule;  // of these
+  Dyadic largest;            // |αa| or |αb|
+  int finest = no_granule;   // of these
+  int bits = 0;              // that these have at most
+  Dyadic weight{2, 0};       // how many times a lost η/2 may count
+
+  void note(const Scalar& operand, const Scalar& alpha) {
+    if (!operand.is_finite()) return;
+    weight += abs(operand.value());
+    const auto product = static_cast<unsigned __int128>(operand.significand) * alpha.significand;
+    if (product == 0) return;
+    const auto high = static_cast<std::uint64_t>(product >> 64), low = static_cast<std::uint64_t>(product);
+    bits = std::max(bits, static_cast<int>(high ? 64 + std::bit_width(high) : std::bit_width(low)));
+    finest = std::min(finest, operand.exponent + alpha.exponent);
+    largest = std::max(largest, abs(operand.value() * alpha.value()));
+  }
+};
+
 // What one pass over the terms tells.
 struct Tally {
   Dyadic sum, magnitude;
@@ -23,6 +44,9 @@ struct Tally {
   int granule = no_granule;  // log2 g
   bool nan = false, positive_infinity = false, negative_infinity = false;
   bool subnormal_meets_infinity = false;
+  std::optional<Between> between;  // of a scaled dot
+
+  int finest() const { return between ? std::min({granule, between->granule, between->finest}) : granule; }
 };
 
 void note_nonfinite(Tally& tally, const Term& term, const Format& type) {
@@ -46,6 +70,37 @@ Product product_of(const Term& term) {
   if (!term.b) return {term.a.significand, term.a.exponent, term.a.negative};
   return {static_cast<unsigned __int128>(term.a.significand) * term.b->significand, term.a.exponent + term.b->exponent,
           term.a.negative != term.b->negative};
+}
+
+// Scales the sum of the products, and adds what is not scaled.
+void scale(Tally& tally, const Dot& dot, const Format& type) {
+  const Scalar& alpha = *dot.scale;
+  const Dyadic size = abs(alpha.value());
+  Between& between = tally.between.emplace();
+  between.magnitude = tally.magnitude;
+  between.granule = tally.granule;
+  between.weight += Dyadic{tally.terms, 0} * (Dyadic{1, 0} + size);
+  for (const Term& term : dot.terms) {
+    between.note(term.a, alpha);
+    between.note(*term.b, alpha);
+  }
+  tally.sum = tally.sum * alpha.value();
+  tally.magnitude = tally.magnitude * size;
+  if (alpha.is_zero()) tally.granule = no_granule;
+  if (tally.granule != no_granule) tally.granule += alpha.exponent;
+  if (alpha.negative) std::swap(tally.positive_infinity, tally.negative_infinity);
+  for (const Term& term : dot.added) {
+    ++tally.terms;
+    if (!term.a.is_finite()) {
+      note_nonfinite(tally, term, type);
+      continue;
+    }
+    Dyadic value = value_of(term);
+    if (value.is_zero()) continue;
+    tally.granule = std::min(tally.granule, product_of(term).exponent);
+    tally.sum += value;
+    tally.magnitude += abs(std::move(value));
+  }
 }
 
 Tally tally_of(const Dot& dot, const Format& type, Summing summing = Summing::bins) {
@@ -74,6 +129,7 @@ Tally tally_of(const Dot& dot, const Format& type, Summing summing = Summing::bi
     tally.sum = sum.sum();
     tally.magnitude = magnitude.sum();
   }
+  if (dot.scale) scale(tally, dot, type);
   return tally;
 }
 
@@ -82,13 +138,24 @@ const Format& accumulator_of(DType dtype) { return format_of(dtype == DType::f64
 bool is_power_of_two(Int n) { return n > 0 && std::has_single_bit(static_cast<std::uint64_t>(n)); }
 int log2_of(Int power) { return std::countr_zero(static_cast<std::uint64_t>(power)); }
 
-// Roundings on the longest path of one result: every term, and the division of an average.
-Int roundings(const Dot& dot, Int terms) { return terms + (dot.averaged ? 1 : 0); }
+// Roundings on the longest path of one result: every term, and the division of an average or both factors of a scaled
+// dot.
+Int roundings(const Dot& dot, Int terms) { return terms + (dot.averaged ? 1 : 0) + (dot.scale ? 2 : 0); }
+
+// Nothing rounds before the products are scaled, nor where an operand is scaled instead.
+bool is_exact(const Between& between, const Format& format) {
+  const bool is_representable = between.bits <= format.precision && between.finest >= format.smallest_exponent() &&
+                                between.largest < format.overflow_threshold();
+  if (!is_representable || between.granule == no_granule) return is_representable;
+  return between.granule >= format.smallest_exponent() && between.magnitude < format.overflow_threshold() &&
+         between.magnitude <= Dyadic::power_of_two(format.precision + between.granule);
+}
 
 // 2.4: every partial sum, in any order, is a multiple of g below 2^p g, so no operation rounds. For an average the
 // terms may be divided first, so N must be a power of two and g / N above η.
 bool is_exact(const Dot& dot, const Tally& tally, const Format& format) {
   if (dot.averaged && !is_power_of_two(dot.divisor)) return false;
+  if (tally.between && !is_exact(*tally.between, format)) return false;
   if (tally.granule == no_granule) return true;
   const int finest = tally.granule - (dot.averaged ? log2_of(dot.divisor) : 0);
   return finest >= format.smallest_exponent() && tally.magnitude < format.overflow_threshold() &&
@@ -102,29 +169,34 @@ Ratio over(const Dot& dot, Dyadic numerator) {
 // How a class of implementations computes: `slack` times the unit roundoff of `format` per operation.
 struct Machine {
   const Format* format;
-  int slack_exponent = 0;      // 1: truncating or merely faithful, 2u per operation
-  bool rounds_output = false;  // the result is rounded once more into T, faithfully
+  int slack_exponent = 0;       // 1: truncating or merely faithful, 2u per operation
+  bool rounds_output = false;   // the result is rounded once more into T, faithfully
+  bool rounds_factors = false;  // so are the factors of a scaled dot
 };
 
 // The distance of any order of evaluation from the exact value of the dot it evaluates.
 Ratio any_order(const Dot& dot, const Tally& tally, const Machine& machine, bool& vacuous) {
   if (is_exact(dot, tally, *machine.format)) return {};
-  const Int n = roundings(dot, tally.terms) + (machine.rounds_output ? 1 : 0);
+  const Int n =
+      roundings(dot, tally.terms) + (machine.rounds_output ? 1 : 0) + (machine.rounds_factors && dot.scale ? 2 : 0);
   const int unit = machine.format->unit_exponent() + machine.slack_exponent;
   const Dyadic share = Dyadic{n, unit};
   vacuous = share >= Dyadic{1, 0};
   const Dyadic factor = share <= Dyadic{1, -1} ? gamma(n, unit) : share;
   Ratio budget = over(dot, factor * tally.magnitude);
-  const bool may_underflow = dot.averaged || tally.granule < machine.format->smallest_exponent();
+  const bool may_underflow = dot.averaged || tally.finest() < machine.format->smallest_exponent();
   if (may_underflow) {
-    const Dyadic per_operation{n, machine.format->smallest_exponent() - 1 + machine.slack_exponent};
+    const Dyadic per_operation = (tally.between ? tally.between->weight : Dyadic{n, 0}) *
+                                 Dyadic{1, machine.format->smallest_exponent() - 1 + machine.slack_exponent};
     budget = budget + Ratio{per_operation * (Dyadic{1, 0} + share + share), 1};
   }
   return budget;
 }
 
 bool may_overflow(const Tally& tally, const Format& format, Int n) {
-  return tally.magnitude * (Dyadic{1, 0} + gamma(n, format.unit_exponent() + 1)) >= format.overflow_threshold();
+  const Dyadic most =
+      tally.between ? std::max({tally.magnitude, tally.between->magnitude, tally.between->largest}) : tally.magnitude;
+  return most * (Dyadic{1, 0} + gamma(n, format.unit_exponent() + 1)) >= format.overflow_threshold();
 }
 
 Allowance allowance(const Dot& dot, const Tally& tally, Level level, std::string arithmetic, const Machine& machine) {
@@ -136,19 +208,28 @@ Allowance allowance(const Dot& dot, const Tally& tally, Level level, std::string
   return out;
 }
 
+// What the products are scaled by.
+Dyadic factor_of(const Dot& dot) { return dot.scale ? abs(dot.scale->value()) : Dyadic{1, 0}; }
+
 // 2.3.6: operands below λ_T count as 0, so do partial results below λ of the accumulator.
 void flush(Allowance& out, const Dot& dot, const Tally& tally, const Format& type, const Format& accumulator) {
   Dyadic lost;
-  for (const Term& term : dot.terms)
-    if (term.a.is_subnormal(type) || (term.b && term.b->is_subnormal(type))) lost += magnitude_of(term);
+  const auto lose = [&](const std::vector<Term>& terms, const Dyadic& times) {
+    for (const Term& term : terms)
+      if (term.a.is_subnormal(type) || (term.b && term.b->is_subnormal(type))) lost += magnitude_of(term) * times;
+  };
+  lose(dot.terms, factor_of(dot));
+  lose(dot.added, Dyadic{1, 0});
   if (!lost.is_zero()) out.budget = out.budget + over(dot, lost);
   const int finest =
-      tally.granule == no_granule
+      tally.finest() == no_granule
           ? 0
-          : tally.granule -
+          : tally.finest() -
                 (dot.averaged ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(dot.divisor))) : 0);
-  if (tally.granule != no_granule && finest < accumulator.min_exponent)
-    out.budget = out.budget + Ratio{Dyadic{2 * roundings(dot, tally.terms), accumulator.min_exponent}, 1};
+  if (tally.finest() != no_granule && finest < accumulator.min_exponent) {
+    const Dyadic times = tally.between ? tally.between->weight : Dyadic{roundings(dot, tally.terms), 0};
+    out.budget = out.budget + Ratio{times * Dyadic{2, accumulator.min_exponent}, 1};
+  }
   out.flushes_output = true;
 }
 
@@ -183,14 +264,16 @@ Narrowed narrowed(const Dot& dot, const Format& format) {
   const Change divisor =
       dot.averaged && !is_power_of_two(dot.divisor) ? Change{false, Dyadic{1, format.unit_exponent() + 1}} : Change{};
   const Dyadic one{1, 0};
-  for (const Term& term : dot.terms) {
+  const auto change = [&](const Term& term, const Dyadic& times) {
     const Change a = change_of(term.a, format), b = term.b ? change_of(*term.b, format) : divisor;
     out.overflows |= exceeds(term.a, format) || (term.b && exceeds(*term.b, format));
     if (a.gone || b.gone)
-      out.disturbance += magnitude_of(term) + magnitude_of(term);
+      out.disturbance += (magnitude_of(term) + magnitude_of(term)) * times;
     else if (!a.relative.is_zero() || !b.relative.is_zero())
-      out.disturbance += magnitude_of(term) * ((one + a.relative) * (one + b.relative) - one);
-  }
+      out.disturbance += magnitude_of(term) * ((one + a.relative) * (one + b.relative) - one) * times;
+  };
+  for (const Term& term : dot.terms) change(term, factor_of(dot));
+  for (const Term& term : dot.added) change(term, one);
   return out;
 }
 
@@ -203,6 +286,11 @@ Allowance with_narrow_inputs(const Dot& dot, const Tally& tally, std::string ari
     const Dyadic growth = Dyadic{1, 0} + Dyadic{1, inputs.unit_exponent() + 1};
     grown.magnitude = tally.magnitude * growth * growth;
     grown.granule = std::min(tally.granule, 2 * machine.format->smallest_exponent());  // changed operands: unknown
+    if (grown.between) {
+      grown.between->magnitude = grown.between->magnitude * growth * growth;
+      grown.between->granule = grown.granule;
+      grown.between->weight = grown.between->weight * growth;
+    }
   }
   Allowance out = allowance(dot, grown, Level::widest, std::move(arithmetic), machine);
   out.budget = out.budget + over(dot, change.disturbance);
@@ -259,7 +347,8 @@ std::vector<Allowance> widen(const Dot& dot, DType dtype, const Arithmetic& decl
   const std::string base(accumulator_name(dtype));
   const Machine truncating{.format = &accumulator, .slack_exponent = 1};
   // The output of narrow arithmetic may be truncated too, not only rounded: one more operation.
-  const Machine in_type{.format = &type, .rounds_output = type.precision < accumulator.precision};
+  const Machine in_type{
+      .format = &type, .rounds_output = type.precision < accumulator.precision, .rounds_factors = true};
 
   std::vector<Allowance> all;
   all.push_back(allowance(dot, tally, Level::L2t, "truncating " + base + " accumulation", truncating));
@@ -280,9 +369,9 @@ std::vector<Allowance> widen(const Dot& dot, DType dtype, const Arithmetic& decl
   if (dtype == DType::f64) all.push_back(double_in_single(dot, tally));
   if (declared.accumulator && format_of(*declared.accumulator).precision < accumulator.precision) {
     const Format& narrow = format_of(*declared.accumulator);
-    all.push_back(with_narrow_inputs(dot, tally,
-                                     "declared " + std::string(name(*declared.accumulator)) + " accumulation", narrow,
-                                     {.format = &narrow, .slack_exponent = 1, .rounds_output = true}));
+    all.push_back(
+        with_narrow_inputs(dot, tally, "declared " + std::string(name(*declared.accumulator)) + " accumulation", narrow,
+                           {.format = &narrow, .slack_exponent = 1, .rounds_output = true, .rounds_factors = true}));
   }
   return all;
 }

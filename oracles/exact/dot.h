@@ -8,6 +8,10 @@
 //   any order, multiply and add or fused       |s - y| <= γ(n,u) A + n η/2 (if g < η),  γ(n,u) = nu(1 + 2nu) >=
 //   nu/(1-nu) exactness collapse (2.4)                   A <= 2^p g, g >= η, A < Ω: every order is exact, the budget is
 //   0 average (2.8)                              γ(n+1,u) A/N + (n+1) η/2; collapses too where N is a power of two
+//   scaled: α (sum of a*b) + sum of β*c             γ(n+2,u) A, A = |α| sum |ab| + sum |βc|, for α on an operand, on
+//   partial sums or on the sum; an underflow anywhere in between costs η/2 (n (1+|α|) + sum |a| + sum |b| + 2) at most;
+//   collapses where the sum of a*b does, the whole does, and every αa and αb is representable
+//   (windows-and-products 2.6)
 #pragma once
 
 #include "oracles/exact/accuracy.h"
@@ -31,6 +35,9 @@ struct Dot {
   bool padded_nonfinite = false;  // A14: a tap outside X meets an infinite or NaN weight
   bool averaged = false;
   Int divisor = 1;
+  // α, which multiplies the sum of `terms`, and what is added to that: of a scaled dot alone, which has no divisor.
+  std::optional<Scalar> scale = {};
+  std::vector<Term> added = {};
 };
 
 // How the exact sums are formed: as the definition says, one Dyadic addition after the other, or in bins.

@@ -133,3 +133,33 @@ TEST_CASE("gamma bounds nu / (1 - nu) from above", "[dot]") {
     CHECK(Ratio{g * (Dyadic{1, 0} - Dyadic{n, -24}), 1} >= nu);
   }
 }
+
+TEST_CASE("A scaled dot has two roundings more, and none where every order is exact", "[dot]") {
+  const auto scaled = [](Operation of, double alpha) {
+    of.dot.scale = scalar_of(alpha);
+    return enclose(of.dot, DType::f32);
+  };
+  const Element exact = scaled(Operation(DType::f32, "lit:1,2,3", "lit:4,5,6", 3), 0.5);
+  CHECK(approximate(exact.value) == 16);
+  CHECK(exact.asked.budget.is_zero());
+  // 0.3 has 24 bits, so its product with an odd 12-bit integer has 36.
+  CHECK_FALSE(scaled(Operation(DType::f32, "lit:4095", "const:1", 1), 0.3F).asked.budget.is_zero());
+  const Element ordinary = scaled(Operation(DType::f32, "normal:1", "normal:2", 50), 3);
+  const double ratio = approximate(ordinary.asked.budget) / (52 * 0x1p-24 * approximate(ordinary.magnitude));
+  CHECK((1 <= ratio && ratio < 1.00001));
+  // The sum before it is scaled is beyond f32, and so is what a scaled operand might be.
+  CHECK(scaled(Operation(DType::f32, "lit:1e20", "lit:1e20", 1), 0x1p-60).kind == Kind::unscored);
+  CHECK(scaled(Operation(DType::f32, "lit:1e-20", "lit:1e30", 1), 0x1p40).kind == Kind::unscored);
+  CHECK(scaled(Operation(DType::f32, "lit:inf", "const:1", 1), -2).kind == Kind::negative_infinity);
+}
+
+TEST_CASE("What is added to a scaled dot is not scaled", "[dot]") {
+  Operation of(DType::f32, "lit:1,2,3", "lit:4,5,6", 3);
+  of.dot.scale = scalar_of(0.5);
+  of.dot.added.push_back({scalar_of(7), scalar_of(-3), 0, 0});
+  const Element element = enclose(of.dot, DType::f32);
+  CHECK(approximate(element.value) == -5);
+  CHECK(approximate(element.magnitude) == 37);
+  CHECK(element.terms == 4);
+  CHECK(element.asked.budget.is_zero());
+}

@@ -168,6 +168,7 @@ Element computed(const Expression& of, DType type, const std::vector<Policy>& as
   out.magnitude = abs(value->value);
   double most = 0;
   for (const Policy& policy : asked) {
+    if (!policy.is_fused() && !of.has_body()) continue;
     if (of.breaks_down(policy)) return unproven("an intermediate may overflow or vanish");
     most = std::max(most, of.error(policy));
     out.asked.arithmetic += (out.asked.arithmetic.empty() ? "" : "; or ") + policy.arithmetic;
@@ -183,6 +184,7 @@ std::vector<Allowance> allowances(const Expression& of, const Element& element, 
   std::ranges::move(declared_policies(type, declared), std::back_inserter(policies));
   std::vector<Allowance> all;
   for (const Policy& policy : policies) {
+    if (!policy.is_fused() && !of.has_body()) continue;
     Allowance wider;
     wider.level = policy.level;
     wider.arithmetic = policy.arithmetic;

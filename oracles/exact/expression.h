@@ -51,6 +51,8 @@ class Expression {
   virtual double error(const Policy& policy) const = 0;
   // Tells whether an intermediate may overflow, or all of a sum vanish: NaN, infinities and 0 may come of that.
   virtual bool breaks_down(const Policy& policy) const = 0;
+  // Tells whether the registry has a body, whose nodes may be rounded one by one at L2.
+  virtual bool has_body() const { return true; }
 };
 
 // An error and what a stand-in may be off, as the short fraction that budgets are, rounded up.

@@ -21,7 +21,12 @@ struct Plan {
   bool ceil = false;
 };
 
-Plan plan(const Call& call, const Readings& readings) {
+// What the operator states of a list; of one that it does not have, that value for each entry.
+Ints stated(const Call& call, const char* list, std::size_t entries, Int otherwise) {
+  return call.definition().attribute(list) ? call.ints(list) : Ints(entries, otherwise);
+}
+
+Plan plan(const Call& call, std::size_t rank, const Readings& readings) {
   Plan p;
   const std::string word = call.definition().attribute("auto_pad") ? call.text("auto_pad") : "NOTSET";
   const bool both = word != "NOTSET" && call.states("pads") && !call.ints("pads").empty();
@@ -31,7 +36,7 @@ Plan plan(const Call& call, const Readings& readings) {
     if (word == "SAME_LOWER") p.pad = Pad::same_lower;
     if (word == "VALID") p.pad = Pad::valid;
   }
-  if (p.pad == Pad::explicit_) p.pads = call.ints("pads");
+  if (p.pad == Pad::explicit_) p.pads = stated(call, "pads", 2 * rank, 0);
   p.ceil = call.definition().attribute("ceil_mode") && call.integer("ceil_mode") != 0;
   return p;
 }
@@ -98,14 +103,16 @@ Counts counts_of(const WindowAxis& track) {
 
 Sliding sliding(const Call& call) {
   const Shape& x = call.shape(call.definition().inputs.front().name);
-  return {{x.begin() + 2, x.end()}, call.ints("kernel_shape")};
+  const Shape plane(x.begin() + 2, x.end());
+  return {plane, call.definition().attribute("kernel_shape") ? call.ints("kernel_shape") : plane};
 }
 
 std::optional<std::vector<WindowAxis>> tracks(const Call& call, const Sliding& sliding, const Readings& readings) {
-  const Plan p = plan(call, readings);
-  const Ints &kernel = sliding.kernel, strides = call.ints("strides");
-  const bool dilates = call.definition().attribute("dilations") != nullptr;
-  const Ints dilations = dilates ? call.ints("dilations") : Ints(kernel.size(), 1);
+  const Ints& kernel = sliding.kernel;
+  if (kernel.empty() && readings.of("W16") == "refuse") return std::nullopt;
+  const Plan p = plan(call, kernel.size(), readings);
+  const Ints strides = stated(call, "strides", kernel.size(), 1),
+             dilations = stated(call, "dilations", kernel.size(), 1);
   std::vector<WindowAxis> all;
   for (std::size_t i = 0; i < kernel.size(); ++i) {
     WindowAxis t{.in = sliding.plane.at(i), .taps = kernel[i], .stride = strides.at(i), .dilation = dilations.at(i)};
@@ -141,7 +148,7 @@ void in_order(std::vector<std::string>& ruling_ids) {
 
 std::vector<std::string> touched_by_geometry(const Call& call, const Sliding& sliding) {
   // A4, A6 and A13 lift a constraint: a legal call does not meet them. The others are not about windows.
-  constexpr std::string_view about_windows[] = {"A1", "A3", "A7", "A8", "A10"};
+  constexpr std::string_view about_windows[] = {"A1", "A3", "A7", "A8", "A10", "W16"};
   std::vector<std::string> ids;
   const auto ruled = tracks(call, sliding, {});
   for (const std::string_view id : about_windows) {

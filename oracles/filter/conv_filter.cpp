@@ -259,7 +259,7 @@ class ConvTiles final : public TileDetails {
     if (packs_sizes()) leveled ? sum_words(row, block) : sum_sizes(row, block, start);
     for (Int i = 0; i < block; ++i) {
       map_ = map + i;
-      Tile tile{.n = n, .map = map_, .first = first, .count = count_here_};
+      Tile tile{.n = n, .map = map_, .first = first, .count = count_here_, .group = map_ / what_.maps};
       tile.sum = whole_ ? tight_whole(i, start[i]) : tight(sums_, i, tight_sums_);
       if (what_.pairs) tile.low = tight(lows_, i, tight_lows_);
       if (what_.pairs) tile.least = tile.size = tight(wide_sizes_, i, tight_sizes_);
@@ -403,7 +403,7 @@ class ConvTiles final : public TileDetails {
     std::vector<Int> phase_counts;
     for (const PhasedAxis& axis : axes_) phase_counts.push_back(static_cast<Int>(axis.phases.size()));
     for (Int c = 0; c < what_.depth; ++c) {
-      const T* plane = x + n * what_.from.batch + (g * what_.depth + c) * what_.from.channel;
+      const T* plane = x + n * what_.from.batch + (g * what_.depth + c) * what_.from.channel + g * what_.from.group;
       Int slab = c * phases_ * slab_;
       each(phase_counts, [&](const std::vector<Int>& phase) {
         fill_axis(plane, phase, 0, slab);

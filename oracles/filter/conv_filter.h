@@ -22,6 +22,7 @@ namespace assay::oracles {
 struct Strides {
   Int batch = 0, channel = 0;
   std::vector<Int> cell;  // per spatial axis
+  Int group = 0;          // beyond the channels of the groups before
 };
 Strides channels_first(Int channels, std::span<const Int> plane);
 Strides channels_last(Int channels, std::span<const Int> plane);
@@ -44,6 +45,7 @@ struct ConvFilter {
 // A run of consecutive outputs of one plane.
 struct Tile {
   Int n = 0, map = 0, first = 0, count = 0;  // map over all groups; `first` is row-major within the plane
+  Int group = 0;
   const double* sum = nullptr;
   const double* low = nullptr;  // of pairs: the sum is sum + low
   // The sum of |terms|, the bias included, lies between these two, but for rounding; none where none is wanted.

@@ -109,7 +109,8 @@ class Screener {
       load(tile, done);
       // Windows of one plane lie one behind the other in the output, at one distance.
       const Int step = to_.cell.empty() ? 1 : to_.cell.back();
-      const Int first = tile.n * to_.batch + tile.map * to_.channel + (tile.first + done) * step;
+      const Int first =
+          tile.n * to_.batch + tile.map * to_.channel + tile.group * to_.group + (tile.first + done) * step;
       read_outputs(got_, first, step, chunk_);
       decide(tile, details, done, first, step);
     }

@@ -419,10 +419,11 @@ Verdict Judge::State::judge_near_miss(const Outcome& outcome) const {
   return out;
 }
 
-// Says why, where the text leaves an element of an output open; else nothing. Only operators on elements have such.
+// Says why, where the text leaves an element of an output open; else nothing. Only operators on elements have such, and
+// products of integers.
 std::string Judge::State::undefined_element(const Readings& readings) const {
   const Shaping shaping = call.definition().shaping;
-  if (shaping != Shaping::one && shaping != Shaping::broadcast) return "";
+  if (shaping != Shaping::one && shaping != Shaping::broadcast && shaping != Shaping::product) return "";
   AnswerCache& known = cache(readings);
   for (std::size_t set = 0; set < known.slots.size(); ++set)
     for (std::size_t output = 0; output < known.slots[set].size(); ++output)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact answer of AveragePool, one output element at a time from spec 1.6: with a_i taps in the input and b_i in
-// the input or its padding on axis i,
+// The exact answer of AveragePool and GlobalAveragePool, one output element at a time from spec 1.6: with a_i taps in
+// the input and b_i in the input or its padding on axis i,
 //
 //   Y[n,c,o] = (sum of the taps in the input) / N,   N = prod a_i, or prod b_i with count_include_pad
 //
@@ -35,6 +35,7 @@ class AveragePoolAnswer final : public Answer {
 
   // Every channel is a group of its own, and every weight 1.
   std::optional<Screening> screen(const Tensor& got, const Screen& how) const override {
+    if (tracks_.empty()) return std::nullopt;
     Sums sums;
     Int taps = 1;
     for (const WindowAxis& t : tracks_) taps *= t.taps;
@@ -123,5 +124,6 @@ std::vector<std::string> touched(const Call& call, const Operands*) { return tou
 }  // namespace
 
 Oracle average_pool() { return {answer, shape, touched, false, {"X"}}; }
+Oracle global_average_pool() { return average_pool(); }
 
 }  // namespace assay::oracles

@@ -6,6 +6,7 @@
 #include "oracles/judging/finding.h"
 #include "oracles/judging/judge.h"
 #include "oracles/rules/broadcast.h"
+#include "oracles/rules/pool.h"
 #include "reference/flat_index.h"
 #include "reference/operator.h"
 
@@ -139,31 +140,6 @@ bool has_nonfinite(const Operands& in) {
 
 using WindowRule = Element (*)(const WindowPoint&);
 
-// Holds what every output of a pool is read from.
-struct Pool {
-  Call call;
-  Readings readings;
-  std::vector<WindowAxis> tracks;
-  Cells x;
-  Shape shape;
-
-  std::vector<ExactTap> taps(Int index) const {
-    const Shape y = position(shape, index);
-    std::vector<Int> cells{y[0] * x.extent(1) + y[1]};
-    for (std::size_t axis = 0; axis < tracks.size(); ++axis) {
-      std::vector<Int> longer;
-      for (const Int before : cells)
-        for (Int tap = 0; tap < tracks[axis].taps; ++tap)
-          if (const Int cell = tracks[axis].at(y[axis + 2], tap); tracks[axis].kind(cell) == CellKind::in)
-            longer.push_back(before * tracks[axis].in + cell);
-      cells = std::move(longer);
-    }
-    std::vector<ExactTap> all;
-    for (const Int cell : cells) all.push_back({x.at(cell), cell});
-    return all;
-  }
-};
-
 class WindowsAnswer final : public Answer {
  public:
   WindowsAnswer(std::shared_ptr<const Pool> pool, WindowRule rule, DType dtype)
@@ -260,11 +236,6 @@ class ToldAnswer final : public Answer {
   Call call_;
   Shape shape_;
 };
-
-std::optional<Shape> pooled_shape(const Call& call, const Readings& readings) {
-  const Shape& x = call.shape(call.definition().inputs.front().name);
-  return windowed(call, x.at(0), x.at(1), readings);
-}
 
 }  // namespace
 
@@ -421,8 +392,7 @@ Oracle told(ShapeRule shape, Int (*number)(const Call&, Int index)) {
 Oracle over_windows(std::vector<WindowRule> rules) {
   Oracle oracle;
   oracle.answer = [rules](const Call& call, const Operands& in, const Readings& readings, const Arithmetic&) {
-    const auto pool = std::make_shared<const Pool>(
-        Pool{call, readings, *tracks(call, sliding(call), readings), Cells(*in.at(0)), *pooled_shape(call, readings)});
+    const auto pool = std::make_shared<const Pool>(call, in, readings);
     Answers answers;
     for (std::size_t i = 0; i < call.definition().outputs.size(); ++i)
       if (const Parameter& output = call.definition().outputs[i]; call.asks(output.name))

@@ -14,6 +14,13 @@ void pool_parameters(Operator& op) {
       .with(window_constraints);
 }
 
+void global_pool_parameters(Operator& op) {
+  op.input("X", "T")
+      .output("Y", "T")
+      .require("C1", "rank(X) >= 2: a batch and channels", [](const Call& c) { return c.rank("X") >= 2; })
+      .rulings({"A29", "W16"});
+}
+
 Shape pooled_shape(const Call& call) {
   Shape shape = Window::of(call).output();
   shape.insert(shape.begin(), {call.dim("X", 0), call.dim("X", 1)});

@@ -19,6 +19,9 @@ struct Tapped {
 // Gives an operator what every pool takes and demands: X, kernel_shape, strides, pads and auto_pad, and Y.
 void pool_parameters(Operator& op);
 
+// Gives an operator what every pool over whole planes takes and demands: X, and Y of one element per channel (W16).
+void global_pool_parameters(Operator& op);
+
 // Returns the shape of Y, one element per window and channel.
 Shape pooled_shape(const Call& call);
 // Returns the types of a pool's outputs, all of that shape, of the type of X or of their own.

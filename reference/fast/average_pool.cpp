@@ -168,7 +168,7 @@ void average(const Call& call, const Window& window, std::span<const T> x, std::
 
 Tensor average_pool(const Call& call, Inputs in, int threads) {
   const Window window = Window::of(call);
-  if (!engine::pays(window, {call.dim("X", 0) * call.dim("X", 1), 1, 1, 1}))
+  if (window.axes.empty() || !engine::pays(window, {call.dim("X", 0) * call.dim("X", 1), 1, 1, 1}))
     return call.definition().kernel(call, in).only();
   Tensor y = Tensor::to_be_written({call.type("X").dtype, pooled_shape(call)});
   for_float(y.dtype(), [&]<class T>() { average<T>(call, window, in[0]->as<T>(), y.as<T>(), threads); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // AveragePool (ai.onnx 1, 7, 10, 11, 19, 22) - https://onnx.ai/onnx/operators/onnx__AveragePool.html
+// GlobalAveragePool (1, 22), whose one window is the plane
 //
 //   Y[n,c,o] = (sum over k of X[n, c, o*stride + k*dilation - pad]) / count
 //
@@ -80,6 +81,17 @@ Operator average_pool() {
       .shape(pooled_shape)
       .kernel(compute)
       .fast(fast::average_pool);
+}
+
+Operator global_average_pool() {
+  using enum DType;
+  return Operator("GlobalAveragePool")
+      .with(global_pool_parameters)
+      .since(1)
+          .type("T", {f16, f32, f64}).rulings({"A9", "A26", "A27", "A28"})
+      .since(22, "T admits bfloat16")
+          .type("T", {bf16, f16, f32, f64})
+      .shaping(Shaping::window).shape(pooled_shape).kernel(compute).fast(fast::average_pool);
 }
 // clang-format on
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MaxPool (ai.onnx 1, 8, 10, 11, 12, 22) - https://onnx.ai/onnx/operators/onnx__MaxPool.html
+// GlobalMaxPool (1, 22), whose one window is the plane
 //
 //   Y[n,c,o]       = max over k of X[n, c, o*stride + k*dilation - pad]
 //   Indices[n,c,o] = where in X the first of the largest stands: (n*C + c) * plane + its place in the plane
@@ -58,6 +59,17 @@ Operator max_pool() {
       .since(22, "T admits bfloat16; a window that would start in the end padding is ignored")
           .type("T", {bf16, f16, f32, f64, i8, u8})
           .ruling("A8", {"drop-one", "drop-all"}, "'Ignored' excludes keeping one; drop-all is the plural's letter.")
+      .shaping(Shaping::window).infer(pooled).kernel(over_windows(largest));
+}
+
+Operator global_max_pool() {
+  using enum DType;
+  return Operator("GlobalMaxPool")
+      .with(global_pool_parameters)
+      .since(1)
+          .type("T", {f16, f32, f64}).rulings({"W9", "W10"})
+      .since(22, "T admits bfloat16")
+          .type("T", {bf16, f16, f32, f64})
       .shaping(Shaping::window).infer(pooled).kernel(over_windows(largest));
 }
 // clang-format on

@@ -140,11 +140,12 @@ Shape at_least_zero(Shape shape) {
 }
 
 // The schemas of the first opsets that say nothing of their outputs' shapes: those with the hint of that time, or whose
-// type a word names, and two that floats or a default decide.
+// type a word names, and some of those that floats or a default decide, pool or multiply.
 bool has_no_inference(const OpVersion& version) {
   const Definition& definition = *find_definition(version);
   const AttributeSpec* const named = definition.attribute(definition.outputs.front().typed_by);
-  return definition.attribute("consumed_inputs") || text(version) == "Concat-1" || text(version) == "Tile-1" ||
+  constexpr std::string_view others[] = {"Concat-1", "Tile-1", "Gemm-1", "LpPool-1", "GlobalLpPool-1"};
+  return definition.attribute("consumed_inputs") || std::ranges::count(others, text(version)) > 0 ||
          (named && named->kind == AttributeSpec::Kind::text);
 }
 
@@ -183,11 +184,12 @@ void compare(const Case& c, const Shape& ruled, Tally& tally) {
   // Of Slice-1 ONNX infers an extent, or any shape, only where no bound is negative or out of range.
   const bool may_be_open = c.version == OpVersion{"", "Slice", 1};
   // It gives the outputs of these their axes one by one: a scalar has no shape then.
-  const bool has_its_axes = c.version.name == "Transpose" || c.version.name == "GatherND";
+  const bool has_its_axes = c.version.name == "Transpose" || c.version.name == "GatherND" ||
+                            c.version.name == "MatMul" || c.version.name == "MatMulInteger";
   if (!inferred.shape && (may_be_open || (has_its_axes && ruled.empty()))) return;
   REQUIRE(inferred.shape);
   REQUIRE(inferred.shape->size() == ruled.size());
-  if (c.definition().shaping != Shaping::window) {
+  if (c.definition().shaping != Shaping::window || !c.definition().attribute("strides")) {
     for (std::size_t i = 0; i < ruled.size(); ++i)
       if ((*inferred.shape)[i] || !may_be_open) CHECK((*inferred.shape)[i] == ruled[i]);
     ++tally.cases;

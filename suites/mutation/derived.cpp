@@ -222,14 +222,18 @@ bool is_exact(const Definition& d) { return !oracles::oracle_of(d.version).round
 // What is chosen among or compared is not computed with: only flushed subnormals are below then, not wrong.
 bool computes(const Definition& d) {
   constexpr std::string_view copying[] = {"Where", "Identity", "Cast", "CastLike", "BitCast", "Dropout", "Hardmax"};
-  const bool selects =
-      d.shaping == Shaping::window || d.shaping == Shaping::moved || std::ranges::count(copying, d.version.name) > 0;
+  const bool selects = (d.shaping == Shaping::window && is_exact(d)) || d.shaping == Shaping::moved ||
+                       std::ranges::count(copying, d.version.name) > 0;
   return !selects && hands_out_floats(d);
 }
 
 // Every element is a function's, and no copy: coarser data may fall within what approximations are admitted, and the
 // ends of the type are often where it no longer changes.
 bool is_function(const Definition& d) { return !is_exact(d) && d.shaping == Shaping::one && !d.ruling("E2"); }
+// What is multiplied or averaged may be read in fewer bits, as accelerators do.
+bool admits_coarse_data(const Definition& d) {
+  return is_function(d) || !oracles::oracle_of(d.version).factors.empty();
+}
 bool spreads_infinities(const Definition& d) { return hands_out_floats(d) && !is_function(d); }
 bool chooses(const Definition& d) { return is_exact(d) && !copies(d); }
 // BitCast keeps every bit.
@@ -264,13 +268,18 @@ const std::vector<Derivation>& derivations() {
        "integers are read as 8-bit ones",
        reading(integers_through<std::int8_t>),
        {i16, u16, i32, u32, i64, u64}},
-      {"rounds-data-to-f16", "data are rounded to f16", reading(floats_through<Float16>), {f32}, always, is_function},
+      {"rounds-data-to-f16",
+       "data are rounded to f16",
+       reading(floats_through<Float16>),
+       {f32},
+       always,
+       admits_coarse_data},
       {"rounds-data-to-bf16",
        "data are rounded to bf16",
        reading(floats_through<BFloat16>),
        {f16, f32},
        always,
-       is_function},
+       admits_coarse_data},
       {"computes-f64-in-f32", "f64 is computed in f32", in_f32, {f64}, always, computes, true},
       {"flushes-subnormals", "subnormal data are read as zeros", reading(flushed), floats, chooses_or_copies, may_flush,
        true},
@@ -304,7 +313,10 @@ Kernel misreading(const std::string& name, Change change) {
 }
 
 Change of_integer(Int (*f)(Int)) {
-  return [f](const Attribute& value) { return Attribute(f(std::get<Int>(value))); };
+  return [f](const Attribute& value) {
+    const Int* const whole = std::get_if<Int>(&value);
+    return whole ? Attribute(f(*whole)) : value;
+  };
 }
 
 Change of_integers(void (*f)(Ints&)) {
@@ -341,6 +353,8 @@ std::vector<Misreading> misreadings(const AttributeSpec& spec) {
   } else if (spec.kind == Kind::real) {
     all.push_back({"negates", "is read with the opposite sign",
                    [](const Attribute& value) { return Attribute(-std::get<float>(value)); }});
+  } else if (spec.kind == Kind::integer && spec.value && std::get<Int>(*spec.value) > 1) {
+    all.push_back({"increases", "is read as one more", of_integer([](Int count) { return count + 1; })});
   } else if (spec.kind == Kind::integer) {
     all.push_back({"flips", "is read as the opposite", of_integer([](Int flag) { return 1 - flag; })});
   }
@@ -353,8 +367,10 @@ std::vector<Misreading> misreadings(const AttributeSpec& spec) {
 // own.
 bool is_left_out(const Operator& op, const AttributeSpec& spec) {
   constexpr std::string_view all[] = {"consumed_inputs", "sorted",     "allowzero", "saturate", "round_mode", "perm",
-                                      "blocksize",       "batch_axis", "time_axis", "seed"};
-  return std::ranges::count(all, spec.name) > 0 || op.versions().back().outputs.front().typed_by == spec.name;
+                                      "blocksize",       "batch_axis", "time_axis", "seed",     "group"};
+  const bool follows = spec.kind == AttributeSpec::Kind::ints && !spec.required && spec.name == "kernel_shape";
+  return follows || std::ranges::count(all, spec.name) > 0 ||
+         op.versions().back().outputs.front().typed_by == spec.name;
 }
 
 std::vector<Bug> misreading_bugs(const Operator& op) {
@@ -455,7 +471,11 @@ std::vector<Way> ways_by_name(const std::string& name) {
   if (name == "TopK") return ranking_ways();
   if (name == "Relu") return relu_ways();
   if (name == "MaxPool") return selecting_ways();
+  if (name == "ConvInteger") return integer_convolution_ways();
   if (name == "Softmax") return softmax_ways();
+  if (std::vector<Way> ways = global_ways(name); !ways.empty()) return ways;
+  if (std::vector<Way> ways = norm_ways(name); !ways.empty()) return ways;
+  if (std::vector<Way> ways = product_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = extreme_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = prefix_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = sign_ways(name); !ways.empty()) return ways;
@@ -468,7 +488,11 @@ std::vector<Way> ways_by_name(const std::string& name) {
 
 std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "MaxPool") return selecting_bugs();
+  if (name == "ConvInteger") return integer_convolution_bugs();
   if (name == "Softmax") return softmax_bugs();
+  if (std::vector<Bug> bugs = global_bugs(name); !bugs.empty()) return bugs;
+  if (std::vector<Bug> bugs = norm_bugs(name); !bugs.empty()) return bugs;
+  if (std::vector<Bug> bugs = product_bugs(name); !bugs.empty()) return bugs;
   if (std::vector<Bug> bugs = extreme_bugs(name); !bugs.empty()) return bugs;
   if (std::vector<Bug> bugs = prefix_bugs(name); !bugs.empty()) return bugs;
   if (name == "Reshape") return reshaping_bugs();
@@ -503,9 +527,11 @@ bool is_no_bug(const Operator& op, std::string_view derivation) {
                                                                    {"Round", "flushes-subnormals"},
                                                                    {"Sign", "rounds-data-to-bf16"},
                                                                    {"Celu", "computes-f64-in-f32"},
+                                                                   {"LpPool", "negates-data"},
+                                                                   {"GlobalLpPool", "negates-data"},
+                                                                   {"ReduceSumSquare", "negates-data"},
                                                                    {"ReduceL2", "reads-integers-as-f32"},
-                                                                   {"ReduceL2", "reads-integers-as-f64"},
-                                                                   {"ReduceSumSquare", "negates-data"}};
+                                                                   {"ReduceL2", "reads-integers-as-f64"}};
   return std::ranges::find(all, std::pair<std::string_view, std::string_view>(op.name(), derivation)) != std::end(all);
 }
 

@@ -29,6 +29,22 @@ std::vector<Bug> selecting_bugs();
 std::vector<Way> softmax_ways();
 std::vector<Bug> softmax_bugs();
 
+// Pools over whole planes.
+std::vector<Way> global_ways(const std::string& op);
+std::vector<Bug> global_bugs(const std::string& op);
+
+// Products of matrices.
+std::vector<Way> product_ways(const std::string& op);
+std::vector<Bug> product_bugs(const std::string& op);
+
+// LpPool and GlobalLpPool.
+std::vector<Way> norm_ways(const std::string& op);
+std::vector<Bug> norm_bugs(const std::string& op);
+
+// ConvInteger.
+std::vector<Way> integer_convolution_ways();
+std::vector<Bug> integer_convolution_bugs();
+
 // ArgMax, ArgMin and Hardmax.
 std::vector<Way> extreme_ways(const std::string& op);
 std::vector<Bug> extreme_bugs(const std::string& op);
@@ -36,6 +52,7 @@ std::vector<Bug> extreme_bugs(const std::string& op);
 // ReduceSum and its relatives.
 std::vector<Way> reducing_ways(const std::string& op);
 std::vector<Bug> reducing_bugs(const std::string& op);
+
 // CumSum and CumProd.
 std::vector<Way> prefix_ways(const std::string& op);
 std::vector<Bug> prefix_bugs(const std::string& op);

@@ -30,7 +30,7 @@ constexpr std::string_view no_bf16 = "T does not admit bfloat16",
                            no_steps = "there are no steps, every element is taken",
                            no_reduction = "there is no reduction, updates replace what is there",
                            no_training = "a model that runs is in inference, where nothing is dropped",
-                           is_reading = "it is another reading",
+                           real_power = "p is a real number", is_reading = "it is another reading",
                            no_count = "there is no count_include_pad, padding never counts";
 
 constexpr auto all = std::to_array<Equivalent>({
@@ -76,6 +76,8 @@ constexpr auto all = std::to_array<Equivalent>({
     {"scatterelements-forgets-data", "ScatterElements", 16, no_reduction},
     {"scatternd-forgets-data", "ScatterND", 16, no_reduction},
     {"gathernd-reads-first-batch", "GatherND", 12, "there is no batch_dims"},
+    {"lppool-increases-p", "LpPool", 2, real_power},
+    {"globallppool-increases-p", "GlobalLpPool", 2, real_power},
     {"argmax-takes-last", "ArgMax", 12, is_reading},
     {"argmin-takes-last", "ArgMin", 12, is_reading},
     {"argmax-clamps-axis", "ArgMax", 11, no_negatives},

@@ -26,7 +26,7 @@ struct Names {
   std::string x = "X", w = "W";
 };
 
-bool pools(const Case& c) { return c.version.name == "AveragePool"; }
+bool pools(const Case& c) { return c.definition().inputs.size() == 1; }
 bool is_quantized(const Case& c) { return c.version.name == "QLinearConv"; }
 bool is_deformed(const Case& c) { return c.version.name == "DeformConv"; }
 bool has_channels_last(const Case& c) { return c.version.name == "NhwcConv"; }
@@ -57,7 +57,8 @@ class CaseData {
   bool rounds_windows_up() const { return has_flag("ceil_mode"); }
   // What lies in the padding adds nothing, as a zero in the data does. Not so in an average over the cells alone.
   bool pads_with_zeros() const { return !pools(c_) || has_flag("count_include_pad"); }
-  bool slides() const { return !is_deformed(c_); }  // a sample between cells has no place to be moved to
+  // A sample between cells has no place to be moved to, and a window that is the plane none to move in.
+  bool slides() const { return !is_deformed(c_) && c_.definition().attribute("strides"); }
   // The value that stands for zero in an operand; none where its maps disagree.
   std::optional<Scalar> zero_of(const std::string& input) const {
     if (!is_quantized(c_)) return oracles::scalar(Int{0});
@@ -388,7 +389,7 @@ bool doubling(const Case& c, RelatedCases& asked) {
 // f(x + z) = f(x) + f(z) without a bias the second time; z is the second set of data, and x + z are numbers of the
 // type.
 bool additivity(const Case& c, RelatedCases& asked) {
-  if (is_quantized(c)) return false;
+  if (is_quantized(c) || c.definition().attribute("p")) return false;  // norms do not add up
   const CaseData ground(c);
   const Scalars z = oracles::scalars(*operands(c, 1).front());
   const std::optional<Scalars> both = sum(ground.x(), z, ground.call().type("X").dtype);

@@ -72,6 +72,7 @@ std::string_view family(const Definition& definition) {
     case Shaping::axis: return "lines along an axis";
     case Shaping::moved: return "elements that move";
     case Shaping::reduced: return "elements along axes, reduced to one";
+    case Shaping::product: return "products of matrices";
   }
   throw BrokenPromise("an operator of no family");
 }

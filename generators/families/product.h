@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the family of products of matrices: the extents of a case, its draws and its near misses.
+#pragma once
+
+#include "generators/family.h"
+
+namespace assay::generators {
+
+// The extents of a case as its shapes have them; what does not fit together in a near miss is kept.
+struct MatrixExtents {
+  Ints a_batch = {}, b_batch = {};  // before the last two axes
+  Int rows = 1, columns = 1, a_depth = 1, b_depth = 1;
+  bool a_is_vector = false, b_is_vector = false;
+};
+// None where an operand is left out, or a scalar.
+std::optional<MatrixExtents> extents_of(const Case& c);
+// Writes other extents, and those of what is added or subtracted, which follow.
+void write(Case& c, const MatrixExtents& before, const MatrixExtents& now);
+
+// Tells whether operands may be transposed and the product scaled, of matrices alone.
+bool is_scaled(const Definition& definition);
+bool is_given(const Case& c, const std::string& input);
+
+// Gives an optional input in one of three ways: not at all, named "", or with those data.
+void give_or_not(Case& c, const std::string& input, TensorType type, Recipe recipe);
+// A shape of one element.
+Shape draw_single();
+// What is subtracted from 8-bit integers: ends, middle and odd numbers, or as many as there are.
+Recipe draw_zero_point(DType type, bool is_single);
+Recipe draw_bytes();
+
+inline constexpr std::uint64_t product_strata = 143;  // every pair of ranks meets every empty axis
+Case draw_product(const Definition& definition, DType type, std::uint64_t stratum);
+std::vector<Mutation> product_damages();
+
+}  // namespace assay::generators

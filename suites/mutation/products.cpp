@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices a third time: one element of the output after the other, its operands found from its own place
+// by counting axes from the last.
+#include "suites/mutation/family.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace assay::mutation {
+namespace {
+
+using oracles::Level;
+
+enum class Sum { forwards, backwards, fused, in_double, in_type, scales_operand, adds_c_first };
+enum class Slip {
+  none,
+  drops_last_term,
+  reads_first_matrix,
+  transposes_b,
+  scales_all,
+  lays_c_as_column,
+  ignores_a_zero,
+  ignores_b_zero,
+  zero_along_depth,
+  saturates_pairs
+};
+
+struct Manner {
+  Sum sum = Sum::forwards;
+  Slip slip = Slip::none;
+  bool saturates = false, reads_dropped = false;
+};
+
+// A stack of matrices; a vector is one, of one row or one column.
+struct Stack {
+  Shape batch;
+  Int rows = 1, columns = 1;
+  bool is_transposed = false;
+
+  Stack(Shape shape, bool is_left, bool transposes) : is_transposed(transposes) {
+    if (shape.size() == 1) shape.insert(is_left ? shape.begin() : shape.end(), 1);
+    columns = shape.back();
+    shape.pop_back();
+    rows = shape.back();
+    shape.pop_back();
+    batch = shape;
+    if (transposes) std::swap(rows, columns);
+  }
+  // The place of an element of the matrix that the `number`-th of `whole` is computed from.
+  Int at(const Shape& whole, Int number, Int row, Int column) const {
+    Int matrix = 0, stride = 1;
+    for (std::size_t back = 1; back <= whole.size(); ++back) {
+      const Int extent = whole[whole.size() - back], place = number % extent;
+      number /= extent;
+      if (back > batch.size()) continue;
+      const Int own = batch[batch.size() - back];
+      matrix += (own == 1 ? 0 : place) * stride;
+      stride *= own;
+    }
+    return matrix * rows * columns + (is_transposed ? column * rows + row : row * columns + column);
+  }
+};
+
+struct Plan {
+  Stack a, b;
+  Shape batch, shape;
+
+  explicit Plan(const Call& call)
+      : a(call.shape("A"), true, flag(call, "transA")), b(call.shape("B"), false, flag(call, "transB")) {
+    batch.assign(std::max(a.batch.size(), b.batch.size()), 1);
+    for (const Shape* each : {&a.batch, &b.batch})
+      for (std::size_t back = 1; back <= each->size(); ++back)
+        if (const Int extent = (*each)[each->size() - back]; extent != 1) batch[batch.size() - back] = extent;
+    shape = batch;
+    if (call.rank("A") > 1) shape.push_back(a.rows);
+    if (call.rank("B") > 1) shape.push_back(b.columns);
+  }
+  static bool flag(const Call& call, const char* name) {
+    return call.definition().attribute(name) && call.integer(name) != 0;
+  }
+};
+
+// Calls f(at, matrix, row, column) for every element of the output.
+template <class F>
+void each_output(const Plan& plan, F&& f) {
+  const Int plane = plan.a.rows * plan.b.columns, count = volume(plan.shape);
+  for (Int at = 0; at < count; ++at)
+    f(static_cast<std::size_t>(at), at / plane, at % plane / plan.b.columns, at % plan.b.columns);
+}
+
+// The places in A and B of the terms of one element.
+std::vector<std::pair<Int, Int>> terms_of(const Plan& plan, Int matrix, Int row, Int column, const Manner& how) {
+  std::vector<std::pair<Int, Int>> terms;
+  const Int of_b = how.slip == Slip::reads_first_matrix ? 0 : matrix;
+  const bool swaps = how.slip == Slip::transposes_b && plan.b.rows == plan.b.columns;
+  for (Int k = 0; k < plan.a.columns; ++k)
+    terms.emplace_back(plan.a.at(plan.batch, matrix, row, k),
+                       swaps ? plan.b.at(plan.batch, of_b, column, k) : plan.b.at(plan.batch, of_b, k, column));
+  if (how.slip == Slip::drops_last_term && !terms.empty()) terms.pop_back();
+  if (how.sum == Sum::backwards) std::ranges::reverse(terms);
+  return terms;
+}
+
+// Where C is read, or -1.
+Int place_in_c(const Call& call, Int row, Int column, const Manner& how) {
+  if (!call.definition().input("C") || !call.has("C")) return -1;
+  const Shape& c = call.shape("C");
+  if (c.empty()) return 0;
+  const bool turns = how.slip == Slip::lays_c_as_column && c.size() == 1;
+  const Int last = c.back() == 1 ? 0 : turns ? std::min(row, c.back() - 1) : column;
+  return c.size() == 1 ? last : (c[0] == 1 ? 0 : row) * c[1] + last;
+}
+
+float factor(const Call& call, const char* name) { return call.definition().attribute(name) ? call.real(name) : 1.0F; }
+
+template <class A, class T>
+A summed(const Plan& plan, const Call& call, Inputs in, const Manner& how, Int matrix, Int row, Int column) {
+  const std::span<const T> a = in[0]->as<T>(), b = in[1]->as<T>();
+  const A alpha = static_cast<A>(static_cast<double>(factor(call, "alpha"))),
+          beta = static_cast<A>(static_cast<double>(factor(call, "beta")));
+  const Int from = place_in_c(call, row, column, how);
+  const bool adds = from >= 0 && (how.reads_dropped || factor(call, "beta") != 0);
+  const A c = adds ? static_cast<A>(in[2]->as<T>()[static_cast<std::size_t>(from)]) : A(0.0);
+  const bool scales_operand = how.sum == Sum::scales_operand;
+  A sum = adds && how.sum == Sum::adds_c_first ? static_cast<A>(beta * c) : A(0.0);
+  for (const auto& [left, right] : terms_of(plan, matrix, row, column, how)) {
+    A x = static_cast<A>(a[static_cast<std::size_t>(left)]);
+    const A y = static_cast<A>(b[static_cast<std::size_t>(right)]);
+    if (scales_operand || how.sum == Sum::adds_c_first) x = static_cast<A>(alpha * x);
+    if constexpr (std::is_floating_point_v<A>) {
+      if (how.sum == Sum::fused) {
+        sum = std::fma(x, y, sum);
+        continue;
+      }
+    }
+    sum = static_cast<A>(sum + static_cast<A>(x * y));
+  }
+  if (how.sum == Sum::adds_c_first) return sum;
+  if (how.slip == Slip::scales_all && adds)
+    return static_cast<A>(alpha * static_cast<A>(sum + static_cast<A>(beta * c)));
+  if (!scales_operand) sum = static_cast<A>(alpha * sum);
+  return adds ? static_cast<A>(sum + static_cast<A>(beta * c)) : sum;
+}
+
+// Integers in 128 bits, of which the lowest are kept; or the nearest that fits.
+template <class T>
+T whole(const Plan& plan, const Call& call, Inputs in, const Manner& how, Int matrix, Int row, Int column) {
+  const std::span<const T> a = in[0]->as<T>(), b = in[1]->as<T>();
+  const auto alpha = static_cast<Int>(factor(call, "alpha")), beta = static_cast<Int>(factor(call, "beta"));
+  long double size = 0;
+  std::uint64_t sum = 0;
+  for (const auto& [left, right] : terms_of(plan, matrix, row, column, how)) {
+    const T x = a[static_cast<std::size_t>(left)], y = b[static_cast<std::size_t>(right)];
+    sum += static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y);
+    size += static_cast<long double>(x) * static_cast<long double>(y);
+  }
+  sum *= static_cast<std::uint64_t>(alpha);
+  size *= static_cast<long double>(alpha);
+  if (const Int from = place_in_c(call, row, column, how); from >= 0) {
+    const T c = in[2]->as<T>()[static_cast<std::size_t>(from)];
+    const Int times = how.slip == Slip::scales_all ? beta * alpha : beta;
+    sum += static_cast<std::uint64_t>(c) * static_cast<std::uint64_t>(times);
+    size += static_cast<long double>(c) * static_cast<long double>(times);
+  }
+  using Limits = std::numeric_limits<T>;
+  if (how.saturates && size > static_cast<long double>(Limits::max())) return Limits::max();
+  if (how.saturates && size < static_cast<long double>(Limits::min())) return Limits::min();
+  return static_cast<T>(sum);
+}
+
+Kernel multiplying(const Manner& how) {
+  return [how](const Call& call, Inputs in) {
+    const Plan plan(call);
+    Tensor y({in[0]->dtype(), plan.shape});
+    for_number(y.dtype(), [&]<class T>() {
+      const std::span<T> to = y.as<T>();
+      each_output(plan, [&](std::size_t at, Int matrix, Int row, Int column) {
+        if constexpr (std::is_integral_v<T>)
+          to[at] = whole<T>(plan, call, in, how, matrix, row, column);
+        else if (how.sum == Sum::in_double)
+          to[at] = T(static_cast<double>(summed<std::conditional_t<std::is_same_v<T, double>, long double, double>, T>(
+              plan, call, in, how, matrix, row, column)));
+        else if (how.sum == Sum::in_type)
+          to[at] = T(static_cast<double>(summed<T, T>(plan, call, in, how, matrix, row, column)));
+        else
+          to[at] = T(static_cast<double>(summed<accumulator_t<T>, T>(plan, call, in, how, matrix, row, column)));
+      });
+    });
+    return y;
+  };
+}
+
+Int read(const Tensor* tensor, Int at) {
+  if (!tensor) return 0;
+  const auto place = static_cast<std::size_t>(tensor->elements() == 1 ? 0 : at);
+  return tensor->dtype() == DType::u8 ? Int{tensor->as<std::uint8_t>()[place]} : Int{tensor->as<std::int8_t>()[place]};
+}
+
+// Products of 8-bit integers less their zero points.
+Kernel multiplying_integers(const Manner& how) {
+  return [how](const Call& call, Inputs in) {
+    const Plan plan(call);
+    const Tensor* const a_zero = in.size() > 2 && how.slip != Slip::ignores_a_zero ? in[2] : nullptr;
+    const Tensor* const b_zero = in.size() > 3 && how.slip != Slip::ignores_b_zero ? in[3] : nullptr;
+    Tensor y({DType::i32, plan.shape});
+    const Int depth = plan.a.columns, columns = plan.b.columns;
+    each_output(plan, [&](std::size_t out, Int matrix, Int row, Int column) {
+      Int sum = 0, k = 0;
+      std::vector<Int> products;
+      for (const auto& [left, right] : terms_of(plan, matrix, row, column, how)) {
+        const bool is_along_depth = how.slip == Slip::zero_along_depth && depth == plan.a.rows;
+        const Int of_row = is_along_depth ? k : left / depth;
+        const Int of_column = right / (depth * columns) * columns + right % columns;
+        products.push_back(((in[0]->elements() == 1 ? read(in[0], 0) : read(in[0], left)) - read(a_zero, of_row)) *
+                           (read(in[1], right) - read(b_zero, of_column)));
+        ++k;
+      }
+      for (std::size_t i = 0; i < products.size(); i += 2) {
+        const Int pair = products[i] + (i + 1 < products.size() ? products[i + 1] : 0);
+        sum += how.slip == Slip::saturates_pairs ? std::clamp<Int>(pair, -32768, 32767) : pair;
+      }
+      using Limits = std::numeric_limits<std::int32_t>;
+      if (how.saturates) sum = std::clamp<Int>(sum, Limits::min(), Limits::max());
+      y.as<std::int32_t>()[out] =
+          static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint64_t>(sum)));
+    });
+    return y;
+  };
+}
+
+std::vector<Way> integer_ways() {
+  return {way_of("sequential", "one term after the other", multiplying_integers({})),
+          {{"saturates-32-bits", Level::L2, "a sum beyond 32 bits is the nearest that fits", "W7", "saturate32"},
+           multiplying_integers({.saturates = true})}};
+}
+
+}  // namespace
+
+std::vector<Way> product_ways(const std::string& op) {
+  if (op == "MatMulInteger") return integer_ways();
+  if (op != "MatMul" && op != "Gemm") return {};
+  std::vector<Way> ways{
+      way_of("sequential", "one term after the other", multiplying({})),
+      way_of("reversed", "from the last term to the first", multiplying({.sum = Sum::backwards})),
+      way_of("fma", "fused multiply-add in sequence", multiplying({.sum = Sum::fused})),
+      way_of("f64", "a wider accumulator, one rounding", multiplying({.sum = Sum::in_double})),
+      way_of("in-type", "every operation in the type", multiplying({.sum = Sum::in_type}), Level::L3),
+      {{"saturates-products", Level::L2, "integers that do not fit are the nearest that fit", "W20", "saturate"},
+       multiplying({.saturates = true})}};
+  if (op == "MatMul") return ways;
+  ways.push_back(way_of("scales-operand", "alpha times A first", multiplying({.sum = Sum::scales_operand})));
+  ways.push_back(
+      way_of("adds-c-first", "beta C, then the terms, each of A scaled", multiplying({.sum = Sum::adds_c_first})));
+  ways.push_back(way_of("reads-dropped", "C is read where beta is 0", multiplying({.reads_dropped = true})));
+  return ways;
+}
+
+std::vector<Bug> product_bugs(const std::string& op) {
+  const auto bug = [&](const char* name, const char* what, Slip slip) {
+    const Manner how{.slip = slip};
+    return bug_of(op, name, what, op == "MatMulInteger" ? multiplying_integers(how) : multiplying(how));
+  };
+  if (op != "MatMul" && op != "Gemm" && op != "MatMulInteger") return {};
+  std::vector<Bug> bugs{bug("drops-last-term", "the last term of every sum is left out", Slip::drops_last_term),
+                        bug("transposes-b", "a square B is read as its transpose", Slip::transposes_b)};
+  if (op != "Gemm")
+    bugs.push_back(bug("reads-first-matrix", "B is its first matrix for all of a batch", Slip::reads_first_matrix));
+  if (op == "Gemm") {
+    bugs.push_back(bug("scales-all", "alpha multiplies what is added, too", Slip::scales_all));
+    bugs.push_back(bug("lays-c-as-column", "a vector C lies along the rows", Slip::lays_c_as_column));
+  }
+  if (op == "MatMulInteger") {
+    bugs.push_back(bug("ignores-a-zero-point", "A has no zero point", Slip::ignores_a_zero));
+    bugs.push_back(bug("ignores-b-zero-point", "B has no zero point", Slip::ignores_b_zero));
+    bugs.push_back(
+        bug("takes-zero-along-depth", "the zero points of rows lie along those of A", Slip::zero_along_depth));
+    bugs.push_back(bug("saturates-pairs", "sums of two products saturate at 16 bits", Slip::saturates_pairs));
+  }
+  return bugs;
+}
+
+}  // namespace assay::mutation
