@@ -106,6 +106,10 @@ std::vector<Row> rows_of(const Definition& definition) {
     if (output.arity == Arity::optional)
       rows.push_back({{output.name, {"left out", "asked"}},
                       [name = output.name](const Case&, const Call& call) { return call.asks(name) ? 1 : 0; }});
+  if (definition.outputs.back().arity == Arity::repeated)
+    rows.push_back({{"number of outputs", {"1", "2", "3 or more"}}, [](const Case&, const Call& call) {
+                      return static_cast<int>(std::min<std::size_t>(call.asked_outputs().size(), 3)) - 1;
+                    }});
   // Shapes that are not declared are asked as presentations, not as cases.
   rows.push_back({{"shapes", {"fixed", "symbolic"}}, [](const Case& c, const Call&) {
                     return c.declared == DeclaredShapes::absent ? -1 : static_cast<int>(c.declared);

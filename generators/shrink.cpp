@@ -106,7 +106,7 @@ Cases fewer_parameters(const Case& c, int part) {
   if (at(part) >= c.definition().inputs.size()) {
     Case without = c;
     if (without.node.outputs.erase(c.definition().outputs[at(part) - c.definition().inputs.size()].name) > 0)
-      out.push_back(std::move(without));
+      push_refitted(out, std::move(without));
     return out;
   }
   const std::string& input = c.definition().inputs[at(part)].name;

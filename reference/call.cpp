@@ -12,11 +12,13 @@ const T& get(const Attribute& attribute) {
   return std::get<T>(attribute);
 }
 
-// Returns the elements of an integer tensor in row-major order.
-Ints integers_of(const Tensor& tensor) {
-  return for_number(tensor.dtype(), [&]<class T>() -> Ints {
-    if constexpr (std::is_integral_v<T>) return {tensor.as<T>().begin(), tensor.as<T>().end()};
-    throw BrokenPromise("integers read from a tensor of another kind");
+// Returns the elements of a tensor in row-major order as numbers of type R.
+template <class R>
+std::vector<R> numbers_of(const Tensor& tensor) {
+  return for_number(tensor.dtype(), [&]<class T>() {
+    std::vector<R> all;
+    for (const T value : tensor.as<T>()) all.push_back(static_cast<R>(value));
+    return all;
   });
 }
 
@@ -136,7 +138,7 @@ Ints Call::ints(std::string_view attribute) const {
     // An empty list reads as an absent one (README: decisions).
     if (const Ints& values = get<Ints>(*written); !values.empty() || !spec || !spec->derived) return values;
   }
-  if (const Tensor* data = data_of(attribute)) return integers_of(*data);
+  if (const Tensor* data = data_of(attribute)) return numbers_of<Int>(*data);
   expects(spec && spec->derived, "a list attribute without a default");
   return spec->derived(*this);
 }

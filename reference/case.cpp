@@ -29,14 +29,19 @@ std::optional<Ints> list(std::string_view text) {
   return text.empty() ? Ints{} : list_of<Int>(text, [](std::string_view part) { return whole<Int>(part); });
 }
 
+// Writes the shortest decimal that reads back as the same number.
+std::string decimal(float value) {
+  std::array<char, 32> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return std::string(buffer.data(), end.ptr);
+}
+
 std::string attribute_text(const Attribute& attribute) {
   if (const auto* integer = std::get_if<Int>(&attribute)) return std::to_string(*integer);
   if (const auto* word = std::get_if<std::string>(&attribute)) return escaped(*word);
   if (const auto* ints = std::get_if<Ints>(&attribute))
     return ints->empty() ? "[]" : joined(*ints, ",", [](Int each) { return std::to_string(each); });
-  std::array<char, 32> buffer;  // the shortest decimal that reads back as the same number
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::get<float>(attribute));
-  return std::string(buffer.data(), end.ptr);
+  return decimal(std::get<float>(attribute));
 }
 
 std::optional<Attribute> attribute_value(AttributeSpec::Kind kind, std::string_view text) {
@@ -192,9 +197,11 @@ std::optional<Error> read_token(Case& c, const Operator& op, std::string_view to
     return std::nullopt;
   }
   if (key == "outputs") return read_outputs(c, value);
-  // A name may be an attribute in one version and an input in another: this version's own comes first.
+  // A name may be an attribute in one version and an input in another: this version's own comes first. Where one has
+  // both, an input is written with its type.
   const AttributeSpec* const attribute = any_attribute(c.definition(), key);
-  if (c.definition().input(key)) return read_input(c, key, value);
+  const bool is_value = c.definition().attribute(key) && value.find("]~") == value.npos && value != "\"\"";
+  if (c.definition().input(key) && !is_value) return read_input(c, key, value);
   if (attribute) return read_attribute(c, *attribute, value);
   const std::vector<std::string> inputs = parameter_order(c.definition(), &Definition::inputs);
   if (std::ranges::find(inputs, key) != inputs.end())

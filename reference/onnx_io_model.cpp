@@ -142,7 +142,7 @@ void read_outputs(const onnx::NodeProto& proto, const Definition& definition, Se
       reject("output " + output.name + " of " + owner + " is required");
     if (name.empty()) continue;
     served.output_names.push_back(name);
-    if (output.arity == Arity::optional) served.node.output(output.name);
+    if (output.arity != Arity::required) served.node.output(output.name);
   }
 }
 

@@ -26,15 +26,20 @@ void replace_named(std::vector<T>& list, T entry) {
     list.push_back(std::move(entry));
 }
 
-// Tells whether inputs that are repeated follow each other.
+// Tells whether inputs and outputs that are repeated follow each other.
 bool has_no_gap(const Call& call) {
   bool is_over = false;
-  return std::ranges::all_of(call.definition().inputs, [&](const Parameter& p) {
-    if (p.arity != Arity::repeated) return true;
-    const bool is_there = call.node().inputs.contains(p.name), is_kept = !is_there || (!is_over && call.has(p.name));
-    is_over |= !is_there;
-    return is_kept;
-  });
+  return std::ranges::all_of(call.definition().inputs,
+                             [&](const Parameter& p) {
+                               if (p.arity != Arity::repeated) return true;
+                               const bool is_there = call.node().inputs.contains(p.name),
+                                          is_kept = !is_there || (!is_over && call.has(p.name));
+                               is_over |= !is_there;
+                               return is_kept;
+                             }) &&
+         std::ranges::is_sorted(call.definition().outputs, std::ranges::greater(), [&](const Parameter& p) {
+           return p.arity == Arity::repeated ? call.asks(p.name) : true;
+         });
 }
 
 bool is_complete(const Call& call) {
@@ -375,7 +380,7 @@ Operator& Operator::without(std::string_view name) {
   const auto dropped = std::erase_if(current().attributes, is_named) + std::erase_if(current().inputs, is_named) +
                        std::erase_if(current().outputs, is_named) + std::erase_if(current().types, is_named) +
                        std::erase_if(current().constraints, [&](const Constraint& each) { return each.id == name; });
-  expects(dropped == 1, "nothing of that name to take back");
+  expects(dropped > 0, "nothing of that name to take back");
   return *this;
 }
 

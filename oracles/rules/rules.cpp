@@ -6,6 +6,7 @@
 #include "oracles/judging/finding.h"
 #include "oracles/judging/judge.h"
 #include "oracles/rules/broadcast.h"
+#include "oracles/rules/moving.h"
 #include "oracles/rules/pool.h"
 #include "reference/flat_index.h"
 #include "reference/operator.h"
@@ -175,16 +176,27 @@ class WindowsAnswer final : public Answer {
 
 // -- moved elements
 
+// Says where an element of the n-th output asked for comes from.
+using Placement = std::function<Origin(const CopyPoint&, std::size_t output)>;
+
 class MovedAnswer final : public Answer {
  public:
-  MovedAnswer(Origin (*of)(const CopyPoint&), Call call, const Operands& in, Readings readings, Shape shape,
-              bool flushes)
+  MovedAnswer(Placement of, Call call, const Operands& in, Readings readings, Shape shape, bool flushes,
+              std::optional<float> fill, std::size_t output = 0)
       : of_(of),
+        output_(output),
         call_(std::move(call)),
         readings_(std::move(readings)),
         in_(in),
         shape_(std::move(shape)),
-        flushes_(flushes && is_float(dtype())) {}
+        fill_(scalar(zero_, 0)),
+        flushes_(flushes && is_float(dtype())) {
+    if (!fill) return;
+    Tensor said({DType::f32, {}});
+    said.as<float>()[0] = *fill;
+    fill_ = scalar(said, 0);
+    if (fill_.is_finite()) fill_ = rounded(ratio(fill_), format_of(dtype()));
+  }
 
   Shape shape() const override { return shape_; }
   DType dtype() const override { return in_.front()->dtype(); }
@@ -205,18 +217,20 @@ class MovedAnswer final : public Answer {
   }
 
  private:
-  Origin origin(Int index) const { return of_({call_, readings_, shape_, index}); }
+  Origin origin(Int index) const { return of_({call_, readings_, shape_, index}, output_); }
   Scalar value(Int index) const {
     const Origin from = origin(index);
-    return from.place < 0 ? scalar(zero_, 0) : scalar(*in_[from.input], from.place);
+    return from.place < 0 ? fill_ : scalar(*in_[from.input], from.place);
   }
 
-  Origin (*of_)(const CopyPoint&);
+  Placement of_;
+  std::size_t output_;
   Call call_;
   Readings readings_;
   Operands in_;
   Tensor zero_{{in_.front()->dtype(), {}}};
   Shape shape_;
+  Scalar fill_;
   bool flushes_;
 };
 
@@ -370,13 +384,33 @@ Shape CopyPoint::at() const { return position(shape, index); }
 
 Origin origin(const Shape& shape, const Shape& at, std::size_t input) { return {flat_index(shape, at), input}; }
 
-Oracle moved(ShapeRule shape, Origin (*of)(const CopyPoint&)) {
+Oracle moved(ShapeRule shape, Origin (*of)(const CopyPoint&)) { return moved_into(shape, of, nullptr); }
+
+Oracle moved_into(ShapeRule shape, Origin (*of)(const CopyPoint&), std::optional<float> (*fill)(const Call&)) {
   Oracle oracle;
   oracle.answer = [=](const Call& call, const Operands& in, const Readings& readings, const Arithmetic& arithmetic) {
-    return Answers(std::make_unique<MovedAnswer>(of, call, in, readings, shape(call, readings).value(),
-                                                 arithmetic.flushes_subnormals));
+    return Answers(std::make_unique<MovedAnswer>([of](const CopyPoint& p, std::size_t) { return of(p); }, call, in,
+                                                 readings, shape(call, readings).value(), arithmetic.flushes_subnormals,
+                                                 fill ? fill(call) : std::nullopt));
   };
   oracle.shape = shape;
+  return without_rounding(std::move(oracle));
+}
+
+Oracle moved_apart(ShapesRule shapes, Origin (*of)(const CopyPoint&, std::size_t output)) {
+  Oracle oracle;
+  oracle.answer = [=](const Call& call, const Operands& in, const Readings& readings, const Arithmetic& arithmetic) {
+    std::vector<Shape> all = shapes(call, readings).value();
+    Answers answers;
+    for (Shape& shape : all)
+      answers.push_back(std::make_unique<MovedAnswer>(of, call, in, readings, std::move(shape),
+                                                      arithmetic.flushes_subnormals, std::nullopt, answers.size()));
+    return answers;
+  };
+  oracle.shape = [=](const Call& call, const Readings& readings) -> std::optional<Shape> {
+    const auto all = shapes(call, readings);
+    return all ? std::optional(all->front()) : std::nullopt;
+  };
   return without_rounding(std::move(oracle));
 }
 

@@ -3,7 +3,7 @@
 //
 //   output holds, along each axis listed, the elements of data from `start` on, every `step`-th, as long as they stand
 //   before `end`. Negative bounds count from the end of the axis; those outside it stand for the nearer end.
-#include "reference/families/moved.h"
+#include "reference/families/picked.h"
 #include "reference/type_lists.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ Ints first_axes(const Call& call) {
   for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<Int>(i);
   return axes;
 }
-Ints axes_of(const Call& call) { return call.states("axes") ? call.ints("axes") : first_axes(call); }
+Ints listed(const Call& call) { return call.states("axes") ? call.ints("axes") : first_axes(call); }
 Ints steps(const Call& call) { return call.states("steps") ? call.ints("steps") : Ints(call.ints("starts").size(), 1); }
 
 // The elements taken along an axis: `count` of them from `first` on.
@@ -41,21 +41,12 @@ bool has_lists(const Call& call) {
   return true;
 }
 
-bool has_axes(const Call& call) {
-  return std::ranges::all_of(axes_of(call), [&](Int axis) { return is_axis(axis, call.rank("data")); });
-}
-
-bool has_no_axis_twice(const Call& call) {
-  Ints axes = axes_of(call);
-  for (Int& axis : axes) axis = from_front(axis, call.rank("data"));
-  std::ranges::sort(axes);
-  return std::ranges::adjacent_find(axes) == axes.end();
-}
+bool has_axes(const Call& call) { return are_axes(listed(call), call.rank("data")); }
 
 Strides sliced(const Call& call) {
   Strides at{call.shape("data"), steps_of(call.shape("data"))};
-  for (std::size_t i = 0; i < axes_of(call).size(); ++i) {
-    const auto axis = static_cast<std::size_t>(from_front(axes_of(call)[i], call.rank("data")));
+  for (std::size_t i = 0; i < listed(call).size(); ++i) {
+    const auto axis = static_cast<std::size_t>(from_front(listed(call)[i], call.rank("data")));
     const auto [first, count] = cut(at.extents[axis], call.ints("starts")[i], call.ints("ends")[i], steps(call)[i]);
     at.first += first * at.steps[axis];
     at.extents[axis] = count;
@@ -73,9 +64,9 @@ Operator slice() {
       .input("data", "T").output("output", "T").rulings({"A29", "E1", "M1"})
       .require("C2", "starts, ends, axes and steps are lists of one length", has_lists)
       .require("C3", "axes are in [-rank(data), rank(data) - 1]", has_axes)
-      .require("C4", "no axis is listed twice", has_no_axis_twice)
+      .require("C4", "no axis is listed twice", [](auto& c) { return are_distinct(listed(c), c.rank("data")); })
       .require("C6", "axes are not negative", [](auto& c) {
-        return !has_axes(c) || std::ranges::none_of(axes_of(c), [](Int axis) { return axis < 0; }); }, "M1")
+        return !has_axes(c) || std::ranges::none_of(listed(c), [](Int axis) { return axis < 0; }); }, "M1")
       .since(1).type("T", types::all_tensor_types())
           .required_ints("starts").required_ints("ends").attribute("axes", first_axes)
       .since(10, "starts, ends and axes are inputs; steps").without("starts").without("ends").without("axes")

@@ -144,8 +144,9 @@ Shape at_least_zero(Shape shape) {
 bool has_no_inference(const OpVersion& version) {
   const Definition& definition = *find_definition(version);
   const AttributeSpec* const named = definition.attribute(definition.outputs.front().typed_by);
-  constexpr std::string_view others[] = {"Concat-1", "Tile-1", "Gemm-1", "LpPool-1", "GlobalLpPool-1"};
-  return definition.attribute("consumed_inputs") || std::ranges::count(others, text(version)) > 0 ||
+  constexpr std::string_view silent[] = {"Concat-1", "Tile-1",         "Pad-1", "Split-1",
+                                         "LpPool-1", "GlobalLpPool-1", "Gemm-1"};
+  return definition.attribute("consumed_inputs") || std::ranges::count(silent, text(version)) > 0 ||
          (named && named->kind == AttributeSpec::Kind::text);
 }
 
@@ -154,6 +155,11 @@ bool lists_axes_out_of_order(const Case& c) {
   const auto axes = c.node.attributes.find("axes");
   return text(c.version) == "Squeeze-1" && axes != c.node.attributes.end() &&
          !std::ranges::is_sorted(std::get<Ints>(axes->second));
+}
+
+// Of axes of 32 bits of Pad it reads 64, and fails.
+bool has_short_axes(const Case& c) {
+  return c.version.name == "Pad" && c.call().has("axes") && c.call().type("axes").dtype == DType::i32;
 }
 
 // Makes the inputs constants that the call reads: of others inference knows nothing.
@@ -182,7 +188,9 @@ void compare(const Case& c, const Shape& ruled, Tally& tally) {
   }
   CHECK(inferred.dtype == c.definition().type_of(c.call(), c.definition().outputs.front()));
   // Of Slice-1 ONNX infers an extent, or any shape, only where no bound is negative or out of range.
-  const bool may_be_open = c.version == OpVersion{"", "Slice", 1};
+  // Of Pad none where no axis is listed.
+  const bool lists_none = c.version.name == "Pad" && c.call().states("axes") && c.call().ints("axes").empty();
+  const bool may_be_open = c.version == OpVersion{"", "Slice", 1} || lists_none;
   // It gives the outputs of these their axes one by one: a scalar has no shape then.
   const bool has_its_axes = c.version.name == "Transpose" || c.version.name == "GatherND" ||
                             c.version.name == "MatMul" || c.version.name == "MatMulInteger";
@@ -241,9 +249,12 @@ TEST_CASE("Inference: on legal cases definition, oracle and ONNX agree on the sh
     INFO(line(c));
     const Shape ruled = definition.shape(c.call());
     CHECK(oracle_shape(c.call()) == ruled);
-    if (lists_axes_out_of_order(c) || definition.ruling("M54")) return;  // of a deprecated version it infers nothing
+    if (lists_axes_out_of_order(c) || has_short_axes(c) || definition.ruling("M54"))
+      return;  // of a deprecated version it infers nothing
     compare(c, ruled, tally);
-    if (index % 8 == 0) compare_symbolic(c, ruled);
+    // Of sizes that are no constant it counts none, and fails.
+    if (index % 8 == 0 && !(definition.version.name == "Resize" && c.call().states("sizes")))
+      compare_symbolic(c, ruled);
   });
   for (std::size_t i = 0; i < defects().size(); ++i) {
     INFO(defects()[i].ruling << ", " << defects()[i].what);

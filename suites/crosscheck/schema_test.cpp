@@ -88,9 +88,13 @@ Page page_of(const Definition& definition) {
                                            (definition.inputs[i].arity == Arity::optional ? " optional"
                                             : definition.is_variadic()                    ? " variadic"
                                                                                           : " required");
+  const bool has_list = definition.outputs.back().arity == Arity::repeated;
   for (std::size_t i = 0; i < definition.outputs.size(); ++i)
-    page["output " + std::to_string(i)] = definition.outputs[i].name + " " + type_of(definition.outputs[i]) +
-                                          (definition.outputs[i].arity == Arity::required ? " required" : " optional");
+    if (definition.outputs[i].arity != Arity::repeated)
+      page["output " + std::to_string(i)] = definition.outputs[i].name + " " + type_of(definition.outputs[i]) +
+                                            (definition.outputs[i].arity == Arity::optional ? " optional"
+                                             : has_list                                     ? " variadic"
+                                                                                            : " required");
   for (const TypeVariable& variable : definition.types) {
     if (is_type(variable.name)) continue;
     std::set<std::string> allowed;
@@ -103,10 +107,12 @@ Page page_of(const Definition& definition) {
   return page;
 }
 
-// The first of a variadic input is called so here.
-std::string name_of(const onnx::OpSchema::FormalParameter& input) {
-  const bool is_numbered = input.GetOption() != onnx::OpSchema::Variadic || input.GetName().ends_with("_0");
-  return input.GetName() + (is_numbered ? "" : "_0");
+// The first of a variadic input or output is called so here.
+std::string name_of(const onnx::OpSchema::FormalParameter& parameter) {
+  std::string name = parameter.GetName();
+  if (name.ends_with("...")) name.resize(name.size() - 3);  // of Split-1
+  const bool is_numbered = parameter.GetOption() != onnx::OpSchema::Variadic || name.ends_with("_0");
+  return name + (is_numbered ? "" : "_0");
 }
 
 std::string arity_of(const onnx::OpSchema::FormalParameter& parameter) {
@@ -124,7 +130,7 @@ Page page_of(const onnx::OpSchema& schema) {
         name_of(schema.inputs()[i]) + " " + schema.inputs()[i].GetTypeStr() + arity_of(schema.inputs()[i]);
   for (std::size_t i = 0; i < schema.outputs().size(); ++i)
     page["output " + std::to_string(i)] =
-        schema.outputs()[i].GetName() + " " + schema.outputs()[i].GetTypeStr() + arity_of(schema.outputs()[i]);
+        name_of(schema.outputs()[i]) + " " + schema.outputs()[i].GetTypeStr() + arity_of(schema.outputs()[i]);
   for (const auto& constraint : schema.typeConstraintParams()) {
     page["types " + constraint.type_param_str] = joined(admitted(constraint.allowed_type_strs), " ");
   }

@@ -211,6 +211,7 @@ TEST_CASE("The reference kernel and the sequential variant agree in shape and bi
                              subject.definition->attribute("p");
     if (is_function && !subject.definition->ruling("E2")) continue;
     if (subject.definition->ruling("E24")) continue;  // what does not fit may be anything
+    if (subject.definition->ruling("M62")) continue;  // coordinates round, whatever the data are
     const Exam exam(over_exact_data(generators::legal(*subject.definition, subject.type, seed + 2, index)));
     if (oracles::is_random(exam.question().call())) continue;
     const oracles::Outcome reference = exam.answer(subject.definition->kernel);

@@ -3,6 +3,7 @@
 // sliding windows, which have their own.
 #include "oracles/exact/enclosure.h"
 #include "suites/mutation/pairing.h"
+#include "suites/mutation/resizing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -236,8 +237,8 @@ bool admits_coarse_data(const Definition& d) {
 }
 bool spreads_infinities(const Definition& d) { return hands_out_floats(d) && !is_function(d); }
 bool chooses(const Definition& d) { return is_exact(d) && !copies(d); }
-// BitCast keeps every bit.
-bool may_flush(const Definition& d) { return chooses(d) && d.version.name != "BitCast"; }
+// BitCast keeps every bit; interpolation between elements computes, though the nearest is a copy.
+bool may_flush(const Definition& d) { return (chooses(d) || d.ruling("M62")) && d.version.name != "BitCast"; }
 bool chooses_or_copies(const Definition& d) { return chooses(d) || copies(d); }
 
 const std::vector<Derivation>& derivations() {
@@ -480,6 +481,7 @@ std::vector<Way> ways_by_name(const std::string& name) {
   if (std::vector<Way> ways = prefix_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = sign_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = operand_ways(name); !ways.empty()) return ways;
+  if (name == "Resize") return resizing_ways();
   if (std::vector<Way> ways = placing_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = reducing_ways(name); !ways.empty()) return ways;
   std::vector<Way> ways = computing_ways(name);
@@ -498,6 +500,7 @@ std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "Reshape") return reshaping_bugs();
   if (name == "TopK") return ranking_bugs();
   if (std::vector<Bug> bugs = operand_bugs(name); !bugs.empty()) return bugs;
+  if (name == "Resize") return resizing_bugs();
   if (std::vector<Bug> bugs = placing_bugs(name); !bugs.empty()) return bugs;
   if (std::vector<Bug> bugs = reducing_bugs(name); !bugs.empty()) return bugs;
   return computing_bugs(name);

@@ -17,6 +17,7 @@ using oracles::Level;
 struct Plan {
   Shape shape;
   Ints from;
+  float fill = 0;  // of floats, where nothing comes from
 };
 // With the n-th slip; 0 is none.
 using Planner = Plan (*)(const Call&, int slip);
@@ -73,9 +74,12 @@ Kernel planned(Planner planner, int slip, F change) {
     Tensor y({in[0]->dtype(), plan.shape});
     for_type(y.dtype(), [&]<class T>() {
       std::vector<T> pool;
-      for (const Tensor* each : in)
-        if (each && each->dtype() == y.dtype()) pool.insert(pool.end(), each->as<T>().begin(), each->as<T>().end());
+      for (std::size_t i = 0; i < in.size(); ++i)
+        if (in[i] && in[i]->dtype() == y.dtype() && call.definition().inputs[i].reads_as.empty())
+          pool.insert(pool.end(), in[i]->as<T>().begin(), in[i]->as<T>().end());
       const std::span<T> to = y.as<T>();
+      if constexpr (std::is_constructible_v<T, double> && !std::is_integral_v<T>)
+        if (plan.fill != 0) std::ranges::fill(to, T(static_cast<double>(plan.fill)));
       for (std::size_t i = 0; i < std::min(to.size(), plan.from.size()); ++i)
         if (const Int from = plan.from[i]; from >= 0 && from < std::ssize(pool))
           to[i] = change(pool[static_cast<std::size_t>(from)]);
@@ -339,6 +343,113 @@ Plan gather_nd(const Call& call, int slip) {
   });
 }
 
+// -- ends
+
+// Extents, and how many elements stand before each axis.
+Plan framed(const Shape& data, const Shape& out, const Ints& before, const std::string& mode, Int constant) {
+  return fetched(out, [=](Shape p) {
+    for (std::size_t axis = 0; axis < p.size(); ++axis) {
+      Int& i = p[axis];
+      const Int n = data[axis], last = n - 1;
+      i -= before[axis];
+      if (i >= 0 && i < n) continue;
+      if (mode == "constant") return constant;
+      for (bool is_up = i < 0; mode == "reflect" && n > 1 && (i < 0 || i > last); is_up = !is_up)
+        i = is_up ? 0 - i : last - (i - last);
+      if (mode == "wrap") i = i < 0 ? last - (-i - 1) % n : i % n;
+      i = std::clamp<Int>(i, 0, last);
+    }
+    return place(data, p);
+  });
+}
+
+Plan pad(const Call& call, int slip) {
+  const Shape data = data_shape(call);
+  const std::string mode = slip == 1 && call.text("mode") == "wrap" ? "edge" : call.text("mode");
+  const Ints pads = call.ints(call.definition().attribute("paddings") ? "paddings" : "pads");
+  const std::size_t many = pads.size() / 2;
+  Shape out = data;
+  Ints before(data.size());
+  for (std::size_t i = 0; i < many; ++i) {
+    const Int stated = call.states("axes") && slip != 2 ? call.ints("axes")[i] : static_cast<Int>(i);
+    const Int axis = stated < 0 ? stated + std::ssize(data) : stated;
+    const bool is_swapped = slip == 3;
+    at(before, axis) = pads[is_swapped ? i + many : i];
+    at(out, axis) += pads[i] + pads[i + many];
+  }
+  const bool has_value = call.has("constant_value") && slip != 4;
+  Plan plan = framed(data, out, before, mode, has_value ? count(data) : -1);
+  if (call.definition().attribute("value")) plan.fill = slip == 4 ? 0 : call.real("value");
+  return plan;
+}
+
+Plan center_crop_pad(const Call& call, int slip) {
+  const Shape data = data_shape(call);
+  Shape out = data;
+  Ints before(data.size());
+  for (std::size_t i = 0; i < call.ints("shape").size(); ++i) {
+    const Int stated = call.states("axes") ? call.ints("axes")[i] : static_cast<Int>(i);
+    const Int axis = stated < 0 ? stated + std::ssize(data) : stated, more = call.ints("shape")[i] - at(data, axis);
+    at(out, axis) += more;
+    at(before, axis) = more < 0 ? -((-more + (slip == 1 ? 1 : 0)) / 2) : (more + (slip == 2 ? 1 : 0)) / 2;
+  }
+  return framed(data, out, before, "constant", -1);
+}
+
+Plan tensor_scatter(const Call& call, int slip) {
+  const Shape past = data_shape(call), update = call.shape("update");
+  const Int stated = call.integer("axis"), axis = stated < 0 ? stated + std::ssize(past) : stated;
+  Plan plan = in_order(call, past);
+  for (Int i = 0; i < count(update); ++i) {
+    Shape p = position(update, i);
+    Int& to = at(p, axis);
+    if (call.states("write_indices")) to += at(call.ints("write_indices"), slip == 1 ? 0 : p[0]);
+    if (slip == 2 && to >= at(past, axis)) continue;
+    to %= at(past, axis);
+    at(plan.from, place(past, p)) = count(past) + i;
+  }
+  return plan;
+}
+
+// -- parts
+
+// Writes every part by itself.
+template <class F>
+Kernel splitting(int slip, F change) {
+  return [=](const Call& call, Inputs in) {
+    const Shape data = data_shape(call);
+    const bool is_known = call.states("axis") || call.definition().attribute("axis")->value;
+    const Int stated = is_known ? call.integer("axis") : 0, axis = stated < 0 ? stated + std::ssize(data) : stated;
+    const Int many = std::ssize(call.asked_outputs());
+    Ints lengths;
+    if (call.definition().input("split") || call.definition().attribute("split"))
+      if (call.states("split")) lengths = call.ints("split");
+    for (Int i = 0, left = at(data, axis); lengths.empty() || i < many; ++i) {
+      if (i == 0 && !lengths.empty()) break;
+      const Int each = slip == 2 ? at(data, axis) / many : (at(data, axis) + many - 1) / many;
+      lengths.push_back(i == many - 1 ? left : each);
+      left -= lengths.back();
+    }
+    if (slip == 1) std::ranges::reverse(lengths);
+    Values out;
+    Int before = 0;
+    for (const Int length : lengths) {
+      Shape shape = data;
+      at(shape, axis) = length;
+      Tensor& y = *out.emplace_back(Tensor({in[0]->dtype(), shape}));
+      for_type(y.dtype(), [&]<class T>() {
+        for (Int i = 0; i < y.elements(); ++i) {
+          Shape p = position(shape, i);
+          at(p, axis) += slip == 3 ? 0 : before;
+          y.as<T>()[static_cast<std::size_t>(i)] = change(in[0]->as<T>()[static_cast<std::size_t>(place(data, p))]);
+        }
+      });
+      before += length;
+    }
+    return out;
+  };
+}
+
 // -- updates by index
 
 // Where each element of updates goes.
@@ -460,6 +571,20 @@ const std::map<std::string, Placing>& placings() {
         {{"clamps-negative", "negative indices are 0"},
          {"reverses-tuples", "the last of a tuple is the index of the first axis"},
          {"reads-first-batch", "every batch gathers from the first"}}}},
+      {"Pad",
+       {pad,
+        {{"wraps-edge", "mode wrap repeats the edge"},
+         {"ignores-axes", "the first axes are meant, whatever is listed"},
+         {"swaps-ends", "what is to stand at the end stands at the beginning"},
+         {"ignores-constant", "the constant is zero"}}}},
+      {"TensorScatter",
+       {tensor_scatter,
+        {{"reads-first-index", "every batch is written from the index of the first"},
+         {"stops-at-end", "what would stand beyond the end is left out"}}}},
+      {"CenterCropPad",
+       {center_crop_pad,
+        {{"crops-late", "of an odd number more is cut at the beginning"},
+         {"pads-late", "of an odd number more is added at the beginning"}}}},
       {"Unsqueeze",
        {unsqueeze,
         {{"counts-in-data", "negative axes are counted from the end of data"},
@@ -503,6 +628,10 @@ std::vector<Way> placing_ways(const std::string& op) {
   if (op.starts_with("Scatter"))
     return {way_of("sequential", "one update after the other", scattering(0)),
             way_of("backward", "the last update first", scattering(goes_backward))};
+  if (op == "Split")
+    return {way_of("sequential", "one element after the other", splitting(0, as_it_is)),
+            way_of("in-double", "every float goes through double, which loses payloads of NaN",
+                   splitting(0, through_double))};
   const auto found = placings().find(op);
   if (found == placings().end()) return {};
   const Planner planner = found->second.planner;
@@ -543,6 +672,10 @@ std::vector<Bug> placing_bugs(const std::string& op) {
       bugs.push_back(bug_of(op, "forgets-data", "only updates are reduced", scattering(forgets_data)));
     return bugs;
   }
+  if (op == "Split")
+    return {bug_of(op, "reverses-lengths", "the lengths are read from the end", splitting(1, as_it_is)),
+            bug_of(op, "rounds-down", "parts of one length are as short as they may be", splitting(2, as_it_is)),
+            bug_of(op, "starts-over", "every part begins at the first element", splitting(3, as_it_is))};
   const auto found = placings().find(op);
   if (found == placings().end()) return {};
   std::vector<Bug> bugs;
