@@ -243,8 +243,8 @@ const std::vector<Ruling>& table() {
        {"all-axes", "no-axis"}},
       {"N3",
        "the largest and the smallest of NaN and numbers",
-       "The text is silent. NaN spreads, as in onnx.reference; or only numbers count; or either comes, as comparisons "
-       "that fail leave it (onnxruntime: NaN where it is first, OpenVINO where it is last).",
+       "The text is silent. NaN spreads, as in onnx.reference; or only numbers count; or NaN or any number comes, as "
+       "comparisons that fail leave it (onnxruntime: NaN where it is first, OpenVINO where it is last).",
        {"nan", "number", "either"},
        nonfinite},
       {"N5",

@@ -326,7 +326,10 @@ GroupValue extreme(const GroupPoint& p) {
   if (has_nan && (p.reads("N3", "nan") || numbers.empty())) return exactly(nan(), p.dtype);
   const auto beats = [](const Scalar& a, const Scalar& b) { return is_largest ? is_less(a, b) : is_less(b, a); };
   const auto best = std::ranges::max_element(numbers, beats);
-  if (has_nan && p.reads("N3", "either")) return one_of("N3", {nan(), *best});
+  if (has_nan && p.reads("N3", "either")) {  // comparisons that fail leave any number that stands behind a NaN
+    numbers.push_back(nan());
+    return one_of("N3", std::move(numbers));
+  }
   if (best != numbers.end()) return exactly(*best, p.dtype);
   if (p.dtype == DType::boolean) return exactly(truth(!is_largest), p.dtype);
   if (is_float(p.dtype)) return exactly(infinity(is_largest), p.dtype);
