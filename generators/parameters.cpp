@@ -106,7 +106,8 @@ void write_out(Case& c, const std::string& input, Shape shape, const Ints& value
 }
 
 void state(Case& c, std::string_view name, const Ints& values) {
-  if (const Parameter* const input = input_read_as(c.definition(), name))
+  const bool is_attribute = c.node.attributes.contains(std::string(name));  // where a version has both, what is there
+  if (const Parameter* const input = input_read_as(c.definition(), name); input && !is_attribute)
     return write_out(c, input->name, {static_cast<Int>(values.size())}, values);
   const AttributeSpec* const spec = c.definition().attribute(name);
   expects(spec != nullptr, "a list that this version does not have");

@@ -97,7 +97,9 @@ TEST_CASE("Where everything fails nearly nothing is left, but never data of zero
     INFO(line(c) << "\n" << line(least));
     const std::string& data = least.definition().inputs.front().name;
     CHECK_FALSE(is_zero(least, data));
-    CHECK(volume(least.node.inputs.at(data).type.shape) == 1);
+    const bool has_parts = least.definition().outputs.back().arity == Arity::repeated;  // an element or two for each
+    const Int elements = volume(least.node.inputs.at(data).type.shape);
+    CHECK((1 <= elements && elements <= (has_parts ? 8 : 1)));
     CHECK(least.opset == least.version.since_version);
     CHECK(least.declared == DeclaredShapes::fixed);
     const auto required = std::ranges::count(least.definition().attributes, true, &AttributeSpec::required);

@@ -89,6 +89,7 @@ Case draw_center_crop_pad(const Definition& definition, DType type, std::uint64_
 void keep_axes(Case& c, const char* name, std::size_t lists) {
   const Int rank = std::ssize(shape_of(c));
   const Call call = c.call();
+  if (!call.states(name)) return;
   const bool has_axes = call.states("axes");
   Ints axes = has_axes ? call.ints("axes") : draw_axes(rank, false), kept(axes), values = stated(c, name), left;
   const std::size_t before = values.size() / lists;

@@ -66,6 +66,8 @@ void refit(Case& c) {
   }
   Ints lengths = stated(c, "split");
   lengths.resize(static_cast<std::size_t>(count), 1);
+  const bool is_zero = std::ranges::all_of(lengths, [](Int length) { return length == 0; });
+  if (is_zero && extent > 0) lengths.back() = 1;  // data that had elements keep one
   extent = 0;
   for (const Int length : lengths) extent += std::clamp<Int>(length, 0, 100);
   if (is_attribute)

@@ -416,37 +416,6 @@ Evaluation rounded_sum(const ElementPoint& p, const Ratio& value, double ulps) {
   return out;
 }
 
-std::pair<Integer, Integer> ends_of(DType type) {
-  return for_value(type, []<class T>() -> std::pair<Integer, Integer> {
-    if constexpr (std::is_integral_v<T>)
-      return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
-    else if constexpr (SmallWhole<T>)
-      return {T::lowest, T::highest};
-    else
-      throw BrokenPromise("a float that is to wrap");
-  });
-}
-
-Scalar integer(const Integer& value) {
-  return value < 0 ? scalar(static_cast<Int>(value)) : scalar_of_unsigned(static_cast<std::uint64_t>(value));
-}
-
-bool fits(DType type, const Integer& value) {
-  const auto [least, most] = ends_of(type);
-  return least <= value && value <= most;
-}
-
-Scalar wrapped(DType type, const Integer& value) {
-  const auto [least, most] = ends_of(type);
-  const Integer cycle = most - least + 1, held = (value - least) % cycle;
-  return integer(held < 0 ? held + cycle + least : held + least);
-}
-
-Scalar saturated(DType type, const Integer& value) {
-  const auto [least, most] = ends_of(type);
-  return integer(std::clamp(value, least, most));
-}
-
 Scalar fitted(const ElementPoint& p, const Integer& value) {
   const bool saturates = p.reads("E16", "saturate") || p.reads("E17", "saturate");
   return saturates ? saturated(type_of(p), value) : wrapped(type_of(p), value);

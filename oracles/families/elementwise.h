@@ -72,13 +72,6 @@ Evaluation exact_beside(const Scalar& right, std::vector<Allowance> others);
 ElementValue or_itself(const ElementPoint& p, ElementValue value);
 // A fraction of a float type that is rounded once, after so many ulps of other roundings.
 Evaluation rounded_sum(const ElementPoint& p, const Ratio& value, double ulps);
-// The ends of an integer type, and an integer of 64 bits at most as an operand.
-std::pair<Integer, Integer> ends_of(DType type);
-Scalar integer(const Integer& value);
-// An integer of an integer type: whether it fits, its lower bits, and the nearest that fits.
-bool fits(DType type, const Integer& value);
-Scalar wrapped(DType type, const Integer& value);
-Scalar saturated(DType type, const Integer& value);
 // An integer in the type: it wraps where it does not fit, or saturates by another reading of E16 or E17.
 Scalar fitted(const ElementPoint& p, const Integer& value);
 // f(x), or what it is of a special value; the other operands of f follow.

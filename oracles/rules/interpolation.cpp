@@ -2,7 +2,6 @@
 #include "oracles/rules/interpolation.h"
 
 #include "oracles/exact/expression.h"
-#include "oracles/families/elementwise.h"
 #include "oracles/rules/rules.h"
 
 #include <algorithm>

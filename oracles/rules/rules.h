@@ -37,6 +37,13 @@ Element one_of(std::string ruling, std::vector<Scalar> options);
 Element unscored(std::string why);
 // One that the text leaves open, by a ruling: any value is admitted, and a refusal of the whole case.
 Element undefined(std::string ruling, const std::string& why);
+// The ends of an integer type, and an integer of 64 bits at most as an operand.
+std::pair<Integer, Integer> ends_of(DType type);
+Scalar integer(const Integer& value);
+// An integer of an integer type: whether it fits, its lower bits, and the nearest that fits.
+bool fits(DType type, const Integer& value);
+Scalar wrapped(DType type, const Integer& value);
+Scalar saturated(DType type, const Integer& value);
 Scalar truth(bool holds);       // of a bool
 Scalar lowest_of(DType dtype);  // the lowest number of the type
 

@@ -179,7 +179,11 @@ std::optional<int> certain_sign(const std::vector<Scalar>& x, DType type) {
     const bool may_overflow = !(terms.magnitude + off < std::ldexp(1.0, p.working.max_exponent));
     is_certain = is_certain && !may_overflow && (is_exact || off < sum);
   }
-  if (!is_certain) return std::nullopt;
+  // Below the normal numbers of the type or of f32 an operand may be lost, and 0 be left of what is less.
+  const double least = std::ldexp(1.0, std::max(format_of(type).min_exponent, format_of(DType::f32).min_exponent));
+  double lost = 0;
+  for (const double size : terms.x) lost += size < least ? size : 0;
+  if (!is_certain || (terms.sum < Dyadic{} && !(lost < sum / 2))) return std::nullopt;
   return terms.sum.is_zero() ? 0 : terms.sum < Dyadic{} ? -1 : 1;
 }
 

@@ -30,6 +30,9 @@ const std::map<std::string, Explained>& explained() {
       // Written by hand to four digits: (0.858 + 0.0786 + 0.2692 + 0.1537) / 9 = 0.15105…, stored as 0.1511. ONNX's own
       // runner admits a relative error of 1e-3, the text promises no accuracy at all (A26): `below`, not a breach.
       {"test_averagepool_2d_ceil_last_window_starts_on_pad", {State::below, "A26"}},
+      // The evaluator that wrote them takes the product of scale and length where the text has the length resized.
+      {"test_resize_downsample_scales_cubic_align_corners", {State::contested, "M20"}},
+      {"test_resize_downsample_scales_linear_align_corners", {State::contested, "M20"}},
   };
   return table;
 }
@@ -169,7 +172,12 @@ TEST_CASE("Node tests: the outputs ONNX expects are what the oracle admits, or a
   for (const auto& [op, count] :
        std::map<std::string, int>{{"AveragePool", 20}, {"Conv", 6}, {"DeformConv", 4}, {"QLinearConv", 1}})
     CHECK(judged[op] == count);
-  for (const Operator* op : operators()) CHECK((!op->domain().empty() || judged[op->name()] > 0));
+  constexpr std::string_view untested[] = {"GlobalLpPool"};
+  for (const Operator* op : operators()) {
+    INFO(op->name());
+    const bool is_tested = op->domain().empty() && std::ranges::count(untested, op->name()) == 0;
+    CHECK((judged[op->name()] > 0) == is_tested);
+  }
   int all = 0;
   for (const auto& [op, count] : judged) all += count;
   WARN(all << " official tests" << report);

@@ -123,6 +123,11 @@ std::string arity_of(const onnx::OpSchema::FormalParameter& parameter) {
   }
 }
 
+// Without a kernel a window of LpPool-1 has no meaning; later versions require it.
+bool is_needed(const onnx::OpSchema& schema, const std::string& attribute) {
+  return schema.Name() == "LpPool" && schema.SinceVersion() == 1 && attribute == "kernel_shape";
+}
+
 Page page_of(const onnx::OpSchema& schema) {
   Page page;
   for (std::size_t i = 0; i < schema.inputs().size(); ++i)
@@ -136,8 +141,8 @@ Page page_of(const onnx::OpSchema& schema) {
   }
   for (const auto& [name, attribute] : schema.attributes())
     page["attribute " + name] = onnx::AttributeProto_AttributeType_Name(attribute.type) +
-                                (attribute.required ? " required" : " optional") + ", default " +
-                                text_of(attribute.default_value);
+                                (attribute.required || is_needed(schema, name) ? " required" : " optional") +
+                                ", default " + text_of(attribute.default_value);
   return page;
 }
 

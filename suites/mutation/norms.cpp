@@ -29,7 +29,7 @@ A norm(std::vector<A> x, double p, Order order, Slip slip) {
   const bool is_odd = p == 1 || p == 3 || p == 7;
   A sum = 0, most = 0;
   for (const A each : x) most = std::max(most, std::fabs(each));
-  const A unit = order == Order::scaled && most > 0 && std::isfinite(most) ? most : A(1);
+  const A unit = order == Order::scaled && p != 1 && most > 0 && std::isfinite(most) ? most : A(1);
   for (const A each : x) {
     const A power = raised(static_cast<A>(std::fabs(each)) / unit, p);
     sum += slip == Slip::forgets_magnitude && is_odd && each < 0 ? -power : power;

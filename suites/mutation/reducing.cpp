@@ -83,7 +83,7 @@ S logarithm_of_exponentials(const Reducing& how, const std::vector<S>& x, F sum)
   const bool has_nan = std::ranges::any_of(x, [](S each) { return each != each; });
   if (has_nan) return NAN;
   if (std::isinf(most)) return most;
-  const S shift = how.is_unshifted ? S(0) : most;
+  const S shift = how.is_unshifted && std::abs(most) < 60 ? S(0) : most;
   std::vector<S> terms;
   for (const S each : x) terms.push_back(std::exp(each - shift));
   return shift + (how.forgets_last_step ? sum(terms) : std::log(sum(terms)));
@@ -236,7 +236,7 @@ std::vector<Way> reducing_ways(const std::string& op) {
     ways.push_back({{name, Level::L2, what, ruling, read}, reducing(op, how)});
   };
   if (is_extreme(op)) {
-    reading("skips-nan", "only numbers count", "N3", "number", {.skips_nan = true});
+    reading("drops-nan", "only numbers count", "N3", "number", {.skips_nan = true});
     return ways;
   }
   ways.push_back(way("pairwise", "by halves", {.order = Order::pairwise}));
@@ -244,14 +244,15 @@ std::vector<Way> reducing_ways(const std::string& op) {
   if (op == "ReduceSumSquare" || op == "ReduceL2" || op == "ReduceLogSum")
     ways.push_back(way("rounds-nodes", "every node of the body is rounded to the type", {.rounds_nodes = true}));
   if (op == "ReduceLogSumExp")
-    ways.push_back(way("unshifted", "no maximum is subtracted, in double", {.in_double = true, .is_unshifted = true}));
+    ways.push_back(way("unshifted-in-range", "no maximum is subtracted that fits, in double",
+                       {.in_double = true, .is_unshifted = true}));
   if (op == "ReduceMean") {
     ways.push_back(way("divides-first", "every element is divided", {.divides_first = true}));
     ways.push_back(way("by-reciprocal", "a product with 1 / n", {.by_reciprocal = true}));
-    reading("floors", "integers are rounded down", "N6", "floor", {.rounds_down = true});
+    reading("floors-integers", "integers are rounded down", "N6", "floor", {.rounds_down = true});
   }
   if (op == "ReduceSum" || op == "ReduceProd" || op == "ReduceL1" || op == "ReduceSumSquare")
-    ways.push_back(way("saturates", "integers that do not fit saturate", {.saturates = true}));
+    ways.push_back(way("saturates-totals", "integers that do not fit saturate", {.saturates = true}));
   if (op == "ReduceL2" || op == "ReduceLogSum")
     reading("rounds-integers", "integers are rounded to nearest", "N8", "nearest", {.rounds_down = true});
   return ways;

@@ -158,7 +158,8 @@ template <class T, class R>
 void resize_into(const Call& call, const Resizing& how, const Tensor& in, Tensor& y) {
   const std::vector<Line<R>> all = lines<R>(call, how);
   const std::string transformation = word_of(call, "coordinate_transformation_mode", "asymmetric");
-  const std::string mode = how.rounds_down ? "floor" : word_of(call, "nearest_mode", "");
+  const bool rounds_down = how.rounds_down && call.definition().attribute("nearest_mode");  // else it is a reading
+  const std::string mode = rounds_down ? "floor" : word_of(call, "nearest_mode", "");
   const std::span<const T> from = in.as<T>();
   for (Int i = 0; T & element : y.as<T>()) {
     Int rest = i++, place = 0, step = 1;
