@@ -23,7 +23,7 @@ Ints draw_axes(Int rank) {
 
 template <Recipe (*fill)(DType)>
 Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
-  Shape shape = draw_extents(stratum % shape_strata);
+  Shape shape = draw_extents(shape_strata - 1 - stratum % shape_strata);  // the larger ranks first
   if (!shape.empty() && chance(3))
     pick(shape) = 1025 / std::max<Int>(1, volume(shape) / std::max<Int>(1, shape[0])) + 1;
   Case c = moving(definition, type, shape);
@@ -71,20 +71,21 @@ Recipe fill_of_squares(DType type) {
 
 // Factors whose product neither overflows nor vanishes, for the most part.
 Recipe fill_of_product(DType type) {
-  if (!is_float(type)) return chance(50) ? seeded(pick({"sign", "small"})) : of_integers(type);
-  if (chance(25)) return {"lit", pick({"2,-1,0.5,1.5,-3,0.25", "1,1.25,-1,0.75", "4,0.25,-4,-0.25,3"})};
+  if (!is_float(type)) return chance(80) ? seeded(pick({"sign", "small"})) : of_integers(type);
+  if (chance(40)) return {"lit", pick({"2,-1,0.5,1.5,-3,0.25", "1,1.25,-1,0.75", "4,0.25,-4,-0.25,3"})};
   return seeded(pick({"sign", "pow2", "cancel", "cancel", "normal", "uniform", "small", "special"}));
 }
 
 // Positive numbers, for the most part: what is left of one sign, which repeats, lies beyond the negatives.
 Recipe fill_of_logarithm(DType type) {
-  if (chance(30)) return {"lit", pick({"1,2,3,5", "9,1,7", "0,1,0,16", "3,-1,4", "1,0"})};
+  if (chance(65)) return {"lit", pick({"1,2,3,5", "9,1,7", "0,1,0,16", "3,-1,4", "40,2,300,1,7"})};
   return is_float(type) && chance(60) ? seeded(pick({"uniform", "cancel"})) : fill_of_sum(type);
 }
 
 Recipe fill_of_exponentials(DType type) {
-  if (!is_float(type)) return chance(70) ? seeded("small") : of_integers(type);
-  if (chance(20))
+  if (!is_float(type))
+    return chance(90) ? Recipe{"lit", pick({"1,5,2,8,3,9,2", "5,0,12,30,7", "7,4,1"})} : of_integers(type);
+  if (chance(30))
     return {"lit", pick({"1,2,1,1,3", "80,-80,3,0,79.5", "0,-inf,1", "11,-11,10.5", "1000,1000", "-200,-201"})};
   return seeded(pick({"normal", "normal", "small", "uniform", "cancel", "logu", "special"}));
 }
