@@ -3,6 +3,8 @@
 // by counting axes from the last.
 #include "suites/mutation/family.h"
 
+#include <boost/multiprecision/cpp_int.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -143,29 +145,29 @@ A summed(const Plan& plan, const Call& call, Inputs in, const Manner& how, Int m
   return adds ? static_cast<A>(sum + static_cast<A>(beta * c)) : sum;
 }
 
-// Integers in 128 bits, of which the lowest are kept; or the nearest that fits.
+// Integers modulo 2^64; or the nearest that fits.
 template <class T>
 T whole(const Plan& plan, const Call& call, Inputs in, const Manner& how, Int matrix, Int row, Int column) {
   const std::span<const T> a = in[0]->as<T>(), b = in[1]->as<T>();
   const auto alpha = static_cast<Int>(factor(call, "alpha")), beta = static_cast<Int>(factor(call, "beta"));
-  long double size = 0;
+  boost::multiprecision::cpp_int size = 0;
   std::uint64_t sum = 0;
   for (const auto& [left, right] : terms_of(plan, matrix, row, column, how)) {
     const T x = a[static_cast<std::size_t>(left)], y = b[static_cast<std::size_t>(right)];
     sum += static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y);
-    size += static_cast<long double>(x) * static_cast<long double>(y);
+    size += boost::multiprecision::cpp_int(x) * y;
   }
   sum *= static_cast<std::uint64_t>(alpha);
-  size *= static_cast<long double>(alpha);
+  size *= alpha;
   if (const Int from = place_in_c(call, row, column, how); from >= 0) {
     const T c = in[2]->as<T>()[static_cast<std::size_t>(from)];
     const Int times = how.slip == Slip::scales_all ? beta * alpha : beta;
     sum += static_cast<std::uint64_t>(c) * static_cast<std::uint64_t>(times);
-    size += static_cast<long double>(c) * static_cast<long double>(times);
+    size += boost::multiprecision::cpp_int(c) * times;
   }
   using Limits = std::numeric_limits<T>;
-  if (how.saturates && size > static_cast<long double>(Limits::max())) return Limits::max();
-  if (how.saturates && size < static_cast<long double>(Limits::min())) return Limits::min();
+  if (how.saturates && size > Limits::max()) return Limits::max();
+  if (how.saturates && size < Limits::min()) return Limits::min();
   return static_cast<T>(sum);
 }
 

@@ -236,7 +236,7 @@ std::vector<Way> reducing_ways(const std::string& op) {
     ways.push_back({{name, Level::L2, what, ruling, read}, reducing(op, how)});
   };
   if (is_extreme(op)) {
-    reading("drops-nan", "only numbers count", "N3", "number", {.skips_nan = true});
+    reading("keeps-numbers", "only numbers count", "N3", "number", {.skips_nan = true});
     return ways;
   }
   ways.push_back(way("pairwise", "by halves", {.order = Order::pairwise}));
