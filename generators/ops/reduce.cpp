@@ -64,7 +64,8 @@ Recipe fill_of_sum(DType type) {
 // Squares fit, for the most part.
 Recipe fill_of_squares(DType type) {
   if (is_float(type) || chance(20)) return fill_of_sum(type);
-  if ((type == DType::i64 || type == DType::u64) && chance(25)) return {"lit", pick({"2147483653,7", "2500000000,1"})};
+  if ((type == DType::i64 || type == DType::u64) && chance(55))
+    return {"lit", pick({"2500000000,1,2,3,4,5,6,7,8,9,10,11", "3,2147483653,0,4,1,0,5"})};
   return chance(50) ? Recipe{"lit", pick({"3,4,0", "1,2,3,4,5", "8,15,0,0", "255,1"})}
                     : seeded(pick({"small", "odd8"}));
 }
