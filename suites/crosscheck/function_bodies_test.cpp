@@ -269,8 +269,9 @@ bool is_admitted(const oracles::Verdict& verdict, const Case& c) {
   };
   if (verdict.state == State::contested) return std::ranges::any_of(verdict.readings.departures(), is_of_the_body);
   const bool overflows = verdict.detail.find("overflow of an intermediate") != std::string::npos;
+  const bool is_in_f32 = c.definition().ruling("N5") && type == DType::f64;  // as the body says
   return verdict.state == State::pass || verdict.state == State::unscored ||
-         (verdict.state == State::below && (is_narrow || overflows));
+         (verdict.state == State::below && (is_narrow || overflows || is_in_f32));
 }
 
 TEST_CASE("Function bodies: what ONNX expands an operator to lies within the oracle's bound", "[function-bodies]") {
@@ -347,6 +348,7 @@ TEST_CASE("Function bodies: a bug planted in an inner operator is a fail of the 
     const bool is_moved = body.definition->shaping == Shaping::moved;
     for (const OpVersion& inner : inner_operators(body)) {
       if (inner.name == "CastLike" || inner.name == "Sqrt") continue;  // of constants, which these bugs do not change
+      if (inner.name == "ReduceMax") continue;                         // any shift of the logits is as right, or below
       if (is_moved && inner.name != "Reshape" && inner.name != "Transpose") continue;  // of shapes, not of the data
       for (const char* const bug : {"-leaves-last", "-repeats-first", "-ignores-data"}) {
         const std::optional<Kernel> planted_kernel = mutant(lower(inner.name) + bug, inner);
