@@ -269,9 +269,12 @@ bool is_admitted(const oracles::Verdict& verdict, const Case& c) {
   };
   if (verdict.state == State::contested) return std::ranges::any_of(verdict.readings.departures(), is_of_the_body);
   const bool overflows = verdict.detail.find("overflow of an intermediate") != std::string::npos;
-  const bool is_in_f32 = c.definition().ruling("N5") && type == DType::f64;  // as the body says
+  const bool is_in_f32 = c.definition().ruling("N5") && type == DType::f64;  // as the body of ReduceL2 says
+  // The body of ReduceLogSumExp subtracts no maximum: `below` where an exponential overflows or vanishes
+  // (reductions 3.4).
+  const bool is_unshifted = c.definition().ruling("N47") && verdict.detail.ends_with("no maximum subtracted");
   return verdict.state == State::pass || verdict.state == State::unscored ||
-         (verdict.state == State::below && (is_narrow || overflows || is_in_f32));
+         (verdict.state == State::below && (is_narrow || overflows || is_unshifted || is_in_f32));
 }
 
 TEST_CASE("Function bodies: what ONNX expands an operator to lies within the oracle's bound", "[function-bodies]") {
@@ -288,9 +291,14 @@ TEST_CASE("Function bodies: what ONNX expands an operator to lies within the ora
       report += "not comparable without" + listed(body.missing);
       continue;
     }
-    std::size_t passed = 0, illegal = 0;
+    std::size_t passed = 0, illegal = 0, integers = 0;
     for (std::uint64_t index = 0; index < questions(); ++index) {
-      Exam exam(question(*body.definition, index));
+      const Case c = question(*body.definition, index);
+      if (version.name == "ReduceLogSum" && is_integer(c.call().type("data").dtype)) {  // its Log is of floats (N8)
+        ++integers;
+        continue;
+      }
+      Exam exam(c);
       const oracles::Outcome outcome = exam.answer(body_kernel(body.opset, own_hand));
       if (outcome.sets.at(0).empty()) {  // of a type that an inner operator does not admit: Shrink of u8 by Neg
         ++illegal;
@@ -301,8 +309,9 @@ TEST_CASE("Function bodies: what ONNX expands an operator to lies within the ora
       CHECK(is_admitted(verdict, exam.question()));
       passed += verdict.state == State::pass;
     }
-    CHECK(passed > (questions() - illegal) / 3);
+    CHECK(passed > (questions() - illegal - integers) / 3);
     CHECK(illegal < questions() / 2);
+    illegal += integers;
     compared.insert(version);
     cases += questions();
     report += std::to_string(questions()) + " cases, " + std::to_string(passed) + " pass and the others show nothing" +
