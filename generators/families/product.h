@@ -12,7 +12,7 @@ struct MatrixExtents {
   Int rows = 1, columns = 1, a_depth = 1, b_depth = 1;
   bool a_is_vector = false, b_is_vector = false;
 };
-// None where an operand is left out, or a scalar.
+// Reads the extents of both operands; none where one is left out, or a scalar.
 std::optional<MatrixExtents> extents_of(const Case& c);
 // Writes other extents, and those of what is added or subtracted, which follow.
 void write(Case& c, const MatrixExtents& before, const MatrixExtents& now);
@@ -23,9 +23,9 @@ bool is_given(const Case& c, const std::string& input);
 
 // Gives an optional input in one of three ways: not at all, named "", or with those data.
 void give_or_not(Case& c, const std::string& input, TensorType type, Recipe recipe);
-// A shape of one element.
+// Draws a shape of one element.
 Shape draw_single();
-// What is subtracted from 8-bit integers: ends, middle and odd numbers, or as many as there are.
+// Draws what is subtracted from 8-bit integers: ends, middle and odd numbers, or as many as there are.
 Recipe draw_zero_point(DType type, bool is_single);
 Recipe draw_bytes();
 

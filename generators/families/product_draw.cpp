@@ -18,7 +18,7 @@ bool is_flagged(const Case& c, const char* flag) {
   return stated != c.node.attributes.end() && std::get<Int>(stated->second) != 0;
 }
 
-// Of a matrix, with its last two axes exchanged where it is transposed.
+// Returns the shape of a stack of matrices, its last two axes exchanged where it is transposed.
 Shape shape_of(Ints batch, Int rows, Int columns, bool is_transposed) {
   batch.push_back(is_transposed ? columns : rows);
   batch.push_back(is_transposed ? rows : columns);

@@ -16,7 +16,7 @@ Dyadic value_of(const Term& term) { return term.b ? term.a.value() * term.b->val
 
 Dyadic magnitude_of(const Term& term) { return abs(value_of(term)); }
 
-// What a scaled dot passes through before it is scaled, in whatever order a backend does so.
+// Holds what a scaled dot passes through before it is scaled, in whatever order a backend does so.
 struct Between {
   Dyadic magnitude;          // the sum of |ab|
   int granule = no_granule;  // of these
@@ -208,7 +208,7 @@ Allowance allowance(const Dot& dot, const Tally& tally, Level level, std::string
   return out;
 }
 
-// What the products are scaled by.
+// Returns the size of what the products are scaled by.
 Dyadic factor_of(const Dot& dot) { return dot.scale ? abs(dot.scale->value()) : Dyadic{1, 0}; }
 
 // 2.3.6: operands below λ_T count as 0, so do partial results below λ of the accumulator.

@@ -21,7 +21,7 @@ struct Plan {
   bool ceil = false;
 };
 
-// What the operator states of a list; of one that it does not have, that value for each entry.
+// Reads a list; of one that the operator does not have, that value for each entry.
 Ints stated(const Call& call, const char* list, std::size_t entries, Int otherwise) {
   return call.definition().attribute(list) ? call.ints(list) : Ints(entries, otherwise);
 }

@@ -28,7 +28,7 @@ Scalar whole(Joining how, const std::vector<Scalar>& x, DType dtype, const Readi
   return total;
 }
 
-// What one pass over the factors tells: no product of some of them reaches 2^range, or 2^-range.
+// Says what one pass over the factors tells: no product of some of them reaches 2^range, or 2^-range.
 struct Factors {
   Dyadic value{1, 0};  // of those that are finite and no zeros
   int range = 0;
@@ -101,11 +101,6 @@ std::vector<Allowance> wider_product(const std::vector<Scalar>& x, DType dtype) 
   return list;
 }
 
-bool overflows_f32(const std::vector<Scalar>& x) {
-  const Ratio least{Dyadic::power_of_two(125), 1};
-  return std::ranges::any_of(x, [&](const Scalar& each) { return each.is_finite() && least <= abs(ratio(each)); });
-}
-
 }  // namespace
 
 Element joined(Joining how, const std::vector<Scalar>& x, DType dtype, const Readings& readings) {
@@ -116,11 +111,7 @@ Element joined(Joining how, const std::vector<Scalar>& x, DType dtype, const Rea
 std::vector<Allowance> wider_joined(Joining how, const std::vector<Scalar>& x, DType dtype,
                                     const Arithmetic& declared) {
   if (!is_float(dtype)) return {};
-  if (how == Joining::product) return wider_product(x, dtype);
-  std::vector<Allowance> all = widen(dot(x), dtype, declared);
-  const bool may_cancel = dtype == DType::f64 && overflows_f32(x);  // an infinity becomes NaN
-  if (may_cancel) all.push_back(beyond("f64 computed in f32")), all.back().blurs_nonfinite = true;
-  return all;
+  return how == Joining::product ? wider_product(x, dtype) : widen_sum(dot(x), dtype, declared);
 }
 
 }  // namespace assay::oracles
