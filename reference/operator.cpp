@@ -245,7 +245,9 @@ Operator& Operator::output(std::string name, std::string type, Arity arity) {
 }
 
 Operator& Operator::output_typed_by(std::string attribute, std::string name, std::string type) {
-  replace_named(current().outputs, {std::move(name), std::move(type), Arity::required, "", std::move(attribute)});
+  const Parameter* const before = current().output(name);
+  const Arity arity = before ? before->arity : Arity::required;
+  replace_named(current().outputs, {std::move(name), std::move(type), arity, "", std::move(attribute)});
   return *this;
 }
 

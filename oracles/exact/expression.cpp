@@ -52,6 +52,11 @@ Policy widest(Policy of, std::string arithmetic) {
   return of;
 }
 
+// The same of a policy that is asked for, under a name of its own.
+Policy beyond(Policy of, std::string arithmetic) {
+  return widest(of, std::move(arithmetic) + (of.is_fused() ? "" : ", every node rounded"));
+}
+
 Policy fast(DType type) {
   Policy out = widest(fused(type), "fast functions");
   out.imprecision = 0x1p-20;
@@ -66,15 +71,21 @@ Policy ten_bits(DType type) {
 }
 
 Policy flushing(Policy of, DType type) {
-  of = widest(std::move(of), "subnormals flushed");
+  of = beyond(std::move(of), "subnormals flushed");
   of.flushes = true;
   of.lost_input = std::ldexp(1.0, format_of(type).min_exponent);
   return of;
 }
 
 Policy unshifted(Policy of) {
-  of = widest(std::move(of), "no maximum subtracted");
+  of = beyond(std::move(of), "no maximum subtracted");
   of.is_unshifted = true;
+  return of;
+}
+
+Policy last_logarithm(Policy of) {
+  of = beyond(std::move(of), "the logarithm of the quotient");
+  of.takes_logarithm = true;
   return of;
 }
 
@@ -95,7 +106,10 @@ std::vector<Policy> wider(DType type) {
     all.push_back(fast(type));
     all.push_back(ten_bits(type));
   }
-  for (const Policy& each : asked(type)) all.push_back(unshifted(each));
+  for (const Policy& each : asked(type)) {
+    all.push_back(unshifted(each));
+    all.push_back(last_logarithm(each));
+  }
   return all;
 }
 
@@ -168,7 +182,7 @@ Element computed(const Expression& of, DType type, const std::vector<Policy>& as
   out.magnitude = abs(value->value);
   double most = 0;
   for (const Policy& policy : asked) {
-    if (!policy.is_fused() && !of.has_body()) continue;
+    if (!of.is_met_by(policy)) continue;
     if (of.breaks_down(policy)) return unproven("an intermediate may overflow or vanish");
     most = std::max(most, of.error(policy));
     out.asked.arithmetic += (out.asked.arithmetic.empty() ? "" : "; or ") + policy.arithmetic;
@@ -184,7 +198,7 @@ std::vector<Allowance> allowances(const Expression& of, const Element& element, 
   std::ranges::move(declared_policies(type, declared), std::back_inserter(policies));
   std::vector<Allowance> all;
   for (const Policy& policy : policies) {
-    if (!policy.is_fused() && !of.has_body()) continue;
+    if (!of.is_met_by(policy)) continue;
     Allowance wider;
     wider.level = policy.level;
     wider.arithmetic = policy.arithmetic;
@@ -194,7 +208,7 @@ std::vector<Allowance> allowances(const Expression& of, const Element& element, 
     wider.flushes_output = policy.flushes;
     wider.may_overflow = of.breaks_down(policy);
     all.push_back(wider);
-    if (!policy.is_unshifted || !wider.may_overflow) continue;
+    if (!(policy.is_unshifted || policy.takes_logarithm) || !wider.may_overflow) continue;
     all.back().vacuous = false;  // it gives no number but 0
     all.back().range = Interval{{}, {}};
   }

@@ -24,6 +24,7 @@ struct Policy {
   double input_error = 0, lost_input = 0;  // of inputs, relative and absolute
   bool flushes = false;                    // subnormals of the type, in and out
   bool is_unshifted = false;               // no maximum is subtracted before exp
+  bool takes_logarithm = false;            // of a quotient that is rounded, where the logarithms could be subtracted
 
   double unit() const;       // of a node, truncation included
   double sum_unit() const;   // of an addition
@@ -51,8 +52,8 @@ class Expression {
   virtual double error(const Policy& policy) const = 0;
   // Tells whether an intermediate may overflow, or all of a sum vanish: NaN, infinities and 0 may come of that.
   virtual bool breaks_down(const Policy& policy) const = 0;
-  // Tells whether the registry has a body, whose nodes may be rounded one by one at L2.
-  virtual bool has_body() const { return true; }
+  // Tells whether it may be evaluated so: nodes are rounded one by one where the registry has a body.
+  virtual bool is_met_by(const Policy& policy) const { return !policy.takes_logarithm; }
 };
 
 // An error and what a stand-in may be off, as the short fraction that budgets are, rounded up.

@@ -79,7 +79,7 @@ class Norm final : public Expression {
                  least = std::ldexp(1.0, policy.working.min_exponent);
     return !(total_ < most) || total_ < least;
   }
-  bool has_body() const override { return false; }
+  bool is_met_by(const Policy& p) const override { return p.is_fused() && !p.takes_logarithm; }
 
  private:
   bool is_whole() const { return p_.exponent >= 0 && of_ <= 64; }

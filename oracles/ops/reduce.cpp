@@ -302,20 +302,7 @@ GroupValue product_of(const GroupPoint& p) {
     for (const Scalar& each : p.x) product *= whole(each);
     return in_type(p, product);
   }
-  if (p.x.empty()) return exactly(scalar(Int{1}), p.dtype);
-  if (p.x.size() == 1) return exactly(p.x.front(), p.dtype);
-  std::vector<Scalar> finite;
-  bool negative = false;
-  for (const Scalar& each : p.x) {
-    negative ^= each.negative;
-    if (each.is_finite()) finite.push_back(each);
-  }
-  const bool has_zero = std::ranges::any_of(p.x, [](const Scalar& each) { return each.is_zero(); });
-  if (p.has_nan() || (has_zero && finite.size() < p.x.size())) return exactly(nan(), p.dtype);
-  if (finite.size() == p.x.size()) return product(p.x);
-  if (finite.size() > 1 && product(finite)->breaks_down(asked_policies(p.dtype).front()))
-    return unscored("a partial product may leave the format");
-  return exactly(infinity(negative), p.dtype);
+  return std::visit([](auto&& one) -> GroupValue { return std::move(one); }, product(p.x, p.dtype));
 }
 
 template <bool is_largest>

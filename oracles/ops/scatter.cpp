@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact answers of Scatter, ScatterElements and ScatterND: an element of data, one of the updates that go there, or
 // the sum, product or extreme of all of them, in any order.
-#include "oracles/exact/dot.h"
 #include "oracles/exact/operands.h"
+#include "oracles/families/accumulation.h"
 #include "oracles/families/elementwise.h"
 #include "oracles/judging/finding.h"
 #include "oracles/rules/rules.h"
@@ -10,8 +10,6 @@
 #include "reference/operator.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstdlib>
 #include <map>
 
 namespace assay::oracles {
@@ -58,51 +56,6 @@ Element extreme(const std::vector<Scalar>& x, bool is_largest, DType dtype) {
   return exactly(is_largest ? *std::ranges::max_element(x, is_less) : *std::ranges::min_element(x, is_less), dtype);
 }
 
-// The product of floats, within a rounding for each factor but the first: where no product of some of them leaves the
-// range of normal numbers.
-Element product(const std::vector<Scalar>& x, DType dtype, std::vector<Allowance>* wider = nullptr) {
-  const Format& format = format_of(dtype);
-  const auto some = [&](auto is) { return std::ranges::any_of(x, is); };
-  const bool has_zero = some([](const Scalar& each) { return each.is_zero(); });
-  if (some(is_nan) || (has_zero && some(is_infinite))) return exactly(nan(), dtype);
-  int range = 0, bits = 0;
-  bool is_negative = false;
-  Dyadic value{1, 0};
-  for (const Scalar& each : x) {
-    is_negative ^= each.negative;
-    if (!each.is_finite() || each.is_zero()) continue;
-    const int width = static_cast<int>(std::bit_width(each.significand));
-    range += std::abs(each.exponent + width - 1) + 1;
-    bits += width;
-    value = value * each.value();
-  }
-  const auto n = static_cast<Int>(x.size());
-  if (range >= -format.min_exponent || n > 200)
-    return unscored("a product of some of the factors may leave the range of the type");
-  if (some(is_infinite)) return exactly(infinity(is_negative), dtype);
-  if (has_zero) return exactly(Scalar(), dtype);
-  Element out;
-  out.value = {value, 1};
-  out.magnitude = abs(out.value);
-  out.terms = n;
-  out.asked.arithmetic = "one rounding for each product, any order";
-  const auto budget = [&](Int roundings, DType type) {
-    return out.magnitude * gamma(roundings, format_of(type).unit_exponent());
-  };
-  const DType accumulator = dtype == DType::f64 ? DType::f64 : DType::f32;
-  if (bits > format.precision) out.asked.budget = budget(n, accumulator);
-  if (wider) {
-    Allowance in_type = beyond("every product in the type");
-    in_type.level = Level::L3;
-    in_type.budget = budget(n, dtype);
-    Allowance narrow = beyond("f64 computed in f32");
-    narrow.may_overflow = range >= -format_of(DType::f32).min_exponent;
-    if (dtype == DType::f64) narrow.budget = budget(2 * n, DType::f32);
-    *wider = {in_type, dtype == DType::f64 ? narrow : in_type};
-  }
-  return out;
-}
-
 class ScatteredAnswer final : public Answer {
  public:
   ScatteredAnswer(Target to, const Call& call, const Operands& in, const Readings& readings, const Arithmetic& declared)
@@ -128,8 +81,7 @@ class ScatteredAnswer final : public Answer {
     if (dtype() == DType::string) return undefined("M27", "nobody says what a sum of strings is");
     if (how_ == "max" || how_ == "min") return extreme(x, how_ == "max", dtype());
     if (dtype() == DType::boolean) return extreme(x, how_ == "add", dtype());
-    if (!is_float(dtype())) return exactly(whole(x), dtype());
-    return how_ == "add" ? enclose(dot(x), dtype()) : product(x, dtype());
+    return joined(joining(), x, dtype(), readings_);
   }
 
   std::vector<Allowance> wider(Int index) const override {
@@ -138,11 +90,8 @@ class ScatteredAnswer final : public Answer {
     if (how_ == "none" || x.size() == 1)
       return declared_.flushes_subnormals ? std::vector{flushing(element(index), x, dtype())}
                                           : std::vector<Allowance>{};
-    if (how_ == "add") return widen(dot(x), dtype(), declared_);
-    if (how_ != "mul") return {flushing(element(index), x, dtype())};
-    std::vector<Allowance> all;
-    product(x, dtype(), &all);
-    return all;
+    if (how_ == "max" || how_ == "min") return {flushing(element(index), x, dtype())};
+    return wider_joined(joining(), x, dtype(), declared_);
   }
 
   std::vector<Tap> taps(Int index) const override {
@@ -173,22 +122,7 @@ class ScatteredAnswer final : public Answer {
     return x;
   }
 
-  static Dot dot(const std::vector<Scalar>& x) {
-    Dot sum;
-    for (const Scalar& each : x) sum.terms.push_back({each, std::nullopt});
-    return sum;
-  }
-
-  // Reduces integers modulo 2^w, or by another reading kept within the type at every step.
-  Scalar whole(const std::vector<Scalar>& x) const {
-    Integer total = truncated(ratio(x.front()));
-    for (const Scalar& each : std::span(x).subspan(1)) {
-      const Integer next = truncated(ratio(each));
-      total = how_ == "add" ? Integer(total + next) : Integer(total * next);
-      if (readings_.of("E17") == "saturate") total = truncated(ratio(saturated(dtype(), total)));
-    }
-    return wrapped(dtype(), total);
-  }
+  Joining joining() const { return how_ == "add" ? Joining::sum : Joining::product; }
 
   Call call_;
   Operands in_;

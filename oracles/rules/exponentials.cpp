@@ -54,9 +54,11 @@ struct Exponentials::Line {
 
   explicit Line(std::vector<Scalar> values);
   bool counts(std::size_t j) const { return x[j].is_finite(); }
+  double logarithm() const { return std::log(total) + 0x1p-40; }  // log S, at least
   const Enclosed& at(int bits) const;
   double term_error(const Policy& policy, std::size_t j) const;
   double sum_error(const Policy& policy) const;
+  double log_sum_error(const Policy& policy) const;
   double logarithm_error(const Policy& policy) const;
   bool breaks_down(const Policy& policy) const;
 };
@@ -126,14 +128,19 @@ double Exponentials::Line::sum_error(const Policy& p) const {
   return sum_errors[p.arithmetic] = off * raised;
 }
 
-double Exponentials::Line::logarithm_error(const Policy& p) const {
+// How far the computed log S may lie from it, or M + log S where no maximum is subtracted.
+double Exponentials::Line::log_sum_error(const Policy& p) const {
   const double sum = total / raised, share = sum_error(p) / sum;
   if (!(share < 1)) return unproven;
-  const double of_sum = std::log(total) + 0x1p-40, size = largest_size + of_sum;
+  const double of_sum = logarithm(), size = largest_size + of_sum;
   const double argument = p.is_unshifted ? at_least_exp(largest) * total : total;
   const double of_log = bound(Function::log, std::array{argument}, p.is_unshifted ? size : of_sum, p.working);
-  const double error = share / (1 - share) + of_log + p.imprecision * (of_sum + 1);
-  if (p.is_unshifted) return error * raised;
+  return (share / (1 - share) + of_log + p.imprecision * (of_sum + 1)) * raised;
+}
+
+double Exponentials::Line::logarithm_error(const Policy& p) const {
+  const double error = log_sum_error(p), size = largest_size + logarithm();
+  if (p.is_unshifted) return error;
   const double of_most = p.input_error * largest_size + p.lost_input;
   return (error + of_most + p.unit() * (size + of_most + error) + p.smallest()) * raised;
 }
@@ -173,6 +180,51 @@ std::unique_ptr<Expression> Exponentials::share(Int i) const {
     std::size_t i_;
   };
   return std::make_unique<Share>(line_, static_cast<std::size_t>(i));
+}
+
+std::unique_ptr<Expression> Exponentials::logarithm_of_share(Int i) const {
+  class LogOfShare final : public Expression {
+   public:
+    LogOfShare(const Exponentials& of, Int i)
+        : line_(of.line_), share_(of.share(i)), i_(static_cast<std::size_t>(i)), size_(value(96).size()) {}
+
+    Real value(int bits) const override {
+      const Real sum = oracles::enclosed(Function::log, std::array{line_->at(bits).sum});
+      return Real(Ratio{line_->x[i_].value() - line_->most, 1}, bits) - sum;
+    }
+
+    double error(const Policy& p) const override {
+      if (p.takes_logarithm) return last_error(p);
+      const double of_sum = line_->log_sum_error(p), own = p.input_error * line_->sizes[i_] + p.lost_input;
+      const double of_most = p.is_unshifted ? 0 : p.input_error * line_->largest_size + p.lost_input;
+      const double inner = std::max(line_->drops[i_], line_->largest_size + line_->logarithm());
+      const double error = own + of_most + of_sum + p.unit() * (inner + own + of_most + of_sum);
+      // A node of its own rounds log S too.
+      const double of_node = p.is_fused() ? 0 : p.unit() * (line_->logarithm() + of_sum);
+      return (error + of_node + p.unit() * (size_ + error + of_node) + 3 * p.smallest()) * raised;
+    }
+
+    bool breaks_down(const Policy& p) const override {
+      if (line_->breaks_down(p)) return true;
+      return p.takes_logarithm && size_ > -log_2 * (p.nodes.smallest_exponent() - 2);  // nothing is left of the share
+    }
+
+    bool is_met_by(const Policy&) const override { return true; }
+
+   private:
+    double last_error(const Policy& p) const {
+      const double share = share_->value(96).size() / raised, off = share_->error(p) / share;
+      if (!(off < 1)) return unproven;
+      const double of_log = bound(Function::log, std::array{share}, size_, p.working);
+      return (off / (1 - off) + of_log + p.unit() * (size_ + of_log) + p.smallest()) * raised;
+    }
+
+    std::shared_ptr<const Line> line_;
+    std::unique_ptr<Expression> share_;
+    std::size_t i_;
+    double size_;  // |v|, at least
+  };
+  return std::make_unique<LogOfShare>(*this, i);
 }
 
 std::unique_ptr<Expression> Exponentials::logarithm() const {

@@ -18,6 +18,10 @@
 // The logarithm M + log S errs by e_M + l and its own rounding, l = -log(1 - s/S) + the row of log; without the maximum
 // by l alone, the row being that of log(exp(M) S). Either is asked for, in float32 or more: bodies are in float64.
 //
+// The logarithm of a share, v = (x_i - M) - log S or x_i - (M + log S), errs by e + e_M + l, a rounding of the larger
+// of the two inner ones and one of v; without the maximum M is 0 and e_M too. Of the share itself, off by r < 1
+// relatively, it errs by -log(1 - r) + the row of log: beyond L2, -inf where the share vanishes.
+//
 // A share is a fraction if all finite logits are equal; else it is irrational (Lindemann and Weierstrass: exponentials
 // of different fractions have no linear relation), hence never an end of what encloses it.
 #pragma once
@@ -32,6 +36,7 @@ class Exponentials {
   explicit Exponentials(std::vector<Scalar> x);
 
   std::unique_ptr<Expression> share(Int i) const;
+  std::unique_ptr<Expression> logarithm_of_share(Int i) const;
   std::unique_ptr<Expression> logarithm() const;  // of the sum of all exp(x_j)
 
  private:

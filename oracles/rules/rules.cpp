@@ -110,7 +110,8 @@ class PointwiseAnswer final : public Answer {
 bool are_alike(const Element& a, const Element& b) {
   if (a.kind != b.kind || a.options.size() != b.options.size()) return false;
   if (a.kind == Kind::text) return same(*a.nearest, *b.nearest);
-  return a.kind == Kind::finite ? a.value == b.value : std::ranges::equal(a.options, b.options, same);
+  if (a.kind != Kind::finite) return std::ranges::equal(a.options, b.options, same);
+  return a.value == b.value && a.asked.budget == b.asked.budget;
 }
 
 std::vector<Element> elements(const Answers& answers) {

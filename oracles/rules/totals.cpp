@@ -2,6 +2,8 @@
 #include "oracles/rules/totals.h"
 
 #include "oracles/exact/functions.h"
+#include "oracles/exact/operands.h"
+#include "oracles/rules/rules.h"
 
 #include <algorithm>
 #include <array>
@@ -122,7 +124,7 @@ class Product final : public Expression {
  public:
   explicit Product(const std::vector<Scalar>& x) : product_{1, 0} {
     for (const Scalar& each : x) {
-      product_ = product_ * each.value();
+      if (!is_out_of_reach()) product_ = product_ * each.value();
       sizes_.push_back(std::abs(each.as_double()));
       if (each.is_zero()) continue;
       const double power = std::log2(sizes_.back());
@@ -133,6 +135,7 @@ class Product final : public Expression {
   Real value(int bits) const override { return Real(Ratio{product_, 1}, bits); }
 
   double error(const Policy& p) const override {
+    if (breaks_down(p)) return unproven;
     const double size = at_least(abs(product_));
     double change = 0;
     for (const double x : sizes_)
@@ -150,6 +153,9 @@ class Product final : public Expression {
   }
 
  private:
+  // Tells whether partial products leave every format, where nothing is said of the product.
+  bool is_out_of_reach() const { return largest_ > 1100 || smallest_ < -1100; }
+
   // Tells whether the odd factors together have so many bits: those of some of them have no more then.
   bool has_at_most(int bits) const {
     const Scalar once = rounded(Ratio{product_, 1}, Format{bits, -1 << 20, 1 << 20});
@@ -167,7 +173,26 @@ std::unique_ptr<Expression> total(Total of, const std::vector<Scalar>& x, bool o
   return std::make_unique<OfTotal>(of, x, of_integers);
 }
 
-std::unique_ptr<Expression> product(const std::vector<Scalar>& x) { return std::make_unique<Product>(x); }
+std::variant<Element, std::unique_ptr<Expression>> product(const std::vector<Scalar>& x, DType dtype) {
+  const int least = std::max(format_of(dtype).min_exponent, format_of(DType::f32).min_exponent);
+  std::vector<Scalar> finite;
+  bool is_negative = false, has_nan = false, has_zero = false, may_be_lost = false;
+  for (const Scalar& each : x) {
+    is_negative ^= each.negative;
+    has_nan |= each.is == Scalar::Class::nan;
+    has_zero |= each.is_zero();
+    if (each.is_finite()) finite.push_back(each);
+    may_be_lost |= each.is_finite() && abs(each.value()) < Dyadic::power_of_two(least);
+  }
+  const bool has_infinity = finite.size() < x.size();
+  if (has_nan || (has_zero && has_infinity)) return exactly(nan(), dtype);
+  if (x.empty()) return exactly(scalar(Int{1}), dtype);
+  auto product = std::make_unique<Product>(finite);
+  if (!has_infinity) return product;
+  if (may_be_lost || product->breaks_down(asked_policies(dtype).front()))
+    return unscored("a partial product may leave the format");
+  return exactly(infinity(is_negative), dtype);
+}
 
 std::optional<int> certain_sign(const std::vector<Scalar>& x, DType type) {
   const Terms terms(x, false);

@@ -15,13 +15,20 @@
 
 #include "oracles/exact/expression.h"
 
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
 namespace assay::oracles {
 
 enum class Total { sum_of_squares, root_of_squares, logarithm };
 
 // Of finite operands. Of integers every policy that is asked converts them to float first.
 std::unique_ptr<Expression> total(Total of, const std::vector<Scalar>& x, bool of_integers = false);
-std::unique_ptr<Expression> product(const std::vector<Scalar>& x);
+
+// Of floats: an element where the product is no number, or nobody can say whether it is.
+std::variant<Element, std::unique_ptr<Expression>> product(const std::vector<Scalar>& x, DType dtype);
 
 // Returns the sign of a sum where every evaluation at L2 has it: below 0, 0 or beyond; none where that is not certain.
 std::optional<int> certain_sign(const std::vector<Scalar>& x, DType type);

@@ -196,11 +196,15 @@ Tensor infinities_as_largest(Tensor x) {
 // -- the list
 
 bool has_own_type(const Definition& d) { return d.outputs.front().type != d.inputs.front().type; }
+bool hands_out_floats(const Definition& d) { return std::ranges::any_of(d.types_of(d.outputs.front().type), is_float); }
 // Of shapes, and reads no data.
-bool tells(const Definition& d) { return d.shaping == Shaping::moved && has_own_type(d) && !d.ruling("E1"); }
+bool tells(const Definition& d) {
+  return d.shaping == Shaping::moved && has_own_type(d) && !d.ruling("E1") && !hands_out_floats(d);
+}
+bool moves(const Definition& d) { return d.shaping == Shaping::moved && d.ruling("E1"); }
 bool copies(const Definition& d) {
   const bool is_alike = d.outputs.size() == 1 || d.outputs.back().arity == Arity::repeated;
-  return d.shaping == Shaping::moved && is_alike && (!has_own_type(d) || tells(d));
+  return is_alike && ((moves(d) && !has_own_type(d)) || tells(d));
 }
 
 bool always(const Definition&) { return true; }
@@ -216,15 +220,13 @@ struct Derivation {
   bool is_stale = false;
 };
 
-bool hands_out_floats(const Definition& d) { return std::ranges::any_of(d.types_of(d.outputs.front().type), is_float); }
-
 // Where elements round, a neighbour may be as right, and of the data subnormals do not show.
 bool is_exact(const Definition& d) { return !oracles::oracle_of(d.version).rounds; }
 
 // What is chosen among or compared is not computed with: only flushed subnormals are below then, not wrong.
 bool computes(const Definition& d) {
   constexpr std::string_view copying[] = {"Where", "Identity", "Cast", "CastLike", "BitCast", "Dropout", "Hardmax"};
-  const bool selects = (d.shaping == Shaping::window && is_exact(d)) || d.shaping == Shaping::moved ||
+  const bool selects = (d.shaping == Shaping::window && is_exact(d)) || moves(d) || tells(d) ||
                        std::ranges::count(copying, d.version.name) > 0;
   return !selects && hands_out_floats(d);
 }
@@ -368,16 +370,18 @@ std::vector<Misreading> misreadings(const AttributeSpec& spec) {
 // are for types that are not admitted yet, another type than the one named is no answer, and a seed is the backend's
 // own.
 bool is_left_out(const Operator& op, const AttributeSpec& spec) {
-  constexpr std::string_view all[] = {"consumed_inputs", "sorted",     "allowzero", "saturate", "round_mode", "perm",
-                                      "blocksize",       "batch_axis", "time_axis", "seed",     "group"};
+  constexpr std::string_view all[] = {
+      "consumed_inputs", "sorted",    "allowzero", "saturate", "round_mode", "perm",      "blocksize",
+      "batch_axis",      "time_axis", "seed",      "group",    "num_groups", "stash_type"};
   const bool follows = spec.kind == AttributeSpec::Kind::ints && !spec.required && spec.name == "kernel_shape";
   return follows || std::ranges::count(all, spec.name) > 0 ||
          op.versions().back().outputs.front().typed_by == spec.name;
 }
 
 // Tells of a misreading that leaves no legal call, or the same answers: num_outputs is the number of outputs, axis is
-// never the first, and a circle that is written past its end cannot be a line.
+// never the first, a circle that is written past its end cannot be a line, and an epsilon is not negative.
 bool changes_nothing(std::string_view id) {
+  if (id.ends_with("-negates-epsilon")) return true;
   constexpr std::string_view all[] = {"split-ignores-num-outputs", "split-flips-num-outputs",
                                       "tensorscatter-clamps-axis", "tensorscatter-ignores-mode",
                                       "tensorscatter-confuses-mode"};
@@ -485,17 +489,12 @@ std::vector<Way> ways_by_name(const std::string& name) {
   if (name == "MaxPool") return selecting_ways();
   if (name == "ConvInteger") return integer_convolution_ways();
   if (name == "Softmax") return softmax_ways();
-  if (std::vector<Way> ways = global_ways(name); !ways.empty()) return ways;
-  if (std::vector<Way> ways = norm_ways(name); !ways.empty()) return ways;
-  if (std::vector<Way> ways = product_ways(name); !ways.empty()) return ways;
-  if (std::vector<Way> ways = extreme_ways(name); !ways.empty()) return ways;
-  if (std::vector<Way> ways = prefix_ways(name); !ways.empty()) return ways;
-  if (std::vector<Way> ways = sign_ways(name); !ways.empty()) return ways;
-  if (std::vector<Way> ways = operand_ways(name); !ways.empty()) return ways;
+  if (name == "LogSoftmax") return log_softmax_ways();
   if (name == "Resize") return resizing_ways();
-  if (std::vector<Way> ways = placing_ways(name); !ways.empty()) return ways;
-  if (std::vector<Way> ways = reducing_ways(name); !ways.empty()) return ways;
-  std::vector<Way> ways = computing_ways(name);
+  for (const auto ways_of_group : {global_ways, norm_ways, product_ways, extreme_ways, prefix_ways, operand_ways,
+                                   placing_ways, reducing_ways, normalizing_ways, computing_ways})
+    if (std::vector<Way> ways = ways_of_group(name); !ways.empty()) return ways;
+  std::vector<Way> ways = sign_ways(name);
   return ways.empty() ? broadcast_ways(name) : ways;
 }
 
@@ -503,17 +502,13 @@ std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "MaxPool") return selecting_bugs();
   if (name == "ConvInteger") return integer_convolution_bugs();
   if (name == "Softmax") return softmax_bugs();
-  if (std::vector<Bug> bugs = global_bugs(name); !bugs.empty()) return bugs;
-  if (std::vector<Bug> bugs = norm_bugs(name); !bugs.empty()) return bugs;
-  if (std::vector<Bug> bugs = product_bugs(name); !bugs.empty()) return bugs;
-  if (std::vector<Bug> bugs = extreme_bugs(name); !bugs.empty()) return bugs;
-  if (std::vector<Bug> bugs = prefix_bugs(name); !bugs.empty()) return bugs;
+  if (name == "LogSoftmax") return log_softmax_bugs();
   if (name == "Reshape") return reshaping_bugs();
   if (name == "TopK") return ranking_bugs();
-  if (std::vector<Bug> bugs = operand_bugs(name); !bugs.empty()) return bugs;
   if (name == "Resize") return resizing_bugs();
-  if (std::vector<Bug> bugs = placing_bugs(name); !bugs.empty()) return bugs;
-  if (std::vector<Bug> bugs = reducing_bugs(name); !bugs.empty()) return bugs;
+  for (const auto bugs_of_group : {global_bugs, norm_bugs, product_bugs, extreme_bugs, prefix_bugs, operand_bugs,
+                                   placing_bugs, reducing_bugs, normalizing_bugs})
+    if (std::vector<Bug> bugs = bugs_of_group(name); !bugs.empty()) return bugs;
   return computing_bugs(name);
 }
 

@@ -28,6 +28,8 @@ std::vector<Way> selecting_ways();
 std::vector<Bug> selecting_bugs();
 std::vector<Way> softmax_ways();
 std::vector<Bug> softmax_bugs();
+std::vector<Way> log_softmax_ways();
+std::vector<Bug> log_softmax_bugs();
 
 // Pools over whole planes.
 std::vector<Way> global_ways(const std::string& op);
@@ -52,6 +54,10 @@ std::vector<Bug> extreme_bugs(const std::string& op);
 // ReduceSum and its relatives.
 std::vector<Way> reducing_ways(const std::string& op);
 std::vector<Bug> reducing_bugs(const std::string& op);
+
+// LayerNormalization and its relatives.
+std::vector<Way> normalizing_ways(const std::string& op);
+std::vector<Bug> normalizing_bugs(const std::string& op);
 
 // CumSum and CumProd.
 std::vector<Way> prefix_ways(const std::string& op);

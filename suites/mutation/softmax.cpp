@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax by a third hand: its correct ways, less accurate ones, and planted bugs (reductions 3.4, 3.8).
+// Softmax and LogSoftmax by a third hand: its correct ways, less accurate ones, and planted bugs (reductions 3.4, 3.8).
 #include "suites/mutation/family.h"
 
 #include <algorithm>
@@ -32,7 +32,9 @@ struct Softmax {
   bool masks_nothing = false;  // a line of nothing but -inf is one of zeros
   bool is_unshifted = false;
   bool skips_nan = false;
-  bool misses_last = false;  // in the sum
+  bool misses_last = false;                              // in the sum
+  enum class Logarithm { none, outside, inside, last };  // (x - M) - log S, x - (M + log S), log of the share
+  Logarithm logarithm = Logarithm::none;
   // Which elements make a line.
   bool takes_other_lines = false, takes_next_axis = false;
 };
@@ -124,8 +126,18 @@ Line<S> shares(const Softmax& how, const Line<S>& x, F&& node) {
     sum = node(sum_of(terms));
   }
   const S reciprocal = node(1 / sum);
+  using Logarithm = Softmax::Logarithm;
+  if (how.logarithm == Logarithm::outside || how.logarithm == Logarithm::inside) {
+    const S log_sum = node(std::log(sum));
+    for (std::size_t i = 0; i < x.size(); ++i)
+      y[i] = node(how.logarithm == Logarithm::outside ? node(x[i] - most) - log_sum : x[i] - node(most + log_sum));
+    return y;
+  }
   if (how.masks_nothing && !how.is_unshifted && std::isinf(most) && most < 0) return Line<S>(x.size(), S(0));
-  for (S& each : y) each = node(how.multiplies_reciprocal ? each * reciprocal : each / sum);
+  for (S& each : y) {
+    each = node(how.multiplies_reciprocal ? each * reciprocal : each / sum);
+    if (how.logarithm == Logarithm::last) each = node(std::log(each));
+  }
   return y;
 }
 
@@ -179,6 +191,40 @@ Kernel softmax(Softmax how) {
 }
 
 }  // namespace
+
+std::vector<Way> log_softmax_ways() {
+  using Logarithm = Softmax::Logarithm;
+  using Sum = Softmax::Sum;
+  const auto way = [](const char* name, const char* what, Softmax how, Level level = Level::L2) {
+    if (how.logarithm == Logarithm::none) how.logarithm = Logarithm::outside;
+    return Way{{name, level, what}, softmax(how)};
+  };
+  return {
+      way("sequential", "f32 (f64 for f64), one term after the other", {}),
+      way("pairwise", "sums by halves", {.sum = Sum::pairwise}),
+      way("online-blocks", "the maximum and the sum over blocks of eight in one pass", {.sum = Sum::blocks}),
+      way("rounds-nodes", "every node of the body is rounded to the type", {.rounds_nodes = true}),
+      way("in-double", "every float is computed in double", {.is_wide = true}),
+      way("loose-exp", "exp errs as far as it may", {.sum = Sum::pairwise, .exponential = Softmax::Exponential::off}),
+      way("log-sum-first", "x - (M + log S)", {.logarithm = Logarithm::inside}),
+      way("in-type", "every operation in the type", {.rounds_nodes = true, .sums_in_type = true}, Level::L3)};
+}
+
+std::vector<Bug> log_softmax_bugs() {
+  using Logarithm = Softmax::Logarithm;
+  const auto bug = [](const char* id, const char* what, Softmax how, State expected = State::fail,
+                      bool is_named = false) {
+    if (how.logarithm == Logarithm::none) how.logarithm = Logarithm::outside;
+    return Bug{{id, "LogSoftmax", what, expected, is_named}, softmax(how)};
+  };
+  return {bug("log-softmax-misses-last", "the last term is missing in the sum", {.misses_last = true}),
+          bug("log-softmax-takes-other-lines", "lines along one axis before 13, of all axes from 13 on",
+              {.takes_other_lines = true}),
+          bug("log-softmax-takes-next-axis", "the axis behind the one that is named", {.takes_next_axis = true}),
+          bug("log-softmax-unshifted", "no maximum is subtracted", {.is_unshifted = true}, State::below, true),
+          bug("log-softmax-of-share", "the logarithm of the rounded share", {.logarithm = Logarithm::last},
+              State::below, true)};
+}
 
 std::vector<Way> softmax_ways() {
   using Sum = Softmax::Sum;

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/exact/tree.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace assay::oracles {
+namespace {
+
+constexpr double unproven = std::numeric_limits<double>::infinity();
+constexpr double raised = 1 + 0x1p-40;  // more than the roundings of what is computed here
+
+double lost(const Policy& p) { return p.flushes ? p.vanishing() : p.smallest(); }
+
+// A bound that is no number proves nothing: 0 times infinity.
+double proven(double bound) { return bound >= 0 ? bound * raised : unproven; }
+
+// What `roundings` of a value add, whose computed size is no more than that.
+double rho(const Policy& p, double size, double roundings = 1) {
+  return roundings * p.unit() * size * (1 + 4 * roundings * p.unit());
+}
+
+double gamma_of(double roundings, double unit) {
+  const double share = roundings * unit;
+  return share < 0.5 ? share * (1 + 2 * share) : unproven;
+}
+
+// How far the root of what is off by `off` may be off; infinite where nothing may be left.
+double root_error(double least, double off) {
+  return off < least ? off / (std::sqrt(least) + std::sqrt(least - off)) : unproven;
+}
+
+// The root of a fraction that is a square.
+std::optional<Ratio> exact_root(Ratio x) {
+  if (x.numerator.exponent % 2 != 0) x.numerator.mantissa *= 2, --x.numerator.exponent;
+  const Integer common = gcd(x.numerator.mantissa, x.denominator);
+  if (common > 1) x.numerator.mantissa /= common, x.denominator /= common;
+  const Integer above = sqrt(x.numerator.mantissa), below = sqrt(x.denominator);
+  if (above * above != x.numerator.mantissa || below * below != x.denominator) return std::nullopt;
+  return Ratio{{above, x.numerator.exponent / 2}, below};
+}
+
+std::optional<Ratio> product(const Ratio& a, const Ratio& b) {
+  return Ratio{a.numerator * b.numerator, a.denominator * b.denominator};
+}
+
+std::optional<Ratio> quotient(const Ratio& a, const Ratio& b) {
+  if (b.is_zero()) return std::nullopt;
+  Ratio out{{a.numerator.mantissa * b.denominator, a.numerator.exponent - b.numerator.exponent},
+            a.denominator * b.numerator.mantissa};
+  if (out.denominator < 0) out.denominator = -out.denominator, out.numerator.mantissa = -out.numerator.mantissa;
+  return out;
+}
+
+template <class F>
+std::optional<Ratio> of_both(const Tree& a, const Tree& b, F f) {
+  if (!a->fraction() || !b->fraction()) return std::nullopt;
+  return f(*a->fraction(), *b->fraction());
+}
+
+// Tells whether a format has the number.
+bool holds(const Format& format, const Scalar& x) {
+  return x.is_zero() || (std::cmp_less_equal(std::bit_width(x.significand), format.precision) &&
+                         x.exponent >= format.smallest_exponent());
+}
+
+class Operand final : public Node {
+ public:
+  explicit Operand(const Scalar& x) : Node({}, ratio(x)), x_(x) { measure(); }
+  double error(const Policy& p) const override {
+    const double own = p.input_error * size() + p.lost_input;
+    return holds(p.nodes, x_) ? own : own + rho(p, size() + own) + lost(p);
+  }
+  // A wider type may hold what the format of the nodes does not.
+  bool breaks_down(const Policy& p) const override { return size() >= std::ldexp(2.0, p.nodes.max_exponent); }
+
+ private:
+  Scalar x_;
+};
+
+class Sum final : public Node {
+ public:
+  Sum(const Tree& a, const Tree& b, bool subtracts)
+      : Node({a, b}, of_both(a, b, [=](auto& x, auto& y) { return std::optional(subtracts ? x - y : x + y); })),
+        subtracts_(subtracts) {
+    measure();
+  }
+  double error(const Policy& p) const override {
+    const double off = operands_[0]->error(p) + operands_[1]->error(p);
+    return proven(off + rho(p, size() + off) + (p.flushes ? lost(p) : 0));
+  }
+
+ private:
+  Real irrational(int bits) const override {
+    const Real a = operands_[0]->value(bits), b = operands_[1]->value(bits);
+    return subtracts_ ? a - b : a + b;
+  }
+  bool subtracts_;
+};
+
+// How far a product may be off whose operands are.
+double product_error(const Policy& p, const Node& a, const Node& b, double off_a, double off_b, double roundings) {
+  const double off = a.size() * off_b + b.size() * off_a + off_a * off_b;
+  return proven(off + rho(p, a.size() * b.size() + off, roundings) + lost(p));
+}
+
+class Product final : public Node {
+ public:
+  Product(const Tree& a, const Tree& b) : Node({a, b}, of_both(a, b, product)) { measure(); }
+  double error(const Policy& p) const override {
+    return product_error(p, *operands_[0], *operands_[1], operands_[0]->error(p), operands_[1]->error(p), 1);
+  }
+
+ private:
+  Real irrational(int bits) const override { return operands_[0]->value(bits) * operands_[1]->value(bits); }
+};
+
+class Quotient final : public Node {
+ public:
+  Quotient(const Tree& a, const Tree& b) : Node({a, b}, of_both(a, b, quotient)) { measure(); }
+  double error(const Policy& p) const override {
+    const double off_a = operands_[0]->error(p), off_b = operands_[1]->error(p), least = operands_[1]->least();
+    if (!(off_b < least)) return unproven;
+    const double off = (off_a + size() * off_b) / (least - off_b);
+    return proven(off + rho(p, size() + off, 2) + (1 + operands_[0]->size() + off_a) * lost(p));
+  }
+
+ private:
+  Real irrational(int bits) const override { return operands_[0]->value(bits) / operands_[1]->value(bits); }
+};
+
+class Root final : public Node {
+ public:
+  explicit Root(const Tree& a) : Node({a}, a->fraction() ? exact_root(*a->fraction()) : std::nullopt) { measure(); }
+  double error(const Policy& p) const override {
+    const double off = root_error(operands_[0]->least(), operands_[0]->error(p));
+    return proven(off + rho(p, size() + off) + p.imprecision * size() + lost(p));
+  }
+
+ private:
+  Real irrational(int bits) const override { return square_root(operands_[0]->value(bits)); }
+};
+
+// 1 / √b, as an estimate and a step of Newton's give it.
+class InverseRoot final : public Node {
+ public:
+  explicit InverseRoot(const Tree& b) : Node({b}, inverse(*b)) { measure(); }
+  double error(const Policy& p) const override {
+    const double of_root = root_error(operands_[0]->least(), operands_[0]->error(p));
+    const double root = std::sqrt(operands_[0]->least()) / raised;
+    if (!(of_root < root)) return unproven;
+    const double off = of_root / (root * (root - of_root));
+    return proven(off + rho(p, size() + off, 6) + p.imprecision * size() + lost(p));
+  }
+
+ private:
+  static std::optional<Ratio> inverse(const Node& b) {
+    const std::optional<Ratio> root = b.fraction() ? exact_root(*b.fraction()) : std::nullopt;
+    return root ? quotient(Ratio{{1, 0}, 1}, *root) : std::nullopt;
+  }
+  Real irrational(int bits) const override { return Real(Int{1}, bits) / square_root(operands_[0]->value(bits)); }
+};
+
+// A product with two roundings: a quotient by a root may be one.
+class Scaled final : public Node {
+ public:
+  Scaled(const Tree& a, const Tree& b) : Node({a, b}, of_both(a, b, product)) { measure(); }
+  double error(const Policy& p) const override {
+    return product_error(p, *operands_[0], *operands_[1], operands_[0]->error(p), operands_[1]->error(p), 2);
+  }
+
+ private:
+  Real irrational(int bits) const override { return operands_[0]->value(bits) * operands_[1]->value(bits); }
+};
+
+class Either final : public Node {
+ public:
+  Either(const Tree& a, const Tree& b) : Node({a, b}, a->fraction()) { measure(); }
+  double error(const Policy& p) const override { return std::max(operands_[0]->error(p), operands_[1]->error(p)); }
+
+ private:
+  Real irrational(int bits) const override { return operands_[0]->value(bits); }
+};
+
+class InFormat final : public Node {
+ public:
+  InFormat(const Tree& of, std::optional<DType> stash) : Node({of}, of->fraction()), stash_(stash) { measure(); }
+  double error(const Policy& p) const override { return operands_[0]->error(inside(p)); }
+  bool breaks_down(const Policy& p) const override { return operands_[0]->breaks_down(inside(p)); }
+
+ private:
+  Policy inside(Policy p) const {
+    const auto narrowed = [](Format& format, const Format& to) {
+      if (to.precision < format.precision) format = to;
+    };
+    if (stash_) narrowed(p.working, format_of(DType::f32));
+    p.nodes = p.working;
+    if (stash_) narrowed(p.nodes, format_of(*stash_));
+    p.arithmetic += " inside";
+    return p;
+  }
+  Real irrational(int bits) const override { return operands_[0]->value(bits); }
+  std::optional<DType> stash_;
+};
+
+class Cast final : public Node {
+ public:
+  Cast(const Tree& of, DType to) : Node({of}, of->fraction()), to_(format_of(to)) { measure(); }
+  double error(const Policy& p) const override {
+    const double off = operands_[0]->error(p);
+    return proven(off + rho(in(p), size() + off) + lost(in(p)));
+  }
+  bool breaks_down(const Policy& p) const override { return Node::breaks_down(in(p)); }
+
+ private:
+  Policy in(Policy p) const {
+    if (to_.precision < p.nodes.precision) p.nodes = to_;
+    return p;
+  }
+  Format to_;
+  Real irrational(int bits) const override { return operands_[0]->value(bits); }
+};
+
+}  // namespace
+
+Node::Node(std::vector<Tree> operands, std::optional<Ratio> fraction)
+    : operands_(std::move(operands)), fraction_(std::move(fraction)) {}
+
+Real Node::irrational(int bits) const { return Real(Int{0}, bits); }
+
+void Node::measure() {
+  const Real known = value(96);
+  size_ = known.size();
+  const Dyadic low = known.is_bounded() ? known.lower() : Dyadic{},
+               high = known.is_bounded() ? known.upper() : Dyadic{};
+  if (known.is_positive()) least_ = Real(Ratio{low, 1}, 96).size() / raised;
+  if (known.is_negative()) least_ = Real(Ratio{abs(high), 1}, 96).size() / raised;
+}
+
+// What does not fit a node overflows, and what comes of that is no number.
+bool Node::breaks_down(const Policy& p) const {
+  for (const Tree& each : operands_)
+    if (each->breaks_down(p)) return true;
+  const double off = error(p);
+  return !operands_.empty() && std::isfinite(off) && !(size_ + off < std::ldexp(1.0, p.nodes.max_exponent));
+}
+
+Tree operand(const Scalar& x) { return std::make_shared<Operand>(x); }
+Tree operator+(const Tree& a, const Tree& b) { return std::make_shared<Sum>(a, b, false); }
+Tree operator-(const Tree& a, const Tree& b) { return std::make_shared<Sum>(a, b, true); }
+Tree operator*(const Tree& a, const Tree& b) { return std::make_shared<Product>(a, b); }
+Tree operator/(const Tree& a, const Tree& b) { return std::make_shared<Quotient>(a, b); }
+Tree root(const Tree& a) { return std::make_shared<Root>(a); }
+Tree inverse_root(const Tree& a) { return std::make_shared<InverseRoot>(a); }
+Tree over_root(const Tree& a, const Tree& b) { return std::make_shared<Scaled>(a, inverse_root(b)); }
+Tree either(const Tree& a, const Tree& b) { return std::make_shared<Either>(a, b); }
+Tree in_format(const Tree& of, std::optional<DType> stash) { return std::make_shared<InFormat>(of, stash); }
+Tree cast(const Tree& of, DType to) { return std::make_shared<Cast>(of, to); }
+
+// -- groups
+
+struct Group::Moments {
+  Ratio mean, squares, variance;
+  std::vector<Scalar> unlike;  // some whose digits, or whose size, are the first to be lost
+  double n = 0, sizes = 0, most = 0, of_squares = 0,
+         of_variance = 0;  // mean |x|, |mean|, mean x², the variance: at least
+
+  explicit Moments(const std::vector<Scalar>& x) : n(static_cast<double>(x.size())) {
+    Dyadic sum, all, of_squared;
+    for (const Scalar& each : x) {
+      if (!std::ranges::all_of(formats, [&](DType type) { return holds(format_of(type), each); }))
+        unlike.push_back(each);
+      sum += each.value();
+      all += abs(each.value());
+      of_squared += each.value() * each.value();
+    }
+    const Integer count = std::max<std::size_t>(x.size(), 1);
+    mean = {sum, count};
+    squares = {of_squared, count};
+    variance = {of_squared * Dyadic{count, 0} - sum * sum, count * count};
+    sizes = at_least({all, count});
+    most = at_least(abs(mean));
+    of_squares = at_least(squares);
+    of_variance = at_least(variance);
+  }
+
+  static constexpr std::array formats{DType::f16, DType::bf16, DType::f32};
+
+  // What operands are off by, relatively and absolutely.
+  double relative(const Policy& p) const { return p.input_error + (fits(p) ? 0 : p.unit() * (1 + 4 * p.unit())); }
+  double absolute(const Policy& p) const { return p.lost_input + (fits(p) ? 0 : lost(p)); }
+  bool fits(const Policy& p) const {
+    return std::ranges::all_of(unlike, [&](const Scalar& each) { return holds(p.nodes, each); });
+  }
+
+  static double at_least(const Ratio& value) { return Real(value, 96).size(); }
+
+  double mean_error(const Policy& p) const {
+    const double roundings = n + 6 + 3 * std::ceil(std::log2(std::max(n, 1.0)));
+    const double off = relative(p) * sizes + absolute(p), size = sizes + off;
+    const double of_node = p.is_fused() ? 0 : rho(p, most + off);
+    return proven(off + gamma_of(roundings, p.sum_unit()) * size + of_node + (n + 1) * lost(p));
+  }
+
+  // Of the mean of squares: each errs by 2|x| e + e².
+  double squares_error(const Policy& p) const {
+    const double own = relative(p), a = absolute(p);
+    double off = (2 * own + own * own) * of_squares + 2 * (1 + own) * a * sizes + a * a;
+    if (!p.is_fused()) off += 2 * rho(p, of_squares + off) + lost(p);
+    return proven(off + gamma_of(n + 3, p.sum_unit()) * (of_squares + off) + n * lost(p));
+  }
+
+  // The largest of one pass, two passes and Welford's (reductions 3.4).
+  double variance_error(const Policy& p) const {
+    const double of_mean = mean_error(p), u = p.unit();
+    const double squared = (2 * most * of_mean + of_mean * of_mean) * (1 + u) + u * most * most;
+    const double terms = squares_error(p) + squared;
+    const double once = terms + u * (of_variance + terms);
+    // What operands are off by moves every deviation by no more.
+    const double moved = relative(p) * (std::sqrt(of_squares) + most) * raised + 2 * absolute(p),
+                 spread = std::sqrt(of_variance) * raised;
+    const double shaken = 2 * spread * moved + moved * moved, v = of_variance + shaken;
+    const double twice = shaken + of_mean * of_mean + gamma_of(n + 4, p.sum_unit()) * (v + of_mean * of_mean);
+    const double running = shaken + gamma_of(n + 6, p.sum_unit()) * v +
+                           gamma_of(3 * n + 32, p.sum_unit()) * std::sqrt(v * (of_squares + shaken)) * raised;
+    return proven(std::max({once, twice, running}) + n * lost(p));
+  }
+};
+
+namespace {
+
+// A moment of a group: its error is worked out once under each policy.
+template <class M>
+class Moment final : public Node {
+ public:
+  using Of = double (M::*)(const Policy&) const;
+  Moment(std::shared_ptr<const M> moments, const Ratio& value, Of of)
+      : Node({}, value), moments_(std::move(moments)), of_(of) {
+    measure();
+  }
+  double error(const Policy& p) const override {
+    const auto known = errors_.find(p.arithmetic);
+    return known != errors_.end() ? known->second : errors_[p.arithmetic] = (moments_.get()->*of_)(p);
+  }
+  bool breaks_down(const Policy& p) const override {
+    const double limit = std::ldexp(1.0, p.nodes.max_exponent), off = error(p);
+    const double total = moments_->n * std::max(moments_->sizes, moments_->of_squares);
+    return !(total * 2 < std::ldexp(1.0, p.working.max_exponent)) || (std::isfinite(off) && !(largest() + off < limit));
+  }
+
+ private:
+  // What a node may hold: squares beside the moment itself.
+  double largest() const { return std::max(size(), of_ == &M::mean_error ? 0.0 : moments_->of_squares); }
+
+  std::shared_ptr<const M> moments_;
+  Of of_;
+  mutable std::map<std::string, double> errors_;
+};
+
+// x k + (b - mean k), whose exact value is the other form's.
+class Folded final : public Node {
+ public:
+  Folded(const Tree& x, const Tree& mean, const Tree& k, const Tree& b)
+      : Node({x, mean, k, b}, ((x - mean) * k + b)->fraction()), apart_(x - mean), exact_(apart_ * k + b) {
+    measure();
+  }
+  double error(const Policy& p) const override {
+    const Node &x = *operands_[0], &mean = *operands_[1], &k = *operands_[2], &b = *operands_[3];
+    const double of_mean = mean.error(p), of_k = k.error(p), of_x = x.error(p), of_b = b.error(p), u = p.unit();
+    const double rounded = 3 * u * (1 + 4 * u) * (x.size() + mean.size() + of_mean + of_x);
+    const double off = apart_->size() * of_k + (k.size() + of_k) * (of_mean + of_x + rounded) + of_b;
+    return proven(off + 2 * u * (1 + 4 * u) * (b.size() + size() + off + of_b) + 4 * lost(p));
+  }
+
+ private:
+  Real irrational(int bits) const override { return exact_->value(bits); }
+  Tree apart_, exact_;
+};
+
+}  // namespace
+
+Group::Group(const std::vector<Scalar>& x) : moments_(std::make_shared<const Moments>(x)) {}
+
+template <class M>
+static Tree moment(const std::shared_ptr<const M>& of, const Ratio& value, double (M::*error)(const Policy&) const) {
+  return std::make_shared<Moment<M>>(of, value, error);
+}
+
+Tree folded(const Tree& x, const Tree& mean, const Tree& k, const Tree& b) {
+  return std::make_shared<Folded>(x, mean, k, b);
+}
+
+Tree Group::mean() const { return moment(moments_, moments_->mean, &Moments::mean_error); }
+Tree Group::variance() const { return moment(moments_, moments_->variance, &Moments::variance_error); }
+Tree Group::mean_of_squares() const { return moment(moments_, moments_->squares, &Moments::squares_error); }
+
+}  // namespace assay::oracles

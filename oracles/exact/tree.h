@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tree: an expression put together of nodes, so that the exact value and the error under each policy follow from one
+// text (reductions 3.1, 3.2). With e of each operand, u, η of a node, ρ(v) = u (|v| + e)(1 + 4u):
+//   a ± b     e_a + e_b, ρ
+//   a * b     |a| e_b + |b| e_a + e_a e_b, ρ, η
+//   a / √b    with r = √b, e_r = e_b / (r + √(b - e_b)), w = 1/r: e_w = e_r / (r (r - e_r)) and six roundings, for an
+//             estimate and a step; then as a product with two
+//   a / b     (e_a + |q| e_b) / (|b| - e_b), two roundings, η (|a| + e_a)
+//   √a        e_r as above, ρ, η
+// Each adds λ for η where subnormals are flushed. The value is a fraction as long as every node is one.
+#pragma once
+
+#include "oracles/exact/expression.h"
+
+#include <memory>
+#include <optional>
+
+namespace assay::oracles {
+
+class Node;
+using Tree = std::shared_ptr<const Node>;
+
+// One node of an expression: what it is exactly, and how far a legitimate evaluation may miss it.
+class Node : public Expression {
+ public:
+  Real value(int bits) const final { return fraction_ ? Real(*fraction_, bits) : irrational(bits); }
+  bool breaks_down(const Policy& policy) const override;
+  bool is_met_by(const Policy& policy) const override { return !policy.takes_logarithm && !policy.is_unshifted; }
+
+  const std::optional<Ratio>& fraction() const { return fraction_; }
+  double size() const { return size_; }    // |v|, or a little more
+  double least() const { return least_; }  // |v|, or a little less
+
+ protected:
+  explicit Node(std::vector<Tree> operands, std::optional<Ratio> fraction = std::nullopt);
+  virtual Real irrational(int bits) const;
+  void measure();  // what is known of |v|; at the end of a constructor
+
+  std::vector<Tree> operands_;
+
+ private:
+  std::optional<Ratio> fraction_;
+  double size_ = 0, least_ = 0;
+};
+
+// An element of an input or a number of the text; finite. It is rounded where the nodes are of a format that lacks it.
+Tree operand(const Scalar& x);
+Tree operator+(const Tree& a, const Tree& b);
+Tree operator-(const Tree& a, const Tree& b);
+Tree operator*(const Tree& a, const Tree& b);
+Tree operator/(const Tree& a, const Tree& b);
+Tree root(const Tree& a);
+Tree inverse_root(const Tree& b);              // 1 / √b
+Tree over_root(const Tree& a, const Tree& b);  // a / √b
+// Of one value that has two legitimate trees: the larger error.
+Tree either(const Tree& a, const Tree& b);
+// The same, its nodes evaluated in a format of their own: what a body casts to, else the one that is worked in.
+Tree in_format(const Tree& of, std::optional<DType> stash = std::nullopt);
+// x k + (b - mean k), where k is computed of the group too: its error meets the difference alone (reductions 3.4).
+Tree folded(const Tree& x, const Tree& mean, const Tree& k, const Tree& b);
+// What a body may cast to a type.
+Tree cast(const Tree& of, DType to);
+
+// Elements of one group, whose moments several elements of the output share.
+class Group {
+ public:
+  explicit Group(const std::vector<Scalar>& x);  // finite
+  Tree mean() const;
+  Tree variance() const;         // of the population; one pass, two or Welford's
+  Tree mean_of_squares() const;  // as RMS takes it
+
+ private:
+  struct Moments;
+  std::shared_ptr<const Moments> moments_;
+};
+
+}  // namespace assay::oracles

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// LayerNormalization and its relatives a third time: every element is dealt to its group by its coordinates, and a
+// group is normalized in f32 (f64 for f64), its variance in one pass, in two or by Welford's recurrence.
+#include "suites/mutation/family.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace assay::mutation {
+namespace {
+
+using oracles::Level;
+
+struct Normalizing {
+  enum class Variance { two_passes, one_pass, running };
+  Variance variance = Variance::two_passes;
+  bool is_folded = false, by_reciprocal = false, in_double = false, rounds_share = false, in_type = false;
+  // Slips.
+  bool divides_by_one_fewer = false, forgets_epsilon = false, adds_epsilon_outside = false, forgets_last = false;
+  bool other_axis = false, forgets_scale = false, forgets_bias = false, centers_otherwise = false,
+       keeps_variance = false;
+  bool other_channel = false, other_groups = false;
+};
+
+// Where the elements of a tensor of X's shape belong.
+struct Dealt {
+  std::vector<Shape> at;
+  std::vector<Int> group;
+};
+
+Shape coordinates(const Shape& shape, Int index) {
+  Shape at(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0;) at[axis] = index % shape[axis], index /= shape[axis];
+  return at;
+}
+
+Dealt dealt(const Normalizing& how, const Call& call, const Shape& x) {
+  Dealt all;
+  const Definition& definition = call.definition();
+  Int axis = 2, together = 1;
+  if (definition.attribute("axis")) {
+    axis = call.integer("axis");
+    if (axis < 0) axis += std::ssize(x);
+    if (how.other_axis) axis = std::ssize(x) - 1;
+  } else if (definition.attribute("num_groups")) {
+    together = x[1] / call.integer("num_groups");
+  }
+  for (Int i = 0; i < volume(x); ++i) {
+    all.at.push_back(coordinates(x, i));
+    Int group = 0;
+    for (Int k = 0; k < axis; ++k) {
+      const auto axis_at = static_cast<std::size_t>(k);
+      const bool is_channel = k == 1 && axis == 2 && !definition.attribute("axis");
+      const Int by = is_channel ? together : 1, channel = all.at.back()[axis_at];
+      group = group * ((x[axis_at] + by - 1) / std::max<Int>(by, 1)) +
+              (is_channel && how.other_groups ? channel % std::max<Int>(x[1] / by, 1) : channel / by);
+    }
+    all.group.push_back(group);
+  }
+  return all;
+}
+
+template <class S>
+std::pair<S, S> moments(const Normalizing& how, const std::vector<S>& x, bool is_centered) {
+  const auto n = static_cast<S>(x.size());
+  S mean = 0, spread = 0;
+  if (how.variance == Normalizing::Variance::running && is_centered) {
+    S count = 0;
+    for (const S each : x) {
+      const S before = each - mean;
+      mean += before / ++count;
+      spread += before * (each - mean);
+    }
+    return {mean, spread / n};
+  }
+  for (const S each : x) mean += each;
+  mean = is_centered ? mean / n : S(0);
+  if (how.variance == Normalizing::Variance::one_pass) {
+    for (const S each : x) spread += each * each;
+    return {mean, spread / n - mean * mean};
+  }
+  for (const S each : x) spread += (each - mean) * (each - mean);
+  return {mean, spread / (how.divides_by_one_fewer && n > 1 ? n - 1 : n)};
+}
+
+double number(const Tensor& tensor, Int at) {
+  return for_value(tensor.dtype(),
+                   [&]<class T>() { return static_cast<double>(tensor.as<T>()[static_cast<std::size_t>(at)]); });
+}
+
+void put(Tensor& tensor, Int at, double value) {
+  for_value(tensor.dtype(), [&]<class T>() { tensor.as<T>()[static_cast<std::size_t>(at)] = T(value); });
+}
+
+double in_type_of(const Tensor& like, double value) {
+  Tensor one({like.dtype(), {}});
+  put(one, 0, value);
+  return number(one, 0);
+}
+
+// The element of a parameter for an element of X.
+double parameter(const Normalizing& how, const Call& call, const Tensor& of, const Shape& x, const Shape& at) {
+  Int place = 0;
+  const Shape& shape = of.shape();
+  if (!call.definition().attribute("axis")) {
+    const Int channel = how.other_channel ? x[1] - 1 - at[1] : at[1];
+    return number(of, shape[0] == x[1] ? channel : channel / (x[1] / shape[0]));
+  }
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    const std::size_t axis = at.size() - shape.size() + k;
+    place = place * shape[k] + (shape[k] == 1 ? 0 : how.other_channel ? x[axis] - 1 - at[axis] : at[axis]);
+  }
+  return number(of, place);
+}
+
+template <class S>
+Values normalize(const Normalizing& how, const Call& call, Inputs in) {
+  const Tensor& x = *in[0];
+  const bool is_centered = (call.definition().version.name == "RMSNormalization") == how.centers_otherwise;
+  const Dealt where = dealt(how, call, x.shape());
+  std::map<Int, std::vector<S>> groups;
+  for (Int i = 0; i < x.elements(); ++i)
+    groups[where.group[static_cast<std::size_t>(i)]].push_back(static_cast<S>(number(x, i)));
+  std::map<Int, std::pair<S, S>> statistics;
+  const auto rounded = [&](S value) {
+    return how.in_type ? static_cast<S>(in_type_of(x, static_cast<double>(value))) : value;
+  };
+  const auto epsilon = static_cast<S>(how.forgets_epsilon ? 0.0F : call.real("epsilon"));
+  for (auto& [group, elements] : groups) {
+    if (how.forgets_last && elements.size() > 1) elements.pop_back();
+    auto [mean, variance] = moments(how, elements, is_centered);
+    const S deviation = how.keeps_variance         ? rounded(variance) + epsilon
+                        : how.adds_epsilon_outside ? std::sqrt(rounded(variance)) + epsilon
+                                                   : std::sqrt(rounded(rounded(variance) + epsilon));
+    statistics[group] = {rounded(mean), rounded(deviation)};
+  }
+  Values y;
+  for (const std::optional<TensorType>& type : call.definition().infer(call)) {
+    if (type)
+      y.emplace_back(Tensor(*type));
+    else
+      y.emplace_back(std::nullopt);
+  }
+  for (Int i = 0; i < x.elements(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const auto [mean, deviation] = statistics[where.group[at]];
+    const auto k = static_cast<S>(how.forgets_scale ? 1.0 : parameter(how, call, *in[1], x.shape(), where.at[at]));
+    const bool has_bias = in.size() > 2 && in[2] && !how.forgets_bias;
+    const auto b = static_cast<S>(has_bias ? parameter(how, call, *in[2], x.shape(), where.at[at]) : 0.0);
+    const auto own = static_cast<S>(number(x, i));
+    S share = how.by_reciprocal ? (own - mean) * (1 / deviation) : (own - mean) / deviation;
+    if (how.rounds_share || how.in_type) share = static_cast<S>(in_type_of(x, static_cast<double>(share)));
+    const S folded = own * (k / deviation) + (b - mean * (k / deviation));
+    put(*y[0], i, static_cast<double>(how.is_folded ? folded : rounded(share * k) + b));
+    if (y.size() > 1 && y[1]) put(*y[1], where.group[at] % y[1]->elements(), static_cast<double>(mean));
+    if (y.size() > 1 && y[2]) put(*y[2], where.group[at] % y[2]->elements(), static_cast<double>(1 / deviation));
+  }
+  return y;
+}
+
+Kernel normalizing(Normalizing how) {
+  return [how](const Call& call, Inputs in) {
+    const bool is_wide = how.in_double || in[0]->dtype() == DType::f64;
+    return is_wide ? normalize<double>(how, call, in) : normalize<float>(how, call, in);
+  };
+}
+
+bool is_normalization(const std::string& op) {
+  return op == "LayerNormalization" || op == "RMSNormalization" || op == "InstanceNormalization" ||
+         op == "GroupNormalization";
+}
+
+}  // namespace
+
+std::vector<Way> normalizing_ways(const std::string& op) {
+  if (!is_normalization(op)) return {};
+  using Variance = Normalizing::Variance;
+  const auto way = [](const char* name, const char* what, Normalizing how, Level level = Level::L2) {
+    return way_of(name, what, normalizing(how), level);
+  };
+  std::vector<Way> ways{way("sequential", "the mean, then the variance", {}),
+                        way("by-inverse-root", "a product with 1 / root", {.by_reciprocal = true}),
+                        way("in-double", "every float is computed in double", {.in_double = true}),
+                        way("rounds-share", "what is normalized is rounded to the type", {.rounds_share = true})};
+  if (op == "InstanceNormalization") ways.pop_back();
+  if (op == "RMSNormalization") return ways;
+  ways.push_back(way("one-pass", "the mean of squares less the squared mean", {.variance = Variance::one_pass}));
+  ways.push_back(way("running", "Welford's recurrence", {.variance = Variance::running}));
+  ways.push_back(way("folded", "x k + (b - mean k)", {.is_folded = true}));
+  ways.push_back(
+      way("folded-running", "the same by Welford's recurrence", {.variance = Variance::running, .is_folded = true}));
+  return ways;
+}
+
+std::vector<Bug> normalizing_bugs(const std::string& op) {
+  if (!is_normalization(op)) return {};
+  const auto bug = [&](const char* name, const char* what, Normalizing how) {
+    return bug_of(op, name, what, normalizing(how));
+  };
+  std::vector<Bug> bugs{
+      bug("forgets-epsilon", "epsilon is not added", {.forgets_epsilon = true}),
+      bug("adds-epsilon-outside", "epsilon is added to the root", {.adds_epsilon_outside = true}),
+      bug("forgets-last", "statistics miss the last element", {.forgets_last = true}),
+      bug("forgets-scale", "scale is 1", {.forgets_scale = true}),
+      bug("takes-no-root", "divides by the variance", {.keeps_variance = true}),
+      bug("centers-otherwise", "the mean is subtracted where it should stay, or stays", {.centers_otherwise = true}),
+      bug("takes-other-channel", "scale and bias from the end", {.other_channel = true})};
+  if (op != "RMSNormalization") {
+    bugs.push_back(bug("divides-by-one-fewer", "the variance of a sample", {.divides_by_one_fewer = true}));
+    bugs.push_back(bug("forgets-bias", "the bias is not added", {.forgets_bias = true}));
+  }
+  if (op == "LayerNormalization" || op == "RMSNormalization")
+    bugs.push_back(bug("takes-last-axis", "the last axis alone is normalized", {.other_axis = true}));
+  if (op == "GroupNormalization")
+    bugs.push_back(bug("interleaves-groups", "a group takes every other channel", {.other_groups = true}));
+  return bugs;
+}
+
+}  // namespace assay::mutation
