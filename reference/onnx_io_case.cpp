@@ -147,7 +147,8 @@ TensorType declared_output(const Case& c, const Types& types, std::size_t i) {
   return {is_known ? definition.type_of(c.call(), output) : type_of_variable(c, output.type).dtype, first};
 }
 
-// The outputs asked for; one that its version does not have (a near miss) comes last.
+// The outputs asked for; one that its version does not have (a near miss) comes last. A graph names a value once: an
+// output that is called as an input (BatchNormalization before 14) has another name in it.
 void add_outputs(onnx::GraphProto& graph, onnx::NodeProto& node, const Case& c, const std::string& prefix) {
   const Definition& definition = c.definition();
   const Call call = c.call();
@@ -159,10 +160,11 @@ void add_outputs(onnx::GraphProto& graph, onnx::NodeProto& node, const Case& c, 
     if (!definition.output(output)) asked.push_back(output);
   while (!asked.empty() && asked.back().empty()) asked.pop_back();
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    node.add_output(asked[i].empty() ? "" : prefix + asked[i]);
+    const std::string name = prefix + asked[i] + (definition.input(asked[i]) ? "_out" : "");
+    node.add_output(asked[i].empty() ? "" : name);
     if (asked[i].empty()) continue;
     const TensorType type = declared_output(c, types, i);
-    declare_symbolic(*graph.add_output(), prefix + asked[i], type.dtype, type.shape.size());
+    declare_symbolic(*graph.add_output(), name, type.dtype, type.shape.size());
   }
 }
 

@@ -266,12 +266,22 @@ const std::vector<Ruling>& table() {
        "Truncated, as the bodies cast: of 17 the logarithm is 2; OpenVINO rounds. Opset 28 has dropped the logarithms, "
        "which may be refused. What no integer of the type is, as log 0, may be anything.",
        {"truncate", "nearest", "refuse"}},
+      {"N11",
+       "the saved variance of BatchNormalization, and its running variance",
+       "The variance of the population, as 14 says; before that the saved one may be 1 / sqrt(variance + epsilon), as "
+       "onnxruntime has it, and the running one that of a sample.",
+       {"variance", "inverse-std", "sample-variance"}},
       {"N12",
        "RMSNormalization with a scale of another type",
        "Y has the type of scale. The body multiplies two types, which no operator does: what is normalized is "
        "converted "
        "first, or the model is refused.",
        {"convert", "refuse"}},
+      {"N13",
+       "BatchNormalization before 7: outputs that do not fit is_test",
+       "The cases that are listed have every statistic in training and none otherwise; another model is invalid, or its "
+       "outputs decide.",
+       {"reject", "outputs-decide"}},
       {"N25",
        "Softmax of a line with NaN or +inf",
        "exp(x) / sum: of +inf NaN where it stands, elsewhere NaN or 0, since the sum is infinite; a NaN makes every "

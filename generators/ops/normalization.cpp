@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNormalization, RMSNormalization, GroupNormalization and InstanceNormalization: groups of one element, of two and
-// of a thousand; scales of fewer axes, repeated along some and whole; an epsilon that is nothing and one that is large
-// beside the variance.
+// LayerNormalization, RMSNormalization, GroupNormalization, InstanceNormalization and BatchNormalization: groups of one
+// element, of two and of a thousand; scales of fewer axes, repeated along some and whole; an epsilon that is nothing
+// and one that is large beside the variance.
 #include "generators/draw.h"
 #include "generators/families/elementwise.h"
 #include "generators/parameters.h"
@@ -92,6 +92,43 @@ Case draw_channels(const Definition& definition, DType type, std::uint64_t strat
   return c;
 }
 
+// Of BatchNormalization: one for each channel, or for each place of each.
+Shape shape_of_statistics(const Case& c) {
+  const Shape& x = shape_of(c);
+  if (x.size() < 2) return {1};
+  const bool is_spatial = !c.definition().attribute("spatial") || c.call().integer("spatial") != 0;
+  return is_spatial ? Shape{x[1]} : Shape(x.begin() + 1, x.end());
+}
+
+Case draw_batch(const Definition& definition, DType type, std::uint64_t stratum) {
+  Shape shape = draw_extents(shape_strata - 1 - stratum % shape_strata);
+  const std::size_t least = definition.attribute("consumed_inputs") ? 4 : definition.attribute("spatial") ? 2 : 1;
+  while (shape.size() < least) shape.push_back(between(1, 5));
+  if (least == 4) shape.resize(4);
+  const bool is_spatial = definition.attribute("is_test") || !definition.attribute("spatial") || chance(70);
+  Case c = begin(definition, type, shape);
+  if (definition.attribute("consumed_inputs")) c.node.attribute("consumed_inputs", Ints{0, 0, 0, 1, 1});
+  if (!is_spatial) c.node.attribute("spatial", Attribute(Int{0}));
+  const bool trains = chance(45);
+  if (definition.attribute("is_test")) write_default(c.node, definition, "is_test", trains ? 0 : 1, 0);
+  if (definition.attribute("training_mode")) write_default(c.node, definition, "training_mode", trains ? 1 : 0, 0);
+  if (chance(70)) c.node.attribute("momentum", Attribute(pick({0.5F, 0.25F, 0.0F, 1.0F, 0.75F})));
+  for (std::size_t k = 1; k < definition.outputs.size() && trains; ++k) c.node.output(definition.outputs[k].name);
+  for (const std::size_t k : {1, 3}) {
+    const std::vector<DType>& types = definition.types_of(definition.inputs[k].type);
+    const DType of = definition.inputs[k].type == "T" || chance(70) ? type : pick(types);
+    for (const std::size_t each : {k, k + 1}) parameter(c, definition.inputs[each].name, of, shape_of_statistics(c));
+  }
+  c.sources[definition.inputs[4].name].recipe = {"lit",
+                                                 pick({"0.75,3.75,2,1", "1", "0.25,0.5,4,9,0.125", "0.75,0,-1,inf"})};
+  return c;
+}
+
+void refit_batch(Case& c) {
+  for (const Parameter& each : std::span(c.definition().inputs).subspan(1))
+    if (c.node.inputs.contains(each.name)) shape_of(c, each.name) = shape_of_statistics(c);
+}
+
 // The parameters follow what is normalized; one of another rank or extent is made anew.
 void refit(Case& c) {
   const Call call = c.call();
@@ -124,8 +161,8 @@ bool parameter_changed(Case& c) {
   return true;
 }
 
-Questions made(Case (*draw)(const Definition&, DType, std::uint64_t), Ranks ranks) {
-  Questions made = placing_questions(draw, ranks, refit);
+Questions made(Case (*draw)(const Definition&, DType, std::uint64_t), Ranks ranks, void (*fit)(Case&) = refit) {
+  Questions made = placing_questions(draw, ranks, fit);
   made.damages.push_back({"a scale of another shape", parameter_changed});
   made.damages.push_back({"a negative epsilon", [](Case& c) { c.node.attribute("epsilon", Attribute(-0.5F)); }});
   made.damages.push_back({"another stash", [](Case& c) {
@@ -158,5 +195,30 @@ const Questions& instance_normalization() {
   return all;
 }
 const Questions& group_normalization() { return instance_normalization(); }
+
+const Questions& batch_normalization() {
+  static const Questions all = [] {
+    const Ranks ranks = [](const Definition& definition) {
+      return definition.attribute("consumed_inputs") ? std::pair<Int, Int>{4, 4}
+                                                     : std::pair<Int, Int>{definition.attribute("spatial") ? 2 : 1, 7};
+    };
+    Questions of = made(draw_batch, ranks, refit_batch);
+    of.damages.push_back({"other outputs", [](Case& c) {
+                            if (!c.node.outputs.empty())
+                              c.node.outputs.erase(c.node.outputs.begin());
+                            else
+                              c.node.output(pick(c.definition().outputs).name);
+                            return true;
+                          }});
+    of.damages.push_back({"another spatial", [](Case& c) {
+                            if (!c.definition().attribute("spatial")) return false;
+                            c.node.attribute("spatial", Attribute(pick<Int>({0, 2})));
+                            refit_batch(c);
+                            return true;
+                          }});
+    return of;
+  }();
+  return all;
+}
 
 }  // namespace assay::generators

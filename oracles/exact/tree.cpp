@@ -37,6 +37,7 @@ double root_error(double least, double off) {
 
 // The root of a fraction that is a square.
 std::optional<Ratio> exact_root(Ratio x) {
+  if (x.numerator < Dyadic{}) return std::nullopt;
   if (x.numerator.exponent % 2 != 0) x.numerator.mantissa *= 2, --x.numerator.exponent;
   const Integer common = gcd(x.numerator.mantissa, x.denominator);
   if (common > 1) x.numerator.mantissa /= common, x.denominator /= common;

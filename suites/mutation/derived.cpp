@@ -371,8 +371,8 @@ std::vector<Misreading> misreadings(const AttributeSpec& spec) {
 // own.
 bool is_left_out(const Operator& op, const AttributeSpec& spec) {
   constexpr std::string_view all[] = {
-      "consumed_inputs", "sorted",    "allowzero", "saturate", "round_mode", "perm",      "blocksize",
-      "batch_axis",      "time_axis", "seed",      "group",    "num_groups", "stash_type"};
+      "consumed_inputs", "sorted",    "allowzero", "saturate", "round_mode", "perm",       "blocksize",
+      "batch_axis",      "time_axis", "seed",      "group",    "num_groups", "stash_type", "training_mode"};
   const bool follows = spec.kind == AttributeSpec::Kind::ints && !spec.required && spec.name == "kernel_shape";
   return follows || std::ranges::count(all, spec.name) > 0 ||
          op.versions().back().outputs.front().typed_by == spec.name;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNormalization and its relatives a third time: every element is dealt to its group by its coordinates, and a
-// group is normalized in f32 (f64 for f64), its variance in one pass, in two or by Welford's recurrence.
+// LayerNormalization, BatchNormalization and their relatives a third time: every element is dealt to its group by its
+// coordinates, and a group is normalized in f32 (f64 for f64), its variance in one pass, in two or by Welford's
+// recurrence.
 #include "suites/mutation/family.h"
 
 #include <algorithm>
@@ -21,6 +22,9 @@ struct Normalizing {
   bool other_axis = false, forgets_scale = false, forgets_bias = false, centers_otherwise = false,
        keeps_variance = false;
   bool other_channel = false, other_groups = false;
+  bool swaps_momentum = false, uses_given = false;
+  // How clauses of BatchNormalization may be read (N11).
+  bool saves_inverse = false, keeps_sample_variance = false;
 };
 
 // Where the elements of a tensor of X's shape belong.
@@ -159,11 +163,109 @@ Values normalize(const Normalizing& how, const Call& call, Inputs in) {
   return y;
 }
 
+// -- BatchNormalization: a group for each channel, or for each place of one
+
+bool trains(const Call& call) {
+  const Definition& d = call.definition();
+  if (d.attribute("training_mode")) return call.integer("training_mode") == 1;
+  return d.attribute("is_test") ? call.integer("is_test") == 0 : !call.node().outputs.empty();
+}
+
+template <class S>
+Values normalize_batch(const Normalizing& how, const Call& call, Inputs in) {
+  const Shape& shape = in[0]->shape();
+  const bool is_spatial = !call.definition().attribute("spatial") || call.integer("spatial") == 1;
+  const auto group_of = [&](Int i) {
+    const Shape at = coordinates(shape, i);
+    Int group = 0;
+    for (std::size_t axis = 1; axis < (is_spatial ? std::min<std::size_t>(2, at.size()) : at.size()); ++axis)
+      group = group * shape[axis] + at[axis];
+    return group;
+  };
+  std::map<Int, std::vector<S>> groups;
+  for (Int i = 0; i < in[0]->elements(); ++i) groups[group_of(i)].push_back(static_cast<S>(number(*in[0], i)));
+  Values y;
+  for (const std::optional<TensorType>& type : call.definition().infer(call))
+    y.push_back(type ? std::optional(Tensor(*type)) : std::nullopt);
+  const auto given = [&](std::size_t input, Int group) {
+    const Int count = in[input]->elements();
+    return static_cast<S>(number(*in[input], how.other_channel ? count - 1 - group : group));
+  };
+  const auto epsilon = static_cast<S>(how.forgets_epsilon ? 0.0F : call.real("epsilon"));
+  const auto momentum = static_cast<S>(how.swaps_momentum ? 1 - call.real("momentum") : call.real("momentum"));
+  const bool is_unsettled = call.definition().ruling("N11");
+  std::map<Int, std::pair<S, S>> statistics;
+  for (Int group = 0; group < in[3]->elements(); ++group) {
+    const S own_mean = static_cast<S>(number(*in[3], group)), own_variance = static_cast<S>(number(*in[4], group));
+    if (!trains(call)) {
+      statistics[group] = {given(3, group), given(4, group)};
+      continue;
+    }
+    std::vector<S> elements = groups[group];
+    if (how.forgets_last && elements.size() > 1) elements.pop_back();
+    const auto [mean, variance] = moments(how, elements, true);
+    statistics[group] = {mean, variance};
+    const auto mixed = [&](S before, S now) { return before * momentum + now * (1 - momentum); };
+    const S n = static_cast<S>(elements.size()), of_sample = n > 1 ? variance * n / (n - 1) : variance;
+    put(*y[1], group, static_cast<double>(mixed(own_mean, mean)));
+    put(*y[2], group,
+        static_cast<double>(mixed(own_variance, how.keeps_sample_variance && is_unsettled ? of_sample : variance)));
+    if (y.size() > 3) put(*y[3], group, static_cast<double>(mean));
+    if (y.size() > 3)
+      put(*y[4], group, static_cast<double>(how.saves_inverse ? 1 / std::sqrt(variance + epsilon) : variance));
+    if (how.uses_given) statistics[group] = {own_mean, own_variance};
+  }
+  for (Int i = 0; i < in[0]->elements(); ++i) {
+    const Int group = group_of(i);
+    const auto [mean, variance] = statistics[group];
+    const S deviation = how.adds_epsilon_outside ? std::sqrt(variance) + epsilon : std::sqrt(variance + epsilon);
+    const S k = how.forgets_scale ? S(1) : given(1, group), b = how.forgets_bias ? S(0) : given(2, group);
+    const auto own = static_cast<S>(number(*in[0], i));
+    const S factor = k / deviation, folded = own * factor + (b - mean * factor);
+    put(*y[0], i, static_cast<double>(how.is_folded ? folded : (own - mean) * (1 / deviation) * k + b));
+  }
+  return y;
+}
+
 Kernel normalizing(Normalizing how) {
   return [how](const Call& call, Inputs in) {
     const bool is_wide = how.in_double || in[0]->dtype() == DType::f64;
+    if (call.definition().version.name == "BatchNormalization")
+      return is_wide ? normalize_batch<double>(how, call, in) : normalize_batch<float>(how, call, in);
     return is_wide ? normalize<double>(how, call, in) : normalize<float>(how, call, in);
   };
+}
+
+std::vector<Way> batch_ways() {
+  using Variance = Normalizing::Variance;
+  const auto reading = [](const char* name, const char* what, const char* read, Normalizing how) {
+    return Way{{name, Level::L2, what, "N11", read}, normalizing(how)};
+  };
+  return {
+      way_of("sequential", "the mean, then the variance", normalizing({})),
+      way_of("in-double", "every float is computed in double", normalizing({.in_double = true})),
+      way_of("one-pass", "the mean of squares less the squared mean", normalizing({.variance = Variance::one_pass})),
+      way_of("folded", "x k + (b - mean k)", normalizing({.is_folded = true})),
+      way_of("folded-running", "the same by Welford's recurrence",
+             normalizing({.variance = Variance::running, .is_folded = true})),
+      reading("saves-inverse", "what is saved is 1 / sqrt(variance + epsilon)", "inverse-std", {.saves_inverse = true}),
+      reading("keeps-sample-variance", "the running variance is that of a sample", "sample-variance",
+              {.keeps_sample_variance = true})};
+}
+
+std::vector<Bug> batch_bugs(const std::string& op) {
+  const auto bug = [&](const char* name, const char* what, Normalizing how) {
+    return bug_of(op, name, what, normalizing(how));
+  };
+  return {bug("forgets-epsilon", "epsilon is not added", {.forgets_epsilon = true}),
+          bug("adds-epsilon-outside", "epsilon is added to the root", {.adds_epsilon_outside = true}),
+          bug("forgets-last", "statistics miss the last element", {.forgets_last = true}),
+          bug("forgets-scale", "scale is 1", {.forgets_scale = true}),
+          bug("forgets-bias", "the bias is not added", {.forgets_bias = true}),
+          bug("takes-other-channel", "parameters from the end", {.other_channel = true}),
+          bug("divides-by-one-fewer", "Y by the variance of a sample", {.divides_by_one_fewer = true}),
+          bug("swaps-momentum", "the share of the batch is momentum", {.swaps_momentum = true}),
+          bug("uses-given-statistics", "in training Y is of the given statistics", {.uses_given = true})};
 }
 
 bool is_normalization(const std::string& op) {
@@ -174,6 +276,7 @@ bool is_normalization(const std::string& op) {
 }  // namespace
 
 std::vector<Way> normalizing_ways(const std::string& op) {
+  if (op == "BatchNormalization") return batch_ways();
   if (!is_normalization(op)) return {};
   using Variance = Normalizing::Variance;
   const auto way = [](const char* name, const char* what, Normalizing how, Level level = Level::L2) {
@@ -194,6 +297,7 @@ std::vector<Way> normalizing_ways(const std::string& op) {
 }
 
 std::vector<Bug> normalizing_bugs(const std::string& op) {
+  if (op == "BatchNormalization") return batch_bugs(op);
   if (!is_normalization(op)) return {};
   const auto bug = [&](const char* name, const char* what, Normalizing how) {
     return bug_of(op, name, what, normalizing(how));
