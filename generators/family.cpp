@@ -32,6 +32,7 @@ const Family& family_of(const Definition& definition) {
     case Shaping::window: return window_family();
     case Shaping::axis: return axis_family();
     case Shaping::moved:
+    case Shaping::normalized:
     case Shaping::reduced: return moved_family();
     case Shaping::product: return product_family();
   }

@@ -70,13 +70,14 @@ struct TypeVariable {
 // How the shapes of an operator's inputs belong together; what generic services know of it is a family
 // (generators/family.h).
 enum class Shaping {
-  one,        // an element of the one input makes an element of the output
-  broadcast,  // elements of several inputs make one of the output, repeated along axes where they are fewer
-  moved,      // elements of the first input stand elsewhere in the output, by what attributes and parameters say
-  window,     // windows slide over the spatial axes of N x C x D1 … Dr
-  axis,       // lines along the axis that an attribute names, each by itself
-  reduced,    // the elements along some axes of the first input make one of the output
-  product,    // rows of the first input meet columns of the second
+  one,         // an element of the one input makes an element of the output
+  broadcast,   // elements of several inputs make one of the output, repeated along axes where they are fewer
+  moved,       // elements of the first input stand elsewhere in the output, by what attributes and parameters say
+  window,      // windows slide over the spatial axes of N x C x D1 … Dr
+  axis,        // lines along the axis that an attribute names, each by itself
+  reduced,     // the elements along some axes of the first input make one of the output
+  normalized,  // each element of the first input is measured by those around it
+  product,     // rows of the first input meet columns of the second
 };
 
 // Of every output in schema order; empty where it is not asked for.

@@ -128,7 +128,7 @@ Operator batch_normalization() {
       .input("scale", "T1").input("B", "T1").input("input_mean", "T2").input("input_var", "T2")
       .output("running_mean", "T2", Arity::optional).output("running_var", "T2", Arity::optional).without("U")
       .type("T1", types::all_float_types_ir4()).type("T2", types::all_float_types_ir4())
-      .shaping(Shaping::moved).infer(inferred).kernel(normalized);
+      .shaping(Shaping::normalized).infer(inferred).kernel(normalized);
 }
 // clang-format on
 

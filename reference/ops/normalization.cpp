@@ -148,7 +148,7 @@ Operator layer_normalization() {
       .with(of_last_axes).rulings({"A29", "N29", "N48"})
       .require("Z2", "Scale and B can be broadcast to X", [](auto& c) { return broadcasts(c, "Scale") && broadcasts(c, "B"); })
       .since(17)
-      .shaping(Shaping::moved)
+      .shaping(Shaping::normalized)
       .infer([](const Call& call) {
         Shape kept = call.shape("X");
         std::fill(kept.begin() + static_cast<Int>(first_axis(call)), kept.end(), 1);
@@ -169,7 +169,7 @@ Operator rms_normalization() {
       .with(of_last_axes).rulings({"A29", "N12", "N29", "N48"})
       .require("Z2", "scale can be broadcast to X", [](auto& c) { return broadcasts(c, "scale"); })
       .since(23)
-      .shaping(Shaping::moved).shape(same_as("X")).kernel(normalized<last_axes, false>);
+      .shaping(Shaping::normalized).shape(same_as("X")).kernel(normalized<last_axes, false>);
 }
 
 Operator instance_normalization() {
@@ -184,7 +184,7 @@ Operator instance_normalization() {
       .require("I3", "rank(input) = 4", [](auto& c) { return !has_axes(c, "input") || c.rank("input") == 4; })
       .since(6, "any number of spatial axes; consumed_inputs is gone").with(without_consumed_inputs).without("I3")
       .since(22, "T admits bfloat16").type("T", types::all_float_types_ir4())
-      .shaping(Shaping::moved).shape(same_as("input")).kernel(normalized<of_channel, true>);
+      .shaping(Shaping::normalized).shape(same_as("input")).kernel(normalized<of_channel, true>);
 }
 
 Operator group_normalization() {
@@ -199,7 +199,7 @@ Operator group_normalization() {
       .since(21, "one scale and bias per channel; stash_type").with(stash).without("U2").settled("M54")
       .require("U2", "scale and bias are lists of one element per channel", [](auto& c) {
         return !has_axes(c, "X") || (is_list(c, "scale", c.dim("X", 1)) && is_list(c, "bias", c.dim("X", 1))); })
-      .shaping(Shaping::moved).shape(same_as("X")).kernel(normalized<of_group, true>);
+      .shaping(Shaping::normalized).shape(same_as("X")).kernel(normalized<of_group, true>);
 }
 // clang-format on
 

@@ -2,6 +2,7 @@
 // Planted bugs and correct ways that follow from a definition alone: of every operator whose family is not that of
 // sliding windows, which have their own.
 #include "oracles/exact/enclosure.h"
+#include "suites/mutation/creating.h"
 #include "suites/mutation/pairing.h"
 #include "suites/mutation/resizing.h"
 
@@ -195,16 +196,20 @@ Tensor infinities_as_largest(Tensor x) {
 
 // -- the list
 
-bool has_own_type(const Definition& d) { return d.outputs.front().type != d.inputs.front().type; }
-bool hands_out_floats(const Definition& d) { return std::ranges::any_of(d.types_of(d.outputs.front().type), is_float); }
-// Of shapes, and reads no data.
-bool tells(const Definition& d) {
-  return d.shaping == Shaping::moved && has_own_type(d) && !d.ruling("E1") && !hands_out_floats(d);
+bool has_own_type(const Definition& d) {
+  return std::ranges::find(d.inputs, d.outputs.front().type, &Parameter::type) == d.inputs.end();
 }
-bool moves(const Definition& d) { return d.shaping == Shaping::moved && d.ruling("E1"); }
+// Of shapes, and reads no data.
+bool tells(const Definition& d) { return d.shaping == Shaping::moved && has_own_type(d) && !d.ruling("E1"); }
 bool copies(const Definition& d) {
   const bool is_alike = d.outputs.size() == 1 || d.outputs.back().arity == Arity::repeated;
-  return is_alike && ((moves(d) && !has_own_type(d)) || tells(d));
+  return d.shaping == Shaping::moved && is_alike && (!has_own_type(d) || tells(d));
+}
+bool hands_out_floats(const Definition& d) { return std::ranges::any_of(d.types_of(d.outputs.front().type), is_float); }
+
+// Some of the data differ from one run to the next; what the call reads does not.
+bool varies(const Definition& d) {
+  return std::ranges::any_of(d.inputs, [](const Parameter& input) { return input.reads_as.empty(); });
 }
 
 bool always(const Definition&) { return true; }
@@ -226,7 +231,7 @@ bool is_exact(const Definition& d) { return !oracles::oracle_of(d.version).round
 // What is chosen among or compared is not computed with: only flushed subnormals are below then, not wrong.
 bool computes(const Definition& d) {
   constexpr std::string_view copying[] = {"Where", "Identity", "Cast", "CastLike", "BitCast", "Dropout", "Hardmax"};
-  const bool selects = (d.shaping == Shaping::window && is_exact(d)) || moves(d) || tells(d) ||
+  const bool selects = (d.shaping == Shaping::window && is_exact(d)) || d.shaping == Shaping::moved ||
                        std::ranges::count(copying, d.version.name) > 0;
   return !selects && hands_out_floats(d);
 }
@@ -254,7 +259,7 @@ const std::vector<Derivation>& derivations() {
   static const std::vector<Derivation> all{
       {"leaves-last", "the last element of the output is not written", writing(last_unwritten)},
       {"leaves-tail", "elements past the last multiple of eight are not written", writing(tail_unwritten)},
-      {"keeps-last", "the last element is that of the run before", right, {}, always, never, false, true},
+      {"keeps-last", "the last element is that of the run before", right, {}, varies, never, false, true},
       {"repeats-first", "every element of the output is the first", writing(first_everywhere)},
       {"shifts-by-one", "every element of the output stands one place further on", writing(shifted_by_one)},
       {"runs-backwards", "the elements of the output stand in reverse", writing(backwards)},
@@ -492,7 +497,7 @@ std::vector<Way> ways_by_name(const std::string& name) {
   if (name == "LogSoftmax") return log_softmax_ways();
   if (name == "Resize") return resizing_ways();
   for (const auto ways_of_group : {global_ways, norm_ways, product_ways, extreme_ways, prefix_ways, operand_ways,
-                                   placing_ways, reducing_ways, normalizing_ways, computing_ways})
+                                   creating_ways, placing_ways, reducing_ways, normalizing_ways, computing_ways})
     if (std::vector<Way> ways = ways_of_group(name); !ways.empty()) return ways;
   std::vector<Way> ways = sign_ways(name);
   return ways.empty() ? broadcast_ways(name) : ways;
@@ -507,7 +512,7 @@ std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "TopK") return ranking_bugs();
   if (name == "Resize") return resizing_bugs();
   for (const auto bugs_of_group : {global_bugs, norm_bugs, product_bugs, extreme_bugs, prefix_bugs, operand_bugs,
-                                   placing_bugs, reducing_bugs, normalizing_bugs})
+                                   creating_bugs, placing_bugs, reducing_bugs, normalizing_bugs})
     if (std::vector<Bug> bugs = bugs_of_group(name); !bugs.empty()) return bugs;
   return computing_bugs(name);
 }
@@ -519,7 +524,7 @@ bool is_later(const Operator& op) {
 }
 
 // Tells what is no bug of an operator: even functions, a sign that rounding keeps, subnormals that round to 0, f32 in
-// which a version computes all it has, squares.
+// which a version computes all it has, squares, what its data never are, axes that its output does not have.
 bool is_no_bug(const Operator& op, std::string_view derivation) {
   constexpr std::pair<std::string_view, std::string_view> all[] = {{"Abs", "negates-data"},
                                                                    {"Cos", "negates-data"},
@@ -539,6 +544,10 @@ bool is_no_bug(const Operator& op, std::string_view derivation) {
                                                                    {"LpPool", "negates-data"},
                                                                    {"GlobalLpPool", "negates-data"},
                                                                    {"ReduceSumSquare", "negates-data"},
+                                                                   {"OneHot", "reads-infinity-as-number"},
+                                                                   {"Range", "writes-columns"},
+                                                                   {"Range", "flushes-subnormals"},
+                                                                   {"Range", "reads-infinity-as-number"},
                                                                    {"ReduceL2", "reads-integers-as-f32"},
                                                                    {"ReduceL2", "reads-integers-as-f64"}};
   return std::ranges::find(all, std::pair<std::string_view, std::string_view>(op.name(), derivation)) != std::end(all);

@@ -71,6 +71,7 @@ std::string_view family(const Definition& definition) {
     case Shaping::broadcast: return "elements of several inputs, broadcast";
     case Shaping::axis: return "lines along an axis";
     case Shaping::moved: return "elements that move";
+    case Shaping::normalized: return "elements measured by those around them";
     case Shaping::reduced: return "elements along axes, reduced to one";
     case Shaping::product: return "products of matrices";
   }
