@@ -41,6 +41,7 @@ Row word_row(const AttributeSpec& spec) {
 }
 
 Row attribute_row(const Definition& definition, const AttributeSpec& spec) {
+  if (definition.outputs.front().typed_by == spec.name && !spec.required) return stated_row(spec.name);
   if (std::optional<AttributeDimension> known = family_of(definition).attribute(spec))
     return {known->dimension, [of = known->value_of](const Case&, const Call& call) { return of(call); }};
   if (spec.kind == AttributeSpec::Kind::integer)

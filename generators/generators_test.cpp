@@ -153,7 +153,7 @@ TEST_CASE("Generators: every cell and every value of a shape's dimension is reac
       for (const std::string& value : dimension.values)
         if (dimension.name != "operands" && !(is_never_empty && (value == "an empty axis" || value == "0")))
           wanted.push_back(dimension.name + " " + value);  // cells: not all are legal
-    wanted.emplace_back("a tail past a multiple of 8");
+    if (table.front().values != Names{"0"}) wanted.emplace_back("a tail past a multiple of 8");
     if (d->shaping == Shaping::axis) wanted.emplace_back("a line of more than 1,000");
     std::set<std::string> reached;
     for (std::uint64_t index = 0; index < 2000; ++index) {

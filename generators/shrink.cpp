@@ -3,6 +3,7 @@
 
 #include "generators/plain_data.h"
 #include "generators/questions.h"
+#include "reference/line_words.h"
 #include "reference/operator.h"
 
 #include <algorithm>
@@ -146,11 +147,30 @@ std::vector<Position> positions_of(const Case& c, const std::vector<Step>& steps
 
 using Violated = std::vector<std::string>;
 
-// Tells whether a model can be written of it: an input is given, and none has a negative extent.
+// Writes out as many values of the first input as it now has elements: some of them again, or not at all.
+void fit_values(Case& c) {
+  const Shape& shape = shape_of(c);
+  Recipe& recipe = c.sources.at(c.definition().inputs.front().name).recipe;
+  const bool is_read = !c.definition().inputs.front().reads_as.empty();
+  if (!is_read || std::ranges::any_of(shape, [](Int extent) { return extent < 0; })) return;
+  const std::string said = recipe.argument.empty() && recipe.family == "values" ? "1" : recipe.argument;
+  const std::vector<std::string_view> parts = parts_of(said);
+  std::string fitting;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(volume(shape)); ++i)
+    fitting += (i == 0 ? "" : ",") + std::string(parts[i % parts.size()]);
+  recipe.argument = fitting;
+}
+
+// Tells whether a line and a model can be written of it: an input is given, none has a negative extent, and what the
+// call reads has as many values as elements.
 bool has_a_model(const Case& c) {
   const auto is_negative = [](Int extent) { return extent < 0; };
   return !c.sources.empty() && std::ranges::none_of(c.node.inputs, [&](const auto& input) {
     return std::ranges::any_of(input.second.type.shape, is_negative);
+  }) && std::ranges::all_of(c.definition().inputs, [&](const Parameter& input) {
+    const auto source = c.sources.find(input.name);
+    return input.reads_as.empty() || source == c.sources.end() ||
+           writes_out(source->second.recipe, c.node.inputs.at(input.name).type);
   });
 }
 
@@ -177,6 +197,7 @@ Cases with_shape(const Case& c, const std::function<void(Shape&)>& change) {
   Cases out;
   Case other = c;
   change(shape_of(other));
+  fit_values(other);
   push_refitted(out, std::move(other));
   return out;
 }

@@ -38,7 +38,7 @@ bool is_asked(const Case& c) {
   for (const auto& [name, input] : c.node.inputs)
     if (std::ranges::any_of(input.type.shape, [](Int extent) { return extent < 0; })) return false;
   const Questions& questions = questions_about(c.version);
-  return c.is_legal() && volume(c.definition().shape(c.call())) <= questions.most_outputs &&
+  return c.is_legal() && parse_case(line(c)) && volume(c.definition().shape(c.call())) <= questions.most_outputs &&
          questions.cost(c) <= questions.most_cost;
 }
 

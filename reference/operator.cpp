@@ -148,7 +148,12 @@ std::vector<TensorType> Definition::asked_types(const Call& legal) const {
 }
 
 DType Definition::type_of(const Call& call, const Parameter& output) const {
-  if (!output.typed_by.empty()) return type_named_by(call, output.typed_by).value_or(types_of(output.type).front());
+  if (!output.typed_by.empty()) {
+    // Where the attribute may be left out, it is then the type of the data.
+    const bool is_of_data = !attribute(output.typed_by)->required && call.has(data().name);
+    return type_named_by(call, output.typed_by)
+        .value_or(is_of_data ? call.type(data().name).dtype : types_of(output.type).front());
+  }
   for (const Parameter& each : inputs)
     if (each.type == output.type && call.has(each.name)) return call.type(each.name).dtype;
   return types_of(output.type).front();

@@ -477,6 +477,9 @@ static bool has_nonfinite(const Tensor& tensor) {
 }
 
 bool writes_out(const Recipe& recipe, const TensorType& type) {
+  if (recipe.family == "text" && type.dtype == DType::string)
+    return std::ssize(parts_of(recipe.argument)) == volume(type.shape) ||
+           (recipe.argument.empty() && volume(type.shape) == 0);
   if (recipe.family != "values") return false;
   const auto parts = recipe.argument.empty() ? std::vector<std::string_view>() : parts_of(recipe.argument);
   return static_cast<Int>(parts.size()) == volume(type.shape) && type.dtype != DType::string &&

@@ -18,10 +18,10 @@ Cases fewer_axes(const Case& c, int part) {
   return with_shape(c, [part](Shape& shape) { shape.erase(shape.begin() + part); });
 }
 
-// Leaves a single index, 0, where one input alone is read.
+// Leaves a single index, 0, where one input alone is read besides the data.
 Case with_one_index(Case c) {
   const auto is_read = [](const Parameter& input) { return !input.reads_as.empty(); };
-  auto lists = c.definition().inputs | std::views::filter(is_read);
+  auto lists = c.definition().inputs | std::views::drop(1) | std::views::filter(is_read);
   if (const auto list = lists.begin(); std::ranges::distance(lists) == 1 && c.node.inputs.contains(list->name))
     write_out(c, list->name, Shape(shape_of(c, list->name).size(), 1), {0});
   return c;
@@ -34,9 +34,10 @@ Cases one_element(const Case& c, int) {
   for (const AttributeSpec& spec : c.definition().attributes)
     if (spec.required && spec.kind == AttributeSpec::Kind::integer) counted.node.attribute(spec.name, 1);
   Cases out;
+  const Parameter& first = c.definition().inputs.front();
   for (const bool is_new : {false, true})  // what is left of the data may be a zero
     for (Case each : {c, counted, with_one_index(c)}) {
-      if (is_new) each.sources.at(c.definition().inputs.front().name).recipe = {"iota", "1"};
+      if (is_new) each.sources.at(first.name).recipe = {first.reads_as.empty() ? "iota" : "values", "1"};
       std::ranges::move(with_shape(each, [](Shape& shape) { std::ranges::fill(shape, 1); }), std::back_inserter(out));
     }
   return out;
@@ -119,6 +120,7 @@ class MovedFamily final : public Elementwise {
   std::vector<Dimension> dimensions(const Definition& definition) const override {
     std::vector<Dimension> all = Elementwise::dimensions(definition);
     const auto [least, most] = ranks_of(definition);
+    if (most == 0) all[1].values = {"all 1"}, all[2].values = {"1"};
     Names& ranks = all.front().values;
     ranks.erase(ranks.begin() + std::min<Int>(6, most) + 1, ranks.end());
     ranks.erase(ranks.begin(), ranks.begin() + least);
@@ -126,13 +128,16 @@ class MovedFamily final : public Elementwise {
   }
   std::vector<int> features(const Case& legal) const override {
     std::vector<int> values = Elementwise::features(legal);
-    values.front() -= static_cast<int>(ranks_of(legal.definition()).first);
+    const auto [least, most] = ranks_of(legal.definition());
+    values.front() -= static_cast<int>(least);
+    if (most == 0) values[1] = values[2] = 0;
     return values;
   }
 
   Role role(const Case& c, const std::string& input) const override {
     const Parameter* const parameter = c.definition().input(input);
-    return parameter && !parameter->reads_as.empty() ? Role::other : Role::data;
+    const bool is_first = parameter == &c.definition().inputs.front();
+    return parameter && !is_first && !parameter->reads_as.empty() ? Role::other : Role::data;
   }
   std::span<const Step> coarse_steps() const override {
     static const Step steps[] = {{first_axes, fewer_axes}, {entry_count, fewer_entries}, {has_not_one, one_element}};

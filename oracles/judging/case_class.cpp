@@ -22,7 +22,8 @@ std::optional<std::string_view> plain_class_of(const Case& c) {
   const bool empty = std::ranges::any_of(c.node.inputs, [&](const auto& input) {
     if (!c.definition().counts(input.first)) return false;
     const Parameter* const parameter = c.definition().input(input.first);
-    if (parameter && !parameter->reads_as.empty()) return false;  // an empty list says something
+    if (parameter && parameter != &c.definition().data() && !parameter->reads_as.empty())
+      return false;  // an empty list says something
     return input.second.presence == Input::Presence::given &&
            std::ranges::find(input.second.type.shape, 0) != input.second.type.shape.end();
   });

@@ -199,7 +199,7 @@ class MovedAnswer final : public Answer {
   }
 
   Shape shape() const override { return shape_; }
-  DType dtype() const override { return in_.front()->dtype(); }
+  DType dtype() const override { return call_.definition().type_of(call_, call_.definition().outputs.front()); }
   Element element(Int index) const override { return exactly(value(index), dtype()); }
   std::vector<Allowance> wider(Int index) const override {
     if (!flushes_) return {};
@@ -228,7 +228,7 @@ class MovedAnswer final : public Answer {
   Call call_;
   Readings readings_;
   Operands in_;
-  Tensor zero_{{in_.front()->dtype(), {}}};
+  Tensor zero_{{dtype(), {}}};
   Shape shape_;
   Scalar fill_;
   bool flushes_;
@@ -240,7 +240,7 @@ class ToldAnswer final : public Answer {
       : number_(number), call_(std::move(call)), shape_(std::move(shape)) {}
 
   Shape shape() const override { return shape_; }
-  DType dtype() const override { return DType::i64; }
+  DType dtype() const override { return call_.definition().type_of(call_, call_.definition().outputs.front()); }
   Element element(Int index) const override { return exactly(scalar(number_(call_, index)), dtype()); }
   std::vector<Allowance> wider(Int) const override { return {}; }
   std::vector<Tap> taps(Int) const override { return {}; }
@@ -423,6 +423,17 @@ Oracle moved_into(ShapeRule shape, Origin (*of)(const CopyPoint&), std::optional
     return Answers(std::make_unique<MovedAnswer>([of](const CopyPoint& p, std::size_t) { return of(p); }, call, in,
                                                  readings, shape(call, readings).value(), arithmetic.flushes_subnormals,
                                                  fill ? fill(call) : std::nullopt));
+  };
+  oracle.shape = shape;
+  return without_rounding(std::move(oracle));
+}
+
+Oracle moved_by_data(ShapeRule shape, Origin (*of)(const CopyPoint&, const Operands& in)) {
+  Oracle oracle;
+  oracle.answer = [=](const Call& call, const Operands& in, const Readings& readings, const Arithmetic& arithmetic) {
+    return Answers(std::make_unique<MovedAnswer>([of, in](const CopyPoint& p, std::size_t) { return of(p, in); }, call,
+                                                 in, readings, shape(call, readings).value(),
+                                                 arithmetic.flushes_subnormals, std::nullopt));
   };
   oracle.shape = shape;
   return without_rounding(std::move(oracle));

@@ -22,8 +22,12 @@ Ints all_axes(const Call& call) {
   return axes;
 }
 
+const Tensor& data_of(const Call& call, std::string_view input) {
+  return call.node().inputs.find(input)->second.data.value();
+}
+
 std::vector<double> reals(const Call& call, std::string_view input) {
-  const Tensor& data = call.node().inputs.find(input)->second.data.value();
+  const Tensor& data = data_of(call, input);
   return for_number(data.dtype(), [&]<class T>() {
     std::vector<double> all;
     for (const T value : data.as<T>()) all.push_back(static_cast<double>(value));

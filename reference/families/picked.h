@@ -13,7 +13,8 @@ bool are_distinct(Ints axes, Int rank);
 Ints all_axes(const Call& call);
 inline Ints axes_of(const Call& call) { return call.states("axes") ? call.ints("axes") : all_axes(call); }
 
-// The elements of an input that the call reads, in row-major order.
+// The data of an input that the call reads; its elements in row-major order.
+const Tensor& data_of(const Call& call, std::string_view input);
 std::vector<double> reals(const Call& call, std::string_view input);
 
 // Picks the elements of x: that of the output at (i, j, …) stands at (along[0][i], along[1][j], …); the element of

@@ -2,6 +2,7 @@
 // Planted bugs and correct ways that follow from a definition alone: of every operator whose family is not that of
 // sliding windows, which have their own.
 #include "oracles/exact/enclosure.h"
+#include "suites/mutation/creating.h"
 #include "suites/mutation/pairing.h"
 #include "suites/mutation/resizing.h"
 
@@ -195,12 +196,19 @@ Tensor infinities_as_largest(Tensor x) {
 
 // -- the list
 
-bool has_own_type(const Definition& d) { return d.outputs.front().type != d.inputs.front().type; }
+bool has_own_type(const Definition& d) {
+  return std::ranges::find(d.inputs, d.outputs.front().type, &Parameter::type) == d.inputs.end();
+}
 // Of shapes, and reads no data.
 bool tells(const Definition& d) { return d.shaping == Shaping::moved && has_own_type(d) && !d.ruling("E1"); }
 bool copies(const Definition& d) {
   const bool is_alike = d.outputs.size() == 1 || d.outputs.back().arity == Arity::repeated;
   return d.shaping == Shaping::moved && is_alike && (!has_own_type(d) || tells(d));
+}
+
+// Some of the data differ from one run to the next; what the call reads does not.
+bool varies(const Definition& d) {
+  return std::ranges::any_of(d.inputs, [](const Parameter& input) { return input.reads_as.empty(); });
 }
 
 bool always(const Definition&) { return true; }
@@ -252,7 +260,7 @@ const std::vector<Derivation>& derivations() {
   static const std::vector<Derivation> all{
       {"leaves-last", "the last element of the output is not written", writing(last_unwritten)},
       {"leaves-tail", "elements past the last multiple of eight are not written", writing(tail_unwritten)},
-      {"keeps-last", "the last element is that of the run before", right, {}, always, never, false, true},
+      {"keeps-last", "the last element is that of the run before", right, {}, varies, never, false, true},
       {"repeats-first", "every element of the output is the first", writing(first_everywhere)},
       {"shifts-by-one", "every element of the output stands one place further on", writing(shifted_by_one)},
       {"runs-backwards", "the elements of the output stand in reverse", writing(backwards)},
@@ -368,8 +376,9 @@ std::vector<Misreading> misreadings(const AttributeSpec& spec) {
 // are for types that are not admitted yet, another type than the one named is no answer, and a seed is the backend's
 // own.
 bool is_left_out(const Operator& op, const AttributeSpec& spec) {
-  constexpr std::string_view all[] = {"consumed_inputs", "sorted",     "allowzero", "saturate", "round_mode", "perm",
-                                      "blocksize",       "batch_axis", "time_axis", "seed",     "group"};
+  constexpr std::string_view all[] = {"consumed_inputs", "sorted", "allowzero", "saturate",
+                                      "round_mode",      "perm",   "blocksize", "batch_axis",
+                                      "time_axis",       "seed",   "group",     "stash_type"};
   const bool follows = spec.kind == AttributeSpec::Kind::ints && !spec.required && spec.name == "kernel_shape";
   return follows || std::ranges::count(all, spec.name) > 0 ||
          op.versions().back().outputs.front().typed_by == spec.name;
@@ -493,6 +502,7 @@ std::vector<Way> ways_by_name(const std::string& name) {
   if (std::vector<Way> ways = sign_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = operand_ways(name); !ways.empty()) return ways;
   if (name == "Resize") return resizing_ways();
+  if (std::vector<Way> ways = creating_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = placing_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = reducing_ways(name); !ways.empty()) return ways;
   std::vector<Way> ways = computing_ways(name);
@@ -512,6 +522,7 @@ std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "TopK") return ranking_bugs();
   if (std::vector<Bug> bugs = operand_bugs(name); !bugs.empty()) return bugs;
   if (name == "Resize") return resizing_bugs();
+  if (std::vector<Bug> bugs = creating_bugs(name); !bugs.empty()) return bugs;
   if (std::vector<Bug> bugs = placing_bugs(name); !bugs.empty()) return bugs;
   if (std::vector<Bug> bugs = reducing_bugs(name); !bugs.empty()) return bugs;
   return computing_bugs(name);
@@ -524,7 +535,7 @@ bool is_later(const Operator& op) {
 }
 
 // Tells what is no bug of an operator: even functions, a sign that rounding keeps, subnormals that round to 0, f32 in
-// which a version computes all it has, squares.
+// which a version computes all it has, squares, what its data never are, axes that its output does not have.
 bool is_no_bug(const Operator& op, std::string_view derivation) {
   constexpr std::pair<std::string_view, std::string_view> all[] = {{"Abs", "negates-data"},
                                                                    {"Cos", "negates-data"},
@@ -544,6 +555,10 @@ bool is_no_bug(const Operator& op, std::string_view derivation) {
                                                                    {"LpPool", "negates-data"},
                                                                    {"GlobalLpPool", "negates-data"},
                                                                    {"ReduceSumSquare", "negates-data"},
+                                                                   {"OneHot", "reads-infinity-as-number"},
+                                                                   {"Range", "writes-columns"},
+                                                                   {"Range", "flushes-subnormals"},
+                                                                   {"Range", "reads-infinity-as-number"},
                                                                    {"ReduceL2", "reads-integers-as-f32"},
                                                                    {"ReduceL2", "reads-integers-as-f64"}};
   return std::ranges::find(all, std::pair<std::string_view, std::string_view>(op.name(), derivation)) != std::end(all);

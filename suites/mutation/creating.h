@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that create elements or choose them by their values.
+#pragma once
+
+#include "suites/mutation/family.h"
+
+namespace assay::mutation {
+
+std::vector<Way> creating_ways(const std::string& op);
+std::vector<Bug> creating_bugs(const std::string& op);
+
+}  // namespace assay::mutation
