@@ -251,6 +251,21 @@ bool Node::breaks_down(const Policy& p) const {
   return !operands_.empty() && std::isfinite(off) && !(size_ + off < std::ldexp(1.0, p.nodes.max_exponent));
 }
 
+std::unique_ptr<Expression> expression(Tree tree) {
+  class Held final : public Expression {
+   public:
+    explicit Held(Tree tree) : tree_(std::move(tree)) {}
+    Real value(int bits) const override { return tree_->value(bits); }
+    double error(const Policy& p) const override { return tree_->error(p); }
+    bool breaks_down(const Policy& p) const override { return tree_->breaks_down(p); }
+    bool is_met_by(const Policy& p) const override { return tree_->is_met_by(p); }
+
+   private:
+    Tree tree_;
+  };
+  return std::make_unique<Held>(std::move(tree));
+}
+
 Tree operand(const Scalar& x) { return std::make_shared<Operand>(x); }
 Tree operator+(const Tree& a, const Tree& b) { return std::make_shared<Sum>(a, b, false); }
 Tree operator-(const Tree& a, const Tree& b) { return std::make_shared<Sum>(a, b, true); }
@@ -266,7 +281,7 @@ Tree cast(const Tree& of, DType to) { return std::make_shared<Cast>(of, to); }
 // -- groups
 
 struct Group::Moments {
-  Ratio mean, squares, variance;
+  Ratio mean, squares, variance, total_squares, total_sizes;
   std::vector<Scalar> unlike;  // some whose digits, or whose size, are the first to be lost
   double n = 0, sizes = 0, most = 0, of_squares = 0,
          of_variance = 0;  // mean |x|, |mean|, mean x², the variance: at least
@@ -281,6 +296,8 @@ struct Group::Moments {
       of_squared += each.value() * each.value();
     }
     const Integer count = std::max<std::size_t>(x.size(), 1);
+    total_squares = {of_squared, 1};
+    total_sizes = {all, 1};
     mean = {sum, count};
     squares = {of_squared, count};
     variance = {of_squared * Dyadic{count, 0} - sum * sum, count * count};
@@ -313,7 +330,12 @@ struct Group::Moments {
     const double own = relative(p), a = absolute(p);
     double off = (2 * own + own * own) * of_squares + 2 * (1 + own) * a * sizes + a * a;
     if (!p.is_fused()) off += 2 * rho(p, of_squares + off) + lost(p);
-    return proven(off + gamma_of(n + 3, p.sum_unit()) * (of_squares + off) + n * lost(p));
+    return proven(off + gamma_of(n + 5, p.sum_unit()) * (of_squares + off) + n * lost(p));
+  }
+  double total_squares_error(const Policy& p) const { return n * squares_error(p); }
+  double total_sizes_error(const Policy& p) const {
+    const double off = n * (relative(p) * sizes + absolute(p));
+    return proven(off + gamma_of(n + 3, p.sum_unit()) * (n * sizes + off) + n * lost(p));
   }
 
   // The largest of one pass, two passes and Welford's (reductions 3.4).
@@ -350,13 +372,14 @@ class Moment final : public Node {
   }
   bool breaks_down(const Policy& p) const override {
     const double limit = std::ldexp(1.0, p.nodes.max_exponent), off = error(p);
-    const double total = moments_->n * std::max(moments_->sizes, moments_->of_squares);
+    const double total = moments_->n * std::max(moments_->sizes, squares());
     return !(total * 2 < std::ldexp(1.0, p.working.max_exponent)) || (std::isfinite(off) && !(largest() + off < limit));
   }
 
  private:
   // What a node may hold: squares beside the moment itself.
-  double largest() const { return std::max(size(), of_ == &M::mean_error ? 0.0 : moments_->of_squares); }
+  double largest() const { return std::max(size(), squares()); }
+  double squares() const { return of_ == &M::mean_error || of_ == &M::total_sizes_error ? 0.0 : moments_->of_squares; }
 
   std::shared_ptr<const M> moments_;
   Of of_;
@@ -398,6 +421,8 @@ Tree folded(const Tree& x, const Tree& mean, const Tree& k, const Tree& b) {
 
 Tree Group::mean() const { return moment(moments_, moments_->mean, &Moments::mean_error); }
 Tree Group::variance() const { return moment(moments_, moments_->variance, &Moments::variance_error); }
+Tree Group::sum_of_squares() const { return moment(moments_, moments_->total_squares, &Moments::total_squares_error); }
+Tree Group::sum_of_sizes() const { return moment(moments_, moments_->total_sizes, &Moments::total_sizes_error); }
 Tree Group::mean_of_squares() const { return moment(moments_, moments_->squares, &Moments::squares_error); }
 
 }  // namespace assay::oracles

@@ -43,6 +43,9 @@ class Node : public Expression {
   double size_ = 0, least_ = 0;
 };
 
+// The same as an expression that somebody owns.
+std::unique_ptr<Expression> expression(Tree tree);
+
 // An element of an input or a number of the text; finite. It is rounded where the nodes are of a format that lacks it.
 Tree operand(const Scalar& x);
 Tree operator+(const Tree& a, const Tree& b);
@@ -68,6 +71,8 @@ class Group {
   Tree mean() const;
   Tree variance() const;         // of the population; one pass, two or Welford's
   Tree mean_of_squares() const;  // as RMS takes it
+  Tree sum_of_squares() const;   // each perhaps scaled by the largest first
+  Tree sum_of_sizes() const;
 
  private:
   struct Moments;

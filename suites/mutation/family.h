@@ -39,7 +39,7 @@ std::vector<Bug> global_bugs(const std::string& op);
 std::vector<Way> product_ways(const std::string& op);
 std::vector<Bug> product_bugs(const std::string& op);
 
-// LpPool and GlobalLpPool.
+// LpPool, GlobalLpPool and LpNormalization.
 std::vector<Way> norm_ways(const std::string& op);
 std::vector<Bug> norm_bugs(const std::string& op);
 

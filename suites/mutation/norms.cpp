@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LpPool by the windows of the gather engine, and GlobalLpPool plane by plane.
+// LpPool by the windows of the gather engine, GlobalLpPool plane by plane, and LpNormalization line by line.
 #include "suites/mutation/family.h"
 #include "suites/mutation/gather.h"
 
@@ -10,7 +10,7 @@ namespace assay::mutation {
 namespace {
 
 enum class Order { forwards, backwards, scaled, in_double };
-enum class Slip { none, forgets_magnitude, leaves_root, averages, forgets_last };
+enum class Slip { none, forgets_magnitude, leaves_root, averages, forgets_last, divides_by_nothing };
 
 double power_of(const Call& call) {
   const bool is_real = call.definition().attribute("p")->kind == AttributeSpec::Kind::real;
@@ -80,9 +80,59 @@ Kernel taking_norms(Order order, Slip slip = Slip::none) {
   };
 }
 
+// -- LpNormalization
+
+Kernel dividing_by_norms(Order order, Slip slip = Slip::none) {
+  return [=](const Call& call, Inputs in) {
+    const Shape& shape = in[0]->shape();
+    const Int rank = std::ssize(shape), axis = (call.integer("axis") + rank) % rank,
+              n = shape[static_cast<std::size_t>(axis)];
+    Int step = 1;
+    for (Int i = axis + 1; i < rank; ++i) step *= shape[static_cast<std::size_t>(i)];
+    Tensor y(in[0]->type());
+    for_float(y.dtype(), [&]<class T>() {
+      const auto divide = [&]<class A>(A) {
+        for (Int line = 0; n > 0 && line < y.elements() / n; ++line) {
+          std::vector<A> values;
+          const auto at = [&](Int i) { return static_cast<std::size_t>((line / step * n + i) * step + line % step); };
+          for (Int i = 0; i < n; ++i) values.push_back(static_cast<A>(in[0]->as<T>()[at(i)]));
+          const A whole = norm<A>(values, power_of(call), order, slip), inverse = 1 / whole;
+          for (Int i = 0; i < n; ++i) {
+            const A own = values[static_cast<std::size_t>(i)],
+                    share = order == Order::scaled ? own * inverse : own / whole;
+            y.as<T>()[at(i)] = T(static_cast<double>(whole == 0 && slip != Slip::divides_by_nothing ? A(0) : share));
+          }
+        }
+      };
+      order == Order::in_double ? divide(0.0) : divide(accumulator_t<T>());
+    });
+    return y;
+  };
+}
+
+std::vector<Way> line_ways() {
+  return {way_of("sequential", "one element after the other", dividing_by_norms(Order::forwards)),
+          way_of("reversed", "from the last element to the first", dividing_by_norms(Order::backwards)),
+          way_of("scaled", "every element over the largest first, and a product with 1 / norm",
+                 dividing_by_norms(Order::scaled)),
+          way_of("f64", "added up in f64", dividing_by_norms(Order::in_double))};
+}
+
+std::vector<Bug> line_bugs(const std::string& op) {
+  const auto bug = [&](const char* name, const char* what, Slip slip) {
+    return bug_of(op, name, what, dividing_by_norms(Order::forwards, slip));
+  };
+  return {bug("forgets-magnitude", "a sum of sizes keeps signs", Slip::forgets_magnitude),
+          bug("leaves-root", "no root is taken", Slip::leaves_root),
+          bug("averages", "the sum is divided by the number of elements", Slip::averages),
+          bug("forgets-last-element", "the last element of a line is not in the norm", Slip::forgets_last),
+          bug("divides-by-nothing", "a line of zeros is 0 / 0", Slip::divides_by_nothing)};
+}
+
 }  // namespace
 
 std::vector<Way> norm_ways(const std::string& op) {
+  if (op == "LpNormalization") return line_ways();
   if (op != "LpPool" && op != "GlobalLpPool") return {};
   return {way_of("sequential", "one tap after the other", taking_norms(Order::forwards)),
           way_of("reversed", "from the last tap to the first", taking_norms(Order::backwards)),
@@ -91,6 +141,7 @@ std::vector<Way> norm_ways(const std::string& op) {
 }
 
 std::vector<Bug> norm_bugs(const std::string& op) {
+  if (op == "LpNormalization") return line_bugs(op);
   if (op != "LpPool" && op != "GlobalLpPool") return {};
   const auto bug = [&](const char* name, const char* what, Slip slip) {
     return bug_of(op, name, what, taking_norms(Order::forwards, slip));
