@@ -148,10 +148,16 @@ std::vector<TensorType> Definition::asked_types(const Call& legal) const {
 }
 
 DType Definition::type_of(const Call& call, const Parameter& output) const {
-  if (!output.typed_by.empty()) return type_named_by(call, output.typed_by).value_or(types_of(output.type).front());
+  if (!output.typed_by.empty())
+    if (const std::optional<DType> named = type_named_by(call, output.typed_by)) return *named;
   for (const Parameter& each : inputs)
     if (each.type == output.type && call.has(each.name)) return call.type(each.name).dtype;
-  return types_of(output.type).front();
+  const std::vector<DType>& admitted = types_of(output.type);
+  const AttributeSpec* const spec = attribute(output.typed_by);
+  for (const Parameter& each : inputs)  // one that decides where the attribute may be left out
+    if (spec && !spec->required && call.has(each.name) && std::ranges::count(admitted, call.type(each.name).dtype) > 0)
+      return call.type(each.name).dtype;
+  return admitted.front();
 }
 
 const Parameter& Definition::data() const {

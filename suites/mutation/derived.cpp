@@ -368,8 +368,9 @@ std::vector<Misreading> misreadings(const AttributeSpec& spec) {
 // are for types that are not admitted yet, another type than the one named is no answer, and a seed is the backend's
 // own.
 bool is_left_out(const Operator& op, const AttributeSpec& spec) {
-  constexpr std::string_view all[] = {"consumed_inputs", "sorted",     "allowzero", "saturate", "round_mode", "perm",
-                                      "blocksize",       "batch_axis", "time_axis", "seed",     "group"};
+  constexpr std::string_view all[] = {
+      "consumed_inputs", "sorted",    "allowzero", "saturate", "round_mode", "perm",     "blocksize",
+      "batch_axis",      "time_axis", "seed",      "group",    "block_size", "precision"};
   const bool follows = spec.kind == AttributeSpec::Kind::ints && !spec.required && spec.name == "kernel_shape";
   return follows || std::ranges::count(all, spec.name) > 0 ||
          op.versions().back().outputs.front().typed_by == spec.name;
@@ -492,6 +493,7 @@ std::vector<Way> ways_by_name(const std::string& name) {
   if (std::vector<Way> ways = prefix_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = sign_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = operand_ways(name); !ways.empty()) return ways;
+  if (std::vector<Way> ways = quantizing_ways(name); !ways.empty()) return ways;
   if (name == "Resize") return resizing_ways();
   if (std::vector<Way> ways = placing_ways(name); !ways.empty()) return ways;
   if (std::vector<Way> ways = reducing_ways(name); !ways.empty()) return ways;
@@ -511,6 +513,7 @@ std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "Reshape") return reshaping_bugs();
   if (name == "TopK") return ranking_bugs();
   if (std::vector<Bug> bugs = operand_bugs(name); !bugs.empty()) return bugs;
+  if (std::vector<Bug> bugs = quantizing_bugs(name); !bugs.empty()) return bugs;
   if (name == "Resize") return resizing_bugs();
   if (std::vector<Bug> bugs = placing_bugs(name); !bugs.empty()) return bugs;
   if (std::vector<Bug> bugs = reducing_bugs(name); !bugs.empty()) return bugs;
@@ -544,6 +547,8 @@ bool is_no_bug(const Operator& op, std::string_view derivation) {
                                                                    {"LpPool", "negates-data"},
                                                                    {"GlobalLpPool", "negates-data"},
                                                                    {"ReduceSumSquare", "negates-data"},
+                                                                   {"QuantizeLinear", "reads-integers-as-f32"},
+                                                                   {"DequantizeLinear", "reads-integers-as-f32"},
                                                                    {"ReduceL2", "reads-integers-as-f32"},
                                                                    {"ReduceL2", "reads-integers-as-f64"}};
   return std::ranges::find(all, std::pair<std::string_view, std::string_view>(op.name(), derivation)) != std::end(all);
