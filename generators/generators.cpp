@@ -54,7 +54,9 @@ bool spoils_a_word(Case& c) {
 
 // Leaves out the attribute that names a type, or names one that the output never has.
 bool names_another_type(Case& c) {
-  const AttributeSpec& spec = *c.definition().attribute(c.definition().outputs.front().typed_by);
+  const AttributeSpec* const named = c.definition().attribute(c.definition().outputs.front().typed_by);
+  if (!named) return false;
+  const AttributeSpec& spec = *named;
   if (chance(30)) return c.node.attributes.erase(spec.name) > 0;
   const bool is_number = spec.kind == AttributeSpec::Kind::integer;
   c.node.attribute(spec.name,

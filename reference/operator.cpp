@@ -149,14 +149,19 @@ std::vector<TensorType> Definition::asked_types(const Call& legal) const {
 
 DType Definition::type_of(const Call& call, const Parameter& output) const {
   if (!output.typed_by.empty()) {
-    // Where the attribute may be left out, it is then the type of the data.
-    const bool is_of_data = !attribute(output.typed_by)->required && call.has(data().name);
-    return type_named_by(call, output.typed_by)
-        .value_or(is_of_data ? call.type(data().name).dtype : types_of(output.type).front());
+    if (const std::optional<DType> named = type_named_by(call, output.typed_by)) return *named;
+    // Where the attribute has no default and is left out, it is the type of the data.
+    const AttributeSpec& spec = *attribute(output.typed_by);
+    if (!spec.required && !spec.value && call.has(data().name)) return call.type(data().name).dtype;
   }
   for (const Parameter& each : inputs)
     if (each.type == output.type && call.has(each.name)) return call.type(each.name).dtype;
-  return types_of(output.type).front();
+  const std::vector<DType>& admitted = types_of(output.type);
+  const AttributeSpec* const spec = attribute(output.typed_by);
+  for (const Parameter& each : inputs)  // one that decides where the attribute may be left out
+    if (spec && !spec->required && call.has(each.name) && std::ranges::count(admitted, call.type(each.name).dtype) > 0)
+      return call.type(each.name).dtype;
+  return admitted.front();
 }
 
 const Parameter& Definition::data() const {

@@ -40,8 +40,11 @@ inline double requantized(double sum, double x_scale, double w_scale, double y_s
 // Clamps a whole number to the ends of T.
 template <class T>
 T saturated(double value) {
-  return static_cast<T>(
-      static_cast<std::int32_t>(between(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max())));
+  if constexpr (SmallWhole<T>)
+    return T(between(value, T::lowest, T::highest));
+  else
+    return static_cast<T>(
+        static_cast<std::int32_t>(between(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max())));
 }
 
 }  // namespace assay

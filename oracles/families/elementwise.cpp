@@ -202,7 +202,7 @@ class ElementwiseAnswer final : public Answer {
       out.asked.range = of.whole->admitted;
       return out;
     }
-    if (of.value) return fraction(*of.value, of.tolerance, type);
+    if (of.value) return fraction(*of.value, of, type);
     const auto at = [&](int bits) { return of.of(Real(Ratio{of.argument, 1}, bits)); };
     const std::optional<StandIn> value = stand_in(at, format_of(type));
     if (!value) return unscored("how the exact value rounds takes more than 1,536 bits");
@@ -225,14 +225,15 @@ class ElementwiseAnswer final : public Answer {
     return out;
   }
 
-  static Element fraction(const Ratio& value, const Tolerance& tolerance, DType type) {
+  static Element fraction(const Ratio& value, const Evaluation& of, DType type) {
     Element out;
     out.terms = 1;
     out.value = value;
     out.magnitude = abs(value);
     out.asked.arithmetic = "one rounding";
-    if (tolerance == no_tolerance) return out;
-    out.asked.budget = number(bound(tolerance, std::abs(approximate(value)) * (1 + 0x1p-40), working_format(type)));
+    if (of.budget) out.asked.budget = *of.budget;
+    if (of.tolerance == no_tolerance) return out;
+    out.asked.budget = number(bound(of.tolerance, std::abs(approximate(value)) * (1 + 0x1p-40), working_format(type)));
     out.asked.arithmetic = "a rounding in f32, and one more";
     return out;
   }

@@ -28,6 +28,7 @@ struct Evaluation {
   bool may_overflow = false;                            // an operation of the formula may, which its result does not
   std::optional<Interval> limits = {};                  // that no evaluation at L2 leaves
   std::optional<Ratio> value = {};                      // where it is a fraction: `of` is not asked then
+  std::optional<Ratio> budget = {};                     // of that fraction at L2, instead of a tolerance
   std::optional<Whole> whole = {};                      // where it is an integer: neither is asked
   std::function<std::vector<Allowance>()> others = {};  // what is admitted beyond L2 besides
 };

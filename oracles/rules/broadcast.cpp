@@ -29,7 +29,30 @@ bool is_per_channel(const Call& call, const Readings& readings) {
   return call.definition().constraint("chan") && readings.of("E10") != "numpy";
 }
 
+// Tells whether scales and zero points belong to the elements of x, by the axis and in blocks of it.
+bool is_quantizing(const Call& call) {
+  return call.definition().input("x_zero_point") || call.definition().input("y_zero_point");
+}
+
 }  // namespace
+
+// Windows-and-products 2.4: one for all, one for each element along the axis, or one for each block on it.
+Meeting::Placed Meeting::scales(const Call& call, const Shape& shape, const Readings& readings) {
+  const auto stated = [&](const char* name) { return call.definition().attribute(name) ? call.integer(name) : 0; };
+  const Shape& x = call.shape("x");
+  const bool is_blocked = stated("block_size") > 0 && !shape.empty() && shape.size() == x.size();
+  if (!is_blocked && volume(shape) == 1) return {};
+  const Int rank = std::ssize(x);
+  const bool is_free = rank == 1 && call.definition().ruling("W43") && readings.of("W43") == "axis-ignored";
+  const Int said = is_free ? 0 : stated("axis");
+  const auto axis = static_cast<std::size_t>(said < 0 ? said + rank : said);
+  if (!is_blocked) return {shape, {axis}};
+  Placed out{shape, std::vector<std::size_t>(x.size())};
+  std::iota(out.along.begin(), out.along.end(), std::size_t{0});
+  out.blocked = axis;
+  out.block = stated("block_size");
+  return out;
+}
 
 std::optional<Meeting> Meeting::of(const Call& call, const Readings& readings) {
   const bool is_limited = call.definition().attribute("broadcast") != nullptr;
@@ -45,6 +68,8 @@ std::optional<Meeting> Meeting::of(const Call& call, const Readings& readings) {
   out.shape_.assign(axes, 1);
   for (const Parameter& input : call.definition().inputs) {
     Placed& placed = out.inputs_.emplace_back();
+    if (is_quantizing(call) && call.has(input.name) && out.inputs_.size() > 1)
+      placed = scales(call, call.shape(input.name), readings);
     if (!call.has(input.name) || !call.definition().counts(input.name)) continue;
     placed.shape = call.shape(input.name);
     if (std::ranges::all_of(placed.shape, [](Int extent) { return extent == 1; })) placed.shape.clear();
@@ -77,7 +102,8 @@ Int Meeting::cell(std::size_t input, Int index) const {
   const Shape at = position(shape_, index);
   Int cell = 0;
   for (std::size_t i = 0; i < placed.shape.size(); ++i)
-    cell = cell * placed.shape[i] + (placed.shape[i] == 1 ? 0 : at[placed.along[i]]);
+    cell = cell * placed.shape[i] +
+           (placed.shape[i] == 1 ? 0 : at[placed.along[i]] / (placed.blocked == i ? placed.block : 1));
   return cell;
 }
 
@@ -85,7 +111,7 @@ MetInputs::MetInputs(const Call& legal, const Operands& in, const Readings& read
     : meeting_(Meeting::of(legal, readings).value()) {
   for (std::size_t i = 0; i < in.size(); ++i) {
     const std::string& name = legal.definition().inputs[i].name;
-    if (in[i] && legal.definition().counts(name)) given_.push_back({name, i, Cells(*in[i])});
+    if (in[i] && (legal.definition().counts(name) || is_quantizing(legal))) given_.push_back({name, i, Cells(*in[i])});
   }
 }
 

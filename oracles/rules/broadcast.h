@@ -27,7 +27,10 @@ class Meeting {
   struct Placed {
     Shape shape;
     std::vector<std::size_t> along;  // the axis of the output that each axis of the input lies along
+    std::size_t blocked = 0;         // of scales: the axis on which so many elements share one
+    Int block = 1;
   };
+  static Placed scales(const Call& call, const Shape& shape, const Readings& readings);
   Shape shape_;
   std::vector<Placed> inputs_;
 };

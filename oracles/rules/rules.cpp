@@ -110,6 +110,10 @@ class PointwiseAnswer final : public Answer {
 bool are_alike(const Element& a, const Element& b) {
   if (a.kind != b.kind || a.options.size() != b.options.size()) return false;
   if (a.kind == Kind::text) return same(*a.nearest, *b.nearest);
+  const auto alike = [](const std::optional<Interval>& p, const std::optional<Interval>& q) {
+    return !p || !q || (same(p->lower, q->lower) && same(p->upper, q->upper));
+  };
+  if (a.nearest && b.nearest && !(same(*a.nearest, *b.nearest) && alike(a.asked.range, b.asked.range))) return false;
   if (a.kind != Kind::finite) return std::ranges::equal(a.options, b.options, same);
   return a.value == b.value && a.asked.budget == b.asked.budget;
 }

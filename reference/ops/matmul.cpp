@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMul (ai.onnx 1, 9, 13) - https://onnx.ai/onnx/operators/onnx__MatMul.html
 // MatMulInteger (10), of numbers less their zero points
+// QLinearMatMul (10, 21), of the same by their scales: y = saturate(round(Y * a_scale * b_scale / y_scale) +
+// y_zero_point)
 //
 //   Y[…,m,n] = sum over k of  A[…,m,k] * B[…,k,n]
 //
 // as numpy.matmul has it: axes before the last two are broadcast, a vector is one row of A or one column of B.
+#include "reference/convert.h"
 #include "reference/families/moved.h"
 #include "reference/families/products.h"
+#include "reference/requantization.h"
 
 namespace assay {
 namespace {
 
-Shape output_shape(const Call& call) { return Matrices::of(call.shape("A"), call.shape("B")).shape; }
+// A and B are called so, or a and b.
+const std::string& a_of(const Call& c) { return c.definition().inputs.front().name; }
+std::string b_of(const Call& c) { return c.definition().input("b") ? "b" : "B"; }
+const Shape& a_shape(const Call& c) { return c.shape(a_of(c)); }
+const Shape& b_shape(const Call& c) { return c.shape(b_of(c)); }
+Shape output_shape(const Call& call) { return Matrices::of(a_shape(call), b_shape(call)).shape; }
 
 Tensor compute(const Call& call, Inputs in) {
   const Matrices meet = Matrices::of(call.shape("A"), call.shape("B"));
@@ -56,7 +65,46 @@ Tensor compute_integers(const Call& call, Inputs in) {
   return y;
 }
 
-bool has_matrices(const Call& c) { return c.rank("A") >= 1 && c.rank("B") >= 1; }
+// Reads numbers that belong to rows or columns, of which there may be one for all.
+struct Beside {
+  Tensor values;
+  explicit Beside(const Tensor& from) : values(converted(from, DType::f64)) {}
+  double of(Int at) const {
+    return std::as_const(values).as<double>()[values.elements() == 1 ? 0 : static_cast<std::size_t>(at)];
+  }
+};
+
+Tensor compute_quantized(const Call& call, Inputs in) {
+  const Matrices meet = Matrices::of(a_shape(call), b_shape(call));
+  const Beside a(*in[0]), a_scale(*in[1]), a_zero(*in[2]), b(*in[3]), b_scale(*in[4]), b_zero(*in[5]), y_scale(*in[6]),
+      y_zero(*in[7]);
+  Tensor y = Tensor::to_be_written({in[7]->dtype(), meet.shape});
+  const Int depth = meet.depth, columns = meet.columns;
+  // Without a depth the sums are 0, whatever scales them.
+  const auto row = [=](Int at) { return depth == 0 ? 0 : at / depth; };
+  const auto column = [=](Int at) { return depth == 0 ? 0 : at / (depth * columns) * columns + at % columns; };
+  const auto write = [&](Int first, std::span<const double> sums) {
+    if (sums.empty()) return;
+    const auto number = static_cast<std::size_t>(first / (meet.rows * columns));
+    const double left = a_scale.of(row(meet.a[number] + first / columns % meet.rows * meet.a_row));
+    for (std::size_t j = 0; j < sums.size(); ++j) {
+      const double right = b_scale.of(column(meet.b[number] + static_cast<Int>(j) * meet.b_column));
+      const auto at = static_cast<std::size_t>(first) + j;
+      for_value(y.dtype(), [&]<class T>() {
+        if constexpr (std::is_integral_v<T> && sizeof(T) == 1)
+          y.as<T>()[at] = saturated<T>(requantized(sums[j], left, right, y_scale.of(0)) + y_zero.of(0));
+        else if constexpr (Small<T>)
+          y.as<T>()[at] = T(sums[j] * left * right / y_scale.of(0) + y_zero.of(0));
+      });
+    }
+  };
+  multiply<double>(
+      meet, [&](Int at) { return a.values.as<double>()[static_cast<std::size_t>(at)] - a_zero.of(row(at)); },
+      [&](Int at) { return b.values.as<double>()[static_cast<std::size_t>(at)] - b_zero.of(column(at)); }, write);
+  return y;
+}
+
+bool has_matrices(const Call& c) { return !a_shape(c).empty() && !b_shape(c).empty(); }
 
 // One zero point, or one for each row of A or column of B: a vector of those of one matrix, else with an axis of 1.
 bool zero_point_fits(const Call& c, const char* zero_point, const char* of, bool is_per_row) {
@@ -70,12 +118,11 @@ bool zero_point_fits(const Call& c, const char* zero_point, const char* of, bool
 
 void matrix_parameters(Operator& op) {
   op.require("C1", "neither A nor B is a scalar", has_matrices)
-      .require("C2", "the columns of A are as many as the rows of B",
-               [](auto& c) {
-                 return !has_matrices(c) || inner_extent_of_a(c.shape("A")) == inner_extent_of_b(c.shape("B"));
-               })
+      .require(
+          "C2", "the columns of A are as many as the rows of B",
+          [](auto& c) { return !has_matrices(c) || inner_extent_of_a(a_shape(c)) == inner_extent_of_b(b_shape(c)); })
       .require("C3", "the axes of A and B before the last two can be broadcast",
-               [](auto& c) { return batches_meet(c.shape("A"), c.shape("B")); });
+               [](auto& c) { return batches_meet(a_shape(c), b_shape(c)); });
 }
 
 }  // namespace
@@ -110,6 +157,31 @@ Operator matmul_integer() {
       .since(10)
           .type("T1", {i8, u8}).type("T2", {i8, u8}).type("T3", {i32})
       .shaping(Shaping::product).infer(moved_to(output_shape)).kernel(compute_integers);
+}
+
+Operator qlinear_matmul() {
+  using enum DType;
+  const std::vector<DType> codes{i8, u8, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz};
+  const auto is_one = [](const Call& c, const char* input) { return zero_point_fits(c, input, "a", true) && volume(c.shape(input)) == 1; };
+  return Operator("QLinearMatMul")
+      .input("a", "T1").input("a_scale", "tensor(float)").input("a_zero_point", "T1")
+      .input("b", "T2").input("b_scale", "tensor(float)").input("b_zero_point", "T2")
+      .input("y_scale", "tensor(float)").input("y_zero_point", "T3").output("y", "T3")
+      .with(matrix_parameters)
+      .require("C4", "a_scale and a_zero_point are one number, or one for each row of a",
+               [](auto& c) { return zero_point_fits(c, "a_scale", "a", true) && zero_point_fits(c, "a_zero_point", "a", true); })
+      .require("C5", "b_scale and b_zero_point are one number, or one for each column of b",
+               [](auto& c) { return zero_point_fits(c, "b_scale", "b", false) && zero_point_fits(c, "b_zero_point", "b", false); })
+      .require("C6", "y_scale and y_zero_point are one number",
+               [=](auto& c) { return is_one(c, "y_scale") && is_one(c, "y_zero_point"); })
+      .rulings({"A16", "A18", "W21", "W30"})
+      .since(10)
+          .type("T1", {i8, u8}).type("T2", {i8, u8}).type("T3", {i8, u8}).type("tensor(float)", {f32})
+      .since(21, "scales have a type of their own; float8 is admitted")
+          .input("a_scale", "TS").input("b_scale", "TS").input("y_scale", "TS").without("tensor(float)")
+          .type("TS", {f32, f16, bf16}).type("T1", codes).type("T2", codes).type("T3", codes).rulings({"W31", "W32"})
+      .shaping(Shaping::product).infer([](const Call& c) { return Types{TensorType{c.type("y_zero_point").dtype, output_shape(c)}}; })
+      .kernel(compute_quantized);
 }
 // clang-format on
 

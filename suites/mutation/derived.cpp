@@ -375,9 +375,10 @@ std::vector<Misreading> misreadings(const AttributeSpec& spec) {
 // are for types that are not admitted yet, another type than the one named is no answer, and a seed is the backend's
 // own.
 bool is_left_out(const Operator& op, const AttributeSpec& spec) {
-  constexpr std::string_view all[] = {
-      "consumed_inputs", "sorted",    "allowzero", "saturate", "round_mode", "perm",       "blocksize",
-      "batch_axis",      "time_axis", "seed",      "group",    "num_groups", "stash_type", "training_mode"};
+  constexpr std::string_view all[] = {"consumed_inputs", "sorted",     "allowzero",     "saturate",
+                                      "round_mode",      "perm",       "blocksize",     "block_size",
+                                      "batch_axis",      "time_axis",  "seed",          "group",
+                                      "num_groups",      "stash_type", "training_mode", "precision"};
   const bool follows = spec.kind == AttributeSpec::Kind::ints && !spec.required && spec.name == "kernel_shape";
   return follows || std::ranges::count(all, spec.name) > 0 ||
          op.versions().back().outputs.front().typed_by == spec.name;
@@ -496,8 +497,9 @@ std::vector<Way> ways_by_name(const std::string& name) {
   if (name == "Softmax") return softmax_ways();
   if (name == "LogSoftmax") return log_softmax_ways();
   if (name == "Resize") return resizing_ways();
-  for (const auto ways_of_group : {global_ways, norm_ways, product_ways, extreme_ways, prefix_ways, operand_ways,
-                                   creating_ways, placing_ways, reducing_ways, normalizing_ways, computing_ways})
+  for (const auto ways_of_group :
+       {global_ways, norm_ways, product_ways, extreme_ways, prefix_ways, operand_ways, creating_ways, placing_ways,
+        reducing_ways, normalizing_ways, quantizing_ways, computing_ways})
     if (std::vector<Way> ways = ways_of_group(name); !ways.empty()) return ways;
   std::vector<Way> ways = sign_ways(name);
   return ways.empty() ? broadcast_ways(name) : ways;
@@ -512,7 +514,7 @@ std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "TopK") return ranking_bugs();
   if (name == "Resize") return resizing_bugs();
   for (const auto bugs_of_group : {global_bugs, norm_bugs, product_bugs, extreme_bugs, prefix_bugs, operand_bugs,
-                                   creating_bugs, placing_bugs, reducing_bugs, normalizing_bugs})
+                                   creating_bugs, placing_bugs, reducing_bugs, normalizing_bugs, quantizing_bugs})
     if (std::vector<Bug> bugs = bugs_of_group(name); !bugs.empty()) return bugs;
   return computing_bugs(name);
 }
@@ -548,6 +550,8 @@ bool is_no_bug(const Operator& op, std::string_view derivation) {
                                                                    {"Range", "writes-columns"},
                                                                    {"Range", "flushes-subnormals"},
                                                                    {"Range", "reads-infinity-as-number"},
+                                                                   {"QuantizeLinear", "reads-integers-as-f32"},
+                                                                   {"DequantizeLinear", "reads-integers-as-f32"},
                                                                    {"ReduceL2", "reads-integers-as-f32"},
                                                                    {"ReduceL2", "reads-integers-as-f64"}};
   return std::ranges::find(all, std::pair<std::string_view, std::string_view>(op.name(), derivation)) != std::end(all);

@@ -47,6 +47,10 @@ std::vector<Bug> norm_bugs(const std::string& op);
 std::vector<Way> integer_convolution_ways();
 std::vector<Bug> integer_convolution_bugs();
 
+// QuantizeLinear and its relatives.
+std::vector<Way> quantizing_ways(const std::string& op);
+std::vector<Bug> quantizing_bugs(const std::string& op);
+
 // ArgMax, ArgMin and Hardmax.
 std::vector<Way> extreme_ways(const std::string& op);
 std::vector<Bug> extreme_bugs(const std::string& op);
