@@ -251,9 +251,10 @@ bool chooses_or_copies(const Definition& d) { return chooses(d) || copies(d); }
 
 const std::vector<Derivation>& derivations() {
   using enum DType;
+  // The body of ReduceL2-18 computes float64 so (N5).
   const auto in_f32 = [](const Call& call, Inputs in) {
-    return call.type(call.definition().data().name).dtype == f64 ? reading(floats_through<float>)(call, in)
-                                                                 : right(call, in);
+    const bool is_f64 = call.type(call.definition().data().name).dtype == f64;
+    return is_f64 && !call.definition().ruling("N5") ? reading(floats_through<float>)(call, in) : right(call, in);
   };
   static const std::vector<DType> floats{f16, bf16, f32, f64};
   static const std::vector<Derivation> all{

@@ -53,6 +53,7 @@ constexpr auto all = std::to_array<Equivalent>({
     {"max-pads-same-undilated", "MaxPool", 10, no_dilations},
     {"max-swaps-dilations", "MaxPool", 10, no_dilations},
     {"max-ignores-dilations", "MaxPool", 10, no_dilations},
+    {"reducel2-computes-f64-in-f32", "ReduceL2", 99, is_reading, 18},
     {"max-reads-by-flat-index", "Max", 8, no_broadcast},
     {"max-aligns-left", "Max", 8, no_broadcast},
     {"min-reads-by-flat-index", "Min", 8, no_broadcast},
