@@ -195,12 +195,18 @@ void draw_quantization(Case& c, const MatrixExtents& e) {
     c.sources[name] = {std::move(recipe), chance(50)};
   };
   const auto zero = [](DType type, const Shape& shape) {
-    return is_float(type) ? Recipe{"hold", chance(80) ? "0" : "0.5"} : draw_zero_point(type, volume(shape) == 1);
+    const bool is_list = volume(shape) > 1;
+    return is_float(type) ? Recipe{"hold", is_list      ? "0,0.5"
+                                           : chance(80) ? "0"
+                                                        : "0.5"}
+                          : draw_zero_point(type, !is_list);
   };
   const auto beside = [&](const std::string& of, std::size_t axis, Int count) {
     const DType type = c.node.inputs.at(of).type.dtype;
     const Shape shape = draw_beside(c, of, axis, count), zeros = chance(70) ? shape : draw_beside(c, of, axis, count);
-    add(of + "_scale", {scale, shape}, {"hold", pick({"0.5", "1", "0.25,0.5,2", "0.1,0.3,0.7", "0.01", "0.5,1"})});
+    const bool is_list = volume(shape) > 1;
+    add(of + "_scale", {scale, shape},
+        {"hold", is_list ? pick({"0.25,0.5,2", "0.1,0.3,0.7", "0.5,1"}) : pick({"0.5", "1", "0.25", "0.1", "0.01"})});
     add(of + "_zero_point", {type, zeros}, zero(type, zeros));
   };
   beside("a", 1, e.rows);
