@@ -246,15 +246,16 @@ class ElementwiseAnswer final : public Answer {
     return std::nullopt;
   }
 
-  // Reads subnormals as zeros: those of the types of the output and of the operand, and those of f32.
+  // Reads subnormals as zeros: those of the types of the output and of the operand, and those of f32. Of 8 bits or less
+  // they are ordinary numbers of the operands: a scale of 0.1 is subnormal in float4.
   void add_flushed_operands(std::vector<Scalar> x, std::vector<Allowance>& all) const {
     bool is_changed = false;
     for (std::size_t i = 0; i < x.size(); ++i) {
       Scalar& operand = x[i];
       const bool is_read_so =
           i < types_read_.size() && is_float(types_read_[i]) && operand.is_subnormal(format_of(types_read_[i]));
-      if (!is_read_so && !operand.is_subnormal(format_of(dtype())) && !operand.is_subnormal(working_format(dtype())))
-        continue;
+      const bool is_small_in_output = !is_small(dtype()) && operand.is_subnormal(format_of(dtype()));
+      if (!is_read_so && !is_small_in_output && !operand.is_subnormal(working_format(dtype()))) continue;
       operand = Scalar{Scalar::Class::finite, operand.negative, 0, 0};
       is_changed = true;
     }

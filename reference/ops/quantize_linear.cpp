@@ -15,6 +15,9 @@ namespace {
 
 const std::string& name_of(const Call& c, std::size_t input) { return c.definition().inputs[input].name; }
 const Shape& x_shape(const Call& c) { return c.shape(name_of(c, 0)); }
+Types as_x(const Call& c) {
+  return {TensorType{c.definition().type_of(c, c.definition().outputs.front()), x_shape(c)}};
+}
 const Shape& scale_shape(const Call& c) { return c.shape(name_of(c, 1)); }
 Int stated(const Call& c, const char* attribute) {
   return c.definition().attribute(attribute) ? c.integer(attribute) : 0;
@@ -209,7 +212,7 @@ Operator quantize_linear() {
           .type("T3", to25)
       .since(28, "T3 admits floats of 6 bits")
           .type("T3", to25 | std::vector{f6e2m3, f6e3m2})
-      .shaping(Shaping::one).shape([](const Call& c) { return c.shape("x"); }).kernel(quantize);
+      .shaping(Shaping::one).infer(as_x).kernel(quantize);
 }
 
 Operator dequantize_linear() {
@@ -243,7 +246,7 @@ Operator dequantize_linear() {
           .type("T1", from25)
       .since(28, "T1 admits floats of 6 bits")
           .type("T1", from25 | std::vector{f6e2m3, f6e3m2})
-      .shaping(Shaping::one).shape([](const Call& c) { return c.shape("x"); }).kernel(dequantize);
+      .shaping(Shaping::one).infer(as_x).kernel(dequantize);
 }
 // clang-format on
 
