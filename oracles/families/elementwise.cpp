@@ -147,7 +147,8 @@ class ElementwiseAnswer final : public Answer {
         readings_(readings),
         inputs_(call, in, readings),
         dtype_(call.definition().type_of(call, call.definition().outputs.front())),
-        narrows_(options.narrows_f64) {
+        narrows_(options.narrows_f64),
+        flushes_as_output_(options.flushes_as_output) {
     for (const Parameter& each : call.definition().inputs)
       if (call.has(each.name)) types_read_.push_back(call.type(each.name).dtype);
     if (!options.function || !readings.departures().empty()) return;
@@ -246,16 +247,15 @@ class ElementwiseAnswer final : public Answer {
     return std::nullopt;
   }
 
-  // Reads subnormals as zeros: those of the types of the output and of the operand, and those of f32. Of 8 bits or less
-  // they are ordinary numbers of the operands: a scale of 0.1 is subnormal in float4.
+  // Reads subnormals as zeros: those of the types of the output and of the operand, and those of f32.
   void add_flushed_operands(std::vector<Scalar> x, std::vector<Allowance>& all) const {
     bool is_changed = false;
     for (std::size_t i = 0; i < x.size(); ++i) {
       Scalar& operand = x[i];
       const bool is_read_so =
           i < types_read_.size() && is_float(types_read_[i]) && operand.is_subnormal(format_of(types_read_[i]));
-      const bool is_small_in_output = !is_small(dtype()) && operand.is_subnormal(format_of(dtype()));
-      if (!is_read_so && !is_small_in_output && !operand.is_subnormal(working_format(dtype()))) continue;
+      const bool is_output_so = flushes_as_output_ && operand.is_subnormal(format_of(dtype()));
+      if (!is_read_so && !is_output_so && !operand.is_subnormal(working_format(dtype()))) continue;
       operand = Scalar{Scalar::Class::finite, operand.negative, 0, 0};
       is_changed = true;
     }
@@ -335,7 +335,7 @@ class ElementwiseAnswer final : public Answer {
   Readings readings_;
   MetInputs inputs_;
   DType dtype_;
-  bool narrows_;
+  bool narrows_, flushes_as_output_;
   mutable std::optional<Call> single_;  // as the call is in f32, once an element missed its level
   std::vector<DType> types_read_;
   std::optional<FunctionFilter> filter_;

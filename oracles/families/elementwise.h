@@ -40,6 +40,7 @@ using ElementValue = std::variant<Scalar, Element, Evaluation>;
 struct ElementwiseOptions {
   bool rounds = true;
   bool narrows_f64 = true;                                                // hardware computes f64 in f32
+  bool flushes_as_output = true;                                          // operands subnormal in the output's type
   std::optional<Shape> (*shape)(const Call&, const Readings&) = nullptr;  // else as inputs are broadcast
   std::optional<FunctionCall> (*function)(const Call&) = nullptr;         // that the rule is, under the rulings
 };
