@@ -174,12 +174,7 @@ Ratio budget_of(double error, const Ratio& blur) {
 Element computed(const Expression& of, DType type) { return computed(of, type, asked_policies(type)); }
 
 Element computed(const Expression& of, DType type, const std::vector<Policy>& asked) {
-  const std::optional<StandIn> value = stand_in([&](int bits) { return of.value(bits); }, format_of(type));
-  if (!value) return unproven("how the exact value rounds takes more than 1,536 bits");
   Element out;
-  out.value = value->value;
-  out.blur = value->off;
-  out.magnitude = abs(value->value);
   double most = 0;
   for (const Policy& policy : asked) {
     if (!of.is_met_by(policy)) continue;
@@ -187,7 +182,13 @@ Element computed(const Expression& of, DType type, const std::vector<Policy>& as
     most = std::max(most, of.error(policy));
     out.asked.arithmetic += (out.asked.arithmetic.empty() ? "" : "; or ") + policy.arithmetic;
   }
-  if (!std::isfinite(most)) return unproven("nothing is proven of sums so long, or logits so large");
+  if (!std::isfinite(most))
+    return unproven("nothing is proven of sums so long, logits so large or a divisor so near 0");
+  const std::optional<StandIn> value = stand_in([&](int bits) { return of.value(bits); }, format_of(type));
+  if (!value) return unproven("how the exact value rounds takes more than 1,536 bits");
+  out.value = value->value;
+  out.blur = value->off;
+  out.magnitude = abs(value->value);
   out.asked.budget = budget_of(most, out.blur);
   return out;
 }

@@ -237,10 +237,9 @@ Real Node::irrational(int bits) const { return Real(Int{0}, bits); }
 void Node::measure() {
   const Real known = value(96);
   size_ = known.size();
-  const Dyadic low = known.is_bounded() ? known.lower() : Dyadic{},
-               high = known.is_bounded() ? known.upper() : Dyadic{};
-  if (known.is_positive()) least_ = Real(Ratio{low, 1}, 96).size() / raised;
-  if (known.is_negative()) least_ = Real(Ratio{abs(high), 1}, 96).size() / raised;
+  if (!known.is_bounded() || (!known.is_positive() && !known.is_negative())) return;
+  const Dyadic nearest = known.is_positive() ? known.lower() : known.upper();  // the end nearer to 0
+  least_ = Real(Ratio{abs(nearest), 1}, 96).size() / raised;
 }
 
 // What does not fit a node overflows, and what comes of that is no number.

@@ -58,6 +58,9 @@ TEST_CASE("Tree: what does not fit a node breaks down, and so does all that need
   CHECK(large->breaks_down(fused()));
   CHECK((number(1) / large)->breaks_down(fused()));
   CHECK_FALSE(large->breaks_down(asked_policies(DType::f64).front()));
+  const Group vast({scalar_of(0x1p1000), scalar_of(-0x1p1000)}), tiny({scalar_of(0x1p-1000)});
+  CHECK(vast.sum_of_squares()->breaks_down(asked_policies(DType::f64).front()));
+  CHECK(std::isinf(inverse_root(tiny.sum_of_squares())->error(asked_policies(DType::f64).front())));
 }
 
 TEST_CASE("Tree: moments and what is normalized in float32 lie within their errors, in every legitimate way",

@@ -182,10 +182,15 @@ Sides elements_reversed(const Hearing& h) {
                each_of(h.asked(), [](const Tensor& y) { return reversed(y, every_axis); }));
 }
 
+// What is told of all elements together (the scale of DynamicQuantizeLinear) stays as it is; beside a scalar it is not
+// told apart.
 Sides elements_in_a_row(const Hearing& h) {
+  const Shape& shape = h.first().shape();
   const Shape row{h.first().elements()};
+  const std::optional<Made> made = h.asked();
+  if (made && made->size() > 1 && shape.empty()) return std::nullopt;
   return sides(h.asked({reshaped(h.first(), row)}),
-               each_of(h.asked(), [&](const Tensor& y) { return reshaped(y, row); }));
+               each_of(made, [&](const Tensor& y) { return y.shape() == shape ? reshaped(y, row) : y; }));
 }
 
 Sides done_twice(const Hearing& h) {
