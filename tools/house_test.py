@@ -15,7 +15,7 @@ FIRST = {"Conv", "AveragePool", "DeformConv", "QLinearConv", "NhwcConv"}
 LARGER = {"SwiGLU": 49, "Shrink": 85, "Mod": 97, "Clip": 123, "Pow": 189, "Cast": 68, "CastLike": 68, "Dropout": 247, "Concat": 140, "Slice": 202,
           "Scatter": 138, "ScatterElements": 138, "ScatterND": 138, "Pad": 180, "CenterCropPad": 180,
           "Split": 276, "Resize": 690, "TensorScatter": 152, "Range": 267, "Unique": 304,
-          "QuantizeLinear": 275, "DequantizeLinear": 275, "DynamicQuantizeLinear": 217}
+          "QuantizeLinear": 277, "DequantizeLinear": 277, "DynamicQuantizeLinear": 217}
 # Names of inputs that are words, or letters, of much else.
 PLAIN = {"a", "b", "shape", "data", "input", "output", "A", "C", "Z", "max", "min", "saturate", "mode", "upper", "starts", "ends",
          "start", "end", "k", "axes", "p", "broadcast", "value", "ratio", "values", "counts", "depth", "limit"}

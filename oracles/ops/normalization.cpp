@@ -118,7 +118,8 @@ class NormalizedAnswer final : public Answer {
       const bool is_mean = output_ == 1, has_nan = std::ranges::any_of(rows.x, is_nan);
       const bool has_least = std::ranges::any_of(rows.x, [](const Scalar& x) { return is_infinite(x) && x.negative; });
       const bool has_most = std::ranges::any_of(rows.x, [](const Scalar& x) { return is_infinite(x) && !x.negative; });
-      return exactly(is_mean && !has_nan && has_least != has_most ? infinity(has_least) : nan(), dtype_);
+      if (is_mean && !has_nan && has_least != has_most) return unscored("a running mean makes NaN of an infinity");
+      return exactly(nan(), dtype_);
     }
     if (output_ == 1) return in_format(rows.group->mean(), stash_);
     return in_format(inverse_root(rows.group->variance() + operand(epsilon_)), stash_);
