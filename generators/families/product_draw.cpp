@@ -36,7 +36,7 @@ void follow(Shape& shape, std::size_t from_last, Int before, Int now) {
 
 Shape draw_single() { return Shape(static_cast<std::size_t>(between(0, 1)), 1); }
 Recipe draw_bytes() { return seeded(pick({"full", "full", "ends", "small"})); }
-// What a type of eight bits holds, floats of moderate size for the most part.
+// Fills a type of eight bits with all that it holds, floats of moderate size for the most part.
 static Recipe draw_codes(DType type) {
   if (!is_small(type)) return draw_bytes();
   return chance(10) ? Recipe{"bits", "0"} : seeded(pick({"small", "quarter", "normal", "sign"}));

@@ -92,7 +92,7 @@ Case draw_channels(const Definition& definition, DType type, std::uint64_t strat
   return c;
 }
 
-// Of BatchNormalization: one for each channel, or for each place of each.
+// Returns the shape of the parameters of BatchNormalization: one for each channel, or for each place of each.
 Shape shape_of_statistics(const Case& c) {
   const Shape& x = shape_of(c);
   if (x.size() < 2) return {1};

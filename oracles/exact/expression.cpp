@@ -119,7 +119,7 @@ std::map<DType, std::vector<Policy>> of_each_type(std::vector<Policy> (*policies
   return all;
 }
 
-Element unproven(std::string why) {
+Element left_open(std::string why) {
   Element out;
   out.kind = Kind::unscored;
   out.reason = std::move(why);
@@ -163,6 +163,13 @@ const std::vector<Policy>& wider_policies(DType type) {
   return all.at(type);
 }
 
+double gamma_of(double roundings, double unit) {
+  const double share = roundings * unit;
+  return share < 0.5 ? share * (1 + 2 * share) : unproven;
+}
+
+double size_of(const Ratio& value) { return Real(value, 96).size(); }
+
 Ratio budget_of(double error, const Ratio& blur) {
   expects(std::isfinite(error), "a bound that is no number");
   const Ratio sum = Ratio{scalar_of(error).value(), 1} + blur;
@@ -178,14 +185,14 @@ Element computed(const Expression& of, DType type, const std::vector<Policy>& as
   double most = 0;
   for (const Policy& policy : asked) {
     if (!of.is_met_by(policy)) continue;
-    if (of.breaks_down(policy)) return unproven("an intermediate may overflow or vanish");
+    if (of.breaks_down(policy)) return left_open("an intermediate may overflow or vanish");
     most = std::max(most, of.error(policy));
     out.asked.arithmetic += (out.asked.arithmetic.empty() ? "" : "; or ") + policy.arithmetic;
   }
   if (!std::isfinite(most))
-    return unproven("nothing is proven of sums so long, logits so large or a divisor so near 0");
+    return left_open("nothing is proven of sums so long, logits so large or a divisor so near 0");
   const std::optional<StandIn> value = stand_in([&](int bits) { return of.value(bits); }, format_of(type));
-  if (!value) return unproven("how the exact value rounds takes more than 1,536 bits");
+  if (!value) return left_open("how the exact value rounds takes more than 1,536 bits");
   out.value = value->value;
   out.blur = value->off;
   out.magnitude = abs(value->value);

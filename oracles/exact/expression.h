@@ -6,6 +6,8 @@
 #include "oracles/exact/enclosure.h"
 #include "oracles/exact/real.h"
 
+#include <limits>
+
 namespace assay::oracles {
 
 // Policy: how a composite operator may be evaluated, as far as rounding is concerned (reductions 3.1, 3.7). An
@@ -55,6 +57,13 @@ class Expression {
   // Tells whether it may be evaluated so: nodes are rounded one by one where the registry has a body.
   virtual bool is_met_by(const Policy& policy) const { return !policy.takes_logarithm; }
 };
+
+// No bound at all.
+inline constexpr double unproven = std::numeric_limits<double>::infinity();
+// Returns γ(n, u), what n roundings of relative size u add up to; unproven from n u = 1/2 on.
+double gamma_of(double roundings, double unit);
+// Returns a double that is no less than |value|.
+double size_of(const Ratio& value);
 
 // An error and what a stand-in may be off, as the short fraction that budgets are, rounded up.
 Ratio budget_of(double error, const Ratio& blur);

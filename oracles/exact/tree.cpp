@@ -12,7 +12,6 @@
 namespace assay::oracles {
 namespace {
 
-constexpr double unproven = std::numeric_limits<double>::infinity();
 constexpr double raised = 1 + 0x1p-40;  // more than the roundings of what is computed here
 
 double lost(const Policy& p) { return p.flushes ? p.vanishing() : p.smallest(); }
@@ -20,22 +19,17 @@ double lost(const Policy& p) { return p.flushes ? p.vanishing() : p.smallest(); 
 // A bound that is no number proves nothing: 0 times infinity.
 double proven(double bound) { return bound >= 0 ? bound * raised : unproven; }
 
-// What `roundings` of a value add, whose computed size is no more than that.
+// Returns what so many roundings add to a value whose computed size is no more than that.
 double rho(const Policy& p, double size, double roundings = 1) {
   return roundings * p.unit() * size * (1 + 4 * roundings * p.unit());
 }
 
-double gamma_of(double roundings, double unit) {
-  const double share = roundings * unit;
-  return share < 0.5 ? share * (1 + 2 * share) : unproven;
-}
-
-// How far the root of what is off by `off` may be off; infinite where nothing may be left.
+// Returns how far a root may be off whose operand, no less than `least`, is off by so much.
 double root_error(double least, double off) {
   return off < least ? off / (std::sqrt(least) + std::sqrt(least - off)) : unproven;
 }
 
-// The root of a fraction that is a square.
+// Returns the root of a fraction that is a square; none of others.
 std::optional<Ratio> exact_root(Ratio x) {
   if (x.numerator < Dyadic{}) return std::nullopt;
   if (x.numerator.exponent % 2 != 0) x.numerator.mantissa *= 2, --x.numerator.exponent;
@@ -104,21 +98,21 @@ class Sum final : public Node {
   bool subtracts_;
 };
 
-// How far a product may be off whose operands are.
-double product_error(const Policy& p, const Node& a, const Node& b, double off_a, double off_b, double roundings) {
-  const double off = a.size() * off_b + b.size() * off_a + off_a * off_b;
-  return proven(off + rho(p, a.size() * b.size() + off, roundings) + lost(p));
-}
-
 class Product final : public Node {
  public:
-  Product(const Tree& a, const Tree& b) : Node({a, b}, of_both(a, b, product)) { measure(); }
+  Product(const Tree& a, const Tree& b, double roundings)
+      : Node({a, b}, of_both(a, b, product)), roundings_(roundings) {
+    measure();
+  }
   double error(const Policy& p) const override {
-    return product_error(p, *operands_[0], *operands_[1], operands_[0]->error(p), operands_[1]->error(p), 1);
+    const Node &a = *operands_[0], &b = *operands_[1];
+    const double off_a = a.error(p), off_b = b.error(p), off = a.size() * off_b + b.size() * off_a + off_a * off_b;
+    return proven(off + rho(p, a.size() * b.size() + off, roundings_) + lost(p));
   }
 
  private:
   Real irrational(int bits) const override { return operands_[0]->value(bits) * operands_[1]->value(bits); }
+  double roundings_;
 };
 
 class Quotient final : public Node {
@@ -135,19 +129,7 @@ class Quotient final : public Node {
   Real irrational(int bits) const override { return operands_[0]->value(bits) / operands_[1]->value(bits); }
 };
 
-class Root final : public Node {
- public:
-  explicit Root(const Tree& a) : Node({a}, a->fraction() ? exact_root(*a->fraction()) : std::nullopt) { measure(); }
-  double error(const Policy& p) const override {
-    const double off = root_error(operands_[0]->least(), operands_[0]->error(p));
-    return proven(off + rho(p, size() + off) + p.imprecision * size() + lost(p));
-  }
-
- private:
-  Real irrational(int bits) const override { return square_root(operands_[0]->value(bits)); }
-};
-
-// 1 / √b, as an estimate and a step of Newton's give it.
+// Is 1 / √b, as an estimate and a step of Newton's give it.
 class InverseRoot final : public Node {
  public:
   explicit InverseRoot(const Tree& b) : Node({b}, inverse(*b)) { measure(); }
@@ -167,25 +149,10 @@ class InverseRoot final : public Node {
   Real irrational(int bits) const override { return Real(Int{1}, bits) / square_root(operands_[0]->value(bits)); }
 };
 
-// A product with two roundings: a quotient by a root may be one.
-class Scaled final : public Node {
- public:
-  Scaled(const Tree& a, const Tree& b) : Node({a, b}, of_both(a, b, product)) { measure(); }
-  double error(const Policy& p) const override {
-    return product_error(p, *operands_[0], *operands_[1], operands_[0]->error(p), operands_[1]->error(p), 2);
-  }
-
- private:
-  Real irrational(int bits) const override { return operands_[0]->value(bits) * operands_[1]->value(bits); }
-};
-
 class Either final : public Node {
  public:
   Either(const Tree& a, const Tree& b) : Node({a, b}, a->fraction()) { measure(); }
   double error(const Policy& p) const override { return std::max(operands_[0]->error(p), operands_[1]->error(p)); }
-
- private:
-  Real irrational(int bits) const override { return operands_[0]->value(bits); }
 };
 
 class InFormat final : public Node {
@@ -202,10 +169,9 @@ class InFormat final : public Node {
     if (stash_) narrowed(p.working, format_of(DType::f32));
     p.nodes = p.working;
     if (stash_) narrowed(p.nodes, format_of(*stash_));
-    p.arithmetic += " inside";
+    p.arithmetic += " in " + std::to_string(p.nodes.precision) + " bits";
     return p;
   }
-  Real irrational(int bits) const override { return operands_[0]->value(bits); }
   std::optional<DType> stash_;
 };
 
@@ -224,7 +190,6 @@ class Cast final : public Node {
     return p;
   }
   Format to_;
-  Real irrational(int bits) const override { return operands_[0]->value(bits); }
 };
 
 }  // namespace
@@ -232,7 +197,7 @@ class Cast final : public Node {
 Node::Node(std::vector<Tree> operands, std::optional<Ratio> fraction)
     : operands_(std::move(operands)), fraction_(std::move(fraction)) {}
 
-Real Node::irrational(int bits) const { return Real(Int{0}, bits); }
+Real Node::irrational(int bits) const { return operands_.front()->value(bits); }
 
 void Node::measure() {
   const Real known = value(96);
@@ -242,7 +207,7 @@ void Node::measure() {
   least_ = Real(Ratio{abs(nearest), 1}, 96).size() / raised;
 }
 
-// What does not fit a node overflows, and what comes of that is no number.
+// Tells whether a node overflows, of which no number comes.
 bool Node::breaks_down(const Policy& p) const {
   for (const Tree& each : operands_)
     if (each->breaks_down(p)) return true;
@@ -268,22 +233,22 @@ std::unique_ptr<Expression> expression(Tree tree) {
 Tree operand(const Scalar& x) { return std::make_shared<Operand>(x); }
 Tree operator+(const Tree& a, const Tree& b) { return std::make_shared<Sum>(a, b, false); }
 Tree operator-(const Tree& a, const Tree& b) { return std::make_shared<Sum>(a, b, true); }
-Tree operator*(const Tree& a, const Tree& b) { return std::make_shared<Product>(a, b); }
+Tree operator*(const Tree& a, const Tree& b) { return std::make_shared<Product>(a, b, 1); }
 Tree operator/(const Tree& a, const Tree& b) { return std::make_shared<Quotient>(a, b); }
-Tree root(const Tree& a) { return std::make_shared<Root>(a); }
 Tree inverse_root(const Tree& a) { return std::make_shared<InverseRoot>(a); }
-Tree over_root(const Tree& a, const Tree& b) { return std::make_shared<Scaled>(a, inverse_root(b)); }
+Tree over_root(const Tree& a, const Tree& b) { return std::make_shared<Product>(a, inverse_root(b), 2); }
 Tree either(const Tree& a, const Tree& b) { return std::make_shared<Either>(a, b); }
 Tree in_format(const Tree& of, std::optional<DType> stash) { return std::make_shared<InFormat>(of, stash); }
 Tree cast(const Tree& of, DType to) { return std::make_shared<Cast>(of, to); }
 
 // -- groups
 
-struct Group::Moments {
+namespace {
+
+struct Moments {
   Ratio mean, squares, variance, total_squares, total_sizes;
   std::vector<Scalar> unlike;  // some whose digits, or whose size, are the first to be lost
-  double n = 0, sizes = 0, most = 0, of_squares = 0,
-         of_variance = 0;  // mean |x|, |mean|, mean x², the variance: at least
+  double n = 0, sizes = 0, most = 0, of_squares = 0, of_variance = 0;  // mean |x|, |mean|, mean x², variance: at least
 
   explicit Moments(const std::vector<Scalar>& x) : n(static_cast<double>(x.size())) {
     Dyadic sum, all, of_squared;
@@ -300,22 +265,20 @@ struct Group::Moments {
     mean = {sum, count};
     squares = {of_squared, count};
     variance = {of_squared * Dyadic{count, 0} - sum * sum, count * count};
-    sizes = at_least({all, count});
-    most = at_least(abs(mean));
-    of_squares = at_least(squares);
-    of_variance = at_least(variance);
+    sizes = size_of({all, count});
+    most = size_of(abs(mean));
+    of_squares = size_of(squares);
+    of_variance = size_of(variance);
   }
 
   static constexpr std::array formats{DType::f16, DType::bf16, DType::f32};
 
-  // What operands are off by, relatively and absolutely.
+  // Return what operands are off by.
   double relative(const Policy& p) const { return p.input_error + (fits(p) ? 0 : p.unit() * (1 + 4 * p.unit())); }
   double absolute(const Policy& p) const { return p.lost_input + (fits(p) ? 0 : lost(p)); }
   bool fits(const Policy& p) const {
     return std::ranges::all_of(unlike, [&](const Scalar& each) { return holds(p.nodes, each); });
   }
-
-  static double at_least(const Ratio& value) { return Real(value, 96).size(); }
 
   double mean_error(const Policy& p) const {
     const double roundings = n + 6 + 3 * std::ceil(std::log2(std::max(n, 1.0)));
@@ -324,7 +287,7 @@ struct Group::Moments {
     return proven(off + gamma_of(roundings, p.sum_unit()) * size + of_node + (n + 1) * lost(p));
   }
 
-  // Of the mean of squares: each errs by 2|x| e + e².
+  // Bounds the mean of squares: each errs by 2|x| e + e².
   double squares_error(const Policy& p) const {
     const double own = relative(p), a = absolute(p);
     double off = (2 * own + own * own) * of_squares + 2 * (1 + own) * a * sizes + a * a;
@@ -337,13 +300,13 @@ struct Group::Moments {
     return proven(off + gamma_of(n + 3, p.sum_unit()) * (n * sizes + off) + n * lost(p));
   }
 
-  // The largest of one pass, two passes and Welford's (reductions 3.4).
+  // Takes the largest of one pass, two passes and Welford's (reductions 3.4).
   double variance_error(const Policy& p) const {
     const double of_mean = mean_error(p), u = p.unit();
     const double squared = (2 * most * of_mean + of_mean * of_mean) * (1 + u) + u * most * most;
     const double terms = squares_error(p) + squared;
     const double once = terms + u * (of_variance + terms);
-    // What operands are off by moves every deviation by no more.
+    // No deviation is moved by more than what operands are off by.
     const double moved = relative(p) * (std::sqrt(of_squares) + most) * raised + 2 * absolute(p),
                  spread = std::sqrt(of_variance) * raised;
     const double shaken = 2 * spread * moved + moved * moved, v = of_variance + shaken;
@@ -354,14 +317,11 @@ struct Group::Moments {
   }
 };
 
-namespace {
-
-// A moment of a group: its error is worked out once under each policy.
-template <class M>
+// A moment of a group: its error is worked out once under each policy, whatever elements ask for it.
 class Moment final : public Node {
  public:
-  using Of = double (M::*)(const Policy&) const;
-  Moment(std::shared_ptr<const M> moments, const Ratio& value, Of of)
+  using Of = double (Moments::*)(const Policy&) const;
+  Moment(std::shared_ptr<const Moments> moments, const Ratio& value, Of of)
       : Node({}, value), moments_(std::move(moments)), of_(of) {
     measure();
   }
@@ -376,11 +336,13 @@ class Moment final : public Node {
   }
 
  private:
-  // What a node may hold: squares beside the moment itself.
+  // Returns what a node may hold: squares beside the moment itself.
   double largest() const { return std::max(size(), squares()); }
-  double squares() const { return of_ == &M::mean_error || of_ == &M::total_sizes_error ? 0.0 : moments_->of_squares; }
+  double squares() const {
+    return of_ == &Moments::mean_error || of_ == &Moments::total_sizes_error ? 0.0 : moments_->of_squares;
+  }
 
-  std::shared_ptr<const M> moments_;
+  std::shared_ptr<const Moments> moments_;
   Of of_;
   mutable std::map<std::string, double> errors_;
 };
@@ -407,21 +369,18 @@ class Folded final : public Node {
 
 }  // namespace
 
-Group::Group(const std::vector<Scalar>& x) : moments_(std::make_shared<const Moments>(x)) {}
-
-template <class M>
-static Tree moment(const std::shared_ptr<const M>& of, const Ratio& value, double (M::*error)(const Policy&) const) {
-  return std::make_shared<Moment<M>>(of, value, error);
-}
-
 Tree folded(const Tree& x, const Tree& mean, const Tree& k, const Tree& b) {
   return std::make_shared<Folded>(x, mean, k, b);
 }
 
-Tree Group::mean() const { return moment(moments_, moments_->mean, &Moments::mean_error); }
-Tree Group::variance() const { return moment(moments_, moments_->variance, &Moments::variance_error); }
-Tree Group::sum_of_squares() const { return moment(moments_, moments_->total_squares, &Moments::total_squares_error); }
-Tree Group::sum_of_sizes() const { return moment(moments_, moments_->total_sizes, &Moments::total_sizes_error); }
-Tree Group::mean_of_squares() const { return moment(moments_, moments_->squares, &Moments::squares_error); }
+Group::Group(const std::vector<Scalar>& x) {
+  const auto all = std::make_shared<const Moments>(x);
+  const auto moment = [&](const Ratio& value, Moment::Of error) { return std::make_shared<Moment>(all, value, error); };
+  mean_ = moment(all->mean, &Moments::mean_error);
+  variance_ = moment(all->variance, &Moments::variance_error);
+  mean_of_squares_ = moment(all->squares, &Moments::squares_error);
+  sum_of_squares_ = moment(all->total_squares, &Moments::total_squares_error);
+  sum_of_sizes_ = moment(all->total_sizes, &Moments::total_sizes_error);
+}
 
 }  // namespace assay::oracles

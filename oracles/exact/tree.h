@@ -6,7 +6,6 @@
 //   a / √b    with r = √b, e_r = e_b / (r + √(b - e_b)), w = 1/r: e_w = e_r / (r (r - e_r)) and six roundings, for an
 //             estimate and a step; then as a product with two
 //   a / b     (e_a + |q| e_b) / (|b| - e_b), two roundings, η (|a| + e_a)
-//   √a        e_r as above, ρ, η
 // Each adds λ for η where subnormals are flushed. The value is a fraction as long as every node is one.
 #pragma once
 
@@ -33,8 +32,8 @@ class Node : public Expression {
 
  protected:
   explicit Node(std::vector<Tree> operands, std::optional<Ratio> fraction = std::nullopt);
-  virtual Real irrational(int bits) const;
-  void measure();  // what is known of |v|; at the end of a constructor
+  virtual Real irrational(int bits) const;  // that of the first operand
+  void measure();                           // what is known of |v|; at the end of a constructor
 
   std::vector<Tree> operands_;
 
@@ -52,7 +51,6 @@ Tree operator+(const Tree& a, const Tree& b);
 Tree operator-(const Tree& a, const Tree& b);
 Tree operator*(const Tree& a, const Tree& b);
 Tree operator/(const Tree& a, const Tree& b);
-Tree root(const Tree& a);
 Tree inverse_root(const Tree& b);              // 1 / √b
 Tree over_root(const Tree& a, const Tree& b);  // a / √b
 // Of one value that has two legitimate trees: the larger error.
@@ -68,15 +66,14 @@ Tree cast(const Tree& of, DType to);
 class Group {
  public:
   explicit Group(const std::vector<Scalar>& x);  // finite
-  Tree mean() const;
-  Tree variance() const;         // of the population; one pass, two or Welford's
-  Tree mean_of_squares() const;  // as RMS takes it
-  Tree sum_of_squares() const;   // each perhaps scaled by the largest first
-  Tree sum_of_sizes() const;
+  const Tree& mean() const { return mean_; }
+  const Tree& variance() const { return variance_; }                // of the population; one pass, two or Welford's
+  const Tree& mean_of_squares() const { return mean_of_squares_; }  // as RMS takes it
+  const Tree& sum_of_squares() const { return sum_of_squares_; }    // each perhaps scaled by the largest first
+  const Tree& sum_of_sizes() const { return sum_of_sizes_; }
 
  private:
-  struct Moments;
-  std::shared_ptr<const Moments> moments_;
+  Tree mean_, variance_, mean_of_squares_, sum_of_squares_, sum_of_sizes_;
 };
 
 }  // namespace assay::oracles

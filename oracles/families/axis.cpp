@@ -107,7 +107,17 @@ OperandLine::OperandLine(std::vector<Scalar> values) : x(std::move(values)) {
   has_nan = std::ranges::any_of(x, [](const Scalar& each) { return each.is == Scalar::Class::nan; });
   has_infinity = std::ranges::any_of(x, [&](const Scalar& each) { return is_infinite(each, false); });
   is_all_lowest = std::ranges::all_of(x, [&](const Scalar& each) { return is_infinite(each, true); });
-  if (!has_nan && !has_infinity && !is_all_lowest) exponentials.emplace(x);
+}
+
+const Exponentials* OperandLine::exponentials() const {
+  if (has_nan || has_infinity || is_all_lowest) return nullptr;
+  if (!exponentials_) exponentials_.emplace(x);
+  return &*exponentials_;
+}
+
+const Group& OperandLine::group() const {
+  if (!group_) group_.emplace(x);
+  return *group_;
 }
 
 Oracle along_lines(LineRule rule) {

@@ -2,6 +2,7 @@
 // Oracles of operators that take lines along an axis, each by itself, written as what one element of a line is.
 #pragma once
 
+#include "oracles/exact/tree.h"
 #include "oracles/rules/exponentials.h"
 
 #include <optional>
@@ -31,7 +32,13 @@ struct OperandLine {
 
   std::vector<Scalar> x;
   bool has_nan, has_infinity, is_all_lowest;  // infinity: +inf; lowest: nothing but -inf
-  std::optional<Exponentials> exponentials;   // where there is a number, and none of the first two
+  // What only some operators ask of a line; exponentials where there is a number, and none of the first two.
+  const Exponentials* exponentials() const;
+  const Group& group() const;  // of numbers
+
+ private:
+  mutable std::optional<Exponentials> exponentials_;
+  mutable std::optional<Group> group_;
 };
 
 // One element of a line, and how the clauses are read.

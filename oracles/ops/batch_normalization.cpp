@@ -2,9 +2,8 @@
 // The exact answers of BatchNormalization: of given statistics by products in any order or folded into x k + (b - m k);
 // in training of those of the batch, as other normalizations have them (reductions 3.4, 6). No body rounds its nodes.
 #include "oracles/exact/operands.h"
-#include "oracles/exact/tree.h"
+#include "oracles/families/normalized.h"
 #include "oracles/rules/rules.h"
-#include "reference/operator.h"
 
 #include <algorithm>
 #include <map>
@@ -33,35 +32,20 @@ bool trains(const Call& call, const Readings& readings) {
   return d.attribute("is_test") && readings.of("N13") != "outputs-decide" ? call.integer("is_test") == 0 : asks;
 }
 
-class BatchAnswer final : public Answer {
+class BatchAnswer final : public TreeAnswer {
  public:
-  BatchAnswer(const Call& call, const Operands& in, std::size_t output, const Readings& readings,
-              const Arithmetic& given)
-      : call_(call),
+  BatchAnswer(std::size_t output, const Call& call, const Operands& in, const Readings& readings,
+              const Arithmetic& declared)
+      : TreeAnswer(call.definition().type_of(call, call.definition().outputs[output]), declared),
+        call_(call),
         readings_(readings),
-        declared_(given),
         batch_(call),
         output_(output),
-        trains_(trains(call, readings)),
-        dtype_(call.definition().type_of(call, call.definition().outputs[output])) {
+        trains_(trains(call, readings)) {
     for (const std::optional<Tensor>& each : in) in_.emplace_back(*each);
   }
 
   Shape shape() const override { return in_[output_ == 0 ? 0 : 3].shape(); }
-  DType dtype() const override { return dtype_; }
-
-  Element element(Int index) const override {
-    const auto value = value_at(index);
-    Element out = value.index() == 0 ? std::get<Element>(value) : computed(*std::get<Tree>(value), dtype_);
-    out.terms = trains_ ? batch_.batches * batch_.area : 1;
-    return out;
-  }
-
-  std::vector<Allowance> wider(Int index) const override {
-    const auto value = value_at(index);
-    if (value.index() == 0) return {};
-    return allowances(*std::get<Tree>(value), element(index), dtype_, declared_);
-  }
 
   std::vector<Tap> taps(Int index) const override {
     std::vector<Tap> all;
@@ -76,20 +60,15 @@ class BatchAnswer final : public Answer {
   }
 
  private:
-  // What the elements of X for one parameter are, and their moments where they are numbers.
-  struct Statistics {
-    std::vector<Scalar> x;
-    std::optional<Group> group;
-  };
+  Int terms() const override { return trains_ ? batch_.batches * batch_.area : 1; }
 
-  const Statistics& statistics(Int k) const {
+  const Together& statistics(Int k) const {
     const auto known = known_.find(k);
     if (known != known_.end()) return known->second;
-    Statistics all;
+    std::vector<Scalar> x;
     for (Int n = 0; n < batch_.batches; ++n)
-      for (Int i = 0; i < batch_.area; ++i) all.x.push_back(in_[0].at((n * batch_.count + k) * batch_.area + i));
-    if (!all.x.empty() && std::ranges::all_of(all.x, &Scalar::is_finite)) all.group.emplace(all.x);
-    return known_.emplace(k, std::move(all)).first->second;
+      for (Int i = 0; i < batch_.area; ++i) x.push_back(in_[0].at((n * batch_.count + k) * batch_.area + i));
+    return known_.emplace(k, Together(std::move(x))).first->second;
   }
 
   // Everything may be worked out in f32 where X is no wider, whatever the types of the others.
@@ -99,18 +78,18 @@ class BatchAnswer final : public Answer {
 
   Tree number(const char* attribute) const { return operand(scalar_of(static_cast<double>(call_.real(attribute)))); }
 
-  std::variant<Element, Tree> value_at(Int index) const {
+  TreeValue value_at(Int index) const override {
     const Int k = output_ == 0 ? batch_.parameter(index) : index;
     if (output_ > 0) return statistic(k);
     std::vector<Scalar> all{in_[0].at(index), in_[1].at(k), in_[2].at(k)};
     if (!trains_) all.insert(all.end(), {in_[3].at(k), in_[4].at(k)});
-    if (trains_ && !statistics(k).group) return exactly(nan(), dtype_);
-    if (std::ranges::any_of(all, is_nan)) return exactly(nan(), dtype_);
+    if (trains_ && !statistics(k).group) return exactly(nan(), dtype());
+    if (std::ranges::any_of(all, is_nan)) return exactly(nan(), dtype());
     if (!std::ranges::all_of(all, &Scalar::is_finite)) return unscored("an infinity, whose share may be 0 times it");
     if (!trains_) {  // no rounding changes the sign of the sum
       const Ratio spread = ratio(all[4]) + ratio(scalar_of(static_cast<double>(call_.real("epsilon"))));
       if (spread.is_zero()) return unscored("a variance of 0 without epsilon");
-      if (spread.numerator < Dyadic{}) return exactly(nan(), dtype_);
+      if (spread.numerator < Dyadic{}) return exactly(nan(), dtype());
     }
     return normalized(k, operand(all[0]), operand(all[1]), operand(all[2]));
   }
@@ -124,14 +103,14 @@ class BatchAnswer final : public Answer {
   }
 
   // given m + current (1 - m), or given + (current - given)(1 - m); what is saved is the current one.
-  std::variant<Element, Tree> statistic(Int k) const {
+  TreeValue statistic(Int k) const {
     const bool is_mean = output_ % 2 == 1, is_saved = output_ > 2;
-    const Statistics& of = statistics(k);
+    const Together& of = statistics(k);
     if (of.x.empty()) return undefined("N46", "the mean of no element");
     const Scalar given = in_[is_mean ? 3 : 4].at(k);
     if (!of.group) return unscored("statistics of infinities or NaN");
     if (!is_saved && !given.is_finite())
-      return is_nan(given) ? exactly(nan(), dtype_) : unscored("an infinity is given");
+      return is_nan(given) ? exactly(nan(), dtype()) : unscored("an infinity is given");
     Tree current = is_mean ? of.group->mean() : of.group->variance();
     const auto n = static_cast<Int>(of.x.size());
     if (!is_mean && readings_.of("N11") == "sample-variance" && !is_saved && n > 1)
@@ -145,13 +124,11 @@ class BatchAnswer final : public Answer {
 
   Call call_;
   Readings readings_;
-  Arithmetic declared_;
   Batch batch_;
   std::size_t output_;
   bool trains_;
-  DType dtype_;
   std::vector<Cells> in_;
-  mutable std::map<Int, Statistics> known_;
+  mutable std::map<Int, Together> known_;
 };
 
 }  // namespace
@@ -159,12 +136,7 @@ class BatchAnswer final : public Answer {
 Oracle batch_normalization() {
   Oracle oracle;
   oracle.answer = [](const Call& call, const Operands& in, const Readings& readings, const Arithmetic& declared) {
-    Answers answers;
-    const std::vector<Parameter>& outputs = call.definition().outputs;
-    for (std::size_t k = 0; k < outputs.size(); ++k)
-      if (k == 0 || call.asks(outputs[k].name))
-        answers.push_back(std::make_unique<BatchAnswer>(call, in, k, readings, declared));
-    return answers;
+    return answers_of<BatchAnswer>(call, in, readings, declared);
   };
   oracle.shape = [](const Call& call, const Readings&) { return std::optional(call.shape("X")); };
   return with_touched(std::move(oracle));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact answer of LpNormalization: an element over the norm of its line, by one tree (reductions 5).
-#include "oracles/exact/tree.h"
 #include "oracles/families/axis.h"
 #include "oracles/rules/rules.h"
 
@@ -14,7 +13,7 @@ LineValue share(const LinePoint& p) {
   if (p.line.has_nan || is_infinite(p.own())) return exactly(nan(), p.dtype);
   if (!std::ranges::all_of(x, &Scalar::is_finite)) return unscored("a scaled sum may make NaN of an infinity");
   if (std::ranges::all_of(x, &Scalar::is_zero)) return exactly(Scalar(), p.dtype);
-  const Group group(x);
+  const Group& group = p.line.group();
   const Tree own = operand(p.own());
   const bool is_of_sizes = p.call.integer("p") == 1;
   return expression(in_format(is_of_sizes ? own / group.sum_of_sizes() : over_root(own, group.sum_of_squares())));

@@ -3,10 +3,9 @@
 // normalized of a group, by one tree (reductions 3.4, 6). The bodies of the first two and of the last cast to the stash
 // type and back; the body of GroupNormalization-18 stays in the type, and InstanceNormalization has none.
 #include "oracles/exact/operands.h"
-#include "oracles/exact/tree.h"
+#include "oracles/families/normalized.h"
 #include "oracles/rules/rules.h"
 #include "reference/flat_index.h"
-#include "reference/operator.h"
 
 #include <algorithm>
 #include <map>
@@ -14,26 +13,19 @@
 namespace assay::oracles {
 namespace {
 
-// A group: its elements, and what their sums give.
-struct Rows {
-  std::vector<Scalar> x;
-  std::optional<Group> group;  // of finite elements
-};
-
-class NormalizedAnswer final : public Answer {
+class NormalizedAnswer final : public TreeAnswer {
  public:
-  NormalizedAnswer(const Call& call, const Operands& in, std::size_t output, const Arithmetic& declared)
-      : call_(call),
+  NormalizedAnswer(std::size_t output, const Call& call, const Operands& in, const Arithmetic& declared)
+      : TreeAnswer(call.definition().type_of(call, call.definition().outputs[output]), declared),
+        call_(call),
         x_(*in[0]),
         scale_(*in[1]),
         output_(output),
-        declared_(declared),
         epsilon_(scalar_of(static_cast<double>(call.real("epsilon")))) {
     if (in.size() > 2 && in[2]) b_.emplace(*in[2]);
     const Definition& definition = call.definition();
     is_centered_ = definition.version.name != "RMSNormalization";
     if (definition.attribute("stash_type")) stash_ = call.integer("stash_type") == 16 ? DType::bf16 : DType::f32;
-    dtype_ = definition.type_of(call, definition.outputs[output]);
     const Int rank = std::ssize(x_.shape());
     if (definition.attribute("axis")) kept_ = (call.integer("axis") + rank) % rank;
     if (definition.attribute("num_groups")) groups_ = call.integer("num_groups");
@@ -43,20 +35,6 @@ class NormalizedAnswer final : public Answer {
     Shape shape = x_.shape();
     if (output_ > 0) std::fill(shape.begin() + *kept_, shape.end(), 1);
     return shape;
-  }
-  DType dtype() const override { return dtype_; }
-
-  Element element(Int index) const override {
-    const auto value = value_at(index);
-    Element out = value.index() == 0 ? std::get<Element>(value) : computed(*std::get<Tree>(value), dtype_);
-    out.terms = length();
-    return out;
-  }
-
-  std::vector<Allowance> wider(Int index) const override {
-    const auto value = value_at(index);
-    if (value.index() == 0) return {};
-    return allowances(*std::get<Tree>(value), element(index), dtype_, declared_);
   }
 
   std::vector<Tap> taps(Int index) const override {
@@ -69,7 +47,7 @@ class NormalizedAnswer final : public Answer {
   }
 
  private:
-  // How many elements stand together, and in which group an element of the output belongs.
+  // Return how many elements stand together, and in which group an element of the output belongs.
   Int length() const {
     const auto from = [&](Int axis) { return volume(std::span(x_.shape()).subspan(static_cast<std::size_t>(axis))); };
     if (kept_) return from(*kept_);
@@ -77,16 +55,17 @@ class NormalizedAnswer final : public Answer {
   }
   Int row_of(Int index) const { return output_ > 0 ? index : index / length(); }
 
-  const Rows& rows_at(Int row) const {
+  Int terms() const override { return length(); }
+
+  const Together& row_at(Int row) const {
     const auto known = rows_.find(row);
     if (known != rows_.end()) return known->second;
-    Rows rows;
-    for (Int at = row * length(); at < (row + 1) * length(); ++at) rows.x.push_back(x_.at(at));
-    if (std::ranges::all_of(rows.x, &Scalar::is_finite)) rows.group.emplace(rows.x);
-    return rows_.emplace(row, std::move(rows)).first->second;
+    std::vector<Scalar> x;
+    for (Int at = row * length(); at < (row + 1) * length(); ++at) x.push_back(x_.at(at));
+    return rows_.emplace(row, Together(std::move(x))).first->second;
   }
 
-  // Which element of scale and B belongs to one of X.
+  // Returns which element of scale and B belongs to one of X.
   Int parameter_at(Int index, const Shape& shape) const {
     const Shape at = position(x_.shape(), index);
     if (!kept_) {
@@ -98,31 +77,31 @@ class NormalizedAnswer final : public Answer {
     return flat_index(shape, place);
   }
 
-  std::variant<Element, Tree> value_at(Int index) const {
+  TreeValue value_at(Int index) const override {
     if (length() == 0) return undefined("N46", "the mean of no element");
-    const Rows& rows = rows_at(row_of(index));
-    if (output_ > 0) return statistic(rows);
+    const Together& row = row_at(row_of(index));
+    if (output_ > 0) return statistic(row);
     const Scalar scale = scale_.at(parameter_at(index, scale_.shape()));
     const Scalar b = b_ ? b_->at(parameter_at(index, b_->shape())) : Scalar();
-    const Scalar& x = rows.x[static_cast<std::size_t>(index % length())];
-    if (!rows.group && (is_centered_ || std::ranges::any_of(rows.x, is_nan) || is_infinite(x)))
-      return exactly(nan(), dtype_);
-    if (is_nan(scale) || is_nan(b)) return exactly(nan(), dtype_);
-    if (!rows.group || !scale.is_finite() || !b.is_finite())
+    const Scalar& x = row.x[static_cast<std::size_t>(index % length())];
+    if (!row.group && (is_centered_ || std::ranges::any_of(row.x, is_nan) || is_infinite(x)))
+      return exactly(nan(), dtype());
+    if (is_nan(scale) || is_nan(b)) return exactly(nan(), dtype());
+    if (!row.group || !scale.is_finite() || !b.is_finite())
       return unscored("an infinity, whose share may be 0 times it");
-    return normalized(*rows.group, x, scale, b);
+    return normalized(*row.group, x, scale, b);
   }
 
-  std::variant<Element, Tree> statistic(const Rows& rows) const {
-    if (!rows.group) {
-      const bool is_mean = output_ == 1, has_nan = std::ranges::any_of(rows.x, is_nan);
-      const bool has_least = std::ranges::any_of(rows.x, [](const Scalar& x) { return is_infinite(x) && x.negative; });
-      const bool has_most = std::ranges::any_of(rows.x, [](const Scalar& x) { return is_infinite(x) && !x.negative; });
+  TreeValue statistic(const Together& row) const {
+    if (!row.group) {
+      const bool is_mean = output_ == 1, has_nan = std::ranges::any_of(row.x, is_nan);
+      const bool has_least = std::ranges::any_of(row.x, [](const Scalar& x) { return is_infinite(x) && x.negative; });
+      const bool has_most = std::ranges::any_of(row.x, [](const Scalar& x) { return is_infinite(x) && !x.negative; });
       if (is_mean && !has_nan && has_least != has_most) return unscored("a running mean makes NaN of an infinity");
-      return exactly(nan(), dtype_);
+      return exactly(nan(), dtype());
     }
-    if (output_ == 1) return in_format(rows.group->mean(), stash_);
-    return in_format(inverse_root(rows.group->variance() + operand(epsilon_)), stash_);
+    if (output_ == 1) return in_format(row.group->mean(), stash_);
+    return in_format(inverse_root(row.group->variance() + operand(epsilon_)), stash_);
   }
 
   Tree normalized(const Group& group, const Scalar& of, const Scalar& scale_of, const Scalar& b_of) const {
@@ -133,7 +112,7 @@ class NormalizedAnswer final : public Answer {
     if (!is_centered_) return scaled(cast(in_format(share, stash_), x_.tensor().dtype()));
     const Tree mean = in_format(group.mean(), stash_), k = scale * in_format(inverse_root(spread), stash_);
     const Tree folded = in_format(oracles::folded(x, mean, k, b));
-    if (stash_) return either(scaled(cast(in_format(share, stash_), dtype_)), folded);
+    if (stash_) return either(scaled(cast(in_format(share, stash_), dtype())), folded);
     if (groups_) return either(scaled(share), folded);
     return in_format(either(scaled(share), folded));
   }
@@ -142,24 +121,17 @@ class NormalizedAnswer final : public Answer {
   Cells x_, scale_;
   std::optional<Cells> b_;
   std::size_t output_;
-  Arithmetic declared_;
   Scalar epsilon_;
   bool is_centered_ = true;
   std::optional<DType> stash_;
-  DType dtype_;
   std::optional<Int> kept_, groups_;  // so many axes in front are kept; so many groups of channels
-  mutable std::map<Int, Rows> rows_;
+  mutable std::map<Int, Together> rows_;
 };
 
 Oracle normalized() {
   Oracle oracle;
   oracle.answer = [](const Call& call, const Operands& in, const Readings&, const Arithmetic& declared) {
-    Answers answers;
-    const std::vector<Parameter>& outputs = call.definition().outputs;
-    for (std::size_t k = 0; k < outputs.size(); ++k)
-      if (k == 0 || call.asks(outputs[k].name))
-        answers.push_back(std::make_unique<NormalizedAnswer>(call, in, k, declared));
-    return answers;
+    return answers_of<NormalizedAnswer>(call, in, declared);
   };
   oracle.shape = [](const Call& call, const Readings& readings) -> std::optional<Shape> {
     const std::vector<Parameter>& inputs = call.definition().inputs;

@@ -11,9 +11,10 @@ template <bool takes_logarithm>
 LineValue share(const LinePoint& p) {
   const OperandLine& line = p.line;
   const Scalar nothing = takes_logarithm ? infinity(true) : Scalar();
-  if (line.exponentials && takes_logarithm)
-    return p.own().is_finite() ? LineValue(line.exponentials->logarithm_of_share(p.at)) : exactly(nothing, p.dtype);
-  if (line.exponentials) return line.exponentials->share(p.at);
+  if (const Exponentials* const exponentials = line.exponentials()) {
+    if (!takes_logarithm) return exponentials->share(p.at);
+    return p.own().is_finite() ? LineValue(exponentials->logarithm_of_share(p.at)) : exactly(nothing, p.dtype);
+  }
   if (line.is_all_lowest) return one_of("N26", {nan(), nothing});
   const bool is_finite_or_lowest = p.own().is_finite() || (p.own().is == Scalar::Class::infinite && p.own().negative);
   const bool spreads = line.has_nan && !p.reads("N25", "skip");

@@ -14,7 +14,6 @@
 namespace assay::oracles {
 namespace {
 
-constexpr double unproven = std::numeric_limits<double>::infinity();
 // More than the roundings of a sum of 2^20 doubles, and of all that is done with it here.
 constexpr double raised = 1 + 0x1p-30;
 constexpr double farthest = 0x1p1000;  // drops beyond it are no different

@@ -13,15 +13,9 @@
 namespace assay::oracles {
 namespace {
 
-constexpr double unproven = std::numeric_limits<double>::infinity();
 constexpr double raised = 1 + 0x1p-40;  // more than the roundings of what is computed here
 
-double at_least(const Dyadic& value) { return Real(Ratio{value, 1}, 96).size(); }
-
-double gamma_of(double roundings, double unit) {
-  const double share = roundings * unit;
-  return share < 0.5 ? share * (1 + 2 * share) : unproven;
-}
+double at_least(const Dyadic& value) { return size_of({value, 1}); }
 
 // What is added up.
 struct Terms {

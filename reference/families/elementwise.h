@@ -20,6 +20,12 @@ Kernel each(F f) {
   };
 }
 
+// Returns what the call infers of its outputs, to be written.
+Values outputs_of(const Call& call);
+// Reads and writes one element as a double, which is rounded once.
+double number_at(const Tensor& tensor, Int at);
+void put_number(Tensor& tensor, Int at, double value);
+
 // f, or f(call) where it reads attributes.
 template <class F>
 auto applied(F f, const Call& call) {

@@ -31,19 +31,8 @@ Shape parameters(const Call& call) {
   return is_spatial(call) ? Shape{x[1]} : Shape(x.begin() + 1, x.end());
 }
 
-double value(const Tensor& tensor, Int at) {
-  return for_value(tensor.dtype(),
-                   [&]<class T>() { return static_cast<double>(tensor.as<T>()[static_cast<std::size_t>(at)]); });
-}
-
-void set(std::optional<Tensor>& tensor, Int at, double value) {
-  if (tensor) for_value(tensor->dtype(), [&]<class T>() { tensor->as<T>()[static_cast<std::size_t>(at)] = T(value); });
-}
-
 Values normalized(const Call& call, Inputs in) {
-  Values y;
-  for (const std::optional<TensorType>& type : call.definition().infer(call))
-    y.push_back(type ? std::optional(Tensor(*type)) : std::nullopt);
+  Values y = outputs_of(call);
   const Int count = volume(parameters(call)), elements = in[0]->elements();
   const Int batch = call.shape("X").empty() ? 1 : call.shape("X")[0], item = batch > 0 ? elements / batch : 0;
   const Int area = count > 0 ? item / count : 0;
@@ -53,19 +42,20 @@ Values normalized(const Call& call, Inputs in) {
       for (Int n = 0; n < batch; ++n)
         for (Int i = 0; i < area; ++i) f(n * item + k * area + i);
     };
-    double mean = value(*in[3], k), variance = value(*in[4], k);
+    double mean = number_at(*in[3], k), variance = number_at(*in[4], k);
     if (trains(call)) {
       const auto size = static_cast<double>(batch * area);
       const double given_mean = mean, given_variance = variance;
       mean = variance = 0;
-      for_each([&](Int at) { mean += value(*in[0], at) / size; });
-      for_each([&](Int at) { variance += std::pow(value(*in[0], at) - mean, 2) / size; });
-      set(y[1], k, given_mean * momentum + mean * (1 - momentum));
-      set(y[2], k, given_variance * momentum + variance * (1 - momentum));
-      if (y.size() > 3) set(y[3], k, mean), set(y[4], k, variance);
+      for_each([&](Int at) { mean += number_at(*in[0], at) / size; });
+      for_each([&](Int at) { variance += std::pow(number_at(*in[0], at) - mean, 2) / size; });
+      const double statistics[] = {given_mean * momentum + mean * (1 - momentum),
+                                   given_variance * momentum + variance * (1 - momentum), mean, variance};
+      for (std::size_t output = 1; output < y.size(); ++output)
+        if (y[output]) put_number(*y[output], k, statistics[output - 1]);
     }
-    const double deviation = std::sqrt(variance + epsilon), scale = value(*in[1], k), b = value(*in[2], k);
-    for_each([&](Int at) { set(y[0], at, (value(*in[0], at) - mean) / deviation * scale + b); });
+    const double deviation = std::sqrt(variance + epsilon), scale = number_at(*in[1], k), b = number_at(*in[2], k);
+    for_each([&](Int at) { put_number(*y[0], at, (number_at(*in[0], at) - mean) / deviation * scale + b); });
   }
   return y;
 }

@@ -2,8 +2,8 @@
 // LayerNormalization (ai.onnx 17) - https://onnx.ai/onnx/operators/onnx__LayerNormalization.html
 // RMSNormalization (ai.onnx 23), GroupNormalization (ai.onnx 18, 21), InstanceNormalization (ai.onnx 1, 6, 22)
 //
-//   Y[i] = (X[i] - mean) / sqrt(variance + epsilon) * scale[i] + B[i]   RMS: X[i] / sqrt(mean of squares + epsilon) *
-//   scale[i]
+//   Y[i] = (X[i] - mean) / sqrt(variance + epsilon) * scale[i] + B[i]
+//   RMS:  X[i] / sqrt(mean of squares + epsilon) * scale[i]
 //
 // Elements that stand together are normalized together, and a scale is theirs by where they stand:
 //
@@ -26,39 +26,24 @@ struct Layout {
   std::function<Int(Int, const Shape&)> place;
 };
 
-double value(const Tensor* tensor, Int at, double absent) {
-  if (!tensor) return absent;
-  return for_value(tensor->dtype(),
-                   [&]<class T>() { return static_cast<double>(tensor->as<T>()[static_cast<std::size_t>(at)]); });
-}
-
-void set(std::optional<Tensor>& tensor, Int at, double value) {
-  if (tensor) for_value(tensor->dtype(), [&]<class T>() { tensor->as<T>()[static_cast<std::size_t>(at)] = T(value); });
-}
-
 template <Layout (*layout)(const Call&), bool is_centered>
 Values normalized(const Call& call, Inputs in) {
   const auto [n, place] = layout(call);
-  const Definition& definition = call.definition();
   const double epsilon = call.real("epsilon");
-  Values y;
-  for (const std::optional<TensorType>& type : definition.infer(call)) {
-    if (type)
-      y.emplace_back(Tensor(*type));
-    else
-      y.emplace_back(std::nullopt);
-  }
+  Values y = outputs_of(call);
+  const auto parameter = [&](std::size_t k, Int i) { return number_at(*in[k], place(i, in[k]->shape())); };
   for (Int row = 0; n > 0 && row < in[0]->elements() / n; ++row) {
+    const auto x = [&](Int i) { return number_at(*in[0], row * n + i); };
     double mean = 0, squares = 0;
-    for (Int i = row * n; is_centered && i < (row + 1) * n; ++i) mean += value(in[0], i, 0) / static_cast<double>(n);
-    for (Int i = row * n; i < (row + 1) * n; ++i)
-      squares += std::pow(value(in[0], i, 0) - mean, 2) / static_cast<double>(n);
+    for (Int i = 0; is_centered && i < n; ++i) mean += x(i) / static_cast<double>(n);
+    for (Int i = 0; i < n; ++i) squares += std::pow(x(i) - mean, 2) / static_cast<double>(n);
     const double deviation = std::sqrt(squares + epsilon);
-    for (Int i = row * n; i < (row + 1) * n; ++i) {
-      const double b = in.size() < 3 || !in[2] ? 0 : value(in[2], place(i, in[2]->shape()), 0);
-      set(y[0], i, (value(in[0], i, 0) - mean) / deviation * value(in[1], place(i, in[1]->shape()), 1) + b);
+    for (Int i = 0; i < n; ++i) {
+      const double b = in.size() < 3 || !in[2] ? 0 : parameter(2, row * n + i);
+      put_number(*y[0], row * n + i, (x(i) - mean) / deviation * parameter(1, row * n + i) + b);
     }
-    if (y.size() > 1) set(y[1], row, mean), set(y[2], row, 1 / deviation);
+    if (y.size() > 1 && y[1]) put_number(*y[1], row, mean);
+    if (y.size() > 2 && y[2]) put_number(*y[2], row, 1 / deviation);
   }
   return y;
 }
@@ -69,7 +54,7 @@ std::size_t first_axis(const Call& call) {
   return static_cast<std::size_t>(from_front(call.integer("axis"), call.rank("X")));
 }
 
-// The place in a tensor of fewer axes, or of extents 1, that is repeated along those of X.
+// Returns the place in a tensor of fewer axes, or of extents 1, that is repeated along those of X.
 Int broadcast_place(const Shape& shape, const Shape& to, Int at) {
   Int place = 0, step = 1;
   for (std::size_t k = 1; k <= to.size(); at /= to[to.size() - k], ++k) {

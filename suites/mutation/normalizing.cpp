@@ -2,6 +2,7 @@
 // LayerNormalization, BatchNormalization and their relatives a third time: every element is dealt to its group by its
 // coordinates, and a group is normalized in f32 (f64 for f64), its variance in one pass, in two or by Welford's
 // recurrence.
+#include "reference/families/elementwise.h"
 #include "suites/mutation/family.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ using oracles::Level;
 struct Normalizing {
   enum class Variance { two_passes, one_pass, running };
   Variance variance = Variance::two_passes;
-  bool is_folded = false, by_reciprocal = false, in_double = false, rounds_share = false, in_type = false;
+  bool is_folded = false, by_reciprocal = false, in_double = false, rounds_share = false;
   // Slips.
   bool divides_by_one_fewer = false, forgets_epsilon = false, adds_epsilon_outside = false, forgets_last = false;
   bool other_axis = false, forgets_scale = false, forgets_bias = false, centers_otherwise = false,
@@ -88,19 +89,11 @@ std::pair<S, S> moments(const Normalizing& how, const std::vector<S>& x, bool is
   return {mean, spread / (how.divides_by_one_fewer && n > 1 ? n - 1 : n)};
 }
 
-double number(const Tensor& tensor, Int at) {
-  return for_value(tensor.dtype(),
-                   [&]<class T>() { return static_cast<double>(tensor.as<T>()[static_cast<std::size_t>(at)]); });
-}
-
-void put(Tensor& tensor, Int at, double value) {
-  for_value(tensor.dtype(), [&]<class T>() { tensor.as<T>()[static_cast<std::size_t>(at)] = T(value); });
-}
-
+// Rounds to the type of a tensor.
 double in_type_of(const Tensor& like, double value) {
   Tensor one({like.dtype(), {}});
-  put(one, 0, value);
-  return number(one, 0);
+  put_number(one, 0, value);
+  return number_at(one, 0);
 }
 
 // The element of a parameter for an element of X.
@@ -109,13 +102,13 @@ double parameter(const Normalizing& how, const Call& call, const Tensor& of, con
   const Shape& shape = of.shape();
   if (!call.definition().attribute("axis")) {
     const Int channel = how.other_channel ? x[1] - 1 - at[1] : at[1];
-    return number(of, shape[0] == x[1] ? channel : channel / (x[1] / shape[0]));
+    return number_at(of, shape[0] == x[1] ? channel : channel / (x[1] / shape[0]));
   }
   for (std::size_t k = 0; k < shape.size(); ++k) {
     const std::size_t axis = at.size() - shape.size() + k;
     place = place * shape[k] + (shape[k] == 1 ? 0 : how.other_channel ? x[axis] - 1 - at[axis] : at[axis]);
   }
-  return number(of, place);
+  return number_at(of, place);
 }
 
 template <class S>
@@ -125,40 +118,31 @@ Values normalize(const Normalizing& how, const Call& call, Inputs in) {
   const Dealt where = dealt(how, call, x.shape());
   std::map<Int, std::vector<S>> groups;
   for (Int i = 0; i < x.elements(); ++i)
-    groups[where.group[static_cast<std::size_t>(i)]].push_back(static_cast<S>(number(x, i)));
+    groups[where.group[static_cast<std::size_t>(i)]].push_back(static_cast<S>(number_at(x, i)));
   std::map<Int, std::pair<S, S>> statistics;
-  const auto rounded = [&](S value) {
-    return how.in_type ? static_cast<S>(in_type_of(x, static_cast<double>(value))) : value;
-  };
   const auto epsilon = static_cast<S>(how.forgets_epsilon ? 0.0F : call.real("epsilon"));
   for (auto& [group, elements] : groups) {
     if (how.forgets_last && elements.size() > 1) elements.pop_back();
     auto [mean, variance] = moments(how, elements, is_centered);
-    const S deviation = how.keeps_variance         ? rounded(variance) + epsilon
-                        : how.adds_epsilon_outside ? std::sqrt(rounded(variance)) + epsilon
-                                                   : std::sqrt(rounded(rounded(variance) + epsilon));
-    statistics[group] = {rounded(mean), rounded(deviation)};
+    const S deviation = how.keeps_variance         ? variance + epsilon
+                        : how.adds_epsilon_outside ? std::sqrt(variance) + epsilon
+                                                   : std::sqrt(variance + epsilon);
+    statistics[group] = {mean, deviation};
   }
-  Values y;
-  for (const std::optional<TensorType>& type : call.definition().infer(call)) {
-    if (type)
-      y.emplace_back(Tensor(*type));
-    else
-      y.emplace_back(std::nullopt);
-  }
+  Values y = outputs_of(call);
   for (Int i = 0; i < x.elements(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     const auto [mean, deviation] = statistics[where.group[at]];
     const auto k = static_cast<S>(how.forgets_scale ? 1.0 : parameter(how, call, *in[1], x.shape(), where.at[at]));
     const bool has_bias = in.size() > 2 && in[2] && !how.forgets_bias;
     const auto b = static_cast<S>(has_bias ? parameter(how, call, *in[2], x.shape(), where.at[at]) : 0.0);
-    const auto own = static_cast<S>(number(x, i));
+    const auto own = static_cast<S>(number_at(x, i));
     S share = how.by_reciprocal ? (own - mean) * (1 / deviation) : (own - mean) / deviation;
-    if (how.rounds_share || how.in_type) share = static_cast<S>(in_type_of(x, static_cast<double>(share)));
+    if (how.rounds_share) share = static_cast<S>(in_type_of(x, static_cast<double>(share)));
     const S folded = own * (k / deviation) + (b - mean * (k / deviation));
-    put(*y[0], i, static_cast<double>(how.is_folded ? folded : rounded(share * k) + b));
-    if (y.size() > 1 && y[1]) put(*y[1], where.group[at] % y[1]->elements(), static_cast<double>(mean));
-    if (y.size() > 1 && y[2]) put(*y[2], where.group[at] % y[2]->elements(), static_cast<double>(1 / deviation));
+    put_number(*y[0], i, static_cast<double>(how.is_folded ? folded : share * k + b));
+    if (y.size() > 1 && y[1]) put_number(*y[1], where.group[at] % y[1]->elements(), static_cast<double>(mean));
+    if (y.size() > 1 && y[2]) put_number(*y[2], where.group[at] % y[2]->elements(), static_cast<double>(1 / deviation));
   }
   return y;
 }
@@ -183,20 +167,19 @@ Values normalize_batch(const Normalizing& how, const Call& call, Inputs in) {
     return group;
   };
   std::map<Int, std::vector<S>> groups;
-  for (Int i = 0; i < in[0]->elements(); ++i) groups[group_of(i)].push_back(static_cast<S>(number(*in[0], i)));
-  Values y;
-  for (const std::optional<TensorType>& type : call.definition().infer(call))
-    y.push_back(type ? std::optional(Tensor(*type)) : std::nullopt);
+  for (Int i = 0; i < in[0]->elements(); ++i) groups[group_of(i)].push_back(static_cast<S>(number_at(*in[0], i)));
+  Values y = outputs_of(call);
   const auto given = [&](std::size_t input, Int group) {
     const Int count = in[input]->elements();
-    return static_cast<S>(number(*in[input], how.other_channel ? count - 1 - group : group));
+    return static_cast<S>(number_at(*in[input], how.other_channel ? count - 1 - group : group));
   };
   const auto epsilon = static_cast<S>(how.forgets_epsilon ? 0.0F : call.real("epsilon"));
   const auto momentum = static_cast<S>(how.swaps_momentum ? 1 - call.real("momentum") : call.real("momentum"));
   const bool is_unsettled = call.definition().ruling("N11");
   std::map<Int, std::pair<S, S>> statistics;
   for (Int group = 0; group < in[3]->elements(); ++group) {
-    const S own_mean = static_cast<S>(number(*in[3], group)), own_variance = static_cast<S>(number(*in[4], group));
+    const S own_mean = static_cast<S>(number_at(*in[3], group)),
+            own_variance = static_cast<S>(number_at(*in[4], group));
     if (!trains(call)) {
       statistics[group] = {given(3, group), given(4, group)};
       continue;
@@ -207,12 +190,13 @@ Values normalize_batch(const Normalizing& how, const Call& call, Inputs in) {
     statistics[group] = {mean, variance};
     const auto mixed = [&](S before, S now) { return before * momentum + now * (1 - momentum); };
     const S n = static_cast<S>(elements.size()), of_sample = n > 1 ? variance * n / (n - 1) : variance;
-    put(*y[1], group, static_cast<double>(mixed(own_mean, mean)));
-    put(*y[2], group,
+    put_number(*y[1], group, static_cast<double>(mixed(own_mean, mean)));
+    put_number(
+        *y[2], group,
         static_cast<double>(mixed(own_variance, how.keeps_sample_variance && is_unsettled ? of_sample : variance)));
-    if (y.size() > 3) put(*y[3], group, static_cast<double>(mean));
+    if (y.size() > 3) put_number(*y[3], group, static_cast<double>(mean));
     if (y.size() > 3)
-      put(*y[4], group, static_cast<double>(how.saves_inverse ? 1 / std::sqrt(variance + epsilon) : variance));
+      put_number(*y[4], group, static_cast<double>(how.saves_inverse ? 1 / std::sqrt(variance + epsilon) : variance));
     if (how.uses_given) statistics[group] = {own_mean, own_variance};
   }
   for (Int i = 0; i < in[0]->elements(); ++i) {
@@ -220,9 +204,9 @@ Values normalize_batch(const Normalizing& how, const Call& call, Inputs in) {
     const auto [mean, variance] = statistics[group];
     const S deviation = how.adds_epsilon_outside ? std::sqrt(variance) + epsilon : std::sqrt(variance + epsilon);
     const S k = how.forgets_scale ? S(1) : given(1, group), b = how.forgets_bias ? S(0) : given(2, group);
-    const auto own = static_cast<S>(number(*in[0], i));
+    const auto own = static_cast<S>(number_at(*in[0], i));
     const S factor = k / deviation, folded = own * factor + (b - mean * factor);
-    put(*y[0], i, static_cast<double>(how.is_folded ? folded : (own - mean) * (1 / deviation) * k + b));
+    put_number(*y[0], i, static_cast<double>(how.is_folded ? folded : (own - mean) * (1 / deviation) * k + b));
   }
   return y;
 }

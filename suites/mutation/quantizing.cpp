@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear and its relatives, one element at a time from its position.
+#include "reference/families/elementwise.h"
 #include "suites/mutation/family.h"
 
 #include <algorithm>
@@ -37,11 +38,6 @@ enum class Slip {
   ignores_y_scale,
 };
 
-double number(const Tensor& tensor, Int at) {
-  return for_value(tensor.dtype(),
-                   [&]<class T>() { return static_cast<double>(tensor.as<T>()[static_cast<std::size_t>(at)]); });
-}
-
 Int attribute(const Call& call, const char* name) { return call.definition().attribute(name) ? call.integer(name) : 0; }
 
 // Where the scale of an element stands.
@@ -68,8 +64,8 @@ struct Operands {
 Operands operands(const Call& call, Inputs in, Int i, Slip slip) {
   const Int at = scale_at(call, *in[1], i, slip);
   const bool has_zero = in.size() > 2 && in[2] && slip != Slip::ignores_zero_point;
-  return {number(*in[0], i), number(*in[1], slip == Slip::takes_first_scale ? 0 : at),
-          has_zero ? number(*in[2], slip == Slip::takes_first_zero_point ? 0 : at) : 0};
+  return {number_at(*in[0], i), number_at(*in[1], slip == Slip::takes_first_scale ? 0 : at),
+          has_zero ? number_at(*in[2], slip == Slip::takes_first_zero_point ? 0 : at) : 0};
 }
 
 DType division_type(const Call& call) {
@@ -229,16 +225,16 @@ Kernel multiplying(Slip slip) {
         const bool is_left = input < 3;
         const bool is_first = slip == (is_left ? Slip::takes_first_row : Slip::takes_first_column);
         const Int place = is_left ? beside(*in[input], a, 1, of_a, row) : beside(*in[input], b, 2, of_b, column);
-        return number(*in[input], is_first ? 0 : place);
+        return number_at(*in[input], is_first ? 0 : place);
       };
       double sum = 0;
       for (Int k = 0; k < depth; ++k)
-        sum += (number(*in[0], (of_a * rows + row) * depth + k) - (slip == Slip::ignores_zero_point ? 0 : at(2))) *
-               (number(*in[3], (of_b * depth + k) * columns + column) - at(5));
-      const double zero = number(*in[7], 0);
+        sum += (number_at(*in[0], (of_a * rows + row) * depth + k) - (slip == Slip::ignores_zero_point ? 0 : at(2))) *
+               (number_at(*in[3], (of_b * depth + k) * columns + column) - at(5));
+      const double zero = number_at(*in[7], 0);
       const F scaled = static_cast<F>(static_cast<F>(sum) * static_cast<F>(at(1))) * static_cast<F>(at(4));
       const double value = static_cast<double>(
-          slip == Slip::ignores_y_scale ? scaled : static_cast<F>(scaled / static_cast<F>(number(*in[6], 0))));
+          slip == Slip::ignores_y_scale ? scaled : static_cast<F>(scaled / static_cast<F>(number_at(*in[6], 0))));
       for_value(y.dtype(), [&]<class T>() {
         if constexpr (std::is_integral_v<T> && sizeof(T) == 1)
           y.as<T>()[static_cast<std::size_t>(i)] = whole<T>(value, zero, slip);

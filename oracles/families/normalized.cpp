@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/families/normalized.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace assay::oracles {
+
+Element TreeAnswer::element(Int index) const {
+  const TreeValue value = value_at(index);
+  Element out = value.index() == 0 ? std::get<Element>(value) : computed(*std::get<Tree>(value), dtype_);
+  out.terms = terms();
+  return out;
+}
+
+std::vector<Allowance> TreeAnswer::wider(Int index) const {
+  const TreeValue value = value_at(index);
+  if (value.index() == 0) return {};
+  return allowances(*std::get<Tree>(value), element(index), dtype_, declared_);
+}
+
+Together::Together(std::vector<Scalar> elements) : x(std::move(elements)) {
+  if (!x.empty() && std::ranges::all_of(x, &Scalar::is_finite)) group.emplace(x);
+}
+
+}  // namespace assay::oracles
