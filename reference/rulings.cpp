@@ -335,7 +335,8 @@ const std::vector<Ruling>& table() {
        {"convert", "refuse"}},
       {"N13",
        "BatchNormalization before 7: outputs that do not fit is_test",
-       "The cases that are listed have every statistic in training and none otherwise; another model is invalid, or its "
+       "The cases that are listed have every statistic in training and none otherwise; another model is invalid, or "
+       "its "
        "outputs decide.",
        {"reject", "outputs-decide"}},
       {"N25",

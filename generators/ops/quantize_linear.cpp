@@ -87,7 +87,6 @@ Recipe draw_codes(DType type) {
 Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   Case c = blank(definition);
   Shape x = draw_extents(shape_strata - 1 - stratum % shape_strata);
-  c.node.input("x", {type, x});
   const bool forward = quantizes(definition);
   c.sources["x"] = {forward ? draw_numbers(type) : draw_codes(type), false};
   const Int rank = std::ssize(x), kind = weighted<Int>({{3, 0}, {rank > 0 ? 4 : 0, 1}, {rank > 0 ? 5 : 0, 2}});
@@ -97,6 +96,8 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
     const Int axis = rank > 0 ? between(0, rank - 1) : 0;
     if (axis != 1 || chance(60)) c.node.attribute("axis", Attribute(rank > 0 && chance(40) ? axis - rank : axis));
   }
+  if (is_listed && rank > 1 && chance(25)) x.assign(x.size(), between(2, 3));  // Scales fit every axis.
+  c.node.input("x", {type, x});
   Shape scale = draw_single();
   if (is_blocked && axis_in(c) < rank) {
     const Int extent = x[static_cast<std::size_t>(axis_in(c))],
