@@ -175,6 +175,14 @@ bool another_number(Case& c) {
   return true;
 }
 
+bool another_output_type(Case& c) {
+  const Definition& definition = c.definition();
+  if (!quantizes(definition) || !definition.attribute("output_dtype")) return false;
+  c.node.attribute("output_dtype",
+                   Attribute(Int{static_cast<int>(pick(definition.types_of(definition.inputs[2].type)))}));
+  return true;
+}
+
 bool negative_block(Case& c) {
   if (!c.definition().attribute("block_size")) return false;
   c.node.attribute("block_size", Attribute(between(-2, -1)));
@@ -194,6 +202,7 @@ const Questions& quantizing() {
                              .damages = {{"another scale", another_scale},
                                          {"another zero point", another_zero_point},
                                          {"another axis, block or type named", another_number},
+                                         {"an output of another type", another_output_type},
                                          {"a negative block", negative_block},
                                          {"an input of another type", another_type}},
                              .refit = refit};
