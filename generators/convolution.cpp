@@ -84,8 +84,8 @@ std::size_t draw_kernel_axis(Case& c) {
 
 }  // namespace
 
-const Ground& conv_ground() {
-  static const Ground ground{
+const ShapeMix& conv_ground() {
+  static const ShapeMix ground{
       {plain,          distinct_pads,  same_odd,      oversized_pads,   same_wide_stride, dilated,
        valid,          even_pads,      distinct_pads, same_dilated,     wide_stride,      same_odd,
        oversized_pads, plain,          same_plain,    same_wide_stride, same_dilated,     distinct_pads,
@@ -98,7 +98,7 @@ const Ground& conv_ground() {
 Shape ConvShapes::x() const { return with_extents({batch, channels_in_all()}, geometry.axes, &Axis::in); }
 Shape ConvShapes::w() const { return with_extents({channels.maps, channels.depth}, geometry.axes, &Axis::kernel); }
 
-ConvShapes draw_conv_shapes(const Ground& ground, std::uint64_t stratum) {
+ConvShapes draw_conv_shapes(const ShapeMix& ground, std::uint64_t stratum) {
   const Empty empty = draw_empty(stratum);
   const WindowPattern theme = empty == Empty::input ? empty_input : ground.themes[stratum % ground.themes.size()];
   const Int rank =
@@ -112,7 +112,7 @@ ConvShapes draw_conv_shapes(const Ground& ground, std::uint64_t stratum) {
   return shapes;
 }
 
-std::uint64_t strata_of(const Ground& ground) { return ground.themes.size() * empty_every; }
+std::uint64_t strata_of(const ShapeMix& ground) { return ground.themes.size() * empty_every; }
 
 void write_conv_attributes(Node& node, const Definition& definition, const ConvShapes& shapes) {
   write_window(node, definition, shapes.geometry);
@@ -131,7 +131,7 @@ void write_bias(Case& c, DType type, Int maps, const Recipe& recipe, bool consta
 }
 
 Case conv_of(const Case& c) {
-  const std::optional<Layout>& layout = questions_about(c.version).layout;
+  const std::optional<Layout>& layout = generator_of(c.version).layout;
   if (!layout) return c;
   Case conv;
   conv.version = conv_definition().version;
@@ -151,7 +151,7 @@ Case conv_of(const Case& c) {
 }
 
 void stand_for(Case& c, const Case& conv) {
-  const std::optional<Layout>& layout = questions_about(c.version).layout;
+  const std::optional<Layout>& layout = generator_of(c.version).layout;
   if (!layout) {
     c = conv;
     return;
@@ -178,7 +178,7 @@ void stand_for(Case& c, const Case& conv) {
 }
 
 Case pointwise(Case c) {
-  const Layout layout = questions_about(c.version).layout.value();
+  const Layout layout = generator_of(c.version).layout.value();
   for (auto& [name, source] : c.sources) {
     if (name == layout.x || name == layout.w || name == layout.b || source.recipe.family != "hold") continue;
     source.recipe.argument.resize(std::min(source.recipe.argument.find(','), source.recipe.argument.size()));

@@ -3,7 +3,7 @@
 // operator says by its Layout which Conv a case stands for; damages are done to that Conv and written back.
 #pragma once
 
-#include "generators/questions.h"
+#include "generators/operator_generator.h"
 #include "generators/shapes.h"
 
 #include <array>
@@ -11,13 +11,13 @@
 namespace assay::generators {
 
 // The spatial shapes of an operator: one stratum per theme, and how often 1, 2, 3 and 4 axes are drawn.
-struct Ground {
+struct ShapeMix {
   std::vector<WindowPattern> themes;
   std::array<Int, 4> ranks;
   AxisLimits (*limits)(Int rank);
 };
 // Every theme of explicit padding, SAME_* and VALID; those where backends are known to err stand more than once.
-const Ground& conv_ground();
+const ShapeMix& conv_ground();
 
 struct Channels {
   Int group = 1, depth = 1, maps = 1;  // depth: channels per group; maps in all
@@ -36,10 +36,10 @@ struct ConvShapes {
 };
 
 // Every eleventh stratum has an axis of no extent: N, C, M or the input.
-ConvShapes draw_conv_shapes(const Ground& ground, std::uint64_t stratum);
+ConvShapes draw_conv_shapes(const ShapeMix& ground, std::uint64_t stratum);
 
 // Every theme meets every empty axis.
-std::uint64_t strata_of(const Ground& ground);
+std::uint64_t strata_of(const ShapeMix& ground);
 
 // The attributes of the window, kernel_shape sometimes left out, and the group.
 void write_conv_attributes(Node& node, const Definition& definition, const ConvShapes& shapes);

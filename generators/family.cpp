@@ -5,8 +5,8 @@
 
 namespace assay::generators {
 
-#define QUESTIONS(domain, name, function) const Questions& function();
-#include "generators/questions.def"
+#define QUESTIONS(domain, name, function) const OperatorGenerator& function();
+#include "generators/operators.def"
 #undef QUESTIONS
 
 bool Family::is_breakable(const Definition&, std::string_view) const { return true; }
@@ -39,14 +39,14 @@ const Family& family_of(const Definition& definition) {
   throw BrokenPromise("an operator without a family");
 }
 
-const Questions& questions_about(const OpVersion& version) {
+const OperatorGenerator& generator_of(const OpVersion& version) {
 #define QUESTIONS(of_domain, of_name, function) \
   if (version.domain == of_domain && version.name == #of_name) return function();
-#include "generators/questions.def"
+#include "generators/operators.def"
 #undef QUESTIONS
   const Operator* const op = find_operator(version.domain, version.name);
   expects(op, "questions about an operator outside operators.def");
-  const Questions* const shared = family_of(op->versions().front()).questions();
+  const OperatorGenerator* const shared = family_of(op->versions().front()).questions();
   expects(shared, "an operator whose family draws no cases, and without a generator of its own");
   return *shared;
 }

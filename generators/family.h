@@ -3,7 +3,7 @@
 // coverage, shrinking, variation and the regions of an output are a family's; an operator adds what is its own.
 #pragma once
 
-#include "generators/questions.h"
+#include "generators/operator_generator.h"
 
 #include <functional>
 #include <optional>
@@ -64,10 +64,10 @@ class Family {
   Family& operator=(const Family&) = delete;
 
   // Returns what the generators know of an operator that has no file of its own; none where each needs one.
-  virtual const Questions* questions() const { return nullptr; }
+  virtual const OperatorGenerator* questions() const { return nullptr; }
 
   // Damages every operator of the family admits; `own` says what is known of this one.
-  virtual std::vector<Mutation> damages(const Questions& own) const = 0;
+  virtual std::vector<Mutation> damages(const OperatorGenerator& own) const = 0;
   // Tells whether a case of this version can break the constraint and no other.
   virtual bool is_breakable(const Definition&, std::string_view constraint) const;
 

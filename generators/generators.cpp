@@ -18,13 +18,13 @@ namespace {
 
 constexpr int attempts = 200;
 
-bool is_small(const Case& c, const Questions& questions) {
+bool is_small(const Case& c, const OperatorGenerator& questions) {
   return volume(c.definition().shape(c.call())) <= questions.most_outputs && questions.cost(c) <= questions.most_cost;
 }
 
 // Draws until the case is legal and small.
 Case draw_legal(const Definition& definition, DType type, std::uint64_t stratum) {
-  const Questions& questions = questions_about(definition.version);
+  const OperatorGenerator& questions = generator_of(definition.version);
   for (int attempt = 0; attempt < attempts; ++attempt) {
     Case c = questions.draw(definition, type, stratum);
     if (!definition.violated(c.call()).empty() || !is_small(c, questions)) continue;
@@ -120,7 +120,7 @@ bool loses_a_required_input(Case& c) {
 
 std::vector<Mutation> made_damages(const Operator& op) {
   const Definition &definition = op.versions().front(), &newest = op.versions().back();
-  const Questions& questions = questions_about(definition.version);
+  const OperatorGenerator& questions = generator_of(definition.version);
   std::vector<Mutation> damages = questions.damages;
   std::ranges::move(family_of(definition).damages(questions), std::back_inserter(damages));
   std::ranges::copy(general_damages(), std::back_inserter(damages));
@@ -266,7 +266,7 @@ void write_default(Node& node, const Definition& definition, const char* attribu
 // Draws are never scaled down, whatever size a property is run with.
 rc::Gen<Case> legal(const Definition& definition, DType type) {
   return rc::gen::resize(rc::kNominalSize, rc::gen::exec([&definition, type] {
-                           const std::uint64_t strata = questions_about(definition.version).strata;
+                           const std::uint64_t strata = generator_of(definition.version).strata;
                            return draw_legal(definition, type,
                                              static_cast<std::uint64_t>(between(0, static_cast<Int>(strata) - 1)));
                          }));
@@ -274,12 +274,12 @@ rc::Gen<Case> legal(const Definition& definition, DType type) {
 
 Case legal(const Definition& definition, DType type, std::uint64_t seed, std::uint64_t index) {
   const Drawing drawing(random_of(definition.version, type, seed, index));
-  return draw_legal(definition, type, index % questions_about(definition.version).strata);
+  return draw_legal(definition, type, index % generator_of(definition.version).strata);
 }
 
 Case deployed(Case c) {
   for (auto& [name, source] : c.sources) source.initializer = name != c.definition().data().name;
-  const Questions& questions = questions_about(c.version);
+  const OperatorGenerator& questions = generator_of(c.version);
   if (!questions.layout) return c;
   Case plain = pointwise(c);
   if (questions.refit) questions.refit(plain);

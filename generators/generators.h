@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generators: which questions to ask. Legal cases reach every cell of an operator's coverage table, near misses break
-// exactly one constraint. A question never knows its answer: only reference/ is seen from here.
+// Generators: which cases to run. Legal cases reach every cell of an operator's coverage table, near misses break
+// exactly one constraint. A case never knows its answer: only reference/ is seen from here.
 #pragma once
 
 #include "reference/case.h"

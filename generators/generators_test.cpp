@@ -50,7 +50,7 @@ TEST_CASE("Generators: a legal case is legal, small and of the type asked for", 
         REQUIRE(d->violated(c.call()).empty());
         REQUIRE(c.call().type(d->inputs.front().name).dtype == type);
         REQUIRE(find_operator(d->version.domain, d->version.name)->at(c.opset) == d);
-        REQUIRE(volume(d->shape(c.call())) <= questions_about(d->version).most_outputs);
+        REQUIRE(volume(d->shape(c.call())) <= generator_of(d->version).most_outputs);
       }
 }
 

@@ -64,13 +64,14 @@ std::vector<Entry> entries(const Case& c) {
 
 }  // namespace
 
-Questions moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), void (*refit)(Case&)) {
+OperatorGenerator moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum),
+                                   void (*refit)(Case&)) {
   return {.draw = draw, .strata = shape_strata, .refit = refit};
 }
 
-Questions placing_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), Ranks ranks,
-                            void (*refit)(Case&)) {
-  Questions all = moving_questions(draw, refit);
+OperatorGenerator placing_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), Ranks ranks,
+                                    void (*refit)(Case&)) {
+  OperatorGenerator all = moving_questions(draw, refit);
   all.damages = shape_damages();
   all.ranks = ranks;
   return all;

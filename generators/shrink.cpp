@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generators/shrink.h"
 
+#include "generators/operator_generator.h"
 #include "generators/plain_data.h"
-#include "generators/questions.h"
 #include "reference/line_words.h"
 #include "reference/operator.h"
 
@@ -174,8 +174,9 @@ bool has_a_model(const Case& c) {
   });
 }
 
-std::vector<Simpler> fair_candidates(const Case& c, const Violated& violated, const Step& step, Position position) {
-  std::vector<Simpler> out;
+std::vector<ShrinkCandidate> fair_candidates(const Case& c, const Violated& violated, const Step& step,
+                                             Position position) {
+  std::vector<ShrinkCandidate> out;
   for (Case& candidate : step.candidates(c, position.part))
     if (candidate != c && has_a_model(candidate) && candidate.definition().violated(candidate.call()) == violated &&
         says_as_much(c, candidate))
@@ -186,7 +187,7 @@ std::vector<Simpler> fair_candidates(const Case& c, const Violated& violated, co
 }  // namespace
 
 void push_refitted(Cases& into, Case c) {
-  if (const auto fit = questions_about(c.version).refit) {
+  if (const auto fit = generator_of(c.version).refit) {
     into.push_back(c);
     fit(into.back());
   }
@@ -220,7 +221,7 @@ Ints towards(Int value, Int target) {
   return values;
 }
 
-rc::Seq<Simpler> simpler(const Case& c) {
+rc::Seq<ShrinkCandidate> simpler(const Case& c) {
   const Violated violated = c.definition().violated(c.call());
   const std::vector<Step> steps = steps_of(c);
   return rc::seq::mapcat(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simpler cases: what to ask instead of a case that failed, so that the failure fits on paper. A candidate is as legal
-// as the case, or breaks exactly the same constraints; its data say as much as they must: never a constant input where
-// there was none, never all zeros. Which candidate still fails is for the asker to find out.
+// ShrinkCandidate: what to run instead of a case that failed, so that the failure fits on paper. A candidate is
+// as legal as the case, or breaks exactly the same constraints; its data say as much as they must: never a constant
+// input where there was none, never all zeros. Which candidate still fails is for the asker to find out.
 #pragma once
 
 #include "generators/family.h"
@@ -17,13 +17,13 @@ struct Position {
   auto operator<=>(const Position&) const = default;
 };
 
-struct Simpler {
+struct ShrinkCandidate {
   Position at;
   Case c;
 };
 
 // In the order of their positions, the boldest first at each. Lazy: a candidate is made when it is looked at.
-rc::Seq<Simpler> simpler(const Case& c);
+rc::Seq<ShrinkCandidate> simpler(const Case& c);
 
 // Appends the case made consistent where its operator knows how, then the case as it is: a near miss may be one because
 // something does not fit.

@@ -15,10 +15,10 @@
 namespace assay::generators {
 namespace {
 
-std::vector<Simpler> all(const Case& c) {
-  std::vector<Simpler> list;
-  rc::Seq<Simpler> candidates = simpler(c);
-  while (const rc::Maybe<Simpler> next = candidates.next()) list.push_back(*next);
+std::vector<ShrinkCandidate> all(const Case& c) {
+  std::vector<ShrinkCandidate> list;
+  rc::Seq<ShrinkCandidate> candidates = simpler(c);
+  while (const rc::Maybe<ShrinkCandidate> next = candidates.next()) list.push_back(*next);
   return list;
 }
 
@@ -37,8 +37,8 @@ template <class F>
 Case bottom(Case c, F&& fails) {
   std::set<std::string> seen{line(c)};
   for (int steps = 0; steps < 1'000; ++steps) {
-    const std::vector<Simpler> candidates = all(c);
-    const auto next = std::ranges::find_if(candidates, [&](const Simpler& candidate) {
+    const std::vector<ShrinkCandidate> candidates = all(c);
+    const auto next = std::ranges::find_if(candidates, [&](const ShrinkCandidate& candidate) {
       return seen.insert(line(candidate.c)).second && fails(candidate.c);
     });
     if (next == candidates.end()) return c;
@@ -59,7 +59,7 @@ bool is_zero(const Case& c, const std::string& input) {
 TEST_CASE("A simpler case is legal, has a line of its own and comes in the order of its position", "[shrink]") {
   for (const Case& c : questions(12)) {
     Position last;
-    for (const Simpler& candidate : all(c)) {
+    for (const ShrinkCandidate& candidate : all(c)) {
       INFO(line(c) << "\n" << line(candidate.c));
       CHECK(candidate.c.is_legal());
       CHECK(line(candidate.c) != line(c));
@@ -80,7 +80,7 @@ TEST_CASE("A near miss stays one, and breaks nothing else", "[shrink]") {
       for (const std::string& id : breakable(definition)) {
         const auto c = near_miss(definition, definition.types_of(definition.inputs.front().type).front(), id, 3, 1);
         if (!c) continue;
-        for (const Simpler& candidate : all(*c)) {
+        for (const ShrinkCandidate& candidate : all(*c)) {
           INFO(line(*c) << "\n" << line(candidate.c));
           CHECK(definition.violated(candidate.c.call()) == std::vector<std::string>{id});
           CHECK_NOTHROW(model_of(candidate.c));

@@ -12,7 +12,7 @@ std::vector<std::string> traits(const Case& c) {
   if (!names.empty()) return names;
   names = family_of(definition).traits(c);
   if (c.declared == DeclaredShapes::symbolic) names.emplace_back("shapes symbolic");
-  for (const CoverageTag& trait : questions_about(c.version).traits)
+  for (const CoverageTag& trait : generator_of(c.version).traits)
     if (trait.holds(c)) names.push_back(trait.name);
   names.emplace_back(has_nonfinite_data(c) ? "data nonfinite" : "data finite");
   return names;
@@ -20,7 +20,7 @@ std::vector<std::string> traits(const Case& c) {
 
 std::vector<std::string> cells(const Definition& definition) {
   Names names = family_of(definition).cells(definition);
-  for (const CoverageTag& trait : questions_about(definition.version).traits) names.push_back(trait.name);
+  for (const CoverageTag& trait : generator_of(definition.version).traits) names.push_back(trait.name);
   return names;
 }
 

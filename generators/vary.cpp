@@ -37,13 +37,13 @@ void draw_data(Case& c, Generator& draw) {
 bool is_asked(const Case& c) {
   for (const auto& [name, input] : c.node.inputs)
     if (std::ranges::any_of(input.type.shape, [](Int extent) { return extent < 0; })) return false;
-  const Questions& questions = questions_about(c.version);
+  const OperatorGenerator& questions = generator_of(c.version);
   return c.is_legal() && parse_case(line(c)) && volume(c.definition().shape(c.call())) <= questions.most_outputs &&
          questions.cost(c) <= questions.most_cost;
 }
 
 Case refitted(Case c) {
-  if (const auto refit = questions_about(c.version).refit) refit(c);
+  if (const auto refit = generator_of(c.version).refit) refit(c);
   return c;
 }
 

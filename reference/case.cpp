@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-// A case is a small question; a hostile line must not make us allocate the machine.
+// A case is small; a hostile line must not make us allocate the machine.
 constexpr Int most_elements = Int{1} << 28;
 constexpr std::size_t longest_line = std::size_t{1} << 20;
 
@@ -209,7 +209,7 @@ std::optional<Error> read_token(Case& c, const Operator& op, std::string_view to
   return Error{op.name() + " has no input or attribute '" + shown(key) + "'" + suggestion(key, known_keys(op))};
 }
 
-// Says why a line whose words are all right is no question: there is nothing to compute from, or too much to compute.
+// Says why a line whose words are all right is no case: there is nothing to compute from, or too much to compute.
 std::optional<Error> check_sense(const Case& c) {
   if (c.sources.empty() && !c.definition().inputs.empty())
     return Error{"no input is given; write for example " + c.definition().inputs.front().name + "=f32[1,1,4]~iota:1"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Case: one question to a backend, as one line of text. Nothing outside the line changes the model or the data.
+// Case: one node with its data, as one line of text. Nothing outside the line changes the model or the data.
 //
 //   AveragePool-19 opset=19 ir=8 X=f32[1,1,1,4]~small:7 kernel_shape=1,3 pads=0,1,0,1 strides=1,2 ceil_mode=1
 //   Conv-22 opset=22 ir=10 X=bf16[1,2,5]~odd5:1 W=bf16[2,2,3]~sign:2@init B="" auto_pad=SAME_UPPER shapes=symbolic

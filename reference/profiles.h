@@ -39,7 +39,7 @@ std::vector<std::string> tags(const Profile::Part& part);  // of all
 // within.
 std::vector<std::string> outside(const Profile& profile, const Case& c);
 
-// The same question with every attribute written on the node. What breaks a general constraint stays as it is.
+// The same case with every attribute written on the node. What breaks a general constraint stays as it is.
 Case spelt_out(Case c);
 
 }  // namespace assay

@@ -173,7 +173,7 @@ std::map<std::string, Int> signatures(const Json& report) {
   return all;
 }
 
-// The questions of two campaigns need not be the same, so only what failures look like can be compared.
+// The cases of two campaigns need not be the same, so only what failures look like can be compared.
 void compare_signatures(const Rendering& reports, Difference& difference) {
   difference.remarks.emplace_back(
       "these are campaigns: compared is what failures look like, and what was not met again may not have been run");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FuzzReport: what a fuzz campaign found, causes first. It never certifies: the questions are no agreed suite.
+// FuzzReport: what a fuzz campaign found, causes first. It never certifies: the cases are no agreed suite.
 #pragma once
 
 #include "reports/report.h"

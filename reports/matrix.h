@@ -39,7 +39,7 @@ struct Matrix {
 };
 
 // Of reports of certify and of matrices that were written as JSON, in this order. Throws InputError where a file is
-// neither: a campaign's questions are its own.
+// neither: a campaign's cases are its own.
 Matrix read_matrix(std::span<const std::string> files);
 
 void write_matrix_markdown(const Matrix& matrix, std::ostream& out);

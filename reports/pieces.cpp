@@ -59,7 +59,7 @@ template <class Sampling>
 static std::string_view word_of(Sampling sampling) {
   return sampling == Sampling::none ? "none" : sampling == Sampling::sample ? "sample" : "all";
 }
-std::string_view name_of(suites::Presenting presenting) { return word_of(presenting); }
+std::string_view name_of(suites::VariantSampling presenting) { return word_of(presenting); }
 std::string_view name_of(suites::LawSampling laws) { return word_of(laws); }
 
 std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -129,7 +129,7 @@ Json evidence_json(const oracles::Evidence& evidence) {
           {"exact", evidence.exact},
           {"budget", evidence.budget},
           {"arithmetic", evidence.arithmetic},
-          {"taps", transformed<Json>(evidence.taps, [](const oracles::Tap& tap) {
+          {"taps", transformed<Json>(evidence.taps, [](const oracles::ProofTerm& tap) {
              return Json{{"where", tap.where}, {"factors", tap.factors}};
            })}};
 }

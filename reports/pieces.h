@@ -23,8 +23,8 @@ using Json = nlohmann::ordered_json;
 
 // Rounded to so many digits: "0.743".
 std::string in_digits(double value, int digits);
-std::string dumped(const Json& json);                     // a backend's words may be any bytes
-std::string_view name_of(suites::Presenting presenting);  // "sample"
+std::string dumped(const Json& json);                          // a backend's words may be any bytes
+std::string_view name_of(suites::VariantSampling presenting);  // "sample"
 std::string_view name_of(suites::LawSampling laws);
 Json counts_json(const Counts& counts);
 Json tool_json(const Asked& asked);

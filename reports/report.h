@@ -47,7 +47,7 @@ struct Asked {
   double timeout_seconds = 0;
   Int memory_mib = 0;
   int pack = 1;
-  suites::Presenting presenting = suites::Presenting::sample;
+  suites::VariantSampling presenting = suites::VariantSampling::sample;
   suites::LawSampling laws = suites::LawSampling::none;
   bool exhaustive = false;   // no circuit breaker
   bool every_input = false;  // functions were run over every input of 16 bits
@@ -178,7 +178,7 @@ std::string judgement_hash();
 // The mark a finding about marks was made from.
 const suites::Mark& mark_of(const Report& report, const ReportedFinding& finding);
 
-// The command that asks the same question again, and the one that asks what a mark speaks of.
+// The command that runs the same case again, and the one that asks what a mark speaks of.
 std::string replay_line(const Asked& asked, std::string_view line);
 std::string replay_line(const Asked& asked, std::string_view line, const suites::Mark& mark);
 // The command that asks the whole suite again; `ledger` as named on the command line, empty for none.

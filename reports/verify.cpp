@@ -115,9 +115,9 @@ std::optional<Broken> broken_command(const Json& certificate, const Json& report
   asked.optimization = options.at("optimization").get<std::string>();
   asked.options = options.at("set").get<std::map<std::string, std::string>>();
   asked.pack = options.at("pack").get<int>();
-  asked.presenting = options.at("presentations") == "none"  ? suites::Presenting::none
-                     : options.at("presentations") == "all" ? suites::Presenting::all
-                                                            : suites::Presenting::sample;
+  asked.presenting = options.at("presentations") == "none"  ? suites::VariantSampling::none
+                     : options.at("presentations") == "all" ? suites::VariantSampling::all
+                                                            : suites::VariantSampling::sample;
   asked.laws = options.at("laws") == "none"  ? suites::LawSampling::none
                : options.at("laws") == "all" ? suites::LawSampling::all
                                              : suites::LawSampling::sample;
@@ -163,7 +163,7 @@ std::optional<Broken> Verification::broken_by_tool(const Planner& plan) {
     return refuse("certificate /judgement/hash", "this assay judges by " + judgement_hash());
   const Json& generated = suite.at("generated");
   if (generated > 100'000'000) return Broken{"certificate /suite/generated", "more than certify takes"};
-  suites::Request request;
+  suites::SuiteRequest request;
   request.seed = suite.at("seed").get<std::uint64_t>();
   request.generated = generated.get<Int>();
   if (suite.contains("profile")) {

@@ -24,7 +24,7 @@ struct Broken {
 };
 
 // Plans the suite of a request, as suites::plan does.
-using Planner = std::function<suites::Suite(const suites::Request&)>;
+using Planner = std::function<suites::Suite(const suites::SuiteRequest&)>;
 
 class Verification {
  public:

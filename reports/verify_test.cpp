@@ -83,7 +83,7 @@ const std::string within =
     "Conv-11 opset=11 ir=8 X=f32[1,4,5,5]~small:1 W=f32[4,4,3,3]~small:2 auto_pad=NOTSET dilations=1,1 group=1 "
     "kernel_shape=3,3 pads=0,0,0,0 strides=";
 
-suites::Suite suite_of(const suites::Request& request) {
+suites::Suite suite_of(const suites::SuiteRequest& request) {
   suites::Suite suite;
   if (request.profile) {
     suite.profile = request.profile;
@@ -278,7 +278,7 @@ TEST_CASE("a certificate states level, share, readings, breaches and excuses per
 }
 
 Report limited_report() {
-  suites::Request request;
+  suites::SuiteRequest request;
   request.profile = find_profile("sonnx");
   suites::Suite suite = suite_of(request);
   suites::Campaign campaign;

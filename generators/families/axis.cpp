@@ -122,19 +122,19 @@ Cases fewer_axes(const Case& c, int part) {
 
 class AxisFamily final : public Family {
  public:
-  const Questions* questions() const override {
-    static const Questions all{.draw = draw,
-                               .strata = shape_strata,
-                               .damages = {{"an axis outside of the range",
-                                            [](Case& c) {
-                                              const auto rank = static_cast<Int>(shape_of(c).size());
-                                              state_axis(c, pick({rank, rank + 1, -rank - 1}));
-                                            }},
-                                           {"a scalar", [](Case& c) { shape_of(c).clear(); }}},
-                               .most_outputs = 1100};
+  const OperatorGenerator* questions() const override {
+    static const OperatorGenerator all{.draw = draw,
+                                       .strata = shape_strata,
+                                       .damages = {{"an axis outside of the range",
+                                                    [](Case& c) {
+                                                      const auto rank = static_cast<Int>(shape_of(c).size());
+                                                      state_axis(c, pick({rank, rank + 1, -rank - 1}));
+                                                    }},
+                                                   {"a scalar", [](Case& c) { shape_of(c).clear(); }}},
+                                       .most_outputs = 1100};
     return &all;
   }
-  std::vector<Mutation> damages(const Questions&) const override { return {}; }
+  std::vector<Mutation> damages(const OperatorGenerator&) const override { return {}; }
 
   std::optional<AttributeDimension> attribute(const AttributeSpec& spec) const override {
     if (spec.name != axis_attribute) return std::nullopt;

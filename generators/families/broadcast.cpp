@@ -211,11 +211,11 @@ Cases shorter_input(const Case& c, int part) {
 
 class BroadcastFamily final : public Elementwise {
  public:
-  const Questions* questions() const override {
-    static const Questions all{.draw = draw_several, .strata = shape_strata * std::size(meetings)};
+  const OperatorGenerator* questions() const override {
+    static const OperatorGenerator all{.draw = draw_several, .strata = shape_strata * std::size(meetings)};
     return &all;
   }
-  std::vector<Mutation> damages(const Questions&) const override {
+  std::vector<Mutation> damages(const OperatorGenerator&) const override {
     return {{"an extent that does not fit",
              [](Case& c) {
                Shape& shape = shape_of(c, inputs_of(c).back());

@@ -153,7 +153,7 @@ Case of_one_element(Case c) {
 }
 
 Cases fewer_axes(const Case& c, int part) {
-  if (questions_about(c.version).refit) {
+  if (generator_of(c.version).refit) {
     Cases all{of_one_element(c)};
     if (part < first_axes(c))
       std::ranges::move(with_shape(c, [part](Shape& shape) { shape.erase(shape.begin() + part); }),
@@ -261,7 +261,7 @@ int axis_count(const Case& c) {
 }
 
 Cases smaller_axis(const Case& c, int part) {
-  if (questions_about(c.version).refit) return part < first_axes(c) ? smaller_first(c, part) : Cases();
+  if (generator_of(c.version).refit) return part < first_axes(c) ? smaller_first(c, part) : Cases();
   Cases out;
   for (const Int extent : towards(extent_at(c, part), 1)) {
     out.push_back(resized(c, part, extent));
@@ -275,8 +275,8 @@ Cases smaller_axis(const Case& c, int part) {
   return out;
 }
 
-const Questions* Elementwise::questions() const {
-  static const Questions all{.draw = draw, .strata = shape_strata};
+const OperatorGenerator* Elementwise::questions() const {
+  static const OperatorGenerator all{.draw = draw, .strata = shape_strata};
   return &all;
 }
 

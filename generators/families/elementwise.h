@@ -25,8 +25,8 @@ int axis_count(const Case& c);
 
 class Elementwise : public Family {
  public:
-  const Questions* questions() const override;
-  std::vector<Mutation> damages(const Questions&) const override { return {}; }
+  const OperatorGenerator* questions() const override;
+  std::vector<Mutation> damages(const OperatorGenerator&) const override { return {}; }
   bool is_breakable(const Definition& definition, std::string_view constraint) const override;
   std::vector<Dimension> dimensions(const Definition&) const override;
   std::vector<int> features(const Case& legal) const override;

@@ -80,16 +80,16 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 }
 
 std::pair<Int, Int> ranks_of(const Definition& definition) {
-  return questions_about(definition.version).ranks(definition);
+  return generator_of(definition.version).ranks(definition);
 }
 
 class MovedFamily final : public Elementwise {
  public:
-  const Questions* questions() const override {
-    static const Questions all = placing_questions(draw, axes<0>);
+  const OperatorGenerator* questions() const override {
+    static const OperatorGenerator all = placing_questions(draw, axes<0>);
     return &all;
   }
-  std::vector<Mutation> damages(const Questions&) const override { return parameter_damages(); }
+  std::vector<Mutation> damages(const OperatorGenerator&) const override { return parameter_damages(); }
   bool is_breakable(const Definition& definition, std::string_view constraint) const override {
     const auto required = [](const auto& all, auto is) { return std::ranges::any_of(all, is); };
     if (constraint == "G1")

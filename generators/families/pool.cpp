@@ -83,8 +83,8 @@ Int pool_cost(const Case& c) { return volume(c.definition().shape(c.call())) * v
 
 Ints& kernel_of(Case& c) { return std::get<Ints>(c.node.attributes.at("kernel_shape")); }
 
-// The questions about a pool that is drawn so.
-Questions pool_questions(Case (*draw)(const Definition&, DType, std::uint64_t)) {
+// The cases about a pool that is drawn so.
+OperatorGenerator pool_questions(Case (*draw)(const Definition&, DType, std::uint64_t)) {
   return {draw,
           351,  // every theme meets every empty axis: 27 * 13
           pool_cost,
@@ -117,8 +117,8 @@ Case draw_global(const Definition& definition, DType type, std::uint64_t stratum
   return c;
 }
 
-// The questions about a pool over whole planes.
-Questions global_questions(Case (*draw)(const Definition&, DType, std::uint64_t)) {
+// The cases about a pool over whole planes.
+OperatorGenerator global_questions(Case (*draw)(const Definition&, DType, std::uint64_t)) {
   return {.draw = draw,
           .strata = 55,
           .cost = [](const Case& c) { return volume(shape_of(c)); },
@@ -129,23 +129,23 @@ Recipe draw_selected_fill(const Sum& sum) { return draw_selection_fill(sum.type)
 
 }  // namespace
 
-const Questions& average_pool() {
-  static const Questions questions = pool_questions(draw_pool<draw_average_fill>);
+const OperatorGenerator& average_pool() {
+  static const OperatorGenerator questions = pool_questions(draw_pool<draw_average_fill>);
   return questions;
 }
 
-const Questions& global_average_pool() {
-  static const Questions questions = global_questions(draw_global<draw_average_fill>);
+const OperatorGenerator& global_average_pool() {
+  static const OperatorGenerator questions = global_questions(draw_global<draw_average_fill>);
   return questions;
 }
 
-const Questions& global_max_pool() {
-  static const Questions questions = global_questions(draw_global<draw_selected_fill>);
+const OperatorGenerator& global_max_pool() {
+  static const OperatorGenerator questions = global_questions(draw_global<draw_selected_fill>);
   return questions;
 }
 
 // With a power that makes no norm.
-static Questions of_norms(Questions all) {
+static OperatorGenerator of_norms(OperatorGenerator all) {
   all.damages.push_back({"a power of 0 or less", [](Case& c) {
                            const bool is_real = c.definition().attribute("p")->kind == AttributeSpec::Kind::real;
                            c.node.attribute("p", is_real ? Attribute(pick({0.0F, -1.0F})) : Attribute(-between(0, 1)));
@@ -153,19 +153,19 @@ static Questions of_norms(Questions all) {
   return all;
 }
 
-const Questions& lp_pool() {
-  static const Questions questions = of_norms(pool_questions(draw_pool<draw_norm_fill>));
+const OperatorGenerator& lp_pool() {
+  static const OperatorGenerator questions = of_norms(pool_questions(draw_pool<draw_norm_fill>));
   return questions;
 }
 
-const Questions& global_lp_pool() {
-  static const Questions questions = of_norms(global_questions(draw_global<draw_norm_fill>));
+const OperatorGenerator& global_lp_pool() {
+  static const OperatorGenerator questions = of_norms(global_questions(draw_global<draw_norm_fill>));
   return questions;
 }
 
-const Questions& selecting_pool() {
-  static const Questions questions = [] {
-    Questions all = pool_questions(draw_pool<draw_selected_fill>);
+const OperatorGenerator& selecting_pool() {
+  static const OperatorGenerator questions = [] {
+    OperatorGenerator all = pool_questions(draw_pool<draw_selected_fill>);
     all.damages.push_back({"an unknown storage_order", [](Case& c) {
                              if (!c.definition().attribute("storage_order")) return false;
                              c.node.attribute("storage_order", Attribute(pick({Int{2}, Int{-1}})));

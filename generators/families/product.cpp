@@ -132,11 +132,11 @@ Cases smaller_extent(const Case& c, int part) {
 
 class ProductFamily final : public Family {
  public:
-  const Questions* questions() const override {
-    static const Questions all{.draw = draw_product, .strata = product_strata, .cost = cost_of, .damages = {}};
+  const OperatorGenerator* questions() const override {
+    static const OperatorGenerator all{.draw = draw_product, .strata = product_strata, .cost = cost_of, .damages = {}};
     return &all;
   }
-  std::vector<Mutation> damages(const Questions&) const override { return product_damages(); }
+  std::vector<Mutation> damages(const OperatorGenerator&) const override { return product_damages(); }
 
   std::vector<Dimension> dimensions(const Definition& definition) const override {
     const Names counts{"0", "1", "2 to 7", "> 7"};

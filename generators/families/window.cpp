@@ -71,7 +71,7 @@ void draw_extent(Case& c, Generator& draw) {
 
 // Moves one extent of the kernel, and the input with it, so that the windows stay.
 void draw_kernel(Case& c, Generator& draw) {
-  const bool is_conv = questions_about(c.version).layout.has_value();
+  const bool is_conv = generator_of(c.version).layout.has_value();
   if (is_global(c)) return draw_extent(c, draw);
   Case conv = conv_of(c);
   Ints kernel = conv.call().ints("kernel_shape");
@@ -102,7 +102,7 @@ struct Output {
 };
 
 Output output_of(const Case& c, const Shape& shape) {
-  const std::optional<Layout>& layout = questions_about(c.version).layout;
+  const std::optional<Layout>& layout = generator_of(c.version).layout;
   const bool channels_last = layout && layout->channels_last;
   const Shape second = channels_last ? channels_second(shape) : shape;
   Output output{second.at(0), second.at(1), 1, {second.begin() + 2, second.end()}, channels_last};
@@ -166,8 +166,8 @@ bool has_wide_pads(const Call& call) {
 
 class WindowFamily final : public Family {
  public:
-  const Questions* questions() const override { return &selecting_pool(); }
-  std::vector<Mutation> damages(const Questions& own) const override {
+  const OperatorGenerator* questions() const override { return &selecting_pool(); }
+  std::vector<Mutation> damages(const OperatorGenerator& own) const override {
     if (!own.layout) return window_damages();
     std::vector<Mutation> all;
     for (const Mutation& each : conv_damages()) all.push_back(done_to_conv(each));
@@ -202,14 +202,14 @@ class WindowFamily final : public Family {
     return Attribute("SAME_UPPER");
   }
   Role role(const Case& c, const std::string& input) const override {
-    const std::optional<Layout>& layout = questions_about(c.version).layout;
+    const std::optional<Layout>& layout = generator_of(c.version).layout;
     if (input == c.definition().inputs.front().name) return Role::data;
     return (layout && input == layout->w) || input == "mask" ? Role::weights : Role::other;
   }
 
   // Offsets, masks and the like stay what they are.
   Names summed(const Case& c) const override {
-    const Layout layout = questions_about(c.version).layout.value_or(Layout{});
+    const Layout layout = generator_of(c.version).layout.value_or(Layout{});
     Names names;
     for (const char* name : {layout.x, layout.w, layout.b})
       if (c.sources.contains(name)) names.emplace_back(name);

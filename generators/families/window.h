@@ -6,8 +6,8 @@
 
 namespace assay::generators {
 
-// The questions about a pool that selects: MaxPool.
-const Questions& selecting_pool();
+// The cases about a pool that selects: MaxPool.
+const OperatorGenerator& selecting_pool();
 
 // Damages that any sliding-window operator admits: those of window_constraints (reference/window.h).
 const std::vector<Mutation>& window_damages();

@@ -14,7 +14,7 @@ namespace assay::generators {
 namespace {
 
 // A legal case with its geometry worked out.
-struct Seen {
+struct WindowFacts {
   const Case& k;
   Case v = conv_of(k);
   Call c = v.call();
@@ -87,7 +87,7 @@ Int channels(const Call& c) { return c.dim("X", 1); }
 
 struct ShapeRow {
   Dimension dimension;
-  std::function<int(const Seen&)> of;
+  std::function<int(const WindowFacts&)> of;
 };
 
 bool all_are(const Ints& values, Int value) {
@@ -121,13 +121,13 @@ AttributeDimension required_list_dimension(const std::string& name) {
 }
 
 bool is_wide(const Axis& axis) { return axis.effective_kernel() < axis.stride; }
-int padding(const Seen& s) {
+int padding(const WindowFacts& s) {
   if (any_axis(s.w, [](const Axis& a) { return std::max(a.begin, a.end) >= a.effective_kernel(); })) return 3;
   if (any_axis(s.w, [](const Axis& a) { return a.begin != a.end; })) return 2;
   return any_axis(s.w, [](const Axis& a) { return a.begin > 0; }) ? 1 : 0;
 }
 
-int grouping(const Seen& s) {
+int grouping(const WindowFacts& s) {
   if (s.c.integer("group") == 1) return 0;
   return s.c.integer("group") == s.c.dim("X", 1) ? 2 : 1;
 }
@@ -138,29 +138,31 @@ int count_of(Int extent) { return extent > 1 ? 2 : static_cast<int>(extent); }
 std::vector<ShapeRow> shape_rows(const Definition& definition) {
   std::vector<ShapeRow> rows;
   // DeformConv is asked on three axes at most: 2^r corners per tap.
-  rows.push_back({{"rank", definition.input("offset") ? Names{"1", "2", "3"} : Names{"1", "2", "3", "4"}},
-                  [](const Seen& s) { return s.w.axes.size() > 4 ? -1 : static_cast<int>(s.w.axes.size()) - 1; }});
-  rows.push_back({{"batch", {"0", "1", "> 1"}}, [](const Seen& s) { return count_of(s.c.dim("X", 0)); }});
-  rows.push_back({{"channels", {"0", "1", "2 to 7", "> 7"}}, [](const Seen& s) {
+  rows.push_back(
+      {{"rank", definition.input("offset") ? Names{"1", "2", "3"} : Names{"1", "2", "3", "4"}},
+       [](const WindowFacts& s) { return s.w.axes.size() > 4 ? -1 : static_cast<int>(s.w.axes.size()) - 1; }});
+  rows.push_back({{"batch", {"0", "1", "> 1"}}, [](const WindowFacts& s) { return count_of(s.c.dim("X", 0)); }});
+  rows.push_back({{"channels", {"0", "1", "2 to 7", "> 7"}}, [](const WindowFacts& s) {
                     const Int channels = s.c.dim("X", 1);
                     return channels > 7 ? 3 : count_of(channels);
                   }});
-  rows.push_back({{"input", {"an empty axis", "an axis of 1", "all > 1"}}, [](const Seen& s) {
+  rows.push_back({{"input", {"an empty axis", "an axis of 1", "all > 1"}}, [](const WindowFacts& s) {
                     Int least = 2;
                     for (const Axis& axis : s.w.axes) least = std::min(least, axis.in);
                     return static_cast<int>(least);
                   }});
   if (definition.inputs.size() > 1) {
-    rows.push_back({{"maps", {"0", "1", "> 1"}}, [](const Seen& s) { return count_of(s.c.dim("W", 0)); }});
+    rows.push_back({{"maps", {"0", "1", "> 1"}}, [](const WindowFacts& s) { return count_of(s.c.dim("W", 0)); }});
     rows.push_back({{"groups", {"one", "some", "per channel"}}, grouping});
-    rows.push_back(
-        {{"kernel", {"all 1", "equal, not 1", "different"}}, [](const Seen& s) { return evenness(s.w.kernel(), 1); }});
+    rows.push_back({{"kernel", {"all 1", "equal, not 1", "different"}},
+                    [](const WindowFacts& s) { return evenness(s.w.kernel(), 1); }});
   }
   if (!definition.attribute("strides")) return rows;  // one window, all of the plane
   rows.push_back({{"padding", {"none", "even", "uneven", "as large as the kernel"}}, padding});
   rows.push_back({{"stride", {"within the kernel", "beyond the kernel"}},
-                  [](const Seen& s) { return any_axis(s.w, is_wide) ? 1 : 0; }});
-  rows.push_back({{"windows", {"one", "several"}}, [](const Seen& s) { return volume(s.w.output()) > 1 ? 1 : 0; }});
+                  [](const WindowFacts& s) { return any_axis(s.w, is_wide) ? 1 : 0; }});
+  rows.push_back(
+      {{"windows", {"one", "several"}}, [](const WindowFacts& s) { return volume(s.w.output()) > 1 ? 1 : 0; }});
   return rows;
 }
 
@@ -179,7 +181,7 @@ const std::vector<ShapeRow>& rows_of(const Definition& definition) {
 
 struct TraitRow {
   const char* name;
-  bool (*holds)(const Seen&);
+  bool (*holds)(const WindowFacts&);
   std::vector<std::string_view> needs = {};  // attributes, or what has() knows
 };
 
@@ -198,106 +200,128 @@ bool exists(const Definition& definition, const TraitRow& row) {
 // One row per cell: its name, the cases in it, what the versions that have it have.
 const std::vector<TraitRow>& table() {
   static const std::vector<TraitRow> rows{
-      {"rank 2", [](const Seen& s) { return s.w.axes.size() == 2; }},
-      {"rank 3", [](const Seen& s) { return s.w.axes.size() == 3; }},
-      {"rank 4", [](const Seen& s) { return s.w.axes.size() == 4; }, {"four axes"}},
-      {"batch > 1", [](const Seen& s) { return s.c.dim("X", 0) > 1; }},
+      {"rank 2", [](const WindowFacts& s) { return s.w.axes.size() == 2; }},
+      {"rank 3", [](const WindowFacts& s) { return s.w.axes.size() == 3; }},
+      {"rank 4", [](const WindowFacts& s) { return s.w.axes.size() == 4; }, {"four axes"}},
+      {"batch > 1", [](const WindowFacts& s) { return s.c.dim("X", 0) > 1; }},
 
-      {"explicit padding", [](const Seen& s) { return is_explicit(s.c) && any_axis(s.w, is_padded); }, {"strides"}},
+      {"explicit padding",
+       [](const WindowFacts& s) { return is_explicit(s.c) && any_axis(s.w, is_padded); },
+       {"strides"}},
       {"SAME_UPPER odd total",
-       [](const Seen& s) { return auto_pad(s.c) == "SAME_UPPER" && any_axis(s.w, is_odd); },
+       [](const WindowFacts& s) { return auto_pad(s.c) == "SAME_UPPER" && any_axis(s.w, is_odd); },
        {"auto_pad"}},
       {"SAME_LOWER odd total",
-       [](const Seen& s) { return auto_pad(s.c) == "SAME_LOWER" && any_axis(s.w, is_odd); },
+       [](const WindowFacts& s) { return auto_pad(s.c) == "SAME_LOWER" && any_axis(s.w, is_odd); },
        {"auto_pad"}},
-      {"same x stride", [](const Seen& s) { return is_same(s.c) && any_axis(s.w, is_strided); }, {"auto_pad"}},
-      {"same, ek < s", [](const Seen& s) { return is_same(s.c) && any_axis(s.w, is_narrow); }, {"auto_pad"}},
+      {"same x stride", [](const WindowFacts& s) { return is_same(s.c) && any_axis(s.w, is_strided); }, {"auto_pad"}},
+      {"same, ek < s", [](const WindowFacts& s) { return is_same(s.c) && any_axis(s.w, is_narrow); }, {"auto_pad"}},
       {"same, clamped",
-       [](const Seen& s) {
+       [](const WindowFacts& s) {
          return is_same(s.c) &&
                 any_axis(s.w, [](const Axis& a) { return (a.out - 1) * a.stride + a.effective_kernel() < a.in; });
        },
        {"auto_pad"}},
       {"same x dilation",
-       [](const Seen& s) { return is_same(s.c) && any_axis(s.w, is_dilated); },
+       [](const WindowFacts& s) { return is_same(s.c) && any_axis(s.w, is_dilated); },
        {"dilations", "auto_pad"}},
       {"pads asymmetric",
-       [](const Seen& s) { return is_explicit(s.c) && any_axis(s.w, [](const Axis& a) { return a.begin != a.end; }); },
+       [](const WindowFacts& s) {
+         return is_explicit(s.c) && any_axis(s.w, [](const Axis& a) { return a.begin != a.end; });
+       },
        {"strides"}},
-      {"pads all distinct", [](const Seen& s) { return is_explicit(s.c) && all_differ(all_pads(s.w)); }, {"strides"}},
+      {"pads all distinct",
+       [](const WindowFacts& s) { return is_explicit(s.c) && all_differ(all_pads(s.w)); },
+       {"strides"}},
       {"pads >= ek",
-       [](const Seen& s) {
+       [](const WindowFacts& s) {
          return is_explicit(s.c) &&
                 any_axis(s.w, [](const Axis& a) { return std::max(a.begin, a.end) >= a.effective_kernel(); });
        },
        {"strides"}},
-      {"stride > 1", [](const Seen& s) { return any_axis(s.w, is_strided); }, {"strides"}},
-      {"ek < s", [](const Seen& s) { return any_axis(s.w, is_narrow); }, {"strides"}},
-      {"dilation > 1", [](const Seen& s) { return any_axis(s.w, is_dilated); }, {"dilations"}},
-      {"strides differ by axis", [](const Seen& s) { return vary(s.w, &Axis::stride); }, {"strides"}},
-      {"dilations differ by axis", [](const Seen& s) { return vary(s.w, &Axis::dilation); }, {"dilations"}},
-      {"a window without input", [](const Seen& s) { return any_axis(s.w, has_window_without_input); }, {"strides"}},
+      {"stride > 1", [](const WindowFacts& s) { return any_axis(s.w, is_strided); }, {"strides"}},
+      {"ek < s", [](const WindowFacts& s) { return any_axis(s.w, is_narrow); }, {"strides"}},
+      {"dilation > 1", [](const WindowFacts& s) { return any_axis(s.w, is_dilated); }, {"dilations"}},
+      {"strides differ by axis", [](const WindowFacts& s) { return vary(s.w, &Axis::stride); }, {"strides"}},
+      {"dilations differ by axis", [](const WindowFacts& s) { return vary(s.w, &Axis::dilation); }, {"dilations"}},
+      {"a window without input",
+       [](const WindowFacts& s) { return any_axis(s.w, has_window_without_input); },
+       {"strides"}},
 
-      {"ceil", [](const Seen& s) { return is_ceil(s.c); }, {"ceil_mode"}},
-      {"valid x ceil", [](const Seen& s) { return auto_pad(s.c) == "VALID" && is_ceil(s.c); }, {"ceil_mode"}},
-      {"same x ceil", [](const Seen& s) { return is_same(s.c) && is_ceil(s.c); }, {"ceil_mode"}},
-      {"ceil x pads", [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, is_padded); }, {"ceil_mode"}},
-      {"cip x pads", [](const Seen& s) { return counts_pads(s.c) && any_axis(s.w, is_padded); }, {"count_include_pad"}},
+      {"ceil", [](const WindowFacts& s) { return is_ceil(s.c); }, {"ceil_mode"}},
+      {"valid x ceil", [](const WindowFacts& s) { return auto_pad(s.c) == "VALID" && is_ceil(s.c); }, {"ceil_mode"}},
+      {"same x ceil", [](const WindowFacts& s) { return is_same(s.c) && is_ceil(s.c); }, {"ceil_mode"}},
+      {"ceil x pads", [](const WindowFacts& s) { return ceil_counts(s.c) && any_axis(s.w, is_padded); }, {"ceil_mode"}},
+      {"cip x pads",
+       [](const WindowFacts& s) { return counts_pads(s.c) && any_axis(s.w, is_padded); },
+       {"count_include_pad"}},
       {"cip x same",
-       [](const Seen& s) { return counts_pads(s.c) && is_same(s.c) && any_axis(s.w, is_padded); },
+       [](const WindowFacts& s) { return counts_pads(s.c) && is_same(s.c) && any_axis(s.w, is_padded); },
        {"count_include_pad"}},
       {"ceil x pads x cip",
-       [](const Seen& s) { return ceil_counts(s.c) && counts_pads(s.c) && any_axis(s.w, is_padded); },
+       [](const WindowFacts& s) { return ceil_counts(s.c) && counts_pads(s.c) && any_axis(s.w, is_padded); },
        {"count_include_pad", "ceil_mode"}},
       {"ceil x pads x dilation",
-       [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, is_padded) && any_axis(s.w, is_dilated); },
+       [](const WindowFacts& s) { return ceil_counts(s.c) && any_axis(s.w, is_padded) && any_axis(s.w, is_dilated); },
        {"dilations", "ceil_mode"}},
       {"ceil x pads x cip x dilation",
-       [](const Seen& s) {
+       [](const WindowFacts& s) {
          return ceil_counts(s.c) && counts_pads(s.c) && any_axis(s.w, is_padded) && any_axis(s.w, is_dilated);
        },
        {"dilations", "count_include_pad", "ceil_mode"}},
       {"overhang 1",
-       [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, [](const Axis& a) { return overhang(a) == 1; }); },
+       [](const WindowFacts& s) {
+         return ceil_counts(s.c) && any_axis(s.w, [](const Axis& a) { return overhang(a) == 1; });
+       },
        {"ceil_mode"}},
-      {"overhang >= 2", [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, overhangs_far); }, {"ceil_mode"}},
+      {"overhang >= 2",
+       [](const WindowFacts& s) { return ceil_counts(s.c) && any_axis(s.w, overhangs_far); },
+       {"ceil_mode"}},
       {"overhang >= 2 x cip",
-       [](const Seen& s) { return ceil_counts(s.c) && counts_pads(s.c) && any_axis(s.w, overhangs_far); },
+       [](const WindowFacts& s) { return ceil_counts(s.c) && counts_pads(s.c) && any_axis(s.w, overhangs_far); },
        {"count_include_pad", "ceil_mode"}},
       {"trailing 1",
-       [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, [](const Axis& a) { return trailing(a) == 1; }); },
+       [](const WindowFacts& s) {
+         return ceil_counts(s.c) && any_axis(s.w, [](const Axis& a) { return trailing(a) == 1; });
+       },
        {"ceil_mode"}},
       {"trailing >= 2",
-       [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, [](const Axis& a) { return trailing(a) >= 2; }); },
+       [](const WindowFacts& s) {
+         return ceil_counts(s.c) && any_axis(s.w, [](const Axis& a) { return trailing(a) >= 2; });
+       },
        {"ceil_mode"}},
       {"n < 0 with ceil",
-       [](const Seen& s) { return ceil_counts(s.c) && any_axis(s.w, [](const Axis& a) { return room(a) < 0; }); },
+       [](const WindowFacts& s) {
+         return ceil_counts(s.c) && any_axis(s.w, [](const Axis& a) { return room(a) < 0; });
+       },
        {"ceil_mode"}},
 
       {"1 < group < C",
-       [](const Seen& s) { return s.c.integer("group") > 1 && s.c.integer("group") < channels(s.c); },
+       [](const WindowFacts& s) { return s.c.integer("group") > 1 && s.c.integer("group") < channels(s.c); },
        {"group"}},
       {"group depthwise",
-       [](const Seen& s) { return s.c.integer("group") > 1 && s.c.integer("group") == channels(s.c); },
+       [](const WindowFacts& s) { return s.c.integer("group") > 1 && s.c.integer("group") == channels(s.c); },
        {"group"}},
       {"depthwise, maps > channels",
-       [](const Seen& s) { return s.c.integer("group") > 1 && depth(s.c) == 1 && s.c.dim("W", 0) > channels(s.c); },
+       [](const WindowFacts& s) {
+         return s.c.integer("group") > 1 && depth(s.c) == 1 && s.c.dim("W", 0) > channels(s.c);
+       },
        {"group"}},
-      {"maps > 1", [](const Seen& s) { return s.c.dim("W", 0) > 1; }, {"weights"}},
-      {"bias given", [](const Seen& s) { return is_given(s.c, "B"); }, {"bias"}},
-      {"bias empty name", [](const Seen& s) { return is_named_empty(s.c, "B"); }, {"bias"}},
-      {"weights initializer", [](const Seen& s) { return is_initializer(s.v, "W"); }, {"weights"}},
-      {"weights graph input", [](const Seen& s) { return !is_initializer(s.v, "W"); }, {"weights"}},
+      {"maps > 1", [](const WindowFacts& s) { return s.c.dim("W", 0) > 1; }, {"weights"}},
+      {"bias given", [](const WindowFacts& s) { return is_given(s.c, "B"); }, {"bias"}},
+      {"bias empty name", [](const WindowFacts& s) { return is_named_empty(s.c, "B"); }, {"bias"}},
+      {"weights initializer", [](const WindowFacts& s) { return is_initializer(s.v, "W"); }, {"weights"}},
+      {"weights graph input", [](const WindowFacts& s) { return !is_initializer(s.v, "W"); }, {"weights"}},
 
-      {"N = 0", [](const Seen& s) { return s.c.dim("X", 0) == 0; }},
-      {"C = 0", [](const Seen& s) { return channels(s.c) == 0; }},
-      {"M = 0", [](const Seen& s) { return s.c.dim("W", 0) == 0; }, {"weights"}},
+      {"N = 0", [](const WindowFacts& s) { return s.c.dim("X", 0) == 0; }},
+      {"C = 0", [](const WindowFacts& s) { return channels(s.c) == 0; }},
+      {"M = 0", [](const WindowFacts& s) { return s.c.dim("W", 0) == 0; }, {"weights"}},
       {"I = 0 with pads",
-       [](const Seen& s) { return any_axis(s.w, [](const Axis& a) { return a.in == 0; }); },
+       [](const WindowFacts& s) { return any_axis(s.w, [](const Axis& a) { return a.in == 0; }); },
        {"strides"}},
-      {"no spatial axis", [](const Seen& s) { return s.w.axes.empty(); }, {"whole planes"}},
+      {"no spatial axis", [](const WindowFacts& s) { return s.w.axes.empty(); }, {"whole planes"}},
       {"an empty plane",
-       [](const Seen& s) { return any_axis(s.w, [](const Axis& a) { return a.in == 0; }); },
+       [](const WindowFacts& s) { return any_axis(s.w, [](const Axis& a) { return a.in == 0; }); },
        {"whole planes"}},
   };
   return rows;
@@ -318,7 +342,7 @@ std::vector<Dimension> window_dimensions(const Definition& definition) {
 }
 
 std::vector<int> window_features(const Case& c) {
-  const Seen seen{c};
+  const WindowFacts seen{c};
   return transformed<int>(rows_of(c.definition()), [&](const ShapeRow& row) { return row.of(seen); });
 }
 
@@ -360,7 +384,7 @@ std::span<const Exclusion> window_exclusions() {
 }
 
 Names window_traits(const Case& c) {
-  const Seen seen{c};
+  const WindowFacts seen{c};
   Names names;
   for (const TraitRow& trait : table())
     if (exists(c.definition(), trait) && trait.holds(seen)) names.emplace_back(trait.name);

@@ -45,9 +45,9 @@ Case draw_marked(const Definition& definition, DType type, std::uint64_t stratum
 
 }  // namespace
 
-const Questions& arg_max() {
-  static const Questions all = [] {
-    Questions made = placing_questions(draw, axes<1>);
+const OperatorGenerator& arg_max() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = placing_questions(draw, axes<1>);
     made.damages.push_back({"an empty axis", [](Case& c) {
                               if (shape_of(c).empty()) return false;
                               pick(shape_of(c)) = 0;
@@ -57,11 +57,11 @@ const Questions& arg_max() {
   }();
   return all;
 }
-const Questions& arg_min() { return arg_max(); }
+const OperatorGenerator& arg_min() { return arg_max(); }
 
-const Questions& hardmax() {
-  static const Questions all = [] {
-    Questions made = *axis_family().questions();
+const OperatorGenerator& hardmax() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = *axis_family().questions();
     made.draw = draw_marked;
     return made;
   }();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about Conv: every window theme, with one group, some groups or one group per channel, and the bias given,
-// left out or named "".
+// OperatorGenerator about Conv: every window theme, with one group, some groups or one group per channel, and the bias
+// given, left out or named "".
 #include "generators/convolution.h"
 #include "generators/draw.h"
 #include "generators/values.h"
@@ -19,14 +19,15 @@ Case draw_conv(const Definition& definition, DType type, const ConvShapes& shape
   return c;
 }
 
-const Questions& conv() {
-  static const Questions questions{[](const Definition& definition, DType type, std::uint64_t stratum) {
-                                     return draw_conv(definition, type, draw_conv_shapes(conv_ground(), stratum));
-                                   },
-                                   strata_of(conv_ground()),
-                                   conv_cost,
-                                   {},
-                                   Layout{}};
+const OperatorGenerator& conv() {
+  static const OperatorGenerator questions{[](const Definition& definition, DType type, std::uint64_t stratum) {
+                                             return draw_conv(definition, type,
+                                                              draw_conv_shapes(conv_ground(), stratum));
+                                           },
+                                           strata_of(conv_ground()),
+                                           conv_cost,
+                                           {},
+                                           Layout{}};
   return questions;
 }
 

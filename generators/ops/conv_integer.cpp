@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about ConvInteger: the shapes of Conv, in all mixes of 8-bit types, each zero point given or left out.
+// OperatorGenerator about ConvInteger: the shapes of Conv, in all mixes of 8-bit types, each zero point given or left
+// out.
 #include "generators/convolution.h"
 #include "generators/draw.h"
 #include "generators/families/product.h"
@@ -38,13 +39,13 @@ bool zero_points_too_long(Case& c) {
 
 }  // namespace
 
-const Questions& conv_integer() {
-  static const Questions questions{.draw = draw,
-                                   .strata = strata_of(conv_ground()),
-                                   .cost = conv_cost,
-                                   .damages = {{"zero points too long", zero_points_too_long}},
-                                   .layout = Layout{.x = "x", .w = "w"},
-                                   .refit = refit};
+const OperatorGenerator& conv_integer() {
+  static const OperatorGenerator questions{.draw = draw,
+                                           .strata = strata_of(conv_ground()),
+                                           .cost = conv_cost,
+                                           .damages = {{"zero points too long", zero_points_too_long}},
+                                           .layout = Layout{.x = "x", .w = "w"},
+                                           .refit = refit};
   return questions;
 }
 

@@ -35,8 +35,8 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 }
 
 template <bool multiplies>
-Questions made() {
-  Questions made = *axis_family().questions();
+OperatorGenerator made() {
+  OperatorGenerator made = *axis_family().questions();
   made.draw = draw<multiplies>;
   std::ranges::move(parameter_damages(), std::back_inserter(made.damages));
   return made;
@@ -44,13 +44,13 @@ Questions made() {
 
 }  // namespace
 
-const Questions& cum_sum() {
-  static const Questions all = made<false>();
+const OperatorGenerator& cum_sum() {
+  static const OperatorGenerator all = made<false>();
   return all;
 }
 
-const Questions& cum_prod() {
-  static const Questions all = made<true>();
+const OperatorGenerator& cum_prod() {
+  static const OperatorGenerator all = made<true>();
   return all;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about DeformConv: group and offset_group drawn apart, mask and bias given, left out or named "", and
-// samples on cells, between them, on the borders, beside them and far away.
+// OperatorGenerator about DeformConv: group and offset_group drawn apart, mask and bias given, left out or named "",
+// and samples on cells, between them, on the borders, beside them and far away.
 #include "generators/convolution.h"
 #include "generators/draw.h"
 #include "generators/values.h"
@@ -24,11 +24,11 @@ AxisLimits small_limits(Int rank) {
 }
 
 // There is no auto_pad.
-const Ground& ground() {
-  static const Ground explicit_padding{{plain, distinct_pads, dilated, oversized_pads, even_pads, wide_stride, plain,
-                                        distinct_pads, wide_stride, dilated},
-                                       {30, 50, 20, 0},
-                                       small_limits};
+const ShapeMix& ground() {
+  static const ShapeMix explicit_padding{{plain, distinct_pads, dilated, oversized_pads, even_pads, wide_stride, plain,
+                                          distinct_pads, wide_stride, dilated},
+                                         {30, 50, 20, 0},
+                                         small_limits};
   return explicit_padding;
 }
 
@@ -212,8 +212,8 @@ std::vector<CoverageTag> all_traits() {
 
 }  // namespace
 
-const Questions& deform_conv() {
-  static const Questions questions{
+const OperatorGenerator& deform_conv() {
+  static const OperatorGenerator questions{
       .draw = draw,
       .strata = strata_of(ground()),
       .cost = cost,

@@ -23,14 +23,14 @@ Case drawn(const Definition& definition, DType type, std::uint64_t stratum, bool
 
 }  // namespace
 
-const Questions& depth_to_space() {
-  static const Questions all = placing_questions(
+const OperatorGenerator& depth_to_space() {
+  static const OperatorGenerator all = placing_questions(
       [](const Definition& d, DType type, std::uint64_t stratum) { return drawn(d, type, stratum, true); }, axes<4, 4>);
   return all;
 }
 
-const Questions& space_to_depth() {
-  static const Questions all = placing_questions(
+const OperatorGenerator& space_to_depth() {
+  static const OperatorGenerator all = placing_questions(
       [](const Definition& d, DType type, std::uint64_t stratum) { return drawn(d, type, stratum, false); },
       axes<4, 4>);
   return all;

@@ -50,8 +50,8 @@ bool takes_no_ratio(Case& c) {
 
 }  // namespace
 
-const Questions& dropout() {
-  static const Questions all{
+const OperatorGenerator& dropout() {
+  static const OperatorGenerator all{
       .draw = draw,
       .strata = shape_strata,
       .damages = {{"a mask that is not filled", asks_for_an_unfilled_mask}, {"a ratio of 1", takes_no_ratio}},

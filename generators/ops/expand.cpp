@@ -55,14 +55,14 @@ bool spoils_a_float(Case& c) {
 
 }  // namespace
 
-const Questions& expand() {
-  static const Questions all = placing_questions(draw_expand, axes<0>);
+const OperatorGenerator& expand() {
+  static const OperatorGenerator all = placing_questions(draw_expand, axes<0>);
   return all;
 }
 
-const Questions& tile() {
-  static const Questions all = [] {
-    Questions made = placing_questions(draw_tile, [](const Definition& d) {
+const OperatorGenerator& tile() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = placing_questions(draw_tile, [](const Definition& d) {
       return std::pair<Int, Int>{d.input("tiles") ? 1 : 0, 7};
     });
     made.damages.push_back({"a float spoiled", spoils_a_float});

@@ -109,8 +109,8 @@ bool index_out_of_range(Case& c) {
   return true;
 }
 
-Questions gathering(Case (*draw)(const Definition&, DType, std::uint64_t)) {
-  Questions made = placing_questions(draw, axes<1>);
+OperatorGenerator gathering(Case (*draw)(const Definition&, DType, std::uint64_t)) {
+  OperatorGenerator made = placing_questions(draw, axes<1>);
   made.damages.push_back({"an index out of range", index_out_of_range});
   return made;
 }
@@ -186,8 +186,8 @@ Case draw_updates(const Definition& definition, DType type, std::uint64_t stratu
   return c;
 }
 
-Questions scattering(Case (*draw)(const Definition&, DType, std::uint64_t)) {
-  Questions made = placing_questions(draw, axes<1>, fit_updates);
+OperatorGenerator scattering(Case (*draw)(const Definition&, DType, std::uint64_t)) {
+  OperatorGenerator made = placing_questions(draw, axes<1>, fit_updates);
   made.damages.push_back({"an index out of range", index_out_of_range});
   made.damages.push_back({"updates of another shape", [](Case& c) {
                             Shape& shape = shape_of(c, "updates");
@@ -199,7 +199,7 @@ Questions scattering(Case (*draw)(const Definition&, DType, std::uint64_t)) {
   return made;
 }
 
-Questions with_tuples(Questions made) {
+OperatorGenerator with_tuples(OperatorGenerator made) {
   made.damages.push_back({"tuples of another width", [](Case& c) {
                             Shape shape = shape_of(c, "indices");
                             if (shape.empty()) return false;
@@ -213,33 +213,33 @@ Questions with_tuples(Questions made) {
 
 }  // namespace
 
-const Questions& gather() {
-  static const Questions all = gathering(draw_gather);
+const OperatorGenerator& gather() {
+  static const OperatorGenerator all = gathering(draw_gather);
   return all;
 }
 
-const Questions& gather_elements() {
-  static const Questions all = gathering(draw_elements);
+const OperatorGenerator& gather_elements() {
+  static const OperatorGenerator all = gathering(draw_elements);
   return all;
 }
 
-const Questions& gather_nd() {
-  static const Questions all = [] {
-    Questions made = with_tuples(gathering(draw_tuples));
+const OperatorGenerator& gather_nd() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = with_tuples(gathering(draw_tuples));
     made.damages.push_back({"other batches", batches_changed});
     return made;
   }();
   return all;
 }
 
-const Questions& scatter_elements() {
-  static const Questions all = scattering(draw_updates<draw_elements>);
+const OperatorGenerator& scatter_elements() {
+  static const OperatorGenerator all = scattering(draw_updates<draw_elements>);
   return all;
 }
-const Questions& scatter() { return scatter_elements(); }
+const OperatorGenerator& scatter() { return scatter_elements(); }
 
-const Questions& scatter_nd() {
-  static const Questions all = with_tuples(scattering(draw_updates<draw_tuples>));
+const OperatorGenerator& scatter_nd() {
+  static const OperatorGenerator all = with_tuples(scattering(draw_updates<draw_tuples>));
   return all;
 }
 

@@ -17,9 +17,9 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 
 }  // namespace
 
-const Questions& lp_normalization() {
-  static const Questions all = [] {
-    Questions made = *axis_family().questions();
+const OperatorGenerator& lp_normalization() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = *axis_family().questions();
     made.draw = draw;
     made.damages.push_back({"another norm", [](Case& c) { c.node.attribute("p", Attribute(pick<Int>({0, 3, -1}))); }});
     return made;

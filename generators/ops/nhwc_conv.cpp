@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about com.microsoft NhwcConv: those of Conv with the channels last, and weights that fit in both layouts
-// (A24).
+// OperatorGenerator about com.microsoft NhwcConv: those of Conv with the channels last, and weights that fit in both
+// layouts (A24).
 #include "generators/convolution.h"
 #include "generators/draw.h"
 
@@ -53,8 +53,8 @@ bool kernel_differs_by_axis(const Case& c) {
 
 }  // namespace
 
-const Questions& nhwc_conv() {
-  static const Questions questions{
+const OperatorGenerator& nhwc_conv() {
+  static const OperatorGenerator questions{
       draw,
       strata_of(conv_ground()),
       conv_cost,

@@ -161,8 +161,8 @@ bool parameter_changed(Case& c) {
   return true;
 }
 
-Questions made(Case (*draw)(const Definition&, DType, std::uint64_t), Ranks ranks, void (*fit)(Case&) = refit) {
-  Questions made = placing_questions(draw, ranks, fit);
+OperatorGenerator made(Case (*draw)(const Definition&, DType, std::uint64_t), Ranks ranks, void (*fit)(Case&) = refit) {
+  OperatorGenerator made = placing_questions(draw, ranks, fit);
   made.damages.push_back({"a scale of another shape", parameter_changed});
   made.damages.push_back({"a negative epsilon", [](Case& c) { c.node.attribute("epsilon", Attribute(-0.5F)); }});
   made.damages.push_back({"another stash", [](Case& c) {
@@ -182,27 +182,27 @@ Questions made(Case (*draw)(const Definition&, DType, std::uint64_t), Ranks rank
 
 }  // namespace
 
-const Questions& layer_normalization() {
-  static const Questions all = made(draw_last_axes, axes<1>);
+const OperatorGenerator& layer_normalization() {
+  static const OperatorGenerator all = made(draw_last_axes, axes<1>);
   return all;
 }
-const Questions& rms_normalization() { return layer_normalization(); }
+const OperatorGenerator& rms_normalization() { return layer_normalization(); }
 
-const Questions& instance_normalization() {
-  static const Questions all = made(draw_channels, [](const Definition& definition) {
+const OperatorGenerator& instance_normalization() {
+  static const OperatorGenerator all = made(draw_channels, [](const Definition& definition) {
     return std::pair<Int, Int>{definition.constraint("I3") ? 4 : 3, definition.constraint("I3") ? 4 : 7};
   });
   return all;
 }
-const Questions& group_normalization() { return instance_normalization(); }
+const OperatorGenerator& group_normalization() { return instance_normalization(); }
 
-const Questions& batch_normalization() {
-  static const Questions all = [] {
+const OperatorGenerator& batch_normalization() {
+  static const OperatorGenerator all = [] {
     const Ranks ranks = [](const Definition& definition) {
       return definition.attribute("consumed_inputs") ? std::pair<Int, Int>{4, 4}
                                                      : std::pair<Int, Int>{definition.attribute("spatial") ? 2 : 1, 7};
     };
-    Questions of = made(draw_batch, ranks, refit_batch);
+    OperatorGenerator of = made(draw_batch, ranks, refit_batch);
     of.damages.push_back({"other outputs", [](Case& c) {
                             if (!c.node.outputs.empty())
                               c.node.outputs.erase(c.node.outputs.begin());

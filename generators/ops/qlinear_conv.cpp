@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about QLinearConv: the shapes of Conv in all eight mixes of 8-bit types, with scales chosen so that the
-// requantised values lie on ties, reach the ends of the range, or are the accumulator itself (numerics 4.6, 4.8).
+// OperatorGenerator about QLinearConv: the shapes of Conv in all eight mixes of 8-bit types, with scales chosen so that
+// the requantised values lie on ties, reach the ends of the range, or are the accumulator itself (numerics 4.6, 4.8).
 #include "generators/convolution.h"
 #include "generators/draw.h"
 #include "generators/values.h"
@@ -391,8 +391,8 @@ std::vector<CoverageTag> all_traits() {
 
 }  // namespace
 
-const Questions& qlinear_conv() {
-  static const Questions questions{
+const OperatorGenerator& qlinear_conv() {
+  static const OperatorGenerator questions{
       .draw = draw,
       .strata = strata_of(conv_ground()),
       .cost = conv_cost,

@@ -196,16 +196,16 @@ bool another_type(Case& c) {
   return true;
 }
 
-const Questions& quantizing() {
-  static const Questions all{.draw = draw,
-                             .strata = shape_strata,
-                             .damages = {{"another scale", another_scale},
-                                         {"another zero point", another_zero_point},
-                                         {"another axis, block or type named", another_number},
-                                         {"an output of another type", another_output_type},
-                                         {"a negative block", negative_block},
-                                         {"an input of another type", another_type}},
-                             .refit = refit};
+const OperatorGenerator& quantizing() {
+  static const OperatorGenerator all{.draw = draw,
+                                     .strata = shape_strata,
+                                     .damages = {{"another scale", another_scale},
+                                                 {"another zero point", another_zero_point},
+                                                 {"another axis, block or type named", another_number},
+                                                 {"an output of another type", another_output_type},
+                                                 {"a negative block", negative_block},
+                                                 {"an input of another type", another_type}},
+                                     .refit = refit};
   return all;
 }
 
@@ -223,11 +223,11 @@ Case draw_dynamic(const Definition& definition, DType type, std::uint64_t stratu
 
 }  // namespace
 
-const Questions& dynamic_quantize_linear() {
-  static const Questions all{.draw = draw_dynamic, .strata = shape_strata};
+const OperatorGenerator& dynamic_quantize_linear() {
+  static const OperatorGenerator all{.draw = draw_dynamic, .strata = shape_strata};
   return all;
 }
-const Questions& quantize_linear() { return quantizing(); }
-const Questions& dequantize_linear() { return quantizing(); }
+const OperatorGenerator& quantize_linear() { return quantizing(); }
+const OperatorGenerator& dequantize_linear() { return quantizing(); }
 
 }  // namespace assay::generators

@@ -89,9 +89,9 @@ std::vector<Mutation> damages_of_ends() {
 
 }  // namespace
 
-const Questions& range() {
-  static const Questions all = [] {
-    Questions made = moving_questions(draw_range);
+const OperatorGenerator& range() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = moving_questions(draw_range);
     made.ranks = axes<0, 0>;
     made.damages = damages_of_ends();
     return made;

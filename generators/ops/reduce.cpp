@@ -92,9 +92,9 @@ Recipe fill_of_exponentials(DType type) {
 }
 
 template <Recipe (*fill)(DType)>
-const Questions& reduction() {
-  static const Questions all = [] {
-    Questions made = placing_questions(draw<fill>, axes<0>);
+const OperatorGenerator& reduction() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = placing_questions(draw<fill>, axes<0>);
     made.damages.push_back({"a flag of 2", [](Case& c) {
                               c.node.attribute("keepdims", Attribute(Int{2}));
                               return true;
@@ -106,15 +106,15 @@ const Questions& reduction() {
 
 }  // namespace
 
-const Questions& reduce_sum() { return reduction<fill_of_sum>(); }
-const Questions& reduce_mean() { return reduction<fill_of_sum>(); }
-const Questions& reduce_l1() { return reduction<fill_of_sum>(); }
-const Questions& reduce_l2() { return reduction<fill_of_squares>(); }
-const Questions& reduce_sum_square() { return reduction<fill_of_squares>(); }
-const Questions& reduce_prod() { return reduction<fill_of_product>(); }
-const Questions& reduce_log_sum() { return reduction<fill_of_logarithm>(); }
-const Questions& reduce_log_sum_exp() { return reduction<fill_of_exponentials>(); }
-const Questions& reduce_max() { return reduction<draw_selection_fill>(); }
-const Questions& reduce_min() { return reduction<draw_selection_fill>(); }
+const OperatorGenerator& reduce_sum() { return reduction<fill_of_sum>(); }
+const OperatorGenerator& reduce_mean() { return reduction<fill_of_sum>(); }
+const OperatorGenerator& reduce_l1() { return reduction<fill_of_sum>(); }
+const OperatorGenerator& reduce_l2() { return reduction<fill_of_squares>(); }
+const OperatorGenerator& reduce_sum_square() { return reduction<fill_of_squares>(); }
+const OperatorGenerator& reduce_prod() { return reduction<fill_of_product>(); }
+const OperatorGenerator& reduce_log_sum() { return reduction<fill_of_logarithm>(); }
+const OperatorGenerator& reduce_log_sum_exp() { return reduction<fill_of_exponentials>(); }
+const OperatorGenerator& reduce_max() { return reduction<draw_selection_fill>(); }
+const OperatorGenerator& reduce_min() { return reduction<draw_selection_fill>(); }
 
 }  // namespace assay::generators

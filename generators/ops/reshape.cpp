@@ -32,8 +32,8 @@ void refit(Case& c) { leave_one_open(c, "shape", -1); }
 
 }  // namespace
 
-const Questions& reshape() {
-  static const Questions all = moving_questions(draw, refit);
+const OperatorGenerator& reshape() {
+  static const OperatorGenerator all = moving_questions(draw, refit);
   return all;
 }
 

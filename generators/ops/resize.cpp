@@ -241,9 +241,9 @@ std::vector<Mutation> damages() {
   return all;
 }
 
-const Questions& questions() {
-  static const Questions all = [] {
-    Questions made = placing_questions(draw, axes<1, 5>, refit);
+const OperatorGenerator& questions() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = placing_questions(draw, axes<1, 5>, refit);
     std::ranges::move(damages(), std::back_inserter(made.damages));
     return made;
   }();
@@ -252,6 +252,6 @@ const Questions& questions() {
 
 }  // namespace
 
-const Questions& resize() { return questions(); }
+const OperatorGenerator& resize() { return questions(); }
 
 }  // namespace assay::generators

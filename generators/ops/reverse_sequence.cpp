@@ -39,9 +39,9 @@ bool same_axes(Case& c) {
 
 }  // namespace
 
-const Questions& reverse_sequence() {
-  static const Questions all = [] {
-    Questions made = placing_questions(draw, axes<2>, refit);
+const OperatorGenerator& reverse_sequence() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = placing_questions(draw, axes<2>, refit);
     made.damages.push_back({"another axis", same_axes});
     return made;
   }();

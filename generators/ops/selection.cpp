@@ -118,14 +118,14 @@ Case draw_nonzero(const Definition& definition, DType type, std::uint64_t stratu
 
 }  // namespace
 
-const Questions& eye_like() {
-  static const Questions all = placing_questions(draw_eye, axes<2, 2>);
+const OperatorGenerator& eye_like() {
+  static const OperatorGenerator all = placing_questions(draw_eye, axes<2, 2>);
   return all;
 }
 
-const Questions& one_hot() {
-  static const Questions all = [] {
-    Questions made = moving_questions(draw_one_hot);
+const OperatorGenerator& one_hot() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = moving_questions(draw_one_hot);
     made.damages = {{"an axis out of range",
                      [](Case& c) {
                        c.node.attribute("axis", Attribute(std::ssize(shape_of(c)) + pick<Int>({1, 2})));
@@ -151,9 +151,9 @@ const Questions& one_hot() {
   return all;
 }
 
-const Questions& compress() {
-  static const Questions all = [] {
-    Questions made = placing_questions(draw_compress, axes<1>, refit_condition);
+const OperatorGenerator& compress() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = placing_questions(draw_compress, axes<1>, refit_condition);
     made.damages.push_back({"a longer condition", [](Case& c) {
                               Ints condition = c.call().ints("condition");
                               condition.resize(condition.size() + static_cast<std::size_t>(between(1, 3)),
@@ -177,9 +177,9 @@ const Questions& compress() {
   return all;
 }
 
-const Questions& nonzero() {
-  static const Questions all = [] {
-    Questions made = moving_questions(draw_nonzero);
+const OperatorGenerator& nonzero() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = moving_questions(draw_nonzero);
     made.damages.push_back({"bfloat16", [](Case& c) {
                               c.node.inputs.at("X").type = {DType::bf16, {1}};
                               c.sources.at("X").recipe = {"values", "1"};

@@ -124,9 +124,9 @@ bool counted_alone(Case& c) {
 
 }  // namespace
 
-const Questions& split() {
-  static const Questions all = [] {
-    Questions made = placing_questions(draw, axes<1>, refit);
+const OperatorGenerator& split() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = placing_questions(draw, axes<1>, refit);
     made.damages.push_back({"another number of outputs", another_number_of_outputs});
     made.damages.push_back({"lengths or their number stated twice", stated_twice});
     made.damages.push_back({"a negative length", negative_length});

@@ -66,9 +66,9 @@ bool another_update(Case& c) {
 
 }  // namespace
 
-const Questions& tensor_scatter() {
-  static const Questions all = [] {
-    Questions made = placing_questions(draw, axes<2>, refit);
+const OperatorGenerator& tensor_scatter() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = placing_questions(draw, axes<2>, refit);
     made.damages.push_back({"an update of another shape", another_update});
     return made;
   }();

@@ -37,9 +37,9 @@ void refit(Case& c) {
 
 }  // namespace
 
-const Questions& top_k() {
-  static const Questions all = [] {
-    Questions made = moving_questions(draw, refit);
+const OperatorGenerator& top_k() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = moving_questions(draw, refit);
     made.ranks = axes<1>;
     return made;
   }();

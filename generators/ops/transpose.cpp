@@ -36,8 +36,8 @@ void refit(Case& c) {
 
 }  // namespace
 
-const Questions& transpose() {
-  static const Questions all = placing_questions(draw, axes<0>, refit);
+const OperatorGenerator& transpose() {
+  static const OperatorGenerator all = placing_questions(draw, axes<0>, refit);
   return all;
 }
 

@@ -27,8 +27,8 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 
 }  // namespace
 
-const Questions& trilu() {
-  static const Questions all = placing_questions(draw, axes<2>);
+const OperatorGenerator& trilu() {
+  static const OperatorGenerator all = placing_questions(draw, axes<2>);
   return all;
 }
 

@@ -48,9 +48,9 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 
 }  // namespace
 
-const Questions& unique() {
-  static const Questions all = [] {
-    Questions made = moving_questions(draw);
+const OperatorGenerator& unique() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = moving_questions(draw);
     made.damages = {{"an axis out of range",
                      [](Case& c) {
                        const Int rank = std::ssize(shape_of(c));

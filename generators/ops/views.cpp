@@ -48,13 +48,13 @@ Case draw_unsqueeze(const Definition& definition, DType type, std::uint64_t stra
 
 }  // namespace
 
-const Questions& squeeze() {
-  static const Questions all = placing_questions(draw_squeeze, axes<0>);
+const OperatorGenerator& squeeze() {
+  static const OperatorGenerator all = placing_questions(draw_squeeze, axes<0>);
   return all;
 }
 
-const Questions& unsqueeze() {
-  static const Questions all = placing_questions(draw_unsqueeze, axes<0>);
+const OperatorGenerator& unsqueeze() {
+  static const OperatorGenerator all = placing_questions(draw_unsqueeze, axes<0>);
   return all;
 }
 

@@ -199,8 +199,8 @@ bool may_overflow(const Tally& tally, const Format& format, Int n) {
   return most * (Dyadic{1, 0} + gamma(n, format.unit_exponent() + 1)) >= format.overflow_threshold();
 }
 
-Allowance allowance(const Dot& dot, const Tally& tally, Level level, std::string arithmetic, const Machine& machine) {
-  Allowance out;
+Tolerance allowance(const Dot& dot, const Tally& tally, Level level, std::string arithmetic, const Machine& machine) {
+  Tolerance out;
   out.level = level;
   out.arithmetic = std::move(arithmetic);
   out.budget = any_order(dot, tally, machine, out.vacuous);
@@ -212,7 +212,7 @@ Allowance allowance(const Dot& dot, const Tally& tally, Level level, std::string
 Dyadic factor_of(const Dot& dot) { return dot.scale ? abs(dot.scale->value()) : Dyadic{1, 0}; }
 
 // 2.3.6: operands below λ_T count as 0, so do partial results below λ of the accumulator.
-void flush(Allowance& out, const Dot& dot, const Tally& tally, const Format& type, const Format& accumulator) {
+void flush(Tolerance& out, const Dot& dot, const Tally& tally, const Format& type, const Format& accumulator) {
   Dyadic lost;
   const auto lose = [&](const std::vector<Term>& terms, const Dyadic& times) {
     for (const Term& term : terms)
@@ -278,7 +278,7 @@ Narrowed narrowed(const Dot& dot, const Format& format) {
 }
 
 // The rest of the evaluation acts on the changed operands: (1 + 2u)^2 bounds their growth.
-Allowance with_narrow_inputs(const Dot& dot, const Tally& tally, std::string arithmetic, const Format& inputs,
+Tolerance with_narrow_inputs(const Dot& dot, const Tally& tally, std::string arithmetic, const Format& inputs,
                              const Machine& machine) {
   const Narrowed change = narrowed(dot, inputs);
   Tally grown = tally;
@@ -292,14 +292,14 @@ Allowance with_narrow_inputs(const Dot& dot, const Tally& tally, std::string ari
       grown.between->weight = grown.between->weight * growth;
     }
   }
-  Allowance out = allowance(dot, grown, Level::widest, std::move(arithmetic), machine);
+  Tolerance out = allowance(dot, grown, Level::widest, std::move(arithmetic), machine);
   out.budget = out.budget + over(dot, change.disturbance);
   out.may_overflow |= change.overflows;
   return out;
 }
 
 // f64 computed in f32 throughout, the result widened again: 2.3.7 and one more rounding of the value itself.
-Allowance double_in_single(const Dot& dot, const Tally& tally) {
+Tolerance double_in_single(const Dot& dot, const Tally& tally) {
   const Format& single = format_of(DType::f32);
   return with_narrow_inputs(dot, tally, "f64 computed in f32", single,
                             {.format = &single, .slack_exponent = 1, .rounds_output = true});
@@ -341,7 +341,7 @@ Element enclose(const Dot& dot, DType dtype, Summing summing) {
   return out;
 }
 
-std::vector<Allowance> widen(const Dot& dot, DType dtype, const Arithmetic& declared) {
+std::vector<Tolerance> widen(const Dot& dot, DType dtype, const Arithmetic& declared) {
   const Format &type = format_of(dtype), &accumulator = accumulator_of(dtype);
   const Tally tally = tally_of(dot, type);
   const std::string base(accumulator_name(dtype));
@@ -350,11 +350,11 @@ std::vector<Allowance> widen(const Dot& dot, DType dtype, const Arithmetic& decl
   const Machine in_type{
       .format = &type, .rounds_output = type.precision < accumulator.precision, .rounds_factors = true};
 
-  std::vector<Allowance> all;
+  std::vector<Tolerance> all;
   all.push_back(allowance(dot, tally, Level::L2t, "truncating " + base + " accumulation", truncating));
   all.push_back(allowance(dot, tally, Level::L3, "every operation in " + std::string(name(dtype)), in_type));
-  Allowance flushed = all[0], flushed_in_type = all[1];
-  for (Allowance* a : {&flushed, &flushed_in_type}) a->level = Level::widest;
+  Tolerance flushed = all[0], flushed_in_type = all[1];
+  for (Tolerance* a : {&flushed, &flushed_in_type}) a->level = Level::widest;
   flushed.arithmetic = "subnormals flushed, " + base + " accumulation";
   flushed_in_type.arithmetic = "subnormals flushed, every operation in " + std::string(name(dtype));
   flush(flushed, dot, tally, type, accumulator);
@@ -376,12 +376,12 @@ std::vector<Allowance> widen(const Dot& dot, DType dtype, const Arithmetic& decl
   return all;
 }
 
-std::vector<Allowance> widen_sum(const Dot& sum, DType dtype, const Arithmetic& declared) {
-  std::vector<Allowance> all = widen(sum, dtype, declared);
+std::vector<Tolerance> widen_sum(const Dot& sum, DType dtype, const Arithmetic& declared) {
+  std::vector<Tolerance> all = widen(sum, dtype, declared);
   const Dyadic least = Dyadic::power_of_two(125);
   const auto overflows = [&](const Term& term) { return term.a.is_finite() && least <= abs(term.a.value()); };
   if (dtype != DType::f64 || !std::ranges::any_of(sum.terms, overflows)) return all;
-  Allowance in_single;
+  Tolerance in_single;
   in_single.level = Level::widest;
   in_single.arithmetic = "f64 computed in f32";
   in_single.flushes_output = in_single.blurs_nonfinite = true;

@@ -47,10 +47,10 @@ enum class Summing { definition, bins };
 Element enclose(const Dot& dot, DType dtype, Summing summing = Summing::bins);
 
 // The allowances beyond L2 (decisions 1: the widest admissible interval), without Winograd.
-std::vector<Allowance> widen(const Dot& dot, DType dtype, const Arithmetic& declared);
+std::vector<Tolerance> widen(const Dot& dot, DType dtype, const Arithmetic& declared);
 
 // The same of operands that are added up as they are: infinities of f64 computed in f32 may cancel.
-std::vector<Allowance> widen_sum(const Dot& sum, DType dtype, const Arithmetic& declared);
+std::vector<Tolerance> widen_sum(const Dot& sum, DType dtype, const Arithmetic& declared);
 
 // γ(n, 2^-p), rounded up; n * 2^-p <= 1/2.
 Dyadic gamma(Int n, int unit_exponent);

@@ -25,8 +25,8 @@ struct Operation {
   }
 };
 
-const Allowance& named(const std::vector<Allowance>& all, std::string_view part) {
-  for (const Allowance& allowance : all)
+const Tolerance& named(const std::vector<Tolerance>& all, std::string_view part) {
+  for (const Tolerance& allowance : all)
     if (allowance.arithmetic.find(part) != std::string::npos) return allowance;
   throw std::out_of_range(std::string(part));
 }
@@ -86,7 +86,7 @@ TEST_CASE("An average is exact only where its divisor is a power of two", "[dot]
 
 TEST_CASE("Every wider arithmetic collapses too on data that is exact for it", "[dot]") {
   const Operation integers(DType::f32, "small:1", "small:2", 9);
-  for (const Allowance& allowance : widen(integers.dot, DType::f32, {})) {
+  for (const Tolerance& allowance : widen(integers.dot, DType::f32, {})) {
     INFO(allowance.arithmetic);
     CHECK(allowance.budget.is_zero());
     CHECK_FALSE(allowance.may_overflow);

@@ -35,7 +35,7 @@ struct Interval {
 };
 
 // An admissible distance from the exact value, and the arithmetic that may use it.
-struct Allowance {
+struct Tolerance {
   Level level = Level::L2;
   std::string arithmetic;         // "f32 accumulation, any order", "TF32 inputs", …
   std::optional<Interval> range;  // integer outputs: the interval itself, and no budget
@@ -53,7 +53,7 @@ struct Element {
   std::optional<Scalar> nearest;  // integer outputs and strings: the right answer
   Ratio magnitude;                // A: the sum of the absolute terms, over the same divisor
   Int terms = 0;                  // n: in-bounds taps, and the bias
-  Allowance asked;                // L2
+  Tolerance asked;                // L2
   std::string nan_admitted;       // id of the set ruling that also admits NaN here: A14, A21
   std::vector<Scalar> options;    // of one_of
   std::string chosen_by;  // the ruling that admits one_of, in the order of a set, or anything: unscored, undefined
@@ -63,13 +63,13 @@ struct Element {
 };
 
 // One product of the exact sum, for a certificate: `factors` as stored, in hexadecimal.
-struct Tap {
+struct ProofTerm {
   std::vector<std::string> factors;
   std::string where;  // "X[0,1,3] W[2,0,1]"
 };
 
-struct Screen;
-struct Screening;
+struct FilterOptions;
+struct FilterResult;
 
 // One output of one operator for one call; written per operator in oracles/ops, in another hand than the kernel.
 class Answer {
@@ -78,8 +78,8 @@ class Answer {
   virtual Shape shape() const = 0;
   virtual DType dtype() const = 0;
   virtual Element element(Int index) const = 0;               // row-major index into the output
-  virtual std::vector<Allowance> wider(Int index) const = 0;  // beyond L2, worked out only when L2 is missed
-  virtual std::vector<Tap> taps(Int index) const = 0;         // the exact sum, term by term
+  virtual std::vector<Tolerance> wider(Int index) const = 0;  // beyond L2, worked out only when L2 is missed
+  virtual std::vector<ProofTerm> taps(Int index) const = 0;   // the exact sum, term by term
 
   // The tensor and the index whose element this one is to the bit; null where none is.
   virtual std::pair<const Tensor*, Int> copied(Int) const { return {}; }
@@ -88,7 +88,7 @@ class Answer {
   // The same element, its exact sums formed by the definition alone: for what is reported, and to check the faster way.
   virtual Element defined(Int index) const { return element(index); }
   // What the filter says of a whole output; none where the operator or the data have no filter.
-  virtual std::optional<Screening> screen(const Tensor& got, const Screen& how) const;
+  virtual std::optional<FilterResult> screen(const Tensor& got, const FilterOptions& how) const;
 };
 
 // Of every output that is asked for, in schema order.

@@ -200,14 +200,14 @@ Element computed(const Expression& of, DType type, const std::vector<Policy>& as
   return out;
 }
 
-std::vector<Allowance> allowances(const Expression& of, const Element& element, DType type,
+std::vector<Tolerance> allowances(const Expression& of, const Element& element, DType type,
                                   const Arithmetic& declared) {
   std::vector<Policy> policies = wider_policies(type);
   std::ranges::move(declared_policies(type, declared), std::back_inserter(policies));
-  std::vector<Allowance> all;
+  std::vector<Tolerance> all;
   for (const Policy& policy : policies) {
     if (!of.is_met_by(policy)) continue;
-    Allowance wider;
+    Tolerance wider;
     wider.level = policy.level;
     wider.arithmetic = policy.arithmetic;
     const double error = of.error(policy);

@@ -14,7 +14,7 @@ namespace assay::oracles {
 // expression has an error under each; it never shrinks where any part of a policy grows.
 struct Policy {
   Level level = Level::L2;
-  std::string arithmetic;   // as an Allowance names it
+  std::string arithmetic;   // as an Tolerance names it
   Format working{};         // of functions and sums
   Format nodes{};           // what every node of the body is rounded to; `working` where they are fused
   double truncation = 1;    // 2 where operations need not round to nearest
@@ -71,6 +71,6 @@ Ratio budget_of(double error, const Ratio& blur);
 // Makes the element whose value the expression has, asked for at L2; and what is admitted of it beyond.
 Element computed(const Expression& of, DType type);
 Element computed(const Expression& of, DType type, const std::vector<Policy>& asked);
-std::vector<Allowance> allowances(const Expression& of, const Element& element, DType type, const Arithmetic& declared);
+std::vector<Tolerance> allowances(const Expression& of, const Element& element, DType type, const Arithmetic& declared);
 
 }  // namespace assay::oracles

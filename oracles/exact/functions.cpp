@@ -89,7 +89,7 @@ Real expm1(const Real& x) { return whole<mpfi_expm1>(x); }
 
 // -- bounds
 
-constexpr Tolerance copied = no_tolerance;
+constexpr FunctionTolerance copied = no_tolerance;
 
 using Sizes = std::span<const double>;
 
@@ -97,15 +97,15 @@ using Sizes = std::span<const double>;
 double reach(double x) { return std::min(std::abs(x), 1100.0); }
 
 template <int k>
-Tolerance relative(Sizes, double) {
+FunctionTolerance relative(Sizes, double) {
   return {k};
 }
 template <int k, int a>
-Tolerance with_unit(Sizes, double) {
+FunctionTolerance with_unit(Sizes, double) {
   return {k, a, 1};
 }
 template <int k, int a>
-Tolerance with_argument(Sizes x, double) {
+FunctionTolerance with_argument(Sizes x, double) {
   return {k, a, std::abs(x[0])};
 }
 
@@ -113,25 +113,27 @@ struct Row {
   Function function;
   std::string_view name;
   Real (*enclosed)(Operand);
-  Tolerance (*tolerance)(Sizes x, double size);
+  FunctionTolerance (*tolerance)(Sizes x, double size);
 };
 
 // Elementwise 5.2, in the order of the enumeration.
 constexpr Row table[] = {
     {Function::exp, "exp", [](Operand x) { return exp(x[0]); },
-     [](Sizes x, double) { return Tolerance{4 + reach(x[0]) / 8}; }},
+     [](Sizes x, double) { return FunctionTolerance{4 + reach(x[0]) / 8}; }},
     {Function::log, "log", by_interval<mpfi_log>, relative<4>},
     {Function::sin, "sin", by_interval<mpfi_sin>, with_unit<4, 8>},
     {Function::cos, "cos", by_interval<mpfi_cos>, with_unit<4, 8>},
     {Function::tan, "tan", by_interval<mpfi_tan>,
      [](Sizes, double y) {
-       return Tolerance{6, 8, 1 + y * y};
+       return FunctionTolerance{6, 8, 1 + y * y};
      }},
     {Function::asin, "asin", by_interval<mpfi_asin>, relative<8>},
     {Function::acos, "acos", by_interval<mpfi_acos>, relative<8>},
     {Function::atan, "atan", by_interval<mpfi_atan>, relative<8>},
-    {Function::sinh, "sinh", by_interval<mpfi_sinh>, [](Sizes x, double) { return Tolerance{8 + reach(x[0])}; }},
-    {Function::cosh, "cosh", by_interval<mpfi_cosh>, [](Sizes x, double) { return Tolerance{8 + reach(x[0])}; }},
+    {Function::sinh, "sinh", by_interval<mpfi_sinh>,
+     [](Sizes x, double) { return FunctionTolerance{8 + reach(x[0])}; }},
+    {Function::cosh, "cosh", by_interval<mpfi_cosh>,
+     [](Sizes x, double) { return FunctionTolerance{8 + reach(x[0])}; }},
     {Function::tanh, "tanh", by_interval<mpfi_tanh>, relative<16>},
     {Function::asinh, "asinh", by_interval<mpfi_asinh>, relative<8>},
     {Function::acosh, "acosh", by_interval<mpfi_acosh>, relative<8>},
@@ -142,7 +144,7 @@ constexpr Row table[] = {
     {Function::softsign, "softsign", [](Operand x) { return x[0] / (number(1, x[0]) + abs(x[0])); }, relative<3>},
     {Function::elu, "elu", [](Operand x) { return is_below_zero(x[0]) ? x[1] * expm1(x[0]) : x[0]; },
      [](Sizes x, double) {
-       return x[0] < 0 ? Tolerance{8, 6, std::abs(x[1])} : copied;
+       return x[0] < 0 ? FunctionTolerance{8, 6, std::abs(x[1])} : copied;
      }},
     {Function::celu, "celu", [](Operand x) { return is_below_zero(x[0]) ? x[1] * expm1(x[0] / x[1]) : x[0]; },
      [](Sizes x, double) {
@@ -151,12 +153,13 @@ constexpr Row table[] = {
        int exponent;
        const double alpha = std::abs(x[1]), lost = std::max(1.0, alpha);
        const bool is_power = std::abs(std::frexp(alpha, &exponent)) == 0.5;
-       if (x[0] >= 0) return is_power ? Tolerance{0, 0, 0, alpha > 1 ? alpha : 0} : Tolerance{2, 0, 0, lost};
-       return Tolerance{8 + (x[1] < 0 ? std::abs(x[0] / x[1]) : 0), 6, alpha, 128 * lost};
+       if (x[0] >= 0)
+         return is_power ? FunctionTolerance{0, 0, 0, alpha > 1 ? alpha : 0} : FunctionTolerance{2, 0, 0, lost};
+       return FunctionTolerance{8 + (x[1] < 0 ? std::abs(x[0] / x[1]) : 0), 6, alpha, 128 * lost};
      }},
     {Function::selu, "selu", [](Operand x) { return x[2] * (is_below_zero(x[0]) ? x[1] * expm1(x[0]) : x[0]); },
      [](Sizes x, double) {
-       return x[0] > 0 ? Tolerance{2, 0, 0, 1} : Tolerance{8, 6, std::abs(x[1] * x[2])};
+       return x[0] > 0 ? FunctionTolerance{2, 0, 0, 1} : FunctionTolerance{8, 6, std::abs(x[1] * x[2])};
      }},
     {Function::gelu, "gelu", gelu, with_argument<8, 16>},
     {Function::gelu_tanh, "gelu by tanh", gelu_tanh, with_argument<8, 16>},
@@ -164,7 +167,7 @@ constexpr Row table[] = {
     {Function::swish, "swish", [](Operand x) { return x[0] * sigmoid(x[1] * x[0]); }, with_argument<8, 16>},
     {Function::swiglu, "swiglu", [](Operand x) { return x[0] * sigmoid(x[1] * x[0]) * x[2]; },
      [](Sizes x, double) {
-       return Tolerance{9, 16, std::abs(x[0] * x[2]), 128 * std::clamp(std::abs(x[2]), 1.0, 0x1p1016)};
+       return FunctionTolerance{9, 16, std::abs(x[0] * x[2]), 128 * std::clamp(std::abs(x[2]), 1.0, 0x1p1016)};
      }},
     {Function::pow, "pow", pow, relative<16>},
 };
@@ -253,7 +256,7 @@ std::pair<double, double> range(Function function) {
   }
 }
 
-Tolerance tolerance(Function function, std::span<const double> x, double size) {
+FunctionTolerance tolerance(Function function, std::span<const double> x, double size) {
   return row_of(function).tolerance(x, size);
 }
 
@@ -267,7 +270,7 @@ static double power(int exponent) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
-double bound(const Tolerance& b, double size, const Format& working) {
+double bound(const FunctionTolerance& b, double size, const Format& working) {
   if (b == no_tolerance) return 0;
   const int own = static_cast<int>(std::bit_cast<std::uint64_t>(size) >> 52 & 0x7ff) - 1023;
   const int exponent = size > 0 && std::isfinite(size) ? std::max(own, working.min_exponent)

@@ -58,15 +58,15 @@ std::optional<Scalar> special(Function function, const Scalar& x);
 std::pair<double, double> range(Function function);
 
 // How far y may be missed: by k ulp(y) + a u sigma + m η, in the format that is computed in.
-struct Tolerance {
+struct FunctionTolerance {
   double k = 0, a = 0, sigma = 0, m = 128;
-  bool operator==(const Tolerance&) const = default;
+  bool operator==(const FunctionTolerance&) const = default;
 };
-inline constexpr Tolerance no_tolerance{0, 0, 0, 0};
+inline constexpr FunctionTolerance no_tolerance{0, 0, 0, 0};
 // That of a function, |x| and |f(x)| no larger than the operands and the size given.
-Tolerance tolerance(Function function, std::span<const double> x, double size);
+FunctionTolerance tolerance(Function function, std::span<const double> x, double size);
 // The same as a number, of |y| no larger than the size; about 2^-30 too large at most.
-double bound(const Tolerance& tolerance, double size, const Format& working);
+double bound(const FunctionTolerance& tolerance, double size, const Format& working);
 double bound(Function function, std::span<const double> x, double size, const Format& working);
 // The sigma of approximations of 10 bits, whose absolute part is 2^-13 sigma (5.3); infinite where any number may come.
 double crudeness(Function function, std::span<const double> x, double size);

@@ -36,14 +36,14 @@ Element joined(Joining how, const std::vector<Scalar>& x, DType dtype, const Rea
   return out;
 }
 
-std::vector<Allowance> wider_joined(Joining how, const std::vector<Scalar>& x, DType dtype,
+std::vector<Tolerance> wider_joined(Joining how, const std::vector<Scalar>& x, DType dtype,
                                     const Arithmetic& declared) {
   if (!is_float(dtype)) return {};
   if (how == Joining::sum) return widen_sum(dot(x), dtype, declared);
   const auto of = product(x, dtype);
   if (of.index() == 1) return allowances(*std::get<1>(of), joined(how, x, dtype, {}), dtype, declared);
   const Element& element = std::get<0>(of);
-  return element.kind == Kind::finite ? std::vector{flushing(element, x, dtype)} : std::vector<Allowance>{};
+  return element.kind == Kind::finite ? std::vector{flushing(element, x, dtype)} : std::vector<Tolerance>{};
 }
 
 }  // namespace assay::oracles

@@ -14,6 +14,6 @@ enum class Joining { sum, product };
 // type at every step; of floats what is enclosed.
 Element joined(Joining how, const std::vector<Scalar>& x, DType dtype, const Readings& readings);
 // Returns the allowances beyond L2 for that.
-std::vector<Allowance> wider_joined(Joining how, const std::vector<Scalar>& x, DType dtype, const Arithmetic& declared);
+std::vector<Tolerance> wider_joined(Joining how, const std::vector<Scalar>& x, DType dtype, const Arithmetic& declared);
 
 }  // namespace assay::oracles

@@ -59,14 +59,14 @@ class LinesAnswer final : public Answer {
     return out;
   }
 
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     const LineValue value = value_at(index);
     if (std::holds_alternative<Element>(value)) return {};
     return allowances(*std::get<1>(value), element(index), dtype(), declared_);
   }
 
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all;
+  std::vector<ProofTerm> taps(Int index) const override {
+    std::vector<ProofTerm> all;
     for (Int at = 0; at < along_.length; ++at) {
       const Int from = along_.index(along_.line_of(index), at);
       all.push_back({{hexadecimal(x_.at(from))}, place(data_of(call_), x_.shape(), from)});

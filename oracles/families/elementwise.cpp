@@ -31,12 +31,12 @@ class Widening {
   Widening(const Evaluation& of, const Element& element, DType type)
       : of_(of), element_(element), type_(type), size_(std::abs(approximate(element.value)) * (1 + 0x1p-40)) {}
 
-  std::vector<Allowance> all() const {
-    std::vector<Allowance> out;
+  std::vector<Tolerance> all() const {
+    std::vector<Tolerance> out;
     const bool is_simple = of_.tolerance.k <= 2 && of_.tolerance.a == 0;  // rounded, or a row of one or two roundings
     if (is_narrow(type_) && std::isfinite(size_)) out.push_back(in_type());
     if (is_simple) out.push_back(truncating());
-    Allowance flushed = beyond("subnormals flushed");
+    Tolerance flushed = beyond("subnormals flushed");
     flushed.budget = element_.asked.budget;
     out.push_back(std::move(flushed));
     if (!std::isfinite(size_)) {  // beyond every format
@@ -54,27 +54,27 @@ class Widening {
 
  private:
   Ratio bound_in(const Format& format, double most_ulps) const {
-    Tolerance tolerance = of_.tolerance;
+    FunctionTolerance tolerance = of_.tolerance;
     tolerance.k = std::min(tolerance.k, most_ulps);
     return number(bound(tolerance, size_, format));
   }
   Ratio asked_bound() const { return element_.asked.budget; }
 
-  Allowance with_budget(std::string arithmetic, Ratio budget) const {
-    Allowance out = beyond(std::move(arithmetic));
+  Tolerance with_budget(std::string arithmetic, Ratio budget) const {
+    Tolerance out = beyond(std::move(arithmetic));
     out.budget = std::move(budget);
     return out;
   }
 
-  Allowance in_type() const {
-    Allowance out =
+  Tolerance in_type() const {
+    Tolerance out =
         with_budget("every operation in " + std::string(name(type_)), bound_in(format_of(type_), 8) + element_.blur);
     out.level = Level::L3;
     return out;
   }
 
-  Allowance truncating() const {
-    Allowance out = beyond("one truncation");
+  Tolerance truncating() const {
+    Tolerance out = beyond("one truncation");
     out.level = Level::L2t;
     const Format& format = format_of(type_);
     out.range = Interval{rounded(element_.value - asked_bound(), format, Rounding::down),
@@ -82,18 +82,18 @@ class Widening {
     return out;
   }
 
-  Allowance of_ten_bits() const {
+  Tolerance of_ten_bits() const {
     const std::string words = "functions of 10 bits";
     if (!std::isfinite(of_.crudeness)) {
-      Allowance out = beyond(words);
+      Tolerance out = beyond(words);
       out.range = Interval{infinity(true), infinity()};
       return out;
     }
     return with_budget(words, asked_bound() + number(0x1p-10 * size_ + 0x1p-13 * of_.crudeness));
   }
 
-  Allowance with_approximations_in_type() const {
-    Tolerance tolerance{8, 16, std::max(of_.tolerance.a > 0 ? of_.tolerance.sigma : 0, of_.crudeness), 128};
+  Tolerance with_approximations_in_type() const {
+    FunctionTolerance tolerance{8, 16, std::max(of_.tolerance.a > 0 ? of_.tolerance.sigma : 0, of_.crudeness), 128};
     const std::string words = "approximations in " + std::string(name(type_));
     if (!std::isfinite(tolerance.sigma)) return of_ten_bits();
     const Format& format = format_of(type_);
@@ -117,7 +117,7 @@ class Widening {
   }
 
   // Infinities of the last three binades, and large numbers where the value has none.
-  void add_overflow(std::vector<Allowance>& out) const {
+  void add_overflow(std::vector<Tolerance>& out) const {
     const Format& format = format_of(type_);
     const bool is_negative = element_.value < Ratio();
     const Ratio size = abs(element_.value);
@@ -161,11 +161,11 @@ class ElementwiseAnswer final : public Answer {
 
   Element element(Int index) const override { return element_of(rule_at(inputs_.at(index)), dtype()); }
 
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     const std::vector<Scalar> x = inputs_.at(index);
     const ElementValue value = rule_at(x);
     const auto* const evaluation = std::get_if<Evaluation>(&value);
-    std::vector<Allowance> all;
+    std::vector<Tolerance> all;
     if (evaluation && evaluation->others) all = evaluation->others();
     if (!is_float(dtype())) return all;
     const Element element = element_of(value, dtype());
@@ -180,9 +180,9 @@ class ElementwiseAnswer final : public Answer {
     return all;
   }
 
-  std::vector<Tap> taps(Int index) const override { return inputs_.taps(index); }
+  std::vector<ProofTerm> taps(Int index) const override { return inputs_.taps(index); }
 
-  std::optional<Screening> screen(const Tensor& got, const Screen& how) const override {
+  std::optional<FilterResult> screen(const Tensor& got, const FilterOptions& how) const override {
     if (!filter_ || got.elements() < least_screened) return std::nullopt;
     return screened(*filter_, doubles(inputs_.first()), doubles(got), how);
   }
@@ -248,7 +248,7 @@ class ElementwiseAnswer final : public Answer {
   }
 
   // Reads subnormals as zeros: those of the types of the output and of the operand, and those of f32.
-  void add_flushed_operands(std::vector<Scalar> x, std::vector<Allowance>& all) const {
+  void add_flushed_operands(std::vector<Scalar> x, std::vector<Tolerance>& all) const {
     bool is_changed = false;
     for (std::size_t i = 0; i < x.size(); ++i) {
       Scalar& operand = x[i];
@@ -274,7 +274,7 @@ class ElementwiseAnswer final : public Answer {
   }
 
   // Computes f64 in f32: of operands that are rounded to it, within its bounds.
-  void add_single(std::vector<Scalar> x, const Element& right, std::vector<Allowance>& all) const {
+  void add_single(std::vector<Scalar> x, const Element& right, std::vector<Tolerance>& all) const {
     const Format& single = format_of(DType::f32);
     for (Scalar& operand : x)
       if (operand.is_finite()) operand = rounded(ratio(operand), single);
@@ -322,7 +322,7 @@ class ElementwiseAnswer final : public Answer {
 
   // Excuses f64 computed in f32 where f32 itself would be excused by its formula: operations of the formula that
   // overflow, or that are rounded each.
-  static void add_single_formula(const Evaluation& of, const Element& narrow, std::vector<Allowance>& all) {
+  static void add_single_formula(const Evaluation& of, const Element& narrow, std::vector<Tolerance>& all) {
     if (of.others) std::ranges::move(of.others(), std::back_inserter(all));
     if (!of.may_overflow || narrow.kind != Kind::finite) return;
     const bool is_negative = narrow.value < Ratio();
@@ -343,8 +343,8 @@ class ElementwiseAnswer final : public Answer {
 
 }  // namespace
 
-Allowance with_budget(std::string arithmetic, double budget) {
-  Allowance out = beyond(std::move(arithmetic));
+Tolerance with_budget(std::string arithmetic, double budget) {
+  Tolerance out = beyond(std::move(arithmetic));
   out.budget = number(budget);
   return out;
 }
@@ -380,7 +380,7 @@ Evaluation product(const Scalar& a, const Scalar& x, double ulps) {
   Evaluation out;
   out.argument = x.value();
   out.of = [factor = ratio(a)](const Real& of) { return Real(factor, of.bits()) * of; };
-  out.tolerance = ulps == 0 ? no_tolerance : Tolerance{ulps, 0, 0, 1};
+  out.tolerance = ulps == 0 ? no_tolerance : FunctionTolerance{ulps, 0, 0, 1};
   return out;
 }
 
@@ -395,7 +395,7 @@ ElementValue in_type(const ElementPoint& p, const Ratio& value, bool is_approxim
   return out;
 }
 
-Evaluation exact_beside(const Scalar& right, std::vector<Allowance> others) {
+Evaluation exact_beside(const Scalar& right, std::vector<Tolerance> others) {
   Evaluation out;
   out.whole = Evaluation::Whole{right, {right, right}};
   out.others = [others = std::move(others)] { return others; };
@@ -406,7 +406,7 @@ ElementValue or_itself(const ElementPoint& p, ElementValue value) {
   auto* const evaluation = std::get_if<Evaluation>(&value);
   const Scalar& x = p.x[0];
   if (!evaluation || !is_float(type_of(p)) || !x.is_subnormal(format_of(type_of(p)))) return value;
-  Allowance out = beyond("subnormals compared as zeros");
+  Tolerance out = beyond("subnormals compared as zeros");
   out.range = Interval{x, x};
   evaluation->others = [out] { return std::vector{out}; };
   return value;
@@ -414,7 +414,7 @@ ElementValue or_itself(const ElementPoint& p, ElementValue value) {
 
 Evaluation rounded_sum(const ElementPoint& p, const Ratio& value, double ulps) {
   Evaluation out = std::get<Evaluation>(in_type(p, value));
-  out.tolerance = ulps == 0 ? no_tolerance : Tolerance{ulps, 0, 0, 1};
+  out.tolerance = ulps == 0 ? no_tolerance : FunctionTolerance{ulps, 0, 0, 1};
   return out;
 }
 

@@ -22,7 +22,7 @@ struct Evaluation {
 
   Dyadic argument;
   std::function<Real(const Real&)> of;                  // of the argument, or of a number near it
-  Tolerance tolerance = {};                             // at L2
+  FunctionTolerance tolerance = {};                     // at L2
   bool is_approximated = false;                         // hardware has approximations of it
   double crudeness = 0;                                 // of those
   bool may_overflow = false;                            // an operation of the formula may, which its result does not
@@ -30,7 +30,7 @@ struct Evaluation {
   std::optional<Ratio> value = {};                      // where it is a fraction: `of` is not asked then
   std::optional<Ratio> budget = {};                     // of that fraction at L2, instead of a tolerance
   std::optional<Whole> whole = {};                      // where it is an integer: neither is asked
-  std::function<std::vector<Allowance>()> others = {};  // what is admitted beyond L2 besides
+  std::function<std::vector<Tolerance>()> others = {};  // what is admitted beyond L2 besides
 };
 
 using ElementValue = std::variant<Scalar, Element, Evaluation>;
@@ -54,7 +54,7 @@ Oracle exact_elementwise(ElementValue (*rule)(const ElementPoint&));
 Oracle copying_elementwise(ElementValue (*rule)(const ElementPoint&));
 
 // An allowance beyond L2 with that budget.
-Allowance with_budget(std::string arithmetic, double budget);
+Tolerance with_budget(std::string arithmetic, double budget);
 
 DType type_of(const ElementPoint& p);  // of the output
 
@@ -68,7 +68,7 @@ Evaluation rounded_once(const Scalar& x, std::function<Real(const Real&)> of);
 // A fraction in the type of the input: rounded once, or truncated and fitted.
 ElementValue in_type(const ElementPoint& p, const Ratio& value, bool is_approximated = false);
 // One right value, and what is admitted beyond L2.
-Evaluation exact_beside(const Scalar& right, std::vector<Allowance> others);
+Evaluation exact_beside(const Scalar& right, std::vector<Tolerance> others);
 // Admits the first operand itself besides, where it is subnormal: hardware that compares it as zero takes another
 // branch.
 ElementValue or_itself(const ElementPoint& p, ElementValue value);

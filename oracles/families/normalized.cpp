@@ -13,7 +13,7 @@ Element TreeAnswer::element(Int index) const {
   return out;
 }
 
-std::vector<Allowance> TreeAnswer::wider(Int index) const {
+std::vector<Tolerance> TreeAnswer::wider(Int index) const {
   const TreeValue value = value_at(index);
   if (value.index() == 0) return {};
   return allowances(*std::get<Tree>(value), element(index), dtype_, declared_);

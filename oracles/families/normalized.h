@@ -20,7 +20,7 @@ class TreeAnswer : public Answer {
  public:
   DType dtype() const final { return dtype_; }
   Element element(Int index) const final;
-  std::vector<Allowance> wider(Int index) const final;
+  std::vector<Tolerance> wider(Int index) const final;
 
  protected:
   TreeAnswer(DType dtype, const Arithmetic& declared) : dtype_(dtype), declared_(declared) {}

@@ -80,12 +80,12 @@ class ProductAnswer final : public Answer {
   Element defined(Int index) const override {
     return is_float(dtype_) ? enclosed(index, Summing::definition) : whole(index);
   }
-  std::vector<Allowance> wider(Int index) const override {
-    return is_float(dtype_) ? widen(dot(index), dtype_, declared_) : std::vector<Allowance>{};
+  std::vector<Tolerance> wider(Int index) const override {
+    return is_float(dtype_) ? widen(dot(index), dtype_, declared_) : std::vector<Tolerance>{};
   }
 
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all;
+  std::vector<ProofTerm> taps(Int index) const override {
+    std::vector<ProofTerm> all;
     each_term(index, [&](Int a, Int b) {
       all.push_back({{written(a_.at(a), dtype_), written(b_.at(b), dtype_)},
                      place("A", a_.shape(), a) + " " + place("B", b_.shape(), b)});
@@ -99,7 +99,7 @@ class ProductAnswer final : public Answer {
 
   // Every matrix is a group of its own: rows of A are the cells of a plane, the inner axis its channels, columns of B
   // the maps. None where anything is added or scaled.
-  std::optional<Screening> screen(const Tensor& got, const Screen& how) const override {
+  std::optional<FilterResult> screen(const Tensor& got, const FilterOptions& how) const override {
     if (!is_float(dtype_) || c_ || !is_one(alpha_)) return std::nullopt;
     if (!written_out_) write_out();
     const Int rows = meeting_.rows(), columns = meeting_.columns(), depth = meeting_.depth();
@@ -271,9 +271,9 @@ class IntegerSumsAnswer final : public Answer {
     out.terms = terms;
     return out;
   }
-  std::vector<Allowance> wider(Int) const override { return {}; }
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all;
+  std::vector<Tolerance> wider(Int) const override { return {}; }
+  std::vector<ProofTerm> taps(Int index) const override {
+    std::vector<ProofTerm> all;
     terms_(index, [&](const IntegerTerm& t) {
       all.push_back({{std::to_string(a_.number(t.a, t.a_zero)), std::to_string(b_.number(t.b, t.b_zero))},
                      a_.named(t.a) + " " + b_.named(t.b)});

@@ -84,11 +84,11 @@ void set_granularity(MapBounds& m, const Granularity& granularity, bool in_pairs
 }
 
 // Takes one tile after the other and gathers what is certain of its outputs.
-class Screener {
+class ElementFilter {
  public:
   // `coarsest`: per map, the coarsest lowest bit of a weight.
-  Screener(const Tensor& got, const Screen& how, const Strides& to, std::span<const double> coarsest,
-           Enclosing enclosing, const MapBounds& bounds, const Granularity& granularity = {})
+  ElementFilter(const Tensor& got, const FilterOptions& how, const Strides& to, std::span<const double> coarsest,
+                Enclosing enclosing, const MapBounds& bounds, const Granularity& granularity = {})
       : got_(got),
         how_(how),
         to_(to),
@@ -116,7 +116,7 @@ class Screener {
     }
   }
 
-  Screening finish() {
+  FilterResult finish() {
     for (const Candidate& c : candidates_)
       if (may_be_worst(c.most)) out_.worst.push_back(c.index);
     std::ranges::sort(out_.undecided);
@@ -270,13 +270,13 @@ class Screener {
   }
 
   const Tensor& got_;
-  const Screen& how_;
+  const FilterOptions& how_;
   const Strides& to_;
   std::span<const double> coarsest_;
   Enclosing enclosing_;
   double doubled_;
   Sampler sampler_;
-  Screening out_;
+  FilterResult out_;
   MapBounds bounds_;
   Granularity granularity_;  // of the whole input
   Worst worst_;
@@ -292,7 +292,7 @@ class Windows {
     for (const WindowAxis& t : sums.sweep.tracks) counts_.push_back(counts_of(t));
   }
 
-  void of(const Tile& tile, Screener& screener) {
+  void of(const Tile& tile, ElementFilter& screener) {
     if (tile.first == first_ && tile.count == static_cast<Int>(screener.terms.size())) return;
     first_ = tile.first;
     screener.terms.resize(static_cast<std::size_t>(tile.count));
@@ -348,9 +348,9 @@ double exact_below(std::size_t axes, const OperandRange& x, const OperandRange& 
 
 }  // namespace
 
-std::optional<Screening> Answer::screen(const Tensor&, const Screen&) const { return std::nullopt; }
+std::optional<FilterResult> Answer::screen(const Tensor&, const FilterOptions&) const { return std::nullopt; }
 
-std::optional<Screening> screen(Sums sums, const Tensor& got, const Screen& how) {
+std::optional<FilterResult> screen(Sums sums, const Tensor& got, const FilterOptions& how) {
   ConvFilter& sweep = sums.sweep;
   Int row = sweep.depth;
   for (const WindowAxis& t : sweep.tracks) row *= t.taps;
@@ -366,7 +366,7 @@ std::optional<Screening> screen(Sums sums, const Tensor& got, const Screen& how)
   const Granularity granularity{x.finest, weights.finest, bias.finest};
   set_granularity(bounds, granularity, in_pairs);
   bounds.extra_terms = sums.averaged ? 1 : 0;
-  Screener screener(got, how, sums.to, coarsest, {.in_pairs = in_pairs}, bounds, granularity);
+  ElementFilter screener(got, how, sums.to, coarsest, {.in_pairs = in_pairs}, bounds, granularity);
   Windows windows(sums);
   oracles::sweep(sweep, [&](const Tile& tile, TileDetails& details) {
     windows.of(tile, screener);
@@ -375,7 +375,7 @@ std::optional<Screening> screen(Sums sums, const Tensor& got, const Screen& how)
   return screener.finish();
 }
 
-std::optional<Screening> screen(Deformed samples, const Tensor& got, const Screen& how) {
+std::optional<FilterResult> screen(Deformed samples, const Tensor& got, const FilterOptions& how) {
   const std::size_t axes = samples.tracks.size();
   Int row = samples.depth;
   for (const WindowAxis& t : samples.tracks) row *= t.taps;
@@ -405,7 +405,7 @@ std::optional<Screening> screen(Deformed samples, const Tensor& got, const Scree
   else
     m.displaced = 0x1p-29;
   Strides to = channels_first(samples.groups * samples.maps, windows_of(samples.tracks));
-  Screener screener(got, how, to, coarsest, {.in_pairs = samples.pairs, .deforms = true}, m);
+  ElementFilter screener(got, how, to, coarsest, {.in_pairs = samples.pairs, .deforms = true}, m);
   screener.terms.assign(static_cast<std::size_t>(chunk), roundings);
   screener.divisors.assign(static_cast<std::size_t>(chunk), 1.0);
   oracles::sweep(samples, [&](const Tile& tile, TileDetails& details) { screener.take(tile, details); });

@@ -50,7 +50,7 @@ struct Sampled {
 };
 
 // What the filter says of one output tensor.
-struct Screening {
+struct FilterResult {
   Int right = 0, nearest = 0;    // elements decided, all of them right; of these RN_T(y)
   std::optional<Level> weakest;  // of these
   std::vector<Int> undecided;    // ascending
@@ -64,7 +64,7 @@ struct Screening {
 };
 
 // How to screen.
-struct Screen {
+struct FilterOptions {
   bool only_nearest = false;  // L2 is not enough: whatever is not RN_T(y) stays undecided
   std::uint64_t seed = 0;     // of the sample
 };
@@ -96,10 +96,10 @@ struct Sums {
 };
 // None where the filter does not apply: an operand that is infinite or NaN, more terms than it bounds, f64 where a
 // product may overflow.
-std::optional<Screening> screen(Sums sums, const Tensor& got, const Screen& how);
+std::optional<FilterResult> screen(Sums sums, const Tensor& got, const FilterOptions& how);
 
 // Of deformed samples, under the ruling A20 (blend). None where the filter does not apply: as above, more than three
 // axes, operands so large or small that something may over- or underflow.
-std::optional<Screening> screen(Deformed samples, const Tensor& got, const Screen& how);
+std::optional<FilterResult> screen(Deformed samples, const Tensor& got, const FilterOptions& how);
 
 }  // namespace assay::oracles

@@ -183,7 +183,7 @@ struct Extremes {
 
 // Does the definition say of every decided element what the filter says of it, and is the worst of them among those the
 // filter names?
-void hold(const Screening& screening, const std::vector<Element>& right, const Tensor& got, Count& count) {
+void hold(const FilterResult& screening, const std::vector<Element>& right, const Tensor& got, Count& count) {
   std::vector<bool> undecided(right.size());
   for (const Int i : screening.undecided) undecided[static_cast<std::size_t>(i)] = true;
   const DType dtype = got.dtype();

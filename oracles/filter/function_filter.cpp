@@ -205,9 +205,9 @@ FunctionFilter::Rated FunctionFilter::rate_off(double x, double value, double go
   return out;
 }
 
-Screening screened(const FunctionFilter& filter, std::span<const double> x, std::span<const double> got,
-                   const Screen& how) {
-  Screening out;
+FilterResult screened(const FunctionFilter& filter, std::span<const double> x, std::span<const double> got,
+                      const FilterOptions& how) {
+  FilterResult out;
   Sampler sampler(how.seed);
   Largest ulp, q, share;
   for (std::size_t i = 0; i < x.size(); ++i) {

@@ -104,7 +104,7 @@ class FunctionFilter {
 };
 
 // Screens an output, element by element.
-Screening screened(const FunctionFilter& filter, std::span<const double> x, std::span<const double> got,
-                   const Screen& how);
+FilterResult screened(const FunctionFilter& filter, std::span<const double> x, std::span<const double> got,
+                      const FilterOptions& how);
 
 }  // namespace assay::oracles

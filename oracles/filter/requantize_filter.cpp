@@ -86,8 +86,8 @@ void each_run(const RequantizeFilter& sums, F&& f) {
 
 }  // namespace
 
-Screening screen(const RequantizeFilter& sums, const Tensor& got, const Screen& how) {
-  Screening out;
+FilterResult screen(const RequantizeFilter& sums, const Tensor& got, const FilterOptions& how) {
+  FilterResult out;
   Sampler sampler(how.seed);
   out.has_empty = has_empty_window(sums.sweep);
   each_run(sums, [&](Steps& c, Int map, Int first, Int step) {

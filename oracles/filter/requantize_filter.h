@@ -24,7 +24,7 @@ struct RequantizeFilter {
   double most = 0x1p31;  // |a| beyond is left undecided
 };
 // Right means RN here: every other answer stays undecided.
-Screening screen(const RequantizeFilter& sums, const Tensor& got, const Screen& how);
+FilterResult screen(const RequantizeFilter& sums, const Tensor& got, const FilterOptions& how);
 
 // Tells whether some sum is beyond 32 bits; whether some a M is within `share` (|a M| + |zero|) of a tie, given to
 // `at_tie` by its row-major index until it says true.

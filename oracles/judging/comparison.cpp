@@ -12,7 +12,7 @@ void Variety::add(const Element& element, const Scalar& nearest) {
   see(nearest);
 }
 
-void Variety::add(const Screening& screening) {
+void Variety::add(const FilterResult& screening) {
   counted += screening.right;
   zeros += screening.zeros;
   maybe_zeros += screening.maybe_zeros;
@@ -26,7 +26,7 @@ void Variety::see(const Scalar& nearest) {
   varies |= !same(*first, nearest);
 }
 
-void Comparison::add(const Screening& screening) {
+void Comparison::add(const FilterResult& screening) {
   out_.elements += screening.right;
   out_.exact += screening.nearest;
   if (screening.weakest) weakest_ = std::max(weakest_.value_or(Level::L0), *screening.weakest);

@@ -18,7 +18,7 @@ struct Variety {
   std::optional<Scalar> first;
 
   void add(const Element& element, const Scalar& nearest);
-  void add(const Screening& screening);
+  void add(const FilterResult& screening);
 
  private:
   void see(const Scalar& nearest);
@@ -29,7 +29,7 @@ class Comparison {
   explicit Comparison(Level asked) : asked_(asked) { out_.state = State::pass; }
 
   // What the filter decided.
-  void add(const Screening& screening);
+  void add(const FilterResult& screening);
   // One more element of what came back, that of `answer` at `index`.
   void add(const Answer& answer, Int index, const Element& element, const Tensor& got, int set, int output);
   // One that is already counted, and maybe the worst.

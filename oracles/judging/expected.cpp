@@ -87,7 +87,7 @@ Range range_of_options(const Element& element) {
   return {*least, *most};
 }
 
-Range range_of(const Element& element, const Allowance& allowance, DType dtype) {
+Range range_of(const Element& element, const Tolerance& allowance, DType dtype) {
   if (element.kind == Kind::one_of) return range_of_options(element);
   if (element.kind != Kind::finite) return {right_of(element, dtype), right_of(element, dtype)};
   const Interval admitted = interval(element, allowance, dtype);
@@ -101,7 +101,7 @@ Range range_of(const Element& element, const Allowance& allowance, DType dtype) 
 }
 
 // Takes in the range that a wider allowance admits; tells whether it admits an infinity or NaN as well.
-bool include(Range& range, const Element& element, const Allowance& wider, DType dtype) {
+bool include(Range& range, const Element& element, const Tolerance& wider, DType dtype) {
   if (element.kind != Kind::finite) return wider.blurs_nonfinite;
   range.include(wider.vacuous ? Range{infinity(true), infinity()} : range_of(element, wider, dtype));
   return wider.blurs_nonfinite || wider.vacuous || wider.may_overflow;
@@ -128,7 +128,7 @@ struct Filler {
   void widen(Int index, const Element& element, Range widest) {
     bool nonfinite = false;
     const bool has_wider = element.kind != Kind::nan_or_zero;
-    for (const Allowance& wider : has_wider ? answer.wider(index) : std::vector<Allowance>{}) {
+    for (const Tolerance& wider : has_wider ? answer.wider(index) : std::vector<Tolerance>{}) {
       all.widest_arithmetic.insert(wider.arithmetic);
       nonfinite |= include(widest, element, wider, answer.dtype());
     }
@@ -217,7 +217,7 @@ struct Admitting {
 
   void widen(Int index, const Element& element, Range& range) {
     bool nonfinite = false;
-    for (const Allowance& wider : answer.wider(index))
+    for (const Tolerance& wider : answer.wider(index))
       if (wider.level <= level) nonfinite |= include(range, element, wider, answer.dtype());
     if (nonfinite) all.or_nonfinite.push_back(index);
   }

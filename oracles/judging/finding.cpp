@@ -48,7 +48,7 @@ double share_of_budget(const Element& element, const Scalar& got, double error, 
 }
 
 // Notes one arithmetic that may give what came back; the first decides the level.
-void explain(ElementRating& finding, const Allowance& wider, std::string arithmetic) {
+void explain(ElementRating& finding, const Tolerance& wider, std::string arithmetic) {
   if (finding.kind != ElementRating::Kind::below) finding.level = wider.level;
   finding.kind = ElementRating::Kind::below;
   finding.arithmetics.push_back(std::move(arithmetic));
@@ -58,7 +58,7 @@ void explain(ElementRating& finding, const Allowance& wider, std::string arithme
 void explain(ElementRating& finding, const Answer& answer, Int index, const Element& element, const Scalar& got) {
   finding.kind = ElementRating::Kind::wrong;
   finding.because = "value";
-  for (const Allowance& wider : answer.wider(index)) {
+  for (const Tolerance& wider : answer.wider(index)) {
     if (wider.vacuous)
       explain(finding, wider, wider.arithmetic + ": nothing can be proven");
     else if (admits(wider, element, got, answer.dtype()))
@@ -69,7 +69,7 @@ void explain(ElementRating& finding, const Answer& answer, Int index, const Elem
 // Explains what has no exact value to be near: a finite number only by a range, since what spreads an infinity never
 // makes it finite, and flushed operands may.
 void explain_by_range(ElementRating& finding, const Answer& answer, Int index, const Scalar& got) {
-  for (const Allowance& wider : answer.wider(index))
+  for (const Tolerance& wider : answer.wider(index))
     if ((wider.blurs_nonfinite && !got.is_finite()) || (wider.range && inside(got, *wider.range)))
       explain(finding, wider, wider.arithmetic);
 }
@@ -141,7 +141,7 @@ ElementRating examine_special(const Answer& answer, Int index, const Element& el
 
 }  // namespace
 
-bool admits(const Allowance& allowance, const Element& element, const Scalar& got, DType dtype) {
+bool admits(const Tolerance& allowance, const Element& element, const Scalar& got, DType dtype) {
   if (!got.is_finite() && (allowance.may_overflow || allowance.blurs_nonfinite)) return true;
   const Interval range = interval(element, allowance, dtype);
   return inside(got, range) ||
@@ -200,7 +200,7 @@ Deviation deviation(const Element& element, const Scalar& got, DType dtype) {
 
 double ulps(const Element& element, const Scalar& got, DType dtype) { return deviation(element, got, dtype).ulp; }
 
-Interval interval(const Element& element, const Allowance& allowance, DType dtype) {
+Interval interval(const Element& element, const Tolerance& allowance, DType dtype) {
   if (allowance.range) return *allowance.range;
   const Format& format = format_of(dtype);
   if (allowance.budget.is_zero()) {

@@ -181,8 +181,8 @@ struct Judge::State {
   std::optional<Verdict> malformed(const Outcome& outcome, const std::vector<TensorType>& wanted) const;
   Verdict compare_values(const Outcome& outcome, const Readings& readings, Variety* variety) const;
   Verdict judge_under(const Outcome& outcome, const Readings& readings, Variety* variety = nullptr) const;
-  std::optional<Screening> screen(const Answer& answer, std::size_t set, const Tensor& got) const;
-  void confirm(const Answer& answer, const Tensor& got, const Screening& screening) const;
+  std::optional<FilterResult> screen(const Answer& answer, std::size_t set, const Tensor& got) const;
+  void confirm(const Answer& answer, const Tensor& got, const FilterResult& screening) const;
   Verdict judge_by_members(const Outcome& outcome, Variety& variety) const;
   Verdict judge_legal(const Outcome& outcome) const;
   Verdict judge_near_miss(const Outcome& outcome) const;
@@ -224,7 +224,7 @@ std::optional<Verdict> Judge::State::malformed(const Outcome& outcome, const std
   return std::nullopt;
 }
 
-std::optional<Screening> Judge::State::screen(const Answer& answer, std::size_t set, const Tensor& got) const {
+std::optional<FilterResult> Judge::State::screen(const Answer& answer, std::size_t set, const Tensor& got) const {
   if (judgement.tier == Tier::exact) return std::nullopt;
   return answer.screen(got, {.only_nearest = judgement.level < Level::L2, .seed = seed + set});
 }
@@ -232,7 +232,7 @@ std::optional<Screening> Judge::State::screen(const Answer& answer, std::size_t 
 // A sample of what the filter decided, against the definition; where sums are long, the later ones against bins, and
 // fewer of them.
 constexpr Int most_defined_terms = 2048, most_confirmed_terms = 8192;
-void Judge::State::confirm(const Answer& answer, const Tensor& got, const Screening& screening) const {
+void Judge::State::confirm(const Answer& answer, const Tensor& got, const FilterResult& screening) const {
   Int terms = 0;
   for (const Sampled& sampled : screening.sampled) {
     if (terms >= most_confirmed_terms) break;
@@ -273,7 +273,7 @@ Verdict Judge::State::compare_values(const Outcome& outcome, const Readings& rea
     const auto examine_at = [&](Int i) {
       all.add(answer, i, answers.element(set, output, i), got, static_cast<int>(set), static_cast<int>(output));
     };
-    const std::optional<Screening> screening = screen(answer, set, got);
+    const std::optional<FilterResult> screening = screen(answer, set, got);
     if (!screening) {
       for (Int i = 0; i < got.elements() && !is_over(); ++i) examine_at(i);
       return;
@@ -507,7 +507,7 @@ std::vector<Offender> Judge::offenders(const Outcome& outcome, const Verdict& ve
   const auto add_offenders = [&](std::size_t set, std::size_t output) {
     const Tensor& tensor = outcome.sets[set][output];
     const Answer& answer = answers.answer(set, output);
-    const std::optional<Screening> screening = state_->screen(answer, set, tensor);
+    const std::optional<FilterResult> screening = state_->screen(answer, set, tensor);
     const Int suspects = screening ? static_cast<Int>(screening->undecided.size()) : tensor.elements();
     for (Int suspect = 0; suspect < suspects; ++suspect) {
       if (static_cast<Int>(list.size()) >= state_->judgement.most_wrong) return;

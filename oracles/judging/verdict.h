@@ -43,7 +43,7 @@ struct Evidence {
   std::string got, want;     // want: RN_T(y)
   std::string lower, upper;  // the interval that was missed
   std::string exact, budget, arithmetic;
-  std::vector<Tap> taps;
+  std::vector<ProofTerm> taps;
 };
 
 struct Verdict {

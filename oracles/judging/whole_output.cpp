@@ -98,10 +98,10 @@ bool admits_one(const Answer& answer, Int index, const Scalar& got, std::string_
   if (element.kind != Kind::finite) return true;  // nothing rounds there
   const DType dtype = answer.dtype();
   if (hypothesis.flushes_output && is_float(dtype) && got.is_subnormal(format_of(dtype))) return false;
-  Allowance asked = element.asked;
+  Tolerance asked = element.asked;
   asked.flushes_output = hypothesis.flushes_output;
   if (admits(asked, element, got, dtype)) return true;
-  return std::ranges::any_of(answer.wider(index), [&](Allowance wider) {
+  return std::ranges::any_of(answer.wider(index), [&](Tolerance wider) {
     const bool only_rounds = wider.level == Level::L2t || wider.level == Level::L3;
     // Over inputs that are changed already the budget of the arithmetic itself holds its sums alone.
     const bool is_itself = wider.arithmetic == arithmetic && hypothesis.inputs != kept;

@@ -20,7 +20,7 @@ struct Computed {
   const Tensor& got;
 };
 
-// Returns whether `arithmetic`, by the name an Allowance gives it, computes every element of all these outputs up to
+// Returns whether `arithmetic`, by the name an Tolerance gives it, computes every element of all these outputs up to
 // the rounding of its sums. True for arithmetic that changes no input: of it every element was asked already.
 bool fits_whole(std::string_view arithmetic, const std::vector<Computed>& outputs);
 

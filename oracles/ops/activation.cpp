@@ -15,7 +15,7 @@ bool is_below_zero(const Scalar& x) { return x.negative && !x.is_zero() && !is_n
 ElementValue nan_or(const Scalar& limit) { return one_of("E50", {nan(), limit}); }
 
 // A constant that the function comes to, with the bound it has there.
-ElementValue limit(const Dyadic& value, const Tolerance& tolerance) {
+ElementValue limit(const Dyadic& value, const FunctionTolerance& tolerance) {
   return Evaluation{value, [](const Real& of) { return of; }, tolerance, true, tolerance.sigma, false, {}};
 }
 

@@ -47,14 +47,14 @@ class ExtremeAnswer final : public Answer {
     return exactly(options[takes_last(call_, readings_) ? ties.size() - 1 : 0], dtype());
   }
 
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     if (!is_float(x_.tensor().dtype()) || line(index).has_nan) return {};
     std::vector<Scalar> flushed = line(index).x;
     for (Scalar& each : flushed)
       if (each.is_finite() && each.is_subnormal(format_of(x_.tensor().dtype()))) each = Scalar();
     const std::vector<Int> ties = extremes(flushed);
     const Scalar other = said(index, takes_last(call_, readings_) ? ties.back() : ties.front());
-    Allowance out;
+    Tolerance out;
     out.level = Level::widest;
     out.arithmetic = "subnormals flushed";
     if (wanted == Wanted::mark)
@@ -64,8 +64,8 @@ class ExtremeAnswer final : public Answer {
     return {out};
   }
 
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all;
+  std::vector<ProofTerm> taps(Int index) const override {
+    std::vector<ProofTerm> all;
     for (Int at = 0; at < along_.length; ++at)
       all.push_back({{written(line(index).x[static_cast<std::size_t>(at)], x_.tensor().dtype())},
                      place(call_.definition().inputs.front().name, x_.shape(), along_.index(line_of(index), at))});

@@ -31,10 +31,10 @@ class AveragePoolAnswer final : public Answer {
   DType dtype() const override { return dtype_; }
   Element element(Int index) const override { return enclose(dot(index), dtype_); }
   Element defined(Int index) const override { return enclose(dot(index), dtype_, Summing::definition); }
-  std::vector<Allowance> wider(Int index) const override { return widen(dot(index), dtype_, declared_); }
+  std::vector<Tolerance> wider(Int index) const override { return widen(dot(index), dtype_, declared_); }
 
   // Every channel is a group of its own, and every weight 1.
-  std::optional<Screening> screen(const Tensor& got, const Screen& how) const override {
+  std::optional<FilterResult> screen(const Tensor& got, const FilterOptions& how) const override {
     if (tracks_.empty()) return std::nullopt;
     Sums sums;
     Int taps = 1;
@@ -53,9 +53,9 @@ class AveragePoolAnswer final : public Answer {
     return oracles::screen(std::move(sums), got, how);
   }
 
-  std::vector<Tap> taps(Int index) const override {
+  std::vector<ProofTerm> taps(Int index) const override {
     const Dot sum = dot(index);
-    std::vector<Tap> all;
+    std::vector<ProofTerm> all;
     for (const Term& term : sum.terms) all.push_back({{hexadecimal(term.a)}, place("X", x_.shape(), term.where_a)});
     all.push_back({{"1/" + std::to_string(sum.divisor)}, "divisor"});
     return all;

@@ -47,8 +47,8 @@ class BatchAnswer final : public TreeAnswer {
 
   Shape shape() const override { return in_[output_ == 0 ? 0 : 3].shape(); }
 
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all;
+  std::vector<ProofTerm> taps(Int index) const override {
+    std::vector<ProofTerm> all;
     const auto add = [&](std::size_t input, Int at) {
       all.push_back(
           {{hexadecimal(in_[input].at(at))}, place(call_.definition().inputs[input].name, in_[input].shape(), at)});

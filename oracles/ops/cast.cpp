@@ -71,7 +71,7 @@ ElementValue to_bool(const ElementPoint& p, const Literal& of) {
   const bool is_subnormal =
       !is_text && is_float(p.call.type("input").dtype) && p.x[0].is_subnormal(format_of(p.call.type("input").dtype));
   if (!is_subnormal) return truth(!of.number->is_zero());
-  Allowance flushed = beyond("subnormals flushed");
+  Tolerance flushed = beyond("subnormals flushed");
   flushed.range = Interval{truth(false), truth(false)};
   return exact_beside(truth(true), {flushed});
 }

@@ -27,11 +27,11 @@ class PrefixAnswer final : public Answer {
     const std::vector<Scalar> x = joined_at(index);
     return x.empty() ? exactly(scalar(Int{how_ == Joining::product}), dtype()) : joined(how_, x, dtype(), readings_);
   }
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     return wider_joined(how_, joined_at(index), dtype(), declared_);
   }
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all;
+  std::vector<ProofTerm> taps(Int index) const override {
+    std::vector<ProofTerm> all;
     for (const Int from : places(index)) all.push_back({{written(x_.at(from), dtype())}, place("x", x_.shape(), from)});
     return all;
   }

@@ -41,13 +41,13 @@ class Budgets {
   Budgets(const Sampling& sampling, const std::vector<Sample>& all, const Blend& total)
       : sampling_(sampling), all_(all), total_(total) {}
 
-  Allowance asked() const;
-  std::vector<Allowance> wider(const Arithmetic& declared) const;
+  Tolerance asked() const;
+  std::vector<Tolerance> wider(const Arithmetic& declared) const;
 
  private:
-  Allowance allowance(Level level, std::string arithmetic, const Machine& machine, const Dyadic& magnitude) const;
-  Allowance flushed(const Machine& machine) const;
-  Allowance with_narrow_products(std::string arithmetic, const Format& narrow, const Machine& machine) const;
+  Tolerance allowance(Level level, std::string arithmetic, const Machine& machine, const Dyadic& magnitude) const;
+  Tolerance flushed(const Machine& machine) const;
+  Tolerance with_narrow_products(std::string arithmetic, const Format& narrow, const Machine& machine) const;
   bool is_exact(const Machine& machine) const;
   Dyadic displacement(const Machine& machine) const;
   Dyadic ceiling() const;
@@ -57,18 +57,18 @@ class Budgets {
   const Blend& total_;
 };
 
-Allowance Budgets::asked() const {
+Tolerance Budgets::asked() const {
   return allowance(
       Level::L2,
       std::string(sampling_.dtype() == DType::f64 ? "f64" : "f32") + " coordinates and accumulation in any order",
       {.format = &sampling_.accumulator()}, total_.magnitude);
 }
 
-std::vector<Allowance> Budgets::wider(const Arithmetic& declared) const {
+std::vector<Tolerance> Budgets::wider(const Arithmetic& declared) const {
   const DType dtype = sampling_.dtype();
   const Format& format = sampling_.accumulator();
   const Machine truncating{.format = &format, .slack_exponent = 1};
-  std::vector<Allowance> wide;
+  std::vector<Tolerance> wide;
   wide.push_back(allowance(Level::L2t, "truncating coordinates and accumulation", truncating, total_.magnitude));
   wide.push_back(allowance(Level::L3, "every operation in " + std::string(name(dtype)),
                            {.format = &format_of(dtype), .slack_exponent = 0, .spare = 1}, total_.magnitude));
@@ -91,9 +91,9 @@ std::vector<Allowance> Budgets::wider(const Arithmetic& declared) const {
   return wide;
 }
 
-Allowance Budgets::allowance(Level level, std::string arithmetic, const Machine& machine,
+Tolerance Budgets::allowance(Level level, std::string arithmetic, const Machine& machine,
                              const Dyadic& magnitude) const {
-  Allowance out;
+  Tolerance out;
   out.level = level;
   out.arithmetic = std::move(arithmetic);
   const Dyadic most = std::max(total_.magnitude_lerp, total_.largest);
@@ -112,8 +112,8 @@ Allowance Budgets::allowance(Level level, std::string arithmetic, const Machine&
   return out;
 }
 
-Allowance Budgets::flushed(const Machine& machine) const {
-  Allowance out = allowance(Level::widest, "subnormals flushed", machine, total_.magnitude);
+Tolerance Budgets::flushed(const Machine& machine) const {
+  Tolerance out = allowance(Level::widest, "subnormals flushed", machine, total_.magnitude);
   out.flushes_output = true;
   const Int operations = (static_cast<Int>(all_.size()) + 1) * (Int{8} << sampling_.axes());
   // Every flushed operand or result is below λ of T or of the accumulator, multiplied by what follows.
@@ -124,8 +124,8 @@ Allowance Budgets::flushed(const Machine& machine) const {
 }
 
 // Weights and columns rounded to a narrower format before they are multiplied: 2u each, (2e + e^2) A in all.
-Allowance Budgets::with_narrow_products(std::string arithmetic, const Format& narrow, const Machine& machine) const {
-  Allowance out = allowance(Level::widest, std::move(arithmetic), machine, total_.magnitude_lerp);
+Tolerance Budgets::with_narrow_products(std::string arithmetic, const Format& narrow, const Machine& machine) const {
+  Tolerance out = allowance(Level::widest, std::move(arithmetic), machine, total_.magnitude_lerp);
   const bool fits = std::ranges::all_of(all_, [&](const Sample& s) {
     const Dyadic beta = sampling_.sampled(s).value;
     return fits_in(s.weight.value(), narrow) && fits_in(s.mask ? beta * s.mask->value() : beta, narrow);
@@ -199,14 +199,14 @@ class DeformConvAnswer final : public Answer {
     return out;
   }
 
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     const std::vector<Sample> all = sampling_.samples(index);
     if (!sampling_.unscorable(all).empty()) return {};
     return Budgets(sampling_, all, sampling_.sum(all, sampling_.bias_of(index))).wider(declared_);
   }
 
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all;
+  std::vector<ProofTerm> taps(Int index) const override {
+    std::vector<ProofTerm> all;
     for (const Sample& s : sampling_.samples(index)) {
       std::vector<std::string> factors{hexadecimal(s.weight)};
       if (s.mask) factors.push_back(hexadecimal(*s.mask));
@@ -218,7 +218,7 @@ class DeformConvAnswer final : public Answer {
     return all;
   }
 
-  std::optional<Screening> screen(const Tensor& got, const Screen& how) const override {
+  std::optional<FilterResult> screen(const Tensor& got, const FilterOptions& how) const override {
     const Cells &x = sampling_.x(), &w = sampling_.w();
     if (sampling_.is_hard_zero() || x.extent(1) == 0 || w.extent(0) == 0) return std::nullopt;
     Deformed all{.tracks = sampling_.tracks(),

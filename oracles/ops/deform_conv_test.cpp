@@ -72,7 +72,7 @@ TEST_CASE("Quarter offsets over small integers are exact: no room at all, in any
   const Sampling quarters(DType::f32, {3, 3}, "iota:1", "lit:0.25,-0.75,1.5,0,2.25");
   for (Int i = 0; i < 9; ++i) {
     CHECK(quarters.answer()->element(i).asked.budget.is_zero());
-    for (const Allowance& wider : quarters.answer()->wider(i)) {
+    for (const Tolerance& wider : quarters.answer()->wider(i)) {
       INFO(wider.arithmetic);
       CHECK(wider.budget.is_zero());
     }

@@ -71,9 +71,9 @@ class DroppedAnswer final : public Answer {
     return x.is_finite() ? scaled(x) : exactly(x, dtype_);
   }
 
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     if (is_mask_) return {};
-    std::vector<Allowance> all{flushing(element(index), {scalar(of_->data, index)}, dtype_)};
+    std::vector<Tolerance> all{flushing(element(index), {scalar(of_->data, index)}, dtype_)};
     const DType scale = of_->call.has("ratio") ? of_->call.type("ratio").dtype : DType::f32;
     for (const DType type : std::set{DType::f32, scale})
       if (of_->ratio && format_of(type).precision < format_of(dtype_).precision) {
@@ -84,7 +84,7 @@ class DroppedAnswer final : public Answer {
     return all;
   }
 
-  std::vector<Tap> taps(Int index) const override {
+  std::vector<ProofTerm> taps(Int index) const override {
     const std::string& name = of_->call.definition().inputs.front().name;
     return {{{written(scalar(of_->data, index), of_->data.dtype())}, place(name, shape(), index)}};
   }
@@ -100,7 +100,7 @@ class DroppedAnswer final : public Answer {
 
   static Ratio four_ulps(const Ratio& value, DType type) {
     const double size = std::abs(approximate(value)) * (1 + 0x1p-40);
-    return ratio(scalar_of(bound(Tolerance{4, 0, 0, 1}, size, format_of(type))));
+    return ratio(scalar_of(bound(FunctionTolerance{4, 0, 0, 1}, size, format_of(type))));
   }
 
   // 1 - ratio, its reciprocal and the product are rounded, in the type of the output where that is narrow.

@@ -64,8 +64,8 @@ class DynamicAnswer final : public Answer {
 
   Shape shape() const override { return output_ == y ? x_.shape() : Shape{}; }
   DType dtype() const override { return output_ == y_scale ? DType::f32 : DType::u8; }
-  std::vector<Allowance> wider(Int) const override { return {}; }
-  std::vector<Tap> taps(Int index) const override {
+  std::vector<Tolerance> wider(Int) const override { return {}; }
+  std::vector<ProofTerm> taps(Int index) const override {
     if (output_ != y) return {};
     return {{{hexadecimal(x_.at(index))}, place("x", x_.shape(), index)}};
   }

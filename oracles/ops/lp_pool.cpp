@@ -118,14 +118,14 @@ class NormAnswer final : public Answer {
   Element defined(Int index) const override {
     return is_sum() ? enclose(sum(index), dtype_, Summing::definition) : root(index);
   }
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     if (is_sum()) return widen(sum(index), dtype_, declared_);
     const Element element = root(index);
     if (element.kind != Kind::finite || element.value.is_zero()) return {beyond("subnormals flushed")};
     return allowances(norm(index), element, dtype_, declared_);
   }
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all;
+  std::vector<ProofTerm> taps(Int index) const override {
+    std::vector<ProofTerm> all;
     for (const ExactTap& tap : pool_.taps(index))
       all.push_back({{hexadecimal(tap.value)}, place("X", pool_.x.shape(), tap.at)});
     all.push_back({{hexadecimal(p_)}, "p"});

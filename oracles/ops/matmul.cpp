@@ -42,8 +42,8 @@ class QuantizedAnswer final : public Answer {
 
   Shape shape() const override { return meeting_.shape(); }
   DType dtype() const override { return last_.type; }
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all;
+  std::vector<ProofTerm> taps(Int index) const override {
+    std::vector<ProofTerm> all;
     each_term(index, [&](Int at_a, Int at_b) {
       all.push_back({{hexadecimal(in_[a].at(at_a)), hexadecimal(in_[b].at(at_b))},
                      place("a", in_[a].shape, at_a) + " " + place("b", in_[b].shape, at_b)});
@@ -57,7 +57,7 @@ class QuantizedAnswer final : public Answer {
     out.terms = meeting_.depth();
     return out;
   }
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     const Element e = element(index);
     if (!of_integers_ || e.kind != Kind::finite) return {};
     return fixed_point(last_, whole(index), scaling(index), zero().as_integer(), e);

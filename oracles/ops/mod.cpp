@@ -19,11 +19,11 @@ Ratio remainder(const Dyadic& a, const Dyadic& b, bool truncates) {
 }
 
 // Lists where the formula lands with every operation in the type: near the remainder, or a few divisors off (E21).
-std::vector<Allowance> by_formula(const Scalar& a, const Scalar& b, const Ratio& rest, DType type) {
+std::vector<Tolerance> by_formula(const Scalar& a, const Scalar& b, const Ratio& rest, DType type) {
   const Format& format = format_of(type);
   const Ratio slack = abs(ratio(a)) * Dyadic::power_of_two(format.unit_exponent() + 2), size = abs(ratio(b));
   const Ratio most = size + slack, least = Ratio() - most;
-  std::vector<Allowance> all;
+  std::vector<Tolerance> all;
   const auto admit = [&](const Ratio& from, const Ratio& to) {
     if (to < least || most < from) return;
     all.push_back(beyond("the formula in " + std::string(name(type))));

@@ -67,10 +67,10 @@ class NhwcConvAnswer final : public Answer {
   Shape shape() const override { return shape_; }
   DType dtype() const override { return inner_->dtype(); }
   Element element(Int index) const override { return inner_->element(inner_index(index)); }
-  std::vector<Allowance> wider(Int index) const override { return inner_->wider(inner_index(index)); }
-  std::vector<Tap> taps(Int index) const override { return inner_->taps(inner_index(index)); }
+  std::vector<Tolerance> wider(Int index) const override { return inner_->wider(inner_index(index)); }
+  std::vector<ProofTerm> taps(Int index) const override { return inner_->taps(inner_index(index)); }
   Element defined(Int index) const override { return inner_->defined(inner_index(index)); }
-  std::optional<Screening> screen(const Tensor& got, const Screen& how) const override {
+  std::optional<FilterResult> screen(const Tensor& got, const FilterOptions& how) const override {
     return inner_->screen(got, how);
   }
 

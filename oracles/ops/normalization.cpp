@@ -37,8 +37,8 @@ class NormalizedAnswer final : public TreeAnswer {
     return shape;
   }
 
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all;
+  std::vector<ProofTerm> taps(Int index) const override {
+    std::vector<ProofTerm> all;
     const Int first = row_of(index) * length();
     const std::string& name = call_.definition().inputs.front().name;
     for (Int at = first; at < first + length(); ++at)

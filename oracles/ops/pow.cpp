@@ -36,12 +36,12 @@ ElementValue real_power(const ElementPoint& p, const Scalar& x, const Scalar& y)
     const double unit = std::ldexp(1 + 0x1p-20, working.unit_exponent());
     const double asked = bound(evaluation.tolerance, size, working);
     evaluation.others = [=, type = type_of(p), whole = is_whole(y)] {
-      std::vector<Allowance> all{with_budget("a logarithm that is rounded", asked + 8 * unit * turns)};
+      std::vector<Tolerance> all{with_budget("a logarithm that is rounded", asked + 8 * unit * turns)};
       if (whole) all.push_back(with_budget("repeated products", asked + 2 * times * unit * size));
       if (type == DType::f64 || type == DType::f32) return all;
       const Format& own = format_of(type);
       all.push_back(with_budget("a logarithm in " + std::string(name(type)),
-                                bound(Tolerance{16}, size, own) + 8 * std::ldexp(turns, own.unit_exponent())));
+                                bound(FunctionTolerance{16}, size, own) + 8 * std::ldexp(turns, own.unit_exponent())));
       return all;
     };
   }
@@ -108,7 +108,7 @@ std::optional<Interval> truncated_of(const Scalar& x, const Scalar& y, DType typ
   if (base.negative && !is_whole(exponent)) return std::nullopt;
   const Real real = enclosed(Function::pow, std::array{Real(ratio(base), 128), Real(ratio(exponent), 128)});
   if (!real.is_bounded() || real.size() > 0x1p70) return std::nullopt;
-  const double off = bound(Tolerance{16}, real.size(), format);
+  const double off = bound(FunctionTolerance{16}, real.size(), format);
   const Ratio budget = ratio(scalar_of(off));
   const Integer lower = truncated(Ratio{real.lower(), 1} - budget), upper = truncated(Ratio{real.upper(), 1} + budget);
   if (!fits(type, lower) || !fits(type, upper)) return std::nullopt;
@@ -127,7 +127,7 @@ ElementValue truncated_power(const ElementPoint& p, const Scalar& x, const Scala
   Evaluation out;
   out.whole = Evaluation::Whole{scalar(static_cast<Int>(truncated(Ratio{real.lower(), 1}))), *near};
   out.others = [x, y, type = type_of(p)] {
-    std::vector<Allowance> all;
+    std::vector<Tolerance> all;
     if (const std::optional<Interval> wide = truncated_of(x, y, type, DType::f32)) {
       all.push_back(beyond("a power in f32"));
       all.back().range = wide;

@@ -45,7 +45,7 @@ class QLinearConvAnswer final : public Answer {
     if (in.size() > 8 && in[8]) b_ = scalars(*in[8]);
   }
 
-  std::optional<Screening> screen(const Tensor& got, const Screen& how) const override {
+  std::optional<FilterResult> screen(const Tensor& got, const FilterOptions& how) const override {
     const RequantizeFilter* sums = requantising();
     if (!sums || accumulator_ != Readings().of("A17")) return std::nullopt;
     return oracles::screen(*sums, got, how);
@@ -69,7 +69,7 @@ class QLinearConvAnswer final : public Answer {
     return out;
   }
 
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     const Element e = element(index);
     if (e.kind != Kind::finite) return {};
     const Gathering::Output y = gathering_.output(index);
@@ -77,8 +77,8 @@ class QLinearConvAnswer final : public Answer {
     return fixed_point(last_step_, accumulated(sum(y, terms)), scaling(y.m), whole(y_zero_.at(0)), e);
   }
 
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all;
+  std::vector<ProofTerm> taps(Int index) const override {
+    std::vector<ProofTerm> all;
     const Gathering::Output y = gathering_.output(index);
     gathering_.each_tap(
         y,

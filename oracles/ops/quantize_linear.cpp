@@ -148,7 +148,7 @@ ElementValue quantized(const ElementPoint& p) {
       wider.emplace_back("a division in " + std::string(name(own)), slack_of(p, e, own, false));
   Evaluation out;
   const auto add = [&](const auto& range_of) {
-    std::vector<Allowance> others;
+    std::vector<Tolerance> others;
     for (const auto& [words, wide] : wider) {
       others.push_back(beyond(words));
       others.back().level = Level::L3;
@@ -178,8 +178,8 @@ ElementValue quantized(const ElementPoint& p) {
 
 // -- DequantizeLinear
 
-Allowance within_budget(std::string words, const Ratio& budget) {
-  Allowance out = beyond(std::move(words));
+Tolerance within_budget(std::string words, const Ratio& budget) {
+  Tolerance out = beyond(std::move(words));
   out.level = Level::L3;
   out.budget = budget;
   return out;
@@ -240,7 +240,7 @@ ElementValue dequantized(const ElementPoint& p) {
         Evaluation::Whole{rounded(y, own), is_negative ? Interval{infinity(true), high} : Interval{low, infinity()}};
   }
   out.others = [=] {
-    std::vector<Allowance> others{within_budget("operands apart in " + std::string(name(to)), apart)};
+    std::vector<Tolerance> others{within_budget("operands apart in " + std::string(name(to)), apart)};
     if (!overflows || is_native) return others;
     others.push_back(within_budget("an operand that overflows in " + std::string(name(to)), {}));
     others.back().range = Interval{infinity(is_negative), infinity(is_negative)};

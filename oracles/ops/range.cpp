@@ -70,15 +70,15 @@ class StepsAnswer final : public Answer {
     out.asked.may_overflow = ratio(Int{2}) * reach(index) >= Ratio{format_of(type_).overflow_threshold(), 1};
     return out;
   }
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     if (!is_narrow() || has_stash_) return {};
-    Allowance out = element(index).asked;
+    Tolerance out = element(index).asked;
     out.level = Level::L3;
     out.arithmetic = "sums in the type";
     out.budget = budget(index, type_);
     return {out};
   }
-  std::vector<Tap> taps(Int index) const override {
+  std::vector<ProofTerm> taps(Int index) const override {
     return {{{text(start_), std::to_string(index), text(delta_)}, "start, and steps of delta"}};
   }
 

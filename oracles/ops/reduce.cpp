@@ -79,7 +79,7 @@ class ReduceAnswer final : public Answer {
   Element element(Int index) const override { return element(index, Summing::bins); }
   Element defined(Int index) const override { return element(index, Summing::definition); }
 
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     const GroupPoint point = point_at(index);
     const GroupValue value = rule_(point);
     if (const Dot* const sum = std::get_if<Dot>(&value)) return widen_sum(*sum, dtype(), declared_);
@@ -87,13 +87,13 @@ class ReduceAnswer final : public Answer {
       return allowances(*std::get<2>(value), element(index), dtype(), declared_);
     const Element& chosen = std::get<Element>(value);
     if (!is_float(dtype()) || chosen.kind != Kind::finite) return {};
-    std::vector<Allowance> all{flushing(chosen, point.x, dtype())};
+    std::vector<Tolerance> all{flushing(chosen, point.x, dtype())};
     if (dtype() == DType::f64) all.push_back(narrowed(chosen));
     return all;
   }
 
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all;
+  std::vector<ProofTerm> taps(Int index) const override {
+    std::vector<ProofTerm> all;
     for (const Int from : members(index))
       all.push_back({{written(x_.at(from), dtype())}, place("data", x_.shape(), from)});
     return all;
@@ -115,9 +115,9 @@ class ReduceAnswer final : public Answer {
   }
 
   // Every operand rounded to f32, which keeps their order.
-  static Allowance narrowed(const Element& chosen) {
+  static Tolerance narrowed(const Element& chosen) {
     const Scalar narrow = rounded(chosen.value, format_of(DType::f32));
-    Allowance out = beyond("f64 computed in f32");
+    Tolerance out = beyond("f64 computed in f32");
     out.may_overflow = is_infinite(narrow);
     if (!out.may_overflow) out.budget = abs(chosen.value - ratio(narrow));
     return out;

@@ -216,24 +216,24 @@ class ResizedAnswer final : public Answer {
     return interpolation(at).element("M47");
   }
 
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     const std::vector<Coordinate> at = coordinates(index);
     const std::optional<bool> is_outside = falls_outside(at);
-    if (!is_nearest()) return is_outside == false ? interpolation(at).wider() : std::vector<Allowance>();
-    std::vector<Allowance> all;
+    if (!is_nearest()) return is_outside == false ? interpolation(at).wider() : std::vector<Tolerance>();
+    std::vector<Tolerance> all;
     if (is_float(dtype())) all.push_back(flushing(element(index), options(at, is_outside, 1), dtype()));
     std::vector<Scalar> finite = options(at, is_outside, 2);
     std::erase_if(finite, [](const Scalar& each) { return !each.is_finite(); });
     if (finite.size() < 2 || dtype() == DType::string || dtype() == DType::boolean) return all;
-    Allowance out = beyond("coordinates of twice the error");
+    Tolerance out = beyond("coordinates of twice the error");
     const auto less = [](const Scalar& a, const Scalar& b) { return ratio(a) < ratio(b); };
     out.range = Interval{*std::ranges::min_element(finite, less), *std::ranges::max_element(finite, less)};
     all.push_back(out);
     return all;
   }
 
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all;
+  std::vector<ProofTerm> taps(Int index) const override {
+    std::vector<ProofTerm> all;
     std::string where = "X at";
     for (const Coordinate& each : coordinates(index)) where += " " + std::to_string(approximate(each.at));
     all.push_back({{written(nearest(element(index), dtype()), dtype())}, where});

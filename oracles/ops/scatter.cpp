@@ -84,18 +84,18 @@ class ScatteredAnswer final : public Answer {
     return joined(joining(), x, dtype(), readings_);
   }
 
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     const std::vector<Scalar> x = operands(index);
     if (!is_float(dtype())) return {};
     if (how_ == "none" || x.size() == 1)
       return declared_.flushes_subnormals ? std::vector{flushing(element(index), x, dtype())}
-                                          : std::vector<Allowance>{};
+                                          : std::vector<Tolerance>{};
     if (how_ == "max" || how_ == "min") return {flushing(element(index), x, dtype())};
     return wider_joined(joining(), x, dtype(), declared_);
   }
 
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all{{{written(scalar(*in_.front(), index), dtype())}, place("data", shape(), index)}};
+  std::vector<ProofTerm> taps(Int index) const override {
+    std::vector<ProofTerm> all{{{written(scalar(*in_.front(), index), dtype())}, place("data", shape(), index)}};
     for (const Int i : comers(index))
       all.push_back({{written(scalar(*in_.back(), i), dtype())}, place("updates", in_.back()->shape(), i)});
     return all;

@@ -18,8 +18,8 @@ class SumAnswer final : public Answer {
   DType dtype() const override { return dtype_; }
   Element element(Int index) const override { return enclose(dot(index), dtype_); }
   Element defined(Int index) const override { return enclose(dot(index), dtype_, Summing::definition); }
-  std::vector<Allowance> wider(Int index) const override { return widen_sum(dot(index), dtype_, declared_); }
-  std::vector<Tap> taps(Int index) const override { return inputs_.taps(index); }
+  std::vector<Tolerance> wider(Int index) const override { return widen_sum(dot(index), dtype_, declared_); }
+  std::vector<ProofTerm> taps(Int index) const override { return inputs_.taps(index); }
 
  private:
   Dot dot(Int index) const {

@@ -96,11 +96,11 @@ class KeptAnswer final : public Answer {
   Shape shape() const override { return kinds_->shape(); }
   DType dtype() const override { return kinds_->x().tensor().dtype(); }
   Element element(Int index) const override { return exactly(kinds_->x().at(kinds_->origin_of(index)), dtype()); }
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     if (!is_float(dtype())) return {};
     return {flushing(element(index), {kinds_->x().at(kinds_->origin_of(index))}, dtype())};
   }
-  std::vector<Tap> taps(Int index) const override {
+  std::vector<ProofTerm> taps(Int index) const override {
     const Int from = kinds_->origin_of(index);
     return {{{written(kinds_->x().at(from), dtype())}, place("X", kinds_->x().shape(), from)}};
   }
@@ -120,8 +120,8 @@ class CountedAnswer final : public Answer {
   Element element(Int index) const override {
     return exactly(scalar(numbers_[static_cast<std::size_t>(index)]), dtype());
   }
-  std::vector<Allowance> wider(Int) const override { return {}; }
-  std::vector<Tap> taps(Int) const override { return {}; }
+  std::vector<Tolerance> wider(Int) const override { return {}; }
+  std::vector<ProofTerm> taps(Int) const override { return {}; }
 
  private:
   std::vector<Int> numbers_;

@@ -24,8 +24,8 @@ class BitAnswer final : public Answer {
     if (dtype() == DType::boolean && value.as_double() > 1) return undefined("E36", "a byte that is neither 0 nor 1");
     return exactly(value, dtype());
   }
-  std::vector<Allowance> wider(Int) const override { return {}; }
-  std::vector<Tap> taps(Int index) const override {
+  std::vector<Tolerance> wider(Int) const override { return {}; }
+  std::vector<ProofTerm> taps(Int index) const override {
     return {{{written(scalar(in_, index), in_.dtype())}, place("", in_.shape(), index)}};
   }
   std::pair<const Tensor*, Int> copied(Int index) const override { return {&bits_, index}; }

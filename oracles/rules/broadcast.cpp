@@ -121,8 +121,8 @@ std::vector<Scalar> MetInputs::at(Int index) const {
   return x;
 }
 
-std::vector<Tap> MetInputs::taps(Int index) const {
-  std::vector<Tap> all;
+std::vector<ProofTerm> MetInputs::taps(Int index) const {
+  std::vector<ProofTerm> all;
   for (const Given& each : given_) {
     const Int cell = meeting_.cell(each.input, index);
     all.push_back(

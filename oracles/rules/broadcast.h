@@ -43,7 +43,7 @@ class MetInputs {
   const Shape& shape() const { return meeting_.shape(); }  // of the output
   const Tensor& first() const { return given_.front().cells.tensor(); }
   std::vector<Scalar> at(Int index) const;
-  std::vector<Tap> taps(Int index) const;
+  std::vector<ProofTerm> taps(Int index) const;
 
  private:
   struct Given {

@@ -86,13 +86,13 @@ class ConvolutionAnswer final : public Answer {
   Element element(Int index) const override { return enclose(dot(index), dtype_); }
   Element defined(Int index) const override { return enclose(dot(index), dtype_, Summing::definition); }
 
-  std::optional<Screening> screen(const Tensor& got, const Screen& how) const override {
+  std::optional<FilterResult> screen(const Tensor& got, const FilterOptions& how) const override {
     if (!sums_) sums_ = sums();
     return oracles::screen(*sums_, got, how);
   }
 
-  std::vector<Allowance> wider(Int index) const override {
-    std::vector<Allowance> all = widen(dot(index), dtype_, declared_);
+  std::vector<Tolerance> wider(Int index) const override {
+    std::vector<Tolerance> all = widen(dot(index), dtype_, declared_);
     if (!winograd_applies(gathering_.tracks())) return all;
     const DType accumulator = dtype_ == DType::f64 ? DType::f64 : DType::f32;
     for (const int m : {2, 4}) {
@@ -104,8 +104,8 @@ class ConvolutionAnswer final : public Answer {
     return all;
   }
 
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all;
+  std::vector<ProofTerm> taps(Int index) const override {
+    std::vector<ProofTerm> all;
     for (const Term& term : dot(index).terms) {
       if (!term.b) {
         all.push_back({{hexadecimal(term.a)}, place("B", b_->shape(), term.where_a)});

@@ -97,7 +97,7 @@ TEST_CASE("Exponentials: an element carries its bound, and rounds as its value d
   CHECK(hexadecimal(rounded(element.value, format_of(DType::f32))) == "0x1.764d5p-1");
   CHECK(element.blur < Ratio{Dyadic::power_of_two(-60), 1});
   CHECK(Ratio{Dyadic::power_of_two(-21), 1} < element.asked.budget);
-  for (const Allowance& wider : allowances(*share, element, DType::f32, {}))
+  for (const Tolerance& wider : allowances(*share, element, DType::f32, {}))
     CHECK((wider.vacuous || wider.range || element.blur <= wider.budget));
 }
 

@@ -237,11 +237,11 @@ Element Interpolation::element(const char* infinities) const {
   return out;
 }
 
-std::vector<Allowance> Interpolation::wider() const {
-  std::vector<Allowance> all;
+std::vector<Tolerance> Interpolation::wider() const {
+  std::vector<Tolerance> all;
   const double unit = unit_of(accumulator_of(type_));
   const auto add = [&](Level level, const char* arithmetic, double coordinate_unit, double of_sums, double more = 0) {
-    Allowance out = beyond(arithmetic);
+    Tolerance out = beyond(arithmetic);
     out.level = level;
     const double most = quotient_budget(coordinate_unit, of_sums) + more;
     out.vacuous = !std::isfinite(most);

@@ -67,7 +67,7 @@ class Interpolation {
                 const std::function<Scalar(const std::vector<Int>&)>& element);
 
   Element element(const char* infinities) const;  // the ruling that admits NaN beside what skips a zero weight
-  std::vector<Allowance> wider() const;
+  std::vector<Tolerance> wider() const;
 
  private:
   struct Product {

@@ -146,13 +146,13 @@ SmallRounding rounding_of(const ElementPoint& p) {
           p.x[0].text ? p.x[0].text->starts_with('-') : p.x[0].negative};
 }
 
-std::vector<Allowance> rounded_twice(const Ratio& value, DType type) {
+std::vector<Tolerance> rounded_twice(const Ratio& value, DType type) {
   return rounded_twice(value, rounded(value, format_of(type)), type, {}).value();
 }
 
-std::optional<std::vector<Allowance>> rounded_twice(const Ratio& value, const Scalar& once, DType type,
+std::optional<std::vector<Tolerance>> rounded_twice(const Ratio& value, const Scalar& once, DType type,
                                                     const SmallRounding& how) {
-  std::vector<Allowance> all;
+  std::vector<Tolerance> all;
   for (const DType first : {DType::f32, DType::f64}) {
     if (first == type) continue;
     const Scalar near = rounded(value, format_of(first));

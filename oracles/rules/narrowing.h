@@ -28,11 +28,11 @@ NarrowedValue narrowed(const Literal& value, DType type, const SmallRounding& ho
 
 // Lists what rounding to another format first makes of a value (E25, E26), what lies between among it: no less
 // accurate. None where that decides whether the value is in range.
-std::optional<std::vector<Allowance>> rounded_twice(const Ratio& value, const Scalar& once, DType type,
+std::optional<std::vector<Tolerance>> rounded_twice(const Ratio& value, const Scalar& once, DType type,
                                                     const SmallRounding& how);
 
 // The same of a type of more than eight bits, where it decides nothing else.
-std::vector<Allowance> rounded_twice(const Ratio& value, DType type);
+std::vector<Tolerance> rounded_twice(const Ratio& value, DType type);
 
 // Returns what an element of a type may become as a string: a string itself; of an integer its decimal digits; of a
 // float any decimal literal that rounds to it in its type or, where digits may be lost, one that is it rounded to eight

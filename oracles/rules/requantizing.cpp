@@ -128,11 +128,11 @@ Element requantized(const Requantizing& how, Int a, const Scaling& scaling, Int 
   return out;
 }
 
-std::vector<Allowance> fixed_point(const Requantizing& how, Int a, const Scaling& scaling, Int zero,
+std::vector<Tolerance> fixed_point(const Requantizing& how, Int a, const Scaling& scaling, Int zero,
                                    const Element& element) {
   const bool nothing_rounds = is_exact(a, scaling);
   if (nothing_rounds && !is_tie(element.value)) return {};
-  Allowance out;
+  Tolerance out;
   out.level = Level::widest;
   out.arithmetic = "fixed-point requantisation, one step off (Q2)";
   const Integer below = floor_of(element.value);

@@ -42,7 +42,7 @@ struct Scaling {
 // and a * sx * sw of at most 24 significant bits no order rounds, and one value is left. Q2 (fixed-point
 // requantisation) is one step off at most; where nothing rounds it can differ on a tie only.
 Element requantized(const Requantizing& how, Int a, const Scaling& scaling, Int zero);
-std::vector<Allowance> fixed_point(const Requantizing& how, Int a, const Scaling& scaling, Int zero,
+std::vector<Tolerance> fixed_point(const Requantizing& how, Int a, const Scaling& scaling, Int zero,
                                    const Element& element);
 
 }  // namespace assay::oracles

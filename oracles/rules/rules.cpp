@@ -30,8 +30,8 @@ Kind kind_of(const Scalar& value) {
 }
 
 // Returns an allowance for what copies and selects, where flushing is an allowance of its own.
-Allowance beyond_copies(std::string arithmetic) {
-  Allowance out;
+Tolerance beyond_copies(std::string arithmetic) {
+  Tolerance out;
   out.level = Level::widest;
   out.arithmetic = std::move(arithmetic);
   return out;
@@ -56,15 +56,15 @@ class PointwiseAnswer final : public Answer {
 
   Element element(Int index) const override { return exactly(at(index), dtype()); }
 
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     if (!is_float(type_read())) return {};
     if (!is_float(dtype())) return deciding_on_zeros(index);
-    std::vector<Allowance> all{flushing(element(index), inputs_.at(index), dtype())};
+    std::vector<Tolerance> all{flushing(element(index), inputs_.at(index), dtype())};
     if (dtype() == DType::f64) all.push_back(in_single(index));
     return all;
   }
 
-  std::vector<Tap> taps(Int index) const override { return inputs_.taps(index); }
+  std::vector<ProofTerm> taps(Int index) const override { return inputs_.taps(index); }
 
  private:
   DType type_read() const { return call_.type(call_.definition().data().name).dtype; }
@@ -74,23 +74,23 @@ class PointwiseAnswer final : public Answer {
   }
 
   // Admits what hardware answers that reads subnormals as zeros, where that decides otherwise.
-  std::vector<Allowance> deciding_on_zeros(Int index) const {
+  std::vector<Tolerance> deciding_on_zeros(Int index) const {
     std::vector<Scalar> x = inputs_.at(index);
     for (Scalar& operand : x)
       if (operand.is_subnormal(format_of(type_read()))) operand = Scalar();
     const Scalar flushed = rule_({call_, readings_, x});
     if (same(flushed, at(index))) return {};
-    Allowance out = beyond_copies("subnormals flushed");
+    Tolerance out = beyond_copies("subnormals flushed");
     out.range = Interval{flushed, flushed};
     return {out};
   }
 
   // Applies the rule to each operand rounded to f32: infinite where it overflows, with 0 where it is subnormal.
-  Allowance in_single(Int index) const {
+  Tolerance in_single(Int index) const {
     const Format& single = format_of(DType::f32);
     std::vector<Scalar> x;
     for (const Scalar& wide : inputs_.at(index)) x.push_back(wide.is_finite() ? rounded(ratio(wide), single) : wide);
-    Allowance out = beyond_copies("f64 computed in f32");
+    Tolerance out = beyond_copies("f64 computed in f32");
     const Scalar value = rule_({call_, readings_, x}), right = at(index);
     out.may_overflow = value.is == Scalar::Class::infinite || is_near_overflow(value, single);
     if (!value.is_finite() || !right.is_finite()) return out;
@@ -165,14 +165,14 @@ class WindowsAnswer final : public Answer {
     out.terms = static_cast<Int>(taps.size());
     return out;
   }
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     if (!is_float(dtype_)) return {};
     std::vector<Scalar> operands;
     for (const ExactTap& tap : pool_->taps(index)) operands.push_back(tap.value);
     return {flushing(element(index), operands, dtype_)};
   }
-  std::vector<Tap> taps(Int index) const override {
-    std::vector<Tap> all;
+  std::vector<ProofTerm> taps(Int index) const override {
+    std::vector<ProofTerm> all;
     for (const ExactTap& tap : pool_->taps(index))
       all.push_back(
           {{hexadecimal(tap.value)}, place(pool_->call.definition().inputs.front().name, pool_->x.shape(), tap.at)});
@@ -212,11 +212,11 @@ class MovedAnswer final : public Answer {
   Shape shape() const override { return shape_; }
   DType dtype() const override { return call_.definition().type_of(call_, call_.definition().outputs.front()); }
   Element element(Int index) const override { return exactly(value(index), dtype()); }
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     if (!flushes_) return {};
     return {flushing(element(index), {value(index)}, dtype())};
   }
-  std::vector<Tap> taps(Int index) const override {
+  std::vector<ProofTerm> taps(Int index) const override {
     const Origin from = origin(index);
     if (from.place < 0) return {};
     const std::string& name = call_.definition().inputs[from.input].name;
@@ -253,8 +253,8 @@ class ToldAnswer final : public Answer {
   Shape shape() const override { return shape_; }
   DType dtype() const override { return call_.definition().type_of(call_, call_.definition().outputs.front()); }
   Element element(Int index) const override { return exactly(scalar(number_(call_, index)), dtype()); }
-  std::vector<Allowance> wider(Int) const override { return {}; }
-  std::vector<Tap> taps(Int) const override { return {}; }
+  std::vector<Tolerance> wider(Int) const override { return {}; }
+  std::vector<ProofTerm> taps(Int) const override { return {}; }
 
  private:
   Int (*number_)(const Call&, Int);
@@ -274,8 +274,8 @@ const Scalar* ElementPoint::find(std::string_view input) const {
   throw BrokenPromise("an input that the operator does not have");
 }
 
-Allowance flushing(const Element& element, const std::vector<Scalar>& operands, DType type) {
-  Allowance flushed = beyond_copies("subnormals flushed");
+Tolerance flushing(const Element& element, const std::vector<Scalar>& operands, DType type) {
+  Tolerance flushed = beyond_copies("subnormals flushed");
   flushed.flushes_output = true;
   const auto vanishes = [&](const Scalar& value) { return value.is_zero() || value.is_subnormal(format_of(type)); };
   if (element.kind != Kind::finite || !vanishes(nearest(element, type))) return flushed;
@@ -305,8 +305,8 @@ Element exactly(const Scalar& value, DType dtype) {
   return out;
 }
 
-Allowance beyond(std::string arithmetic) {
-  Allowance out = beyond_copies(std::move(arithmetic));
+Tolerance beyond(std::string arithmetic) {
+  Tolerance out = beyond_copies(std::move(arithmetic));
   out.flushes_output = true;  // joins any other
   return out;
 }

@@ -48,9 +48,9 @@ Scalar truth(bool holds);       // of a bool
 Scalar lowest_of(DType dtype);  // the lowest number of the type
 
 // An allowance beyond L2.
-Allowance beyond(std::string arithmetic);
+Tolerance beyond(std::string arithmetic);
 // Admits what hardware may select that reads subnormals as zeros: 0, and any operand that compares equal to it.
-Allowance flushing(const Element& element, const std::vector<Scalar>& operands, DType type);
+Tolerance flushing(const Element& element, const std::vector<Scalar>& operands, DType type);
 
 // A tap of a window that falls inside X: its value, and where in X it stands.
 struct ExactTap {

@@ -244,14 +244,14 @@ class SelectedAnswer final : public Answer {
     const Selected& both = lines_->element(index);
     return gives_values_ ? both.value : both.place;
   }
-  std::vector<Allowance> wider(Int index) const override {
+  std::vector<Tolerance> wider(Int index) const override {
     if (!gives_values_ || !is_float(dtype_)) return {};
     return {flushing(element(index), line(index).operands(), dtype_)};
   }
-  std::vector<Tap> taps(Int index) const override {
+  std::vector<ProofTerm> taps(Int index) const override {
     const std::string& name = lines_->call.definition().inputs.front().name;
     const std::vector<Scalar>& x = line(index).operands();
-    std::vector<Tap> all;
+    std::vector<ProofTerm> all;
     for (std::size_t i = 0; i < x.size(); ++i) {
       const Int at = lines_->at(lines_->line_of(index), static_cast<Int>(i), lines_->x[lines_->axis]);
       all.push_back({{hexadecimal(x[i])}, place(name, lines_->x, at)});

@@ -134,9 +134,9 @@ bool winograd_applies(const std::vector<WindowAxis>& tracks) {
   return fits && !winograd_axes(tracks).empty();
 }
 
-Allowance winograd(const Neighbourhood& around, int m, const Format& format, std::string arithmetic) {
+Tolerance winograd(const Neighbourhood& around, int m, const Format& format, std::string arithmetic) {
   const Int axes = static_cast<Int>(winograd_axes(around.tracks).size());
-  Allowance out;
+  Tolerance out;
   out.level = Level::widest;
   out.arithmetic = std::move(arithmetic);
   Integer denominator = 1;

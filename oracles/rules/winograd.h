@@ -31,6 +31,6 @@ struct Neighbourhood {
 bool winograd_applies(const std::vector<WindowAxis>& tracks);
 
 // The allowance of F(m,3), m = 2 or 4, computed in `format`.
-Allowance winograd(const Neighbourhood& around, int m, const Format& format, std::string arithmetic);
+Tolerance winograd(const Neighbourhood& around, int m, const Format& format, std::string arithmetic);
 
 }  // namespace assay::oracles

@@ -55,7 +55,7 @@ Tensor filled(Dice& dice, DType dtype, const Shape& shape, Data data) {
 }
 
 // A call with its data; inputs in schema order.
-struct Question {
+struct EngineCase {
   const Definition* definition = nullptr;
   Node node;
   std::vector<std::optional<Tensor>> data;
@@ -103,11 +103,11 @@ Shape joined(std::initializer_list<Int> front, const Shape& back) {
   return shape;
 }
 
-void give(Question& question, const char* name, Tensor tensor) {
+void give(EngineCase& question, const char* name, Tensor tensor) {
   question.node.input(name, tensor.type());
   question.data.emplace_back(std::move(tensor));
 }
-void leave_out(Question& question) { question.data.emplace_back(std::nullopt); }
+void leave_out(EngineCase& question) { question.data.emplace_back(std::nullopt); }
 
 struct Channels {
   Int batch, group, depth, maps;  // depth and maps per group
@@ -131,14 +131,14 @@ const Definition& newest(const char* name, const char* domain = "") {
   return find_operator(domain, name)->versions().back();
 }
 
-Question conv(Dice& dice, bool last, bool wide) {
+EngineCase conv(Dice& dice, bool last, bool wide) {
   const Geometry g = geometry(dice, wide);
   const Channels c = channels(dice, wide);
   const Data data = dice.one_of({Data::ordinary, Data::ordinary, Data::zeros, Data::nonfinite});
   const Data weights = dice.one_in(4) ? Data::nonfinite : data == Data::zeros ? Data::zeros : Data::ordinary;
   const DType type = last ? dice.one_of({DType::f16, DType::f32, DType::f64})
                           : dice.one_of({DType::f32, DType::f16, DType::bf16, DType::f64});
-  Question q{last ? &newest("NhwcConv", "com.microsoft") : &newest("Conv"), attributes(g, c.group), {}};
+  EngineCase q{last ? &newest("NhwcConv", "com.microsoft") : &newest("Conv"), attributes(g, c.group), {}};
   Shape x = joined({c.batch, c.group * c.depth}, g.x), w = joined({c.group * c.maps, c.depth}, g.kernel);
   if (last)
     for (Shape* shape : {&x, &w}) std::rotate(shape->begin() + 1, shape->begin() + 2, shape->end());
@@ -148,7 +148,7 @@ Question conv(Dice& dice, bool last, bool wide) {
   return q;
 }
 
-Question qlinear(Dice& dice, bool wide) {
+EngineCase qlinear(Dice& dice, bool wide) {
   const Geometry g = geometry(dice, wide);
   const Channels c = channels(dice, wide);
   const DType x = dice.one_of({DType::u8, DType::i8}), w = dice.one_of({DType::u8, DType::i8});
@@ -164,7 +164,7 @@ Question qlinear(Dice& dice, bool wide) {
   };
   const Int maps = c.group * c.maps;
   const Shape per_map = dice.one_in(2) ? Shape{} : Shape{maps};
-  Question q{&newest("QLinearConv"), attributes(g, c.group), {}};
+  EngineCase q{&newest("QLinearConv"), attributes(g, c.group), {}};
   give(q, "x", filled(dice, x, joined({c.batch, c.group * c.depth}, g.x), {}));
   give(q, "x_scale", scale({}));
   give(q, "x_zero_point", filled(dice, x, {}, {}));
@@ -180,13 +180,13 @@ Question qlinear(Dice& dice, bool wide) {
   return q;
 }
 
-Question deform(Dice& dice, bool wide) {
+EngineCase deform(Dice& dice, bool wide) {
   const Geometry g = geometry(dice, wide);
   Channels c = channels(dice, wide);
   const Int offset_group = dice.one_in(2) ? c.group : 1, rank = static_cast<Int>(g.x.size());
   const Data data = dice.one_of({Data::ordinary, Data::ordinary, Data::zeros, Data::nonfinite});
   const DType type = dice.one_of({DType::f32, DType::f16, DType::bf16, DType::f64});
-  Question q{&newest("DeformConv"), attributes(g, c.group).attribute("offset_group", offset_group), {}};
+  EngineCase q{&newest("DeformConv"), attributes(g, c.group).attribute("offset_group", offset_group), {}};
   const Int taps = volume(g.kernel);
   give(q, "X", filled(dice, type, joined({c.batch, c.group * c.depth}, g.x), data));
   give(q, "W", filled(dice, type, joined({c.group * c.maps, c.depth}, g.kernel), dice.one_of({data, Data::ordinary})));
@@ -199,10 +199,10 @@ Question deform(Dice& dice, bool wide) {
   return q;
 }
 
-Question pool(Dice& dice, bool wide) {
+EngineCase pool(Dice& dice, bool wide) {
   const Geometry g = geometry(dice, wide);
   const DType type = dice.one_of({DType::f32, DType::f16, DType::bf16, DType::f64});
-  Question q{&newest("AveragePool"), attributes(g, 1), {}};
+  EngineCase q{&newest("AveragePool"), attributes(g, 1), {}};
   q.node.attributes.erase("group");
   q.node.attribute("kernel_shape", Ints(g.kernel))
       .attribute("count_include_pad", static_cast<int>(dice.between(0, 1)))
@@ -215,7 +215,7 @@ Question pool(Dice& dice, bool wide) {
   return q;
 }
 
-std::string shown(const Question& q) {
+std::string shown(const EngineCase& q) {
   std::string line = q.definition->version.name;
   for (const auto& [name, input] : q.node.inputs)
     line += " " + name + ":" + std::string(assay::name(input.type.dtype)) + text(input.type.shape);
@@ -224,14 +224,14 @@ std::string shown(const Question& q) {
   return line;
 }
 
-template <class Ask>
-void hold_to_the_naive_loop(Ask&& ask, int count) {
+template <class Request>
+void hold_to_the_naive_loop(Request&& ask, int count) {
   if (std::getenv("ASSAY_FULL")) count *= 10;
   Dice seeds(Catch::rngSeed());
   for (int i = 0; i < count; ++i) {
     const auto seed = static_cast<std::uint64_t>(seeds.between(0, std::numeric_limits<Int>::max()));
     Dice dice(seed);
-    const Question question = ask(dice, dice.one_in(5));
+    const EngineCase question = ask(dice, dice.one_in(5));
     INFO("seed " << seed << ": " << shown(question));
     REQUIRE(question.definition->violated(Call(*question.definition, question.node)).empty());
     const Tensor naive = question.ask(0);
@@ -272,7 +272,7 @@ TEST_CASE("Threads share a piece of work in every way and change no bit", "[engi
   for (const Large& large : all) {
     const auto& [batch, group, depth, maps] = large.c;
     const std::size_t rank = large.x.size();
-    Question conv{&newest("Conv"), Node().attribute("group", group).attribute("pads", Ints(2 * rank, 1)), {}};
+    EngineCase conv{&newest("Conv"), Node().attribute("group", group).attribute("pads", Ints(2 * rank, 1)), {}};
     give(conv, "X", filled(dice, DType::f32, joined({batch, group * depth}, large.x), {}));
     give(conv, "W", filled(dice, DType::f32, joined({group * maps, depth}, large.kernel), {}));
     const Tensor one = conv.ask(1);

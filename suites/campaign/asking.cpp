@@ -62,17 +62,17 @@ bool read_setting(std::string_view word, Settings& settings) {
   return value == "all" || value == "extended" || value == "basic" || value == "none";
 }
 
-Ask ask_of(const SuiteCase& planned, const RunOptions& run_options) {
+Request ask_of(const SuiteCase& planned, const RunOptions& run_options) {
   return ask_of(planned, all_operands(planned.c), run_options);
 }
 
-Ask ask_of(const SuiteCase& planned, const std::vector<Operands>& data, const RunOptions& run_options) {
+Request ask_of(const SuiteCase& planned, const std::vector<Operands>& data, const RunOptions& run_options) {
   return ask_of(planned.c, planned.line, data, run_options, run_options.settings);
 }
 
-Ask ask_of(const Case& c, std::string_view line, const std::vector<Operands>& data, const RunOptions& run_options,
-           const Settings& settings) {
-  Ask ask;
+Request ask_of(const Case& c, std::string_view line, const std::vector<Operands>& data, const RunOptions& run_options,
+               const Settings& settings) {
+  Request ask;
   const bool is_named = settings.names == 0;  // under other names nothing tells what case it is
   ask.id = case_id(is_named ? std::string(line) : text(settings) + " " + std::string(line));
   ask.model = model_of(c, data.front(), settings.names);
@@ -122,7 +122,7 @@ oracles::Verdict judged(const SuiteCase& planned, std::vector<Operands> data, or
 
 oracles::Verdict certify(const SuiteCase& planned, Backend& backend, const RunOptions& run_options) {
   expect_declared(backend.describe(), run_options.options);
-  // The question is forgotten before its answer is judged: of large tensors it is a copy.
+  // The case is forgotten before its answer is judged: of large tensors it is a copy.
   oracles::Outcome outcome = backend.run(ask_of(planned, run_options));
   return judged(planned, std::move(outcome), backend.describe(), run_options.level);
 }

@@ -32,7 +32,7 @@ struct Mark {
   std::string by;         // what showed it: "repeated", "crashed", "twice in one session", "shapes=absent", a law
   std::string detail;     // in one line
   bool breaches = false;  // it does not conform
-  std::string line;       // the other question where it is another case or a session, else empty
+  std::string line;       // the other case where it is another case or a session, else empty
 };
 
 // How one case is run, beside what its line says. Backends take other paths by it, and must end the same.
@@ -49,7 +49,7 @@ std::string text(const Settings& settings);
 bool read_setting(std::string_view word, Settings& settings);
 
 // How many other ways of asking a campaign asks.
-enum class Presenting { none, sample, all };
+enum class VariantSampling { none, sample, all };
 
 // How to go about it. Only `level` and the configuration of the backend may change a verdict.
 struct RunOptions {
@@ -58,7 +58,7 @@ struct RunOptions {
   Settings settings;
   std::map<std::string, std::string> options;  // of the backend's own, such as it declares
   int pack = 1;                                // legal cases in one model, for runtimes that are slow to load
-  Presenting presenting = Presenting::sample;
+  VariantSampling presenting = VariantSampling::sample;
   LawSampling laws = LawSampling::none;
   bool exhaustive = false;                        // no circuit breaker: every case is run
   std::function<void(const Progress&)> progress;  // called by one thread at a time
@@ -67,10 +67,10 @@ struct RunOptions {
 };
 
 // `data`: the operands of every set, as `all_operands` draws them; without, they are drawn.
-Ask ask_of(const SuiteCase& planned, const RunOptions& run_options);
-Ask ask_of(const SuiteCase& planned, const std::vector<Operands>& data, const RunOptions& run_options);
-Ask ask_of(const Case& c, std::string_view line, const std::vector<Operands>& data, const RunOptions& run_options,
-           const Settings& settings);
+Request ask_of(const SuiteCase& planned, const RunOptions& run_options);
+Request ask_of(const SuiteCase& planned, const std::vector<Operands>& data, const RunOptions& run_options);
+Request ask_of(const Case& c, std::string_view line, const std::vector<Operands>& data, const RunOptions& run_options,
+               const Settings& settings);
 // Why the declared capabilities exclude a case; empty where they do not.
 std::string excluded_by(const Description& backend, const Case& c);
 // A refusal of what the backend declared it cannot do is `unsupported`.

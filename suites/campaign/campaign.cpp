@@ -68,10 +68,10 @@ std::size_t batches_of_lot(std::size_t batches) {
   return std::max(least, (batches + lots_of_epoch - 1) / lots_of_epoch);
 }
 
-// A question on its way; the backend reads it in place.
+// A case on its way; the backend reads it in place.
 struct Asked {
-  Question question;
-  Ask ask;
+  CaseRun question;
+  Request ask;
 };
 
 // What the jobs of one campaign share.
@@ -116,7 +116,7 @@ class Lot {
     experience_.breaker = &known.breaker;
   }
 
-  // While the backend works on one question the next is made, and the answer before it is judged.
+  // While the backend works on one case the next is made, and the answer before it is judged.
   void run(Backend& backend, Backend& second, Session& session) {
     Confirmation confirmation(second, shared_.run_options, shared_.campaign.backend);
     CaseRunner runner(shared_.suite, shared_.run_options, shared_.campaign.backend, experience_, confirmation, session);
@@ -172,14 +172,14 @@ class Lot {
 
   // Tells whether a case may well end like those of a breaker. It is run alone at once: to be sure that it hangs costs
   // one wait then, not two.
-  bool is_suspect(const Question& question) const {
+  bool is_suspect(const CaseRun& question) const {
     return question.cases.size() == 1 && experience_.breaker->resembled(case_of(question));
   }
-  const Case& case_of(const Question& question) const { return shared_.suite.cases[question.cases.front()].c; }
+  const Case& case_of(const CaseRun& question) const { return shared_.suite.cases[question.cases.front()].c; }
 
   // What is owed comes before what is new.
   std::unique_ptr<Asked> prepared(CaseRunner& runner) {
-    std::optional<Question> question = runner.next();
+    std::optional<CaseRun> question = runner.next();
     while (!question) {
       if (next_ == batches_.size() || shared_.has_enough()) return nullptr;
       const Batch& batch = batches_[next_++];
@@ -187,7 +187,7 @@ class Lot {
       runner.take(batch);
       question = runner.next();
     }
-    Ask ask = runner.ask_of(*question);
+    Request ask = runner.ask_of(*question);
     return std::make_unique<Asked>(Asked{*std::move(question), std::move(ask)});
   }
 
@@ -199,7 +199,7 @@ class Lot {
   }
 
   // Records what was answered before an interrupt, unless it had to be confirmed and that was cut short.
-  void conclude(CaseRunner& runner, const Confirmation& confirmation, Question question, oracles::Outcome outcome) {
+  void conclude(CaseRunner& runner, const Confirmation& confirmation, CaseRun question, oracles::Outcome outcome) {
     for (CaseResult& each : runner.conclude(std::move(question), std::move(outcome))) {
       if (confirmation.was_interrupted()) return;
       const std::size_t index = each.index;

@@ -17,16 +17,16 @@ using oracles::State;
 // Answers by the id of the case alone, as a deterministic backend does.
 class Scripted : public Backend {
  public:
-  using Answer = std::function<Outcome(const Ask&)>;
+  using Answer = std::function<Outcome(const Request&)>;
   Scripted(Description description, Answer answer) : description_(std::move(description)), answer_(std::move(answer)) {}
   const Description& describe() override { return description_; }
-  void ask(const Ask& question) override { asked_ = &question; }
+  void ask(const Request& question) override { asked_ = &question; }
   Outcome answer() override { return answer_(*asked_); }
 
  private:
   Description description_;
   Answer answer_;
-  const Ask* asked_ = nullptr;
+  const Request* asked_ = nullptr;
 };
 
 OpenBackend scripted(Scripted::Answer answer, Description description = {}) {
@@ -35,9 +35,9 @@ OpenBackend scripted(Scripted::Answer answer, Description description = {}) {
   };
 }
 
-Outcome refusal(const Ask&) { return Outcome::failure(Outcome::Kind::refused, "no"); }
+Outcome refusal(const Request&) { return Outcome::failure(Outcome::Kind::refused, "no"); }
 
-Outcome by_id(const Ask& ask) {
+Outcome by_id(const Request& ask) {
   return Outcome::failure(ask.id[0] < '8' ? Outcome::Kind::refused : Outcome::Kind::crashed, ask.id);
 }
 
@@ -105,17 +105,17 @@ std::string marks(const Campaign& campaign, std::size_t index) {
 
 RunOptions only_once() {
   RunOptions run_options;
-  run_options.presenting = Presenting::none;
+  run_options.presenting = VariantSampling::none;
   return run_options;
 }
 
 RunOptions every_way() {
   RunOptions run_options;
-  run_options.presenting = Presenting::all;
+  run_options.presenting = VariantSampling::all;
   return run_options;
 }
 
-Outcome faithful(const Ask&, Outcome outcome) { return outcome; }
+Outcome faithful(const Request&, Outcome outcome) { return outcome; }
 
 Outcome with_first_element(Outcome outcome, float value) {
   for (std::vector<Tensor>& set : outcome.sets) set[0].as<float>()[0] = value;
@@ -124,7 +124,7 @@ Outcome with_first_element(Outcome outcome, float value) {
 
 TEST_CASE("a failing case is run three times in all, and unstable where its result changes", "[campaign][unstable]") {
   int asked = 0;
-  const auto always_wrong = [&](const Ask&, Outcome outcome) {
+  const auto always_wrong = [&](const Request&, Outcome outcome) {
     ++asked;
     return with_first_element(std::move(outcome), 100);
   };
@@ -133,7 +133,7 @@ TEST_CASE("a failing case is run three times in all, and unstable where its resu
   CHECK(marks(steady, 0).empty());
   CHECK(asked == 3);
   asked = 0;
-  const auto drifting = [&](const Ask&, Outcome outcome) {
+  const auto drifting = [&](const Request&, Outcome outcome) {
     return with_first_element(std::move(outcome), ++asked < 3 ? 100.0F : 101.0F);
   };
   const Campaign unsteady = run(pools(1), altered(drifting), only_once());
@@ -145,7 +145,7 @@ TEST_CASE("a failing case is run three times in all, and unstable where its resu
 
 TEST_CASE("a crash that does not happen again is unstable, and stays an error", "[campaign][unstable]") {
   int asked = 0;
-  const auto once = [&](const Ask&, Outcome outcome) {
+  const auto once = [&](const Request&, Outcome outcome) {
     return ++asked == 1 ? Outcome::failure(Outcome::Kind::crashed, "boom") : std::move(outcome);
   };
   const Campaign campaign = run(pools(1), altered(once), only_once());
@@ -154,7 +154,7 @@ TEST_CASE("a crash that does not happen again is unstable, and stays an error", 
 }
 
 TEST_CASE("a session that answers the second set of data with the first is marked stale", "[campaign]") {
-  const auto stale = [](const Ask&, Outcome outcome) {
+  const auto stale = [](const Request&, Outcome outcome) {
     if (outcome.sets.size() > 1) outcome.sets[1] = outcome.sets[0];
     return outcome;
   };
@@ -165,7 +165,7 @@ TEST_CASE("a session that answers the second set of data with the first is marke
 
 TEST_CASE("a second set of data that gets the answer to the first by itself too is no stale session", "[campaign]") {
   std::vector<Tensor> first;
-  const auto constant = [&](const Ask&, Outcome outcome) {
+  const auto constant = [&](const Request&, Outcome outcome) {
     if (first.empty()) first = outcome.sets.front();
     for (std::vector<Tensor>& set : outcome.sets) set = first;
     return outcome;
@@ -179,19 +179,19 @@ TEST_CASE("the same question put another way must end the same", "[campaign][pre
   CHECK(marks(run(pools(1), altered(faithful), every_way()), 0).empty());
   const std::string symbolic =
       model_of(*parse_case("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2 shapes=symbolic"));
-  const auto wants_extents = [&](const Ask& ask, Outcome outcome) {
+  const auto wants_extents = [&](const Request& ask, Outcome outcome) {
     return ask.model == symbolic ? Outcome::failure(Outcome::Kind::refused, "no symbols") : std::move(outcome);
   };
   const Campaign fussy = run(pools(1), altered(wants_extents), every_way());
   CHECK(fussy.verdicts[0]->state == State::pass);
   CHECK(marks(fussy, 0) == "differs by shapes=symbolic: refused instead of pass: no symbols !\n");
   CHECK(fussy.marks[0][0].line.ends_with("shapes=symbolic"));
-  const auto not_with_threads = [](const Ask& ask, Outcome outcome) {
+  const auto not_with_threads = [](const Request& ask, Outcome outcome) {
     return ask.threads == 2 ? with_first_element(std::move(outcome), 100) : std::move(outcome);
   };
   CHECK(marks(run(pools(1), altered(not_with_threads), every_way()), 0) ==
         "differs by threads=2: fail (value) instead of pass !\n");
-  const auto unimplemented = [](const Ask& ask, Outcome outcome) {
+  const auto unimplemented = [](const Request& ask, Outcome outcome) {
     return ask.optimization == "none" ? Outcome::failure(Outcome::Kind::unsupported, "no") : std::move(outcome);
   };
   CHECK(marks(run(pools(1), altered(unimplemented), every_way()), 0) ==
@@ -202,7 +202,7 @@ TEST_CASE("constants are compared on the data both ways share", "[campaign][pres
   Suite suite;
   suite.cases = read_cases("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,2]~small:1", "convs");
   CHECK(marks(run(suite, altered(faithful), every_way()), 0).empty());
-  const auto wrong_on_second = [](const Ask&, Outcome outcome) {  // whichever way it is asked
+  const auto wrong_on_second = [](const Request&, Outcome outcome) {  // whichever way it is asked
     if (outcome.sets.size() == 2 && outcome.sets[0] != outcome.sets[1]) outcome.sets[1][0].as<float>()[0] = 1e6F;
     return outcome;
   };
@@ -212,7 +212,7 @@ TEST_CASE("constants are compared on the data both ways share", "[campaign][pres
 }
 
 TEST_CASE("the same data twice in one session must give the same bits", "[campaign][unstable]") {
-  const auto forgetful = [](const Ask& ask, Outcome outcome) {
+  const auto forgetful = [](const Request& ask, Outcome outcome) {
     if (ask.sets[0] == ask.sets[1]) outcome.sets[1][0].as<float>()[0] += 1;
     return outcome;
   };
@@ -235,7 +235,7 @@ TEST_CASE("cases in one model end as they do alone", "[campaign][pack]") {
   add("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:9 kernel_shape=-2");  // a near miss: alone
   std::mutex mutex;
   std::vector<std::size_t> inputs;
-  const auto count = [&](const Ask& ask, Outcome outcome) {
+  const auto count = [&](const Request& ask, Outcome outcome) {
     const std::lock_guard lock(mutex);
     inputs.push_back(ask.sets[0].size());
     return outcome;
@@ -255,7 +255,7 @@ TEST_CASE("a refused pack is asked in halves, and a failing node alone", "[campa
   packed.pack = 4;
   const std::string third = case_id(suite.cases[2].line);
   int asked = 0;
-  const auto refuses_third = [&](const Ask& ask, Outcome outcome) {
+  const auto refuses_third = [&](const Request& ask, Outcome outcome) {
     ++asked;
     const bool has_third = ask.sets[0].size() == 4 || (ask.sets[0].size() == 2 && asked > 2) || ask.id == third;
     return has_third ? Outcome::failure(Outcome::Kind::refused, "no") : std::move(outcome);
@@ -263,7 +263,7 @@ TEST_CASE("a refused pack is asked in halves, and a failing node alone", "[campa
   const Campaign halved = run(suite, altered(refuses_third), packed);
   CHECK(states(halved) == "pass \npass \nrefused no\npass \n");
   CHECK(asked == 6);  // four, two, two, one, one, and the refused one alone
-  const auto wrong_in_company = [](const Ask& ask, Outcome outcome) {
+  const auto wrong_in_company = [](const Request& ask, Outcome outcome) {
     if (ask.sets[0].size() > 1) outcome.sets[0][1].as<float>()[0] = 100;
     return outcome;
   };
@@ -290,8 +290,8 @@ TEST_CASE("an interrupted campaign keeps what was done", "[campaign]") {
   int asked = 0;
   RunOptions run_options;
   run_options.stop = &stop;
-  run_options.presenting = Presenting::none;
-  const auto interrupt_at_four = [&](const Ask& ask) {
+  run_options.presenting = VariantSampling::none;
+  const auto interrupt_at_four = [&](const Request& ask) {
     stop = ++asked == 4;
     return refusal(ask);
   };
@@ -302,7 +302,7 @@ TEST_CASE("an interrupted campaign keeps what was done", "[campaign]") {
 }
 
 TEST_CASE("a promise of ours that breaks names the case", "[campaign]") {
-  const auto breaks = [](const Ask&) -> Outcome { throw BrokenPromise("ours"); };
+  const auto breaks = [](const Request&) -> Outcome { throw BrokenPromise("ours"); };
   CHECK_THROWS_WITH(run(pools(1), scripted(breaks), {}), Catch::Contains("AveragePool-19") && Catch::Contains("ours"));
 }
 

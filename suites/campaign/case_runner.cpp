@@ -14,7 +14,7 @@ namespace {
 using oracles::Outcome;
 using oracles::State;
 using oracles::Verdict;
-using Purpose = Question::Purpose;
+using Purpose = CaseRun::Purpose;
 
 constexpr const char* broken_law = "breaks law";
 
@@ -67,25 +67,25 @@ auto naming(const SuiteCase& planned, F&& f) {
 
 void CaseRunner::take(std::vector<std::size_t> cases) { questions_.push_back({Purpose::first, std::move(cases), {}}); }
 
-std::optional<Question> CaseRunner::next() {
+std::optional<CaseRun> CaseRunner::next() {
   if (questions_.empty()) return std::nullopt;
-  Question question = std::move(questions_.front());
+  CaseRun question = std::move(questions_.front());
   questions_.pop_front();
   return question;
 }
 
-Ask CaseRunner::ask_of(Question& question) const {
+Request CaseRunner::ask_of(CaseRun& question) const {
   if (question.cases.size() == 1) {
     return naming(planned(question), [&] {
       if (question.law) {
         const Case& related = question.law->related[question.part];
-        Ask ask = suites::ask_of({related, line(related), "", {}}, conduct_);
+        Request ask = suites::ask_of({related, line(related), "", {}}, conduct_);
         ask.sets.resize(1);
         return ask;
       }
       if (!question.presentation) {
         question.data = all_operands(planned(question).c);
-        Ask ask = suites::ask_of(planned(question), question.data, conduct_);
+        Request ask = suites::ask_of(planned(question), question.data, conduct_);
         if (question.purpose == Purpose::twice) ask.sets = {ask.sets.at(0), ask.sets.at(0)};
         return ask;
       }
@@ -99,7 +99,7 @@ Ask CaseRunner::ask_of(Question& question) const {
     cases.push_back(&suite_.cases[index].c);
     lines += suite_.cases[index].line + "\n";
   }
-  Ask ask = suites::ask_of(planned(question), conduct_);
+  Request ask = suites::ask_of(planned(question), conduct_);
   ask.id = case_id(lines);
   ask.model = packed_model_of(cases);
   for (int set = 0; set < data_sets; ++set) {
@@ -110,7 +110,7 @@ Ask CaseRunner::ask_of(Question& question) const {
   return ask;
 }
 
-Steps CaseRunner::steps_of(const Question& question) const {
+Steps CaseRunner::steps_of(const CaseRun& question) const {
   if (question.law) return {{line(question.law->related[question.part]), conduct_.settings}};
   if (question.presentation) return {{line(question.presentation->c), question.presentation->settings}};
   Steps steps;
@@ -118,7 +118,7 @@ Steps CaseRunner::steps_of(const Question& question) const {
   return steps;
 }
 
-void CaseRunner::note_asked(Question& question, int process) {
+void CaseRunner::note_asked(CaseRun& question, int process) {
   if (process != session_.process)
     session_ = {process, std::make_shared<Steps>()};
   else if (question.session == session_.steps)
@@ -128,7 +128,7 @@ void CaseRunner::note_asked(Question& question, int process) {
   for (Step& step : steps_of(question)) session_.steps->push_back(std::move(step));
 }
 
-std::vector<CaseResult> CaseRunner::conclude(Question question, Outcome outcome) {
+std::vector<CaseResult> CaseRunner::conclude(CaseRun question, Outcome outcome) {
   std::vector<CaseResult> done;
   if (question.cases.size() > 1) {
     settle_pack(question, outcome, done);
@@ -160,7 +160,7 @@ std::vector<CaseResult> CaseRunner::conclude(Question question, Outcome outcome)
 }
 
 // One refused node refuses the whole model, one crash takes all with it: halves are asked until each case had its say.
-void CaseRunner::settle_pack(const Question& question, const Outcome& outcome, std::vector<CaseResult>& done) {
+void CaseRunner::settle_pack(const CaseRun& question, const Outcome& outcome, std::vector<CaseResult>& done) {
   const std::vector<std::size_t>& cases = question.cases;
   std::optional<std::vector<Outcome>> apart;
   if (outcome.kind == Outcome::Kind::outputs) {
@@ -205,7 +205,7 @@ bool CaseRunner::is_stale(const SuiteCase& planned, const Answered& answered) {
   return alone.kind != Outcome::Kind::outputs || alone.sets.front() != answered.outcome.sets.front();
 }
 
-void CaseRunner::settle(const Question& question, Answered&& answered, std::vector<CaseResult>& done) {
+void CaseRunner::settle(const CaseRun& question, Answered&& answered, std::vector<CaseResult>& done) {
   const std::size_t index = question.cases.front();
   const SuiteCase& planned = suite_.cases[index];
   std::vector<Mark> marks;
@@ -222,28 +222,28 @@ void CaseRunner::settle(const Question& question, Answered&& answered, std::vect
   compare_with_pack(index, marks, verdict);
   if (is_stale(planned, answered))
     marks.push_back({"stale session", "second set of data", "it got the answer to the first set", true, ""});
-  std::deque<Question> owed = owed_for(index, answered);
+  std::deque<CaseRun> owed = owed_for(index, answered);
   if (verdict.state == State::pass && outcome.kind == Outcome::Kind::outputs && verdict.violated.empty())
     owe_laws(index, owed, marks);
   open_[index] = {std::move(outcome), std::move(verdict), std::move(marks), std::move(owed), {}};
   proceed(index, done);
 }
 
-std::deque<Question> CaseRunner::owed_for(std::size_t index, const Answered& answered) const {
+std::deque<CaseRun> CaseRunner::owed_for(std::size_t index, const Answered& answered) const {
   const Verdict& verdict = answered.verdict;
-  std::deque<Question> owed;
+  std::deque<CaseRun> owed;
   if (verdict.state == State::error || verdict.state == State::unsupported) return owed;
   if (oracles::is_random(suite_.cases[index].c.call())) return owed;  // it may differ
   for (ModelVariant& other : presentations(suite_.cases[index], conduct_.settings, backend_, conduct_.presenting))
     owed.push_back({Purpose::otherwise, {index}, std::move(other)});
-  const bool is_picked = conduct_.presenting == Presenting::all || (!owed.empty() && owed.back().presentation);
+  const bool is_picked = conduct_.presenting == VariantSampling::all || (!owed.empty() && owed.back().presentation);
   const bool has_bits = answered.outcome.kind == Outcome::Kind::outputs;  // a refusal twice shows nothing
   if (is_picked && is_settled_in_pack(verdict.state) && has_bits) owed.push_back({Purpose::twice, {index}, {}});
   return owed;
 }
 
 // Only beside a case that passes: elsewhere the failure is told already.
-void CaseRunner::owe_laws(std::size_t index, std::deque<Question>& owed, std::vector<Mark>& marks) const {
+void CaseRunner::owe_laws(std::size_t index, std::deque<CaseRun>& owed, std::vector<Mark>& marks) const {
   const SuiteCase& planned = suite_.cases[index];
   if (conduct_.laws == LawSampling::none || oracles::is_random(planned.c.call())) return;
   const std::string id = case_id(planned.line);
@@ -283,11 +283,11 @@ void CaseRunner::note_presentation(Open& open, const SuiteCase& planned, const M
   open.marks.push_back({"differs", other.name, detail, is_finding(second.state), line(other.c)});
 }
 
-// How a law is broken where every one of its questions is alone in a process; empty where it is kept then.
+// How a law is broken where every one of its cases is alone in a process; empty where it is kept then.
 std::string CaseRunner::breach_alone(const SuiteCase& planned, const RelatedCases& law) {
   std::vector<Tensor> answers;
   const auto add = [&](const SuiteCase& asked, std::size_t sets) {
-    Ask ask = suites::ask_of(asked, conduct_);
+    Request ask = suites::ask_of(asked, conduct_);
     ask.sets.resize(sets);
     Outcome outcome = confirmation_.run_alone(std::move(ask));
     const bool is_answered =
@@ -300,9 +300,9 @@ std::string CaseRunner::breach_alone(const SuiteCase& planned, const RelatedCase
   return breach_of_law(planned.c, law, answers, backend_.arithmetic);
 }
 
-// A related question that is refused, or takes longer than it may, says nothing about the law; one that kills the
+// A related case that is refused, or takes longer than it may, says nothing about the law; one that kills the
 // worker is a finding of its own.
-void CaseRunner::note_law(Open& open, const SuiteCase& planned, Question& question, Outcome outcome) {
+void CaseRunner::note_law(Open& open, const SuiteCase& planned, CaseRun& question, Outcome outcome) {
   const RelatedCases& law = *question.law;
   const bool is_answered = outcome.kind == Outcome::Kind::outputs && outcome.sets.size() == 1 &&
                            outcome.sets[0].size() == open.outcome.sets[0].size();
@@ -318,7 +318,7 @@ void CaseRunner::note_law(Open& open, const SuiteCase& planned, Question& questi
     breach = breach_alone(planned, law);
   if (!breach.empty())
     open.marks.push_back({broken_law, std::string(law.law), std::move(breach), true, line(law.related[question.part])});
-  if (!is_answered) std::erase_if(open.owed, [&](const Question& q) { return q.law == question.law; });
+  if (!is_answered) std::erase_if(open.owed, [&](const CaseRun& q) { return q.law == question.law; });
 }
 
 void CaseRunner::proceed(std::size_t index, std::vector<CaseResult>& done) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CaseRunner: what one job does about the cases it was handed. It says what to ask next, judges what came back, and
 // sees to what is owed: a failing case is confirmed (confirmation.h), a refused pack asked in halves, some cases asked
-// in another presentation or beside the related questions of a law.
+// in another presentation or beside the related cases of a law.
 #pragma once
 
 #include "oracles/judging/verdict.h"
@@ -21,12 +21,12 @@
 
 namespace assay::suites {
 
-struct Question {
+struct CaseRun {
   enum class Purpose { first, alone, twice, otherwise, law };
   Purpose purpose = Purpose::first;
   std::vector<std::size_t> cases;            // of the suite; several only where they are nodes of one model
   std::optional<ModelVariant> presentation;  // of `otherwise`
-  // Of `law`: which of its related questions.
+  // Of `law`: which of its related cases.
   std::shared_ptr<const RelatedCases> law = {};
   std::size_t part = 0;
   std::vector<Operands> data = {};  // of a case that is asked as it stands: drawn when it is asked, judged by
@@ -58,43 +58,43 @@ class CaseRunner {
 
   void take(std::vector<std::size_t> cases);
   // What is owed before anything new is taken; nothing where all is concluded.
-  std::optional<Question> next();
-  Ask ask_of(Question& question) const;
-  // Notes that a question was put to the process of this number, or that this one took it over.
-  void note_asked(Question& question, int process);
+  std::optional<CaseRun> next();
+  Request ask_of(CaseRun& question) const;
+  // Notes that a case was put to the process of this number, or that this one took it over.
+  void note_asked(CaseRun& question, int process);
   // The cases this answer settles. Throws BrokenPromise naming the case.
-  std::vector<CaseResult> conclude(Question question, oracles::Outcome outcome);
+  std::vector<CaseResult> conclude(CaseRun question, oracles::Outcome outcome);
 
  private:
   struct Open {
     oracles::Outcome outcome;
     oracles::Verdict verdict;
     std::vector<Mark> marks;
-    std::deque<Question> owed;
-    std::vector<Tensor> lawful;  // the answers to the related questions of one law
+    std::deque<CaseRun> owed;
+    std::vector<Tensor> lawful;  // the answers to the related cases of one law
   };
 
-  const SuiteCase& planned(const Question& question) const { return suite_.cases[question.cases.front()]; }
-  void settle_pack(const Question& question, const oracles::Outcome& outcome, std::vector<CaseResult>& done);
+  const SuiteCase& planned(const CaseRun& question) const { return suite_.cases[question.cases.front()]; }
+  void settle_pack(const CaseRun& question, const oracles::Outcome& outcome, std::vector<CaseResult>& done);
   bool is_stale(const SuiteCase& planned, const Answered& answered);
-  void settle(const Question& question, Answered&& answered, std::vector<CaseResult>& done);
-  Steps steps_of(const Question& question) const;
+  void settle(const CaseRun& question, Answered&& answered, std::vector<CaseResult>& done);
+  Steps steps_of(const CaseRun& question) const;
   void compare_with_pack(std::size_t index, std::vector<Mark>& marks, const oracles::Verdict& alone);
   void note_twice(Open& open, const oracles::Outcome& outcome);
   void note_presentation(Open& open, const SuiteCase& planned, const ModelVariant& other,
                          const oracles::Outcome& outcome);
-  void owe_laws(std::size_t index, std::deque<Question>& owed, std::vector<Mark>& marks) const;
-  void note_law(Open& open, const SuiteCase& planned, Question& question, oracles::Outcome outcome);
+  void owe_laws(std::size_t index, std::deque<CaseRun>& owed, std::vector<Mark>& marks) const;
+  void note_law(Open& open, const SuiteCase& planned, CaseRun& question, oracles::Outcome outcome);
   std::string breach_alone(const SuiteCase& planned, const RelatedCases& law);
   void proceed(std::size_t index, std::vector<CaseResult>& done);
-  std::deque<Question> owed_for(std::size_t index, const Answered& answered) const;
+  std::deque<CaseRun> owed_for(std::size_t index, const Answered& answered) const;
 
   const Suite& suite_;
   const RunOptions& conduct_;
   const Description& backend_;
   Experience& experience_;
   Confirmation& confirmation_;
-  std::deque<Question> questions_;
+  std::deque<CaseRun> questions_;
   Session& session_;
   std::map<std::size_t, Open> open_;
   std::map<std::size_t, std::string> in_pack_;  // how a case ended beside others, before it is asked alone

@@ -96,10 +96,10 @@ Result<Steps> parse_session(std::string_view text) {
   return steps;
 }
 
-Ask ask_of(const Step& step, const RunOptions& run_options, bool is_first) {
+Request ask_of(const Step& step, const RunOptions& run_options, bool is_first) {
   Result<Case> c = parse_case(step.line);
   expects(static_cast<bool>(c), "a step is a line that was run");
-  Ask ask = ask_of(*c, step.line, all_operands(*c), run_options, step.settings);
+  Request ask = ask_of(*c, step.line, all_operands(*c), run_options, step.settings);
   ask.fresh = is_first;
   return ask;
 }
@@ -170,7 +170,7 @@ bool needs_confirmation(const OpVersion& version, const Verdict& verdict, const 
          (verdict.state == State::refused && !experience.refusals.contains({version, reason_of(verdict)}));
 }
 
-Outcome Confirmation::run(const Ask& ask) {
+Outcome Confirmation::run(const Request& ask) {
   Outcome outcome = backend_.run(ask);
   was_interrupted_ = was_interrupted_ || (conduct_.stop && *conduct_.stop);
   return outcome;
@@ -180,7 +180,7 @@ Outcome Confirmation::run(const Ask& ask) {
 Answered Confirmation::run_alone(const SuiteCase& planned, const Answered& known, const CaseAllowance& allowance,
                                  bool is_fresh) {
   std::vector<Operands> data = all_operands(planned.c);
-  Ask ask = suites::ask_of(planned, data, conduct_);
+  Request ask = suites::ask_of(planned, data, conduct_);
   ask.fresh = is_fresh;
   ask.limit = allowance.limit;
   ask.memory_share = allowance.memory_share;
@@ -232,7 +232,7 @@ void Confirmation::learn(const Case& c, Outcome::Kind kind, const CaseAllowance&
   }
 }
 
-Outcome Confirmation::run_alone(Ask ask) {
+Outcome Confirmation::run_alone(Request ask) {
   ask.fresh = true;
   ask.limit = milliseconds(0);
   return run(ask);

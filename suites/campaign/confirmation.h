@@ -37,7 +37,7 @@ struct Session {
 std::string session_text(const Steps& steps);
 Result<Steps> parse_session(std::string_view text);
 // Runs a step, the first of a session in a fresh process.
-Ask ask_of(const Step& step, const RunOptions& run_options, bool is_first);
+Request ask_of(const Step& step, const RunOptions& run_options, bool is_first);
 
 // How long answers take, in classes of 1, 2, 4, … milliseconds.
 class Pace {
@@ -104,14 +104,14 @@ class Confirmation {
   // there.
   Confirmed confirm(const SuiteCase& planned, Answered first, const Steps& before, const CaseAllowance& given,
                     Experience& experience);
-  // What comes back for one question alone, first in a fresh process.
-  oracles::Outcome run_alone(Ask ask);
+  // What comes back for one case alone, first in a fresh process.
+  oracles::Outcome run_alone(Request ask);
   // Tells whether an interrupt came before the end of a run: it reaches the worker as well, and what that did is no
   // finding.
   bool was_interrupted() const { return was_interrupted_; }
 
  private:
-  oracles::Outcome run(const Ask& ask);
+  oracles::Outcome run(const Request& ask);
   void learn(const Case& c, oracles::Outcome::Kind kind, const CaseAllowance& alone, Experience& experience) const;
   Answered run_alone(const SuiteCase& planned, const Answered& known, const CaseAllowance& allowance,
                      bool is_fresh = true);

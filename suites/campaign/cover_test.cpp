@@ -16,7 +16,7 @@ namespace {
 const std::vector<Case>& cases_of(const std::string& version) {
   static std::map<std::string, std::vector<Case>> known;
   if (known.contains(version)) return known[version];
-  Request request;
+  SuiteRequest request;
   request.selection.operators = {version};
   for (const SuiteCase& planned : generated_cases(request)) known[version].push_back(planned.c);
   return known[version];

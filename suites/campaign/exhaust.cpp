@@ -83,7 +83,7 @@ class Part {
   // Asks a backend and judges what comes back.
   Accuracy accuracy(Backend& backend, const RunOptions& run_options, bool is_fresh = false) {
     const SuiteCase planned{asked_, line(asked_), "", {}};
-    Ask ask = ask_of(planned, {operands_}, run_options);
+    Request ask = ask_of(planned, {operands_}, run_options);
     ask.fresh = is_fresh;
     const oracles::Outcome outcome = backend.run(ask);
     if (!is_answer(outcome)) {

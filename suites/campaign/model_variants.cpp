@@ -115,16 +115,16 @@ class Others {
 }  // namespace
 
 std::vector<ModelVariant> presentations(const SuiteCase& planned, const Settings& asked, const Description& backend,
-                                        Presenting presenting) {
-  if (presenting == Presenting::none) return {};
+                                        VariantSampling presenting) {
+  if (presenting == VariantSampling::none) return {};
   // Whether a case is asked otherwise is drawn first: most never have their ways worked out.
   constexpr std::size_t one_in = 8, most_names = 1000;
   const std::size_t draw = std::stoul(case_id(planned.line).substr(0, 8), nullptr, 16);
-  if (presenting == Presenting::sample && draw % one_in != 0) return {};
+  if (presenting == VariantSampling::sample && draw % one_in != 0) return {};
   if (!planned.c.is_legal()) return {};
   const int names = 1 + static_cast<int>(draw % most_names);
   std::vector<ModelVariant> all = Others(planned.c, asked, backend, names).all();
-  if (presenting == Presenting::all) return all;
+  if (presenting == VariantSampling::all) return all;
   return {std::move(all[draw / one_in % all.size()])};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Presentations: the same question put another way. Backends take different paths by them, and must agree in shape,
+// Presentations: the same case written another way. Backends take different paths by them, and must agree in shape,
 // type, acceptance and state (decisions 7). Bits need no rule of their own: where the exactness certificate holds the
 // interval is a point, so two passes are the same bits, up to the sign of zero, which is never judged.
 #pragma once
@@ -27,6 +27,6 @@ struct ModelVariant {
 // The other ways to ask a legal case, in the order of the aspects; those which the backend's capabilities exclude are
 // left out. `sample` takes one way for about an eighth of the cases, picked by the id of the case.
 std::vector<ModelVariant> presentations(const SuiteCase& planned, const Settings& asked, const Description& backend,
-                                        Presenting presenting);
+                                        VariantSampling presenting);
 
 }  // namespace assay::suites

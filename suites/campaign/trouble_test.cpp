@@ -39,7 +39,7 @@ Suite suite_of(const std::vector<std::string>& lines) {
 RunOptions plain(int jobs = 1) {
   RunOptions run_options;
   run_options.jobs = jobs;
-  run_options.presenting = Presenting::none;
+  run_options.presenting = VariantSampling::none;
   return run_options;
 }
 
@@ -200,7 +200,7 @@ TEST_CASE("memory that is eaten ends the case and not the campaign", "[trouble][
 TEST_CASE("a backend that is right only for models of ours differs under other names", "[trouble][presentations]") {
   const Suite suite = suite_of({pool(1, "kernel_shape=2")});
   RunOptions run_options;
-  run_options.presenting = Presenting::all;
+  run_options.presenting = VariantSampling::all;
   const Campaign campaign = run(suite, troubled("knows us"), run_options);
   CHECK(campaign.verdicts[0]->state == State::pass);
   REQUIRE(campaign.marks[0].size() == 1);

@@ -12,8 +12,8 @@ namespace {
 using Json = nlohmann::json;
 using oracles::Evidence;
 using oracles::Level;
+using oracles::ProofTerm;
 using oracles::State;
-using oracles::Tap;
 using oracles::Verdict;
 
 using Departures = std::map<std::string, std::string, std::less<>>;

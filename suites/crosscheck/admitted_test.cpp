@@ -4,7 +4,7 @@
 #include "generators/generators.h"
 #include "oracles/judging/expected.h"
 #include "suites/crosscheck/full_run.h"
-#include "suites/mutation/exam.h"
+#include "suites/mutation/evaluation.h"
 #include "suites/mutation/mutants.h"
 #include "suites/mutation/variants.h"
 
@@ -38,10 +38,10 @@ template <class Kernels, class MakeKernel>
 std::vector<AnsweredCase> answers(const Kernels& kernels, std::size_t each, MakeKernel&& make) {
   std::vector<AnsweredCase> all;
   for (const auto& kernel : kernels)
-    for (const auto& [subject, index] : syllabus("", each)) {
+    for (const auto& [subject, index] : sampled_versions("", each)) {
       const auto made = make(kernel, subject.definition->version);
       if (!made) continue;
-      Exam exam(generators::legal(*subject.definition, subject.type, seed, index));
+      Evaluation exam(generators::legal(*subject.definition, subject.type, seed, index));
       oracles::Outcome outcome = exam.answer(*made);
       if (outcome.kind != oracles::Outcome::Kind::outputs) continue;
       const State state = exam.mark(outcome).state;

@@ -4,7 +4,7 @@
 
 #include "generators/generators.h"
 #include "generators/shrink.h"
-#include "suites/mutation/exam.h"
+#include "suites/mutation/evaluation.h"
 #include "suites/mutation/mutants.h"
 #include "suites/mutation/variants.h"
 #include "suites/triage/wrong_models.h"
@@ -27,7 +27,7 @@ using suites::Finding;
 using Backend = std::string (*)(const Call&);
 
 Answered answered(const Case& c, Backend backend) {
-  Exam exam(c);
+  Evaluation exam(c);
   const std::string bug = backend(c.call());
   oracles::Outcome outcome = exam.answer(bug.empty() ? *variant("sequential", c.version) : *mutant(bug, c.version));
   oracles::Verdict verdict = exam.mark(outcome);
@@ -37,7 +37,7 @@ Answered answered(const Case& c, Backend backend) {
 // Of the generated cases of an operator; every second failure is shrunk.
 std::vector<Finding> findings_of(const std::string& op, std::size_t cases, Backend backend) {
   std::vector<Finding> findings;
-  for (const auto& [subject, index] : syllabus(op, cases)) {
+  for (const auto& [subject, index] : sampled_versions(op, cases)) {
     const Case c = generators::legal(*subject.definition, subject.type, 21, index);
     Answered first = answered(c, backend);
     if (first.verdict.state != State::fail) continue;

@@ -46,14 +46,15 @@ bool is_asked(std::size_t index) {
   return index % (one_in ? std::stoul(one_in) : std::getenv("ASSAY_FULL") ? 1 : 3) == 0;
 }
 
-// The report of a certification of one pupil, a short one; `pupil` is an option of the reference worker.
-json report_on(const std::string& pupil, const std::string& op, const std::string& asked) {
+// The report of a certification of one implementation, a short one; `implementation` is an option of the reference
+// worker.
+json report_on(const std::string& implementation, const std::string& op, const std::string& asked) {
   const std::filesystem::path report = build_folder() / "crosscheck_certify_test.json";
   std::filesystem::remove(report);
   const std::string tools = (build_folder() / "tools").string();
-  const std::string command = tools + "/assay certify --backend 'exec:" + tools + "/assay-worker-reference " + pupil +
-                              "' --ops " + full_name(op) + asked + " --jobs 1 --report " + report.string() + " >" +
-                              report.string() + ".log 2>&1";
+  const std::string command = tools + "/assay certify --backend 'exec:" + tools + "/assay-worker-reference " +
+                              implementation + "' --ops " + full_name(op) + asked + " --jobs 1 --report " +
+                              report.string() + " >" + report.string() + ".log 2>&1";
   INFO(command);
   REQUIRE(std::system(command.c_str()) != -1);
   std::ifstream written(report);
@@ -61,8 +62,8 @@ json report_on(const std::string& pupil, const std::string& op, const std::strin
   return json::parse(written);
 }
 
-json report_on(const std::string& pupil, const std::string& op) {
-  return report_on(pupil, op, " --cases " + cases_of(op));
+json report_on(const std::string& implementation, const std::string& op) {
+  return report_on(implementation, op, " --cases " + cases_of(op));
 }
 
 // Counts the cases in a state, those on special values among them.

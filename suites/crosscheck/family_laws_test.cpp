@@ -6,7 +6,7 @@
 #include "reference/flat_index.h"
 #include "reference/window.h"
 #include "suites/crosscheck/full_run.h"
-#include "suites/mutation/exam.h"
+#include "suites/mutation/evaluation.h"
 #include "suites/mutation/family.h"
 
 #include <catch2/catch.hpp>
@@ -89,7 +89,7 @@ bool agree(const Tensor& a, const Tensor& b) {
   });
 }
 
-// -- Questions and laws
+// -- OperatorGenerator and laws
 
 // Some operators are asked with a bug or in another way.
 using Hands = std::function<Kernel(const Definition&)>;
@@ -156,14 +156,14 @@ Sides sides(std::optional<Tensor> a, std::optional<Tensor> b) {
   return std::pair(Made{*std::move(a)}, Made{*std::move(b)});
 }
 
-struct Law {
+struct FamilyRelation {
   const char *id, *formula;
   std::vector<const char*> ops;  // none: every one of the family
   Shaping shaping;
   Sides (*of)(const Hearing&);
 };
 
-bool speaks(const Law& law, const Operator& op) {
+bool applies(const FamilyRelation& law, const Operator& op) {
   if (!law.ops.empty()) return std::ranges::any_of(law.ops, [&](const char* name) { return op.name() == name; });
   return op.versions().back().shaping == law.shaping;
 }
@@ -426,9 +426,9 @@ Sides found_where_told(const Hearing& h) {
   return sides(Made{made->front()}, Made{found});
 }
 
-const std::vector<Law>& laws() {
+const std::vector<FamilyRelation>& laws() {
   using enum Shaping;
-  static const std::vector<Law> all{
+  static const std::vector<FamilyRelation> all{
       {"elements reversed", "f(x reversed) = f(x) reversed", {}, one, elements_reversed},
       {"elements in a row", "f(x in a row) = f(x) in a row", {}, one, elements_in_a_row},
       {"done twice", "f(f(x)) = f(x)", {"Relu"}, one, done_twice},
@@ -468,20 +468,20 @@ const std::vector<Law>& laws() {
 }
 
 // Tells whether the law is kept; nothing where it does not speak of the case.
-std::optional<bool> is_kept(const Law& law, const Case& c, const Hands& hands) {
+std::optional<bool> is_kept(const FamilyRelation& law, const Case& c, const Hands& hands) {
   const Hearing hearing(c, hands);
   const Sides both = law.of(hearing);
   if (!both) return std::nullopt;
   return std::ranges::equal(both->first, both->second, agree);
 }
 
-// Calls f(law, case) for the operators that a law speaks of, where chance has no part in the answer.
+// Calls f(law, case) for the operators that a law applies to, where chance has no part in the answer.
 template <class F>
 void for_each_question(std::size_t cases, F&& f) {
-  for (const Law& law : laws())
+  for (const FamilyRelation& law : laws())
     for (const Operator* op : operators())
-      if (speaks(law, *op))
-        for (const auto& [subject, index] : syllabus(op->name(), cases)) {
+      if (applies(law, *op))
+        for (const auto& [subject, index] : sampled_versions(op->name(), cases)) {
           const Case c = generators::legal(*subject.definition, subject.type, seed, index);
           if (!oracles::is_random(c.call())) f(law, c);
         }
@@ -489,14 +489,14 @@ void for_each_question(std::size_t cases, F&& f) {
 
 TEST_CASE("Families: the reference kernels keep every exact law", "[family-laws]") {
   std::map<std::string, std::size_t> kept;
-  for_each_question(count(200, 2'000), [&](const Law& law, const Case& c) {
+  for_each_question(count(200, 2'000), [&](const FamilyRelation& law, const Case& c) {
     const std::optional<bool> outcome = is_kept(law, c, own_hand);
     if (!outcome) return;
     INFO(law.formula << " of " << line(c));
     CHECK(*outcome);
     ++kept[law.id];
   });
-  for (const Law& law : laws()) {
+  for (const FamilyRelation& law : laws()) {
     INFO(law.id);
     CHECK(kept[law.id] >= 20);
     std::cout << "  " << law.id << ": " << kept[law.id] << '\n';
@@ -504,7 +504,7 @@ TEST_CASE("Families: the reference kernels keep every exact law", "[family-laws]
 }
 
 TEST_CASE("Families: every correct variant keeps every exact law", "[family-laws]") {
-  for_each_question(count(60, 1'000), [&](const Law& law, const Case& c) {
+  for_each_question(count(60, 1'000), [&](const FamilyRelation& law, const Case& c) {
     for (const Way& way : ways_of(c.version)) {
       if (!way.variant.reading.empty()) continue;
       const Hands hands = [&](const Definition& each) {
@@ -518,7 +518,7 @@ TEST_CASE("Families: every correct variant keeps every exact law", "[family-laws
 
 TEST_CASE("Families: every exact law is broken by planted bugs, with no right answer consulted", "[family-laws]") {
   std::map<std::string, std::set<std::string>> broken;
-  for_each_question(count(60, 200), [&](const Law& law, const Case& c) {
+  for_each_question(count(60, 200), [&](const FamilyRelation& law, const Case& c) {
     for (const Bug& bug : bugs_of(c.version)) {
       if (broken[law.id].contains(bug.mutant.id) || bug.keeps_last) continue;
       INFO(bug.mutant.id << ": " << law.formula << " of " << line(c));
@@ -528,7 +528,7 @@ TEST_CASE("Families: every exact law is broken by planted bugs, with no right an
       if (!is_kept(law, c, hands).value_or(true)) broken[law.id].insert(bug.mutant.id);
     }
   });
-  for (const Law& law : laws()) {
+  for (const FamilyRelation& law : laws()) {
     INFO(law.id);
     CHECK_FALSE(broken[law.id].empty());
     std::cout << "  " << law.id << ": " << broken[law.id].size() << " bugs\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much the tests of this folder ask: few questions as a rule, all of them under ASSAY_FULL=1.
+// How much the tests of this folder run: few cases as a rule, all of them under ASSAY_FULL=1.
 #pragma once
 
 #include <cstddef>

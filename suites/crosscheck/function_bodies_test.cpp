@@ -8,7 +8,7 @@
 #include "reference/question.h"
 #include "reference/sequence.h"
 #include "suites/crosscheck/full_run.h"
-#include "suites/mutation/exam.h"
+#include "suites/mutation/evaluation.h"
 #include "suites/mutation/family.h"
 
 #include <catch2/catch.hpp>
@@ -299,7 +299,7 @@ TEST_CASE("Function bodies: what ONNX expands an operator to lies within the ora
         ++integers;
         continue;
       }
-      Exam exam(c);
+      Evaluation exam(c);
       const oracles::Outcome outcome = exam.answer(body_kernel(body.opset, own_hand));
       if (outcome.sets.at(0).empty()) {  // of a type that an inner operator does not admit: Shrink of u8 by Neg
         ++illegal;
@@ -337,14 +337,14 @@ std::set<OpVersion> inner_operators(const Body& body) {
     inner.insert(each.version);
     return each.kernel;
   };
-  Exam(question(*body.definition, 0)).answer(body_kernel(body.opset, noting));
+  Evaluation(question(*body.definition, 0)).answer(body_kernel(body.opset, noting));
   return inner;
 }
 
 State worst_with(const Body& body, const Hands& hands) {
   State worst = State::pass;
   for (std::uint64_t index = 0; index < questions() && worst != State::fail; ++index) {
-    Exam exam(question(*body.definition, index));
+    Evaluation exam(question(*body.definition, index));
     const State state = exam.mark(exam.answer(body_kernel(body.opset, hands))).state;
     if (weight(state) > weight(worst)) worst = state;
   }
@@ -378,10 +378,10 @@ TEST_CASE("Function bodies: a bug planted in an inner operator is a fail of the 
   CHECK(planted >= 4 * 3 * 3);  // three inner operators of four bodies
 }
 
-// Tells whether a kernel and a body give different bits for any of the questions.
+// Tells whether a kernel and a body give different bits for any of the cases.
 bool differ(const Kernel& kernel, const Body& body) {
   for (std::uint64_t index = 0; index < questions(); ++index) {
-    const Exam exam(question(*body.definition, index));
+    const Evaluation exam(question(*body.definition, index));
     const oracles::Outcome expanded = exam.answer(body_kernel(body.opset, own_hand));
     if (!expanded.sets.at(0).empty() && exam.answer(kernel).sets != expanded.sets) return true;
   }

@@ -7,7 +7,7 @@
 #include "oracles/exact/enclosure.h"
 #include "reference/question.h"
 #include "suites/crosscheck/full_run.h"
-#include "suites/mutation/exam.h"
+#include "suites/mutation/evaluation.h"
 #include "suites/mutation/mutants.h"
 #include "suites/mutation/variants.h"
 
@@ -25,7 +25,7 @@ using suites::RelatedCases;
 
 constexpr std::uint64_t seed = 11;
 
-// A case with every law that speaks of it.
+// A case with every law that applies to it.
 struct Bound {
   Case c;
   std::vector<RelatedCases> laws;
@@ -33,7 +33,7 @@ struct Bound {
 
 std::vector<Bound> bound(std::string_view op, std::size_t cases) {
   std::vector<Bound> list;
-  for (const auto& [subject, index] : syllabus(op, cases)) {
+  for (const auto& [subject, index] : sampled_versions(op, cases)) {
     Case c = generators::legal(*subject.definition, subject.type, seed, index);
     std::vector<RelatedCases> laws = suites::lawful_questions(c, case_id(line(c)), LawSampling::all);
     list.push_back({std::move(c), std::move(laws)});
@@ -56,7 +56,7 @@ bool is_finite(const Tensor& tensor) {
   return true;
 }
 
-// How one law is broken; empty where it is kept or a question is not answered. The related questions take another path
+// How one law is broken; empty where it is kept or a case is not answered. The related cases take another path
 // in `other`, as they may in a runtime.
 std::string breach(const Kernel& kernel, const Kernel& other, const Case& c, const RelatedCases& asked) {
   std::vector<Tensor> answers;
@@ -132,7 +132,7 @@ TEST_CASE("the reference kernels break no law", "[laws][metamorphic]") {
         INFO(line(each.c));
         CHECK(breach(each.c.definition().kernel, each.c.definition().kernel, each.c, asked) == "");
       }
-  for (const suites::Law& law : suites::laws()) {
+  for (const suites::MetamorphicRelation& law : suites::laws()) {
     INFO(law.id);
     CHECK(kept[law.id] >= 10);
   }
@@ -143,13 +143,14 @@ TEST_CASE("no correct variant breaks a law, whichever variant answers the relate
   std::size_t pairs = 0, at = 0;
   for (const std::string_view op : subjects)
     for (const Bound& each : bound(op, count(60, 1000))) {
-      std::vector<std::pair<std::string, Kernel>> pupils{{"reference", each.c.definition().kernel}};
+      std::vector<std::pair<std::string, Kernel>> implementations{{"reference", each.c.definition().kernel}};
       for (const Variant& v : variants())
         if (v.reading.empty())
-          if (auto kernel = variant(v.name, each.c.version)) pupils.emplace_back(v.name, *std::move(kernel));
+          if (auto kernel = variant(v.name, each.c.version)) implementations.emplace_back(v.name, *std::move(kernel));
       for (const RelatedCases& asked : each.laws)
         for (std::size_t i = 0; i < 4; ++i, at += 5) {
-          const auto &first = pupils[at % pupils.size()], &second = pupils[(at / pupils.size()) % pupils.size()];
+          const auto &first = implementations[at % implementations.size()],
+                     &second = implementations[(at / implementations.size()) % implementations.size()];
           INFO(first.first << " and " << second.first << ": " << line(each.c));
           CHECK(breach(first.second, second.second, each.c, asked) == "");
           ++pairs;
@@ -169,7 +170,7 @@ TEST_CASE("every law is broken by a planted bug, with no right answer consulted"
         const std::optional<Kernel> kernel = mutant(bug.id, each.c.version);
         if (kernel && !breach(*kernel, *kernel, each.c, asked).empty()) broken[asked.law].insert(bug.id);
       }
-  for (const suites::Law& law : suites::laws()) {
+  for (const suites::MetamorphicRelation& law : suites::laws()) {
     std::string bugs;
     for (const std::string& id : broken[law.id]) bugs += " " + id;
     INFO(law.id);

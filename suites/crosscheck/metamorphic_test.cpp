@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Laws between operators, asked of the reference kernels: each is another road to the same numbers. Questions are those
-// the generators ask about Conv, carried over.
+// Laws between operators, asked of the reference kernels: each is another road to the same numbers. OperatorGenerator
+// are those the generators ask about Conv, carried over.
 #include "generators/generators.h"
 #include "reference/flat_index.h"
 #include "reference/question.h"
 #include "reference/window.h"
-#include "suites/mutation/exam.h"
+#include "suites/mutation/evaluation.h"
 
 #include <catch2/catch.hpp>
 
@@ -39,7 +39,7 @@ Node attributes_of(const Case& c) {
 // Small integers: every sum is exact in every accumulator.
 std::vector<Case> questions_about_conv() {
   std::vector<Case> list;
-  for (const auto& [subject, index] : syllabus("Conv", questions)) {
+  for (const auto& [subject, index] : sampled_versions("Conv", questions)) {
     if (subject.definition->version.since_version != 11) continue;
     Case c = generators::legal(*subject.definition, subject.type, seed, index);
     for (auto& [input, source] : c.sources) source.recipe = {"small", std::to_string(index + input.size())};
@@ -76,7 +76,7 @@ Tensor with_shape(const Tensor& in, Shape shape) {
   return out;
 }
 
-// A DeformConv question on the windows of a Conv question.
+// A DeformConv case on the windows of a Conv case.
 struct Deformed {
   Node node;
   Operands operands;  // X, W, offset, B, mask

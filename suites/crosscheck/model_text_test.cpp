@@ -4,7 +4,7 @@
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
 #include "suites/crosscheck/full_run.h"
-#include "suites/mutation/exam.h"
+#include "suites/mutation/evaluation.h"
 
 #include <catch2/catch.hpp>
 #include <onnx/defs/parser.h>
@@ -135,13 +135,13 @@ std::string text_of(const std::string& line, std::size_t most = 256) {
 }  // namespace
 
 TEST_CASE("Thousands of generated models read back from their text as they are", "[text]") {
-  for (const auto& [subject, index] : syllabus("", count(3'000, 30'000)))
+  for (const auto& [subject, index] : sampled_versions("", count(3'000, 30'000)))
     expect_readable(presented(generators::legal(*subject.definition, subject.type, seed, index), index));
 }
 
 TEST_CASE("So do models that break a constraint", "[text]") {
   std::size_t seen = 0;
-  for (const auto& [subject, index] : syllabus("", count(300, 2'000)))
+  for (const auto& [subject, index] : sampled_versions("", count(300, 2'000)))
     for (const std::string& constraint : generators::breakable(*subject.definition))
       if (const auto c = generators::near_miss(*subject.definition, subject.type, constraint, seed, index)) {
         expect_readable(*c);

@@ -4,7 +4,7 @@
 
 #include "generators/generators.h"
 #include "reference/sequence.h"
-#include "suites/mutation/exam.h"
+#include "suites/mutation/evaluation.h"
 #include "suites/mutation/variants.h"
 #include "suites/planning/suite.h"
 
@@ -27,12 +27,12 @@ std::vector<std::string> operator_names() {
   return transformed<std::string>(operators(), [](const Operator* op) { return op->name(); });
 }
 
-// The questions a certification of the operator would ask first: the pinned ones that are legal, then generated ones.
+// The cases a certification of the operator would run first: the pinned ones that are legal, then generated ones.
 std::vector<Case> questions(const std::string& op) {
   std::vector<Case> list;
   for (const suites::SuiteCase& planned : suites::pinned_cases("suites"))
     if (planned.c.version.name == op && planned.c.is_legal()) list.push_back(planned.c);
-  for (const auto& [subject, index] : syllabus(op, cases_per_operator))
+  for (const auto& [subject, index] : sampled_versions(op, cases_per_operator))
     list.push_back(generators::legal(*subject.definition, subject.type, seed, index));
   return list;
 }
@@ -44,8 +44,8 @@ struct Kill {
   std::string because, line;
 };
 
-// Puts one question to every mutant of the operator that is still alive.
-void examine(Exam& exam, const std::string& op, std::map<std::string, Kill>& kills) {
+// Runs one case on every mutant of the operator that is still alive.
+void examine(Evaluation& exam, const std::string& op, std::map<std::string, Kill>& kills) {
   // What the gather engine gives without the deviation.
   const oracles::Outcome right = exam.answer(*variant("sequential", exam.question().version));
   for (const Mutant& m : mutants()) {
@@ -69,7 +69,7 @@ TEST_CASE("Every planted bug is found within 2,000 generated cases and the pinne
   std::map<std::string, Kill> kills;
   for (const std::string& op : operator_names())
     for (const Case& c : questions(op)) {
-      Exam exam(c);
+      Evaluation exam(c);
       examine(exam, op, kills);
     }
   std::cout << "planted bug                              expected   found      by       case  changed\n";
@@ -86,7 +86,7 @@ TEST_CASE("Every planted bug is found within 2,000 generated cases and the pinne
 TEST_CASE("Weaker arithmetic that the widest interval names is never called a breach", "[mutants]") {
   for (const std::string& op : operator_names())
     for (const Case& c : questions(op)) {
-      Exam exam(c);
+      Evaluation exam(c);
       for (const Mutant& m : mutants()) {
         if (m.op != op || !m.is_named_arithmetic) continue;
         const oracles::Verdict& verdict = exam.mark(exam.answer(*mutant(m.id, c.version)));

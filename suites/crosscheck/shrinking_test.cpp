@@ -4,7 +4,7 @@
 #include "generators/generators.h"
 #include "generators/shrink.h"
 #include "suites/crosscheck/full_run.h"
-#include "suites/mutation/exam.h"
+#include "suites/mutation/evaluation.h"
 #include "suites/mutation/mutants.h"
 #include "suites/triage/plainness.h"
 #include "suites/triage/shrinker.h"
@@ -25,7 +25,7 @@ using oracles::State;
 constexpr std::uint64_t seed = 11;
 
 suites::Answered answered(const Case& c, std::string_view bug) {
-  Exam exam(c);
+  Evaluation exam(c);
   oracles::Outcome outcome = exam.answer(*mutant(bug, c.version));
   oracles::Verdict verdict = exam.mark(outcome);
   return {std::move(outcome), std::move(verdict)};
@@ -58,7 +58,7 @@ Shrinkage shrunk(const Case& c, std::string_view bug, bool shows) {
 // The cases on which certify would call the bug a fail, `most` of them.
 std::vector<Case> failing(const Mutant& bug, std::size_t most) {
   std::vector<Case> found;
-  for (const auto& [subject, index] : syllabus(bug.op, 1'000)) {
+  for (const auto& [subject, index] : sampled_versions(bug.op, 1'000)) {
     if (found.size() == most) break;
     Case c = generators::legal(*subject.definition, subject.type, seed, index);
     if (answered(c, bug.id).verdict.state == State::fail) found.push_back(std::move(c));

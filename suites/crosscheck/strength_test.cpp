@@ -74,9 +74,9 @@ TEST_CASE("A bug is equivalent only in versions before the one that makes it a b
 }
 
 TEST_CASE("Every weaker arithmetic lowers the level of sums of 27, 576 and 4,608 terms", "[strength]") {
-  const std::vector<Sounding> all = soundings();
+  const std::vector<AccuracyProbe> all = accuracy_probes();
   CHECK(all.size() >= std::size_t{3} * 18);
-  for (const Sounding& s : all) {
+  for (const AccuracyProbe& s : all) {
     INFO(s.mutant->id << " K=" << s.terms << " " << s.right << " " << s.said << " " << s.line.substr(0, 120));
     CHECK(s.is_flagged());
     // A second rounding is still faithful.

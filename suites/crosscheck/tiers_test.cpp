@@ -6,7 +6,7 @@
 #include "oracles/judging/judge.h"
 #include "suites/campaign/verdict_bytes.h"
 #include "suites/crosscheck/full_run.h"
-#include "suites/mutation/exam.h"
+#include "suites/mutation/evaluation.h"
 #include "suites/mutation/mutants.h"
 #include "suites/mutation/variants.h"
 #include "suites/planning/suite.h"
@@ -68,7 +68,7 @@ struct Share {
 
 void put(const Case& c, std::uint64_t turn, Share& share) {
   INFO(line(c));
-  Exam exam(c);
+  Evaluation exam(c);
   const Both both(c);
   const Outcome right = exam.answer(c.definition().kernel);
   REQUIRE(both.agree(right));
@@ -111,7 +111,7 @@ TEST_CASE("Both tiers say the same of the pinned cases", "[tiers]") {
 TEST_CASE("Both tiers say the same of generated cases of every version and type", "[tiers]") {
   Share share;
   std::uint64_t turn = 0;
-  for (const auto& [subject, index] : syllabus("", count(1'500, 40'000)))
+  for (const auto& [subject, index] : sampled_versions("", count(1'500, 40'000)))
     put(generators::legal(*subject.definition, subject.type, 11, index), ++turn, share);
   INFO(share.right << " decided, " << share.undecided << " not");
   CHECK(share.right > 20 * share.undecided);  // those left are mostly exact ties, of which this data is full

@@ -105,7 +105,7 @@ struct Documents {
 
   // A few cases of each operator version.
   void plan_suite() {
-    suites::Request request;
+    suites::SuiteRequest request;
     request.generated = 82;
     suite = suites::plan("suites", request);
     std::map<OpVersion, int> taken;
@@ -338,7 +338,7 @@ void read_fuzz_report(const std::string& text, Generator& chance) {
 
 void read_matrix(const std::string& text, Generator&) { tabulate({written("bad.json", text).string()}); }
 
-suites::Suite suite_again(const suites::Request&) { return documents().suite; }
+suites::Suite suite_again(const suites::SuiteRequest&) { return documents().suite; }
 
 void read_certificate(const std::string& text, Generator&) {
   reports::Verification verification(text, "0.1.0");
@@ -422,7 +422,7 @@ void read_model(const std::string& bytes, Generator& chance) {
   if (const Result<Served> served = parse_model(bytes); !served) use(served.error());
   if (const auto served = parse_nodes(bytes); !served) use(served.error());
   Buggy backend;
-  suites::Ask ask = suites::ask_of(documents().suite.cases.front(), {});
+  suites::Request ask = suites::ask_of(documents().suite.cases.front(), {});
   ask.model = bytes;
   (void)backend.run(ask);
   read_vector(bytes, "golden", "model.onnx", chance);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The false-alarm test: pupils that are right by construction may never be called wrong.
+// The false-alarm test: implementations that are right by construction may never be called wrong.
 #include "suites/mutation/variants.h"
 
 #include "generators/generators.h"
 #include "reference/sequence.h"
-#include "suites/mutation/exam.h"
+#include "suites/mutation/evaluation.h"
 #include "suites/planning/suite.h"
 
 #include <catch2/catch.hpp>
@@ -23,21 +23,21 @@ constexpr std::uint64_t seed = 20261121;
 
 // Each of them meets the level asked for under the rulings; the reference kernel is one of them.
 std::vector<std::pair<std::string, Kernel>> correct_pupils(const Definition& definition) {
-  std::vector<std::pair<std::string, Kernel>> pupils{{"reference", definition.kernel}};
+  std::vector<std::pair<std::string, Kernel>> implementations{{"reference", definition.kernel}};
   for (const Variant& v : variants())
     if (v.level == oracles::Level::L2 && v.reading.empty())
-      if (auto kernel = variant(v.name, definition.version)) pupils.emplace_back(v.name, *std::move(kernel));
-  return pupils;
+      if (auto kernel = variant(v.name, definition.version)) implementations.emplace_back(v.name, *std::move(kernel));
+  return implementations;
 }
 
 bool has(const Variant& v, const Operator& op) { return variant(v.name, op.versions().back().version).has_value(); }
 
-// The operators that have the variant, each with its share of the questions.
+// The operators that have the variant, each with its share of the cases.
 std::vector<std::pair<TypedVersion, std::uint64_t>> syllabus_of(const Variant& v, std::size_t count) {
   const auto ops = filtered(operators(), [&](const Operator* op) { return has(v, *op); });
   std::vector<std::pair<TypedVersion, std::uint64_t>> list;
   for (const Operator* op : ops)
-    for (const auto& one : syllabus(op->name(), count / ops.size() + 1)) list.push_back(one);
+    for (const auto& one : sampled_versions(op->name(), count / ops.size() + 1)) list.push_back(one);
   return list;
 }
 
@@ -94,7 +94,7 @@ bool same_values(const Tensor& a, const Tensor& b) {
   });
 }
 
-// The same question over data on which every order of float additions is exact: products of at most 64 in units of
+// The same case over data on which every order of float additions is exact: products of at most 64 in units of
 // one, and as many terms as the generator admits stay below 2^24. Float16 and bfloat16 round at most once, at the end.
 // Displacements by quarters cost two bits per axis. QLinearConv sums integers, whatever the data.
 Case over_exact_data(Case c) {
@@ -128,16 +128,16 @@ bool names(const oracles::Verdict& verdict, const Variant& v) {
 }  // namespace
 
 TEST_CASE("No correct way to compute an operator is called fail, below or contested", "[variants]") {
-  std::size_t pupils = 0, versions = 0;  // every version has the same share of the questions
+  std::size_t implementations = 0, versions = 0;  // every version has the same share of the cases
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions()) {
-      pupils += is_asked_for(definition) ? correct_pupils(definition).size() : 0;
+      implementations += is_asked_for(definition) ? correct_pupils(definition).size() : 0;
       ++versions;
     }
   Tally tally;
-  for (const auto& [subject, index] : syllabus("", pairs_wanted() * versions / pupils + versions)) {
+  for (const auto& [subject, index] : sampled_versions("", pairs_wanted() * versions / implementations + versions)) {
     if (!is_asked_for(*subject.definition)) continue;
-    Exam exam(generators::legal(*subject.definition, subject.type, seed_wanted(), index));
+    Evaluation exam(generators::legal(*subject.definition, subject.type, seed_wanted(), index));
     for (const auto& [who, kernel] : correct_pupils(*subject.definition)) {
       const oracles::Verdict& verdict = exam.mark(exam.answer(kernel));
       tally.count(subject, verdict);
@@ -154,7 +154,7 @@ TEST_CASE("Every correct variant passes every pinned case that is legal", "[vari
   for (const suites::SuiteCase& planned : suites::pinned_cases("suites")) {
     const Definition& definition = planned.c.definition();
     if (!definition.violated(planned.c.call()).empty()) continue;
-    Exam exam(planned.c);
+    Evaluation exam(planned.c);
     for (const auto& [who, kernel] : correct_pupils(definition)) {
       const oracles::Verdict& verdict = exam.mark(exam.answer(kernel));
       INFO(planned.origin << "\n" << planned.line << "\n" << who << ": " << verdict.because << ": " << verdict.detail);
@@ -169,7 +169,7 @@ TEST_CASE("Arithmetic that is less accurate by design is below the level, never 
     Tally tally;
     std::size_t below = 0;
     for (const auto& [subject, index] : syllabus_of(v, pairs_wanted() / 4)) {
-      Exam exam(generators::legal(*subject.definition, subject.type, seed + 1, index));
+      Evaluation exam(generators::legal(*subject.definition, subject.type, seed + 1, index));
       const oracles::Verdict& verdict = exam.mark(exam.answer(*variant(v.name, subject.definition->version)));
       tally.count(subject, verdict);
       below += verdict.state == State::below;
@@ -189,7 +189,7 @@ TEST_CASE("Another admissible reading is contested by its name, never a breach",
     Tally tally;
     std::size_t contested = 0;
     for (const Case& c : questions_with_pinned(v, pairs_wanted() / 8)) {
-      Exam exam(c);
+      Evaluation exam(c);
       const oracles::Verdict& verdict = exam.mark(exam.answer(*variant(v.name, c.version)));
       tally.count({&c.definition(), c.node.inputs.at(c.definition().inputs.front().name).type.dtype}, verdict);
       contested += verdict.state == State::contested;
@@ -205,7 +205,7 @@ TEST_CASE("Another admissible reading is contested by its name, never a breach",
 }
 
 TEST_CASE("The reference kernel and the sequential variant agree in shape and bits on exact data", "[variants]") {
-  for (const auto& [subject, index] : syllabus("", 2'000)) {
+  for (const auto& [subject, index] : sampled_versions("", 2'000)) {
     // Functions of two libraries need not round alike.
     const bool is_function = subject.definition->shaping == Shaping::one || subject.definition->attribute("alpha") ||
                              subject.definition->attribute("p") || subject.definition->attribute("epsilon");
@@ -214,7 +214,7 @@ TEST_CASE("The reference kernel and the sequential variant agree in shape and bi
     if (subject.definition->ruling("M62")) continue;  // coordinates round, whatever the data are
     if (subject.definition->ruling("N8") || subject.definition->version.name.starts_with("ReduceLog"))
       continue;  // so do roots
-    const Exam exam(over_exact_data(generators::legal(*subject.definition, subject.type, seed + 2, index)));
+    const Evaluation exam(over_exact_data(generators::legal(*subject.definition, subject.type, seed + 2, index)));
     if (oracles::is_random(exam.question().call())) continue;
     const oracles::Outcome reference = exam.answer(subject.definition->kernel);
     const oracles::Outcome sequential = exam.answer(*variant("sequential", subject.definition->version));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Check: one rule of the protocol, and the questions that show whether a worker keeps it. doctor.cpp asks them in
+// Check: one rule of the protocol, and the requests that show whether a worker keeps it. doctor.cpp asks them in
 // order.
 #pragma once
 
@@ -16,7 +16,7 @@ enum class Prerequisite { none, program, description, model };
 
 struct Check {
   std::string_view name, section;
-  Seen (*look)(TestedWorker&);
+  CheckResult (*look)(TestedWorker&);
   Prerequisite needs = Prerequisite::model;
   Prerequisite gives = Prerequisite::none;  // where it is ok; where it is not, it is lost
 };

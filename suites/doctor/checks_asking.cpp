@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions a worker shall answer, and what shall come back of each tensor.
+// OperatorGenerator a worker shall answer, and what shall come back of each tensor.
 #include "reference/case.h"
 #include "suites/doctor/checks.h"
 #include "suites/text/printable.h"
@@ -14,14 +14,14 @@ using Status = Observation::Status;
 
 std::string kib(std::size_t bytes) { return std::to_string(bytes >> 10) + " KiB"; }
 
-Seen answers_a_model(TestedWorker& under_test) {
+CheckResult answers_a_model(TestedWorker& under_test) {
   std::string last;
   int tried = 0;
   for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::u8, DType::i8})
     for (const Probe& probe : probes(under_test.description(), type))
       for (const auto weights : {Probe::Weights::constant, Probe::Weights::given}) {
         const std::string line = probe.line({1, 2, 2}, weights);
-        const Echo echo = under_test.echo(line, 1);
+        const IdentityRequest echo = under_test.echo(line, 1);
         const Reply reply = under_test.ask(echo);
         ++tried;
         if (!has_outputs(reply)) {
@@ -38,7 +38,7 @@ Seen answers_a_model(TestedWorker& under_test) {
                  " models that were tried, so only its frames were seen; the last: " + last);
 }
 
-Seen nothing_but_frames(TestedWorker& under_test) {
+CheckResult nothing_but_frames(TestedWorker& under_test) {
   under_test.dismiss();  // the surplus of earlier answers would be taken for a header
   under_test.must_answer(under_test.good());
   RawSession& worker = under_test.worker();
@@ -51,10 +51,10 @@ Seen nothing_but_frames(TestedWorker& under_test) {
       "after the header come exactly the bytes its sizes state: no newline behind them, no log, no second answer");
 }
 
-Seen takes_weights(TestedWorker& under_test, Probe::Weights weights) {
+CheckResult takes_weights(TestedWorker& under_test, Probe::Weights weights) {
   if (under_test.probe().definition->version.name == "AveragePool") return skipped("AveragePool has no weights");
   const std::string line = under_test.probe().line({1, 2, 2}, weights);
-  const Echo echo = under_test.echo(line, 1);
+  const IdentityRequest echo = under_test.echo(line, 1);
   const Reply reply = under_test.ask(echo);
   if (has_outputs(reply)) return under_test.check_outputs(echo, reply), ok();
   if (weights == Probe::Weights::given)
@@ -64,17 +64,19 @@ Seen takes_weights(TestedWorker& under_test, Probe::Weights weights) {
                "the weights are initializers here: they stand in the model, and no part comes for them");
 }
 
-Seen weights_in_the_model(TestedWorker& under_test) { return takes_weights(under_test, Probe::Weights::constant); }
-Seen weights_as_parts(TestedWorker& under_test) { return takes_weights(under_test, Probe::Weights::given); }
+CheckResult weights_in_the_model(TestedWorker& under_test) {
+  return takes_weights(under_test, Probe::Weights::constant);
+}
+CheckResult weights_as_parts(TestedWorker& under_test) { return takes_weights(under_test, Probe::Weights::given); }
 
-Seen several_sets(TestedWorker& under_test) {
+CheckResult several_sets(TestedWorker& under_test) {
   under_test.must_answer(under_test.good(2));
   under_test.must_answer(under_test.good(3));
   return ok();
 }
 
-Seen odd_ids(TestedWorker& under_test) {
-  Echo echo = under_test.good();
+CheckResult odd_ids(TestedWorker& under_test) {
+  IdentityRequest echo = under_test.good();
   for (const char* id : {"0", "a \"quoted\\ id\"\n\t/", "caf\u00e9 \u6f22\u5b57 \U0001F600", "{\"id\":1}"}) {
     echo.ask.id = id;
     under_test.must_answer(echo);
@@ -96,7 +98,7 @@ struct Rewritten {
   const char *from, *to;
 };
 
-Reply ask_rewritten(TestedWorker& under_test, Echo& echo, const Rewritten& change) {
+Reply ask_rewritten(TestedWorker& under_test, IdentityRequest& echo, const Rewritten& change) {
   std::string header = run_line(echo.ask);
   const std::size_t at = header.find(change.from);
   expects(at != std::string::npos, "the header has what is to be replaced");
@@ -107,18 +109,18 @@ Reply ask_rewritten(TestedWorker& under_test, Echo& echo, const Rewritten& chang
   return under_test.worker().answer();
 }
 
-Seen ignores_new_keys(TestedWorker& under_test) {
+CheckResult ignores_new_keys(TestedWorker& under_test) {
   for (const Rewritten& change : {Rewritten{R"({"ask")", R"({"later":["sets",{"model":7}],"ask")"},
                                   Rewritten{R"("options":{)", R"("options":{"later":"x",)"}}) {
-    Echo echo = under_test.good();
+    IdentityRequest echo = under_test.good();
     const Reply reply = ask_rewritten(under_test, echo, change);
     under_test.check_outputs(echo, reply);
   }
   return ok();
 }
 
-Seen reads_any_spelling(TestedWorker& under_test) {
-  const Echo echo = under_test.good();
+CheckResult reads_any_spelling(TestedWorker& under_test) {
+  const IdentityRequest echo = under_test.good();
   Json json = Json::parse(run_line(echo.ask));
   std::string header = "{ ";
   for (auto item = json.rbegin(); item != json.rend(); ++item)
@@ -129,40 +131,40 @@ Seen reads_any_spelling(TestedWorker& under_test) {
   return ok();
 }
 
-// Any complete answer will do, and then the old question again.
-Seen lives_through(TestedWorker& under_test, const Echo& echo, const Reply& reply) {
+// Any complete answer will do, and then the old request again.
+CheckResult lives_through(TestedWorker& under_test, const IdentityRequest& echo, const Reply& reply) {
   under_test.check_complete(echo, reply);
   if (has_outputs(reply)) under_test.check_outputs(echo, reply);
   under_test.must_answer(under_test.good());
   return has_outputs(reply) ? ok() : ok(in_words(reply.answer));
 }
 
-Seen usual_options(TestedWorker& under_test) {
+CheckResult usual_options(TestedWorker& under_test) {
   for (const char* level : {"all", "extended", "basic", "none"}) {
-    Echo echo = under_test.good();
+    IdentityRequest echo = under_test.good();
     echo.what += R"( with "optimization":")" + std::string(level) + '"';
     echo.ask.optimization = level;
     under_test.must_answer(echo);
   }
-  Echo echo = under_test.good();
+  IdentityRequest echo = under_test.good();
   echo.what += R"( with "threads":2)";
   echo.ask.threads = 2;
   under_test.must_answer(echo);
   return ok();
 }
 
-Seen strange_options(TestedWorker& under_test) {
-  Echo echo = under_test.good();
+CheckResult strange_options(TestedWorker& under_test) {
+  IdentityRequest echo = under_test.good();
   const Reply reply = ask_rewritten(under_test, echo, {R"("all")", R"("turbo")"});
   return lives_through(under_test, echo, reply);
 }
 
-Seen declared_options(TestedWorker& under_test) {
+CheckResult declared_options(TestedWorker& under_test) {
   int asked = 0;
   std::string refusals;
   for (const auto& [key, values] : under_test.description().options)
     for (const std::string& value : values) {
-      Echo echo = under_test.good();
+      IdentityRequest echo = under_test.good();
       echo.what += " with \"" + key + "\":\"" + value + '"';
       echo.ask.options[key] = value;
       const Reply reply = under_test.ask(echo);
@@ -176,12 +178,12 @@ Seen declared_options(TestedWorker& under_test) {
 }
 
 template <DType type>
-Seen keeps(TestedWorker& under_test) {
+CheckResult keeps(TestedWorker& under_test) {
   const std::vector<Probe> all = probes(under_test.description(), type);
   std::string why;
   for (const Probe& probe : all)
     for (const auto weights : {Probe::Weights::constant, Probe::Weights::given}) {
-      const Echo echo = under_test.echo(probe.line({1, 2, 3}, weights), 2);
+      const IdentityRequest echo = under_test.echo(probe.line({1, 2, 3}, weights), 2);
       const Reply reply = under_test.ask(echo);
       if (has_outputs(reply)) return under_test.check_outputs(echo, reply), ok();
       if (why.empty()) why = in_words(reply.answer);
@@ -190,8 +192,8 @@ Seen keeps(TestedWorker& under_test) {
 }
 
 // x + B, with both far from what a float would be.
-Seen keeps_i32(TestedWorker& under_test) {
-  Echo echo = under_test.echo(
+CheckResult keeps_i32(TestedWorker& under_test) {
+  IdentityRequest echo = under_test.echo(
       "QLinearConv-10 opset=13 ir=8 x=u8[1,1,1,4]~hold:1,20,30,200 x_scale=f32[]~hold:1@init "
       "x_zero_point=u8[]~hold:0@init "
       "w=u8[1,1,1,1]~hold:1@init w_scale=f32[]~hold:1@init w_zero_point=u8[]~hold:0@init y_scale=f32[]~hold:1@init "
@@ -206,23 +208,23 @@ Seen keeps_i32(TestedWorker& under_test) {
   return under_test.check_outputs(echo, reply), ok();
 }
 
-Seen takes_an_empty_extent(TestedWorker& under_test) {
-  const Echo echo = under_test.of_shape({0, 2, 2}, 2);
+CheckResult takes_an_empty_extent(TestedWorker& under_test) {
+  const IdentityRequest echo = under_test.of_shape({0, 2, 2}, 2);
   const Reply reply = under_test.ask(echo);
   if (!has_outputs(reply)) return lives_through(under_test, echo, reply);
   try {
     under_test.check_outputs(echo, reply);
-  } catch (const Seen& seen) {  // may be the runtime's own doing: `certify` will say
+  } catch (const CheckResult& seen) {  // may be the runtime's own doing: `certify` will say
     return note(seen.sent, seen.got, seen.advice);
   }
   return ok();
 }
 
-Seen takes_an_absent_input(TestedWorker& under_test) {
+CheckResult takes_an_absent_input(TestedWorker& under_test) {
   const auto& name = under_test.probe().definition->version.name;
   const bool has_bias = name != "AveragePool";
   const Probe::Bias bias = has_bias ? Probe::Bias::given : Probe::Bias::none;
-  Echo echo = under_test.echo(under_test.probe().line({1, 2, 2}, under_test.weights(), bias), 1);
+  IdentityRequest echo = under_test.echo(under_test.probe().line({1, 2, 2}, under_test.weights(), bias), 1);
   echo.what += std::string(", with size 0 for ") + (has_bias ? "B" : "X");
   echo.ask.sets.at(0).back().clear();
   const Reply reply = under_test.ask(echo);
@@ -231,8 +233,8 @@ Seen takes_an_absent_input(TestedWorker& under_test) {
   return lives_through(under_test, echo, reply);
 }
 
-Seen takes_megabytes(TestedWorker& under_test) {
-  const Echo echo = under_test.of_shape({1, 1024, 1024}, 2);
+CheckResult takes_megabytes(TestedWorker& under_test) {
+  const IdentityRequest echo = under_test.of_shape({1, 1024, 1024}, 2);
   const Reply reply = under_test.ask(echo);
   if (!has_outputs(reply)) return lives_through(under_test, echo, reply);
   under_test.check_outputs(echo, reply);

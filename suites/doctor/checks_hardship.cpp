@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipes as they are, questions that cannot be answered, and the end.
+// Pipes as they are, requests that cannot be answered, and the end.
 #include "reference/case.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_node.h"
@@ -22,7 +22,7 @@ constexpr auto to_end = 5s;    // after stdin was closed; a runtime of Python ta
 constexpr auto grace = 500ms;  // what assay gives it in a campaign
 
 // All of it but its last byte. A reader that has room for more takes what is there.
-std::string without_last_byte(RawSession& worker, const Ask& ask) {
+std::string without_last_byte(RawSession& worker, const Request& ask) {
   std::string all = run_line(ask) + ask.model;
   for (const auto& set : ask.sets)
     for (const std::string& part : set) all += part;
@@ -32,8 +32,8 @@ std::string without_last_byte(RawSession& worker, const Ask& ask) {
   return last;
 }
 
-Seen reads_before_it_answers(TestedWorker& under_test) {
-  const Echo echo = under_test.of_shape({1, 256, 256}, 2);
+CheckResult reads_before_it_answers(TestedWorker& under_test) {
+  const IdentityRequest echo = under_test.of_shape({1, 256, 256}, 2);
   RawSession& worker = under_test.worker();
   const std::string last = without_last_byte(worker, echo.ask);
   worker.is_read(reading);
@@ -48,8 +48,8 @@ Seen reads_before_it_answers(TestedWorker& under_test) {
   return ok();
 }
 
-Seen takes_pieces(TestedWorker& under_test) {
-  const Echo echo = under_test.good();
+CheckResult takes_pieces(TestedWorker& under_test) {
+  const IdentityRequest echo = under_test.good();
   const std::string header = run_line(echo.ask);
   const std::string& model = echo.ask.model;
   const std::size_t half = header.size() / 2;
@@ -71,8 +71,8 @@ Seen takes_pieces(TestedWorker& under_test) {
                "a read may return fewer bytes than asked for: read again until all are there");
 }
 
-Seen takes_a_queue(TestedWorker& under_test) {
-  const Echo first = under_test.good(), second = under_test.good(2);
+CheckResult takes_a_queue(TestedWorker& under_test) {
+  const IdentityRequest first = under_test.good(), second = under_test.good(2);
   RawSession& worker = under_test.worker();
   worker.send(first.ask);
   worker.send(describe_line());
@@ -90,9 +90,9 @@ Seen takes_a_queue(TestedWorker& under_test) {
   return ok();
 }
 
-// A question that deserves a refusal. Death is not forbidden, and yet a refusal says more.
-Seen refused(TestedWorker& under_test, const Echo& echo, const Reply& reply, Status if_outputs,
-             const std::string& advice) {
+// A request that deserves a refusal. Death is not forbidden, and yet a refusal says more.
+CheckResult refused(TestedWorker& under_test, const IdentityRequest& echo, const Reply& reply, Status if_outputs,
+                    const std::string& advice) {
   if (reply.state == State::ended)
     return note(echo.what, reply.problem,
                 "assay starts it again and calls the case an `error`; a refusal with the runtime's words says more");
@@ -104,7 +104,8 @@ Seen refused(TestedWorker& under_test, const Echo& echo, const Reply& reply, Sta
   return ok(in_words(reply.answer));
 }
 
-Seen refuses(TestedWorker& under_test, const Echo& echo, Status if_outputs, const std::string& advice) {
+CheckResult refuses(TestedWorker& under_test, const IdentityRequest& echo, Status if_outputs,
+                    const std::string& advice) {
   return refused(under_test, echo, under_test.worker().ask(echo.ask), if_outputs, advice);
 }
 
@@ -112,24 +113,24 @@ const char* const not_for_the_runtime =
     "hand everything to the runtime as it came, and report its failure: a worker never answers in its place";
 
 // The good request, with another model.
-Echo with_model(TestedWorker& under_test, const std::string& what, const std::string& model) {
-  Echo echo = under_test.good();
+IdentityRequest with_model(TestedWorker& under_test, const std::string& what, const std::string& model) {
+  IdentityRequest echo = under_test.good();
   echo.what = what;
   echo.ask.model = model;
   return echo;
 }
 
-Seen unknown_operator(TestedWorker& under_test) {
-  const Echo echo = with_model(under_test, "a model of the operator NobodyKnowsThis",
-                               with_operator(under_test.good().ask.model, "NobodyKnowsThis"));
+CheckResult unknown_operator(TestedWorker& under_test) {
+  const IdentityRequest echo = with_model(under_test, "a model of the operator NobodyKnowsThis",
+                                          with_operator(under_test.good().ask.model, "NobodyKnowsThis"));
   const Status if_outputs = under_test.description().answers_shapes ? Status::note : Status::wrong;
   return refuses(under_test, echo, if_outputs, not_for_the_runtime);
 }
 
-Seen long_reason(TestedWorker& under_test) {
+CheckResult long_reason(TestedWorker& under_test) {
   std::string name = "No\"body\\knows\nthis\r\n\t\u00e9";
   while (name.size() < 1'500'000) name += "x\"\n";
-  const Echo echo =
+  const IdentityRequest echo =
       with_model(under_test, "a model of an operator whose name has 1.5 million letters, quotes and newlines",
                  with_operator(under_test.good().ask.model, name));
   const Reply reply = under_test.worker().ask(echo.ask);
@@ -143,37 +144,37 @@ Seen long_reason(TestedWorker& under_test) {
   return ok();
 }
 
-Seen refuses_model(TestedWorker& under_test, const std::string& what, const std::string& model) {
+CheckResult refuses_model(TestedWorker& under_test, const std::string& what, const std::string& model) {
   return refuses(under_test, with_model(under_test, what, model), Status::wrong, not_for_the_runtime);
 }
 
-Seen no_model(TestedWorker& under_test) {
+CheckResult no_model(TestedWorker& under_test) {
   return refuses_model(under_test, "40 bytes 0xFF for a model", std::string(40, '\xff'));
 }
 
-Seen half_a_model(TestedWorker& under_test) {
+CheckResult half_a_model(TestedWorker& under_test) {
   const std::string model = under_test.good().ask.model;
   return refuses_model(under_test, "the first half of a model", model.substr(0, model.size() / 2));
 }
 
 // It parses, as a graph without nodes: no outputs are an answer too.
-Seen empty_model(TestedWorker& under_test) {
-  const Echo echo = with_model(under_test, "a model of 0 bytes", "");
+CheckResult empty_model(TestedWorker& under_test) {
+  const IdentityRequest echo = with_model(under_test, "a model of 0 bytes", "");
   const Reply reply = under_test.worker().ask(echo.ask);
   if (has_outputs(reply) && total(reply.answer.sets) == 0) return ok("no outputs");
   return refused(under_test, echo, reply, Status::wrong, not_for_the_runtime);
 }
 
-Seen half_a_tensor(TestedWorker& under_test) {
-  Echo echo = under_test.good();
+CheckResult half_a_tensor(TestedWorker& under_test) {
+  IdentityRequest echo = under_test.good();
   std::string& part = echo.ask.sets.at(0).at(0);
   part.resize(part.size() / 2);
   echo.what += ", with the first half of its first TensorProto";
   return refuses(under_test, echo, Status::wrong, "a TensorProto that cannot be parsed is a refusal");
 }
 
-Seen short_tensor(TestedWorker& under_test) {
-  Echo echo = under_test.good();
+CheckResult short_tensor(TestedWorker& under_test) {
+  IdentityRequest echo = under_test.good();
   std::string& part = echo.ask.sets.at(0).at(0);
   const std::size_t bytes = echo.wanted.at(0).bytes().size(), element = size_of(under_test.probe().type);
   char& length = part.at(part.size() - bytes - 1);  // of raw_data, which our encoder writes last
@@ -185,22 +186,22 @@ Seen short_tensor(TestedWorker& under_test) {
                  "compare the bytes of raw_data with dims before a runtime reads beyond their end");
 }
 
-Seen an_input_too_few(TestedWorker& under_test) {
-  Echo echo = under_test.good();
+CheckResult an_input_too_few(TestedWorker& under_test) {
+  IdentityRequest echo = under_test.good();
   echo.ask.sets.at(0).clear();
   echo.what += ", without any input";
   return refuses(under_test, echo, Status::wrong, "an input that has no part and no initializer is missing: refuse");
 }
 
-Seen an_input_too_many(TestedWorker& under_test) {
-  Echo echo = under_test.good();
+CheckResult an_input_too_many(TestedWorker& under_test) {
+  IdentityRequest echo = under_test.good();
   echo.ask.sets.at(0).push_back(echo.ask.sets.at(0).at(0));
   echo.what += ", with one input too many";
   return refuses(under_test, echo, Status::note, "there are more parts than graph inputs: a strict worker refuses");
 }
 
-Seen another_type(TestedWorker& under_test) {
-  Echo echo = under_test.good();
+CheckResult another_type(TestedWorker& under_test) {
+  IdentityRequest echo = under_test.good();
   Tensor other({under_test.probe().type == DType::f64 ? DType::f32 : DType::f64, echo.wanted.at(0).shape()});
   echo.ask.sets.at(0).at(0) = encode_tensor(other, "X");
   echo.what += ", with data in " + std::string(name(other.dtype()));
@@ -208,8 +209,8 @@ Seen another_type(TestedWorker& under_test) {
                  "the data are not of the type the model declares: a strict worker refuses");
 }
 
-// A line that is no question to answer, and `describe` behind it.
-Seen turns_away(TestedWorker& under_test, const std::string& line) {
+// A line that is no request to answer, and `describe` behind it.
+CheckResult turns_away(TestedWorker& under_test, const std::string& line) {
   RawSession& worker = under_test.worker();
   worker.send(line + "\n" + describe_line());
   const Reply reply = worker.introduction();
@@ -224,10 +225,10 @@ Seen turns_away(TestedWorker& under_test, const std::string& line) {
               "an answer to no request is taken for the next one: end with an exit code that is not 0");
 }
 
-Seen line_that_is_no_json(TestedWorker& under_test) { return turns_away(under_test, "hello {"); }
-Seen unknown_ask(TestedWorker& under_test) { return turns_away(under_test, R"({"assay":1,"ask":"dance"})"); }
+CheckResult line_that_is_no_json(TestedWorker& under_test) { return turns_away(under_test, "hello {"); }
+CheckResult unknown_ask(TestedWorker& under_test) { return turns_away(under_test, R"({"assay":1,"ask":"dance"})"); }
 
-Seen says_farewell(const Exit& farewell, const std::string& sent) {
+CheckResult says_farewell(const Exit& farewell, const std::string& sent) {
   if (!farewell.by_itself)
     return wrong(
         sent, "it lives on after " + std::to_string(to_end / 1s) + " s",
@@ -238,26 +239,26 @@ Seen says_farewell(const Exit& farewell, const std::string& sent) {
   return ok(farewell.ending);
 }
 
-Seen ends_with_stdin(TestedWorker& under_test) {
+CheckResult ends_with_stdin(TestedWorker& under_test) {
   RawSession& worker = under_test.worker();
   const std::string sent = "the end of stdin, after a request was answered";
   const Exit farewell = worker.close(to_end);
-  Seen seen = says_farewell(farewell, sent);
+  CheckResult seen = says_farewell(farewell, sent);
   if (seen.status == Status::ok && farewell.failed)
     return note(sent, "it " + farewell.ending, "the end of stdin is no mistake: end with exit code 0");
   return seen;
 }
 
-Seen ends_within_a_question(TestedWorker& under_test) {
-  const Echo echo = under_test.good();
+CheckResult ends_within_a_question(TestedWorker& under_test) {
+  const IdentityRequest echo = under_test.good();
   RawSession& worker = under_test.worker();
   worker.send(run_line(echo.ask) + echo.ask.model.substr(0, 10));
   worker.is_read(reading);
   return says_farewell(worker.close(to_end), "a header and 10 bytes of the model, then the end of stdin");
 }
 
-Seen two_side_by_side(TestedWorker& under_test) {
-  const Echo echo = under_test.good(2);
+CheckResult two_side_by_side(TestedWorker& under_test) {
+  const IdentityRequest echo = under_test.good(2);
   const std::unique_ptr<RawSession> other = under_test.another();
   for (int round = 0; round < 2; ++round) {
     under_test.worker().send(echo.ask);
@@ -276,7 +277,7 @@ std::set<std::string> names_here() {
   return names;
 }
 
-Seen leaves_nothing_behind(TestedWorker& under_test) {
+CheckResult leaves_nothing_behind(TestedWorker& under_test) {
   const std::set<std::string> before = names_here();
   under_test.dismiss();
   RawSession& worker = under_test.worker();

@@ -68,7 +68,7 @@ std::string listed(const std::vector<std::string>& words) {
 }
 
 // Looks at the worker as campaigns start it; one that does not describe itself to them has its own finding.
-Seen with_worker(TestedWorker& under_test, Seen (*look)(TestedWorker&, Worker&)) {
+CheckResult with_worker(TestedWorker& under_test, CheckResult (*look)(TestedWorker&, Worker&)) {
   under_test.dismiss();  // a worker may hold what there is once
   Worker worker("the worker", under_test.command(), under_test.limits());
   try {
@@ -80,7 +80,7 @@ Seen with_worker(TestedWorker& under_test, Seen (*look)(TestedWorker&, Worker&))
 }
 
 // It judges no answer: that an operator is turned away, or ends the runtime, may be the runtime's own doing.
-Seen each_operator(TestedWorker& under_test, Worker& worker) {
+CheckResult each_operator(TestedWorker& under_test, Worker& worker) {
   std::vector<std::string> answered, turned_away, broken;
   std::string line_of_broken;
   std::size_t asked = 0;
@@ -110,19 +110,19 @@ Seen each_operator(TestedWorker& under_test, Worker& worker) {
               "a worker that dies over a legal model is started again; `assay certify` says what else does that");
 }
 
-Seen given_buffers(TestedWorker& under_test) {
+CheckResult given_buffers(TestedWorker& under_test) {
   if (!under_test.description().binds_outputs)
     return ok("it declares no binds_outputs: outputs are where it puts them");
-  Echo echo = under_test.good();
+  IdentityRequest echo = under_test.good();
   echo.what += R"( with "outputs":"bound")";
   echo.ask.binds_outputs = true;
   under_test.must_answer(echo);
   return ok("outputs go into buffers that were there before");
 }
 
-Seen forks(TestedWorker& under_test, Worker& worker) {
+CheckResult forks(TestedWorker& under_test, Worker& worker) {
   if (!worker.begins_afresh_quickly()) return ok("it does not: a fresh process starts the program again");
-  Echo echo = under_test.good();
+  IdentityRequest echo = under_test.good();
   echo.ask.fresh = true;
   for (int process = 0; process < 2; ++process) {
     const int before = worker.session();

@@ -26,7 +26,7 @@ std::string where_it_replied(const RawSession& session) {
   return "; on stdout it wrote " + printable(log, 120);
 }
 
-Seen starts(TestedWorker& under_test) {
+CheckResult starts(TestedWorker& under_test) {
   try {
     RawSession session(under_test.command(), under_test.limits());
     session.close(0ms);
@@ -68,7 +68,7 @@ std::string how_to_describe(const std::vector<std::string>& command, std::string
   return "write one line of JSON and a newline to the descriptor that ASSAY_REPLY_FD names, and flush it";
 }
 
-Seen describes_itself(TestedWorker& under_test) {
+CheckResult describes_itself(TestedWorker& under_test) {
   auto session = std::make_unique<RawSession>(under_test.command(), under_test.limits());
   session->send(describe_line());
   const Reply reply = session->introduction();
@@ -87,7 +87,7 @@ Seen describes_itself(TestedWorker& under_test) {
             (parsed->replies_on_stdout ? ", replies on stdout" : ""));
 }
 
-Seen declares(TestedWorker& under_test, const char* key, const char* advice) {
+CheckResult declares(TestedWorker& under_test, const char* key, const char* advice) {
   const Json json = Json::parse(under_test.description_line(), nullptr, false);
   if (!json.contains(key)) return ok("none");
   const Json bare = {{"assay", 1}, {"backend", "x"}, {key, json[key]}};
@@ -95,12 +95,12 @@ Seen declares(TestedWorker& under_test, const char* key, const char* advice) {
   return parsed ? ok() : wrong(describe_line(), parsed.error(), advice);
 }
 
-Seen arithmetic(TestedWorker& under_test) {
+CheckResult arithmetic(TestedWorker& under_test) {
   return declares(under_test, "arithmetic",
                   "declare only what the runtime's documents say, in the keys of the table; leave the rest out");
 }
 
-Seen options_declared(TestedWorker& under_test) {
+CheckResult options_declared(TestedWorker& under_test) {
   return declares(under_test, "options",
                   R"(write "options":{"precision":["f32","bf16"],"layout":[]}: an empty list admits any value)");
 }
@@ -111,9 +111,10 @@ bool is_version(const std::string& name) {
          name.find_first_not_of("0123456789", dash + 1) == std::string::npos;
 }
 
-Seen capabilities(TestedWorker& under_test) {
-  Seen seen = declares(under_test, "capabilities",
-                       "leave out what excludes nothing; a key that is not known would change verdicts in silence");
+CheckResult capabilities(TestedWorker& under_test) {
+  CheckResult seen =
+      declares(under_test, "capabilities",
+               "leave out what excludes nothing; a key that is not known would change verdicts in silence");
   if (seen.status != Status::ok) return seen;
   const Description& description = under_test.description();
   for (const std::string& name : description.operators)
@@ -131,7 +132,7 @@ Seen capabilities(TestedWorker& under_test) {
   return seen;
 }
 
-Seen describes_itself_again(TestedWorker& under_test) {
+CheckResult describes_itself_again(TestedWorker& under_test) {
   RawSession& worker = under_test.worker();
   worker.send(describe_line());
   const Reply reply = worker.introduction();
@@ -143,7 +144,7 @@ Seen describes_itself_again(TestedWorker& under_test) {
                "the description is the same each time: a report is about one backend");
 }
 
-Seen ignores_new_keys_in_describe(TestedWorker& under_test) {
+CheckResult ignores_new_keys_in_describe(TestedWorker& under_test) {
   const std::string question = R"({"ask":"describe","assay":1,"later":{"a":["}",null]}})"
                                "\n";
   RawSession& worker = under_test.worker();

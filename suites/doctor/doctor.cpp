@@ -25,16 +25,16 @@ std::string missing(Prerequisite known) {
   }
 }
 
-Seen look(const Check& check, TestedWorker& under_test, Prerequisite known) {
+CheckResult look(const Check& check, TestedWorker& under_test, Prerequisite known) {
   if (known < check.needs) return skipped(missing(known));
   try {
     return check.look(under_test);
-  } catch (const Seen& seen) {
+  } catch (const CheckResult& seen) {
     return seen;
   }
 }
 
-Observation observation_of(const Check& check, const Seen& seen) {
+Observation observation_of(const Check& check, const CheckResult& seen) {
   return {seen.status, std::string(check.name), std::string(check.section), printable(seen.sent, 600), seen.got,
           seen.advice};
 }
@@ -68,7 +68,7 @@ std::vector<Observation> examine(const std::vector<std::string>& command, const 
   std::vector<Observation> findings;
   Prerequisite known = Prerequisite::none;
   for (const Check& check : checks()) {
-    const Seen seen = look(check, under_test, known);
+    const CheckResult seen = look(check, under_test, known);
     // What a check has found wrong shall not be found again by the next.
     if (seen.status == Observation::Status::wrong) under_test.dismiss();
     known = after(check, seen.status, known);

@@ -30,7 +30,7 @@ void RawSession::send(std::string bytes) {
   outgoing_.add(sent_.back());
 }
 
-void RawSession::send_body(const Ask& ask) {
+void RawSession::send_body(const Request& ask) {
   send(ask.model);
   for (const auto& set : ask.sets)
     for (const std::string& part : set) send(part);
@@ -156,7 +156,7 @@ Exit RawSession::close(std::chrono::milliseconds patience) {
   farewell.ending = process_.ending();
   farewell.by_itself = !farewell.ending.empty();
   farewell.failed = process_.has_failed();
-  farewell.survivors = process_.strays();
+  farewell.survivors = process_.escaped();
   is_over_ = true;
   is_usable_ = false;
   return farewell;

@@ -14,7 +14,7 @@
 
 namespace assay::suites::doctor {
 
-// What came back for one question.
+// What came back for one request.
 struct Reply {
   enum class State { complete, garbled, silent, ended };
   State state = State::complete;
@@ -41,8 +41,8 @@ class RawSession {
 
   // Queued; goes out while anything is waited for.
   void send(std::string bytes);
-  void send(const Ask& ask) { send(run_line(ask)), send_body(ask); }
-  void send_body(const Ask& ask);
+  void send(const Request& ask) { send(run_line(ask)), send_body(ask); }
+  void send_body(const Request& ask);
   // Waits until the worker has read everything sent so far, at most `patience`.
   bool is_read(std::chrono::milliseconds patience);
   // Waits until bytes came that nobody has taken yet, at most `patience`.
@@ -52,7 +52,7 @@ class RawSession {
   Reply introduction();
   // The next answer; that it is the one for `id` is for the caller to see.
   Reply answer();
-  Reply ask(const Ask& ask) { return send(ask), answer(); }
+  Reply ask(const Request& ask) { return send(ask), answer(); }
 
   bool is_usable() const { return is_usable_; }  // every reply so far was complete
   bool replies_on_stdout() const { return on_stdout_; }

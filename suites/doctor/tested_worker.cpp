@@ -152,10 +152,10 @@ void TestedWorker::admit(std::unique_ptr<RawSession> session, std::string line, 
   description_ = description;
 }
 
-Echo TestedWorker::echo(const std::string& line, std::size_t sets) {
+IdentityRequest TestedWorker::echo(const std::string& line, std::size_t sets) {
   const Result<Case> parsed = parse_case(line);
   expects(static_cast<bool>(parsed), "the doctor's own models are legal");
-  Echo echo{"the model " + line, {}, {}};
+  IdentityRequest echo{"the model " + line, {}, {}};
   echo.ask.id = "question " + std::to_string(++asked_);
   echo.ask.model = model_of(*parsed);
   for (int set = 0; set < static_cast<int>(sets); ++set) {
@@ -165,13 +165,13 @@ Echo TestedWorker::echo(const std::string& line, std::size_t sets) {
   return echo;
 }
 
-Echo TestedWorker::of_shape(Shape batch_rows_columns, std::size_t sets) {
+IdentityRequest TestedWorker::of_shape(Shape batch_rows_columns, std::size_t sets) {
   return echo(probe().line(std::move(batch_rows_columns), weights_), sets);
 }
 
-Echo TestedWorker::good(std::size_t sets) { return of_shape({1, 2, 2}, sets); }
+IdentityRequest TestedWorker::good(std::size_t sets) { return of_shape({1, 2, 2}, sets); }
 
-void TestedWorker::check_complete(const Echo& echo, const Reply& reply) const {
+void TestedWorker::check_complete(const IdentityRequest& echo, const Reply& reply) const {
   const bool on_stdout = interview_ && interview_->replies_on_stdout();
   if (!reply.is_complete()) throw wrong(echo.what, reply.problem, advice_for(reply, on_stdout));
   if (reply.answer.id != echo.ask.id)
@@ -183,7 +183,7 @@ void TestedWorker::check_complete(const Echo& echo, const Reply& reply) const {
                 "\"sets\" of an answer holds one list for each list in \"sets\" of the request");
 }
 
-void TestedWorker::check_outputs(const Echo& echo, const Reply& reply) const {
+void TestedWorker::check_outputs(const IdentityRequest& echo, const Reply& reply) const {
   check_complete(echo, reply);
   if (!has_outputs(reply))
     throw wrong(echo.what, in_words(reply.answer), "it has answered the same kind of request before; why not now?");
@@ -207,13 +207,13 @@ void TestedWorker::check_outputs(const Echo& echo, const Reply& reply) const {
   }
 }
 
-Reply TestedWorker::ask(const Echo& echo) {
+Reply TestedWorker::ask(const IdentityRequest& echo) {
   Reply reply = worker().ask(echo.ask);
   check_complete(echo, reply);
   return reply;
 }
 
-void TestedWorker::must_answer(const Echo& echo) { check_outputs(echo, worker().ask(echo.ask)); }
+void TestedWorker::must_answer(const IdentityRequest& echo) { check_outputs(echo, worker().ask(echo.ask)); }
 
 bool has_outputs(const Reply& reply) { return reply.is_complete() && reply.answer.kind == Kind::outputs; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TestedWorker: the worker a doctor examines, started afresh whenever a check has spoiled it, and the questions it
+// TestedWorker: the worker a doctor examines, started afresh whenever a check has spoiled it, and the requests it
 // can be asked whose answers are their first input: a convolution with the weight 1, an average over windows of one
 // element.
 #pragma once
@@ -15,23 +15,23 @@
 namespace assay::suites::doctor {
 
 // What a check has seen. Thrown where it sees enough early, and caught by the doctor.
-struct Seen {
+struct CheckResult {
   Observation::Status status = Observation::Status::ok;
   std::string sent, got, advice;
 };
-inline Seen ok(std::string remark = "") { return {Observation::Status::ok, "", std::move(remark), ""}; }
-inline Seen skipped(std::string why) { return {Observation::Status::skipped, "", std::move(why), ""}; }
-inline Seen note(std::string sent, std::string got, std::string advice) {
+inline CheckResult ok(std::string remark = "") { return {Observation::Status::ok, "", std::move(remark), ""}; }
+inline CheckResult skipped(std::string why) { return {Observation::Status::skipped, "", std::move(why), ""}; }
+inline CheckResult note(std::string sent, std::string got, std::string advice) {
   return {Observation::Status::note, std::move(sent), std::move(got), std::move(advice)};
 }
-inline Seen wrong(std::string sent, std::string got, std::string advice) {
+inline CheckResult wrong(std::string sent, std::string got, std::string advice) {
   return {Observation::Status::wrong, std::move(sent), std::move(got), std::move(advice)};
 }
 
-// A question whose answer is its first input.
-struct Echo {
+// A request whose answer is its first input.
+struct IdentityRequest {
   std::string what;  // for a person
-  Ask ask;
+  Request ask;
   std::vector<Tensor> wanted;  // per data set
 };
 
@@ -72,17 +72,17 @@ class TestedWorker {
   const Probe& probe() const { return *probe_; }
   Probe::Weights weights() const { return weights_; }
 
-  Echo echo(const std::string& line, std::size_t sets);
+  IdentityRequest echo(const std::string& line, std::size_t sets);
   // The smallest one it has answered before.
-  Echo good(std::size_t sets = 1);
-  Echo of_shape(Shape batch_rows_columns, std::size_t sets);
+  IdentityRequest good(std::size_t sets = 1);
+  IdentityRequest of_shape(Shape batch_rows_columns, std::size_t sets);
 
-  // Throws Seen unless the reply is a complete answer to this question.
-  void check_complete(const Echo& echo, const Reply& reply) const;
-  // Throws Seen unless the outputs are the first inputs, bit by bit.
-  void check_outputs(const Echo& echo, const Reply& reply) const;
-  Reply ask(const Echo& echo);
-  void must_answer(const Echo& echo);
+  // Throws CheckResult unless the reply is a complete answer to this request.
+  void check_complete(const IdentityRequest& echo, const Reply& reply) const;
+  // Throws CheckResult unless the outputs are the first inputs, bit by bit.
+  void check_outputs(const IdentityRequest& echo, const Reply& reply) const;
+  Reply ask(const IdentityRequest& echo);
+  void must_answer(const IdentityRequest& echo);
 
  private:
   std::vector<std::string> command_;

@@ -47,7 +47,7 @@ class RecordedBackend final : public Backend {
   RecordedBackend(std::filesystem::path root, const Suite& suite, Description description);
   const Description& describe() override { return description_; }
   std::string isolation() const override { return "answers from files"; }
-  void ask(const Ask& question) override { asked_ = question.id; }
+  void ask(const Request& question) override { asked_ = question.id; }
   oracles::Outcome answer() override;
 
  private:

@@ -98,7 +98,7 @@ TEST_CASE("Saved answers are judged on the road of every backend", "[outputs]") 
   save_description(here.root.path(), description);
   CHECK(strangers(here.root.path(), suite).empty());
   RunOptions run_options;
-  run_options.presenting = Presenting::none;
+  run_options.presenting = VariantSampling::none;
   const Campaign done = run(
       suite,
       [&]() -> std::unique_ptr<Backend> {

@@ -41,7 +41,7 @@ TEST_CASE("The golden vectors of the suite are those that are pinned, version by
 }
 
 TEST_CASE("The cases and the golden vectors of the first operators never change", "[golden][seed]") {
-  Request request;
+  SuiteRequest request;
   request.selection.operators = {"Conv", "AveragePool", "DeformConv", "QLinearConv", "com.microsoft:NhwcConv"};
   const Suite suite = plan("suites", request);
   CHECK(suite.cases.size() == 4790);

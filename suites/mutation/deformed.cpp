@@ -289,7 +289,7 @@ void interleave_offset_groups(const Field& f, const Place&, Sample& s) {
   aim(f, s.channel % f.offset_group * f.taps + s.tap, s);
 }
 
-// Tap outermost: rows k*Q + q.
+// ProofTerm outermost: rows k*Q + q.
 void transpose_rows(const Field& f, const Place&, Sample& s) {
   aim(f, s.tap * f.offset_group + s.channel / f.channels_per_offset_group(), s);
 }

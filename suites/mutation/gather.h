@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gather engine of the pupils: list the taps of one output, then combine them. A third hand besides the kernels and
-// the oracles, written from the clauses of Conv and AveragePool with index arithmetic of its own. Correct variants
-// choose how the terms are combined; planted bugs deviate at one of the marked steps.
+// The gather engine of the implementations: list the taps of one output, then combine them. A third hand besides the
+// kernels and the oracles, written from the clauses of Conv and AveragePool with index arithmetic of its own. Correct
+// variants choose how the terms are combined; planted bugs deviate at one of the marked steps.
 #pragma once
 
 #include "reference/operator.h"

@@ -2,7 +2,7 @@
 // Sums of 27, 576 and 4,608 terms, one engine with and one without weaker arithmetic. The bounds of levels L2 and wider
 // grow with the terms; on exact data they stay points, which is what still tells at any length (numerics 2.4).
 #include "generators/values.h"
-#include "suites/mutation/exam.h"
+#include "suites/mutation/evaluation.h"
 #include "suites/mutation/strength.h"
 #include "suites/mutation/variants.h"
 
@@ -109,7 +109,7 @@ std::vector<Probe> probes(const std::string& op, Int terms) {
 
 // One case of a length, and what the engine is found to keep.
 struct Sounded {
-  Exam exam;
+  Evaluation exam;
   bool is_dense = false;
 };
 
@@ -126,8 +126,8 @@ int drop(const oracles::Verdict& right, const oracles::Verdict& said) {
   return rank(said) > rank(right) ? 100 * rank(said) - rank(right) : 0;
 }
 
-Sounding sounded(const Mutant& bug, Int terms, std::vector<Sounded>& cases) {
-  Sounding out{.mutant = &bug, .terms = terms};
+AccuracyProbe sounded(const Mutant& bug, Int terms, std::vector<Sounded>& cases) {
+  AccuracyProbe out{.mutant = &bug, .terms = terms};
   int worst = -1, worst_dense = -1;
   for (Sounded& one : cases) {
     const OpVersion& version = one.exam.question().version;
@@ -148,8 +148,8 @@ Sounding sounded(const Mutant& bug, Int terms, std::vector<Sounded>& cases) {
 
 }  // namespace
 
-std::vector<Sounding> soundings(const std::string& mutant) {
-  std::vector<Sounding> list;
+std::vector<AccuracyProbe> accuracy_probes(const std::string& mutant) {
+  std::vector<AccuracyProbe> list;
   for (const Operator* op : operators())
     for (const Int terms : {Int{27}, Int{576}, Int{4'608}}) {
       std::vector<Sounded> cases;
@@ -160,7 +160,7 @@ std::vector<Sounding> soundings(const std::string& mutant) {
           for (const Probe& probe : probes(op->name(), terms)) {
             Result<Case> c = parse_case(probe.line);
             expects(static_cast<bool>(c), probe.line.substr(0, 200).c_str());
-            cases.push_back({Exam(*std::move(c)), probe.is_dense});
+            cases.push_back({Evaluation(*std::move(c)), probe.is_dense});
           }
         if (!cases.empty()) list.push_back(sounded(bug, terms, cases));
       }

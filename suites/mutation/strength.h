@@ -48,13 +48,13 @@ std::vector<Trial> strength(const Effort& effort);
 
 // What is said of weaker arithmetic where K terms are added. "exact": data on which no correct order rounds;
 // "dense": every term takes part, with full significands.
-struct Sounding {
+struct AccuracyProbe {
   const Mutant* mutant = nullptr;
   Int terms = 0;
   std::string right = "", said = "", dense = "";  // levels, or "fail": without the bug, with it, with it on dense data
   std::string line = "";                          // where it was said
   bool is_flagged() const { return said != right; }
 };
-std::vector<Sounding> soundings(const std::string& mutant = "");
+std::vector<AccuracyProbe> accuracy_probes(const std::string& mutant = "");
 
 }  // namespace assay::mutation

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coverage: what of the space of questions a set of cases has asked. Per operator version the 2-way table over every
+// Coverage: what of the space of cases a set of them reaches. Per operator version the 2-way table over every
 // feature (generators/features.h) and the class of the case, the constraints broken alone, the rulings touched and the
 // readings followed. It is a function of the set: no order, and shards merge into the whole.
 #pragma once

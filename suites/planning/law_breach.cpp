@@ -17,12 +17,12 @@
 namespace assay::suites {
 namespace {
 
-using oracles::Allowance;
 using oracles::Answer;
 using oracles::Dyadic;
 using oracles::Element;
 using oracles::Ratio;
 using oracles::Scalar;
+using oracles::Tolerance;
 
 // How far what came may lie from the exact value.
 struct Room {
@@ -41,7 +41,7 @@ bool meets_subnormals(const oracles::Interval& range, const oracles::Format& for
 }
 
 // Nothing where an allowance proves nothing.
-std::optional<Room> room_of(const Element& element, const Allowance& allowance, DType dtype) {
+std::optional<Room> room_of(const Element& element, const Tolerance& allowance, DType dtype) {
   if (allowance.vacuous || allowance.may_overflow || allowance.blurs_nonfinite) return std::nullopt;
   const oracles::Interval range = oracles::interval(element, allowance, dtype);
   if (!range.lower.is_finite() || !range.upper.is_finite()) return std::nullopt;
@@ -54,7 +54,7 @@ std::optional<Room> room_of(const Element& element, const Allowance& allowance, 
   return room;
 }
 
-// The answer of the oracle to one question; worked out where it is asked for.
+// The answer of the oracle to one case; worked out where it is asked for.
 class Side {
  public:
   Side(const Case& c, const oracles::Arithmetic& declared) : c_(c), declared_(declared) {}
@@ -70,7 +70,7 @@ class Side {
     if (element.kind != oracles::Kind::finite || !element.nan_admitted.empty()) return std::nullopt;
     std::optional<Room> all = room_of(element, element.asked, answer_->dtype());
     if (!all || !with_wider) return all;
-    for (const Allowance& wider : answer_->wider(index)) {
+    for (const Tolerance& wider : answer_->wider(index)) {
       const std::optional<Room> room = room_of(element, wider, answer_->dtype());
       if (!room) return std::nullopt;
       all->join(*room);

@@ -18,7 +18,7 @@ namespace {
 using oracles::Scalar;
 using oracles::Scalars;
 
-// A related question holds its data in its line; larger tensors are left to the oracle.
+// A related case holds its data in its line; larger tensors are left to the oracle.
 constexpr Int most_elements = 4096;
 
 // What the operators of the family call their operands.
@@ -128,7 +128,7 @@ Case with_stated_padding(Case c, const CaseData& ground) {
 
 // -- What the answers have to do with each other
 
-// Y[p] = Y'[to(p)], Y' being the answer to the last related question; of the p that `to` leaves out nothing is said.
+// Y[p] = Y'[to(p)], Y' being the answer to the last related case; of the p that `to` leaves out nothing is said.
 void equal(const CaseData& ground, RelatedCases& asked, const From& to) {
   const Case& other = asked.related.back();
   const Shape shape = other.definition().shape(other.call());
@@ -430,16 +430,16 @@ bool is_askable(const Case& c) {
          !has_nonfinite_data(c) && is_small(c) && is_untouched(c);
 }
 
-std::optional<RelatedCases> asked_of(const Law& law, const Case& c) {
+std::optional<RelatedCases> asked_of(const MetamorphicRelation& law, const Case& c) {
   RelatedCases asked{law.id, {}, {}};
-  if (!law.speaks(c, asked) || !std::ranges::all_of(asked.related, is_askable)) return std::nullopt;
+  if (!law.applies(c, asked) || !std::ranges::all_of(asked.related, is_askable)) return std::nullopt;
   return asked;
 }
 
 // Of other digits than those which pick a presentation.
 std::size_t draw_of(std::string_view case_id) { return std::stoul(std::string(case_id.substr(8, 8)), nullptr, 16); }
 
-constexpr Law all_laws[] = {
+constexpr MetamorphicRelation all_laws[] = {
     {"padding stated", "f(auto_pad) = f(the pads it works out to)", padding_stated},
     {"padding in data", "f(x, pads) = f(zeros, x, zeros without pads)", padding_in_data},
     {"stride by subsampling", "f(x, stride s)[o] = f(x, stride 1)[s o]", stride_by_subsampling},
@@ -456,10 +456,10 @@ constexpr Law all_laws[] = {
 
 }  // namespace
 
-std::span<const Law> laws() { return all_laws; }
+std::span<const MetamorphicRelation> laws() { return all_laws; }
 
-const Law& law(std::string_view id) {
-  const auto found = std::ranges::find(all_laws, id, &Law::id);
+const MetamorphicRelation& law(std::string_view id) {
+  const auto found = std::ranges::find(all_laws, id, &MetamorphicRelation::id);
   expects(found != std::end(all_laws), "a law that is known");
   return *found;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Laws: what must hold between the answers to related questions, whatever the right answers are. Each related question
+// Laws: what must hold between the answers to related cases, whatever the right answers are. Each related case
 // is a case with a line of its own, its data written out, so whoever reads of a breach can replay both sides.
 //
 // A law is asserted by the widest enclosures of both sides (decisions 7): where the data are exact those are points,
@@ -24,7 +24,7 @@ namespace assay::suites {
 // How many cases are asked for a law as well: none, about an eighth for one law each, or all for every law.
 enum class LawSampling { none, sample, all };
 
-// A sum of elements of several answers that is zero for the exact ones. Question 0 is the case itself, the others are
+// A sum of elements of several answers that is zero for the exact ones. Case 0 is the case itself, the others are
 // the related ones in order.
 struct Link {
   int factor = 1;
@@ -40,14 +40,14 @@ struct RelatedCases {
   std::vector<Equation> equations;
 };
 
-struct Law {
+struct MetamorphicRelation {
   std::string_view id;       // "stride by subsampling"
   std::string_view formula;  // in one line
-  // The related questions; nothing where the law does not speak of this case. The case is legal.
-  bool (*speaks)(const Case& c, RelatedCases& asked);
+  // The related cases; nothing where the law does not speak of this case. The case is legal.
+  bool (*applies)(const Case& c, RelatedCases& asked);
 };
-std::span<const Law> laws();
-const Law& law(std::string_view id);
+std::span<const MetamorphicRelation> laws();
+const MetamorphicRelation& law(std::string_view id);
 
 // Tells whether a case is among those looked at; `sample` picks by its id.
 bool is_picked(std::string_view case_id, LawSampling lawfulness);

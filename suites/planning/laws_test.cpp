@@ -22,14 +22,14 @@ const char* const exact_conv =
 
 using Change = std::function<Outcome(Outcome)>;
 
-// The answers to the related questions, which have one set of data, are changed.
+// The answers to the related cases, which have one set of data, are changed.
 Campaign asked(const std::string& line, const Change& change, LawSampling laws = LawSampling::all) {
   Suite suite;
   suite.cases = {planned(line)};
   RunOptions run_options;
-  run_options.presenting = Presenting::none;
+  run_options.presenting = VariantSampling::none;
   run_options.laws = laws;
-  const auto of_related = [change](const Ask& ask, Outcome outcome) {
+  const auto of_related = [change](const Request& ask, Outcome outcome) {
     return ask.sets.size() == 1 ? change(std::move(outcome)) : outcome;
   };
   return run(suite, altered(of_related), run_options);
@@ -93,7 +93,7 @@ TEST_CASE("another shape of the related answer breaks the law", "[laws]") {
   CHECK(campaign.marks[0].front().detail.find("instead of") != std::string::npos);
 }
 
-TEST_CASE("no law speaks where clauses have several readings, data are not finite, or the case fails", "[laws]") {
+TEST_CASE("no law applies where clauses have several readings, data are not finite, or the case fails", "[laws]") {
   const auto silent = [](const std::string& line) {
     return lawful_questions(planned(line).c, case_id(line), LawSampling::all).empty();
   };

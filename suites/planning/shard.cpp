@@ -34,7 +34,7 @@ Shard checked(std::uint64_t number, std::uint64_t count, const std::string& orig
 Shard agreed(const Shard& shard, const char* variable) {
   if (is_set("ASSAY_SHARDS"))
     if (const std::uint64_t meant = number_in("ASSAY_SHARDS"); meant != shard.count)
-      throw InputError("--shard auto: " + std::string(variable) + " speaks of " + std::to_string(shard.count) +
+      throw InputError("--shard auto: " + std::string(variable) + " applies to " + std::to_string(shard.count) +
                        " shards and ASSAY_SHARDS of " + std::to_string(meant) +
                        "; run all of them again, or name the one: --shard 2/" + std::to_string(meant));
   return shard;

@@ -25,7 +25,7 @@ struct Share {
   }
 };
 
-// Of eight questions of a share the last breaks a constraint.
+// Of eight cases of a share the last breaks a constraint.
 constexpr std::uint64_t near_miss_turn = 8;
 constexpr std::uint64_t candidates = 4;
 

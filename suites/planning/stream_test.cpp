@@ -139,7 +139,7 @@ TEST_CASE("Stream: the types of a version share the constraints between them", "
 TEST_CASE("Stream: another seed asks other questions, and none of the suite of its number", "[stream]") {
   std::set<std::string> lines;
   for (const SuiteCase& planned : first(Stream(few, 1), 300)) lines.insert(planned.line);
-  Request request;
+  SuiteRequest request;
   request.selection = few;
   request.generated = 10 * default_generated;
   std::size_t again = 0, in_suite = 0;

@@ -103,7 +103,7 @@ Int cases_of(const Definition& definition, Int generated) {
   return std::clamp<Int>(static_cast<Int>(space), 40, 160) * generated / default_generated;
 }
 
-void spread(std::vector<Share>& shares, const Request& request) {
+void spread(std::vector<Share>& shares, const SuiteRequest& request) {
   const auto first = std::ranges::count_if(shares, [](const Share& share) { return is_first(*share.definition); });
   for (Share& share : shares) {
     if (is_first(*share.definition)) {
@@ -121,7 +121,7 @@ void spread(std::vector<Share>& shares, const Request& request) {
 
 // Those of the selected operator versions, each as large as in the whole suite. All types of a version are drawn: a
 // near miss of one type may have a first input of another.
-std::vector<Share> shares(const Request& request) {
+std::vector<Share> shares(const SuiteRequest& request) {
   std::vector<Share> all;
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions())
@@ -171,7 +171,7 @@ class Gathering {
     return true;
   }
 
-  // Small domains repeat themselves, and few cases lie within a profile: after this many questions in vain a share
+  // Small domains repeat themselves, and few cases lie within a profile: after this many cases in vain a share
   // stays short.
   Int attempts(Int wanted) const { return (4 * wanted + 64) * (gate_.is_narrow() ? 16 : 1); }
 
@@ -225,13 +225,13 @@ std::vector<SuiteCase> each_once(std::vector<SuiteCase> cases) {
   return unique;
 }
 
-std::vector<SuiteCase> with_generated(std::vector<SuiteCase> pinned, const Request& request,
+std::vector<SuiteCase> with_generated(std::vector<SuiteCase> pinned, const SuiteRequest& request,
                                       std::map<std::string, Int>* left_out = nullptr) {
   std::ranges::move(generated_cases(request, left_out), std::back_inserter(pinned));
   return each_once(std::move(pinned));
 }
 
-// Those of the cases that lie within the profile, spelt out; their expectations are those of the same questions.
+// Those of the cases that lie within the profile, spelt out; their expectations are those of the same cases.
 std::vector<SuiteCase> within(const Profile* profile, const std::vector<SuiteCase>& cases,
                               std::map<std::string, Int>& left_out) {
   const Gate gate(profile, &left_out);
@@ -257,7 +257,7 @@ void thin_out(std::vector<SuiteCase>& cases) {
 // Returns the part of the default suite that is short: of the first operators the pinned cases, and generated ones,
 // spread evenly, that make the number.
 std::vector<SuiteCase> abridged(std::vector<SuiteCase> pinned) {
-  std::vector<SuiteCase> later = with_generated(std::move(pinned), Request()), first;
+  std::vector<SuiteCase> later = with_generated(std::move(pinned), SuiteRequest()), first;
   const auto is_later = [](const SuiteCase& each) { return !is_first(each.c.definition()); };
   const auto middle = std::ranges::stable_partition(later, is_later).begin();
   std::ranges::move(middle, later.end(), std::back_inserter(first));
@@ -274,7 +274,7 @@ std::vector<SuiteCase> abridged(std::vector<SuiteCase> pinned) {
 }
 
 // Adds every finite input of functions of one operand in types of 16 bits: a case for each sign.
-void gather_every_input(const Request& request, std::vector<SuiteCase>& cases) {
+void gather_every_input(const SuiteRequest& request, std::vector<SuiteCase>& cases) {
   const Gate gate(request.profile, nullptr);
   Gathering gathering(cases, gate);
   for (const Operator* op : operators())
@@ -290,7 +290,8 @@ void gather_every_input(const Request& request, std::vector<SuiteCase>& cases) {
 
 // Returns the cases of `default`, those of the same seed that ten times the number has besides, and those of every
 // input.
-std::vector<SuiteCase> enlarged(std::vector<SuiteCase> pinned, Request request, std::map<std::string, Int>& left_out) {
+std::vector<SuiteCase> enlarged(std::vector<SuiteCase> pinned, SuiteRequest request,
+                                std::map<std::string, Int>& left_out) {
   std::vector<SuiteCase> cases = with_generated(std::move(pinned), request);
   request.generated *= full_factor;
   cases = with_generated(std::move(cases), request, &left_out);
@@ -364,7 +365,7 @@ std::vector<SuiteCase> pinned_cases(const std::filesystem::path& suites) {
   return cases;
 }
 
-std::vector<SuiteCase> generated_cases(const Request& request, std::map<std::string, Int>* left_out) {
+std::vector<SuiteCase> generated_cases(const SuiteRequest& request, std::map<std::string, Int>* left_out) {
   std::vector<SuiteCase> cases;
   const Gate gate(request.profile, left_out);
   Gathering gathering(cases, gate);
@@ -378,7 +379,7 @@ std::vector<SuiteCase> generated_cases(const Request& request, std::map<std::str
   return cases;
 }
 
-Suite plan(const std::filesystem::path& suites, const Request& request) {
+Suite plan(const std::filesystem::path& suites, const SuiteRequest& request) {
   const bool is_short = request.length == Length::abridged;
   const bool is_full = request.length == Length::full;
   if (is_short && request.profile)

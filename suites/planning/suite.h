@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suite: the questions of one certification, pinned ones from *.cases files and generated ones from a seed, with the
-// hash that says which questions they were.
+// Suite: the cases of one certification, pinned ones from *.cases files and generated ones from a seed, with the
+// hash that says which cases they were.
 #pragma once
 
 #include "reference/case.h"
@@ -61,7 +61,7 @@ struct Selection {
   bool is_everything() const { return operators.empty() && types.empty(); }
 };
 
-struct Request {
+struct SuiteRequest {
   Selection selection;
   Length length = Length::standard;
   std::uint64_t seed = 1;
@@ -87,12 +87,12 @@ std::vector<SuiteCase> pinned_cases(const std::filesystem::path& suites);
 // the whole suite of that seed and number asks of it. About an eighth are near misses, taking turns through every
 // constraint that can be broken alone. `left_out`: gains what kept drawn cases outside the profile of the
 // request.
-std::vector<SuiteCase> generated_cases(const Request& request, std::map<std::string, Int>* left_out = nullptr);
+std::vector<SuiteCase> generated_cases(const SuiteRequest& request, std::map<std::string, Int>* left_out = nullptr);
 
 // Pinned and generated together, each line once. The abridged suite pays no heed to seed and number of the request.
 // Under a profile the cases are spelt out, and those that lie within it stay; as many are generated as of the whole.
 // Throws InputError where nothing is left.
-Suite plan(const std::filesystem::path& suites, const Request& request);
+Suite plan(const std::filesystem::path& suites, const SuiteRequest& request);
 
 // SHA-256 over the sorted lines of each version, with their expectations.
 std::map<OpVersion, std::string> version_hashes(const std::vector<SuiteCase>& cases);

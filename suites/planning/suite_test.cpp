@@ -76,7 +76,7 @@ Int pairs() {
 }
 
 TEST_CASE("generated cases of the first operators are spread evenly over versions and types", "[suite]") {
-  Request request;
+  SuiteRequest request;
   request.generated = 10 * pairs();
   request.selection.operators = {"Conv", "AveragePool", "DeformConv", "QLinearConv", "com.microsoft:NhwcConv"};
   std::map<std::string, Int> counts;
@@ -94,7 +94,7 @@ TEST_CASE("generated cases of the first operators are spread evenly over version
 TEST_CASE("a later operator adds 40 to 160 cases a version, in all of its types, and changes no other", "[suite]") {
   std::map<OpVersion, Int> counts;
   std::map<OpVersion, std::set<std::string>> types;
-  Request request;
+  SuiteRequest request;
   request.selection.operators = {"Relu"};
   for (const SuiteCase& p : generated_cases(request)) {
     ++counts[p.c.version];
@@ -132,7 +132,7 @@ TEST_CASE("the default suite breaks every constraint that can be broken alone", 
 }
 
 TEST_CASE("the same seed gives the same cases and another one others", "[suite]") {
-  Request request;
+  SuiteRequest request;
   request.generated = 58;
   const std::string once = as_text(generated_cases(request));
   CHECK(as_text(generated_cases(request)) == once);
@@ -141,7 +141,7 @@ TEST_CASE("the same seed gives the same cases and another one others", "[suite]"
 }
 
 TEST_CASE("a selection takes operators by name or version, and types of the first input", "[suite]") {
-  Request request;
+  SuiteRequest request;
   request.selection.operators = {"Conv-11", "AveragePool"};
   request.selection.types = {DType::f16};
   const std::vector<SuiteCase> cases = generated_cases(request);
@@ -155,7 +155,7 @@ TEST_CASE("a selection takes operators by name or version, and types of the firs
 
 // A baseline of the whole suite knows what a run of a part finds.
 TEST_CASE("a selection is exactly that part of the whole suite", "[suite]") {
-  Request whole;
+  SuiteRequest whole;
   whole.seed = 3;
   whole.generated = 900;
   for (const auto length : {Length::standard, Length::abridged}) {
@@ -164,7 +164,7 @@ TEST_CASE("a selection is exactly that part of the whole suite", "[suite]") {
     Int types = 0;
     for (const Selection& selection : {Selection{{"AveragePool-22"}, {}}, Selection{{"QLinearConv", "Conv-1"}, {}},
                                        Selection{{}, {DType::f16}}, Selection{{"Conv"}, {DType::f32, DType::bf16}}}) {
-      Request request = whole;
+      SuiteRequest request = whole;
       request.selection = selection;
       std::vector<std::string> part, expected;
       for (const SuiteCase& p : plan("suites", request).cases) part.push_back(p.line + p.origin);
@@ -184,7 +184,7 @@ TEST_CASE("a selection is exactly that part of the whole suite", "[suite]") {
 }
 
 TEST_CASE("the short suite is a part of the default one, and that of the full one", "[suite]") {
-  Request request;
+  SuiteRequest request;
   request.selection.operators = {"Conv-11", "Equal", "Softmax-13", "TopK-11", "NhwcConv"};
   const auto lines = [&](Length length) {
     request.length = length;
@@ -200,7 +200,7 @@ TEST_CASE("the short suite is a part of the default one, and that of the full on
 }
 
 TEST_CASE("the full suite has every finite input of functions in types of 16 bits", "[suite]") {
-  Request request;
+  SuiteRequest request;
   request.length = Length::full;
   request.selection.operators = {"Tanh", "Add"};
   std::set<std::string> found;
@@ -216,7 +216,7 @@ TEST_CASE("the full suite has every finite input of functions in types of 16 bit
 }
 
 TEST_CASE("a part of the suite says that it is not complete", "[suite]") {
-  Request request;
+  SuiteRequest request;
   request.generated = 29;
   CHECK_FALSE(plan("suites", request).complete);
   request.selection.operators = {"Conv"};
@@ -224,7 +224,7 @@ TEST_CASE("a part of the suite says that it is not complete", "[suite]") {
 }
 
 TEST_CASE("the short suite is 1,500 cases of the first operators, whatever seed and number were asked for", "[suite]") {
-  Request request;
+  SuiteRequest request;
   request.length = Length::abridged;
   const Suite suite = plan("suites", request);
   const std::set<std::string> first{"Conv", "AveragePool", "DeformConv", "QLinearConv", "NhwcConv"};
@@ -246,7 +246,7 @@ TEST_CASE("the short suite is 1,500 cases of the first operators, whatever seed 
 }
 
 TEST_CASE("a suite limited to a profile holds cases within it, and says what kept the others out", "[suite][profile]") {
-  Request request;
+  SuiteRequest request;
   request.profile = find_profile("sonnx");
   request.generated = 300;
   const Suite suite = plan("suites", request);
@@ -279,7 +279,7 @@ TEST_CASE("a pinned case spelt out keeps its label and its expectation", "[suite
   std::filesystem::create_directory(here.path() / "conformance");
   const std::string image = "Conv-11 opset=11 ir=8 X=f32[1,1,2,2]~iota:1 W=f32[1,1,2,2]~lit:1,10,100,1000";
   std::ofstream(here.path() / "conformance" / "conv.cases") << "[v.C1] " << image << " => 4321\n" << conv << "\n";
-  Request request;
+  SuiteRequest request;
   request.profile = find_profile("sonnx");
   request.generated = 0;
   const Suite suite = plan(here.path(), request);
@@ -292,7 +292,7 @@ TEST_CASE("a pinned case spelt out keeps its label and its expectation", "[suite
 }
 
 TEST_CASE("every line of a suite is there once", "[suite]") {
-  Request request;
+  SuiteRequest request;
   request.generated = 290;
   auto lines = transformed<std::string>(plan("suites", request).cases, &SuiteCase::line);
   std::ranges::sort(lines);

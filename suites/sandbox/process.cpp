@@ -219,7 +219,7 @@ bool Process::fork() {
   take(std::move(ends));
   forget_log();
   watched_ = std::make_unique<MonitoredProcess>(*cell_, bounds_);
-  strays_.clear();
+  escaped_.clear();
   status_.reset();
   is_listening_ = true;
   is_over_ = false;
@@ -340,7 +340,7 @@ void Process::finish(std::chrono::milliseconds grace) {
       pollfd watched{news().number(), POLLIN, 0};
       ::poll(&watched, 1, static_cast<int>(grace.count()));
     }
-    strays_ = cell_->strays(is_forked_ ? server_.child() : cell_->program());
+    escaped_ = cell_->escaped(is_forked_ ? server_.child() : cell_->program());
   }
   kill();
 }

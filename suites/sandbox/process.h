@@ -108,7 +108,7 @@ class Process {
   // Lets the child end by itself, having closed its stdin; kills what is left after `grace`.
   void finish(std::chrono::milliseconds grace);
   // What had left its process group when finish() ended the rest; it was ended as well.
-  const std::vector<pid_t>& strays() const { return strays_; }
+  const std::vector<pid_t>& escaped() const { return escaped_; }
   // How it ended: "died by SIGSEGV (Segmentation fault)" or "ended with exit code 3"; empty while it runs, and
   // where it was killed by us.
   std::string ending() const;
@@ -117,7 +117,7 @@ class Process {
   const Tail& out() const { return out_log_; }
   std::string_view last_words() const;  // the last line of stderr, or else of stdout
   void forget_log();
-  pid_t warden() const { return cell_->warden(); }
+  pid_t init() const { return cell_->init(); }
   const std::filesystem::path& directory() const { return directory_.path(); }
 
  private:
@@ -139,7 +139,7 @@ class Process {
   Tail out_log_, err_log_;
   std::unique_ptr<Sandbox> cell_;
   std::unique_ptr<MonitoredProcess> watched_;
-  std::vector<pid_t> strays_;
+  std::vector<pid_t> escaped_;
   std::optional<int> status_;  // as waitpid has it; none while it runs, and where we ended it
   bool is_listening_ = true;
   bool is_over_ = false;

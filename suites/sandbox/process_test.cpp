@@ -35,8 +35,8 @@ std::vector<std::string> liar(const std::vector<std::string>& arguments = {}) {
   return command;
 }
 
-Ask ask(const std::string& behaviour) {
-  Ask ask;
+Request ask(const std::string& behaviour) {
+  Request ask;
   ask.id = "case of " + behaviour;
   ask.model = behaviour;
   ask.sets.assign(2, {encode_tensor(Tensor({DType::f32, {3}}), "Y")});
@@ -168,7 +168,7 @@ TEST_CASE("Process: a worker finds itself in /proc", "[process]") {
 TEST_CASE("Process: a worker runs in a group of its own", "[process]") {
   Worker worker("liar", liar(), {.isolation = either()});
   worker.describe();
-  CHECK(::getpgid(worker.process()->warden()) != ::getpgrp());
+  CHECK(::getpgid(worker.process()->init()) != ::getpgrp());
 }
 
 TEST_CASE("Process: a daemon that left the session of its worker ends with it", "[process]") {
@@ -204,7 +204,7 @@ TEST_CASE("Process: a fork bomb is counted and ended, and no process of it is le
 TEST_CASE("Process: memory is watched while nobody waits for the worker", "[process]") {
   Worker worker("liar", liar(), {.memory = std::size_t{128} << 20, .isolation = either()});
   worker.describe();
-  const Ask question = ask("allocates 100 GB");
+  const Request question = ask("allocates 100 GB");
   worker.ask(question);
   const Process& process = *worker.process();
   for (const auto deadline = Clock::now() + 10s; Clock::now() < deadline && process.excess() == LimitExceeded::none;)
@@ -263,7 +263,7 @@ TEST_CASE("Process: a worker ends with us, however we end", "[process]") {
 TEST_CASE("Process: a host that is killed", "[.process-host]") {
   Worker worker("liar", liar());
   worker.run(ask("leaves a daemon"));
-  const Ask question = ask("hangs");
+  const Request question = ask("hangs");
   worker.ask(question);
   std::printf("DIRECTORY %s\n", worker.process()->directory().c_str());
   std::fflush(stdout);
@@ -282,7 +282,7 @@ TEST_CASE("Process: under every torture each case ends in one state, the others 
   };
   RunOptions run_options;
   run_options.jobs = 4;
-  run_options.presenting = Presenting::none;
+  run_options.presenting = VariantSampling::none;
   const std::size_t before = own_peak();
   const Campaign campaign = run(suite, open, run_options);
   CHECK(own_peak() < before + kept + (std::size_t{64} << 20));

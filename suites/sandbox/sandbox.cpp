@@ -34,13 +34,13 @@ namespace {
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-// --- In the warden, a fork of a program with threads: system calls only, on what was made before the fork. ---
+// --- In the init process, a fork of a program with threads: system calls only, on what was made before the fork. ---
 
 enum class Event : int { refused, not_started, started, ended };
 
 struct Message {
   Event news = Event::refused;
-  int value = 0;  // errno, the number of the worker as the warden sees it, or the status of waitpid
+  int value = 0;  // errno, the number of the worker as the init process sees it, or the status of waitpid
 };
 
 struct ChildSpec {
@@ -130,8 +130,8 @@ bool is_ready(int descriptor) {
 }
 
 // It stays until nobody is left. As an init it takes all of its namespace with it when it is killed.
-[[noreturn]] void be_warden(ChildSpec spec) {
-  ::prctl(PR_SET_NAME, "assay-warden");
+[[noreturn]] void be_init(ChildSpec spec) {
+  ::prctl(PR_SET_NAME, "assay-init");
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (is_ready(spec.host)) ::_exit(EXIT_FAILURE);  // the host died before the line above
   ::setpgid(0, 0);
@@ -244,18 +244,18 @@ struct Descendant {
 Descendant described(std::string_view stat) {
   stat.remove_prefix(std::min(stat.rfind(')') + 1, stat.size()));
   static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  Descendant inmate;
+  Descendant descendant;
   for (int field = 2; field <= 24 && !stat.empty(); ++field) {
     const std::size_t end = std::min(stat.find(' '), stat.size());
     const std::string_view word = stat.substr(0, end);
-    if (field == 3) inmate.is_zombie = word == "Z" || word == "X";
-    if (field == 5) inmate.group = number_in<pid_t>(word);
-    if (field == 14 || field == 15) inmate.usage.ticks += number_in<std::size_t>(word);
-    if (field == 20) inmate.usage.tasks = number_in<std::size_t>(word);
-    if (field == 24) inmate.usage.resident = number_in<std::size_t>(word) * page;
+    if (field == 3) descendant.is_zombie = word == "Z" || word == "X";
+    if (field == 5) descendant.group = number_in<pid_t>(word);
+    if (field == 14 || field == 15) descendant.usage.ticks += number_in<std::size_t>(word);
+    if (field == 20) descendant.usage.tasks = number_in<std::size_t>(word);
+    if (field == 24) descendant.usage.resident = number_in<std::size_t>(word) * page;
     stat.remove_prefix(std::min(end + 1, stat.size()));
   }
-  return inmate;
+  return descendant;
 }
 
 }  // namespace
@@ -297,13 +297,13 @@ bool Sandbox::start(const SpawnOptions& spawn, Isolation isolation) {
   int handle = -1;
   {
     const NoSignals around;
-    warden_ = plain_fork(namespaces(isolation) | CLONE_PIDFD, &handle);
-    if (warden_ == 0) be_warden(spec);
+    init_ = plain_fork(namespaces(isolation) | CLONE_PIDFD, &handle);
+    if (init_ == 0) be_init(spec);
   }
   const int error = errno;
-  if (warden_ < 0 && isolation == Isolation::subreaper)
+  if (init_ < 0 && isolation == Isolation::subreaper)
     throw InputError(printable(spawn.program) + " cannot be started: " + reason(error));
-  if (warden_ < 0) return false;
+  if (init_ < 0) return false;
   handle_ = Descriptor(handle);
   isolation_ = isolation;
   news_ = std::move(news.read);
@@ -315,7 +315,7 @@ bool Sandbox::start(const SpawnOptions& spawn, Isolation isolation) {
     worker_ = message.value;
     set_nonblocking(news_);
     if (isolation != Isolation::subreaper) {
-      const std::string root = "/proc/" + std::to_string(warden_) + "/root";
+      const std::string root = "/proc/" + std::to_string(init_) + "/root";
       proc_ = Descriptor(::open((root + "/proc").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     }
     return true;
@@ -335,39 +335,39 @@ std::vector<pid_t> Sandbox::everyone() const {
     all = numbers_in(proc_.number(), ".");
     std::erase(all, 1);
   } else {
-    add_children(warden_, all);
+    add_children(init_, all);
     for (std::size_t i = 0; i < all.size(); ++i) add_children(pid_t{all[i]}, all);
   }
   return all;
 }
 
 // Without a program that only forks.
-std::vector<pid_t> Sandbox::inmates() const {
+std::vector<pid_t> Sandbox::descendants() const {
   std::vector<pid_t> all = everyone();
   if (is_fork_server_) std::erase(all, worker_);
   return all;
 }
 
 // A process of another namespace is named by its entry in the /proc of that one.
-void Sandbox::signal(pid_t inmate, int number) const {
+void Sandbox::signal(pid_t descendant, int number) const {
   if (!proc_.is_open()) {
-    ::kill(inmate, number);
+    ::kill(descendant, number);
     return;
   }
-  const std::string name = std::to_string(inmate);
+  const std::string name = std::to_string(descendant);
   const Descriptor entry(::openat(proc_.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (entry.is_open()) ::syscall(SYS_pidfd_send_signal, entry.number(), number, nullptr, 0);
 }
 
-std::string Sandbox::stat_of(pid_t inmate) const {
-  const std::string number = std::to_string(inmate);
+std::string Sandbox::stat_of(pid_t descendant) const {
+  const std::string number = std::to_string(descendant);
   return proc_.is_open() ? content(proc_.number(), number + "/stat") : content(AT_FDCWD, "/proc/" + number + "/stat");
 }
 
 Usage Sandbox::usage(std::size_t enough) const {
   Usage sum;
-  for (const pid_t inmate : inmates()) {
-    const Usage one = described(stat_of(inmate)).usage;
+  for (const pid_t descendant : descendants()) {
+    const Usage one = described(stat_of(descendant)).usage;
     sum.resident += one.resident;
     sum.tasks += one.tasks;
     sum.ticks += one.ticks;
@@ -376,11 +376,11 @@ Usage Sandbox::usage(std::size_t enough) const {
   return sum;
 }
 
-std::vector<pid_t> Sandbox::strays(pid_t leader) const {
-  std::vector<pid_t> all = inmates();
+std::vector<pid_t> Sandbox::escaped(pid_t leader) const {
+  std::vector<pid_t> all = descendants();
   std::erase_if(all, [&](pid_t id) {
-    const Descendant inmate = described(stat_of(id));
-    return inmate.is_zombie || inmate.group == 0 || inmate.group == leader;
+    const Descendant descendant = described(stat_of(id));
+    return descendant.is_zombie || descendant.group == 0 || descendant.group == leader;
   });
   return all;
 }
@@ -390,23 +390,23 @@ void Sandbox::end(std::vector<pid_t> (Sandbox::*who)() const) const {
   std::set<pid_t> stopped;
   for (std::size_t before = 1; before != stopped.size();) {
     before = stopped.size();
-    for (const pid_t inmate : (this->*who)())
-      if (stopped.insert(inmate).second) signal(inmate, SIGSTOP);
+    for (const pid_t descendant : (this->*who)())
+      if (stopped.insert(descendant).second) signal(descendant, SIGSTOP);
   }
-  for (const pid_t inmate : stopped) signal(inmate, SIGKILL);
+  for (const pid_t descendant : stopped) signal(descendant, SIGKILL);
 }
 
-void Sandbox::clear() const { end(&Sandbox::inmates); }
+void Sandbox::clear() const { end(&Sandbox::descendants); }
 
 bool Sandbox::is_clear() const {
-  return std::ranges::all_of(inmates(), [&](pid_t id) {
+  return std::ranges::all_of(descendants(), [&](pid_t id) {
     const std::string stat = stat_of(id);
     return stat.empty() || described(stat).is_zombie;
   });
 }
 
 void Sandbox::kill() const {
-  // In a namespace the end of the warden is the end of all.
+  // In a namespace the end of the init process is the end of all.
   if (isolation_ != Isolation::subreaper)
     ::syscall(SYS_pidfd_send_signal, handle_.number(), SIGKILL, nullptr, 0);
   else
@@ -421,18 +421,18 @@ void Sandbox::listen() {
 }
 
 void Sandbox::close() {
-  if (warden_ < 0 || std::exchange(is_closed_, true)) return;
+  if (init_ < 0 || std::exchange(is_closed_, true)) return;
   if (!status_) listen();
-  if (!status_ && is_ready(handle_.number())) status_ = SIGKILL;  // a stranger ended the warden
+  if (!status_ && is_ready(handle_.number())) status_ = SIGKILL;  // a stranger ended the init process
   kill();
   int status = 0;
   if (isolation_ == Isolation::subreaper) {
-    // The warden ends when its last child has.
+    // The init process ends when its last child has.
     pollfd watched{handle_.number(), POLLIN, 0};
     ::poll(&watched, 1, 1000);
     ::syscall(SYS_pidfd_send_signal, handle_.number(), SIGKILL, nullptr, 0);
   }
-  while (::waitpid(warden_, &status, 0) < 0 && errno == EINTR) continue;
+  while (::waitpid(init_, &status, 0) < 0 && errno == EINTR) continue;
 }
 
 }  // namespace assay::suites

@@ -4,10 +4,11 @@
 //
 //   pid_namespace   as root: a pid and a mount namespace with a /proc of its own
 //   user_namespace  else: the same in a user namespace, in which RLIMIT_NPROC counts this worker alone
-//   subreaper       where the kernel or a container refuses both: orphans come back to the warden, and are searched for
+//   subreaper       where the kernel or a container refuses both: orphans come back to the init process, and are
+//   searched for
 //
-// Between us and the worker stands the warden, a fork of ours: init of the namespace, so that the worker is not (an
-// init ignores its own abort), and the one who tells how the worker ended.
+// Between us and the worker stands the init process, a fork of ours: init of the namespace, so that the worker is not
+// (an init ignores its own abort), and the one who tells how the worker ended.
 #pragma once
 
 #include "suites/sandbox/descriptor.h"
@@ -26,7 +27,7 @@ namespace assay::suites {
 enum class Isolation { pid_namespace, user_namespace, subreaper };
 std::string_view words(Isolation isolation);  // for the report
 
-// What is in a cell, the warden aside, and a program that only forks.
+// What is in a cell, the init process aside, and a program that only forks.
 struct Usage {
   std::size_t resident = 0;  // bytes
   std::size_t tasks = 0;     // processes and threads
@@ -52,8 +53,8 @@ class Sandbox {
   const Descriptor& news() const { return news_; }
   // Stops counting above `enough` tasks.
   Usage usage(std::size_t enough) const;
-  // Living inmates that left the process group of `leader`, by the numbers they have inside.
-  std::vector<pid_t> strays(pid_t leader) const;
+  // Living descendants that left the process group of `leader`, by the numbers they have inside.
+  std::vector<pid_t> escaped(pid_t leader) const;
   // The program that was started, by the number it has inside.
   pid_t program() const { return worker_; }
   // From now on the program itself is no worker but forks them: it is not counted, and clear() spares it.
@@ -69,22 +70,22 @@ class Sandbox {
   // How the worker ended, as waitpid has it; nothing while it runs and where close() ended it.
   std::optional<int> status() const { return status_; }
   Isolation isolation() const { return isolation_; }
-  pid_t warden() const { return warden_; }
+  pid_t init() const { return init_; }
 
  private:
   bool start(const SpawnOptions& spawn, Isolation isolation);
   void listen();
   std::vector<pid_t> everyone() const;
-  std::vector<pid_t> inmates() const;
+  std::vector<pid_t> descendants() const;
   void end(std::vector<pid_t> (Sandbox::*who)() const) const;
-  void signal(pid_t inmate, int number) const;
-  std::string stat_of(pid_t inmate) const;
+  void signal(pid_t descendant, int number) const;
+  std::string stat_of(pid_t descendant) const;
 
   Isolation isolation_ = Isolation::subreaper;
-  pid_t warden_ = -1, worker_ = -1;
-  Descriptor handle_;  // of the warden: signals sent to it never reach another process
+  pid_t init_ = -1, worker_ = -1;
+  Descriptor handle_;  // of the init process: signals sent to it never reach another process
   Descriptor news_;
-  Descriptor proc_;  // as the inmates see it
+  Descriptor proc_;  // as the descendants see it
   std::optional<int> status_;
   bool is_closed_ = false;
   std::atomic<bool> is_fork_server_ = false;

@@ -13,16 +13,16 @@ namespace assay::suites {
 
 class Altered : public Backend {
  public:
-  using Change = std::function<oracles::Outcome(const Ask&, oracles::Outcome)>;
+  using Change = std::function<oracles::Outcome(const Request&, oracles::Outcome)>;
   explicit Altered(Change change) : worker_(open_backend("reference")), change_(std::move(change)) {}
   const Description& describe() override { return worker_->describe(); }
-  void ask(const Ask& question) override { worker_->ask(*(asked_ = &question)); }
+  void ask(const Request& question) override { worker_->ask(*(asked_ = &question)); }
   oracles::Outcome answer() override { return change_(*asked_, worker_->answer()); }
 
  private:
   std::unique_ptr<Backend> worker_;
   Change change_;
-  const Ask* asked_ = nullptr;
+  const Request* asked_ = nullptr;
 };
 
 inline OpenBackend altered(Altered::Change change) {

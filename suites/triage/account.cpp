@@ -210,7 +210,7 @@ struct Teller {
     return out;
   }
 
-  // -- the question, the clauses, the versions
+  // -- the case, the clauses, the versions
 
   std::string question() const {
     std::string out;

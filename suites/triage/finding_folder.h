@@ -25,7 +25,7 @@ std::string folder_name(const Finding& finding);
 // a folder that holds it is whole.
 void write_finding(const std::filesystem::path& folder, const Finding& finding, const Provenance& provenance);
 
-// The question of a folder, from a stranger's hands: its line, if model.onnx is the model of that line.
+// The case of a folder, from a stranger's hands: its line, if model.onnx is the model of that line.
 Result<SuiteCase> read_finding(const std::filesystem::path& folder);
 
 }  // namespace assay::suites

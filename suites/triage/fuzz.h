@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzz campaign: the questions of a stream, in order, until there were enough; what came back is kept in a store, and
+// Fuzz campaign: the cases of a stream, in order, until there were enough; what came back is kept in a store, and
 // at the end the failures are shrunk and sorted into causes. Verdicts and findings are a function of the seed, the
 // number of cases and the backend: not of jobs, shards, interruptions or time (decisions 7).
 #pragma once

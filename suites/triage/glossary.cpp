@@ -192,7 +192,7 @@ std::string text_of(const Ruling& ruling) {
     out += "  readings  no other is admitted\n";
   }
   const std::string versions = versions_with(ruling.id);
-  return out + "  speaks of " + (versions.empty() ? "no operator version yet" : versions) + "\n";
+  return out + "  applies to " + (versions.empty() ? "no operator version yet" : versions) + "\n";
 }
 
 // "clamp0", whichever rulings have it, or "A3=clamp0".
@@ -290,7 +290,7 @@ std::optional<std::string> recipe(std::string_view word) {
 }
 
 std::optional<std::string> law_word(std::string_view word) {
-  const auto found = std::ranges::find(laws(), word, &Law::id);
+  const auto found = std::ranges::find(laws(), word, &MetamorphicRelation::id);
   if (found == laws().end()) return std::nullopt;
   return std::string(word) + ": law between the answers to related cases: " + std::string(found->formula) + "\n";
 }
@@ -385,7 +385,7 @@ std::vector<std::string> glossary_words() {
       for (const Constraint& each : definition.constraints) words.push_back(op->name() + "." + each.id);
   for (const Operator* op : operators())
     for (const AttributeSpec& each : op->versions().back().attributes) words.push_back(each.name);
-  for (const Law& each : laws()) words.emplace_back(each.id);
+  for (const MetamorphicRelation& each : laws()) words.emplace_back(each.id);
   for (const auto& [name, ignored] : special_traits()) words.emplace_back(name);
   for (const Profile& each : profiles()) words.emplace_back(each.name);
   for (const std::string& family : recipe_families()) words.push_back(family);

@@ -72,7 +72,7 @@ TEST_CASE("So have types, recipes, laws and traits", "[glossary]") {
              Contains("integers from -8 to 8 without 0, seed 8617 (8618 in the second data set)"));
   CHECK_THAT(meaning("odd12:3@init"), Contains("below 2^12") && Contains("a constant of the model"));
   for (const std::string& family : recipe_families()) CHECK_THAT(meaning(family), Contains("recipe"));
-  for (const Law& each : laws()) CHECK_THAT(meaning(each.id), Contains(std::string(each.formula)));
+  for (const MetamorphicRelation& each : laws()) CHECK_THAT(meaning(each.id), Contains(std::string(each.formula)));
   for (const auto& [trait, words] : special_traits()) CHECK_THAT(meaning(trait), Contains(std::string(words)));
   CHECK_THAT(meaning("breaks C6"), Contains("Conv.C6"));
 }

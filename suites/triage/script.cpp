@@ -140,7 +140,7 @@ class Writer {
  private:
   void add(std::string line) { body_.push_back(std::move(line)); }
 
-  // -- the question
+  // -- the case
 
   void write_model() {
     if (const auto text = model_text(model_of(c_))) {

@@ -4,7 +4,7 @@
 #include "generators/generators.h"
 #include "generators/vary.h"
 #include "reference/operator.h"
-#include "suites/mutation/exam.h"
+#include "suites/mutation/evaluation.h"
 
 namespace assay::suites {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shrinking: from a case that fails to the simplest that fails in the same way, within a bounded number of questions.
+// Shrinking: from a case that fails to the simplest that fails in the same way, within a bounded number of cases.
 #pragma once
 
 #include "suites/campaign/signature.h"
@@ -16,7 +16,7 @@ struct Shrinking {
   oracles::Judgement judgement = {};
   // What a simpler case must show besides the signature; empty: nothing.
   std::function<bool(const Case&, const oracles::Outcome&)> keeps = {};
-  // Tells whether there is no time for another question; empty: there always is.
+  // Tells whether there is no time for another case; empty: there always is.
   std::function<bool()> is_late = {};
 };
 

@@ -21,7 +21,7 @@ AskCase asking_within(Backend& backend, const RunOptions& run_options, const Cas
                       bool is_fresh = true) {
   return [&backend, &run_options, allowance, is_fresh](const Case& c) {
     const SuiteCase planned{c, line(c), "", {}};
-    Ask ask = ask_of(planned, run_options);
+    Request ask = ask_of(planned, run_options);
     ask.fresh = is_fresh && backend.begins_afresh_quickly();
     ask.limit = allowance.limit;
     ask.memory_share = allowance.memory_share;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backend: the thing under test, behind one question and one answer at a time. It never sees a Case or an expectation.
+// Backend: the thing under test, behind one request and one answer at a time. It never sees a Case or an expectation.
 #pragma once
 
 #include "oracles/judging/verdict.h"
@@ -27,7 +27,7 @@ struct Description {
   bool binds_outputs = false;  // it can write outputs into buffers that are there before
 };
 
-struct Ask {
+struct Request {
   std::string id;                              // the case's id
   std::string model;                           // ModelProto
   std::vector<std::vector<std::string>> sets;  // per data set, one TensorProto per graph input; "" where absent
@@ -60,18 +60,18 @@ class Backend {
   // How what it does is kept from the rest of the machine, in words; empty where it is not, or has not begun.
   virtual std::string isolation() const { return ""; }
   virtual ResourceUse upkeep() const { return {}; }
-  // The number of the process that takes the questions, which rises whenever another one takes over.
+  // The number of the process that takes the requests, which rises whenever another one takes over.
   virtual int session() const { return 0; }
   // Tells whether another process costs milliseconds.
   virtual bool begins_afresh_quickly() const { return false; }
   // Tells whether what was ended last, being late, used next to no processor time: others may wait beside the like.
   virtual bool was_asleep() const { return false; }
-  // Asks one question, which has to live until its answer. Returns when it is sent or the backend takes no more of it
-  // for now, so that the host works while the backend does. No second question before the answer to the first.
-  virtual void ask(const Ask& question) = 0;
+  // Sends one request, which has to live until its answer. Returns when it is sent or the backend takes no more of it
+  // for now, so that the host works while the backend does. No second request before the answer to the first.
+  virtual void ask(const Request& question) = 0;
   // Waits for the answer. Never throws for what the backend did: a dead, hanging or lying worker is an Outcome.
   virtual oracles::Outcome answer() = 0;
-  oracles::Outcome run(const Ask& question) {
+  oracles::Outcome run(const Request& question) {
     ask(question);
     return answer();
   }

@@ -222,7 +222,7 @@ Result<T> caught(F&& parse) {
   }
 }
 
-void read_options(const Json& options, Ask& ask) {
+void read_options(const Json& options, Request& ask) {
   if (!options.is_object()) throw Malformed{"\"options\" is not an object"};
   ask.threads = small_number_of(options, "threads", 1);
   ask.optimization = text_of(options, "optimization", "all");
@@ -275,7 +275,7 @@ std::size_t total(const Sizes& sizes) {
 
 std::string describe_line() { return "{\"assay\":1,\"ask\":\"describe\"}\n"; }
 
-std::string run_line(const Ask& ask) {
+std::string run_line(const Request& ask) {
   Json json = {{"ask", "run"}, {"id", ask.id}};
   json["options"] = {{"threads", ask.threads}, {"optimization", ask.optimization}};
   if (ask.binds_outputs) json["options"]["outputs"] = "bound";

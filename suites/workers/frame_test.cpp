@@ -9,24 +9,24 @@ namespace assay::suites {
 using Kind = oracles::Outcome::Kind;
 
 TEST_CASE("frame: a run request is the line of the protocol", "[frame]") {
-  Ask ask{.id = "5f0c",
-          .model = "model",
-          .sets = {{"abc", ""}, {"abcd", ""}},
-          .threads = 2,
-          .optimization = "none",
-          .options = {{"precision", "f32"}}};
+  Request ask{.id = "5f0c",
+              .model = "model",
+              .sets = {{"abc", ""}, {"abcd", ""}},
+              .threads = 2,
+              .optimization = "none",
+              .options = {{"precision", "f32"}}};
   CHECK(run_line(ask) == R"({"ask":"run","id":"5f0c","options":{"threads":2,"optimization":"none","precision":"f32"},)"
                          R"("model":5,"sets":[[3,0],[4,0]]})"
                          "\n");
 }
 
 TEST_CASE("frame: a worker reads back what the host wrote", "[frame]") {
-  const Ask ask{.id = "a\"\n\xc3\xa4",
-                .model = "model",
-                .sets = {{"abc", ""}, {}},
-                .threads = 3,
-                .optimization = "basic",
-                .options = {{"isa", "avx2"}, {"layout", "a=\"b\""}}};
+  const Request ask{.id = "a\"\n\xc3\xa4",
+                    .model = "model",
+                    .sets = {{"abc", ""}, {}},
+                    .threads = 3,
+                    .optimization = "basic",
+                    .options = {{"isa", "avx2"}, {"layout", "a=\"b\""}}};
   const Result<Incoming> request = parse_request(run_line(ask));
   REQUIRE(request);
   CHECK(request->kind == Incoming::Kind::run);

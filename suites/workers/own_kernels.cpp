@@ -76,7 +76,7 @@ class Session {
   }
 
  private:
-  // The sets of one question mostly have the same types.
+  // The sets of one request mostly have the same types.
   void expect_legal(const Call& call) {
     if (legal_ == call.node()) return;
     std::string broken;
@@ -92,7 +92,7 @@ class Session {
   std::optional<Node> legal_;
 };
 
-KernelAnswer computed(const Ask& ask, const OpenKernel& open) {
+KernelAnswer computed(const Request& ask, const OpenKernel& open) {
   const std::vector<Served> nodes = parse(ask.model);
   KernelAnswer answer;
   std::vector<Session> sessions;
@@ -111,7 +111,7 @@ KernelAnswer computed(const Ask& ask, const OpenKernel& open) {
 
 }  // namespace
 
-KernelAnswer kernel_answer(const Ask& ask, const OpenKernel& open) {
+KernelAnswer kernel_answer(const Request& ask, const OpenKernel& open) {
   try {
     return computed(ask, open);
   } catch (const Refusal& refusal) {
@@ -132,7 +132,7 @@ Description own_description(std::string backend) {
 InProcess::InProcess(std::string name, OpenKernel open)
     : description_(own_description(std::move(name))), open_(std::move(open)) {}
 
-void InProcess::ask(const Ask& question) {
+void InProcess::ask(const Request& question) {
   expects(!asked_, "a backend is asked one question at a time");
   asked_ = &question;
 }

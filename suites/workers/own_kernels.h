@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Own kernels: the reference kernels behind models as a backend gets them, so that presentations are questions to them
+// Own kernels: the reference kernels behind models as a backend gets them, so that presentations are requests to them
 // as well. They answer in a process of their own (tools/backends/reference.cpp) or, as InProcess, in this one.
 #pragma once
 
@@ -15,13 +15,13 @@ namespace assay::suites {
 // Which kernel serves a node; asked once for each node of a model, so that a kernel may keep the state of a session.
 using OpenKernel = std::function<FastKernel(const Definition&)>;
 
-// What the kernels did with a question. A model or data they do not take are refusals; what a kernel throws for other
+// What the kernels did with a request. A model or data they do not take are refusals; what a kernel throws for other
 // reasons is thrown.
 struct KernelAnswer {
   oracles::Outcome outcome;
   std::vector<std::string> names;  // of the outputs, in the order of the nodes
 };
-KernelAnswer kernel_answer(const Ask& ask, const OpenKernel& open);
+KernelAnswer kernel_answer(const Request& ask, const OpenKernel& open);
 
 Description own_description(std::string backend);
 
@@ -31,14 +31,14 @@ class InProcess : public Backend {
  public:
   InProcess(std::string name, OpenKernel open);
   const Description& describe() override { return description_; }
-  void ask(const Ask& question) override;
+  void ask(const Request& question) override;
   // What a kernel throws is an outcome, as of a worker that ended so.
   oracles::Outcome answer() override;
 
  private:
   Description description_;
   OpenKernel open_;
-  const Ask* asked_ = nullptr;
+  const Request* asked_ = nullptr;
 };
 
 }  // namespace assay::suites

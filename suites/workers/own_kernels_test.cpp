@@ -22,7 +22,7 @@ SuiteCase planned(const char* text) { return {case_of(text), text, "", {}}; }
 
 const char* const legal = "Conv-11 opset=11 ir=8 X=f32[1,1,4]~lit:1,2,3,4 W=f32[1,1,2]~lit:1,1";
 
-Outcome answered(const OpenKernel& open, const Ask& ask) { return InProcess("ours", open).run(ask); }
+Outcome answered(const OpenKernel& open, const Request& ask) { return InProcess("ours", open).run(ask); }
 
 OpenKernel throwing(auto thrown) {
   return [=](const Definition&) -> FastKernel {
@@ -37,11 +37,11 @@ TEST_CASE("own kernels: legal cases, near misses and strange models get the work
   CHECK(here->describe().backend == worker->describe().backend);
   CHECK(here->describe().version == worker->describe().version);
   CHECK(here->describe().device == worker->describe().device);
-  Request request;
+  SuiteRequest request;
   request.seed = 5;
   request.generated = 300;
   std::size_t refused = 0;
-  const auto check = [&](const Ask& ask) {
+  const auto check = [&](const Request& ask) {
     const Outcome theirs = worker->run(ask), ours = here->run(ask);
     CHECK(ours.kind == theirs.kind);
     CHECK(ours.because == theirs.because);
@@ -53,7 +53,7 @@ TEST_CASE("own kernels: legal cases, near misses and strange models get the work
     check(ask_of(each, {}));
   }
   CHECK(refused > 20);
-  Ask ask = ask_of(planned(legal), {});
+  Request ask = ask_of(planned(legal), {});
   ask.sets[1].pop_back();
   check(ask);
   ask.model = "no model";
@@ -71,7 +71,7 @@ TEST_CASE("own kernels: legal cases, near misses and strange models get the work
 }
 
 TEST_CASE("own kernels: what a kernel throws ends no campaign", "[own_kernels]") {
-  const Ask ask = ask_of(planned(legal), {});
+  const Request ask = ask_of(planned(legal), {});
   const Outcome broken = answered(throwing(std::logic_error("a promise")), ask);
   CHECK(broken.kind == Outcome::Kind::crashed);
   CHECK(broken.because == "a promise");
@@ -90,7 +90,7 @@ TEST_CASE("own kernels: a kernel keeps its session over the sets of one question
     };
   };
   InProcess backend("counting", counting);
-  const Ask ask = ask_of(planned(legal), {});
+  const Request ask = ask_of(planned(legal), {});
   for (int turn = 0; turn < 2; ++turn) {
     const Outcome outcome = backend.run(ask);
     REQUIRE(outcome.sets.size() == 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refusal: a worker's refusal of a question on its way to assay, thrown.
+// Refusal: a worker's refusal of a request on its way to assay, thrown.
 #pragma once
 
 #include "reference/result.h"
@@ -15,7 +15,7 @@ struct Refusal {
   std::string because;
 };
 
-// Takes what was read of a question, or refuses it for what is wrong with it.
+// Takes what was read of a request, or refuses it for what is wrong with it.
 template <class T>
 T accepted(Result<T> result) {
   if (!result) throw Refusal{.because = result.error()};

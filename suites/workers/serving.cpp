@@ -40,7 +40,7 @@ std::string outputs_frame(std::string_view id, const std::vector<std::vector<std
   return answer_line(id, oracles::Outcome::Kind::outputs, "", sizes) + body;
 }
 
-void serve(int descriptor, const std::string& description, const std::function<std::string(const Ask&)>& answer) {
+void serve(int descriptor, const std::string& description, const std::function<std::string(const Request&)>& answer) {
   for (std::string line; std::getline(std::cin, line);) {
     Result<Incoming> request = parse_request(line);
     if (!request) throw InputError(request.error());
@@ -48,7 +48,7 @@ void serve(int descriptor, const std::string& description, const std::function<s
       reply(descriptor, description);
       continue;
     }
-    Ask& ask = (*request).ask;
+    Request& ask = (*request).ask;
     ask.model = read_part(request->model);
     for (const auto& sizes : request->sets) {
       auto& parts = ask.sets.emplace_back();

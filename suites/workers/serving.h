@@ -11,9 +11,9 @@
 
 namespace assay::suites {
 
-// Reads questions on stdin until it ends and replies on `descriptor`: `description` is the line that describes the
+// Reads requests on stdin until it ends and replies on `descriptor`: `description` is the line that describes the
 // backend, `answer` gives a whole frame. Throws InputError where the host stops in the middle or does not listen.
-void serve(int descriptor, const std::string& description, const std::function<std::string(const Ask&)>& answer);
+void serve(int descriptor, const std::string& description, const std::function<std::string(const Request&)>& answer);
 
 // The frame of an answer: per data set, the TensorProtos of the outputs.
 std::string outputs_frame(std::string_view id, const std::vector<std::vector<std::string>>& sets);

@@ -14,13 +14,13 @@ namespace assay::suites {
 using oracles::Outcome;
 using Kind = Outcome::Kind;
 
-// One question and what has come back of its answer.
+// One request and what has come back of its answer.
 struct Worker::Exchange {
   enum class Progress { incomplete, complete, garbled };
 
-  Exchange(const Ask* asked, const Limits& within) : ask(asked), limits(within) {}
+  Exchange(const Request* asked, const Limits& within) : ask(asked), limits(within) {}
 
-  const Ask* ask = nullptr;  // null: the worker shall describe itself
+  const Request* ask = nullptr;  // null: the worker shall describe itself
   const Limits& limits;
 
   std::string question = {};  // its header line
@@ -30,7 +30,7 @@ struct Worker::Exchange {
   Introduction introduction = {};
   AnswerHeader answer = {};
   std::string problem = {};  // of a garbled answer
-  bool was_read = true;      // any of the question
+  bool was_read = true;      // any of the request
 
   std::chrono::milliseconds limit() const {
     if (!ask) return limits.describe;
@@ -170,7 +170,7 @@ const Description& Worker::describe() {
                    "; try by hand:" + by_hand);
 }
 
-void Worker::ask(const Ask& question) {
+void Worker::ask(const Request& question) {
   expects(!exchange_, "a worker is asked one question at a time");
   describe();
   pose(question);
@@ -179,7 +179,7 @@ void Worker::ask(const Ask& question) {
 Outcome Worker::answer() {
   expects(exchange_ != nullptr, "an answer follows a question");
   std::optional<Outcome> failure = not_asked_ ? std::move(not_asked_) : converse(*exchange_);
-  // What a worker does before it read any of the question it does over the one before: it is asked afresh, once.
+  // What a worker does before it read any of the request it does over the one before: it is asked afresh, once.
   if (failure && !exchange_->was_read) {
     pose(*exchange_->ask);
     failure = not_asked_ ? std::move(not_asked_) : converse(*exchange_);
@@ -191,7 +191,7 @@ Outcome Worker::answer() {
 }
 
 // Starts a worker where there is none, or none that is fresh enough, and sends what it takes without waiting.
-void Worker::pose(const Ask& question) {
+void Worker::pose(const Request& question) {
   exchange_.reset();
   not_asked_ = is_ready() && (!question.fresh || is_fresh_) ? std::nullopt : start();
   is_fresh_ = false;
@@ -208,7 +208,7 @@ void Worker::pose(const Ask& question) {
 }
 
 // A share of the limit is for what the case takes: a runtime that fills half of it alone has the whole.
-std::size_t Worker::memory_for(const Ask& question) const {
+std::size_t Worker::memory_for(const Request& question) const {
   if (question.memory_share <= 1) return limits_.memory;
   const std::size_t share = limits_.memory / question.memory_share;
   return process_->resident_bytes() < share / 2 ? share : limits_.memory;
@@ -247,7 +247,7 @@ bool Worker::has_served_its_time() const {
   return answers_ > 0 && process_->watched_bytes() > first_bytes_ + limits_.recycle_growth;
 }
 
-// Alive, listening, and silent since its last answer: what it said since cannot be the answer to the next question.
+// Alive, listening, and silent since its last answer: what it said since cannot be the answer to the next request.
 bool Worker::is_ready() {
   if (!process_ || process_->is_over()) return false;
   if (has_served_its_time()) {

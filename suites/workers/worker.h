@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Worker: a backend behind the protocol of tools/backends/README.md, in a process of its own. Whatever that process
-// does is an Outcome; after anything but an answer it is killed and the next question starts a new one.
+// does is an Outcome; after anything but an answer it is killed and the next request starts a new one.
 #pragma once
 
 #include "suites/sandbox/sandbox.h"
@@ -21,7 +21,7 @@ struct Limits {
   std::size_t memory = std::size_t{4} << 30;  // resident bytes of the worker and all it starts, watched every 20 ms
   std::size_t tasks = 4096;                   // its processes and threads
   std::size_t answer = std::size_t{4} << 30;  // bytes of one answer, all parts together
-  // A new worker takes over between two questions when the old one has answered so many (0: never), or has grown by so
+  // A new worker takes over between two requests when the old one has answered so many (0: never), or has grown by so
   // many bytes since its first answer. That is no finding.
   int recycle_models = 0;
   std::size_t recycle_growth = std::size_t{1} << 30;
@@ -35,7 +35,7 @@ class Process;
 // Not for several threads at once; each thread has its own.
 class Worker : public Backend {
  public:
-  // `name` is what the user called it. The program starts at the first question.
+  // `name` is what the user called it. The program starts at the first request.
   Worker(std::string name, std::vector<std::string> command, const Limits& limits = {});
   ~Worker() override;
 
@@ -44,7 +44,7 @@ class Worker : public Backend {
   const Description& describe() override;
   // Both throw only what describe() throws, and where no process can be started for reasons that are not the worker's.
   // The time limit counts from the call of answer(), so that a worker is not blamed for what the host did meanwhile.
-  void ask(const Ask& question) override;
+  void ask(const Request& question) override;
   oracles::Outcome answer() override;
 
   std::string isolation() const override { return isolation_; }
@@ -56,7 +56,7 @@ class Worker : public Backend {
 
  private:
   struct Exchange;
-  void pose(const Ask& question);
+  void pose(const Request& question);
   std::optional<oracles::Outcome> start();
   std::optional<oracles::Outcome> converse(Exchange& exchange);
   std::optional<oracles::Outcome> await(Exchange& exchange);
@@ -66,7 +66,7 @@ class Worker : public Backend {
   bool is_introduced_on_stdout(Exchange& exchange);
   bool is_ready();
   bool has_served_its_time() const;
-  std::size_t memory_for(const Ask& question) const;
+  std::size_t memory_for(const Request& question) const;
   void note_answer();
   ResourceUse upkeep_of_process() const;
 
@@ -76,12 +76,12 @@ class Worker : public Backend {
   std::unique_ptr<Process> process_;
   std::optional<Description> description_;
   std::unique_ptr<Exchange> exchange_;         // what was asked and is not answered
-  std::optional<oracles::Outcome> not_asked_;  // why that question could not be put
+  std::optional<oracles::Outcome> not_asked_;  // why that request could not be put
   int starts_ = 0, answers_ = 0;               // answers of this process
   bool is_fresh_ = false;                      // it was asked nothing yet
   bool was_asleep_ = false;
   std::size_t first_bytes_ = 0;  // resident after the first of them
-  std::size_t allowed_ = 0;      // bytes resident, while it has this question
+  std::size_t allowed_ = 0;      // bytes resident, while it has this request
   ResourceUse retired_;          // of the processes before this one that served their time
   std::string isolation_;
 };

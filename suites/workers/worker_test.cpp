@@ -34,15 +34,15 @@ Tensor ramp(Int elements, float first) {
 }
 
 // Two data sets of one input each; the liar's honest answer is these inputs.
-Ask ask(const std::string& behaviour, Int elements = 3) {
-  Ask ask;
+Request ask(const std::string& behaviour, Int elements = 3) {
+  Request ask;
   ask.id = "case of " + behaviour;
   ask.model = behaviour;
   for (const float first : {1.f, 100.f}) ask.sets.push_back({encode_tensor(ramp(elements, first), "Y")});
   return ask;
 }
 
-void check_honest(Worker& worker, const Ask& question, Int elements = 3) {
+void check_honest(Worker& worker, const Request& question, Int elements = 3) {
   const oracles::Outcome outcome = worker.run(question);
   INFO(outcome.because);
   REQUIRE(outcome.kind == Kind::outputs);
@@ -103,7 +103,7 @@ TEST_CASE("Worker: an honest worker's outputs arrive, case after case, from one 
 TEST_CASE("Worker: a question asked is worked on while the host does something else", "[worker]") {
   Worker worker("liar", liar());
   worker.describe();
-  const Ask question = ask("writes into its folder");
+  const Request question = ask("writes into its folder");
   worker.ask(question);
   const auto left = worker.process()->directory() / "left";
   for (const auto deadline = Clock::now() + 10s; Clock::now() < deadline && !std::filesystem::exists(left);)
@@ -115,7 +115,7 @@ TEST_CASE("Worker: a question asked is worked on while the host does something e
 
 TEST_CASE("Worker: the host's time between question and answer is not the worker's", "[worker]") {
   Worker worker("liar", liar(), short_limits);
-  const Ask question = ask("honest", 1 << 21);  // its answer fills the pipe until the host reads it
+  const Request question = ask("honest", 1 << 21);  // its answer fills the pipe until the host reads it
   worker.describe();
   worker.ask(question);
   std::this_thread::sleep_for(600ms);  // twice the limit
@@ -125,7 +125,7 @@ TEST_CASE("Worker: the host's time between question and answer is not the worker
 
 TEST_CASE("Worker: a question is not asked before the last one was answered", "[worker]") {
   Worker worker("liar", liar());
-  const Ask question = ask("honest");
+  const Request question = ask("honest");
   CHECK_THROWS_AS(worker.answer(), BrokenPromise);
   worker.ask(question);
   CHECK_THROWS_AS(worker.ask(question), BrokenPromise);
@@ -247,7 +247,7 @@ TEST_CASE("Worker: what was cut off names the limit it had, and not a longer one
   check_honest(worker, ask("honest"));
   for (const auto& [limit, words] :
        {std::pair{200ms, "200 ms"}, std::pair{1200ms, "1.2 s"}, std::pair{1000ms, "1 s"}}) {
-    Ask cut = ask("hangs");
+    Request cut = ask("hangs");
     cut.limit = limit;
     CHECK(worker.run(cut).because == "no answer within " + std::string(words));
   }
@@ -274,7 +274,7 @@ TEST_CASE("Worker: memory above the limit ends the worker, by the name of what h
 
 TEST_CASE("Worker: a question may be given a part of the memory, and what exceeds that names the part", "[worker]") {
   Worker worker("liar", liar(), {.memory = std::size_t{1} << 30});
-  Ask poor = ask("eats memory");
+  Request poor = ask("eats memory");
   poor.memory_share = 4;
   CHECK(worker.run(poor).because == "more than 256 MiB of memory resident");
   check(worker, {"eats memory", Kind::out_of_memory, "more than 1024 MiB of memory resident"});
@@ -287,7 +287,7 @@ TEST_CASE("Worker: no process of its group and no temporary file is left behind"
   {
     Worker worker("liar", liar(), short_limits);
     check_honest(worker, ask("writes into its folder"));
-    group = worker.process()->warden();
+    group = worker.process()->init();
     folder = worker.process()->directory();
     CHECK(std::filesystem::exists(folder / "left"));
     worker.run(ask(ending));

@@ -213,10 +213,10 @@ assay_operand view(const StatedOperand& operand, const Viewed* constant) {
   return {operand.name.c_str(), operand.graph_input, declared};
 }
 
-// One question in the words of the header; it keeps what those point to.
-class Question {
+// One request in the words of the header; it keeps what those point to.
+class RequestView {
  public:
-  Question(const suites::Ask& ask, bool wants_node) : threads_(std::to_string(ask.threads)) {
+  RequestView(const suites::Request& ask, bool wants_node) : threads_(std::to_string(ask.threads)) {
     options_ = {{"threads", threads_.c_str()}, {"optimization", ask.optimization.c_str()}};
     for (const auto& [key, value] : ask.options) options_.push_back({key.c_str(), value.c_str()});
     if (wants_node) parse(ask.model);
@@ -227,7 +227,7 @@ class Question {
               static_cast<std::int32_t>(options_.size()),
               wants_node ? &node_ : nullptr};
   }
-  Question(const Question&) = delete;
+  RequestView(const RequestView&) = delete;
 
   const assay_model* model() const { return &model_; }
 
@@ -362,7 +362,7 @@ class Session {
 };
 
 // The outputs of every set, read after the last run: a buffer that is used again shows.
-std::vector<std::vector<std::string>> run_all(Session& session, const suites::Ask& ask) {
+std::vector<std::vector<std::string>> run_all(Session& session, const suites::Request& ask) {
   std::vector<std::vector<std::string>> all;
   if (ask.binds_outputs) {
     std::vector<std::vector<Guarded>> results;
@@ -379,9 +379,9 @@ std::vector<std::vector<std::string>> run_all(Session& session, const suites::As
   return all;
 }
 
-std::string answer(const assay_backend& backend, const suites::Ask& ask) {
+std::string answer(const assay_backend& backend, const suites::Request& ask) {
   try {
-    const Question question(ask, backend.wants_node != 0);
+    const RequestView question(ask, backend.wants_node != 0);
     Session session(backend, question.model());
     return suites::outputs_frame(ask.id, run_all(session, ask));
   } catch (const Refusal& refusal) {
@@ -445,7 +445,7 @@ int main(int argc, char** argv) {
     const std::string description = assay::description_line(backend, argc - 2, argv + 2);
     assay::suites::fork_when_asked();
     assay::suites::serve(std::atoi(descriptor), description,
-                         [&](const assay::suites::Ask& ask) { return assay::answer(backend, ask); });
+                         [&](const assay::suites::Request& ask) { return assay::answer(backend, ask); });
     assay::end(0);
   } catch (const assay::InputError& error) {
     std::cerr << name << error.what() << std::endl;

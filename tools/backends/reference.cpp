@@ -42,7 +42,7 @@ struct Choice {
   }
 };
 
-std::string answer(const Choice& choice, const suites::Ask& ask) {
+std::string answer(const Choice& choice, const suites::Request& ask) {
   const suites::KernelAnswer answer =
       suites::kernel_answer(ask, [&](const Definition& definition) { return choice.kernel(definition); });
   const Outcome& outcome = answer.outcome;
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
     assay::suites::fork_when_asked();
     assay::suites::serve(assay::reply_descriptor(),
                          assay::suites::description_line(assay::suites::own_description(choice.backend())),
-                         [&](const assay::suites::Ask& ask) { return assay::answer(choice, ask); });
+                         [&](const assay::suites::Request& ask) { return assay::answer(choice, ask); });
     return 0;
   } catch (const assay::InputError& error) {
     std::cerr << error.what() << std::endl;

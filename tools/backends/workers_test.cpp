@@ -13,9 +13,9 @@ namespace {
 using Catch::Matchers::Contains;
 using Kind = oracles::Outcome::Kind;
 
-Ask ask(const char* text) {
+Request ask(const char* text) {
   const Case c = case_of(text);
-  Ask ask;
+  Request ask;
   ask.id = case_id(line(c));
   ask.model = model_of(c);
   for (int set = 0; set < data_sets; ++set) ask.sets.push_back(graph_inputs(c, set));

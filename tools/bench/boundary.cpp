@@ -46,7 +46,7 @@ bool is_small(const Case& c) {
 }
 
 // The small ones of the generated cases of seed 1, legal ones and near misses: fixed as long as generation is.
-suites::Suite small_suite(const suites::Request& request) {
+suites::Suite small_suite(const suites::SuiteRequest& request) {
   suites::Suite suite;
   suite.cases = suites::generated_cases(request);
   std::erase_if(suite.cases, [](const suites::SuiteCase& planned) { return !is_small(planned.c); });
@@ -78,7 +78,7 @@ Served served(const suites::Suite& suite) {
 void print_parts(const suites::Suite& suite, double planning) {
   const Served served_by = served(suite);
   std::vector<std::vector<Operands>> data;
-  std::vector<suites::Ask> asks;
+  std::vector<suites::Request> asks;
   const auto each = [&](auto&& f) {
     return seconds_of([&] {
       for (std::size_t i = 0; i < suite.cases.size(); ++i) f(i);
@@ -119,7 +119,7 @@ void print_parts(const suites::Suite& suite, double planning) {
 void print_run(const suites::Suite& suite, double planning, const std::string& backend, int jobs) {
   suites::RunOptions run_options;
   run_options.jobs = jobs;
-  run_options.presenting = suites::Presenting::none;
+  run_options.presenting = suites::VariantSampling::none;
   const auto start = std::chrono::steady_clock::now();
   const double host = seconds_of([&] {
     suites::run(
@@ -137,7 +137,7 @@ bool is_operator(const std::string& word) {
 
 int run(const std::vector<std::string>& words) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  suites::Request request;
+  suites::SuiteRequest request;
   std::vector<std::string> backends;
   for (const std::string& word : words)
     if (is_operator(word))

@@ -51,7 +51,7 @@ void print_size(const char* what, Int channels, Int maps, Int side, Int kernel) 
                            c + "," + k + "," + k + "]~normal:2";
   const suites::SuiteCase planned{case_of(line), line, "", {}};
   const auto backend = ours()();
-  const suites::Ask ask = suites::ask_of(planned, {});
+  const suites::Request ask = suites::ask_of(planned, {});
   const oracles::Outcome outcome = backend->run(ask);
   const double asking = least_seconds([&] { suites::ask_of(planned, {}); });
   const double running = least_seconds([&] { backend->run(ask); });

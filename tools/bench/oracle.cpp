@@ -55,7 +55,7 @@ struct JudgedLayer : Layer {
   double undecided() const {
     const Tensor& got = outcome.sets[0][0];
     const auto answering = std::move(oracles::oracle_of(c.version).answer(c.call(), data, {}, {}).front());
-    const std::optional<oracles::Screening> screening = answering->screen(got, {});
+    const std::optional<oracles::FilterResult> screening = answering->screen(got, {});
     return screening ? static_cast<double>(screening->undecided.size()) / static_cast<double>(got.elements()) : 1;
   }
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay._core: oracles/judging/claim.h for Python. Everything that crosses is bytes, text, numbers, lists and
-// dictionaries; a stranger's mistake is a ValueError, a mistake of ours a RuntimeError. src/assay/__init__.py gives it
-// names and types.
-#include "oracles/judging/claim.h"
+// assay._core: oracles/judging/submitted_result.h for Python. Everything that crosses is bytes, text, numbers, lists
+// and dictionaries; a stranger's mistake is a ValueError, a mistake of ours a RuntimeError. src/assay/__init__.py gives
+// it names and types.
+#include "oracles/judging/submitted_result.h"
 #include "reference/sequence.h"
 
 #include <algorithm>
@@ -53,11 +53,11 @@ std::vector<oracles::NamedTensor> tensors_of(const std::vector<Given>& given) {
   return transformed<oracles::NamedTensor>(given, [](const Given& each) { return tensor_of(each); });
 }
 
-nb::object worst_of(const oracles::Examined& examined) {
+nb::object worst_of(const oracles::ExaminedResult& examined) {
   const auto& evidence = examined.worst ? examined.worst : examined.verdict.evidence;
   if (!evidence) return nb::none();
   nb::list taps;
-  for (const oracles::Tap& tap : evidence->taps) taps.append(nb::make_tuple(tap.where, nb::cast(tap.factors)));
+  for (const oracles::ProofTerm& tap : evidence->taps) taps.append(nb::make_tuple(tap.where, nb::cast(tap.factors)));
   nb::dict out;
   out["index"] = nb::tuple(nb::cast(evidence->index));
   out["got"] = evidence->got;
@@ -72,7 +72,7 @@ nb::object worst_of(const oracles::Examined& examined) {
   return out;
 }
 
-nb::dict said(const oracles::Examined& examined) {
+nb::dict said(const oracles::ExaminedResult& examined) {
   const oracles::Verdict& verdict = examined.verdict;
   nb::list rulings;
   for (const oracles::Ruled& each : examined.rulings) rulings.append(nb::make_tuple(each.id, each.reading, each.title));
@@ -104,9 +104,10 @@ oracles::Judgement judgement_of(const std::string& level, const std::string& acc
 
 nb::dict examine(const nb::bytes& model, const std::vector<Given>& inputs, const std::vector<Given>& outputs,
                  const std::string& level, const std::string& accumulator) {
-  const oracles::Claim claim{std::string_view(model.c_str(), model.size()), tensors_of(inputs), tensors_of(outputs)};
+  const oracles::SubmittedResult claim{std::string_view(model.c_str(), model.size()), tensors_of(inputs),
+                                       tensors_of(outputs)};
   const oracles::Judgement judgement = judgement_of(level, accumulator);
-  const Result<oracles::Examined> examined = [&] {
+  const Result<oracles::ExaminedResult> examined = [&] {
     const nb::gil_scoped_release others_may_run;
     return oracles::examine(claim, judgement);
   }();

@@ -164,7 +164,7 @@ void check_certificate(const Options& options, const suites::Suite& suite) {
 }
 
 // What is run: the suite, or the part of it that was asked for.
-suites::Suite planned(const Options& options, const suites::Request& request) {
+suites::Suite planned(const Options& options, const suites::SuiteRequest& request) {
   std::optional<suites::Predicate> predicate;
   if (!options.filter.empty()) {
     const Result<suites::Predicate> parsed = suites::parse_predicate(options.filter);
@@ -207,13 +207,13 @@ std::string why_none(const Options& options) {
   return "--ops and --types leave out all that " + options.only_failed + " has";
 }
 
-suites::Request request_of(const Options& options) {
+suites::SuiteRequest request_of(const Options& options) {
   return {selection_of(options.operators, options.types), *suites::length_named(suite_of(options)), options.seed,
           options.cases, options.profile.empty() ? nullptr : &profile_of(options.profile)};
 }
 
 reports::Report certify_once(const Options& options) {
-  const suites::Request request = request_of(options);
+  const suites::SuiteRequest request = request_of(options);
   level_of(options.subject.level);  // mistakes are told before the work
   causes_of(options.show);
   options.subject.opener();

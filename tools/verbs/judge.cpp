@@ -28,7 +28,7 @@ struct Options {
   int jobs = 0;
 };
 
-// The suite the vectors were written from. Vectors that were altered asked another question than they say.
+// The suite the vectors were written from. Vectors that were altered are of another case than they say.
 suites::Suite suite_in(const suites::Manifest& manifest, const fs::path& folder) {
   const std::vector<suites::FileProblem> problems = suites::check_hashes(folder, manifest);
   if (!problems.empty())
@@ -59,7 +59,7 @@ reports::Asked asked_of(const Options& options, const suites::Manifest& manifest
   asked.seed = manifest.seed;
   asked.level = level_of(options.level);
   asked.strict = options.strict;
-  asked.presenting = suites::Presenting::none;
+  asked.presenting = suites::VariantSampling::none;
   for (const suites::Listed& each : manifest.cases)
     asked.vectors[each.line] = (options.golden / std::string(name(each.golden_kind)) / each.name).string();
   return asked;
@@ -84,7 +84,7 @@ int judge(const Options& options) {
   suites::RunOptions run_options;
   run_options.level = asked.level;
   run_options.jobs = jobs_or_processors(options.jobs);
-  run_options.presenting = suites::Presenting::none;
+  run_options.presenting = suites::VariantSampling::none;
   suites::WorkerPool pool(
       [&] { return std::make_unique<suites::RecordedBackend>(options.outputs, suite, description); }, run_options.jobs);
   Failing failing(suite, asked, description);

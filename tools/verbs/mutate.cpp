@@ -19,9 +19,9 @@
 namespace assay::tools {
 namespace {
 
+using mutation::AccuracyProbe;
 using mutation::Mutant;
 using mutation::Severity;
-using mutation::Sounding;
 using mutation::Trial;
 using nlohmann::json;
 
@@ -36,11 +36,11 @@ struct Options {
 
 struct Measured {
   std::vector<Trial> trials;
-  std::vector<Sounding> soundings;
+  std::vector<AccuracyProbe> accuracy_probes;
 
   bool is_strong() const {
     return std::ranges::all_of(trials, [](const Trial& t) { return t.is_bug() ? t.is_killed() : !t.is_refuted(); }) &&
-           std::ranges::all_of(soundings, &Sounding::is_flagged);
+           std::ranges::all_of(accuracy_probes, &AccuracyProbe::is_flagged);
   }
 };
 
@@ -100,14 +100,14 @@ std::vector<Row> score_table(const std::vector<Trial>& trials) {
   return rows;
 }
 
-std::string cell(const Sounding& s) {
+std::string cell(const AccuracyProbe& s) {
   const std::string said = s.is_flagged() ? s.right + " → " + s.said : "not flagged";
   return said + " (dense: " + s.dense + ")";
 }
 
-std::vector<Row> sounding_table(const std::vector<Sounding>& soundings) {
+std::vector<Row> sounding_table(const std::vector<AccuracyProbe>& accuracy_probes) {
   std::vector<Row> rows{{"weaker arithmetic", "K = 27", "K = 576", "K = 4608"}};
-  for (const Sounding& s : soundings) {
+  for (const AccuracyProbe& s : accuracy_probes) {
     const auto row = std::ranges::find_if(rows, [&](const Row& each) { return each.front() == s.mutant->id; });
     if (row == rows.end())
       rows.push_back({s.mutant->id, cell(s)});
@@ -131,9 +131,9 @@ void print_survivors(const Measured& measured, Int cases) {
 void print(const Measured& measured, const Options& options) {
   const auto show = options.markdown ? print_markdown : print_columns;
   if (!measured.trials.empty()) show(score_table(measured.trials));
-  if (!measured.soundings.empty()) {
+  if (!measured.accuracy_probes.empty()) {
     std::cout << "\n";
-    show(sounding_table(measured.soundings));
+    show(sounding_table(measured.accuracy_probes));
   }
   if (!options.markdown) print_survivors(measured, options.cases);
 }
@@ -158,14 +158,14 @@ std::string json_text(const Measured& measured, const Options& options) {
                                   {"generated", number_or_null(t.generated)},
                                   {"changed", t.changed},
                                   {"line", t.line}});
-  document["soundings"] = json::array();
-  for (const Sounding& s : measured.soundings)
-    document["soundings"].push_back({{"mutant", s.mutant->id},
-                                     {"terms", s.terms},
-                                     {"right", s.right},
-                                     {"said", s.said},
-                                     {"dense", s.dense},
-                                     {"line", s.line}});
+  document["accuracy_probes"] = json::array();
+  for (const AccuracyProbe& s : measured.accuracy_probes)
+    document["accuracy_probes"].push_back({{"mutant", s.mutant->id},
+                                           {"terms", s.terms},
+                                           {"right", s.right},
+                                           {"said", s.said},
+                                           {"dense", s.dense},
+                                           {"line", s.line}});
   return document.dump(1) + "\n";
 }
 
@@ -186,7 +186,7 @@ int mutate(const Options& options) {
   reports::AtomicFile draft(options.report);
   Measured measured{mutation::strength(effort), {}};
   if (measured.trials.empty()) throw InputError("--mutant " + options.mutant + " is no bug of what --ops names");
-  if (options.operators.empty()) measured.soundings = mutation::soundings(options.mutant);
+  if (options.operators.empty()) measured.accuracy_probes = mutation::accuracy_probes(options.mutant);
   print(measured, options);
   draft.out() << json_text(measured, options);
   draft.finish();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay replay: asks one question again and shows what came of it, why, and which elements are wrong.
+// assay replay: runs one case again and shows what came of it, why, and which elements are wrong.
 #include "oracles/exact/enclosure.h"
 #include "oracles/exact/operands.h"
 #include "oracles/judging/case_class.h"
@@ -10,7 +10,7 @@
 #include "suites/triage/finding_folder.h"
 #include "suites/triage/glossary.h"
 #include "suites/triage/wrong_models.h"
-#include "tools/verbs/question.h"
+#include "tools/verbs/replay_run.h"
 #include "tools/verbs/subject.h"
 #include "tools/verbs/verbs.h"
 
@@ -49,7 +49,7 @@ class Listening : public suites::Backend {
  public:
   explicit Listening(std::unique_ptr<suites::Backend> backend) : backend_(std::move(backend)) {}
   const suites::Description& describe() override { return backend_->describe(); }
-  void ask(const suites::Ask& question) override { backend_->ask(question); }
+  void ask(const suites::Request& question) override { backend_->ask(question); }
   Outcome answer() override { return heard = backend_->answer(); }
   Outcome heard;
 
@@ -57,9 +57,9 @@ class Listening : public suites::Backend {
   std::unique_ptr<suites::Backend> backend_;
 };
 
-// Everything that is known when the question is answered.
+// Everything that is known when the case is answered.
 struct Replayed {
-  const Question& question;
+  const ReplayRun& question;
   const Outcome& outcome;
   const Verdict& verdict;
   oracles::Judgement judgement;
@@ -91,9 +91,9 @@ void show_cause(const suites::Finding& finding) {
   row("signature") << text(finding.signature) << "\n";
 }
 
-// -- the question
+// -- the case
 
-void show_question(const Question& question, const suites::Description& backend) {
+void show_question(const ReplayRun& question, const suites::Description& backend) {
   row("backend") << backend.backend << " " << backend.version << " " << backend.device << "\n";
   if (!question.model.empty()) row("model") << question.title << "\n";
   if (!question.planned) return;
@@ -264,21 +264,21 @@ void tell_issue(const suites::Finding& finding, const suites::Provenance& proven
 }
 
 // A session runs in one process, from its first case to its last.
-Outcome run(const Question& question, suites::Backend& backend, const suites::RunOptions& run_options) {
+Outcome run(const ReplayRun& question, suites::Backend& backend, const suites::RunOptions& run_options) {
   for (std::size_t i = 0; i < question.before.size(); ++i)
     backend.run(suites::ask_of(question.before[i], run_options, i == 0));
   return backend.run(question.ask(run_options));
 }
 
 // What it ends as without what ran before it.
-Verdict run_alone(const Question& question, suites::Backend& backend, const suites::RunOptions& run_options) {
-  suites::Ask ask = question.ask(run_options);
+Verdict run_alone(const ReplayRun& question, suites::Backend& backend, const suites::RunOptions& run_options) {
+  suites::Request ask = question.ask(run_options);
   ask.fresh = true;
   return question.judged(backend.run(ask), backend.describe(), run_options.level);
 }
 
 int replay(Options options, const std::function<bool(const std::string&)>& is_given) {
-  const Question question = question_of(options.said, options.subject, is_given);
+  const ReplayRun question = question_of(options.said, options.subject, is_given);
   const suites::RunOptions run_options = options.subject.run_options();
   Listening backend(options.subject.opener()());
   const suites::Description& described = backend.describe();

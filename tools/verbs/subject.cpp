@@ -122,7 +122,7 @@ suites::RunOptions Subject::run_options() const {
   run_options.settings.optimization = optimization;
   run_options.options = options();
   run_options.pack = packed();
-  run_options.presenting = sampling_of<suites::Presenting>(presentations);
+  run_options.presenting = sampling_of<suites::VariantSampling>(presentations);
   run_options.laws = sampling_of<suites::LawSampling>(laws);
   run_options.exhaustive = exhaustive;
   return run_options;
@@ -138,7 +138,7 @@ reports::Asked Subject::asked() const {
   asked.optimization = optimization;
   asked.options = options();
   asked.pack = packed();
-  asked.presenting = sampling_of<suites::Presenting>(presentations);
+  asked.presenting = sampling_of<suites::VariantSampling>(presentations);
   asked.laws = sampling_of<suites::LawSampling>(laws);
   asked.exhaustive = exhaustive;
   asked.special_values = special_values;

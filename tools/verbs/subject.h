@@ -33,7 +33,7 @@ struct Subject {
 
   void add_options(CLI::App& command);
   void add_backend_word(CLI::App& command);      // BACKEND without --backend
-  void add_campaign_options(CLI::App& command);  // of more than one question
+  void add_campaign_options(CLI::App& command);  // of more than one case
 
   int packed() const;  // cases in one model
   suites::Limits limits() const;

@@ -154,7 +154,7 @@ std::string version_and_type(const Case& c) { return text(c.version) + " " + std
 std::optional<reports::Broken> broken_by_fresh_cases(const Json& certificate, const Options& options,
                                                      suites::Backend& backend, suites::RunOptions run_options) {
   const std::set<std::string> certified = certified_types(certificate);
-  suites::Request request;
+  suites::SuiteRequest request;
   request.seed = options.seed;
   request.generated = options.fresh;
   if (certificate.at("suite").contains("profile"))
@@ -201,7 +201,7 @@ std::optional<reports::Broken> first_broken(reports::Verification& verification,
   if (options.fresh > 0 && verification.certificate().at("suite").at("seed") == options.seed)
     throw InputError("--fresh needs a --seed that is not the one certified, " + std::to_string(options.seed));
   say("schema and digest hold");
-  const auto plan = [&](const suites::Request& request) {
+  const auto plan = [&](const suites::SuiteRequest& request) {
     return suites::plan(suites_folder(options.suites), request);
   };
   if (auto broken = verification.broken_by_tool(plan)) return broken;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Claim: somebody's model of one node, with what went in and what came out, held against the oracle. For whoever has
-// tensors at hand, but no suite and no backend.
+// SubmittedResult: somebody's model of one node, with what went in and what came out, held against the oracle. For
+// whoever has tensors at hand, but no suite and no backend.
 #pragma once
 
 #include "oracles/judging/judge.h"
@@ -18,7 +18,7 @@ struct NamedTensor {
   Tensor tensor;
 };
 
-struct Claim {
+struct SubmittedResult {
   std::string_view model;            // the bytes of a ModelProto
   std::vector<NamedTensor> inputs;   // of the graph, without initializers
   std::vector<NamedTensor> outputs;  // of the graph
@@ -28,7 +28,7 @@ struct Ruled {
   std::string id, reading, title;  // "A7", "ceil", what is unclear
 };
 
-struct Examined {
+struct ExaminedResult {
   OpVersion version;
   std::string output;  // its name in the graph
   Verdict verdict;
@@ -40,6 +40,6 @@ struct Examined {
 };
 
 // The error says in one line what is wrong with the claim, or what of it is not covered.
-Result<Examined> examine(const Claim& claim, const Judgement& judgement = {});
+Result<ExaminedResult> examine(const SubmittedResult& claim, const Judgement& judgement = {});
 
 }  // namespace assay::oracles

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exam: one case put to several pupils, in process. A pupil's kernel is one session over all data sets, as a worker
-// would keep it.
+// Evaluation: one case put to several implementations, in process. An implementation's kernel is one session over all
+// data sets, as a worker would keep it.
 #pragma once
 
 #include "oracles/judging/judge.h"
@@ -18,14 +18,14 @@ struct TypedVersion {
 };
 // `count` subjects, evenly spread over the versions of the named operator (all where empty), then over their types;
 // the second number counts how often this subject was there before.
-std::vector<std::pair<TypedVersion, std::uint64_t>> syllabus(std::string_view op, std::size_t count);
+std::vector<std::pair<TypedVersion, std::uint64_t>> sampled_versions(std::string_view op, std::size_t count);
 
 // How bad a verdict is; states that find nothing weigh 0.
 int weight(oracles::State state);
 
-class Exam {
+class Evaluation {
  public:
-  explicit Exam(Case c);
+  explicit Evaluation(Case c);
 
   const Case& question() const { return case_; }
   // The outputs for every data set; a throw is a crash.

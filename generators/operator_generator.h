@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Holds what the generators know of one operator: its family's, or written in generators/ops where it shapes its inputs
-// in a way of its own (questions.def).
+// in a way of its own (operators.def).
 #pragma once
 
 #include "reference/case.h"
@@ -45,7 +45,7 @@ struct Layout {
 // The fewest and the most axes of the first input in legal cases.
 using Ranks = std::pair<Int, Int> (*)(const Definition&);
 
-struct Questions {
+struct OperatorGenerator {
   // Draws (draw.h). May turn out illegal or too large, and is then drawn again.
   Case (*draw)(const Definition&, DType, std::uint64_t stratum);
   std::uint64_t strata;
@@ -61,7 +61,7 @@ struct Questions {
   void (*refit)(Case&) = nullptr;
 };
 
-const Questions& questions_about(const OpVersion& version);
+const OperatorGenerator& generator_of(const OpVersion& version);
 
 // The shape of an input that is there; of the first one where none is named.
 inline const Shape& shape_of(const Case& c, const std::string& input) { return c.node.inputs.at(input).type.shape; }

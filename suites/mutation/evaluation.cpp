@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/mutation/exam.h"
+#include "suites/mutation/evaluation.h"
 
 #include "reference/question.h"
 
 namespace assay::mutation {
 
-std::vector<std::pair<TypedVersion, std::uint64_t>> syllabus(std::string_view op, std::size_t count) {
+std::vector<std::pair<TypedVersion, std::uint64_t>> sampled_versions(std::string_view op, std::size_t count) {
   std::vector<const Definition*> versions;
   for (const Operator* known : operators())
     if (op.empty() || known->name() == op)
@@ -40,9 +40,10 @@ int weight(oracles::State state) {
   }
 }
 
-Exam::Exam(Case c) : case_(std::move(c)), call_(case_.call()), sets_(sets_of(case_)), bench_(call_, sets_) {}
+Evaluation::Evaluation(Case c)
+    : case_(std::move(c)), call_(case_.call()), sets_(sets_of(case_)), bench_(call_, sets_) {}
 
-oracles::Outcome Exam::answer(const Kernel& kernel) const {
+oracles::Outcome Evaluation::answer(const Kernel& kernel) const {
   oracles::Outcome outcome;
   try {
     for (const oracles::Operands& set : sets_) outcome.sets.push_back(kernel(call_, views(set)).asked());
@@ -52,7 +53,7 @@ oracles::Outcome Exam::answer(const Kernel& kernel) const {
   return outcome;
 }
 
-const oracles::Verdict& Exam::mark(const oracles::Outcome& outcome) {
+const oracles::Verdict& Evaluation::mark(const oracles::Outcome& outcome) {
   for (const auto& [seen, verdict] : marked_)
     if (seen.kind == outcome.kind && seen.because == outcome.because && seen.sets == outcome.sets) return verdict;
   marked_.emplace_back(outcome, bench_.judge(outcome));

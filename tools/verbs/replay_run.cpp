@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/verbs/question.h"
+#include "tools/verbs/replay_run.h"
 
 #include "reference/onnx_io.h"
 #include "reference/sequence.h"
@@ -111,7 +111,7 @@ Json json_in(const fs::path& file) {
 
 // -- a case
 
-Question question_of(SuiteCase planned) {
+ReplayRun question_of(SuiteCase planned) {
   const Call call = planned.c.call();
   std::string title = planned.line;
   std::vector<Operands> sets = all_operands(planned.c);
@@ -128,13 +128,13 @@ suites::Settings together(suites::Settings options, const suites::Settings& own)
 }
 
 // A case, or a session that ends with one.
-Question question_of(const std::string& text, std::string origin) {
+ReplayRun question_of(const std::string& text, std::string origin) {
   Result<suites::Steps> steps = suites::parse_session(text);
   if (!steps) throw InputError(steps.error());
   suites::Steps before = *std::move(steps);
   const suites::Step last = std::move(before.back());
   before.pop_back();
-  Question question = question_of(SuiteCase{*parse_case(last.line), last.line, std::move(origin), std::nullopt});
+  ReplayRun question = question_of(SuiteCase{*parse_case(last.line), last.line, std::move(origin), std::nullopt});
   question.before = std::move(before);
   question.settings = last.settings;
   return question;
@@ -153,7 +153,7 @@ std::string numbered_line(const Json& report, std::size_t number, const std::str
   return smallest.is_string() ? smallest.get<std::string>() : smallest.at("line").get<std::string>();
 }
 
-Question of_report(const Words& words, Subject& subject, const IsGiven& is_given) {
+ReplayRun of_report(const Words& words, Subject& subject, const IsGiven& is_given) {
   const std::string& file = words.at(Positional::report).front();
   const auto number = words.find(Positional::number);
   if (number == words.end())
@@ -238,14 +238,14 @@ class ModelReader {
     give(std::move(sets));
   }
 
-  Question question() const {
+  ReplayRun question() const {
     const Definition* definition = find_definition(served_.version);
     expects(definition, "a served node has a definition");
     Node node = served_.node;
     const Operands first = operands_of(*definition, given_.front());
     for (std::size_t i = 0; i < first.size(); ++i)
       if (first[i]) node.value(definition->inputs[i], *first[i]);
-    Question question{name_, std::nullopt, Call(*definition, std::move(node)), {}, model_, {}};
+    ReplayRun question{name_, std::nullopt, Call(*definition, std::move(node)), {}, model_, {}};
     for (const std::vector<Tensor>& set : given_) {
       question.sets.push_back(operands_of(*definition, set));
       question.parts.emplace_back();
@@ -315,7 +315,7 @@ class ModelReader {
   std::optional<Recipe> recipe_;
 };
 
-Question of_model(const Words& words, const std::string& recipe) {
+ReplayRun of_model(const Words& words, const std::string& recipe) {
   const std::string& file = words.at(Positional::model).front();
   Result<std::string> model = suites::file_contents(file, most_model);
   if (!model) throw InputError(model.error());
@@ -338,7 +338,7 @@ Question of_model(const Words& words, const std::string& recipe) {
 // -- a folder
 
 // In the layout of ONNX's backend tests, from anybody's hands.
-Question of_vector(const fs::path& folder) {
+ReplayRun of_vector(const fs::path& folder) {
   const fs::path whole = fs::absolute(folder).lexically_normal();
   const fs::path named = whole.has_filename() ? whole : whole.parent_path();
   const suites::Vector vector = suites::read_vector(named.parent_path(), named.filename().string());
@@ -354,7 +354,7 @@ Question of_vector(const fs::path& folder) {
   return reader.question();
 }
 
-Question of_folder(const fs::path& folder, Subject& subject, const IsGiven& is_given) {
+ReplayRun of_folder(const fs::path& folder, Subject& subject, const IsGiven& is_given) {
   std::error_code ignored;
   if (fs::exists(folder / "case.json", ignored)) {
     const Json json = json_in(folder / "case.json");
@@ -389,10 +389,10 @@ void name_backend(const Words& words, Subject& subject) {
 
 }  // namespace
 
-suites::Ask Question::ask(const suites::RunOptions& run_options) const {
+suites::Request ReplayRun::ask(const suites::RunOptions& run_options) const {
   if (model.empty())
     return suites::ask_of(planned->c, planned->line, sets, run_options, together(run_options.settings, settings));
-  suites::Ask ask;
+  suites::Request ask;
   ask.id = case_id(title);
   ask.model = model;
   ask.sets = parts;
@@ -402,13 +402,13 @@ suites::Ask Question::ask(const suites::RunOptions& run_options) const {
   return ask;
 }
 
-oracles::Verdict Question::judged(const oracles::Outcome& outcome, const suites::Description& backend,
-                                  oracles::Level level) const {
+oracles::Verdict ReplayRun::judged(const oracles::Outcome& outcome, const suites::Description& backend,
+                                   oracles::Level level) const {
   if (model.empty()) return suites::judged(*planned, sets, outcome, backend, level);
   return oracles::judge(call, sets, outcome, {level, backend.arithmetic});
 }
 
-Question question_of(const Said& said, Subject& subject, const IsGiven& is_given) {
+ReplayRun question_of(const Said& said, Subject& subject, const IsGiven& is_given) {
   const Words words = sorted(said.words);
   const Positional matter = matter_of(words);
   name_backend(words, subject);

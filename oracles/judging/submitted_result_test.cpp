@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oracles/judging/claim.h"
+#include "oracles/judging/submitted_result.h"
 
 #include "oracles/judging/expected.h"
 #include "reference/onnx_io.h"
@@ -18,7 +18,7 @@ const std::string conv = "Conv-11 opset=11 ir=8 X=f32[1,1,3]~lit:1,2,4 W=f32[1,1
 // The model of a case, its first data set, and an output.
 struct Told {
   std::string model;
-  Claim claim;
+  SubmittedResult claim;
 
   Told(const std::string& line, Tensor output) : model(model_of(case_of(line))) {
     claim.model = model;
@@ -33,14 +33,14 @@ Tensor tensor(Shape shape, const std::vector<float>& values) {
   return out;
 }
 
-Examined examined(const Claim& claim, const Judgement& judgement = {}) {
-  const Result<Examined> result = examine(claim, judgement);
+ExaminedResult examined(const SubmittedResult& claim, const Judgement& judgement = {}) {
+  const Result<ExaminedResult> result = examine(claim, judgement);
   if (!result) throw InputError(result.error());
   return *result;
 }
 
-std::string complaint(const Claim& claim) {
-  const Result<Examined> result = examine(claim);
+std::string complaint(const SubmittedResult& claim) {
+  const Result<ExaminedResult> result = examine(claim);
   return result ? "" : result.error();
 }
 
@@ -53,7 +53,7 @@ Judgement at(Level level) {
 }  // namespace
 
 TEST_CASE("claim: a right answer passes, an initializer and an operand that is given come together", "[claim]") {
-  const Examined out = examined(Told(conv, tensor({1, 1, 2}, {21.5, 42.5})).claim);
+  const ExaminedResult out = examined(Told(conv, tensor({1, 1, 2}, {21.5, 42.5})).claim);
   CHECK(text(out.version) == "Conv-11");
   CHECK(out.output == "Y");
   CHECK(out.verdict.state == State::pass);
@@ -62,7 +62,7 @@ TEST_CASE("claim: a right answer passes, an initializer and an operand that is g
 }
 
 TEST_CASE("claim: of a wrong answer the worst element is told, not the first", "[claim]") {
-  const Examined out = examined(Told(conv, tensor({1, 1, 2}, {22, 99})).claim);
+  const ExaminedResult out = examined(Told(conv, tensor({1, 1, 2}, {22, 99})).claim);
   CHECK(out.verdict.state == State::fail);
   CHECK(out.offenders == 2);
   REQUIRE(out.worst);
@@ -70,13 +70,13 @@ TEST_CASE("claim: of a wrong answer the worst element is told, not the first", "
   CHECK(out.worst->want == "0x1.54p+5");
   CHECK(out.worst->lower == out.worst->upper);  // exact data leave one value
   CHECK(out.worst_ulp > 1e6);
-  const Examined nan = examined(Told(conv, tensor({1, 1, 2}, {NAN, 1e9f})).claim);
+  const ExaminedResult nan = examined(Told(conv, tensor({1, 1, 2}, {NAN, 1e9f})).claim);
   CHECK(nan.worst->index == Shape{0, 0, 0});
   CHECK(std::isinf(nan.worst_ulp));
 }
 
 TEST_CASE("claim: a wrong shape fails without an element", "[claim]") {
-  const Examined out = examined(Told(conv, tensor({1, 1, 3}, {21.5, 42.5, 0})).claim);
+  const ExaminedResult out = examined(Told(conv, tensor({1, 1, 3}, {21.5, 42.5, 0})).claim);
   CHECK(out.verdict.because == "shape");
   CHECK_FALSE(out.worst);
 }
@@ -114,7 +114,7 @@ TEST_CASE("claim: what is not covered and what does not fit is one line", "[clai
 TEST_CASE("claim: a model that breaks constraints names them, in words", "[claim]") {
   const Told told("Conv-11 opset=11 ir=8 X=f32[1,3,4]~iota:1 W=f32[2,1,2]~sign:1 group=3",
                   tensor({1, 2, 3}, {0, 0, 0, 0, 0, 0}));
-  const Examined out = examined(told.claim);
+  const ExaminedResult out = examined(told.claim);
   CHECK(out.verdict.state == State::accepted);
   REQUIRE(out.violated.size() == 1);
   CHECK_THAT(out.violated[0], Catch::Contains("dim(W,0) mod group = 0"));
@@ -124,7 +124,7 @@ TEST_CASE("claim: another reading is told with the ruling it departs from, and w
   const std::string ceil =
       "AveragePool-11 opset=11 ir=8 X=f32[1,1,5]~iota:1 auto_pad=VALID kernel_shape=2 strides=2 ceil_mode=1";
   const Told told(ceil, tensor({1, 1, 2}, {1.5, 3.5}));
-  const Examined out = examined(told.claim);
+  const ExaminedResult out = examined(told.claim);
   CHECK(out.verdict.state == State::contested);
   REQUIRE_FALSE(out.rulings.empty());
   const auto named = std::ranges::find(out.rulings, std::string("A7"), &Ruled::id);
@@ -152,7 +152,7 @@ TEST_CASE("claim: a level and a declared accumulator are what is asked for", "[c
 TEST_CASE("claim: the caller's rounding mode changes nothing and stays", "[claim]") {
   const Told told(conv, tensor({1, 1, 2}, {21.5, 42.5}));
   std::fesetround(FE_UPWARD);
-  const Examined out = examined(told.claim);
+  const ExaminedResult out = examined(told.claim);
   const int after = std::fegetround();
   std::fesetround(FE_TONEAREST);
   CHECK(after == FE_UPWARD);

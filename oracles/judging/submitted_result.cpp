@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oracles/judging/claim.h"
+#include "oracles/judging/submitted_result.h"
 
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
@@ -115,7 +115,7 @@ double distance(const Offender& offender) {
              : std::numeric_limits<double>::infinity();
 }
 
-void add_worst(Examined& out, const Judge& bench, const Outcome& outcome) {
+void add_worst(ExaminedResult& out, const Judge& bench, const Outcome& outcome) {
   const std::vector<Offender> offenders = bench.offenders(outcome, out.verdict);
   const auto worst = std::ranges::max_element(offenders, {}, distance);
   if (worst == offenders.end()) return;
@@ -126,7 +126,7 @@ void add_worst(Examined& out, const Judge& bench, const Outcome& outcome) {
 
 bool has_offenders(State state) { return state == State::fail || state == State::below || state == State::contested; }
 
-Examined examined(const Claim& claim, const Judgement& judgement) {
+ExaminedResult examined(const SubmittedResult& claim, const Judgement& judgement) {
   const Served model = served(claim.model);
   const Bound call = bound(model, by_name(claim.inputs, model.graph_inputs, "inputs"));
   const auto named = by_name(claim.outputs, model.output_names, "outputs");
@@ -134,7 +134,7 @@ Examined examined(const Claim& claim, const Judgement& judgement) {
   for (const std::string& name : model.output_names) outcome.sets.front().push_back(*named.at(name));
   const Definition& definition = *find_definition(model.version);
   const Judge bench(Call(definition, call.node), {call.operands}, judgement);
-  Examined out;
+  ExaminedResult out;
   out.version = model.version;
   out.verdict = bench.judge(outcome);
   for (const std::string& id : out.verdict.violated) out.violated.push_back(id + ": " + text_of(definition, id));
@@ -149,7 +149,7 @@ Examined examined(const Claim& claim, const Judgement& judgement) {
 
 }  // namespace
 
-Result<Examined> examine(const Claim& claim, const Judgement& judgement) {
+Result<ExaminedResult> examine(const SubmittedResult& claim, const Judgement& judgement) {
   const DefaultEnvironment environment;
   try {
     return examined(claim, judgement);
