@@ -96,7 +96,7 @@ void write_special(const Report& report, std::ostream& out) {
     out << "  special values (NaN, infinities, integer overflow): " << words << "; they count with --special-values\n";
 }
 
-// What one case showed beside its verdict.
+// Holds what one case showed beside its verdict.
 void write_mark(const Report& report, const ReportedFinding& finding, Colour colour, std::ostream& out) {
   const suites::SuiteCase& planned = report.suite.cases[finding.first];
   const suites::Mark& mark = mark_of(report, finding);

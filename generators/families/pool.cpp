@@ -83,7 +83,7 @@ Int pool_cost(const Case& c) { return volume(c.definition().shape(c.call())) * v
 
 Ints& kernel_of(Case& c) { return std::get<Ints>(c.node.attributes.at("kernel_shape")); }
 
-// The cases about a pool that is drawn so.
+// Returns the generator of a pool that is drawn so.
 OperatorGenerator pool_questions(Case (*draw)(const Definition&, DType, std::uint64_t)) {
   return {draw,
           351,  // every theme meets every empty axis: 27 * 13
@@ -117,7 +117,7 @@ Case draw_global(const Definition& definition, DType type, std::uint64_t stratum
   return c;
 }
 
-// The cases about a pool over whole planes.
+// Returns the generator of a pool over whole planes.
 OperatorGenerator global_questions(Case (*draw)(const Definition&, DType, std::uint64_t)) {
   return {.draw = draw,
           .strata = 55,

@@ -6,7 +6,7 @@
 
 namespace assay::generators {
 
-// The cases about a pool that selects: MaxPool.
+// Returns the generator of a pool that selects: MaxPool.
 const OperatorGenerator& selecting_pool();
 
 // Damages that any sliding-window operator admits: those of window_constraints (reference/window.h).

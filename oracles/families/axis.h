@@ -32,7 +32,7 @@ struct OperandLine {
 
   std::vector<Scalar> x;
   bool has_nan, has_infinity, is_all_lowest;  // infinity: +inf; lowest: nothing but -inf
-  // What only some operators ask of a line; exponentials where there is a number, and none of the first two.
+  // Hold what only some operators need of a line; exponentials where there is a number, and none of the first two.
   const Exponentials* exponentials() const;
   const Group& group() const;  // of numbers
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kind of case it is: the rulings that have a say in its answer, and its class.
+// Says what kind of case it is: the rulings that have a say in its answer, and its class.
 #pragma once
 
 #include "oracles/exact/enclosure.h"

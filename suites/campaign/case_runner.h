@@ -26,7 +26,7 @@ struct CaseRun {
   Purpose purpose = Purpose::first;
   std::vector<std::size_t> cases;            // of the suite; several only where they are nodes of one model
   std::optional<ModelVariant> presentation;  // of `otherwise`
-  // Of `law`: which of its related cases.
+  // Names one of the related cases of `law`.
   std::shared_ptr<const RelatedCases> law = {};
   std::size_t part = 0;
   std::vector<Operands> data = {};  // of a case that is asked as it stands: drawn when it is asked, judged by

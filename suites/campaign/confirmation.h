@@ -104,7 +104,7 @@ class Confirmation {
   // there.
   Confirmed confirm(const SuiteCase& planned, Answered first, const Steps& before, const CaseAllowance& given,
                     Experience& experience);
-  // What comes back for one case alone, first in a fresh process.
+  // Holds what comes back for one case alone, first in a fresh process.
   oracles::Outcome run_alone(Request ask);
   // Tells whether an interrupt came before the end of a run: it reaches the worker as well, and what that did is no
   // finding.

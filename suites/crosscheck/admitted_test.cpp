@@ -4,7 +4,7 @@
 #include "generators/generators.h"
 #include "oracles/judging/expected.h"
 #include "suites/crosscheck/full_run.h"
-#include "suites/mutation/evaluation.h"
+#include "suites/mutation/kernel_trial.h"
 #include "suites/mutation/mutants.h"
 #include "suites/mutation/variants.h"
 
@@ -41,7 +41,7 @@ std::vector<AnsweredCase> answers(const Kernels& kernels, std::size_t each, Make
     for (const auto& [subject, index] : sampled_versions("", each)) {
       const auto made = make(kernel, subject.definition->version);
       if (!made) continue;
-      Evaluation exam(generators::legal(*subject.definition, subject.type, seed, index));
+      KernelTrial exam(generators::legal(*subject.definition, subject.type, seed, index));
       oracles::Outcome outcome = exam.answer(*made);
       if (outcome.kind != oracles::Outcome::Kind::outputs) continue;
       const State state = exam.mark(outcome).state;

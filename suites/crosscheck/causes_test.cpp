@@ -4,7 +4,7 @@
 
 #include "generators/generators.h"
 #include "generators/shrink.h"
-#include "suites/mutation/evaluation.h"
+#include "suites/mutation/kernel_trial.h"
 #include "suites/mutation/mutants.h"
 #include "suites/mutation/variants.h"
 #include "suites/triage/wrong_models.h"
@@ -27,7 +27,7 @@ using suites::Finding;
 using Backend = std::string (*)(const Call&);
 
 Answered answered(const Case& c, Backend backend) {
-  Evaluation exam(c);
+  KernelTrial exam(c);
   const std::string bug = backend(c.call());
   oracles::Outcome outcome = exam.answer(bug.empty() ? *variant("sequential", c.version) : *mutant(bug, c.version));
   oracles::Verdict verdict = exam.mark(outcome);

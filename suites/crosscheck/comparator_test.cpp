@@ -2,7 +2,7 @@
 // Self-test of the comparator: the right outputs pass, every planted mismatch is caught with the word it deserves, and
 // the acceptance interval ends exactly where numerics 2.2 says, for every type.
 #include "oracles/exact/enclosure.h"
-#include "suites/mutation/evaluation.h"
+#include "suites/mutation/kernel_trial.h"
 
 #include <catch2/catch.hpp>
 
@@ -18,15 +18,15 @@ using oracles::State;
 constexpr DType float_types[] = {DType::f16, DType::bf16, DType::f32, DType::f64};
 
 // `@` in the line stands for the type.
-Evaluation exam_on(std::string line, DType type) {
+KernelTrial exam_on(std::string line, DType type) {
   for (std::size_t at; (at = line.find('@')) != std::string::npos;) line.replace(at, 1, name(type));
   const Result<Case> c = parse_case(line);
   INFO(line);
   if (!c) FAIL(c.error());
-  return Evaluation(*c);
+  return KernelTrial(*c);
 }
 
-Outcome right_answer(const Evaluation& exam) { return exam.answer(exam.question().definition().kernel); }
+Outcome right_answer(const KernelTrial& exam) { return exam.answer(exam.question().definition().kernel); }
 
 double value(const Tensor& tensor, Int index) {
   return for_float(tensor.dtype(),
@@ -171,7 +171,7 @@ Interval interval_of(const oracles::Element& element, DType type) {
           as_double(rounded(element.value + element.asked.budget, format))};
 }
 
-State state_with(Evaluation& exam, Outcome outcome, const std::function<void(Tensor&)>& change) {
+State state_with(KernelTrial& exam, Outcome outcome, const std::function<void(Tensor&)>& change) {
   change(output(outcome));
   return exam.mark(outcome).state;
 }
@@ -181,7 +181,7 @@ State state_with(Evaluation& exam, Outcome outcome, const std::function<void(Ten
 TEST_CASE("The right outputs pass for every type", "[judge]") {
   for (const DType type : float_types)
     for (const char* line : {exact_case, nan_case, infinite_case, pool_case}) {
-      Evaluation exam = exam_on(line, type);
+      KernelTrial exam = exam_on(line, type);
       const oracles::Verdict& verdict = exam.mark(right_answer(exam));
       INFO(name(type) << " " << line << ": " << verdict.because << " " << verdict.detail);
       CHECK(verdict.state == State::pass);
@@ -191,7 +191,7 @@ TEST_CASE("The right outputs pass for every type", "[judge]") {
 TEST_CASE("Every planted mismatch is caught, with the word it deserves", "[judge]") {
   for (const DType type : float_types)
     for (const Plant& plant : plants()) {
-      Evaluation exam = exam_on(plant.line, type);
+      KernelTrial exam = exam_on(plant.line, type);
       Outcome outcome = right_answer(exam);
       plant.spoil(outcome);
       const oracles::Verdict& verdict = exam.mark(outcome);
@@ -204,14 +204,14 @@ TEST_CASE("Every planted mismatch is caught, with the word it deserves", "[judge
 
 TEST_CASE("A NaN is a NaN whatever its payload, and the sign of zero is never judged", "[judge]") {
   for (const DType type : float_types) {
-    Evaluation exam = exam_on(nan_case, type);
+    KernelTrial exam = exam_on(nan_case, type);
     Outcome outcome = right_answer(exam);
     step(output(outcome), 0, 1);
     CHECK(exam.mark(outcome).state == State::pass);
     set_value(output(outcome), 0, -nan);
     CHECK(exam.mark(outcome).state == State::pass);
 
-    Evaluation zero = exam_on("Conv-22 opset=22 ir=10 X=@[1,1,3]~lit:1,-1,2 W=@[1,1,2]~lit:1,1", type);
+    KernelTrial zero = exam_on("Conv-22 opset=22 ir=10 X=@[1,1,3]~lit:1,-1,2 W=@[1,1,2]~lit:1,1", type);
     outcome = right_answer(zero);
     for (const double sign : {1.0, -1.0}) {
       set_value(output(outcome), 0, std::copysign(0.0, sign));
@@ -225,7 +225,7 @@ TEST_CASE("Infinity for a large finite value is a breach where no order of evalu
   // under double.
   for (const DType type : float_types) {
     const std::string large = type == DType::f16 ? "0x1p+15" : "0x1p+127";
-    Evaluation exam = exam_on("Conv-22 opset=22 ir=10 X=@[1,1,2]~lit:" + large + ",1 W=@[1,1,1]~lit:1", type);
+    KernelTrial exam = exam_on("Conv-22 opset=22 ir=10 X=@[1,1,2]~lit:" + large + ",1 W=@[1,1,1]~lit:1", type);
     Outcome outcome = right_answer(exam);
     CHECK(exam.mark(outcome).state == State::pass);
     set_value(output(outcome), 0, infinity);
@@ -236,7 +236,7 @@ TEST_CASE("Infinity for a large finite value is a breach where no order of evalu
 
 TEST_CASE("A finite value where the sum overflows the element type in any order is a breach", "[judge]") {
   // 3 * 2^15 > 65520: the float32 accumulator holds it, float16 cannot.
-  Evaluation exam =
+  KernelTrial exam =
       exam_on("Conv-22 opset=22 ir=10 X=f16[1,1,3]~lit:0x1p+15,0x1p+15,0x1p+15 W=f16[1,1,3]~lit:1,1,1", DType::f16);
   Outcome outcome = right_answer(exam);
   CHECK(exam.mark(outcome).state == State::pass);
@@ -247,7 +247,7 @@ TEST_CASE("A finite value where the sum overflows the element type in any order 
 // Waits for the judge: Winograd spreads an infinity over its tile but never makes it finite.
 TEST_CASE("A finite value for an infinity is a breach whatever fast algorithm fits the kernel", "[judge][!mayfail]") {
   for (const DType type : float_types) {
-    Evaluation exam = exam_on("Conv-22 opset=22 ir=10 X=@[1,1,6]~lit:1,inf,3,4,5,6 W=@[1,1,3]~lit:1,1,1", type);
+    KernelTrial exam = exam_on("Conv-22 opset=22 ir=10 X=@[1,1,6]~lit:1,inf,3,4,5,6 W=@[1,1,3]~lit:1,1,1", type);
     Outcome outcome = right_answer(exam);
     CHECK(exam.mark(outcome).state == State::pass);
     set_value(output(outcome), 0, 5);
@@ -258,7 +258,7 @@ TEST_CASE("A finite value for an infinity is a breach whatever fast algorithm fi
 
 TEST_CASE("A session that answers fewer or more sets than it was asked is caught", "[judge]") {
   for (const DType type : float_types) {
-    Evaluation exam = exam_on(exact_case, type);
+    KernelTrial exam = exam_on(exact_case, type);
     Outcome fewer = right_answer(exam), more = fewer, none = fewer;
     fewer.sets.pop_back();
     more.sets.push_back(more.sets[0]);
@@ -278,7 +278,7 @@ TEST_CASE("What is not an output is never a pass on a legal case", "[judge]") {
       {Kind::timed_out, State::error}, {Kind::out_of_memory, State::error},     {Kind::garbled, State::error},
   };
   for (const auto& [kind, state] : expected) {
-    Evaluation exam = exam_on(exact_case, DType::f32);
+    KernelTrial exam = exam_on(exact_case, DType::f32);
     const oracles::Verdict& verdict = exam.mark(Outcome::failure(kind, "for a test"));
     INFO(name(kind));
     CHECK(name(verdict.state) == name(state));
@@ -296,7 +296,7 @@ TEST_CASE("The ends of the acceptance interval pass and one ulp beyond does not"
   std::size_t ends = 0;
   for (const DType type : float_types)
     for (const char* line : lines) {
-      Evaluation exam = exam_on(line, type);
+      KernelTrial exam = exam_on(line, type);
       const Outcome right = right_answer(exam);
       const Case& c = exam.question();
       const auto answer = std::move(oracles::oracle_of(c.version).answer(c.call(), operands(c, 0), {}, {}).front());

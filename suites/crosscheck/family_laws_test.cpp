@@ -6,8 +6,8 @@
 #include "reference/flat_index.h"
 #include "reference/window.h"
 #include "suites/crosscheck/full_run.h"
-#include "suites/mutation/evaluation.h"
 #include "suites/mutation/family.h"
+#include "suites/mutation/kernel_trial.h"
 
 #include <catch2/catch.hpp>
 

@@ -8,8 +8,8 @@
 #include "reference/question.h"
 #include "reference/sequence.h"
 #include "suites/crosscheck/full_run.h"
-#include "suites/mutation/evaluation.h"
 #include "suites/mutation/family.h"
+#include "suites/mutation/kernel_trial.h"
 
 #include <catch2/catch.hpp>
 #include <onnx/defs/attr_proto_util.h>
@@ -299,7 +299,7 @@ TEST_CASE("Function bodies: what ONNX expands an operator to lies within the ora
         ++integers;
         continue;
       }
-      Evaluation exam(c);
+      KernelTrial exam(c);
       const oracles::Outcome outcome = exam.answer(body_kernel(body.opset, own_hand));
       if (outcome.sets.at(0).empty()) {  // of a type that an inner operator does not admit: Shrink of u8 by Neg
         ++illegal;
@@ -337,14 +337,14 @@ std::set<OpVersion> inner_operators(const Body& body) {
     inner.insert(each.version);
     return each.kernel;
   };
-  Evaluation(question(*body.definition, 0)).answer(body_kernel(body.opset, noting));
+  KernelTrial(question(*body.definition, 0)).answer(body_kernel(body.opset, noting));
   return inner;
 }
 
 State worst_with(const Body& body, const Hands& hands) {
   State worst = State::pass;
   for (std::uint64_t index = 0; index < questions() && worst != State::fail; ++index) {
-    Evaluation exam(question(*body.definition, index));
+    KernelTrial exam(question(*body.definition, index));
     const State state = exam.mark(exam.answer(body_kernel(body.opset, hands))).state;
     if (weight(state) > weight(worst)) worst = state;
   }
@@ -381,7 +381,7 @@ TEST_CASE("Function bodies: a bug planted in an inner operator is a fail of the 
 // Tells whether a kernel and a body give different bits for any of the cases.
 bool differ(const Kernel& kernel, const Body& body) {
   for (std::uint64_t index = 0; index < questions(); ++index) {
-    const Evaluation exam(question(*body.definition, index));
+    const KernelTrial exam(question(*body.definition, index));
     const oracles::Outcome expanded = exam.answer(body_kernel(body.opset, own_hand));
     if (!expanded.sets.at(0).empty() && exam.answer(kernel).sets != expanded.sets) return true;
   }

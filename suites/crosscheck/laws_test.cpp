@@ -7,7 +7,7 @@
 #include "oracles/exact/enclosure.h"
 #include "reference/question.h"
 #include "suites/crosscheck/full_run.h"
-#include "suites/mutation/evaluation.h"
+#include "suites/mutation/kernel_trial.h"
 #include "suites/mutation/mutants.h"
 #include "suites/mutation/variants.h"
 

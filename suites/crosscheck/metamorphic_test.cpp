@@ -5,7 +5,7 @@
 #include "reference/flat_index.h"
 #include "reference/question.h"
 #include "reference/window.h"
-#include "suites/mutation/evaluation.h"
+#include "suites/mutation/kernel_trial.h"
 
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,7 @@
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
 #include "suites/crosscheck/full_run.h"
-#include "suites/mutation/evaluation.h"
+#include "suites/mutation/kernel_trial.h"
 
 #include <catch2/catch.hpp>
 #include <onnx/defs/parser.h>

@@ -4,7 +4,7 @@
 
 #include "generators/generators.h"
 #include "reference/sequence.h"
-#include "suites/mutation/evaluation.h"
+#include "suites/mutation/kernel_trial.h"
 #include "suites/mutation/variants.h"
 #include "suites/planning/suite.h"
 
@@ -45,7 +45,7 @@ struct Kill {
 };
 
 // Runs one case on every mutant of the operator that is still alive.
-void examine(Evaluation& exam, const std::string& op, std::map<std::string, Kill>& kills) {
+void examine(KernelTrial& exam, const std::string& op, std::map<std::string, Kill>& kills) {
   // What the gather engine gives without the deviation.
   const oracles::Outcome right = exam.answer(*variant("sequential", exam.question().version));
   for (const Mutant& m : mutants()) {
@@ -69,7 +69,7 @@ TEST_CASE("Every planted bug is found within 2,000 generated cases and the pinne
   std::map<std::string, Kill> kills;
   for (const std::string& op : operator_names())
     for (const Case& c : questions(op)) {
-      Evaluation exam(c);
+      KernelTrial exam(c);
       examine(exam, op, kills);
     }
   std::cout << "planted bug                              expected   found      by       case  changed\n";
@@ -86,7 +86,7 @@ TEST_CASE("Every planted bug is found within 2,000 generated cases and the pinne
 TEST_CASE("Weaker arithmetic that the widest interval names is never called a breach", "[mutants]") {
   for (const std::string& op : operator_names())
     for (const Case& c : questions(op)) {
-      Evaluation exam(c);
+      KernelTrial exam(c);
       for (const Mutant& m : mutants()) {
         if (m.op != op || !m.is_named_arithmetic) continue;
         const oracles::Verdict& verdict = exam.mark(exam.answer(*mutant(m.id, c.version)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/seek.h"
 
-#include "suites/mutation/evaluation.h"
+#include "suites/mutation/kernel_trial.h"
 #include "suites/mutation/mutants.h"
 #include "suites/mutation/variants.h"
 
@@ -15,7 +15,7 @@ using MakeKernel = std::function<std::optional<Kernel>(const OpVersion&)>;
 
 suites::AskCase asking(const MakeKernel& kernel) {
   return [kernel](const Case& c) {
-    Evaluation exam(c);
+    KernelTrial exam(c);
     oracles::Outcome outcome = exam.answer(*kernel(c.version));
     oracles::Verdict verdict = exam.mark(outcome);
     return suites::Answered{std::move(outcome), std::move(verdict)};

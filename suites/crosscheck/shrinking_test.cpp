@@ -4,7 +4,7 @@
 #include "generators/generators.h"
 #include "generators/shrink.h"
 #include "suites/crosscheck/full_run.h"
-#include "suites/mutation/evaluation.h"
+#include "suites/mutation/kernel_trial.h"
 #include "suites/mutation/mutants.h"
 #include "suites/triage/plainness.h"
 #include "suites/triage/shrinker.h"
@@ -25,7 +25,7 @@ using oracles::State;
 constexpr std::uint64_t seed = 11;
 
 suites::Answered answered(const Case& c, std::string_view bug) {
-  Evaluation exam(c);
+  KernelTrial exam(c);
   oracles::Outcome outcome = exam.answer(*mutant(bug, c.version));
   oracles::Verdict verdict = exam.mark(outcome);
   return {std::move(outcome), std::move(verdict)};

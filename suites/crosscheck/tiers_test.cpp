@@ -6,7 +6,7 @@
 #include "oracles/judging/judge.h"
 #include "suites/campaign/verdict_bytes.h"
 #include "suites/crosscheck/full_run.h"
-#include "suites/mutation/evaluation.h"
+#include "suites/mutation/kernel_trial.h"
 #include "suites/mutation/mutants.h"
 #include "suites/mutation/variants.h"
 #include "suites/planning/suite.h"
@@ -68,7 +68,7 @@ struct Share {
 
 void put(const Case& c, std::uint64_t turn, Share& share) {
   INFO(line(c));
-  Evaluation exam(c);
+  KernelTrial exam(c);
   const Both both(c);
   const Outcome right = exam.answer(c.definition().kernel);
   REQUIRE(both.agree(right));

@@ -4,7 +4,7 @@
 
 #include "generators/generators.h"
 #include "reference/sequence.h"
-#include "suites/mutation/evaluation.h"
+#include "suites/mutation/kernel_trial.h"
 #include "suites/planning/suite.h"
 
 #include <catch2/catch.hpp>
@@ -137,7 +137,7 @@ TEST_CASE("No correct way to compute an operator is called fail, below or contes
   Tally tally;
   for (const auto& [subject, index] : sampled_versions("", pairs_wanted() * versions / implementations + versions)) {
     if (!is_asked_for(*subject.definition)) continue;
-    Evaluation exam(generators::legal(*subject.definition, subject.type, seed_wanted(), index));
+    KernelTrial exam(generators::legal(*subject.definition, subject.type, seed_wanted(), index));
     for (const auto& [who, kernel] : correct_pupils(*subject.definition)) {
       const oracles::Verdict& verdict = exam.mark(exam.answer(kernel));
       tally.count(subject, verdict);
@@ -154,7 +154,7 @@ TEST_CASE("Every correct variant passes every pinned case that is legal", "[vari
   for (const suites::SuiteCase& planned : suites::pinned_cases("suites")) {
     const Definition& definition = planned.c.definition();
     if (!definition.violated(planned.c.call()).empty()) continue;
-    Evaluation exam(planned.c);
+    KernelTrial exam(planned.c);
     for (const auto& [who, kernel] : correct_pupils(definition)) {
       const oracles::Verdict& verdict = exam.mark(exam.answer(kernel));
       INFO(planned.origin << "\n" << planned.line << "\n" << who << ": " << verdict.because << ": " << verdict.detail);
@@ -169,7 +169,7 @@ TEST_CASE("Arithmetic that is less accurate by design is below the level, never 
     Tally tally;
     std::size_t below = 0;
     for (const auto& [subject, index] : syllabus_of(v, pairs_wanted() / 4)) {
-      Evaluation exam(generators::legal(*subject.definition, subject.type, seed + 1, index));
+      KernelTrial exam(generators::legal(*subject.definition, subject.type, seed + 1, index));
       const oracles::Verdict& verdict = exam.mark(exam.answer(*variant(v.name, subject.definition->version)));
       tally.count(subject, verdict);
       below += verdict.state == State::below;
@@ -189,7 +189,7 @@ TEST_CASE("Another admissible reading is contested by its name, never a breach",
     Tally tally;
     std::size_t contested = 0;
     for (const Case& c : questions_with_pinned(v, pairs_wanted() / 8)) {
-      Evaluation exam(c);
+      KernelTrial exam(c);
       const oracles::Verdict& verdict = exam.mark(exam.answer(*variant(v.name, c.version)));
       tally.count({&c.definition(), c.node.inputs.at(c.definition().inputs.front().name).type.dtype}, verdict);
       contested += verdict.state == State::contested;
@@ -214,7 +214,7 @@ TEST_CASE("The reference kernel and the sequential variant agree in shape and bi
     if (subject.definition->ruling("M62")) continue;  // coordinates round, whatever the data are
     if (subject.definition->ruling("N8") || subject.definition->version.name.starts_with("ReduceLog"))
       continue;  // so do roots
-    const Evaluation exam(over_exact_data(generators::legal(*subject.definition, subject.type, seed + 2, index)));
+    const KernelTrial exam(over_exact_data(generators::legal(*subject.definition, subject.type, seed + 2, index)));
     if (oracles::is_random(exam.question().call())) continue;
     const oracles::Outcome reference = exam.answer(subject.definition->kernel);
     const oracles::Outcome sequential = exam.answer(*variant("sequential", subject.definition->version));

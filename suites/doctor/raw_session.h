@@ -14,7 +14,7 @@
 
 namespace assay::suites::doctor {
 
-// What came back for one request.
+// Holds what came back for one request.
 struct Reply {
   enum class State { complete, garbled, silent, ended };
   State state = State::complete;

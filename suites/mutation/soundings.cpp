@@ -2,7 +2,7 @@
 // Sums of 27, 576 and 4,608 terms, one engine with and one without weaker arithmetic. The bounds of levels L2 and wider
 // grow with the terms; on exact data they stay points, which is what still tells at any length (numerics 2.4).
 #include "generators/values.h"
-#include "suites/mutation/evaluation.h"
+#include "suites/mutation/kernel_trial.h"
 #include "suites/mutation/strength.h"
 #include "suites/mutation/variants.h"
 
@@ -109,7 +109,7 @@ std::vector<Probe> probes(const std::string& op, Int terms) {
 
 // One case of a length, and what the engine is found to keep.
 struct Sounded {
-  Evaluation exam;
+  KernelTrial exam;
   bool is_dense = false;
 };
 
@@ -160,7 +160,7 @@ std::vector<AccuracyProbe> accuracy_probes(const std::string& mutant) {
           for (const Probe& probe : probes(op->name(), terms)) {
             Result<Case> c = parse_case(probe.line);
             expects(static_cast<bool>(c), probe.line.substr(0, 200).c_str());
-            cases.push_back({Evaluation(*std::move(c)), probe.is_dense});
+            cases.push_back({KernelTrial(*std::move(c)), probe.is_dense});
           }
         if (!cases.empty()) list.push_back(sounded(bug, terms, cases));
       }

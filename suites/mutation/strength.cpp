@@ -3,7 +3,7 @@
 
 #include "generators/generators.h"
 #include "reference/parallel.h"
-#include "suites/mutation/evaluation.h"
+#include "suites/mutation/kernel_trial.h"
 #include "suites/mutation/variants.h"
 
 #include <algorithm>
@@ -154,7 +154,7 @@ class AskedCase {
     return found->second;
   }
 
-  Evaluation exam_;
+  KernelTrial exam_;
   std::map<std::string_view, oracles::Outcome> right_;
   std::optional<oracles::Outcome> kernel_;
 };

@@ -25,7 +25,7 @@ struct Share {
   }
 };
 
-// Of eight cases of a share the last breaks a constraint.
+// Makes the last of every eight cases of a share break a constraint.
 constexpr std::uint64_t near_miss_turn = 8;
 constexpr std::uint64_t candidates = 4;
 

@@ -27,7 +27,7 @@ namespace assay::suites {
 enum class Isolation { pid_namespace, user_namespace, subreaper };
 std::string_view words(Isolation isolation);  // for the report
 
-// What is in a cell, the init process aside, and a program that only forks.
+// Counts what is in a cell, the init process aside, and a program that only forks.
 struct Usage {
   std::size_t resident = 0;  // bytes
   std::size_t tasks = 0;     // processes and threads

@@ -4,7 +4,7 @@
 #include "generators/generators.h"
 #include "generators/vary.h"
 #include "reference/operator.h"
-#include "suites/mutation/evaluation.h"
+#include "suites/mutation/kernel_trial.h"
 
 namespace assay::suites {
 namespace {

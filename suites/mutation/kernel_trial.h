@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluation: one case put to several implementations, in process. An implementation's kernel is one session over all
+// KernelTrial: one case put to several implementations, in process. An implementation's kernel is one session over all
 // data sets, as a worker would keep it.
 #pragma once
 
@@ -23,9 +23,9 @@ std::vector<std::pair<TypedVersion, std::uint64_t>> sampled_versions(std::string
 // How bad a verdict is; states that find nothing weigh 0.
 int weight(oracles::State state);
 
-class Evaluation {
+class KernelTrial {
  public:
-  explicit Evaluation(Case c);
+  explicit KernelTrial(Case c);
 
   const Case& question() const { return case_; }
   // The outputs for every data set; a throw is a crash.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/mutation/evaluation.h"
+#include "suites/mutation/kernel_trial.h"
 
 #include "reference/question.h"
 
@@ -40,10 +40,10 @@ int weight(oracles::State state) {
   }
 }
 
-Evaluation::Evaluation(Case c)
+KernelTrial::KernelTrial(Case c)
     : case_(std::move(c)), call_(case_.call()), sets_(sets_of(case_)), bench_(call_, sets_) {}
 
-oracles::Outcome Evaluation::answer(const Kernel& kernel) const {
+oracles::Outcome KernelTrial::answer(const Kernel& kernel) const {
   oracles::Outcome outcome;
   try {
     for (const oracles::Operands& set : sets_) outcome.sets.push_back(kernel(call_, views(set)).asked());
@@ -53,7 +53,7 @@ oracles::Outcome Evaluation::answer(const Kernel& kernel) const {
   return outcome;
 }
 
-const oracles::Verdict& Evaluation::mark(const oracles::Outcome& outcome) {
+const oracles::Verdict& KernelTrial::mark(const oracles::Outcome& outcome) {
   for (const auto& [seen, verdict] : marked_)
     if (seen.kind == outcome.kind && seen.because == outcome.because && seen.sets == outcome.sets) return verdict;
   marked_.emplace_back(outcome, bench_.judge(outcome));
