@@ -31,6 +31,7 @@ const Family& family_of(const Definition& definition) {
     case Shaping::broadcast: return broadcast_family();
     case Shaping::window: return window_family();
     case Shaping::axis: return axis_family();
+    case Shaping::transposed:
     case Shaping::moved:
     case Shaping::normalized:
     case Shaping::reduced: return moved_family();

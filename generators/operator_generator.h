@@ -55,6 +55,7 @@ struct OperatorGenerator {
   std::optional<Layout> layout = {};   // of an operator of the Conv family
   std::vector<CoverageTag> traits = {};
   Ranks ranks = [](const Definition&) { return std::pair<Int, Int>{0, 7}; };
+  bool describes_output = false;  // the shape that counts is that of the output: the first input has another
   // A case stays small: a certificate is thousands of them, and a finding has to fit on paper.
   Int most_outputs = 600, most_cost = 20'000;
   // Makes the inputs whose shapes follow from others fit again after a change (shrink.h); null where there are none.

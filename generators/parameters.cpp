@@ -196,7 +196,7 @@ std::vector<Mutation> parameter_damages() {
                                     std::get<Int>(*spec.value) >= 0;
                return spec.kind == AttributeSpec::Kind::integer && !is_flag;
              });
-             if (all.empty()) return false;
+             if (all.empty() || c.definition().inputs.empty()) return false;
              const Int rank = c.call().rank(c.definition().inputs.front().name);
              c.node.attribute(pick(all).name, Attribute(pick<Int>({rank, -rank - 1, 0, 0, -1, 1001})));
              return true;
@@ -205,7 +205,7 @@ std::vector<Mutation> parameter_damages() {
           {"an empty axis and a list that names it",
            [](Case& c) {
              const Names lists = stated_lists(c);
-             if (shape_of(c).empty() || lists.empty()) return false;
+             if (c.node.inputs.empty() || shape_of(c).empty() || lists.empty()) return false;
              shape_of(c).front() = 0;
              state(c, lists.back(), chance(50) ? Ints{0, -1} : Ints{0, 2, -1});
              for (const AttributeSpec& spec : c.definition().attributes)
@@ -223,7 +223,7 @@ int entry_count(const Case& c) { return static_cast<int>(entries(c).size()); }
 Cases fewer_entries(const Case& c, int part) {
   const Entry entry = entries(c)[static_cast<std::size_t>(part)];
   Ints values = stated(c, entry.list);
-  if (values.size() == 1 && entry.list == c.definition().inputs.front().reads_as) return {};  // the data
+  if (values.size() == 1 && entry.list == c.definition().data().reads_as) return {};  // the data
   values.erase(values.begin() + static_cast<std::ptrdiff_t>(entry.index));
   Cases out{c};
   state(out.front(), entry.list, values);

@@ -165,13 +165,15 @@ void fit_values(Case& c) {
 // call reads has as many values as elements.
 bool has_a_model(const Case& c) {
   const auto is_negative = [](Int extent) { return extent < 0; };
-  return !c.sources.empty() && std::ranges::none_of(c.node.inputs, [&](const auto& input) {
-    return std::ranges::any_of(input.second.type.shape, is_negative);
-  }) && std::ranges::all_of(c.definition().inputs, [&](const Parameter& input) {
-    const auto source = c.sources.find(input.name);
-    return input.reads_as.empty() || source == c.sources.end() ||
-           writes_out(source->second.recipe, c.node.inputs.at(input.name).type);
-  });
+  return (!c.sources.empty() || c.definition().inputs.empty()) &&
+         std::ranges::none_of(
+             c.node.inputs,
+             [&](const auto& input) { return std::ranges::any_of(input.second.type.shape, is_negative); }) &&
+         std::ranges::all_of(c.definition().inputs, [&](const Parameter& input) {
+           const auto source = c.sources.find(input.name);
+           return input.reads_as.empty() || source == c.sources.end() ||
+                  writes_out(source->second.recipe, c.node.inputs.at(input.name).type);
+         });
 }
 
 std::vector<ShrinkCandidate> fair_candidates(const Case& c, const Violated& violated, const Step& step,
@@ -204,7 +206,8 @@ Cases with_shape(const Case& c, const std::function<void(Shape&)>& change) {
 }
 
 int first_axes(const Case& c) {
-  return c.node.inputs.contains(c.definition().inputs.front().name) ? static_cast<int>(shape_of(c).size()) : 0;
+  const std::vector<Parameter>& inputs = c.definition().inputs;
+  return !inputs.empty() && c.node.inputs.contains(inputs.front().name) ? static_cast<int>(shape_of(c).size()) : 0;
 }
 
 Cases smaller_first(const Case& c, int axis) {

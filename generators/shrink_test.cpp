@@ -26,7 +26,7 @@ std::vector<Case> questions(int each) {
   std::vector<Case> list;
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions())
-      for (const DType type : definition.types_of(definition.inputs.front().type))
+      for (const DType type : definition.types_of(definition.data().type))
         for (int index = 0; index < each; ++index)
           list.push_back(legal(definition, type, 5, static_cast<std::uint64_t>(index)));
   return list;
@@ -78,7 +78,7 @@ TEST_CASE("A near miss stays one, and breaks nothing else", "[shrink]") {
   for (const Operator* op : operators()) {
     for (const Definition& definition : op->versions())
       for (const std::string& id : breakable(definition)) {
-        const auto c = near_miss(definition, definition.types_of(definition.inputs.front().type).front(), id, 3, 1);
+        const auto c = near_miss(definition, definition.types_of(definition.data().type).front(), id, 3, 1);
         if (!c) continue;
         for (const ShrinkCandidate& candidate : all(*c)) {
           INFO(line(*c) << "\n" << line(candidate.c));

@@ -26,6 +26,7 @@ Recipe draw_recipe(Generator& draw, DType type) {
 
 void draw_data(Case& c, Generator& draw) {
   const Names names = family_of(c.definition()).summed(c);
+  if (names.empty()) return;
   const std::string& name = names[draw.below(names.size())];
   Recipe& recipe = c.sources.at(name).recipe;
   if (draw.below(4) == 0)
@@ -50,7 +51,7 @@ Case refitted(Case c) {
 // As many images as a case may have: the worst of many outputs is worse.
 Case crowded(const Case& c) {
   const std::string& first = c.definition().data().name;
-  if (c.node.inputs.at(first).type.shape.empty()) return c;
+  if (!c.node.inputs.contains(first) || c.node.inputs.at(first).type.shape.empty()) return c;
   for (const Int batch : {128, 48, 16, 6, 2}) {
     Case more = c;
     more.node.inputs.at(first).type.shape[0] *= batch;

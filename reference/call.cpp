@@ -143,4 +143,21 @@ Ints Call::ints(std::string_view attribute) const {
   return spec->derived(*this);
 }
 
+Reals Call::reals(std::string_view attribute) const {
+  if (const Attribute* written = stated(attribute)) return get<Reals>(*written);
+  const Tensor* data = data_of(attribute);
+  expects(data != nullptr, "a list of reals without a default");
+  return numbers_of<float>(*data);
+}
+
+Texts Call::texts(std::string_view attribute) const {
+  expects(stated(attribute), "a list of texts without a default");
+  return get<Texts>(*stated(attribute));
+}
+
+Tensor Call::tensor(std::string_view attribute) const {
+  expects(stated(attribute), "a tensor attribute without a default");
+  return get<Tensor>(*stated(attribute));
+}
+
 }  // namespace assay

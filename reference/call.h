@@ -28,8 +28,10 @@ std::string text(const OpVersion& version);           // "Conv-11", "com.microso
 std::string operator_name(const OpVersion& version);  // "Conv", "com.microsoft:NhwcConv"
 
 using Ints = std::vector<Int>;
-// The kinds of AttributeProto in use. Graphs (If, Loop, Scan) and tensors are not yet admitted.
-using Attribute = std::variant<Int, float, std::string, Ints>;
+using Reals = std::vector<float>;
+using Texts = std::vector<std::string>;
+// The kinds of AttributeProto in use. Graphs (If, Loop, Scan) and sparse tensors are not yet admitted.
+using Attribute = std::variant<Int, float, std::string, Ints, Reals, Texts, Tensor>;
 
 // One input of a node. An optional input may be left out at the end, or named "" anywhere.
 struct Input {
@@ -84,6 +86,10 @@ class Call {
   float real(std::string_view attribute) const;
   std::string text(std::string_view attribute) const;
   Ints ints(std::string_view attribute) const;
+  Reals reals(std::string_view attribute) const;
+  // Of those that have no default, and are never read from inputs.
+  Texts texts(std::string_view attribute) const;
+  Tensor tensor(std::string_view attribute) const;
 
  private:
   const Attribute* stated(std::string_view attribute) const;

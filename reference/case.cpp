@@ -36,12 +36,34 @@ std::string decimal(float value) {
   return std::string(buffer.data(), end.ptr);
 }
 
-std::string attribute_text(const Attribute& attribute) {
-  if (const auto* integer = std::get_if<Int>(&attribute)) return std::to_string(*integer);
-  if (const auto* word = std::get_if<std::string>(&attribute)) return escaped(*word);
-  if (const auto* ints = std::get_if<Ints>(&attribute))
-    return ints->empty() ? "[]" : joined(*ints, ",", [](Int each) { return std::to_string(each); });
-  return decimal(std::get<float>(attribute));
+std::string tensor_text(const TensorType& type, const Recipe& recipe) {
+  return std::string(name(type.dtype)) + text(type.shape) + "~" + text(recipe);
+}
+
+// Writes the value of an attribute of each kind.
+struct Written {
+  std::string operator()(Int value) const { return std::to_string(value); }
+  std::string operator()(float value) const { return decimal(value); }
+  std::string operator()(const std::string& value) const { return escaped(value); }
+  std::string operator()(const Tensor& value) const { return tensor_text(value.type(), stated(value)); }
+  template <class T>
+  std::string operator()(const std::vector<T>& values) const {
+    return values.empty() ? "[]" : joined(values, ",", *this);
+  }
+};
+
+// Reads a list that is not empty but where it is written as [].
+template <class T, class F>
+std::optional<Attribute> list_value(std::string_view text, F read) {
+  if (text == "[]") return Attribute(std::vector<T>());
+  auto values = list_of<T>(text, read);
+  return values ? std::optional(Attribute(*std::move(values))) : std::nullopt;
+}
+
+// Reads a float of a list; NaN, which equals nothing, is none.
+std::optional<float> ordered(std::string_view text) {
+  const auto value = real<float>(text);
+  return value && *value == *value ? value : std::nullopt;
 }
 
 std::optional<Attribute> attribute_value(AttributeSpec::Kind kind, std::string_view text) {
@@ -50,9 +72,10 @@ std::optional<Attribute> attribute_value(AttributeSpec::Kind kind, std::string_v
       if (const auto value = whole<Int>(text)) return Attribute(*value);
       return std::nullopt;
     case AttributeSpec::Kind::ints:
-      if (text == "[]") return Attribute(Ints{});
-      if (auto values = list(text); values && !values->empty()) return Attribute(std::move(*values));
-      return std::nullopt;
+      return list_value<Int>(text, [](std::string_view part) { return whole<Int>(part); });
+    case AttributeSpec::Kind::reals: return list_value<float>(text, ordered);
+    case AttributeSpec::Kind::texts: return list_value<std::string>(text, unescaped);
+    case AttributeSpec::Kind::tensor: return std::nullopt;  // read_tensor
     case AttributeSpec::Kind::text:
       if (auto word = unescaped(text)) return Attribute(std::move(*word));
       return std::nullopt;
@@ -109,6 +132,41 @@ Result<OpVersion> parse_version(std::string_view token) {
   return Error{"there is no operator version " + shown(token) + suggestion(token.substr(0, 80), known)};
 }
 
+struct Filled {
+  TensorType type;
+  Recipe recipe;
+};
+
+// dtype[extents]~recipe
+Result<Filled> read_tensor(std::string_view value, const Definition& definition) {
+  const std::size_t open = value.find('['), close = value.find("]~");
+  if (open == value.npos || close == value.npos || close < open) return Error{"write for example f32[1,3,5]~small:7"};
+  const auto dtype = dtype_named(value.substr(0, open));
+  if (!dtype)
+    return Error{"there is no type '" + shown(value.substr(0, open)) + "'" +
+                 suggestion(value.substr(0, open), definition.type_names())};
+  auto shape = list(value.substr(open + 1, close - open - 1));
+  if (!shape || std::ranges::any_of(*shape, [](Int extent) { return extent < 0; }))
+    return Error{"extents are integers >= 0"};
+  if (std::ranges::any_of(*shape, [](Int extent) { return extent > most_elements; }))
+    return Error{"an extent of more than 2^28"};  // beside an extent of 0 as well
+  try {
+    if (volume(*shape) > most_elements) return Error{"more than 2^28 elements"};
+  } catch (const InputError&) {
+    return Error{"more than 2^28 elements"};
+  }
+  const std::string_view recipe_text = value.substr(close + 2);
+  Result<Recipe> recipe = parse_recipe(recipe_text);
+  if (!recipe) return Error{recipe.error()};
+  if (text(*recipe) != recipe_text)
+    return Error{"recipe '" + std::string(recipe_text) + "' is not written canonically"};
+  if (recipe->family == "text" && *dtype != DType::string)
+    return Error{"'text:' fills strings alone, as in string[2]~text:a,b"};
+  return Filled{{*dtype, *std::move(shape)}, *std::move(recipe)};
+}
+
+constexpr const char* not_written_out = "write out one value of the type for each element, as in i64[2]~values:-1,3";
+
 // NAME=dtype[extents]~recipe or NAME=dtype[extents]~recipe@init or NAME=""
 std::optional<Error> read_input(Case& c, const std::string& name, std::string_view value) {
   const auto bad = [&](const std::string& why) { return Error{"input " + name + ": " + why}; };
@@ -117,45 +175,32 @@ std::optional<Error> read_input(Case& c, const std::string& name, std::string_vi
     c.node.empty_input(name);
     return std::nullopt;
   }
-  const std::size_t open = value.find('['), close = value.find("]~");
-  if (open == value.npos || close == value.npos || close < open) return bad("write for example f32[1,3,5]~small:7");
-  const auto dtype = dtype_named(value.substr(0, open));
-  if (!dtype)
-    return bad("there is no type '" + shown(value.substr(0, open)) + "'" +
-               suggestion(value.substr(0, open), c.definition().type_names()));
-  auto shape = list(value.substr(open + 1, close - open - 1));
-  if (!shape || std::ranges::any_of(*shape, [](Int extent) { return extent < 0; }))
-    return bad("extents are integers >= 0");
-  if (std::ranges::any_of(*shape, [](Int extent) { return extent > most_elements; }))
-    return bad("an extent of more than 2^28");  // beside an extent of 0 as well
-  try {
-    if (volume(*shape) > most_elements) return bad("more than 2^28 elements");
-  } catch (const InputError&) {
-    return bad("more than 2^28 elements");
-  }
-  std::string_view recipe_text = value.substr(close + 2);
-  const bool initializer = recipe_text.ends_with("@init");
-  if (initializer) recipe_text.remove_suffix(5);
-  Result<Recipe> recipe = parse_recipe(recipe_text);
-  if (!recipe) return bad(recipe.error());
-  if (text(*recipe) != recipe_text) return bad("recipe '" + std::string(recipe_text) + "' is not written canonically");
-  const TensorType type{*dtype, *std::move(shape)};
+  const bool initializer = value.ends_with("@init");
+  if (initializer) value.remove_suffix(5);
+  Result<Filled> filled = read_tensor(value, c.definition());
+  if (!filled) return bad(filled.error());
+  auto& [type, recipe] = *filled;
   const Parameter* const parameter = c.definition().input(name);
   const bool is_read = parameter && !parameter->reads_as.empty();
-  if ((is_read || recipe->family == "values") && !writes_out(*recipe, type))
-    return bad("write out one value of the type for each element, as in i64[2]~values:-1,3");
-  if (recipe->family == "text" && type.dtype != DType::string)
-    return bad("'text:' fills strings alone, as in string[2]~text:a,b");
+  if ((is_read || recipe.family == "values") && !writes_out(recipe, type)) return bad(not_written_out);
   c.node.input(name, type);
-  c.sources[name] = {*std::move(recipe), initializer};
+  c.sources[name] = {std::move(recipe), initializer};
   return std::nullopt;
 }
 
 std::optional<Error> read_attribute(Case& c, const AttributeSpec& spec, std::string_view value) {
   const std::string& name = spec.name;
-  if (c.node.attributes.contains(name)) return Error{"attribute " + name + ": given twice"};
+  const auto bad = [&](const std::string& why) { return Error{"attribute " + name + ": " + why}; };
+  if (c.node.attributes.contains(name)) return bad("given twice");
+  if (spec.kind == AttributeSpec::Kind::tensor) {
+    Result<Filled> filled = read_tensor(value, c.definition());
+    if (!filled) return bad(filled.error());
+    if (!writes_out(filled->recipe, filled->type)) return bad(not_written_out);
+    c.node.attribute(name, fill(filled->recipe, filled->type));
+    return std::nullopt;
+  }
   auto attribute = attribute_value(spec.kind, value);
-  if (!attribute) return Error{"attribute " + name + ": cannot read '" + shown(value) + "'"};
+  if (!attribute) return bad("cannot read '" + shown(value) + "'");
   c.node.attribute(name, std::move(*attribute));
   return std::nullopt;
 }
@@ -268,6 +313,8 @@ Call Case::call() const {
   return Call(definition(), std::move(known));
 }
 
+std::string attribute_text(const Attribute& attribute) { return std::visit(Written{}, attribute); }
+
 std::string line(const Case& c) {
   const Operator& op = *find_operator(c.version.domain, c.version.name);
   std::string out = text(c.version) + " opset=" + std::to_string(c.opset) + " ir=" + std::to_string(c.ir_version);
@@ -280,7 +327,7 @@ std::string line(const Case& c) {
       continue;
     }
     const Source& source = c.sources.at(input);
-    out += std::string(name(found->second.type.dtype)) + text(found->second.type.shape) + "~" + text(source.recipe);
+    out += tensor_text(found->second.type, source.recipe);
     if (source.initializer) out += "@init";
   }
   for (const AttributeSpec* attribute : op.attributes_ever())
@@ -328,6 +375,11 @@ Operands operands(const Case& c, int set) {
 }
 
 bool has_nonfinite_data(const Case& c) {
+  if (c.definition().inputs.empty())  // its attributes are its data
+    for (const auto& [name, value] : c.node.attributes)
+      if (const Tensor* const tensor = std::get_if<Tensor>(&value);
+          tensor && is_nonfinite(stated(*tensor), tensor->type()))
+        return true;
   return std::ranges::any_of(c.sources, [&](const auto& source) {
     const auto input = c.node.inputs.find(source.first);
     return input != c.node.inputs.end() && is_nonfinite(source.second.recipe, input->second.type);

@@ -6,7 +6,8 @@
 //
 // Tokens are separated by one space: the operator version, the model's opset and IR version, the inputs in schema
 // order, the attributes written on the node in schema order, the optional outputs asked for (outputs=Indices), the
-// presentation. An input whose data the call reads has them written out: shape=i64[2]~values:-1,0.
+// presentation. An input whose data the call reads has them written out: shape=i64[2]~values:-1,0. So has an attribute
+// that is a tensor: value=f32[1]~values:0.5. A list without entries is [].
 #pragma once
 
 #include "reference/call.h"
@@ -46,6 +47,7 @@ struct Case {
 
 // The canonical line; two cases are the same exactly when their lines are.
 std::string line(const Case& c);
+std::string attribute_text(const Attribute& attribute);  // as the line has it
 Result<Case> parse_case(std::string_view line);
 
 // The first 128 bits of SHA-256 of the line, in hexadecimal.

@@ -64,7 +64,7 @@ struct NodeName {
 };
 Result<std::vector<NodeName>> node_names(std::string_view model);
 
-// Every operator version of ai.onnx in the registry of the package, deprecated ones included, by name and version.
+// Every operator version in the registry of the package, deprecated ones included, by name and version.
 struct Registered {
   OpVersion version;
   bool deprecated = false;

@@ -62,6 +62,18 @@ void set(onnx::AttributeProto& proto, const Ints& value) {
   proto.set_type(onnx::AttributeProto::INTS);
   proto.mutable_ints()->Add(value.begin(), value.end());
 }
+void set(onnx::AttributeProto& proto, const Reals& value) {
+  proto.set_type(onnx::AttributeProto::FLOATS);
+  proto.mutable_floats()->Add(value.begin(), value.end());
+}
+void set(onnx::AttributeProto& proto, const Texts& value) {
+  proto.set_type(onnx::AttributeProto::STRINGS);
+  for (const std::string& each : value) proto.add_strings(each);
+}
+void set(onnx::AttributeProto& proto, const Tensor& value) {
+  proto.set_type(onnx::AttributeProto::TENSOR);
+  *proto.mutable_t() = proto_of(value, "value");
+}
 
 // Schema order; an attribute this version does not know (a near miss) comes last.
 void add_attributes(onnx::NodeProto& proto, const Case& c) {
@@ -140,7 +152,8 @@ const TensorType& type_of_variable(const Case& c, const std::string& type) {
 TensorType declared_output(const Case& c, const Types& types, std::size_t i) {
   if (i < types.size() && types[i]) return *types[i];
   const Definition& definition = c.definition();
-  const Shape& first = type_of_variable(c, definition.inputs.front().type).shape;
+  const bool has_inputs = !definition.inputs.empty();
+  const Shape first = has_inputs ? type_of_variable(c, definition.inputs.front().type).shape : Shape();
   const Parameter& output = definition.outputs[i < definition.outputs.size() ? i : 0];
   const bool is_of_an_input = std::ranges::count(definition.inputs, output.type, &Parameter::type) > 0;
   const bool is_known = i < definition.outputs.size() && !is_of_an_input;

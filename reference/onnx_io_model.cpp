@@ -37,6 +37,9 @@ Attribute value_of(const onnx::AttributeProto& proto) {
     case onnx::AttributeProto::FLOAT: return proto.f();
     case onnx::AttributeProto::STRING: return proto.s();
     case onnx::AttributeProto::INTS: return Ints(proto.ints().begin(), proto.ints().end());
+    case onnx::AttributeProto::FLOATS: return Reals(proto.floats().begin(), proto.floats().end());
+    case onnx::AttributeProto::STRINGS: return Texts(proto.strings().begin(), proto.strings().end());
+    case onnx::AttributeProto::TENSOR: return tensor_of(proto.t());
     default: reject("attribute " + quoted(proto.name()) + " is of a kind that is not admitted");
   }
 }

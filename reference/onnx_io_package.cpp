@@ -53,7 +53,8 @@ Inferred infer(std::string_view bytes) {
 std::vector<Registered> registered_operators() {
   std::vector<Registered> all;
   for (const onnx::OpSchema& schema : onnx::OpSchemaRegistry::get_all_schemas_with_history())
-    if (schema.domain().empty()) all.push_back({{"", schema.Name(), schema.SinceVersion()}, schema.Deprecated()});
+    if (schema.domain() != "com.microsoft")  // which onnx_contrib.cpp registers
+      all.push_back({{schema.domain(), schema.Name(), schema.SinceVersion()}, schema.Deprecated()});
   std::ranges::sort(all, {}, &Registered::version);
   return all;
 }

@@ -104,6 +104,7 @@ std::optional<DType> type_named_by(const Call& call, const std::string& attribut
   if (stated == call.node().attributes.end()) return std::nullopt;
   if (const Int* const number = std::get_if<Int>(&stated->second))
     return dtype_numbered(static_cast<std::int32_t>(std::clamp<Int>(*number, 0, 1000)));
+  if (const Tensor* const tensor = std::get_if<Tensor>(&stated->second)) return tensor->dtype();
   const std::string* const word = std::get_if<std::string>(&stated->second);
   if (!word) return std::nullopt;
   const auto is_named = [&](DType type) { return enum_name(type) == *word; };
@@ -148,10 +149,12 @@ std::vector<TensorType> Definition::asked_types(const Call& legal) const {
 }
 
 DType Definition::type_of(const Call& call, const Parameter& output) const {
+  if (typed && output.name == outputs.front().name) return typed(call);
   if (!output.typed_by.empty()) {
     if (const std::optional<DType> named = type_named_by(call, output.typed_by)) return *named;
-    // Where the attribute has no default and is left out, it is the type of the data.
+    // Where the attribute has no default and is left out, it is the type of the data, or f32 of a tensor.
     const AttributeSpec& spec = *attribute(output.typed_by);
+    if (spec.kind == AttributeSpec::Kind::tensor) return DType::f32;
     if (!spec.required && !spec.value && call.has(data().name)) return call.type(data().name).dtype;
   }
   for (const Parameter& each : inputs)
@@ -167,7 +170,7 @@ DType Definition::type_of(const Call& call, const Parameter& output) const {
 const Parameter& Definition::data() const {
   for (const Parameter& each : inputs)
     if (types_of(each.type).size() > 1) return each;
-  return inputs.front();
+  return inputs.empty() ? outputs.front() : inputs.front();
 }
 
 const RulingUse* Definition::ruling(std::string_view id) const {
@@ -333,6 +336,16 @@ Operator& Operator::optional_ints(std::string name) {
   return *this;
 }
 
+Operator& Operator::required_attribute(std::string name, AttributeSpec::Kind kind) {
+  replace_named(current().attributes, {std::move(name), kind, true, {}, {}});
+  return *this;
+}
+
+Operator& Operator::optional_attribute(std::string name, AttributeSpec::Kind kind) {
+  replace_named(current().attributes, {std::move(name), kind, false, {}, {}});
+  return *this;
+}
+
 Operator& Operator::require(std::string id, std::string text, std::function<bool(const Call&)> holds,
                             std::string ruling) {
   return require(Constraint{std::move(id), std::move(text), std::move(holds), std::move(ruling)});
@@ -407,6 +420,10 @@ Operator& Operator::flattens(bool flattens) {
 
 Operator& Operator::infer(Inference infer) {
   return everywhere([&](Definition& definition) { definition.infer = infer; });
+}
+
+Operator& Operator::typed(std::function<DType(const Call&)> typed) {
+  return everywhere([&](Definition& definition) { definition.typed = typed; });
 }
 
 Operator& Operator::shape(ShapeFunction shape) {
@@ -509,14 +526,18 @@ int end_opset(const OpVersion& version) {
 }
 
 std::string page_of(const OpVersion& version) {
-  if (!version.domain.empty())
+  if (version.domain == "com.microsoft")
     return "https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#" + version.domain + "." +
            version.name;
   std::string anchor = version.name + "-" + std::to_string(version.since_version);
   for (char& letter : anchor) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return "https://onnx.ai/onnx/operators/onnx__" + version.name + ".html#l-onnx-op-" + anchor;
+  const char* const prefix = version.domain.empty() ? "onnx__" : "onnx_aionnxml_";
+  return std::string("https://onnx.ai/onnx/operators/") + prefix + version.name + ".html#l-onnx-op-" + anchor;
 }
 
-int newest_opset_of(std::string_view domain) { return domain.empty() ? newest_opset : 1; }
+int newest_opset_of(std::string_view domain) {
+  if (domain == "ai.onnx.ml") return 5;
+  return domain.empty() ? newest_opset : 1;
+}
 
 }  // namespace assay

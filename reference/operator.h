@@ -37,7 +37,7 @@ struct Parameter {
 using Derived = std::function<Ints(const Call&)>;
 
 struct AttributeSpec {
-  enum class Kind { integer, real, text, ints };  // in the order of Attribute's alternatives
+  enum class Kind { integer, real, text, ints, reals, texts, tensor };  // in the order of Attribute's alternatives
   std::string name;
   Kind kind = Kind::ints;
   bool required = false;
@@ -74,6 +74,7 @@ enum class Shaping {
   broadcast,   // elements of several inputs make one of the output, repeated along axes where they are fewer
   moved,       // elements of the first input stand elsewhere in the output, by what attributes and parameters say
   window,      // windows slide over the spatial axes of N x C x D1 … Dr
+  transposed,  // windows slide over the spatial axes of the output
   axis,        // lines along the axis that an attribute names, each by itself
   reduced,     // the elements along some axes of the first input make one of the output
   normalized,  // each element of the first input is measured by those around it
@@ -110,9 +111,10 @@ struct Definition {
   Shaping shaping = Shaping::one;
   bool flattens = false;  // of `axis`: all axes from the named one on make one line together
   Inference infer;
-  bool keeps_rank = false;  // every output has the rank of the first input
-  Kernel kernel;            // the naive loop: the specification
-  FastKernel fast;          // through the engine (engine.h)
+  std::function<DType(const Call&)> typed;  // of the first output, where neither a variable nor an attribute says it
+  bool keeps_rank = false;                  // every output has the rank of the first input
+  Kernel kernel;                            // the naive loop: the specification
+  FastKernel fast;                          // through the engine (engine.h)
 
   Shape shape(const Call& legal) const;  // of the first output
   std::vector<TensorType> asked_types(const Call& legal) const;
@@ -125,7 +127,7 @@ struct Definition {
   const AttributeSpec* attribute(std::string_view name) const;
   const Parameter* input(std::string_view name) const;
   const Parameter* output(std::string_view name) const;
-  bool is_variadic() const { return inputs.back().arity == Arity::repeated; }
+  bool is_variadic() const { return !inputs.empty() && inputs.back().arity == Arity::repeated; }
   const RulingUse* ruling(std::string_view id) const;
   const std::vector<DType>& types_of(std::string_view variable) const;
   std::vector<std::string> type_names() const;  // of every variable
@@ -139,8 +141,8 @@ struct Definition {
   bool breaks_only(const Call& call, std::string_view constraint) const;
 };
 
-// The type that an attribute names, by its number or, in the first opset, by its name in TensorProto.DataType;
-// none where it names none.
+// The type that an attribute names, by its number or, in the first opset, by its name in TensorProto.DataType, or that
+// a tensor has; none where it names none.
 std::optional<DType> type_named_by(const Call& call, const std::string& attribute);
 
 // G1 … G4, which every operator has.
@@ -173,6 +175,9 @@ class Operator {
   Operator& optional_int(std::string name);  // without a default
   Operator& optional_real(std::string name);
   Operator& optional_ints(std::string name);
+  // Of any kind, without a default.
+  Operator& required_attribute(std::string name, AttributeSpec::Kind kind);
+  Operator& optional_attribute(std::string name, AttributeSpec::Kind kind);
   Operator& require(std::string id, std::string text, std::function<bool(const Call&)> holds, std::string ruling = "");
   Operator& require(Constraint constraint);
   // Other readings of the ruling lift the constraint.
@@ -191,6 +196,7 @@ class Operator {
   Operator& shaping(Shaping shaping);
   Operator& flattens(bool flattens);  // from this version on
   Operator& infer(Inference infer);
+  Operator& typed(std::function<DType(const Call&)> typed);
   Operator& shape(ShapeFunction shape);  // of the one output, of as many axes as the first input
   Operator& kernel(Kernel kernel);
   Operator& fast(FastKernel kernel);

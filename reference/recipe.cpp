@@ -499,6 +499,20 @@ std::string text(const Recipe& recipe) { return recipe.family + ":" + recipe.arg
 
 Recipe stated(const std::vector<std::string>& strings) { return {"text", joined(strings, ",", escaped)}; }
 
+Recipe stated(const Tensor& tensor) {
+  return for_type(tensor.dtype(), [&]<class T>() -> Recipe {
+    const std::vector<T> all(tensor.as<T>().begin(), tensor.as<T>().end());
+    if constexpr (std::is_same_v<T, std::string>)
+      return stated(all);
+    else
+      return {"values", joined(all, ",", [](T value) {
+                if constexpr (std::is_integral_v<T>) return std::to_string(value);
+                const double exact = static_cast<double>(value);
+                return std::isnan(exact) ? std::string("nan") : saturated<std::string>(exact);
+              })};
+  });
+}
+
 Result<Recipe> parse_recipe(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == text.npos) return Error{"recipe '" + std::string(text) + "' has no ':'; write for example small:7"};

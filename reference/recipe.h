@@ -51,6 +51,7 @@ struct Recipe {
 
 std::string text(const Recipe& recipe);                  // "odd12:7"
 Recipe stated(const std::vector<std::string>& strings);  // text:a,%20
+Recipe stated(const Tensor& tensor);                     // values:1,2.5, or text: of strings; every NaN is nan
 Result<Recipe> parse_recipe(std::string_view text);
 // Tells whether `values` gives every element of a tensor of that type one value, written the one way there is.
 bool writes_out(const Recipe& recipe, const TensorType& type);

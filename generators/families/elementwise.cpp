@@ -122,9 +122,11 @@ int size_of(Int elements) {
   return elements <= 64 ? 3 : 4;
 }
 
-// Returns the shape that inputs make together where they are broadcast, else that of the first.
+// Returns the shape that inputs make together where they are broadcast or none is like the output, else that of the
+// first.
 Shape described_shape(const Case& c) {
-  return c.definition().shaping == Shaping::broadcast ? output_shape(c) : shape_of(c);
+  const bool is_made = c.definition().shaping == Shaping::broadcast || generator_of(c.version).describes_output;
+  return is_made ? output_shape(c) : shape_of(c);
 }
 
 // -- shrinking
@@ -234,6 +236,7 @@ void draw_attribute(Node& node, const Definition& definition, const AttributeSpe
       break;
     case AttributeSpec::Kind::ints: node.attribute(spec.name, Ints{between(0, 2)}); break;
     case AttributeSpec::Kind::text: node.attribute(spec.name, pick(spec.words)); break;
+    default: break;  // who has others draws them
   }
 }
 
@@ -282,6 +285,7 @@ const OperatorGenerator* Elementwise::questions() const {
 
 // Tells whether a type is left to break G4 with, of eight bits at least or bool.
 bool Elementwise::is_breakable(const Definition& definition, std::string_view constraint) const {
+  if (constraint == "G4" && definition.inputs.empty()) return false;
   const std::vector<DType>& admitted = definition.types_of(definition.data().type);
   const auto is_admitted = [&](DType type) { return is_small(type) || std::ranges::count(admitted, type) > 0; };
   return constraint != "G4" || definition.inputs.size() > 1 + (definition.shaping == Shaping::one) ||

@@ -92,10 +92,14 @@ class MovedFamily final : public Elementwise {
   std::vector<Mutation> damages(const OperatorGenerator&) const override { return parameter_damages(); }
   bool is_breakable(const Definition& definition, std::string_view constraint) const override {
     const auto required = [](const auto& all, auto is) { return std::ranges::any_of(all, is); };
+    const auto is_list = [&](const Parameter& input) {
+      return !input.reads_as.empty() && std::ranges::all_of(definition.types_of(input.type), is_integer);
+    };
     if (constraint == "G1")
       return required(definition.attributes, [](const AttributeSpec& spec) { return spec.required; }) ||
-             required(definition.inputs | std::views::drop(1),
-                      [](const Parameter& input) { return input.arity == Arity::required; });
+             required(definition.inputs, [&](const Parameter& input) {
+               return input.arity == Arity::required && (&input != &definition.inputs.front() || is_list(input));
+             });
     return Elementwise::is_breakable(definition, constraint);
   }
 
@@ -138,6 +142,12 @@ class MovedFamily final : public Elementwise {
     const Parameter* const parameter = c.definition().input(input);
     const bool is_first = parameter == &c.definition().inputs.front();
     return parameter && !is_first && !parameter->reads_as.empty() ? Role::other : Role::data;
+  }
+  // Of a tensor its first element is left.
+  std::optional<Attribute> plainer(const Case& c, const std::string& name) const override {
+    const auto* const tensor = std::get_if<Tensor>(&c.node.attributes.at(name));
+    if (!tensor || tensor->elements() < 2) return std::nullopt;
+    return fill(stated(*tensor), {tensor->dtype(), {1}});
   }
   std::span<const Step> coarse_steps() const override {
     static const Step steps[] = {{first_axes, fewer_axes}, {entry_count, fewer_entries}, {has_not_one, one_element}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNormalization, RMSNormalization, GroupNormalization, InstanceNormalization and BatchNormalization: groups of one
-// element, of two and of a thousand; scales of fewer axes, repeated along some and whole; an epsilon that is nothing
-// and one that is large beside the variance.
+// LayerNormalization, RMSNormalization, GroupNormalization, InstanceNormalization, BatchNormalization and
+// MeanVarianceNormalization: groups of one element, of two and of a thousand; scales of fewer axes, repeated along some
+// and whole; an epsilon that is nothing and one that is large beside the variance.
 #include "generators/draw.h"
 #include "generators/families/elementwise.h"
 #include "generators/parameters.h"
@@ -9,6 +9,7 @@
 #include "reference/operator.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace assay::generators {
 namespace {
@@ -129,6 +130,21 @@ void refit_batch(Case& c) {
     if (c.node.inputs.contains(each.name)) shape_of(c, each.name) = shape_of_statistics(c);
 }
 
+Case draw_listed(const Definition& definition, DType type, std::uint64_t stratum) {
+  Shape shape = draw_extents(shape_strata - 1 - stratum % shape_strata);
+  if (shape.empty()) shape = {between(1, 33)};
+  const Int rank = std::ssize(shape);
+  Case c = moving(definition, type, shape);
+  const bool shows_epsilon = (type == DType::f32 || type == DType::f64) && chance(15);
+  c.sources["X"].recipe = shows_epsilon ? Recipe{"lit", pick({"1e-9,-1e-9", "0x1p-30,0x1p-31,0"})} : fill(type);
+  Ints axes(static_cast<std::size_t>(rank));
+  std::iota(axes.begin(), axes.end(), Int{0});
+  axes = any_order(axes, rank, chance(50));
+  axes.resize(static_cast<std::size_t>(between(1, rank)));
+  if (rank < 4 || chance(70)) c.node.attribute("axes", axes);
+  return c;
+}
+
 // The parameters follow what is normalized; one of another rank or extent is made anew.
 void refit(Case& c) {
   const Call call = c.call();
@@ -218,6 +234,11 @@ const OperatorGenerator& batch_normalization() {
                           }});
     return of;
   }();
+  return all;
+}
+
+const OperatorGenerator& mean_variance_normalization() {
+  static const OperatorGenerator all = placing_questions(draw_listed, axes<1>);
   return all;
 }
 

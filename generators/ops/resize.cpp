@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize: one or two axes made longer and shorter, by scales that are exact and to sizes that are not, in
-// every mode; parts of X that are cropped, turned round and left.
+// every mode; parts of X that are cropped, turned round and left. Upsample: axes made longer.
 #include "generators/draw.h"
 #include "generators/families/elementwise.h"
 #include "generators/parameters.h"
@@ -22,6 +22,10 @@ std::string decimal(double value) {
 }
 
 std::vector<double> numbers(const Call& call, const char* input) {
+  if (!call.has(input)) {
+    const Reals stated = call.reals(input);
+    return {stated.begin(), stated.end()};
+  }
   const Tensor& data = *call.node().inputs.find(input)->second.data;
   return for_number(data.dtype(), [&]<class T>() {
     std::vector<double> all;
@@ -32,6 +36,10 @@ std::vector<double> numbers(const Call& call, const char* input) {
 
 // Gives numbers under the name that the version has for them; of an input the type stays.
 void give(Case& c, const char* name, const std::vector<double>& values, DType type = DType::f32) {
+  if (c.definition().attribute(name)) {
+    c.node.attribute(name, Reals(values.begin(), values.end()));
+    return;
+  }
   const auto before = c.sources.find(name);
   if (before != c.sources.end()) type = c.node.inputs.at(name).type.dtype;
   const bool is_constant = before == c.sources.end() ? chance(50) : before->second.initializer;
@@ -136,6 +144,25 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   return c;
 }
 
+Case draw_upsample(const Definition& definition, DType type, std::uint64_t stratum) {
+  const bool is_plane = definition.attribute("height_scale");
+  Shape x = draw_shape(stratum);
+  if (is_plane) x.resize(4, between(1, 6));
+  Case c = moving(definition, type, x);
+  if ((is_float(type) || is_integer(type)) && draw_word(c, "mode") != "nearest")
+    c.sources["X"].recipe = is_float(type) ? seeded(pick({"small", "normal", "uniform"})) : seeded("small");
+  const auto draw_factor = [] { return pick({1.0, 1.25, 1.5, 2.0, 2.0, 3.0}); };
+  if (is_plane) {
+    for (const char* name : {"height_scale", "width_scale"})
+      c.node.attribute(name, Attribute(static_cast<float>(draw_factor())));
+    return c;
+  }
+  std::vector<double> scales;
+  for (const bool is_resized : draw_resized(x.size())) scales.push_back(is_resized ? draw_factor() : 1);
+  give(c, "scales", scales);
+  return c;
+}
+
 // Gives every list as many entries as there are axes.
 void refit(Case& c) {
   const Int rank = std::ssize(shape_of(c));
@@ -205,7 +232,7 @@ std::vector<Mutation> damages() {
                    return true;
                  }});
   all.push_back({"a mode for numbers", [](Case& c) {
-                   c.node.attribute("mode", "linear");
+                   c.node.attribute("mode", Attribute(c.definition().attribute("mode")->words[1]));
                    c.node.inputs.at("X").type.dtype = DType::boolean;
                    c.sources.at("X").recipe = seeded("full");
                    return true;
@@ -250,8 +277,34 @@ const OperatorGenerator& questions() {
   return all;
 }
 
+std::pair<Int, Int> axes_of_upsample(const Definition& definition) {
+  return definition.attribute("height_scale") ? axes<4, 4>(definition) : axes<1, 5>(definition);
+}
+
 }  // namespace
 
 const OperatorGenerator& resize() { return questions(); }
+
+const OperatorGenerator& upsample() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = placing_questions(draw_upsample, axes_of_upsample, refit);
+    std::ranges::move(damages(), std::back_inserter(made.damages));
+    made.damages.push_back({"a scale of a plane that is too small", [](Case& c) {
+                              if (!c.definition().attribute("height_scale")) return false;
+                              c.node.attribute(pick({"height_scale", "width_scale"}), Attribute(pick({0.0F, 0.5F})));
+                              return true;
+                            }});
+    made.damages.push_back({"a scale of another version", [](Case& c) {
+                              if (c.definition().attribute("scales")) return false;
+                              if (c.definition().input("scales"))
+                                c.node.attribute("height_scale", Attribute(2.0F));
+                              else
+                                c.node.attribute("scales", Reals{1, 1, 2, 2});
+                              return true;
+                            }});
+    return made;
+  }();
+  return all;
+}
 
 }  // namespace assay::generators

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/exact/tree.h"
 
+#include "oracles/exact/functions.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -50,6 +52,22 @@ std::optional<Ratio> quotient(const Ratio& a, const Ratio& b) {
             a.denominator * b.numerator.mantissa};
   if (out.denominator < 0) out.denominator = -out.denominator, out.numerator.mantissa = -out.numerator.mantissa;
   return out;
+}
+
+// Returns b^y where it is a fraction that is easily told; b is above 0.
+std::optional<Ratio> exact_power(Ratio b, const Scalar& y) {
+  const Ratio one{{1, 0}, 1};
+  if (y.is_zero() || b == one) return one;
+  for (int halvings = y.exponent; halvings < 0; ++halvings) {
+    const std::optional<Ratio> root = exact_root(b);
+    if (!root) return std::nullopt;
+    b = *root;
+  }
+  if (b == one) return one;
+  if (y.exponent > 6 || y.significand > 64 || (y.significand << std::max(y.exponent, 0)) > 64) return std::nullopt;
+  std::optional<Ratio> out = one;
+  for (std::uint64_t i = y.significand << std::max(y.exponent, 0); i > 0; --i) out = product(*out, b);
+  return y.negative ? quotient(one, *out) : out;
 }
 
 template <class F>
@@ -129,6 +147,19 @@ class Quotient final : public Node {
   Real irrational(int bits) const override { return operands_[0]->value(bits) / operands_[1]->value(bits); }
 };
 
+// Is √b, by itself or as b / √b.
+class Root final : public Node {
+ public:
+  explicit Root(const Tree& b) : Node({b}, b->fraction() ? exact_root(*b->fraction()) : std::nullopt) { measure(); }
+  double error(const Policy& p) const override {
+    const double off = root_error(operands_[0]->least(), operands_[0]->error(p));
+    return proven(off + rho(p, size() + off, 6) + p.imprecision * size() + lost(p));
+  }
+
+ private:
+  Real irrational(int bits) const override { return square_root(operands_[0]->value(bits)); }
+};
+
 // Is 1 / √b, as an estimate and a step of Newton's give it.
 class InverseRoot final : public Node {
  public:
@@ -147,6 +178,41 @@ class InverseRoot final : public Node {
     return root ? quotient(Ratio{{1, 0}, 1}, *root) : std::nullopt;
   }
   Real irrational(int bits) const override { return Real(Int{1}, bits) / square_root(operands_[0]->value(bits)); }
+};
+
+class Power final : public Node {
+ public:
+  Power(const Tree& b, const Scalar& y)
+      : Node({b}, b->fraction() ? exact_power(*b->fraction(), y) : std::nullopt), y_(y) {
+    measure();
+  }
+  double error(const Policy& p) const override {
+    const double off = operands_[0]->error(p), least = operands_[0]->least(), times = std::abs(y_.as_double());
+    if (!(off < least)) return unproven;
+    const double moved = std::expm1(-times * std::log1p(-off / least)) * raised;
+    const double turns = times * std::max(std::abs(std::log(least)), std::abs(std::log(operands_[0]->size()))) * raised;
+    const double each = p.level == Level::widest ? 12 : holds(p.nodes, y_) ? 1 : 2;
+    const double own = rho(p, size() * (1 + moved), 32 + each * turns) + p.imprecision * size() * (1 + moved);
+    return proven(size() * moved + own + lost(p));
+  }
+
+ private:
+  Real irrational(int bits) const override {
+    return enclosed(Function::pow, std::array{operands_[0]->value(bits), Real(ratio(y_), bits)});
+  }
+  Scalar y_;
+};
+
+class Drifting final : public Node {
+ public:
+  Drifting(const Tree& of, double roundings) : Node({of}, of->fraction()), roundings_(roundings) { measure(); }
+  double error(const Policy& p) const override {
+    const double off = operands_[0]->error(p);
+    return p.level == Level::widest ? proven(off + rho(p, size() + off, roundings_)) : off;
+  }
+
+ private:
+  double roundings_;
 };
 
 class Either final : public Node {
@@ -235,8 +301,11 @@ Tree operator+(const Tree& a, const Tree& b) { return std::make_shared<Sum>(a, b
 Tree operator-(const Tree& a, const Tree& b) { return std::make_shared<Sum>(a, b, true); }
 Tree operator*(const Tree& a, const Tree& b) { return std::make_shared<Product>(a, b, 1); }
 Tree operator/(const Tree& a, const Tree& b) { return std::make_shared<Quotient>(a, b); }
+Tree root(const Tree& a) { return std::make_shared<Root>(a); }
 Tree inverse_root(const Tree& a) { return std::make_shared<InverseRoot>(a); }
 Tree over_root(const Tree& a, const Tree& b) { return std::make_shared<Product>(a, inverse_root(b), 2); }
+Tree power(const Tree& b, const Scalar& y) { return std::make_shared<Power>(b, y); }
+Tree drifting(const Tree& of, double roundings) { return std::make_shared<Drifting>(of, roundings); }
 Tree either(const Tree& a, const Tree& b) { return std::make_shared<Either>(a, b); }
 Tree in_format(const Tree& of, std::optional<DType> stash) { return std::make_shared<InFormat>(of, stash); }
 Tree cast(const Tree& of, DType to) { return std::make_shared<Cast>(of, to); }

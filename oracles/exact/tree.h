@@ -5,7 +5,9 @@
 //   a * b     |a| e_b + |b| e_a + e_a e_b, ρ, η
 //   a / √b    with r = √b, e_r = e_b / (r + √(b - e_b)), w = 1/r: e_w = e_r / (r (r - e_r)) and six roundings, for an
 //             estimate and a step; then as a product with two
+//   √b        e_r, and six roundings, for b times an estimate of 1/√b
 //   a / b     (e_a + |q| e_b) / (|b| - e_b), two roundings, η (|a| + e_a)
+//   b^y       |b^y| ((1 - e_b / b)^-|y| - 1), 32 + |y ln b| roundings; 12 |y ln b| at most (elementwise 5.3)
 // Each adds λ for η where subnormals are flushed. The value is a fraction as long as every node is one.
 #pragma once
 
@@ -51,8 +53,12 @@ Tree operator+(const Tree& a, const Tree& b);
 Tree operator-(const Tree& a, const Tree& b);
 Tree operator*(const Tree& a, const Tree& b);
 Tree operator/(const Tree& a, const Tree& b);
+Tree root(const Tree& b);                      // √b
 Tree inverse_root(const Tree& b);              // 1 / √b
 Tree over_root(const Tree& a, const Tree& b);  // a / √b
+Tree power(const Tree& b, const Scalar& y);    // b^y of b above 0
+// The same, which at the widest may be off by so many roundings more.
+Tree drifting(const Tree& of, double roundings);
 // Of one value that has two legitimate trees: the larger error.
 Tree either(const Tree& a, const Tree& b);
 // The same, its nodes evaluated in a format of their own: what a body casts to, else the one that is worked in.

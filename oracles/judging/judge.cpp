@@ -305,8 +305,11 @@ Verdict Judge::State::judge_under(const Outcome& outcome, const Readings& readin
 
 // Mostly zero or constant answers let wrong kernels pass (numerics 4): nothing is shown where every answer is the same
 // number, or nine in ten are zero; of truth values a few may be those that matter. Special values and windows without a
-// term have their own rules.
+// term have their own rules; where the call reads all there is, it says what every answer is, and what is random is
+// judged by its distribution (G20).
 bool Judge::State::is_vacuous(AnswerCache& answers, const Variety& variety) const {
+  const auto is_data = [](const Parameter& input) { return input.reads_as.empty(); };
+  if (std::ranges::none_of(call.definition().inputs, is_data) || call.definition().ruling("G20")) return false;
   if (variety.special || variety.counted < vacuity_floor) return false;
   const bool is_truth = answers.answer(0, 0).dtype() == DType::boolean;
   if (10 * variety.zeros >= 9 * variety.counted && !is_truth) return true;
@@ -419,11 +422,13 @@ Verdict Judge::State::judge_near_miss(const Outcome& outcome) const {
   return out;
 }
 
-// Says why, where the text leaves an element of an output open; else nothing. Only operators on elements have such, and
-// products of integers.
+// Says why, where the text leaves an element of an output open; else nothing. Only operators on elements have such,
+// products of integers and OneHotEncoder.
 std::string Judge::State::undefined_element(const Readings& readings) const {
   const Shaping shaping = call.definition().shaping;
-  if (shaping != Shaping::one && shaping != Shaping::broadcast && shaping != Shaping::product) return "";
+  const bool is_made_of_elements =
+      shaping == Shaping::one || shaping == Shaping::broadcast || shaping == Shaping::product;
+  if (!is_made_of_elements && !call.definition().ruling("G44")) return "";
   AnswerCache& known = cache(readings);
   for (std::size_t set = 0; set < known.slots.size(); ++set)
     for (std::size_t output = 0; output < known.slots[set].size(); ++output)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact answer of Resize: which coordinate of X an element stands for, as a fraction, and the nearest
+// The exact answers of Resize and Upsample: which coordinate of X an element stands for, as a fraction, and the nearest
 // cells or the sum around it (rules/interpolation.h).
 #include "oracles/exact/expression.h"
 #include "oracles/exact/operands.h"
@@ -39,7 +39,12 @@ bool reads(const Call& call, const Readings& readings, const char* id, const cha
   return call.definition().ruling(id) && readings.of(id) == reading;
 }
 
+// Of an input or an attribute.
 std::vector<double> numbers(const Call& call, const char* input) {
+  if (!call.has(input)) {
+    const Reals stated = call.reals(input);
+    return {stated.begin(), stated.end()};
+  }
   const Tensor& data = *call.node().inputs.find(input)->second.data;
   std::vector<double> all;
   for (Int i = 0; i < data.elements(); ++i) all.push_back(scalar(data, i).as_double());
@@ -57,7 +62,10 @@ std::vector<std::size_t> meant(const Call& call) {
 }
 
 void scale_by_factors(const Call& call, const Readings& readings, std::vector<Scaled>& all) {
-  const std::vector<double> list = numbers(call, "scales");
+  const bool has_plane = call.states("height_scale");
+  const std::vector<double> list = has_plane
+                                       ? std::vector<double>{1, 1, call.real("height_scale"), call.real("width_scale")}
+                                       : numbers(call, "scales");
   const std::vector<std::size_t> axes = meant(call);
   const bool crops = transformation(call) == "tf_crop_and_resize";
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -351,5 +359,6 @@ Answers answer(const Call& call, const Operands& in, const Readings& readings, c
 }  // namespace
 
 Oracle resize() { return with_touched({answer, resized_shape, {}, true, {"X"}}); }
+Oracle upsample() { return resize(); }
 
 }  // namespace assay::oracles

@@ -59,9 +59,7 @@ NarrowedValue to_scale(const Literal& value, const SmallRounding& how) {
 constexpr std::size_t longest_literal = 2000;
 
 Element said(std::string text, std::function<bool(const std::string&)> says_same) {
-  const auto own = std::make_shared<const std::string>(std::move(text));
-  Element out = exactly(scalar(*own), DType::string);
-  out.own_text = own;
+  Element out = exactly(std::move(text));
   out.says_same = std::move(says_same);
   return out;
 }

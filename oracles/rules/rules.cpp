@@ -305,6 +305,13 @@ Element exactly(const Scalar& value, DType dtype) {
   return out;
 }
 
+Element exactly(std::string text) {
+  const auto own = std::make_shared<const std::string>(std::move(text));
+  Element out = exactly(scalar(*own), DType::string);
+  out.own_text = own;
+  return out;
+}
+
 Tolerance beyond(std::string arithmetic) {
   Tolerance out = beyond_copies(std::move(arithmetic));
   out.flushes_output = true;  // joins any other

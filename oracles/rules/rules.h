@@ -33,6 +33,7 @@ Oracle without_rounding(Oracle oracle);
 
 // Elements: exactly one value, one of several that a ruling admits, and nothing claimed.
 Element exactly(const Scalar& value, DType dtype);
+Element exactly(std::string text);  // that no tensor holds
 Element one_of(std::string ruling, std::vector<Scalar> options);
 Element unscored(std::string why);
 // One that the text leaves open, by a ruling: any value is admitted, and a refusal of the whole case.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize (ai.onnx 10, 11, 13, 18, 19) - https://onnx.ai/onnx/operators/onnx__Resize.html
+// Upsample (ai.onnx 1, 7, 9, 10) - https://onnx.ai/onnx/operators/onnx__Upsample.html
 //
 //   Y[o] = the element of X nearest to x(o), or the sum of those around it, each axis weighted by itself
 //
 // x is a coordinate of X for each axis of o, by coordinate_transformation_mode; o / scale before version 11.
+// Upsample is version 10 of Resize by scales of 1 or more.
 #include "reference/families/picked.h"
 #include "reference/type_lists.h"
 
@@ -31,8 +33,15 @@ bool crops(const Call& call) { return transformation(call) == "tf_crop_and_resiz
 std::string policy(const Call& call) { return word(call, "keep_aspect_ratio_policy", "stretch"); }
 bool is_set(const Call& call, const char* flag) { return call.states(flag) && call.integer(flag) != 0; }
 
+// Upsample-1 scales the last two axes.
 std::vector<double> scales(const Call& call) {
-  return gives(call, "scales") ? reals(call, "scales") : std::vector<double>();
+  if (call.definition().attribute("height_scale")) {
+    std::vector<double> all(static_cast<std::size_t>(std::max<Int>(0, call.rank("X") - 2)), 1.0);
+    all.insert(all.end(), {call.real("height_scale"), call.real("width_scale")});
+    return all;
+  }
+  const Reals all = gives(call, "scales") ? call.reals("scales") : Reals();
+  return {all.begin(), all.end()};
 }
 Ints sizes(const Call& call) { return gives(call, "sizes") ? call.ints("sizes") : Ints(); }
 std::size_t at(Int axis, const Call& call) { return static_cast<std::size_t>(from_front(axis, call.rank("X"))); }
@@ -209,7 +218,8 @@ bool is_list(const Call& call, const char* name) { return !call.has(name) || cal
 
 bool holds_numbers(const Call& call) {
   const DType type = call.type("X").dtype;
-  const bool computes = call.text("mode") == "linear" || call.text("mode") == "cubic";
+  const std::string mode = call.text("mode");
+  const bool computes = mode == "linear" || mode == "bilinear" || mode == "cubic";
   return !computes || is_float(type) || is_integer(type);
 }
 
@@ -232,6 +242,10 @@ bool has_sizes(const Call& call) {
 
 bool has_scales(const Call& call) {
   return std::ranges::all_of(scales(call), [](double s) { return s > 0; });
+}
+
+bool has_scale_per_axis(const Call& call) {
+  return call.rank("X") == 0 || scales(call).size() == call.shape("X").size();
 }
 
 void transformed(Operator& op) {
@@ -261,8 +275,7 @@ Operator resize() {
       .require("C12", "mode is nearest where X holds no numbers", holds_numbers)
       .since(10).type("T", types::all_tensor_types()).word("mode", {"nearest", "linear"}, "C7").ruling("M43")
           .parameter("scales", "f32", "scales")
-          .require("C2", "scales has as many entries as X has axes", [](auto& c) {
-            return c.rank("X") == 0 || scales(c).size() == c.shape("X").size(); })
+          .require("C2", "scales has as many entries as X has axes", has_scale_per_axis)
       .since(11, "coordinates are transformed; roi, sizes, mode cubic").with(transformed).without("T").without("C7").settled("M43")
           .rulings({"M20", "M22", "M23", "M46", "M47"})
           .word("coordinate_transformation_mode", {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",
@@ -292,6 +305,28 @@ Operator resize() {
       .since(19, "half_pixel_symmetric").without("C8")
           .word("coordinate_transformation_mode", {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",
                                                    "tf_crop_and_resize", "half_pixel_symmetric"}, "C8")
+      .shaping(Shaping::moved).infer(moved_to(resized)).kernel(resize_data);
+}
+
+Operator upsample() {
+  using enum AttributeSpec::Kind;
+  return Operator("Upsample")
+      .input("X", "T").output("Y", "T").rulings({"A29", "E1", "M21", "M43", "M44", "M62"})
+      .require("C1", "no scale is less than 1", [](auto& c) {
+        return std::ranges::all_of(scales(c), [](double s) { return s >= 1; }); })
+      .require("C9", "rank(X) >= 1", [](auto& c) { return c.rank("X") > 0; })
+      .require("C12", "mode is nearest where X holds no numbers", holds_numbers)
+      .since(1).type("T", {DType::boolean, DType::i32, DType::i64, DType::f16, DType::f32, DType::f64})
+          .required_attribute("height_scale", real).required_attribute("width_scale", real)
+          .word("mode", {"nearest", "bilinear"}, "C3")
+          .require("C4", "rank(X) = 4", [](auto& c) { return c.rank("X") == 4 || c.rank("X") == 0; })
+      .since(7, "scales of every axis; mode linear; T admits every type").type("T", types::all_tensor_types())
+          .without("height_scale").without("width_scale").without("C4").without("C3")
+          .required_attribute("scales", reals).word("mode", {"nearest", "linear"}, "C3")
+          .require("C2", "scales has as many entries as X has axes", has_scale_per_axis)
+      .since(9, "scales is an input").without("scales").parameter("scales", "f32", "scales")
+          .require("C10", "scales is a list", [](auto& c) { return is_list(c, "scales"); })
+      .since(10, "deprecated").ruling("M54")
       .shaping(Shaping::moved).infer(moved_to(resized)).kernel(resize_data);
 }
 // clang-format on

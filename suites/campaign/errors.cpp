@@ -49,6 +49,7 @@ void Errors::merge(const Errors& other) {
 }
 
 DType first_type(const Case& c) {
+  if (c.definition().inputs.empty()) return c.definition().type_of(c.call(), c.definition().data());
   const auto first = c.node.inputs.find(c.definition().data().name);
   return first == c.node.inputs.end() ? DType::f32 : first->second.type.dtype;
 }

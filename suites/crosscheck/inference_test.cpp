@@ -144,8 +144,8 @@ Shape at_least_zero(Shape shape) {
 bool has_no_inference(const OpVersion& version) {
   const Definition& definition = *find_definition(version);
   const AttributeSpec* const named = definition.attribute(definition.outputs.front().typed_by);
-  constexpr std::string_view silent[] = {"Concat-1", "Tile-1",         "Pad-1", "Split-1",
-                                         "LpPool-1", "GlobalLpPool-1", "Gemm-1"};
+  constexpr std::string_view silent[] = {"Concat-1", "Tile-1",         "Pad-1",  "Split-1",
+                                         "LpPool-1", "GlobalLpPool-1", "Gemm-1", "Upsample-1"};
   return definition.attribute("consumed_inputs") || std::ranges::count(silent, text(version)) > 0 ||
          (named && named->kind == AttributeSpec::Kind::text);
 }
@@ -178,12 +178,23 @@ bool has_scalar_indices(const Case& c) {
   return c.definition().ruling("M64") && c.call().rank(c.definition().inputs.front().name) == 0;
 }
 
+// It adds output_padding to what SAME_* says (W3).
+bool adds_output_padding(const Case& c) {
+  return c.definition().ruling("W3") && c.call().text("auto_pad").starts_with("SAME") &&
+         !c.call().states("output_shape");
+}
+
 // Makes the inputs constants that the call reads: of others inference knows nothing.
 Case with_constants(Case c) {
   for (const Parameter& input : c.definition().inputs)
     if (const auto source = c.sources.find(input.name); !input.reads_as.empty() && source != c.sources.end())
       source->second.initializer = true;
   return c;
+}
+
+// ONNX infers MeanVarianceNormalization through its body, which is of float32 alone (N50).
+bool is_of_another_type_than_its_body(const Case& c) {
+  return c.definition().ruling("N50") && c.call().type(c.definition().data().name).dtype != DType::f32;
 }
 
 // Where inference differs from `ruled`, a listed defect must say so and say by how much.
@@ -197,6 +208,7 @@ void compare(const Case& c, const Shape& ruled, Tally& tally) {
   fixed.declared = DeclaredShapes::fixed;
   const Inferred inferred = infer(model_of(fixed));
   INFO("ONNX infers " << printed(inferred) << ", ruled " << text(ruled));
+  if (is_of_another_type_than_its_body(c)) return;
   REQUIRE(inferred.error.empty());
   if (has_no_inference(c.version)) {
     CHECK(!inferred.shape);
@@ -241,6 +253,7 @@ void compare_symbolic(const Case& c, const Shape& ruled) {
   symbolic.declared = DeclaredShapes::symbolic;
   const Inferred inferred = infer(model_of(symbolic));
   INFO("ONNX infers " << printed(inferred) << " from symbolic shapes, ruled " << text(ruled));
+  if (is_of_another_type_than_its_body(c)) return;
   REQUIRE(inferred.error.empty());
   if (!inferred.shape) return;
   REQUIRE(inferred.shape->size() == ruled.size());
@@ -257,7 +270,7 @@ template <class F>
 void for_each_question(std::uint64_t count, F&& f) {
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions())
-      for (const DType type : definition.types_of(definition.inputs.front().type))
+      for (const DType type : definition.types_of(definition.data().type))
         for (std::uint64_t index = 0; index < count; ++index) f(definition, type, index);
 }
 
@@ -270,7 +283,7 @@ TEST_CASE("Inference: on legal cases definition, oracle and ONNX agree on the sh
     const Shape ruled = definition.shape(c.call());
     CHECK(oracle_shape(c.call()) == ruled);
     if (lists_axes_out_of_order(c) || has_short_axes(c) || has_a_scale_of_its_own(c) || has_scalar_indices(c) ||
-        definition.ruling("M54"))
+        definition.ruling("M54") || adds_output_padding(c))
       return;  // of a deprecated version it infers nothing
     compare(c, ruled, tally);
     // Of sizes that are no constant it counts none, and fails.
@@ -308,7 +321,7 @@ TEST_CASE("Inference: of auto_pad and pads together ONNX follows pads, and lets 
   const Readings pads_win = Readings().with("A4", "pads-win");
   Int seen = 0;
   for_each_question(questions() / 4, [&](const Definition& definition, DType type, std::uint64_t index) {
-    if (!definition.constraint("W2")) return;
+    if (!definition.constraint("W2") || !definition.constraint("W8")) return;  // of ConvTranspose it refuses both
     std::optional<Case> c = generators::near_miss(definition, type, "W2", seed, index);
     if (!c) return;
     INFO(line(*c));

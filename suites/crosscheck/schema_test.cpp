@@ -41,6 +41,7 @@ std::string text_of(const onnx::AttributeProto& value) {
     case onnx::AttributeProto::INT: return "int " + std::to_string(value.i());
     case onnx::AttributeProto::FLOAT: return "float " + std::to_string(value.f());
     case onnx::AttributeProto::STRING: return "string " + value.s();
+    case onnx::AttributeProto::INTS: return "none";  // a list that is left out is worked out here (Derived)
     case onnx::AttributeProto::UNDEFINED: return "none";
     default: return "a default of a kind we have no word for";
   }
@@ -60,6 +61,9 @@ std::string kind_of(AttributeSpec::Kind kind) {
     case AttributeSpec::Kind::real: return "FLOAT";
     case AttributeSpec::Kind::text: return "STRING";
     case AttributeSpec::Kind::ints: return "INTS";
+    case AttributeSpec::Kind::reals: return "FLOATS";
+    case AttributeSpec::Kind::texts: return "STRINGS";
+    case AttributeSpec::Kind::tensor: return "TENSOR";
   }
   return "?";
 }
@@ -139,10 +143,12 @@ Page page_of(const onnx::OpSchema& schema) {
   for (const auto& constraint : schema.typeConstraintParams()) {
     page["types " + constraint.type_param_str] = joined(admitted(constraint.allowed_type_strs), " ");
   }
-  for (const auto& [name, attribute] : schema.attributes())
+  for (const auto& [name, attribute] : schema.attributes()) {
+    if (attribute.type == onnx::AttributeProto::SPARSE_TENSOR) continue;  // not yet admitted
     page["attribute " + name] = onnx::AttributeProto_AttributeType_Name(attribute.type) +
                                 (attribute.required || is_needed(schema, name) ? " required" : " optional") +
                                 ", default " + text_of(attribute.default_value);
+  }
   return page;
 }
 

@@ -191,7 +191,7 @@ TEST_CASE("Another admissible reading is contested by its name, never a breach",
     for (const Case& c : questions_with_pinned(v, pairs_wanted() / 8)) {
       KernelTrial exam(c);
       const oracles::Verdict& verdict = exam.mark(exam.answer(*variant(v.name, c.version)));
-      tally.count({&c.definition(), c.node.inputs.at(c.definition().inputs.front().name).type.dtype}, verdict);
+      tally.count({&c.definition(), c.definition().type_of(c.call(), c.definition().data())}, verdict);
       contested += verdict.state == State::contested;
       if (verdict.state == State::pass || verdict.state == State::unscored) continue;
       if (verdict.state == State::contested && names(verdict, v)) continue;

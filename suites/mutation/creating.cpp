@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that create elements or choose them by their values, a third time: EyeLike, Range, OneHot, Compress,
-// NonZero and Unique, with the slips that each invites.
+// Operators that create elements or choose them by their values, a third time: EyeLike, Constant, ConstantOfShape,
+// Range, OneHot, Compress, NonZero and Unique, with the slips that each invites.
 #include "suites/mutation/creating.h"
 
 #include <algorithm>
@@ -62,6 +62,47 @@ Kernel diagonal(int slip) {
       const auto off = slip == transposes ? row - column : column - row;
       return truth<T>(off == k || (slip == wraps_columns && off == k - static_cast<long double>(columns)));
     }));
+  };
+}
+
+// -- Constant
+
+enum { lists_scalars = 1, forgets_empty = 2 };
+
+// Reads the attribute by the name it has.
+Kernel telling(int slip) {
+  return [=](const Call& call, Inputs) {
+    const auto& [name, said] = *call.node().attributes.begin();
+    if (name == "value") return Values(std::get<Tensor>(said));
+    const bool is_list = name.back() == 's' || slip == lists_scalars;
+    const auto tensor = [&]<class T>(const std::vector<T>& all) {
+      const Int length = slip == forgets_empty ? std::max<Int>(1, std::ssize(all)) : std::ssize(all);
+      Tensor y({dtype_of<T>(), is_list ? Shape{length} : Shape{}});
+      for (std::size_t i = 0; i < all.size(); ++i) y.as<T>()[i] = all[i];
+      return Values(std::move(y));
+    };
+    if (name == "value_float") return tensor(Reals{std::get<float>(said)});
+    if (name == "value_int") return tensor(Ints{std::get<Int>(said)});
+    if (name == "value_string") return tensor(Texts{std::get<std::string>(said)});
+    if (name == "value_floats") return tensor(std::get<Reals>(said));
+    return name == "value_ints" ? tensor(std::get<Ints>(said)) : tensor(std::get<Texts>(said));
+  };
+}
+
+// -- ConstantOfShape
+
+enum { drops_value = 1, reverses_extents, fills_empty };
+
+Kernel repeating(int slip) {
+  return [=](const Call& call, Inputs in) {
+    Shape shape(in[0]->as<Int>().begin(), in[0]->as<Int>().end());
+    if (slip == reverses_extents) std::ranges::reverse(shape);
+    for (Int& extent : shape)
+      if (slip == fills_empty && extent == 0) extent = 1;
+    const auto said = call.node().attributes.find("value");
+    const Tensor* const value = said == call.node().attributes.end() ? nullptr : std::get_if<Tensor>(&said->second);
+    return Values(made(value ? value->dtype() : DType::f32, shape,
+                       [&]<class T>(Int) { return value && slip != drops_value ? value->as<T>().front() : T(); }));
   };
 }
 
@@ -275,6 +316,8 @@ std::vector<Way> creating_ways(const std::string& op) {
     return std::vector<Way>{way_of("sequential", "one element after the other", std::move(kernel))};
   };
   if (op == "EyeLike") return only(diagonal(0));
+  if (op == "Constant") return only(telling(0));
+  if (op == "ConstantOfShape") return only(repeating(0));
   if (op == "OneHot") return only(marking(0));
   if (op == "Compress") return only(choosing(0));
   if (op == "NonZero") return only(locating(0));
@@ -290,6 +333,16 @@ std::vector<Bug> creating_bugs(const std::string& op) {
         bug_of(op, "transposes", "rows and columns are exchanged", diagonal(transposes)),
         bug_of(op, "counts-from-corner", "the diagonal is counted from the last element", diagonal(counts_from_corner)),
         bug_of(op, "wraps-columns", "the diagonal goes on in the first column", diagonal(wraps_columns))};
+  if (op == "Constant") {
+    std::vector<Bug> bugs{bug_of(op, "lists-scalars", "a scalar is a list of one", telling(lists_scalars)),
+                          bug_of(op, "forgets-empty", "an empty list has one element", telling(forgets_empty))};
+    for (Bug& each : bugs) each.mutant.attribute = "value_ints";
+    return bugs;
+  }
+  if (op == "ConstantOfShape")
+    return {bug_of(op, "drops-value", "every element is 0", repeating(drops_value)),
+            bug_of(op, "reverses-extents", "the last extent comes first", repeating(reverses_extents)),
+            bug_of(op, "fills-empty", "an extent of 0 is read as 1", repeating(fills_empty))};
   if (op == "Range")
     return {bug_of(op, "takes-limit", "limit is taken as well where it is met", counting(takes_limit)),
             bug_of(op, "rounds-count-down", "a broken step is not taken", counting(counts_down)),

@@ -43,6 +43,24 @@ std::vector<Bug> product_bugs(const std::string& op);
 std::vector<Way> norm_ways(const std::string& op);
 std::vector<Bug> norm_bugs(const std::string& op);
 
+// The random operators, and those of ai.onnx.ml.
+std::vector<Way> random_ways(const std::string& op);
+std::vector<Bug> random_bugs(const std::string& op);
+std::vector<Way> feature_ways(const std::string& op);
+std::vector<Bug> feature_bugs(const std::string& op);
+
+// GridSample.
+std::vector<Way> grid_ways(const std::string& op);
+std::vector<Bug> grid_bugs(const std::string& op);
+
+// StringConcat and StringSplit.
+std::vector<Way> word_ways(const std::string& op);
+std::vector<Bug> word_bugs(const std::string& op);
+
+// ConvTranspose.
+std::vector<Way> transposing_ways(const std::string& op);
+std::vector<Bug> transposing_bugs(const std::string& op);
+
 // ConvInteger.
 std::vector<Way> integer_convolution_ways();
 std::vector<Bug> integer_convolution_bugs();
@@ -62,6 +80,10 @@ std::vector<Bug> reducing_bugs(const std::string& op);
 // LayerNormalization and its relatives.
 std::vector<Way> normalizing_ways(const std::string& op);
 std::vector<Bug> normalizing_bugs(const std::string& op);
+
+// LRN.
+std::vector<Way> response_ways(const std::string& op);
+std::vector<Bug> response_bugs(const std::string& op);
 
 // CumSum and CumProd.
 std::vector<Way> prefix_ways(const std::string& op);

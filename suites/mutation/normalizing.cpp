@@ -44,7 +44,12 @@ Dealt dealt(const Normalizing& how, const Call& call, const Shape& x) {
   Dealt all;
   const Definition& definition = call.definition();
   Int axis = 2, together = 1;
-  if (definition.attribute("axis")) {
+  std::vector<bool> is_listed(x.size());
+  if (definition.attribute("axes")) {
+    for (const Int each : call.ints("axes"))
+      is_listed[static_cast<std::size_t>(each < 0 ? each + std::ssize(x) : each)] = true;
+    axis = std::ssize(x);
+  } else if (definition.attribute("axis")) {
     axis = call.integer("axis");
     if (axis < 0) axis += std::ssize(x);
     if (how.other_axis) axis = std::ssize(x) - 1;
@@ -56,7 +61,8 @@ Dealt dealt(const Normalizing& how, const Call& call, const Shape& x) {
     Int group = 0;
     for (Int k = 0; k < axis; ++k) {
       const auto axis_at = static_cast<std::size_t>(k);
-      const bool is_channel = k == 1 && axis == 2 && !definition.attribute("axis");
+      if (is_listed[axis_at]) continue;
+      const bool is_channel = k == 1 && axis == 2 && !definition.attribute("axis") && !definition.attribute("axes");
       const Int by = is_channel ? together : 1, channel = all.at.back()[axis_at];
       group = group * ((x[axis_at] + by - 1) / std::max<Int>(by, 1)) +
               (is_channel && how.other_groups ? channel % std::max<Int>(x[1] / by, 1) : channel / by);
@@ -120,20 +126,22 @@ Values normalize(const Normalizing& how, const Call& call, Inputs in) {
   for (Int i = 0; i < x.elements(); ++i)
     groups[where.group[static_cast<std::size_t>(i)]].push_back(static_cast<S>(number_at(x, i)));
   std::map<Int, std::pair<S, S>> statistics;
-  const auto epsilon = static_cast<S>(how.forgets_epsilon ? 0.0F : call.real("epsilon"));
+  const bool is_plain = call.definition().attribute("axes");  // and adds its epsilon to the root
+  const auto epsilon = static_cast<S>(how.forgets_epsilon ? 0.0F : is_plain ? 1e-9F : call.real("epsilon"));
   for (auto& [group, elements] : groups) {
     if (how.forgets_last && elements.size() > 1) elements.pop_back();
     auto [mean, variance] = moments(how, elements, is_centered);
-    const S deviation = how.keeps_variance         ? variance + epsilon
-                        : how.adds_epsilon_outside ? std::sqrt(variance) + epsilon
-                                                   : std::sqrt(variance + epsilon);
+    const S deviation = how.keeps_variance                     ? variance + epsilon
+                        : how.adds_epsilon_outside != is_plain ? std::sqrt(variance) + epsilon
+                                                               : std::sqrt(variance + epsilon);
     statistics[group] = {mean, deviation};
   }
   Values y = outputs_of(call);
   for (Int i = 0; i < x.elements(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     const auto [mean, deviation] = statistics[where.group[at]];
-    const auto k = static_cast<S>(how.forgets_scale ? 1.0 : parameter(how, call, *in[1], x.shape(), where.at[at]));
+    const auto k =
+        static_cast<S>(how.forgets_scale || is_plain ? 1.0 : parameter(how, call, *in[1], x.shape(), where.at[at]));
     const bool has_bias = in.size() > 2 && in[2] && !how.forgets_bias;
     const auto b = static_cast<S>(has_bias ? parameter(how, call, *in[2], x.shape(), where.at[at]) : 0.0);
     const auto own = static_cast<S>(number_at(x, i));
@@ -220,6 +228,31 @@ Kernel normalizing(Normalizing how) {
   };
 }
 
+// -- MeanVarianceNormalization, whose groups are of any axes
+
+std::vector<Way> plain_ways() {
+  using Variance = Normalizing::Variance;
+  return {
+      way_of("sequential", "the mean, then the variance", normalizing({})),
+      way_of("by-reciprocal", "a product with 1 over the deviation", normalizing({.by_reciprocal = true})),
+      way_of("in-double", "every float is computed in double", normalizing({.in_double = true})),
+      way_of("one-pass", "the mean of squares less the squared mean", normalizing({.variance = Variance::one_pass})),
+      way_of("running", "Welford's recurrence", normalizing({.variance = Variance::running})),
+      Way{{"forgets-epsilon", Level::L2, "nothing is added to the deviation", "N10", "no-epsilon"},
+          normalizing({.forgets_epsilon = true})}};
+}
+
+std::vector<Bug> plain_bugs(const std::string& op) {
+  const auto bug = [&](const char* name, const char* what, Normalizing how) {
+    return bug_of(op, name, what, normalizing(how));
+  };
+  return {bug("adds-epsilon-inside", "1e-9 is added to the variance", {.adds_epsilon_outside = true}),
+          bug("forgets-last", "statistics miss the last element", {.forgets_last = true}),
+          bug("takes-no-root", "divides by the variance", {.keeps_variance = true}),
+          bug("keeps-mean", "the mean is not subtracted", {.centers_otherwise = true}),
+          bug("divides-by-one-fewer", "the variance of a sample", {.divides_by_one_fewer = true})};
+}
+
 std::vector<Way> batch_ways() {
   using Variance = Normalizing::Variance;
   const auto reading = [](const char* name, const char* what, const char* read, Normalizing how) {
@@ -261,6 +294,7 @@ bool is_normalization(const std::string& op) {
 
 std::vector<Way> normalizing_ways(const std::string& op) {
   if (op == "BatchNormalization") return batch_ways();
+  if (op == "MeanVarianceNormalization") return plain_ways();
   if (!is_normalization(op)) return {};
   using Variance = Normalizing::Variance;
   const auto way = [](const char* name, const char* what, Normalizing how, Level level = Level::L2) {
@@ -282,6 +316,7 @@ std::vector<Way> normalizing_ways(const std::string& op) {
 
 std::vector<Bug> normalizing_bugs(const std::string& op) {
   if (op == "BatchNormalization") return batch_bugs(op);
+  if (op == "MeanVarianceNormalization") return plain_bugs(op);
   if (!is_normalization(op)) return {};
   const auto bug = [&](const char* name, const char* what, Normalizing how) {
     return bug_of(op, name, what, normalizing(how));

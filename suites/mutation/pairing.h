@@ -25,7 +25,7 @@ Kernel pairing(F f) {
     Tensor c({call.definition().type_of(call, call.definition().outputs.front()), output_of(call)});
     for_type(all[0].dtype(), [&]<class T>() {
       if constexpr (std::is_invocable_v<F, T, T>) {
-        using Made = std::conditional_t<Number<T> && std::is_same_v<std::invoke_result_t<F, T, T>, T>, T, Bool>;
+        using Made = std::conditional_t<std::is_same_v<std::invoke_result_t<F, T, T>, T>, T, Bool>;
         for (std::size_t i = 0; i < c.as<Made>().size(); ++i)
           c.as<Made>()[i] = Made(f(all[0].as<T>()[i], all[1].as<T>()[i]));
       }

@@ -21,6 +21,8 @@ struct Resizing {
   bool ignores_roi = false;
   bool swaps_policy = false;       // not_larger is not_smaller
   bool stretches_corners = false;  // align_corners divides by the extents
+  bool rounds_up = false;          // nearest is the cell above
+  bool centres = false;            // half a cell is added where none is
 };
 
 // One axis: extents, scale, and what is cropped.
@@ -32,7 +34,13 @@ struct Line {
 
 std::vector<double> listed(const Call& call, const char* name) {
   const auto found = call.node().inputs.find(name);
+  const auto& attributes = call.node().attributes;
   std::vector<double> all;
+  if (const auto stated = attributes.find(name); stated != attributes.end())
+    for (const float each : std::get<Reals>(stated->second)) all.push_back(static_cast<double>(each));
+  if (name == std::string_view("scales") && attributes.contains("height_scale"))
+    all = {1, 1, static_cast<double>(std::get<float>(attributes.at("height_scale"))),
+           static_cast<double>(std::get<float>(attributes.at("width_scale")))};
   if (!call.has(name)) return all;
   for_number(found->second.type.dtype, [&]<class T>() {
     for (const T value : found->second.data->as<T>()) all.push_back(static_cast<double>(value));
@@ -96,6 +104,7 @@ template <class R>
 R source(const Line<R>& line, Int index, const std::string& mode, const Resizing& how) {
   const R o = static_cast<R>(index), in = static_cast<R>(line.in), out = static_cast<R>(line.out);
   const R half = how.forgets_half ? R(0) : R(0.5);
+  if (mode == "asymmetric" && how.centres) return (o + half) / line.scale - half;
   if (mode == "asymmetric") return o / line.scale;
   if (mode == "tf_half_pixel_for_nn") return (o + half) / line.scale;
   if (mode == "align_corners")
@@ -159,7 +168,7 @@ void resize_into(const Call& call, const Resizing& how, const Tensor& in, Tensor
   const std::vector<Line<R>> all = lines<R>(call, how);
   const std::string transformation = word_of(call, "coordinate_transformation_mode", "asymmetric");
   const bool rounds_down = how.rounds_down && call.definition().attribute("nearest_mode");  // else it is a reading
-  const std::string mode = rounds_down ? "floor" : word_of(call, "nearest_mode", "");
+  const std::string mode = how.rounds_up ? "ceil" : rounds_down ? "floor" : word_of(call, "nearest_mode", "");
   const std::span<const T> from = in.as<T>();
   for (Int i = 0; T & element : y.as<T>()) {
     Int rest = i++, place = 0, step = 1;
@@ -215,6 +224,11 @@ Kernel resizing(Resizing how) {
 
 std::vector<Way> resizing_ways() {
   return {way_of("sequential", "coordinates and weights in f32, f64 in f64; integers are rounded down", resizing({}))};
+}
+
+std::vector<Bug> upsampling_bugs() {
+  return {bug_of("Upsample", "rounds-up", "the nearest element is that above", resizing({.rounds_up = true})),
+          bug_of("Upsample", "centres", "coordinates are those of centres", resizing({.centres = true}))};
 }
 
 std::vector<Bug> resizing_bugs() {

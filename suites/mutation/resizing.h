@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize a third time: its correct ways, and planted bugs of its own.
+// Resize and Upsample a third time: their correct ways, and planted bugs of their own.
 #pragma once
 
 #include "suites/mutation/family.h"
@@ -8,5 +8,6 @@ namespace assay::mutation {
 
 std::vector<Way> resizing_ways();
 std::vector<Bug> resizing_bugs();
+std::vector<Bug> upsampling_bugs();
 
 }  // namespace assay::mutation

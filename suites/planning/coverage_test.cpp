@@ -19,7 +19,7 @@ Coverage of(const std::vector<Case>& cases) {
 }
 
 std::vector<Case> drawn(const Definition& definition, std::uint64_t count) {
-  const std::vector<DType>& types = definition.types_of(definition.inputs.front().type);
+  const std::vector<DType>& types = definition.types_of(definition.data().type);
   std::vector<Case> cases;
   for (std::uint64_t i = 0; i < count; ++i)
     cases.push_back(generators::legal(definition, types[i % types.size()], 5, i));

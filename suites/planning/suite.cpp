@@ -66,6 +66,7 @@ const std::vector<DType>& types_of(const Definition& definition) { return defini
 
 DType type_of(const Case& c) {
   const Definition& definition = c.definition();
+  if (definition.inputs.empty()) return definition.type_of(c.call(), definition.data());
   const auto first = c.node.inputs.find(definition.data().name);
   return first == c.node.inputs.end() ? types_of(definition).front() : first->second.type.dtype;
 }

@@ -85,7 +85,9 @@ class Checker {
       case AttributeSpec::Kind::integer: return Sort::number;
       case AttributeSpec::Kind::text: return Sort::word;
       case AttributeSpec::Kind::ints: return Sort::list;
-      default: throw Misread{side.column, side.name + " is a float, which predicates do not compare"};
+      case AttributeSpec::Kind::real:
+        throw Misread{side.column, side.name + " is a float, which predicates do not compare"};
+      default: throw Misread{side.column, side.name + " is of a kind that predicates do not compare"};
     }
   }
 

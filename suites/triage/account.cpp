@@ -96,7 +96,7 @@ struct Teller {
   DType output_type() const {
     return told.outcome && !told.outcome->sets.empty() && telling_output() < told.outcome->sets[0].size()
                ? told.outcome->sets[0][telling_output()].dtype()
-               : c().node.inputs.at(c().definition().data().name).type.dtype;
+               : c().definition().type_of(c().call(), c().definition().data());
   }
   std::string number(const std::string& written) const { return oracles::decimal(written, output_type()); }
   std::string who() const { return said(backend_words(provenance.description)); }

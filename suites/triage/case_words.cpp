@@ -25,6 +25,7 @@ struct Printed {
   std::string operator()(float value) const { return std::to_string(value); }
   std::string operator()(const std::string& value) const { return value; }
   std::string operator()(const Ints& value) const { return text(value); }
+  std::string operator()(const auto& value) const { return attribute_text(Attribute(value)); }
 };
 
 std::string row(const std::string& word, const std::string& words) {
@@ -66,7 +67,7 @@ std::string value_left_out(const Case& c, const AttributeSpec& spec) {
     case AttributeSpec::Kind::integer: return std::to_string(call.integer(spec.name));
     case AttributeSpec::Kind::text: return call.text(spec.name);
     case AttributeSpec::Kind::ints: return text(call.ints(spec.name));
-    case AttributeSpec::Kind::real: break;
+    default: break;
   }
   return "";
 }

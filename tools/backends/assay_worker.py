@@ -33,6 +33,13 @@ class Refused(Exception):
     """The runtime turns this model or these inputs away."""
 
 
+def strings_of(proto):
+    """The array of a TensorProto of strings, whose zeros at the end onnx.numpy_helper drops."""
+    import numpy
+
+    return numpy.array([text.decode() for text in proto.string_data], dtype=object).reshape(list(proto.dims))
+
+
 def array_of(part, strings=False, small=False):
     """The numpy array of a TensorProto; bfloat16 and types of eight bits or less are those of ml_dtypes. None stays None.
     Where the runtime does not take strings or small types as numpy has them, the model is unsupported here."""
@@ -41,8 +48,10 @@ def array_of(part, strings=False, small=False):
     if part is None:
         return None
     proto = onnx.TensorProto.FromString(part)
-    if proto.data_type == onnx.TensorProto.STRING and not strings:
-        raise Unsupported("this worker hands no strings over")
+    if proto.data_type == onnx.TensorProto.STRING:
+        if not strings:
+            raise Unsupported("this worker hands no strings over")
+        return strings_of(proto)
     if proto.data_type > onnx.TensorProto.BFLOAT16 and not small:
         raise Unsupported(f"this worker hands no {onnx.TensorProto.DataType.Name(proto.data_type)} over")
     return onnx.numpy_helper.to_array(proto)

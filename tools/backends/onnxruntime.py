@@ -50,10 +50,9 @@ def value_of(part):
         raw = numpy.frombuffer(proto.raw_data, bits.dtype)
         bits.reshape(-1)[: raw.size] = raw
         return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, proto.data_type)
-    array = onnx.numpy_helper.to_array(proto)
     if proto.data_type == onnx.TensorProto.STRING:
-        return array
-    return onnxruntime.OrtValue.ortvalue_from_numpy(array)
+        return assay_worker.strings_of(proto)
+    return onnxruntime.OrtValue.ortvalue_from_numpy(onnx.numpy_helper.to_array(proto))
 
 
 def content_of(value):

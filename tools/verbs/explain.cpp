@@ -24,8 +24,12 @@ std::string_view kind_of(const AttributeSpec& attribute) {
     case AttributeSpec::Kind::integer: return "int";
     case AttributeSpec::Kind::real: return "float";
     case AttributeSpec::Kind::text: return "string";
-    default: return "ints";
+    case AttributeSpec::Kind::ints: return "ints";
+    case AttributeSpec::Kind::reals: return "floats";
+    case AttributeSpec::Kind::texts: return "strings";
+    case AttributeSpec::Kind::tensor: return "tensor";
   }
+  return "?";
 }
 
 void explain_versions(const Operator& op, const Definition& chosen) {

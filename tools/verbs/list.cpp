@@ -67,6 +67,7 @@ std::vector<Row> table() {
 std::string_view family(const Definition& definition) {
   switch (definition.shaping) {
     case Shaping::window: return "windows that slide";
+    case Shaping::transposed: return "windows that slide over the output";
     case Shaping::one: return "elements of one input";
     case Shaping::broadcast: return "elements of several inputs, broadcast";
     case Shaping::axis: return "lines along an axis";
@@ -123,10 +124,10 @@ std::vector<Row> ledger() {
                                               : registered.deprecated ? "deprecated, not planned"
                                                                       : "to come"});
   }
-  rows.push_back({"ai.onnx", std::to_string(certified) + " of " + std::to_string(rows.size() - 1)});
+  rows.push_back({"ONNX", std::to_string(certified) + " of " + std::to_string(rows.size() - 1)});
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions())
-      if (!op->domain().empty()) rows.push_back({text(definition.version), state(definition)});
+      if (op->domain() == "com.microsoft") rows.push_back({text(definition.version), state(definition)});
   return rows;
 }
 

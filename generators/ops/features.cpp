@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators of ai.onnx.ml that map elements or select features: tables of none, one and many entries, elements that
+// are in them and that are not, lists for every feature and for each.
+#include "generators/draw.h"
+#include "generators/families/elementwise.h"
+#include "generators/parameters.h"
+#include "generators/values.h"
+#include "reference/operator.h"
+#include "reference/recipe.h"
+#include "reference/sequence.h"
+
+#include <algorithm>
+
+namespace assay::generators {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// A case whose X has that shape and holds some of those values.
+Case holding(const Definition& definition, DType type, const Shape& shape, const Words& values) {
+  Case c = blank(definition);
+  c.node.input("X", {type, shape});
+  Words all;
+  for (Int i = 0; i < volume(shape); ++i) all.push_back(pick(values));
+  const auto as_it_is = [](const std::string& each) { return each; };
+  if (type == DType::string)
+    c.sources["X"] = {all.empty() ? Recipe{"text", ""} : assay::stated(all), false};
+  else if (type == DType::i64 && !all.empty())
+    c.sources["X"] = {{"values", joined(all, ",", as_it_is)}, false};
+  else
+    c.sources["X"] = {{chance(70) ? "lit" : "hold", joined(values, ",", as_it_is)}, false};
+  return c;
+}
+
+Shape with_features(std::uint64_t stratum) {
+  Shape shape = draw_extents(stratum % shape_strata);
+  if (shape.empty()) shape = {1};
+  return shape;
+}
+
+// Draws so many different values.
+template <class T>
+std::vector<T> some(std::vector<T> from, Int many) {
+  std::vector<T> all;
+  while (many-- > 0 && !from.empty()) {
+    const auto at = from.begin() + between(0, std::ssize(from) - 1);
+    all.push_back(*at);
+    from.erase(at);
+  }
+  return all;
+}
+
+// A list of one entry, or of one for each feature.
+template <class T>
+std::vector<T> per_feature(const Shape& x, const std::vector<T>& from) {
+  std::vector<T> all;
+  for (Int left = chance(50) ? 1 : std::max<Int>(1, x.back()); left > 0; --left) all.push_back(pick(from));
+  return all;
+}
+
+const Reals floats{0.0F, 1.0F, -1.0F, 0.5F, 2.5F, 100.0F, 0.3F, 0x1p-140F};
+const Ints integers{0, 1, -1, 2, 7, 100, 16777216, 9007199254740992};
+const Texts words{"a", "b", "", "aa", "B", "\xc3\xa9", "a b"};
+
+// Numbers of the lists, and others that fewer bits make of them.
+Words numbers_of(DType type) {
+  if (type == DType::f64) return {"0", "1", "-1", "0.1", "2.5", "-0", "100", "nan", "inf", "7", "0x1p-1070", "0x1.0000001p0"};
+  if (is_float(type)) return {"0", "1", "-1", "0.3", "2.5", "-0", "100", "nan", "inf", "7", "0x1p-140", "0.5"};
+  if (type == DType::i16) return {"0", "1", "-1", "2", "7", "100", "258", "-3"};
+  if (type == DType::i32) return {"0", "1", "-1", "2", "7", "100", "258", "16777217"};
+  return {"0", "1", "-1", "2", "7", "100", "258", "4294967298", "16777217", "9007199254740993"};
+}
+
+Case draw_binarizer(const Definition& definition, DType type, std::uint64_t stratum) {
+  Case c = holding(definition, type, draw_extents(stratum % shape_strata), numbers_of(type));
+  if (chance(80))
+    c.node.attribute("threshold", Attribute(pick({0.0F, 0.5F, 1.0F, -2.0F, 16777216.0F, 9007199254740992.0F, 1e5F, 0.3F})));
+  return c;
+}
+
+Case draw_imputer(const Definition& definition, DType type, std::uint64_t stratum) {
+  const Shape shape = with_features(stratum);
+  Case c = holding(definition, type, shape, numbers_of(type));
+  if (is_float(type)) {
+    c.node.attribute("imputed_value_floats", per_feature(shape, floats));
+    if (chance(80)) c.node.attribute("replaced_value_float", Attribute(pick(floats)));
+  } else {
+    c.node.attribute("imputed_value_int64s", per_feature(shape, integers));
+    if (chance(80)) c.node.attribute("replaced_value_int64", Attribute(pick(integers)));
+  }
+  return c;
+}
+
+Case draw_scaler(const Definition& definition, DType type, std::uint64_t stratum) {
+  const Shape shape = with_features(stratum);
+  Case c = blank(definition);
+  c.node.input("X", {type, shape});
+  c.sources["X"] = {draw_data(definition, type), false};
+  const Reals offsets = per_feature(shape, Reals{0.0F, 1.0F, -2.5F, 0.1F, 1e-3F, 1000.3F});
+  Reals scales;
+  for (std::size_t i = 0; i < offsets.size(); ++i) scales.push_back(pick({1.0F, 0.5F, -3.0F, 0.1F, 1.7F, 1e-4F}));
+  c.node.attribute("offset", offsets).attribute("scale", scales);
+  return c;
+}
+
+Case draw_extractor(const Definition& definition, DType type, std::uint64_t stratum) {
+  Shape shape = with_features(stratum);
+  if (shape.back() == 0) shape.back() = 1;
+  Case c = moving(definition, type, shape);
+  Ints places;
+  for (Int left = between(1, 5); left > 0; --left) places.push_back(between(0, shape.back() - 1));
+  write_out(c, "Y", chance(50) ? Shape{std::ssize(places)} : Shape{1, std::ssize(places)}, places);
+  return c;
+}
+
+Case draw_one_hot(const Definition& definition, DType type, std::uint64_t stratum) {
+  const bool is_text = type == DType::string, knows_all = chance(30);
+  const Int many = between(1, 5);
+  const Texts texts = some(words, many);
+  const Ints whole = some(integers, many);
+  Words values = is_text ? texts : Words();
+  if (!is_text)
+    for (const Int each : whole) values.push_back(std::to_string(each));
+  if (!knows_all)
+    for (const std::string& each : is_text ? words : numbers_of(type)) values.push_back(each);
+  if (!knows_all && is_float(type)) values.insert(values.end(), {"1.9", "-0.9", "2.5"});
+  Case c = holding(definition, type, draw_extents(stratum % shape_strata), values);
+  if (is_text)
+    c.node.attribute("cats_strings", texts);
+  else
+    c.node.attribute("cats_int64s", whole);
+  if (knows_all || chance(30)) c.node.attribute("zeros", Attribute(between(0, 1)));
+  return c;
+}
+
+// States what stands for an unknown key of CategoryMapper and LabelEncoder-1.
+void draw_default(Case& c, bool is_text) {
+  if (!chance(60)) return;
+  if (is_text)
+    c.node.attribute("default_int64", Attribute(pick(integers)));
+  else
+    c.node.attribute("default_string", Attribute(pick(words)));
+}
+
+Case draw_mapper(const Definition& definition, DType type, std::uint64_t stratum) {
+  const bool is_text = type == DType::string;
+  const Int many = between(0, 5);
+  Case c = holding(definition, type, draw_extents(stratum % shape_strata), is_text ? words : numbers_of(type));
+  c.node.attribute("cats_int64s", some(integers, many)).attribute("cats_strings", some(words, many));
+  draw_default(c, is_text);
+  return c;
+}
+
+// Writes a list of that type as the attribute that is called so, or as a tensor.
+void state_list(Case& c, const std::string& stem, DType type, Int many, bool is_of_keys) {
+  const auto plain = [&](DType of) { return of == DType::string || of == DType::i64 || of == DType::f32; };
+  const bool is_tensor = !plain(type) || (c.definition().attribute(stem + "tensor") && chance(40));
+  if (is_tensor) {
+    const Words small{"0", "1", "-1", "2", "7", "100", "-3"}, real{"0", "1", "inf", "100", "7"};
+    Words from = is_float(type) ? real : small;
+    if (type == DType::f32) from.insert(from.end(), {"0x1.333334p-2", "0x1p-140"});
+    if (type == DType::f64) from.insert(from.end(), {"0x1.999999999999ap-4", "0x1p-1070", "1"});
+    if (type == DType::i64) from.insert(from.end(), {"16777216", "9007199254740992"});
+    Words chosen = some(from, many);
+    if (is_of_keys && is_float(type) && chance(40) && !chosen.empty()) chosen.front() = "nan";
+    const Recipe recipe = type == DType::string
+                              ? assay::stated(some(words, many))
+                              : Recipe{"values", joined(chosen, ",", [](const std::string& each) { return each; })};
+    c.node.attribute(stem + "tensor", fill(recipe, {type, {many}}));
+  } else if (type == DType::string) {
+    c.node.attribute(stem + "strings", some(words, many));
+  } else if (type == DType::i64) {
+    c.node.attribute(stem + "int64s", some(integers, many));
+  } else {
+    c.node.attribute(stem + "floats", some(floats, many));
+  }
+}
+
+// Repeats a key where the version says which counts.
+void repeat_key(Case& c) {
+  for (const char* const name : {"keys_int64s", "keys_strings", "keys_floats"})
+    if (const auto found = c.node.attributes.find(name); found != c.node.attributes.end())
+      std::visit(
+          [](auto& list) {
+            if constexpr (requires { list.back() = list.front(); }) list.back() = list.front();
+          },
+          found->second);
+}
+
+Case draw_encoder(const Definition& definition, DType type, std::uint64_t stratum) {
+  const bool is_text = type == DType::string;
+  Case c = holding(definition, type, draw_extents(stratum % shape_strata), is_text ? words : numbers_of(type));
+  if (definition.attribute("classes_strings")) {
+    c.node.attribute("classes_strings", some(words, between(0, 6)));
+    draw_default(c, is_text);
+    return c;
+  }
+  const Int many = between(1, 6);
+  const DType values = pick(definition.types_of("T2"));
+  state_list(c, "keys_", type, many, true);
+  state_list(c, "values_", values, many, false);
+  if (chance(15)) repeat_key(c);
+  if (chance(50)) {
+    if (values == DType::string) c.node.attribute("default_string", Attribute(pick(words)));
+    if (values == DType::i64) c.node.attribute("default_int64", Attribute(pick(integers)));
+    if (values == DType::f32) c.node.attribute("default_float", Attribute(pick(floats)));
+    if (definition.attribute("default_tensor") && values != DType::string && values != DType::i64 &&
+        values != DType::f32)
+      c.node.attribute("default_tensor", fill({"values", "7"}, {values, {1}}));
+  }
+  return c;
+}
+
+// -- damages
+
+// Takes an entry from a list, or adds one.
+bool another_length(Case& c, const char* name) {
+  const auto found = c.node.attributes.find(name);
+  if (found == c.node.attributes.end()) return false;
+  return std::visit(
+      [](auto& list) {
+        if constexpr (requires {
+                        list.push_back(list.front());
+                        list.pop_back();
+                      }) {
+          if (list.empty()) return false;
+          chance(50) ? list.pop_back() : list.push_back(list.front());
+          return true;
+        } else {
+          return false;
+        }
+      },
+      found->second);
+}
+
+Mutation longer(const char* name) {
+  return {"a list of another length", [name](Case& c) { return another_length(c, name); }};
+}
+Mutation without(const char* name) {
+  return {"a list left out", [name](Case& c) { return c.node.attributes.erase(name) > 0; }};
+}
+Mutation without_axes() {
+  return {"no axis", [](Case& c) { shape_of(c).clear(); }};
+}
+
+OperatorGenerator made(Case (*draw)(const Definition&, DType, std::uint64_t), std::vector<Mutation> damages) {
+  OperatorGenerator all = moving_questions(draw);
+  all.damages = std::move(damages);
+  return all;
+}
+
+}  // namespace
+
+const OperatorGenerator& binarizer() {
+  static const OperatorGenerator all = made(draw_binarizer, {});
+  return all;
+}
+const OperatorGenerator& imputer() {
+  static const OperatorGenerator all = made(
+      draw_imputer, {longer("imputed_value_floats"),
+                     longer("imputed_value_int64s"),
+                     without("imputed_value_floats"),
+                     without("imputed_value_int64s"),
+                     without_axes(),
+                     {"a value of another kind",
+                      [](Case& c) {
+                        c.node.attribute("replaced_value_float", Attribute(1.0F)).attribute("replaced_value_int64", 1);
+                      }},
+                     {"a value that does not fit", [](Case& c) {
+                        if (c.node.inputs.at("X").type.dtype != DType::i32) return false;
+                        c.node.attribute("replaced_value_int64", Attribute(Int{1} << 40));
+                        return true;
+                      }}});
+  return all;
+}
+const OperatorGenerator& scaler() {
+  static const OperatorGenerator all =
+      made(draw_scaler, {longer("offset"), longer("scale"), without("offset"), without("scale"), without_axes()});
+  return all;
+}
+const OperatorGenerator& array_feature_extractor() {
+  static const OperatorGenerator all =
+      made(draw_extractor,
+           {without_axes(), {"a place out of range", [](Case& c) {
+                               write_out(c, "Y", {1}, {pick({shape_of(c).empty() ? 1 : shape_of(c).back(), Int{-1}})});
+                             }}});
+  return all;
+}
+const OperatorGenerator& one_hot_encoder() {
+  static const OperatorGenerator all = made(
+      draw_one_hot, {without("cats_strings"),
+                     without("cats_int64s"),
+                     {"categories of both kinds",
+                      [](Case& c) { c.node.attribute("cats_strings", Texts{"a"}).attribute("cats_int64s", Ints{1}); }},
+                     {"a category twice", [](Case& c) {
+                        for (const char* const name : {"cats_strings", "cats_int64s"})
+                          if (c.node.attributes.contains(name)) another_length(c, name);
+                      }}});
+  return all;
+}
+const OperatorGenerator& category_mapper() {
+  static const OperatorGenerator all = made(
+      draw_mapper,
+      {longer("cats_strings"),
+       longer("cats_int64s"),
+       without("cats_strings"),
+       without("cats_int64s"),
+       {"a default of the other kind",
+        [](Case& c) { c.node.attribute("default_int64", 1).attribute("default_string", Attribute(std::string("x"))); }},
+       {"an entry twice", [](Case& c) {
+          c.node.attribute("cats_int64s", Ints{1, 1}).attribute("cats_strings", Texts{"a", "b"});
+        }}});
+  return all;
+}
+const OperatorGenerator& label_encoder() {
+  static const OperatorGenerator all = made(
+      draw_encoder,
+      {longer("keys_int64s"),
+       longer("keys_strings"),
+       longer("keys_floats"),
+       longer("values_floats"),
+       without("classes_strings"),
+       without("keys_int64s"),
+       without("keys_strings"),
+       without("values_strings"),
+       {"a default of another kind",
+        [](Case& c) { c.node.attribute("default_int64", 1).attribute("default_string", Attribute(std::string("x"))); }},
+       {"keys of another kind", [](Case& c) {
+          for (const char* const name : {"keys_int64s", "keys_strings", "keys_floats", "keys_tensor"})
+            c.node.attributes.erase(name);
+          if (!c.definition().attribute("keys_floats")) return false;
+          const bool is_text = c.node.inputs.at("X").type.dtype == DType::string;
+          is_text ? c.node.attribute("keys_int64s", Ints{1}) : c.node.attribute("keys_strings", Texts{"a"});
+          return true;
+        }}});
+  return all;
+}
+
+}  // namespace assay::generators
