@@ -134,17 +134,16 @@ void add_initializers(onnx::GraphProto& graph, const Case& c, const std::string&
       *graph.add_initializer() = proto_of(data.at(i).value(), prefix + inputs[i].name);
 }
 
-// The first given input whose type is the variable `type`; the first given one where there is none.
-const TensorType& type_of_variable(const Case& c, const std::string& type) {
+// The first given input whose type is the variable `type`; the first given one where there is none, null without inputs.
+const TensorType* type_of_variable(const Case& c, const std::string& type) {
   const TensorType* first = nullptr;
   for (const Parameter& input : c.definition().inputs) {
     if (!is_given(c, input.name)) continue;
     const TensorType& given = c.node.inputs.find(input.name)->second.type;
-    if (input.type == type) return given;
+    if (input.type == type) return &given;
     if (!first) first = &given;
   }
-  expects(first, "a case gives at least one input");
-  return *first;
+  return first;
 }
 
 // The rank and type of every output in schema order; nothing is promised of them but that, so that a backend works the
@@ -153,11 +152,12 @@ TensorType declared_output(const Case& c, const Types& types, std::size_t i) {
   if (i < types.size() && types[i]) return *types[i];
   const Definition& definition = c.definition();
   const bool has_inputs = !definition.inputs.empty();
-  const Shape first = has_inputs ? type_of_variable(c, definition.inputs.front().type).shape : Shape();
+  const TensorType* const first = has_inputs ? type_of_variable(c, definition.inputs.front().type) : nullptr;
   const Parameter& output = definition.outputs[i < definition.outputs.size() ? i : 0];
   const bool is_of_an_input = std::ranges::count(definition.inputs, output.type, &Parameter::type) > 0;
-  const bool is_known = i < definition.outputs.size() && !is_of_an_input;
-  return {is_known ? definition.type_of(c.call(), output) : type_of_variable(c, output.type).dtype, first};
+  const bool is_known = !first || (i < definition.outputs.size() && !is_of_an_input);
+  return {is_known ? definition.type_of(c.call(), output) : type_of_variable(c, output.type)->dtype,
+          first ? first->shape : Shape()};
 }
 
 // The outputs asked for; one that its version does not have (a near miss) comes last. A graph names a value once: an

@@ -101,11 +101,14 @@ class Asking {
 
 std::optional<DType> type_named_by(const Call& call, const std::string& attribute) {
   const auto stated = call.node().attributes.find(attribute);
-  if (stated == call.node().attributes.end()) return std::nullopt;
-  if (const Int* const number = std::get_if<Int>(&stated->second))
+  const AttributeSpec* const spec = call.definition().attribute(attribute);
+  const bool is_stated = stated != call.node().attributes.end();
+  if (!is_stated && (!spec || !spec->value)) return std::nullopt;
+  const Attribute& value = is_stated ? stated->second : *spec->value;
+  if (const Int* const number = std::get_if<Int>(&value))
     return dtype_numbered(static_cast<std::int32_t>(std::clamp<Int>(*number, 0, 1000)));
-  if (const Tensor* const tensor = std::get_if<Tensor>(&stated->second)) return tensor->dtype();
-  const std::string* const word = std::get_if<std::string>(&stated->second);
+  if (const Tensor* const tensor = std::get_if<Tensor>(&value)) return tensor->dtype();
+  const std::string* const word = std::get_if<std::string>(&value);
   if (!word) return std::nullopt;
   const auto is_named = [&](DType type) { return enum_name(type) == *word; };
   const auto found = std::ranges::find_if(all_dtypes, is_named);

@@ -50,6 +50,10 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   return c;
 }
 
+std::pair<Int, Int> ranks(const Definition& definition) {
+  return definition.constraint("C9") ? std::pair<Int, Int>{4, 4} : std::pair<Int, Int>{3, 5};
+}
+
 // The grid has a batch and a coordinate for each axis, as X has.
 void refit(Case& c) {
   if (!c.node.inputs.contains("grid")) return;
@@ -70,7 +74,7 @@ bool changed(Case& c, std::size_t axis, Int by) {
 
 const OperatorGenerator& grid_sample() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw, axes<3, 5>, refit);
+    OperatorGenerator made = placing_questions(draw, ranks, refit);
     made.damages = {{"a grid of another rank", [](Case& c) { shape_of(c, "grid").push_back(1); }},
                     {"coordinates of more axes",
                      [](Case& c) {

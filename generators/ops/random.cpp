@@ -12,9 +12,9 @@
 namespace assay::generators {
 namespace {
 
-// Draws a shape, one in ten of more than ten thousand elements.
+// Draws a shape, one in sixteen of more than ten thousand elements.
 Shape draw_shape(std::uint64_t stratum) {
-  return chance(10) ? Shape{between(100, 110), 101} : draw_extents(stratum % shape_strata);
+  return chance(6) ? Shape{between(100, 110), 101} : draw_extents(stratum % shape_strata);
 }
 
 void draw_type(Case& c, DType otherwise) {
@@ -58,7 +58,7 @@ Case draw_bernoulli(const Definition& definition, DType type, std::uint64_t stra
   Case c = blank(definition);
   c.node.input("input", {type, draw_shape(stratum)});
   c.sources["input"] = {
-      pick({seeded("uniform"), Recipe{"hold", "0,1"}, Recipe{"hold", "0,0.25,1,0.75,0.1"}, Recipe{"hold", "0.125"}}),
+      pick({seeded("uniform"), Recipe{"hold", "0,1"}, Recipe{"hold", "0,0.25,1,0.75,0.1"}, Recipe{"hold", "0.125,0.25"}}),
       false};
   draw_type(c, type);
   draw_distribution(c);

@@ -139,7 +139,8 @@ bool has_elements(const Call& call) {
 }
 bool holds_numbers(const Call& call) {
   const DType type = call.type("X").dtype;
-  return call.text("mode") == "nearest" || is_float(type) || is_integer(type);
+  const std::string mode = call.text("mode");
+  return !(mode.ends_with("linear") || mode.ends_with("cubic")) || is_float(type) || is_integer(type);
 }
 
 }  // namespace
