@@ -146,10 +146,12 @@ TEST_CASE("Generators: every cell and every value of a shape's dimension is reac
     const Family& family = family_of(*d);
     const std::vector<Dimension> table = family.dimensions(*d);
     const bool is_never_empty = d->version.since_version == 11 && d->version.name.starts_with("Arg");  // ArgMax.C3
+    const bool is_even = d->version.name == "RotaryEmbedding";  // a head of one element is not
     Names wanted = cells(*d);
     for (const Dimension& dimension : table)
       for (const std::string& value : dimension.values)
-        if (dimension.name != "operands" && !(is_never_empty && (value == "an empty axis" || value == "0")))
+        if (dimension.name != "operands" && !(is_never_empty && (value == "an empty axis" || value == "0")) &&
+            !(is_even && (value == "all 1" || value == "1")))
           wanted.push_back(dimension.name + " " + value);  // cells: not all are legal
     if (table.front().values != Names{"0"}) wanted.emplace_back("a tail past a multiple of 8");
     if (d->shaping == Shaping::axis) wanted.emplace_back("a line of more than 1,000");

@@ -15,10 +15,12 @@ FIRST = {"Conv", "AveragePool", "DeformConv", "QLinearConv", "NhwcConv"}
 LARGER = {"SwiGLU": 49, "Shrink": 85, "Mod": 97, "Clip": 123, "Pow": 189, "Cast": 68, "CastLike": 68, "Dropout": 247, "Concat": 140, "Slice": 202,
           "Scatter": 138, "ScatterElements": 138, "ScatterND": 138, "Pad": 180, "CenterCropPad": 180,
           "Split": 276, "Resize": 690, "TensorScatter": 152, "Range": 267, "Unique": 304,
-          "QuantizeLinear": 280, "DequantizeLinear": 280, "DynamicQuantizeLinear": 219}
+          "QuantizeLinear": 280, "DequantizeLinear": 280, "DynamicQuantizeLinear": 219,
+          "NegativeLogLikelihoodLoss": 152, "SoftmaxCrossEntropyLoss": 152}
 # Names of inputs that are words, or letters, of much else.
 PLAIN = {"a", "b", "shape", "data", "input", "output", "A", "C", "Z", "max", "min", "saturate", "mode", "upper", "starts", "ends",
-         "start", "end", "k", "axes", "p", "broadcast", "value", "ratio", "values", "counts", "depth", "limit"}
+         "start", "end", "k", "axes", "p", "broadcast", "value", "ratio", "values", "counts", "depth", "limit", "size", "target",
+         "scores", "interleaved"}
 # Strings that name an operator, an input or an attribute where nothing may. The list may only shrink.
 NAMING = {
     "generators/convolution.cpp": 52,

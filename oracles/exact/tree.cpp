@@ -2,6 +2,7 @@
 #include "oracles/exact/tree.h"
 
 #include "oracles/exact/functions.h"
+#include "oracles/exact/tree_bounds.h"
 
 #include <algorithm>
 #include <array>
@@ -13,18 +14,6 @@
 
 namespace assay::oracles {
 namespace {
-
-constexpr double raised = 1 + 0x1p-40;  // more than the roundings of what is computed here
-
-double lost(const Policy& p) { return p.flushes ? p.vanishing() : p.smallest(); }
-
-// A bound that is no number proves nothing: 0 times infinity.
-double proven(double bound) { return bound >= 0 ? bound * raised : unproven; }
-
-// Returns what so many roundings add to a value whose computed size is no more than that.
-double rho(const Policy& p, double size, double roundings = 1) {
-  return roundings * p.unit() * size * (1 + 4 * roundings * p.unit());
-}
 
 // Returns how far a root may be off whose operand, no less than `least`, is off by so much.
 double root_error(double least, double off) {
@@ -279,6 +268,11 @@ bool Node::breaks_down(const Policy& p) const {
     if (each->breaks_down(p)) return true;
   const double off = error(p);
   return !operands_.empty() && std::isfinite(off) && !(size_ + off < std::ldexp(1.0, p.nodes.max_exponent));
+}
+
+bool Node::is_met_by(const Policy& p) const {
+  const bool is_plain = !p.takes_logarithm && !p.is_unshifted;
+  return is_plain || std::ranges::any_of(operands_, [&](const Tree& each) { return each->is_met_by(p); });
 }
 
 std::unique_ptr<Expression> expression(Tree tree) {

@@ -26,7 +26,8 @@ class Node : public Expression {
  public:
   Real value(int bits) const final { return fraction_ ? Real(*fraction_, bits) : irrational(bits); }
   bool breaks_down(const Policy& policy) const override;
-  bool is_met_by(const Policy& policy) const override { return !policy.takes_logarithm && !policy.is_unshifted; }
+  // Policies that only exponentials know are those of a tree that has some.
+  bool is_met_by(const Policy& policy) const override;
 
   const std::optional<Ratio>& fraction() const { return fraction_; }
   double size() const { return size_; }    // |v|, or a little more

@@ -120,6 +120,23 @@ const Group& OperandLine::group() const {
   return *group_;
 }
 
+template <bool takes_logarithm>
+static LineValue share(const LinePoint& p) {
+  const OperandLine& line = p.line;
+  const Scalar nothing = takes_logarithm ? infinity(true) : Scalar();
+  if (const Exponentials* const exponentials = line.exponentials()) {
+    if (!takes_logarithm) return exponentials->share(p.at);
+    return p.own().is_finite() ? LineValue(exponentials->logarithm_of_share(p.at)) : exactly(nothing, p.dtype);
+  }
+  if (line.is_all_lowest) return one_of("N26", {nan(), nothing});
+  const bool is_finite_or_lowest = p.own().is_finite() || (p.own().is == Scalar::Class::infinite && p.own().negative);
+  const bool spreads = line.has_nan && !p.reads("N25", "skip");
+  return spreads || !is_finite_or_lowest ? exactly(nan(), p.dtype) : one_of("N25", {nan(), nothing});
+}
+
+LineValue share_of(const LinePoint& p) { return share<false>(p); }
+LineValue logarithm_of_share(const LinePoint& p) { return share<true>(p); }
+
 Oracle along_lines(LineRule rule) {
   Oracle oracle;
   oracle.answer = [rule](const Call& call, const Operands& in, const Readings& readings, const Arithmetic& declared) {

@@ -56,6 +56,10 @@ struct LinePoint {
 // An element that needs no rounding, or what is computed of the line.
 using LineValue = std::variant<Element, std::unique_ptr<Expression>>;
 
+// One element of Softmax or LogSoftmax of a line: with +inf or NaN in it see N25; of nothing but -inf it is 0/0 (N26).
+LineValue share_of(const LinePoint& p);
+LineValue logarithm_of_share(const LinePoint& p);
+
 // Returns the oracle of an operator of Shaping::axis whose output has the shape of its input.
 Oracle along_lines(LineValue (*rule)(const LinePoint&));
 

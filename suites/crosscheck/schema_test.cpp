@@ -41,7 +41,8 @@ std::string text_of(const onnx::AttributeProto& value) {
     case onnx::AttributeProto::INT: return "int " + std::to_string(value.i());
     case onnx::AttributeProto::FLOAT: return "float " + std::to_string(value.f());
     case onnx::AttributeProto::STRING: return "string " + value.s();
-    case onnx::AttributeProto::INTS: return "none";  // a list that is left out is worked out here (Derived)
+    case onnx::AttributeProto::INTS:
+    case onnx::AttributeProto::STRINGS: return "none";  // a list that is left out is worked out here (Derived)
     case onnx::AttributeProto::UNDEFINED: return "none";
     default: return "a default of a kind we have no word for";
   }

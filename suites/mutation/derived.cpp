@@ -382,10 +382,11 @@ std::vector<Misreading> misreadings(const AttributeSpec& spec) {
 // are for types that are not admitted yet, another type than the one named is no answer, and a seed is the backend's
 // own.
 bool is_left_out(const Operator& op, const AttributeSpec& spec) {
-  constexpr std::string_view all[] = {"consumed_inputs", "sorted",     "allowzero",     "saturate",
-                                      "round_mode",      "perm",       "blocksize",     "block_size",
-                                      "batch_axis",      "time_axis",  "seed",          "group",
-                                      "num_groups",      "stash_type", "training_mode", "precision", "zeros"};
+  constexpr std::string_view all[] = {
+      "consumed_inputs", "sorted",     "allowzero",       "saturate",  "round_mode", "perm",
+      "blocksize",       "block_size", "batch_axis",      "time_axis", "seed",       "group",
+      "num_groups",      "stash_type", "training_mode",   "precision", "num_heads",  "rotary_embedding_dim",
+      "hidden_size",     "layout",     "output_sequence", "zeros"};
   const bool follows = spec.kind == AttributeSpec::Kind::ints && !spec.required && spec.name == "kernel_shape";
   const bool is_of_table = op.domain() == "ai.onnx.ml" && !spec.value;  // which no model is without
   return follows || is_of_table || std::ranges::count(all, spec.name) > 0 ||
@@ -396,7 +397,8 @@ bool is_left_out(const Operator& op, const AttributeSpec& spec) {
 // never the first, a set of axes has no order, a circle that is written past its end cannot be a line, an epsilon is
 // not negative, and Constant has one attribute.
 bool changes_nothing(std::string_view id) {
-  if (id.ends_with("-negates-epsilon") || id.starts_with("constant-ignores-")) return true;
+  if (id.ends_with("-negates-epsilon") || id.ends_with("-negates-clip") || id.starts_with("constant-ignores-"))
+    return true;
   if (id.starts_with("randomnormal") && id.ends_with("-negates-scale")) return true;
   constexpr std::string_view all[] = {"split-ignores-num-outputs",
                                       "split-flips-num-outputs",
@@ -513,9 +515,10 @@ std::vector<Way> ways_by_name(const std::string& name) {
   if (name == "LogSoftmax") return log_softmax_ways();
   if (name == "Resize" || name == "Upsample") return resizing_ways();
   for (const auto ways_of_group :
-       {global_ways, norm_ways, product_ways, transposing_ways, word_ways, random_ways, feature_ways, grid_ways,
-        extreme_ways, prefix_ways, operand_ways, creating_ways, placing_ways, reducing_ways, normalizing_ways,
-        response_ways, quantizing_ways, computing_ways})
+       {global_ways,    norm_ways,     product_ways,     transposing_ways, word_ways,       random_ways,
+        feature_ways,   grid_ways,     extreme_ways,     prefix_ways,      operand_ways,    creating_ways,
+        placing_ways,   reducing_ways, normalizing_ways, response_ways,    quantizing_ways, loss_ways,
+        windowing_ways, rotating_ways, recurring_ways,   computing_ways})
     if (std::vector<Way> ways = ways_of_group(name); !ways.empty()) return ways;
   std::vector<Way> ways = sign_ways(name);
   return ways.empty() ? broadcast_ways(name) : ways;
@@ -530,9 +533,11 @@ std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "TopK") return ranking_bugs();
   if (name == "Resize") return resizing_bugs();
   if (name == "Upsample") return upsampling_bugs();
-  for (const auto bugs_of_group : {global_bugs, norm_bugs, product_bugs, transposing_bugs, word_bugs, random_bugs,
-                                   feature_bugs, grid_bugs, extreme_bugs, prefix_bugs, operand_bugs, creating_bugs,
-                                   placing_bugs, reducing_bugs, normalizing_bugs, response_bugs, quantizing_bugs})
+  for (const auto bugs_of_group :
+       {global_bugs,   norm_bugs,      product_bugs,     transposing_bugs, word_bugs,    random_bugs,
+        feature_bugs,  grid_bugs,      extreme_bugs,     prefix_bugs,      operand_bugs, creating_bugs,
+        placing_bugs,  reducing_bugs,  normalizing_bugs, response_bugs,    loss_bugs,    windowing_bugs,
+        rotating_bugs, recurring_bugs, quantizing_bugs})
     if (std::vector<Bug> bugs = bugs_of_group(name); !bugs.empty()) return bugs;
   return computing_bugs(name);
 }
@@ -566,6 +571,9 @@ bool is_no_bug(const Operator& op, std::string_view derivation) {
                                                                    {"ReduceSumSquare", "negates-data"},
                                                                    {"OneHot", "reads-infinity-as-number"},
                                                                    {"Range", "writes-columns"},
+                                                                   {"HannWindow", "writes-columns"},
+                                                                   {"HammingWindow", "writes-columns"},
+                                                                   {"BlackmanWindow", "writes-columns"},
                                                                    {"Range", "flushes-subnormals"},
                                                                    {"Range", "reads-infinity-as-number"},
                                                                    {"QuantizeLinear", "reads-integers-as-f32"},
@@ -578,7 +586,9 @@ bool is_no_bug(const Operator& op, std::string_view derivation) {
   // ConstantOfShape reads its input as a shape, and writes one element everywhere.
   constexpr std::string_view of_order[] = {"repeats-first", "shifts-by-one", "runs-backwards", "writes-columns"};
   if (op.name() == "ConstantOfShape" && std::ranges::count(of_order, derivation) > 0) return true;
-  const bool reads_data = op.name() != "ConstantOfShape" && !op.versions().back().inputs.empty();
+  constexpr std::string_view of_calls[] = {"ConstantOfShape", "HannWindow", "HammingWindow", "BlackmanWindow",
+                                           "MelWeightMatrix"};  // whose inputs are all read by the call
+  const bool reads_data = std::ranges::count(of_calls, op.name()) == 0 && !op.versions().back().inputs.empty();
   const bool is_of_data = derivation.starts_with("reads-") || derivation.find("data") != derivation.npos ||
                           derivation == "computes-f64-in-f32" || derivation == "flushes-subnormals";
   if (!reads_data && is_of_data) return true;

@@ -85,6 +85,22 @@ std::vector<Bug> normalizing_bugs(const std::string& op);
 std::vector<Way> response_ways(const std::string& op);
 std::vector<Bug> response_bugs(const std::string& op);
 
+// NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss.
+std::vector<Way> loss_ways(const std::string& op);
+std::vector<Bug> loss_bugs(const std::string& op);
+
+// HannWindow and its relatives.
+std::vector<Way> windowing_ways(const std::string& op);
+std::vector<Bug> windowing_bugs(const std::string& op);
+
+// RotaryEmbedding.
+std::vector<Way> rotating_ways(const std::string& op);
+std::vector<Bug> rotating_bugs(const std::string& op);
+
+// RNN, GRU and LSTM.
+std::vector<Way> recurring_ways(const std::string& op);
+std::vector<Bug> recurring_bugs(const std::string& op);
+
 // CumSum and CumProd.
 std::vector<Way> prefix_ways(const std::string& op);
 std::vector<Bug> prefix_bugs(const std::string& op);
