@@ -62,6 +62,13 @@ std::vector<Entry> entries(const Case& c) {
   return all;
 }
 
+// Adds a case with another list, and the same with what follows from that.
+void push_as_it_is(Cases& into, Case c) {
+  into.push_back(c);
+  if (const auto fit = generator_of(c.version).refit) fit(c);
+  if (c != into.back()) into.push_back(std::move(c));
+}
+
 }  // namespace
 
 OperatorGenerator moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum),
@@ -225,8 +232,10 @@ Cases fewer_entries(const Case& c, int part) {
   Ints values = stated(c, entry.list);
   if (values.size() == 1 && entry.list == c.definition().data().reads_as) return {};  // the data
   values.erase(values.begin() + static_cast<std::ptrdiff_t>(entry.index));
-  Cases out{c};
-  state(out.front(), entry.list, values);
+  Cases out;
+  Case other = c;
+  state(other, entry.list, values);
+  push_as_it_is(out, std::move(other));
   return out;
 }
 
@@ -236,8 +245,9 @@ Cases plainer_entries(const Case& c, int part) {
   for (const Int other : towards(stated(c, entry.list)[entry.index], 1)) {
     Ints values = stated(c, entry.list);
     values[entry.index] = other;
-    out.push_back(c);
-    state(out.back(), entry.list, values);
+    Case changed = c;
+    state(changed, entry.list, values);
+    push_as_it_is(out, std::move(changed));
   }
   return out;
 }

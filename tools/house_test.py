@@ -16,7 +16,8 @@ LARGER = {"SwiGLU": 49, "Shrink": 85, "Mod": 97, "Clip": 123, "Pow": 189, "Cast"
           "Scatter": 138, "ScatterElements": 138, "ScatterND": 138, "Pad": 180, "CenterCropPad": 180,
           "Split": 276, "Resize": 690, "TensorScatter": 152, "Range": 267, "Unique": 304,
           "QuantizeLinear": 280, "DequantizeLinear": 280, "DynamicQuantizeLinear": 219,
-          "NegativeLogLikelihoodLoss": 152, "SoftmaxCrossEntropyLoss": 152}
+          "NegativeLogLikelihoodLoss": 152, "SoftmaxCrossEntropyLoss": 152,
+          "MaxUnpool": 306, "Det": 301, "RoiAlign": 599, "MaxRoiPool": 344}
 # Names of inputs that are words, or letters, of much else.
 PLAIN = {"a", "b", "shape", "data", "input", "output", "A", "C", "Z", "max", "min", "saturate", "mode", "upper", "starts", "ends",
          "start", "end", "k", "axes", "p", "broadcast", "value", "ratio", "values", "counts", "depth", "limit", "size", "target",

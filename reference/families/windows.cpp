@@ -3,6 +3,14 @@
 
 namespace assay {
 
+Int bounded_product(Int a, Int b) {
+  constexpr Int most = Int{1} << 48;
+  Int out;
+  if (__builtin_mul_overflow(a, b, &out) || out > most || out < -most)
+    throw InputError("a window is too large: more than 2^48 cells");
+  return out;
+}
+
 void pool_parameters(Operator& op) {
   op.input("X", "T")
       .output("Y", "T")

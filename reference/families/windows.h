@@ -16,6 +16,9 @@ struct Tapped {
   Int at;
 };
 
+// Returns a product of counts; throws InputError where sums of such could overflow.
+Int bounded_product(Int a, Int b);
+
 // Gives an operator what every pool takes and demands: X, kernel_shape, strides, pads and auto_pad, and Y.
 void pool_parameters(Operator& op);
 

@@ -220,8 +220,9 @@ void compare(const Case& c, const Shape& ruled, Tally& tally) {
   const bool lists_none = c.version.name == "Pad" && c.call().states("axes") && c.call().ints("axes").empty();
   const bool resizes = c.version.name == "Resize";  // of which it infers no extent of 0
   // Of GroupNormalization none where the body has to reshape what is symbolic.
-  const bool may_be_open = c.version == OpVersion{"", "Slice", 1} || c.version.name == "GroupNormalization" ||
-                           lists_none || is_open(c.version.name);
+  // Of MaxUnpool none where output_shape is an input, or named "".
+  const bool may_be_open = c.version == OpVersion{"", "Slice", 1} || c.node.inputs.contains("output_shape") ||
+                           c.version.name == "GroupNormalization" || lists_none || is_open(c.version.name);
   // It gives the outputs of these their axes one by one: a scalar has no shape then.
   const bool has_its_axes = c.version.name == "Transpose" || c.version.name == "GatherND" ||
                             c.version.name == "MatMul" || c.version.name == "MatMulInteger";

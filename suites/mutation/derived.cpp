@@ -231,7 +231,8 @@ bool is_exact(const Definition& d) { return !oracles::oracle_of(d.version).round
 
 // What is chosen among or compared is not computed with: only flushed subnormals are below then, not wrong.
 bool computes(const Definition& d) {
-  constexpr std::string_view copying[] = {"Where", "Identity", "Cast", "CastLike", "BitCast", "Dropout", "Hardmax"};
+  constexpr std::string_view copying[] = {"Where",   "Identity", "Cast",    "CastLike",
+                                          "BitCast", "Dropout",  "Hardmax", "MaxRoiPool"};
   const bool selects = (d.shaping == Shaping::window && is_exact(d)) || d.shaping == Shaping::moved ||
                        std::ranges::count(copying, d.version.name) > 0;
   return !selects && hands_out_floats(d);
@@ -395,7 +396,8 @@ bool is_left_out(const Operator& op, const AttributeSpec& spec) {
 
 // Tells of a misreading that leaves no legal call, or the same answers: num_outputs is the number of outputs, axis is
 // never the first, a set of axes has no order, a circle that is written past its end cannot be a line, an epsilon is
-// not negative, and Constant has one attribute.
+// not negative, Constant has one attribute, strides that leave as many blocks as none leave one, and an extent is no
+// flag.
 bool changes_nothing(std::string_view id) {
   if (id.ends_with("-negates-epsilon") || id.ends_with("-negates-clip") || id.starts_with("constant-ignores-"))
     return true;
@@ -407,7 +409,10 @@ bool changes_nothing(std::string_view id) {
                                       "multinomial-flips-sample-size",
                                       "tensorscatter-clamps-axis",
                                       "tensorscatter-ignores-mode",
-                                      "tensorscatter-confuses-mode"};
+                                      "tensorscatter-confuses-mode",
+                                      "col2im-ignores-strides",
+                                      "roialign-flips-output-height",
+                                      "roialign-flips-output-width"};
   return std::ranges::find(all, id) != std::end(all);
 }
 
@@ -515,10 +520,11 @@ std::vector<Way> ways_by_name(const std::string& name) {
   if (name == "LogSoftmax") return log_softmax_ways();
   if (name == "Resize" || name == "Upsample") return resizing_ways();
   for (const auto ways_of_group :
-       {global_ways,    norm_ways,     product_ways,     transposing_ways, word_ways,       random_ways,
-        feature_ways,   grid_ways,     extreme_ways,     prefix_ways,      operand_ways,    creating_ways,
-        placing_ways,   reducing_ways, normalizing_ways, response_ways,    quantizing_ways, loss_ways,
-        windowing_ways, rotating_ways, recurring_ways,   computing_ways})
+       {global_ways,    norm_ways,       product_ways,     transposing_ways, word_ways,
+        random_ways,    feature_ways,    grid_ways,        extreme_ways,     prefix_ways,
+        operand_ways,   creating_ways,   placing_ways,     reducing_ways,    normalizing_ways,
+        response_ways,  quantizing_ways, loss_ways,        windowing_ways,   rotating_ways,
+        recurring_ways, folding_ways,    determinant_ways, region_ways,      computing_ways})
     if (std::vector<Way> ways = ways_of_group(name); !ways.empty()) return ways;
   std::vector<Way> ways = sign_ways(name);
   return ways.empty() ? broadcast_ways(name) : ways;
@@ -537,7 +543,7 @@ std::vector<Bug> bugs_by_name(const std::string& name) {
        {global_bugs,   norm_bugs,      product_bugs,     transposing_bugs, word_bugs,    random_bugs,
         feature_bugs,  grid_bugs,      extreme_bugs,     prefix_bugs,      operand_bugs, creating_bugs,
         placing_bugs,  reducing_bugs,  normalizing_bugs, response_bugs,    loss_bugs,    windowing_bugs,
-        rotating_bugs, recurring_bugs, quantizing_bugs})
+        rotating_bugs, recurring_bugs, folding_bugs,     determinant_bugs, region_bugs,  quantizing_bugs})
     if (std::vector<Bug> bugs = bugs_of_group(name); !bugs.empty()) return bugs;
   return computing_bugs(name);
 }

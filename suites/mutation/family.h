@@ -101,6 +101,18 @@ std::vector<Bug> rotating_bugs(const std::string& op);
 std::vector<Way> recurring_ways(const std::string& op);
 std::vector<Bug> recurring_bugs(const std::string& op);
 
+// Col2Im.
+std::vector<Way> folding_ways(const std::string& op);
+std::vector<Bug> folding_bugs(const std::string& op);
+
+// Det.
+std::vector<Way> determinant_ways(const std::string& op);
+std::vector<Bug> determinant_bugs(const std::string& op);
+
+// RoiAlign and MaxRoiPool.
+std::vector<Way> region_ways(const std::string& op);
+std::vector<Bug> region_bugs(const std::string& op);
+
 // CumSum and CumProd.
 std::vector<Way> prefix_ways(const std::string& op);
 std::vector<Bug> prefix_bugs(const std::string& op);

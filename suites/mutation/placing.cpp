@@ -4,6 +4,7 @@
 #include "suites/mutation/family.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -411,6 +412,28 @@ Plan tensor_scatter(const Call& call, int slip) {
   return plan;
 }
 
+// Another reading counts indices in the shape that is inferred, where they fit (slip 1).
+Plan max_unpool(const Call& call, int slip) {
+  const Shape x = data_shape(call);
+  const Ints kernel = call.ints("kernel_shape"), strides = call.ints("strides"), pads = call.ints("pads");
+  Shape inferred = x;
+  for (std::size_t i = 0; i < kernel.size(); ++i)
+    inferred[i + 2] = strides[i] * (x[i + 2] - 1) + kernel[i] - (pads[i] + pads[i + kernel.size()]);
+  const Shape out = call.states("output_shape") && slip != 3 ? call.ints("output_shape") : inferred;
+  Plan plan{out, Ints(static_cast<std::size_t>(count(out)), -1)};
+  bool fits = std::ranges::equal(out, inferred, std::greater_equal()) && std::ranges::min(inferred) > 0;
+  for (const Int to : call.ints("I")) fits = fits && to < count(inferred);
+  const Int planes = std::max<Int>(1, x[0] * x[1]), plane = count(out) / planes, cells = count(x) / planes;
+  for (Int i = 0; i < count(x); ++i) {
+    Int to = at(call.ints("I"), i);
+    if (slip == 1 && fits) to = place(out, position(inferred, to));
+    if (slip == 2) to = i / cells * plane + to % plane;
+    if (slip == 4) to = place(out, position({out.rbegin(), out.rend()}, to));
+    if (to < std::ssize(plan.from)) at(plan.from, to) = i;
+  }
+  return plan;
+}
+
 // -- parts
 
 // Writes every part by itself.
@@ -581,6 +604,12 @@ const std::map<std::string, Placing>& placings() {
        {tensor_scatter,
         {{"reads-first-index", "every batch is written from the index of the first"},
          {"stops-at-end", "what would stand beyond the end is left out"}}}},
+      {"MaxUnpool",
+       {max_unpool,
+        {{},
+         {"stays-in-plane", "every plane is written to its own, whatever the index says"},
+         {"ignores-shape", "the shape is inferred, whatever is stated"},
+         {"counts-columns", "indices are counted column by column"}}}},
       {"CenterCropPad",
        {center_crop_pad,
         {{"crops-late", "of an odd number more is cut at the beginning"},
@@ -640,6 +669,9 @@ std::vector<Way> placing_ways(const std::string& op) {
                                planned(planner, 0, through_double))};
   if (op == "Squeeze")
     ways.push_back(way_of("drops-all-of-none", "of a list of no axes all are dropped", planned(planner, 3, as_it_is)));
+  if (op == "MaxUnpool")
+    ways.push_back({{"counts-in-inferred", Level::L2, "indices count in what is inferred", "W17", "inferred-space"},
+                    planned(planner, 1, as_it_is)});
   if (op == "Slice")
     ways.push_back(
         {{"starts-before", Level::L2, "nothing is taken backward from before the first element", "M7", "numpy"},
