@@ -176,7 +176,7 @@ class Expansion {
       written.attribute(name, *value);
     }
     for (std::size_t i = 0; i < inner.outputs.size() && i < static_cast<std::size_t>(node.output_size()); ++i)
-      if (inner.outputs[i].arity == Arity::optional && !node.output(static_cast<int>(i)).empty())
+      if (inner.outputs[i].arity != Arity::required && !node.output(static_cast<int>(i)).empty())
         written.output(inner.outputs[i].name);
     const Call call(inner, std::move(written));
     if (!inner.violated(call).empty()) return {};  // Clip-13 of bfloat16 by Where-9, which does not admit it
