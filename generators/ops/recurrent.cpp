@@ -117,7 +117,11 @@ Case draw(const Definition& definition, DType type, std::uint64_t) {
 }
 
 std::vector<Mutation> own_damages() {
-  return {{"another extent of an input",
+  return {{"an input left out",
+           [](Case& c) {
+             remove_input(c, pick<std::string>({"W", "R"}));
+           }},
+          {"another extent of an input",
            [](Case& c) {
              const std::string name = pick<std::string>({"W", "R", "B", "P", "initial_h", "initial_c"});
              if (!c.sources.contains(name) || shape_of(c, name).empty()) return false;
@@ -126,7 +130,9 @@ std::vector<Mutation> own_damages() {
            }},
           {"another hidden_size",
            [](Case& c) {
-             c.node.attribute("hidden_size", Attribute(shape_of(c, "R").empty() ? 9 : shape_of(c, "R").back() + 1));
+             c.node.attribute(
+                 "hidden_size",
+                 Attribute(!c.sources.contains("R") || shape_of(c, "R").empty() ? 9 : shape_of(c, "R").back() + 1));
            }},
           {"a length beyond the sequence",
            [](Case& c) {

@@ -81,6 +81,9 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 const OperatorGenerator& rotary_embedding() {
   static const OperatorGenerator all = [] {
     OperatorGenerator made = placing_questions(draw, axes<3, 4>, refit);
+    made.damages.push_back({"an input left out", [](Case& c) {
+                              remove_input(c, pick<std::string>({"cos_cache", "sin_cache"}));
+                            }});
     made.damages.push_back({"another width", [](Case& c) {
                               const Int width = c.call().integer("rotary_embedding_dim");
                               c.node.attribute("rotary_embedding_dim", Attribute(pick<Int>({1, 3, width + 2, 64, -2})));

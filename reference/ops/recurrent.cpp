@@ -304,8 +304,9 @@ void recurrent(Operator& op) {
 void with_direction(Operator& op) { op.word("direction", {"forward", "reverse", "bidirectional"}, "V1"); }
 
 void of_later_versions(Operator& op) {
-  op.since(7, "output_sequence is gone: outputs that are not asked for are left out").without("output_sequence")
-      .since(14, "layout").attribute("layout", 0)
+  op.since(7, "output_sequence is gone: outputs that are not asked for are left out").without("output_sequence");
+  if (op.name() == "RNN") op.without("V9");  // it has no other flag
+  op.since(14, "layout").attribute("layout", 0)
       .require("V6", "layout is 0 or 1", [](auto& c) { return c.integer("layout") == 0 || c.integer("layout") == 1; })
       .since(22, "T admits bfloat16").type("T", types::all_float_types_ir4())
       .shaping(Shaping::normalized).infer(inferred).kernel(recur);
