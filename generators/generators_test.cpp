@@ -119,6 +119,7 @@ TEST_CASE("Generators: a near miss breaks exactly the constraint asked for", "[g
         INFO(line(*c));
         REQUIRE(d->violated(c->call()) == std::vector{id});
         const Result<Case> parsed = parse_case(line(*c));
+        INFO((parsed ? "" : parsed.error()));
         REQUIRE(parsed);
         REQUIRE(*parsed == *c);
       }

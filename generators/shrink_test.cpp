@@ -93,22 +93,25 @@ TEST_CASE("A near miss stays one, and breaks nothing else", "[shrink]") {
 
 TEST_CASE("Where everything fails nearly nothing is left, but never data of zeros", "[shrink]") {
   for (const Case& c : questions(6)) {
+    if (c.definition().inputs.empty()) continue;
     const Case least = bottom(c, [](const Case&) { return true; });
     INFO(line(c) << "\n" << line(least));
     const std::string& data = least.definition().inputs.front().name;
-    CHECK_FALSE(is_zero(least, data));
+    const bool says_a_length = data == "size";  // of a window, which may be 0
+    CHECK((says_a_length || !is_zero(least, data)));
     const bool has_parts = least.definition().outputs.back().arity == Arity::repeated;  // an element or two for each
     const Int elements = volume(least.node.inputs.at(data).type.shape);
     CHECK(elements >= 1);
     const bool may_be_more =
         has_parts && least.node.inputs.at(data).type.dtype == DType::boolean;  // to be of two kinds
-    CHECK((may_be_more || elements <= (has_parts ? 8 : 1)));
+    const bool has_halves = least.definition().attribute("interleaved") != nullptr;  // of each head
+    CHECK((may_be_more || elements <= (has_halves ? 16 : has_parts ? 8 : 1)));
     CHECK(least.opset == least.version.since_version);
     CHECK(least.declared == DeclaredShapes::fixed);
     const auto required = std::ranges::count(least.definition().attributes, true, &AttributeSpec::required);
     // Two axes that change places together; a required list beside the flag that no statistic is asked for.
     const bool has_pair =
-        least.definition().attribute("batch_axis") ||
+        least.definition().attribute("batch_axis") || least.version.domain == "ai.onnx.ml" ||  // keys and values
         (least.definition().attribute("consumed_inputs") && least.definition().attribute("is_test") && required > 0);
     CHECK(size_of(least).attributes <= std::max<Int>(has_pair ? 2 : 1, required));
   }

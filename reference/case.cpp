@@ -256,7 +256,8 @@ std::optional<Error> read_token(Case& c, const Operator& op, std::string_view to
 
 // Says why a line whose words are all right is no case: there is nothing to compute from, or too much to compute.
 std::optional<Error> check_sense(const Case& c) {
-  if (c.sources.empty() && !c.definition().inputs.empty())
+  const std::vector<Parameter>& inputs = c.definition().inputs;
+  if (c.sources.empty() && !inputs.empty() && inputs.front().reads_as.empty())
     return Error{"no input is given; write for example " + c.definition().inputs.front().name + "=f32[1,1,4]~iota:1"};
   try {
     const Call call = c.call();

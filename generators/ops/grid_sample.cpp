@@ -81,7 +81,8 @@ const OperatorGenerator& grid_sample() {
                        return changed(c, shape_of(c, "grid").size() - 1, pick({1, -1}));
                      }},
                     {"another batch", [](Case& c) { return changed(c, 0, 1); }},
-                    {"no grid", [](Case& c) { remove_input(c, "grid"); }},
+                    {"a grid of integers", [](Case& c) { c.node.inputs.at("grid").type.dtype = DType::i32; }},
+        {"no grid", [](Case& c) { remove_input(c, "grid"); }},
                     {"an unknown mode",
                      [](Case& c) {
                        c.node.attribute(

@@ -238,7 +238,11 @@ const OperatorGenerator& batch_normalization() {
 }
 
 const OperatorGenerator& mean_variance_normalization() {
-  static const OperatorGenerator all = placing_questions(draw_listed, axes<1>);
+  static const OperatorGenerator all = [] {
+    OperatorGenerator made = placing_questions(draw_listed, axes<1>);
+    made.damages.push_back({"no axes", [](Case& c) { c.node.attribute("axes", Ints{}); }});
+    return made;
+  }();
   return all;
 }
 

@@ -134,6 +134,7 @@ const OperatorGenerator& multinomial() {
                             }},
                            {"another rank", [](Case& c) { shape_of(c).push_back(1); }}});
     made.ranks = axes<2, 2>;
+    made.describes_output = true;
     return made;
   }();
   return all;

@@ -162,7 +162,7 @@ std::vector<Mutation> own_damages() {
              c.node.outputs.clear();
              if (c.definition().attribute("output_sequence") && chance(60)) {
                c.node.attribute("output_sequence", Attribute(Int{1}));
-               c.node.output("Y_h");
+               if (c.definition().output("Y_h")->arity == Arity::optional) c.node.output("Y_h");
              }
            }},
           {"a flag of 2",

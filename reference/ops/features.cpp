@@ -189,7 +189,7 @@ Operator imputer() {
       .require("I3", "the values fit the type of X", imputes_in_range)
       .require("I4", "rank(X) >= 1", has_an_axis)
       .since(1)
-      .shaping(Shaping::one).shape(same_as("X")).kernel(imputed);
+      .shaping(Shaping::moved).shape(same_as("X")).kernel(imputed);
 }
 
 Operator scaler() {

@@ -167,10 +167,12 @@ bool has_a_scale_of_its_own(const Case& c) {
   return c.definition().ruling("N12") && c.call().type("X").dtype != c.call().type("scale").dtype;
 }
 
-// Those whose data decide the extents, Range of 16-bit integers, and OneHot, whose depth it does not read.
-bool is_open(std::string_view name) {
-  constexpr std::string_view all[] = {"Compress", "NonZero", "Unique", "Range", "OneHot"};
-  return std::ranges::count(all, name) > 0;
+// Those whose data decide the extents, Range of 16-bit integers, OneHot, whose depth it does not read, layers that step
+// through time, whose hidden_size may be left out, and MelWeightMatrix without bins; nor has ai.onnx.ml much of it.
+bool is_open(const OpVersion& version) {
+  constexpr std::string_view all[] = {"Compress",    "NonZero", "Unique", "Range", "OneHot",
+                                      "StringSplit", "RNN",     "GRU",    "LSTM",  "MelWeightMatrix"};
+  return version.domain == "ai.onnx.ml" || std::ranges::count(all, version.name) > 0;
 }
 
 // It refuses indices of OneHot without axes.
@@ -184,6 +186,26 @@ bool adds_output_padding(const Case& c) {
          !c.call().states("output_shape");
 }
 
+// Of an output_shape that is smaller than the input it drops an extent.
+bool asks_for_less(const Case& c) {
+  if (!c.definition().ruling("W5") || !c.call().states("output_shape")) return false;
+  const Ints stated = c.call().ints("output_shape");
+  for (std::size_t i = 0; i < stated.size(); ++i)
+    if (stated[i] < c.call().shape("X")[i + 2]) return true;
+  return false;
+}
+
+// It refuses windows of no element.
+bool is_of_no_element(const Case& c) {
+  const Parameter* const size = c.definition().input("size");
+  return size && !size->reads_as.empty() && c.call().integer("size") == 0;
+}
+
+// It takes a list of one alone as the value of ConstantOfShape (M66).
+bool has_a_value_that_is_no_list(const Case& c) {
+  return c.definition().ruling("M66") && c.call().states("value") && c.call().tensor("value").shape().size() != 1;
+}
+
 // Makes the inputs constants that the call reads: of others inference knows nothing.
 Case with_constants(Case c) {
   for (const Parameter& input : c.definition().inputs)
@@ -192,9 +214,11 @@ Case with_constants(Case c) {
   return c;
 }
 
-// ONNX infers MeanVarianceNormalization through its body, which is of float32 alone (N50).
-bool is_of_another_type_than_its_body(const Case& c) {
-  return c.definition().ruling("N50") && c.call().type(c.definition().data().name).dtype != DType::f32;
+// ONNX infers MeanVarianceNormalization through its body, which is of float32 alone (N50), and has no axes where none
+// are stated.
+bool has_no_body(const Case& c) {
+  if (!c.definition().ruling("N50")) return false;
+  return !c.call().states("axes") || c.call().type(c.definition().data().name).dtype != DType::f32;
 }
 
 // Where inference differs from `ruled`, a listed defect must say so and say by how much.
@@ -208,8 +232,9 @@ void compare(const Case& c, const Shape& ruled, Tally& tally) {
   fixed.declared = DeclaredShapes::fixed;
   const Inferred inferred = infer(model_of(fixed));
   INFO("ONNX infers " << printed(inferred) << ", ruled " << text(ruled));
-  if (is_of_another_type_than_its_body(c)) return;
-  REQUIRE(inferred.error.empty());
+  if (has_no_body(c)) return;
+  CHECK(inferred.error.empty());
+  if (!inferred.error.empty()) return;
   if (has_no_inference(c.version)) {
     CHECK(!inferred.shape);
     return;
@@ -222,13 +247,15 @@ void compare(const Case& c, const Shape& ruled, Tally& tally) {
   // Of GroupNormalization none where the body has to reshape what is symbolic.
   // Of MaxUnpool none where output_shape is an input, or named "".
   const bool may_be_open = c.version == OpVersion{"", "Slice", 1} || c.node.inputs.contains("output_shape") ||
-                           c.version.name == "GroupNormalization" || lists_none || is_open(c.version.name);
+                           c.version.name == "GroupNormalization" || lists_none || is_open(c.version);
   // It gives the outputs of these their axes one by one: a scalar has no shape then.
   const bool has_its_axes = c.version.name == "Transpose" || c.version.name == "GatherND" ||
                             c.version.name == "MatMul" || c.version.name == "MatMulInteger";
   if (!inferred.shape && (may_be_open || (has_its_axes && ruled.empty()))) return;
-  REQUIRE(inferred.shape);
-  REQUIRE(inferred.shape->size() == ruled.size());
+  CHECK(inferred.shape);
+  if (!inferred.shape) return;
+  CHECK(inferred.shape->size() == ruled.size());
+  if (inferred.shape->size() != ruled.size()) return;
   if (c.definition().shaping != Shaping::window || !c.definition().attribute("strides")) {
     for (std::size_t i = 0; i < ruled.size(); ++i)
       if ((*inferred.shape)[i] || (!may_be_open && !(resizes && ruled[i] == 0)))
@@ -254,8 +281,9 @@ void compare_symbolic(const Case& c, const Shape& ruled) {
   symbolic.declared = DeclaredShapes::symbolic;
   const Inferred inferred = infer(model_of(symbolic));
   INFO("ONNX infers " << printed(inferred) << " from symbolic shapes, ruled " << text(ruled));
-  if (is_of_another_type_than_its_body(c)) return;
-  REQUIRE(inferred.error.empty());
+  if (has_no_body(c)) return;
+  CHECK(inferred.error.empty());
+  if (!inferred.error.empty()) return;
   if (!inferred.shape) return;
   REQUIRE(inferred.shape->size() == ruled.size());
   for (std::size_t i = 0; i < ruled.size(); ++i)
@@ -284,7 +312,8 @@ TEST_CASE("Inference: on legal cases definition, oracle and ONNX agree on the sh
     const Shape ruled = definition.shape(c.call());
     CHECK(oracle_shape(c.call()) == ruled);
     if (lists_axes_out_of_order(c) || has_short_axes(c) || has_a_scale_of_its_own(c) || has_scalar_indices(c) ||
-        definition.ruling("M54") || adds_output_padding(c))
+        definition.ruling("M54") || adds_output_padding(c) || has_a_value_that_is_no_list(c) || asks_for_less(c) ||
+        is_of_no_element(c))
       return;  // of a deprecated version it infers nothing
     compare(c, ruled, tally);
     // Of sizes that are no constant it counts none, and fails.

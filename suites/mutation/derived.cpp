@@ -587,6 +587,10 @@ bool is_no_bug(const Operator& op, std::string_view derivation) {
                                                                    {"ReduceL2", "reads-integers-as-f32"},
                                                                    {"ReduceL2", "reads-integers-as-f64"},
                                                                    {"Scaler", "reads-integers-as-f32"},
+                                                                   {"Binarizer", "reads-integers-as-f64"},
+                                                                   {"Imputer", "reads-integers-as-f64"},
+                                                                   {"CategoryMapper", "reads-integers-as-f64"},
+                                                                   {"LabelEncoder", "reads-integers-as-f64"},
                                                                    {"Scaler", "reads-integers-as-f64"},
                                                                    {"Scaler", "computes-f64-in-f32"}};
   // ConstantOfShape reads its input as a shape, and writes one element everywhere.
