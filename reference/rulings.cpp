@@ -827,7 +827,7 @@ const std::vector<Ruling>& table() {
        {}},
       {"G45",
        "LabelEncoder: a zero of the other sign",
-       "Version 2 compares bits; 4 no longer says so.",
+       "Version 2 speaks of bits, 4 no longer does: what is equal is found, and bits may be compared.",
        {"equal", "bits"}},
       {"G46",
        "ArrayFeatureExtractor: no places",

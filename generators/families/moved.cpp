@@ -107,7 +107,8 @@ class MovedFamily final : public Elementwise {
   std::optional<AttributeDimension> attribute(const AttributeSpec& spec) const override {
     if (spec.kind != AttributeSpec::Kind::integer) return std::nullopt;
     const auto row = [&](Names words, Int otherwise, int (*of)(Int value, Int otherwise)) {
-      return AttributeDimension{{spec.name, std::move(words)}, [name = spec.name, otherwise, of](const Call& call) {
+      const std::string label = spec.name == "size" ? "attribute size" : spec.name;  // LRN's; a shape has one too
+      return AttributeDimension{{label, std::move(words)}, [name = spec.name, otherwise, of](const Call& call) {
                                   return call.states(name) ? of(call.integer(name), otherwise) : 0;
                                 }};
     };

@@ -10,6 +10,7 @@
 #include "reference/sequence.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace assay::generators {
 namespace {
@@ -59,7 +60,7 @@ std::vector<T> per_feature(const Shape& x, const std::vector<T>& from) {
   return all;
 }
 
-const Reals floats{0.0F, 1.0F, -1.0F, 0.5F, 2.5F, 100.0F, 0.3F, 0x1p-140F};
+const Reals floats{0.0F, 1.0F, -1.0F, 0.5F, 2.5F, 100.0F, 0.3F, 0x1p-140F, INFINITY};
 const Ints integers{0, 1, -1, 2, 7, 100, 16777216};
 const Texts words{"a", "b", "", "aa", "B", "\xc3\xa9", "a b"};
 
@@ -97,7 +98,8 @@ Case draw_scaler(const Definition& definition, DType type, std::uint64_t stratum
   Case c = blank(definition);
   c.node.input("X", {type, shape});
   c.sources["X"] = {draw_data(definition, type), false};
-  const Reals offsets = per_feature(shape, Reals{0.0F, 1.0F, -2.5F, 0.1F, 1e-3F, 1000.3F});
+  const Reals offsets =
+      per_feature(shape.size() == 2 ? shape : Shape{1}, Reals{0.0F, 1.0F, -2.5F, 0.1F, 1e-3F, 1000.3F});
   Reals scales;
   for (std::size_t i = 0; i < offsets.size(); ++i) scales.push_back(pick({1.0F, 0.5F, -3.0F, 0.1F, 1.7F, 1e-4F}));
   c.node.attribute("offset", offsets).attribute("scale", scales);

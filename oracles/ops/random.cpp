@@ -313,10 +313,14 @@ Oracle random_uniform_like() { return of_numbers<UniformAnswer>(); }
 Oracle random_normal() { return of_numbers<NormalAnswer>(); }
 Oracle random_normal_like() { return of_numbers<NormalAnswer>(); }
 Oracle bernoulli() {
-  return random([](const Call&, TensorType type, const Operands& in, const Readings& readings,
-                   const std::vector<Tensor>& got) -> std::unique_ptr<Answer> {
+  Oracle oracle = random([](const Call&, TensorType type, const Operands& in, const Readings& readings,
+                            const std::vector<Tensor>& got) -> std::unique_ptr<Answer> {
     return std::make_unique<TossedAnswer>(std::move(type), *in.at(0), readings, got);
   });
+  // Before there is an answer its readings do not differ, but where a probability is 0 or 1.
+  oracle.touched = [](const Call&, const Operands*) { return std::vector<std::string>{"G21"}; };
+  oracle.touched_reads_data = false;
+  return oracle;
 }
 Oracle multinomial() {
   return random([](const Call& call, TensorType type, const Operands& in, const Readings&,

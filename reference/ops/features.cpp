@@ -146,6 +146,7 @@ bool imputes_in_range(const Call& call) {
 
 bool scales_each(const Call& call) {
   if (!call.states("scale") || !call.states("offset")) return false;
+  if (call.reals("scale").size() > 1 && call.rank("X") != 2) return false;
   return fits(call, call.reals("scale")) && call.reals("scale").size() == call.reals("offset").size();
 }
 
@@ -196,7 +197,7 @@ Operator scaler() {
   return Operator("Scaler", "ai.onnx.ml")
       .input("X", "T").output("Y", "f32").type("T", numbers)
       .optional_attribute("offset", Kind::reals).optional_attribute("scale", Kind::reals).ruling("A29")
-      .require("SC1", "offset and scale are there, of one entry or one for each feature", scales_each)
+      .require("SC1", "offset and scale are there, of one entry or, of [N,F], one for each feature", scales_each)
       .require("SC2", "rank(X) >= 1", has_an_axis)
       .since(1)
       .shaping(Shaping::normalized).shape(same_as("X")).kernel(scaled);

@@ -180,11 +180,11 @@ Operator label_encoder() {
           .require("LE4", "the keys are of the type of X", has_keys_of_its_type)
           .require("LE5", "there are as many values as keys", has_as_many_values)
           .require("LE6", "the default stated is of the type of the values", has_matching_default)
-          .ruling("G33", {"either"}).ruling("G45", {"bits", "equal"})
+          .rulings({"G33", "G45"})
       .since(4, "keys and values are tensors, of more types; NaN is a key; the last key counts")
           .type("T1", {string, i64, f32, i32, i16, f64}).type("T2", {string, i64, f32, i32, i16, f64})
           .optional_attribute("keys_tensor", tensor).optional_attribute("values_tensor", tensor).optional_attribute("default_tensor", tensor)
-          .settled("G33").ruling("G45", {"equal", "bits"})
+          .settled("G33")
       .shaping(Shaping::one).typed(type_of_label).shape(same_as("X")).kernel(looked_up(label_table));
 }
 // clang-format on

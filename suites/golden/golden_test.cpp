@@ -238,12 +238,14 @@ TEST_CASE("The intervals are those of the judge, to the last value of the type",
       for (const DType type : definition.types_of(definition.data().type)) {
         if (type == DType::boolean) continue;                       // either value is an end of the type
         if (!oracles::other_members(definition).empty()) continue;  // right for whole outputs alone
+        if (definition.ruling("N10") || (text(definition.version) == "ReduceL2-18" && type == DType::f64))
+          continue;                              // another reading differs in every case
+        if (definition.ruling("G20")) continue;  // right or wrong as a whole
         const int before = held;
-        bool is_all_texts = true, is_always_touched = true;  // texts have no interval
+        bool is_all_texts = true;  // which have no interval
         for (std::uint64_t index = 0; index < 40 && held < before + 12; ++index) {
           const Case c = generators::legal(definition, type, 8, index);
           if (!oracles::touched(c).empty()) continue;  // another reading may admit more
-          is_always_touched = false;
           Sets sets;
           for (int set = 0; set < data_sets; ++set)
             if (Result<std::vector<oracles::Admissible>> each = oracles::admissible(c, set)) sets.push_back(*each);
@@ -257,7 +259,7 @@ TEST_CASE("The intervals are those of the judge, to the last value of the type",
         }
         INFO(text(definition.version) << " " << name(type));
         const bool is_only_zero = definition.version.name == "Erf" && !is_float(type);  // an end of unsigned types
-        CHECK((held > before || is_only_zero || is_all_texts || is_always_touched));
+        CHECK((held > before || is_only_zero || is_all_texts));
         ++kinds;
       }
   CHECK(kinds > 40);

@@ -313,6 +313,13 @@ using Change = std::function<std::optional<Attribute>(const Attribute&)>;
 
 // What the sequential way answers with an attribute read otherwise, where that is a legal call: equivalence is told
 // from its bits.
+// A word that a version does not have stands for its first one, or of that for its second.
+Attribute among_words(const Attribute& changed, const AttributeSpec& spec, const Attribute& before) {
+  const std::string* const word = std::get_if<std::string>(&changed);
+  if (!word || spec.words.size() < 2 || std::ranges::count(spec.words, *word) > 0) return changed;
+  return Attribute(before == Attribute(spec.words[0]) ? spec.words[1] : spec.words[0]);
+}
+
 Kernel misreading(const std::string& name, Change change) {
   return [=](const Call& call, Inputs in) {
     const Kernel hand = *variant("sequential", call.definition().version);
@@ -321,9 +328,10 @@ Kernel misreading(const std::string& name, Change change) {
     const auto stated = node.attributes.find(name);
     const bool is_stated = stated != node.attributes.end();
     if (!spec || (!is_stated && !spec->value)) return hand(call, in);
-    const std::optional<Attribute> changed = change(is_stated ? stated->second : *spec->value);
+    const Attribute before = is_stated ? stated->second : *spec->value;
+    const std::optional<Attribute> changed = change(before);
     node.attributes.erase(name);
-    if (changed) node.attribute(name, *changed);
+    if (changed) node.attribute(name, among_words(*changed, *spec, before));
     const Call other(call.definition(), std::move(node));
     return other.definition().violated(other).empty() ? hand(other, in) : hand(call, in);
   };
@@ -586,6 +594,7 @@ bool is_no_bug(const Operator& op, std::string_view derivation) {
                                                                    {"DequantizeLinear", "reads-integers-as-f32"},
                                                                    {"ReduceL2", "reads-integers-as-f32"},
                                                                    {"ReduceL2", "reads-integers-as-f64"},
+                                                                   {"GridSample", "flushes-subnormals"},
                                                                    {"Scaler", "reads-integers-as-f32"},
                                                                    {"Binarizer", "reads-integers-as-f64"},
                                                                    {"Imputer", "reads-integers-as-f64"},

@@ -103,7 +103,7 @@ Values sampled_in(const Call& call, Inputs in, const Manner& how) {
       const std::size_t back = how.slip == exchanges_axes ? axis : r - 1 - axis;
       const Int from = (how.slip == takes_first_grid ? 0 : n) * points + i % points;
       const A g = static_cast<A>(number_at(grid, from * static_cast<Int>(r) + static_cast<Int>(back)));
-      p.push_back(std::clamp<A>(spread<A>(call, g, x.shape()[axis + 2], how.slip), A(-0x1p40), A(0x1p40)));
+      p.push_back(std::clamp<A>(spread<A>(call, g, x.shape()[axis + 2], how.slip), A(-0x1p23), A(0x1p23)));
     }
     if (call.text("mode") != "nearest") {
       const A sum = around<A>(call, x, plane, p, how.slip);
