@@ -152,7 +152,8 @@ void fit_values(Case& c) {
   const Shape& shape = shape_of(c);
   Recipe& recipe = c.sources.at(c.definition().inputs.front().name).recipe;
   const bool is_read = !c.definition().inputs.front().reads_as.empty();
-  if ((!is_read && recipe.family != "values") || std::ranges::any_of(shape, [](Int extent) { return extent < 0; })) return;
+  if ((!is_read && recipe.family != "values") || std::ranges::any_of(shape, [](Int extent) { return extent < 0; }))
+    return;
   const std::string said = recipe.argument.empty() && recipe.family == "values" ? "1" : recipe.argument;
   const std::vector<std::string_view> parts = parts_of(said);
   std::string fitting;

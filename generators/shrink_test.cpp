@@ -103,9 +103,9 @@ TEST_CASE("Where everything fails nearly nothing is left, but never data of zero
     const Int elements = volume(least.node.inputs.at(data).type.shape);
     CHECK(elements >= 1);
     const bool may_be_more =
-        has_parts && least.node.inputs.at(data).type.dtype == DType::boolean;  // to be of two kinds
+        has_parts && least.node.inputs.at(data).type.dtype == DType::boolean;        // to be of two kinds
     const bool has_halves = least.definition().attribute("interleaved") != nullptr;  // of each head
-    CHECK((may_be_more || elements <= (has_halves ? 16 : has_parts ? 8 : 1)));
+    CHECK((may_be_more || elements <= (has_halves ? 64 : has_parts ? 8 : 1)));
     CHECK(least.opset == least.version.since_version);
     CHECK(least.declared == DeclaredShapes::fixed);
     const auto required = std::ranges::count(least.definition().attributes, true, &AttributeSpec::required);

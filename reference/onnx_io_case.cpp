@@ -134,7 +134,8 @@ void add_initializers(onnx::GraphProto& graph, const Case& c, const std::string&
       *graph.add_initializer() = proto_of(data.at(i).value(), prefix + inputs[i].name);
 }
 
-// The first given input whose type is the variable `type`; the first given one where there is none, null without inputs.
+// The first given input whose type is the variable `type`; the first given one where there is none, null without
+// inputs.
 const TensorType* type_of_variable(const Case& c, const std::string& type) {
   const TensorType* first = nullptr;
   for (const Parameter& input : c.definition().inputs) {
