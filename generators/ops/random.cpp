@@ -57,9 +57,9 @@ Case draw_like(const Definition& definition, DType type, std::uint64_t stratum) 
 Case draw_bernoulli(const Definition& definition, DType type, std::uint64_t stratum) {
   Case c = blank(definition);
   c.node.input("input", {type, draw_shape(stratum)});
-  c.sources["input"] = {
-      pick({seeded("uniform"), Recipe{"hold", "0,1"}, Recipe{"hold", "0,0.25,1,0.75,0.1"}, Recipe{"hold", "0.125,0.25"}}),
-      false};
+  c.sources["input"] = {pick({seeded("uniform"), Recipe{"hold", "0,1"}, Recipe{"hold", "0,0.25,1,0.75,0.1"},
+                              Recipe{"hold", "0.125,0.25"}}),
+                        false};
   draw_type(c, type);
   draw_distribution(c);
   return c;

@@ -107,10 +107,13 @@ bool has_packed_constant(const Case& c) {
   });
 }
 
-// An attribute that is a tensor has no text where it holds NaN or elements of less than eight bits.
-bool states_a_tensor(const Case& c) {
-  return std::ranges::any_of(c.node.attributes,
-                             [](const auto& each) { return std::holds_alternative<Tensor>(each.second); });
+// An attribute has no text where it is a tensor with NaN or elements of less than eight bits, or lists strings.
+bool may_have_no_text(const Case& c) {
+  const auto is_string = [](const auto& each) { return each.second.type.dtype == DType::string; };
+  if (std::ranges::any_of(c.node.inputs, is_string)) return true;  // whose controls and zeros the parser does not read
+  return std::ranges::any_of(c.node.attributes, [](const auto& each) {
+    return std::holds_alternative<Tensor>(each.second) || std::holds_alternative<Texts>(each.second);
+  });
 }
 
 void expect_readable(const Case& c) {
@@ -121,7 +124,7 @@ void expect_readable(const Case& c) {
     CHECK_FALSE(text);
     return;
   }
-  if (!text && states_a_tensor(c)) return;
+  if (!text && may_have_no_text(c)) return;
   REQUIRE(text);
   expect_same(parsed(*text), read(model));
 }

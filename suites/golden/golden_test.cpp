@@ -239,7 +239,7 @@ TEST_CASE("The intervals are those of the judge, to the last value of the type",
         if (type == DType::boolean) continue;                       // either value is an end of the type
         if (!oracles::other_members(definition).empty()) continue;  // right for whole outputs alone
         if (definition.ruling("N10") || (text(definition.version) == "ReduceL2-18" && type == DType::f64))
-          continue;                              // another reading differs in every case
+          continue;                                                          // another reading differs in every case
         if (definition.ruling("G20") || definition.ruling("N14")) continue;  // right or wrong as a whole
         const int before = held;
         bool is_all_texts = true;  // which have no interval
