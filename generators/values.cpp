@@ -114,6 +114,15 @@ bool is_vacuous(const Recipe& recipe, const TensorType& type) {
 
 }  // namespace
 
+template <class T>
+static std::string shortest(T value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+std::string decimal(double value) { return shortest(value); }
+std::string decimal(float value) { return shortest(value); }
+
 Recipe seeded(std::string family) { return {std::move(family), std::to_string(between(0, 9999))}; }
 
 int precision_of(DType type) {

@@ -7,6 +7,10 @@
 
 namespace assay::generators {
 
+// Writes the shortest decimal that reads back as the number.
+std::string decimal(double value);
+std::string decimal(float value);
+
 // A seeded recipe with a seed drawn.
 Recipe seeded(std::string family);
 

@@ -155,9 +155,8 @@ DType Definition::type_of(const Call& call, const Parameter& output) const {
   if (typed && output.name == outputs.front().name) return typed(call);
   if (!output.typed_by.empty()) {
     if (const std::optional<DType> named = type_named_by(call, output.typed_by)) return *named;
-    // Where the attribute has no default and is left out, it is the type of the data, or f32 of a tensor.
+    // Where the attribute has no default and is left out, it is the type of the data.
     const AttributeSpec& spec = *attribute(output.typed_by);
-    if (spec.kind == AttributeSpec::Kind::tensor) return DType::f32;
     if (!spec.required && !spec.value && call.has(data().name)) return call.type(data().name).dtype;
   }
   for (const Parameter& each : inputs)

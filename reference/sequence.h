@@ -2,6 +2,7 @@
 // Sequence: lists and texts made of each element of a range.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <ranges>
 #include <string>
@@ -39,6 +40,13 @@ std::string joined(Range&& range, std::string_view between, F f = {}) {
     is_first = false;
   }
   return all;
+}
+
+// Tells whether no element stands twice.
+template <class List>
+bool are_different(List list) {
+  std::ranges::sort(list);
+  return std::ranges::adjacent_find(list) == list.end();
 }
 
 // Finds the first element whose projection is the value; null where there is none.

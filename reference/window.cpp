@@ -45,10 +45,6 @@ Shape each(const std::vector<Axis>& axes, Int Axis::*member) {
 Int spatial_axes(const Call& c) { return std::max<Int>(0, c.rank("X") - 2); }
 bool has(const Call& c, const char* attribute) { return c.definition().attribute(attribute) != nullptr; }
 
-bool all_at_least(const Ints& values, Int least) {
-  return std::ranges::all_of(values, [=](Int value) { return value >= least; });
-}
-
 // An attribute list absent from this version, or of `per_axis` entries for each spatial axis.
 bool has_length(const Call& c, const char* attribute, Int per_axis) {
   return !has(c, attribute) || static_cast<Int>(c.ints(attribute).size()) == per_axis * spatial_axes(c);
@@ -118,6 +114,10 @@ std::optional<Int> Window::cell(const Shape& window, const Shape& tap) const {
     flat = flat * axes[i].in + cell;
   }
   return flat;
+}
+
+bool all_at_least(std::span<const Int> values, Int least) {
+  return std::ranges::all_of(values, [=](Int value) { return value >= least; });
 }
 
 void window_constraints(Operator& op) {

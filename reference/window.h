@@ -50,6 +50,8 @@ struct Window {
 class Operator;
 void window_constraints(Operator& op);
 
+bool all_at_least(std::span<const Int> values, Int least);
+
 // Row-major positions of a box: calls f(position, flat index) for each.
 template <class F>
 void for_each_position(std::span<const Int> box, F&& f) {

@@ -144,7 +144,7 @@ class MovedFamily final : public Elementwise {
     const bool is_first = parameter == &c.definition().inputs.front();
     return parameter && !is_first && !parameter->reads_as.empty() ? Role::other : Role::data;
   }
-  // Of a tensor its first element is left.
+  // Leaves the first element of a tensor.
   std::optional<Attribute> plainer(const Case& c, const std::string& name) const override {
     const auto* const tensor = std::get_if<Tensor>(&c.node.attributes.at(name));
     if (!tensor || tensor->elements() < 2) return std::nullopt;

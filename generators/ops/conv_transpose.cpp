@@ -14,7 +14,7 @@
 namespace assay::generators {
 namespace {
 
-// What is stated of the spatial axes, one entry each.
+// Holds what is stated of the spatial axes, one entry each.
 struct Lists {
   Ints in, kernel, strides, dilations, more, begin, end, shape;
 };

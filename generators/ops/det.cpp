@@ -23,7 +23,7 @@ Recipe permutation(Int rows) {
   return {"lit", joined(entries, ",", [](Int entry) { return std::to_string(entry); })};
 }
 
-// Of rows that are multiples of a first one, some moved by one of two others.
+// Draws rows that are multiples of a first one, some moved by one of two others.
 Recipe of_low_rank(Int rows, bool is_exact) {
   const Ints first{3, -1, 2, 5, 1, -4, 2, 7, -2}, second{1, 1, 0, -2, 3, 1, -1, 0, 2};
   Ints entries;
@@ -64,7 +64,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   return c;
 }
 
-// As many columns as rows.
+// Leaves as many columns as rows.
 void refit(Case& c) {
   Shape& shape = shape_of(c);
   if (shape.size() >= 2) shape[shape.size() - 2] = shape.back() = std::min(shape[shape.size() - 2], shape.back());

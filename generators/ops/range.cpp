@@ -6,7 +6,6 @@
 #include "generators/values.h"
 #include "reference/operator.h"
 
-#include <charconv>
 #include <limits>
 
 namespace assay::generators {
@@ -15,11 +14,6 @@ namespace {
 void give(Case& c, const char* name, DType type, const std::string& value) {
   c.node.input(name, {type, {}});
   c.sources[name] = {{"values", value}, chance(50)};
-}
-
-std::string decimal(double value) {
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
 
 // A step that is a multiple of a power of two, or any, and so many of it and a part.

@@ -9,17 +9,11 @@
 #include "reference/sequence.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 
 namespace assay::generators {
 namespace {
-
-std::string decimal(double value) {
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(value)).ptr};
-}
 
 std::vector<double> numbers(const Call& call, const char* input) {
   if (!call.has(input)) {
@@ -44,7 +38,8 @@ void give(Case& c, const char* name, const std::vector<double>& values, DType ty
   if (before != c.sources.end()) type = c.node.inputs.at(name).type.dtype;
   const bool is_constant = before == c.sources.end() ? chance(50) : before->second.initializer;
   c.node.input(name, {type, {std::ssize(values)}});
-  c.sources[name] = {{"values", joined(values, ",", decimal)}, is_constant};
+  c.sources[name] = {{"values", joined(values, ",", [](double each) { return decimal(static_cast<float>(each)); })},
+                     is_constant};
 }
 
 bool transforms(const Definition& definition) { return definition.attribute("nearest_mode"); }

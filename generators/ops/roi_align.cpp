@@ -9,7 +9,6 @@
 #include "reference/sequence.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace assay::generators {
 namespace {
@@ -30,12 +29,7 @@ std::pair<Int, Int> draw_ends(Int cells) {
   }
 }
 
-std::string decimal(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
-
-// Of rows of the corners (x1, y1, x2, y2), which are multiplied by the scale first; `first` stands before them.
+// Writes rows of the corners (x1, y1, x2, y2), which are multiplied by the scale first; `first` stands before them.
 template <class F>
 std::string draw_regions(Int count, const Shape& x, float scale, F first) {
   std::string all;

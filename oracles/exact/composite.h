@@ -27,7 +27,7 @@ Tree leaky(const Tree& x, const Scalar& alpha);             // alpha x below 0
 Tree exponential_unit(const Tree& x, const Scalar& alpha);  // alpha (e^x - 1) below 0
 Tree thresholded(const Tree& x, const Scalar& limit);
 Tree state(const Scalar& returned, DType as);
-// What is worked out elsewhere.
+// Holds what is worked out elsewhere.
 Tree leaf(std::unique_ptr<Expression> of);
 
 }  // namespace assay::oracles

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the nodes of a tree add to the errors of their operands.
+// Bounds what the nodes of a tree add to the errors of their operands.
 #pragma once
 
 #include "oracles/exact/expression.h"

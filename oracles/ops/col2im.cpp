@@ -14,7 +14,7 @@
 namespace assay::oracles {
 namespace {
 
-// None where bool or strings are refused, as M27 may be read.
+// Returns the shape of the image; none where bool or strings are refused, as M27 may be read.
 std::optional<Shape> shape(const Call& call, const Readings& readings) {
   const DType type = call.type("input").dtype;
   if (!is_float(type) && !is_integer(type) && readings.of("M27") == "refuse") return std::nullopt;

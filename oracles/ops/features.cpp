@@ -2,6 +2,7 @@
 // The exact answers of the operators of ai.onnx.ml that map each element of X by itself, or select features of it
 // (values-and-graphs 3.8).
 #include "oracles/exact/operands.h"
+#include "oracles/families/elementwise.h"
 #include "oracles/families/normalized.h"
 #include "oracles/judging/finding.h"
 #include "oracles/rules/rules.h"
@@ -39,14 +40,19 @@ class FeaturesAnswer final : public Answer {
 
   Shape shape() const override { return type_.shape; }
   DType dtype() const override { return type_.dtype; }
-  Element element(Int index) const override {
-    const Int at = index / columns_;
-    return rule_({call_, readings_, x_.at(at), at % last_extent(call_), index % columns_});
-  }
+  Element element(Int index) const override { return at(index, x_.at(index / columns_)); }
   std::vector<Tolerance> wider(Int index) const override {
-    const bool copies = is_float(dtype()) && x_.tensor().dtype() == dtype();
-    return copies ? std::vector{flushing(element(index), {x_.at(index / columns_)}, dtype())}
-                  : std::vector<Tolerance>();
+    const DType type = x_.tensor().dtype();
+    std::vector<Tolerance> all;
+    if (!is_float(type)) return all;
+    const Scalar x = x_.at(index / columns_);
+    if (type == dtype()) all.push_back(flushing(element(index), {x}, dtype()));
+    if (!x.is_subnormal(format_of(type))) return all;
+    const Element flushed = at(index, Scalar{Scalar::Class::finite, x.negative, 0, 0});
+    if (flushed.kind != Kind::finite) return all;
+    all.push_back(beyond("subnormals flushed"));  // hardware may look zero up instead
+    all.back().range = Interval{nearest(flushed, dtype()), nearest(flushed, dtype())};
+    return all;
   }
   std::vector<ProofTerm> taps(Int index) const override {
     const Int at = index / columns_;
@@ -54,6 +60,10 @@ class FeaturesAnswer final : public Answer {
   }
 
  private:
+  Element at(Int index, const Scalar& x) const {
+    return rule_({call_, readings_, x, index / columns_ % last_extent(call_), index % columns_});
+  }
+
   Call call_;
   Cells x_;
   Readings readings_;
@@ -82,9 +92,9 @@ Oracle of_features(FeatureRule rule, std::optional<Int> (*columns)(const Call&) 
 
 Scalar real(float value) { return scalar_of(static_cast<double>(value)); }
 
-Element binarized(const FeaturePoint& p) {
-  if (is_nan(p.x)) return undefined("G31", "NaN is above no threshold, and may be refused");
-  return exactly(scalar(Int{is_less(real(p.call.real("threshold")), p.x)}), p.type());
+ElementValue binarized(const ElementPoint& p) {
+  if (is_nan(p.x[0])) return undefined("G31", "NaN is above no threshold, and may be refused");
+  return scalar(Int{is_less(real(p.call.real("threshold")), p.x[0])});
 }
 
 Element imputed(const FeaturePoint& p) {
@@ -263,7 +273,7 @@ Element numbered_class(const FeaturePoint& p) {
 
 }  // namespace
 
-Oracle binarizer() { return of_features(binarized); }
+Oracle binarizer() { return exact_elementwise(binarized); }
 Oracle imputer() { return of_features(imputed); }
 Oracle one_hot_encoder() { return of_features(encoded, categories); }
 Oracle array_feature_extractor() { return moved(extracted, source); }

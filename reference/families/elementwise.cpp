@@ -28,8 +28,33 @@ ShapeFunction same_as(std::string input) {
 
 bool names_a_type(const Call& call) {
   const Parameter& output = call.definition().outputs.front();
-  const std::optional<DType> type = type_named_by(call, output.typed_by);
-  return type && std::ranges::count(call.definition().types_of(output.type), *type) == 1;
+  const Definition& definition = call.definition();
+  const std::optional<DType> named = type_named_by(call, output.typed_by);
+  if (!named && call.states(output.typed_by)) return false;
+  const DType type = named.value_or(definition.type_of(call, output));
+  return std::ranges::count(definition.types_of(output.type), type) == 1;
 }
+
+namespace {
+
+struct Stated {
+  Tensor operator()(const Tensor& value) const { return value; }
+  template <class T>
+  Tensor operator()(const std::vector<T>& values) const {
+    Tensor y({dtype_of<T>(), {std::ssize(values)}});
+    std::ranges::copy(values, y.as<T>().begin());
+    return y;
+  }
+  template <class T>
+  Tensor operator()(const T& value) const {
+    Tensor y({dtype_of<T>(), {}});
+    y.as<T>()[0] = value;
+    return y;
+  }
+};
+
+}  // namespace
+
+Tensor tensor_of(const Attribute& value) { return std::visit(Stated{}, value); }
 
 }  // namespace assay

@@ -68,8 +68,12 @@ Kernel each_holds(F f) {
 void consumed_inputs(Operator& op);
 void without_consumed_inputs(Operator& op);
 
-// Tells whether the attribute that names the type of the first output names one of its types.
+// Tells whether the attribute that names the type of the first output names one of its types, or what counts where none
+// is named is one.
 bool names_a_type(const Call& call);
+
+// Makes a tensor of what an attribute states: a list has one axis, a scalar has none.
+Tensor tensor_of(const Attribute& value);
 
 // The shape of an input.
 ShapeFunction same_as(std::string input);

@@ -6,6 +6,7 @@
 //   ConstantOfShape:  output has the shape that input lists; each element is the one of value, 0 of float32 without it
 //
 // A sparse_value is not yet admitted.
+#include "reference/families/elementwise.h"
 #include "reference/families/moved.h"
 #include "reference/type_lists.h"
 
@@ -13,12 +14,6 @@
 
 namespace assay {
 namespace {
-
-bool names_a_type(const Call& call) {
-  const Parameter& output = call.definition().outputs.front();
-  const std::optional<DType> named = type_named_by(call, output.typed_by);
-  return !named || std::ranges::count(call.definition().types_of(output.type), *named) > 0;
-}
 
 Values repeat(const Call& call, Inputs) {
   Tensor y(*call.definition().infer(call).front());
@@ -28,24 +23,7 @@ Values repeat(const Call& call, Inputs) {
   return y;
 }
 
-// Makes a tensor of what an attribute says.
-struct Stated {
-  Tensor operator()(const Tensor& value) const { return value; }
-  template <class T>
-  Tensor operator()(const std::vector<T>& values) const {
-    Tensor y({dtype_of<T>(), {std::ssize(values)}});
-    std::ranges::copy(values, y.as<T>().begin());
-    return y;
-  }
-  template <class T>
-  Tensor operator()(const T& value) const {
-    Tensor y({dtype_of<T>(), {}});
-    y.as<T>()[0] = value;
-    return y;
-  }
-};
-
-Tensor stated_by(const Call& call) { return std::visit(Stated{}, call.node().attributes.begin()->second); }
+Tensor stated_by(const Call& call) { return tensor_of(call.node().attributes.begin()->second); }
 DType type_stated(const Call& call) { return call.node().attributes.empty() ? DType::f32 : stated_by(call).dtype(); }
 
 void other_kinds(Operator& op) {
@@ -95,7 +73,8 @@ Operator constant_of_shape() {
       .since(23, "T2 admits floats of 4 bits").type("T2", without_strings(all_tensor_types_ir11()))
       .since(24, "T2 admits powers of two of 8 bits").type("T2", without_strings(all_tensor_types_ir12()))
       .since(25, "T2 admits integers of 2 bits").type("T2", without_strings(all_tensor_types_ir13()))
-      .shaping(Shaping::moved).infer(moved_to([](const Call& c) { return c.ints("input"); })).kernel(repeat);
+      .shaping(Shaping::moved).typed([](const Call& c) { return c.states("value") ? c.tensor("value").dtype() : DType::f32; })
+      .infer(moved_to([](const Call& c) { return c.ints("input"); })).kernel(repeat);
 }
 // clang-format on
 

@@ -11,6 +11,7 @@
 //
 // Of the last two, what is left over is padded: the odd cell at the end for SAME_UPPER, else at the beginning (W4).
 #include "reference/convolution.h"
+#include "reference/families/windows.h"
 
 #include <algorithm>
 
@@ -28,15 +29,6 @@ struct Spread {
   }
 };
 
-// A product of counts; throws InputError where sums of such could overflow.
-Int times(Int a, Int b) {
-  constexpr Int most = Int{1} << 48;
-  Int out;
-  if (__builtin_mul_overflow(a, b, &out) || out > most || out < -most)
-    throw InputError("a window is too large: more than 2^48 cells");
-  return out;
-}
-
 std::vector<Spread> spread(const Call& call) {
   const std::string word = call.text("auto_pad");
   const Ints kernel = call.ints("kernel_shape"), strides = call.ints("strides"), dilations = call.ints("dilations"),
@@ -45,17 +37,19 @@ std::vector<Spread> spread(const Call& call) {
   std::vector<Spread> axes;
   for (std::size_t i = 0; i < kernel.size(); ++i) {
     Spread axis{call.dim("X", static_cast<Int>(i) + 2), kernel[i], strides.at(i), dilations.at(i)};
-    const Int full = times(axis.stride, axis.in - 1) + times(axis.kernel - 1, axis.dilation) + 1 + times(more.at(i), 1);
+    const Int full = bounded_product(axis.stride, axis.in - 1) + bounded_product(axis.kernel - 1, axis.dilation) + 1 +
+                     bounded_product(more.at(i), 1);
     const bool is_same = word.starts_with("SAME_"), is_padded = !stated.empty() || is_same;
     if (is_padded) {
-      axis.out = stated.empty() ? std::min(times(axis.in, axis.stride), full) : times(stated.at(i), 1);
+      axis.out =
+          stated.empty() ? std::min(bounded_product(axis.in, axis.stride), full) : bounded_product(stated.at(i), 1);
       const Int total = std::max<Int>(0, full - axis.out), half = total / 2;
       axis.begin = word == "SAME_UPPER" ? half : total - half;
     } else if (word == "VALID") {
       axis.out = full;
     } else {
-      axis.begin = times(pads.at(i), 1);
-      axis.out = full - axis.begin - times(pads.at(i + kernel.size()), 1);
+      axis.begin = bounded_product(pads.at(i), 1);
+      axis.out = full - axis.begin - bounded_product(pads.at(i + kernel.size()), 1);
     }
     axes.push_back(axis);
   }
@@ -63,7 +57,7 @@ std::vector<Spread> spread(const Call& call) {
 }
 
 Shape output_shape(const Call& call) {
-  Shape y{call.dim("X", 0), times(call.dim("W", 1), call.integer("group"))};
+  Shape y{call.dim("X", 0), bounded_product(call.dim("W", 1), call.integer("group"))};
   for (const Spread& axis : spread(call)) y.push_back(axis.out);
   return y;
 }
@@ -107,10 +101,6 @@ Tensor compute(const Call& call, Inputs in) {
 }
 
 Ints none(const Call& call) { return Ints(static_cast<std::size_t>(std::max<Int>(0, call.rank("X") - 2)), 0); }
-
-bool all_at_least(const Ints& values, Int least) {
-  return std::ranges::all_of(values, [=](Int value) { return value >= least; });
-}
 
 bool has_ranks(const Call& c) { return c.rank("X") >= 3 && c.rank("W") == c.rank("X"); }
 bool has_group(const Call& c) { return c.integer("group") >= 1 && c.dim("X", 1) % c.integer("group") == 0; }

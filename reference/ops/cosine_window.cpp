@@ -47,7 +47,7 @@ Operator window_of(const char* name, const Share& share) {
       .require("C1", "size is a scalar", [](auto& c) { return !has_a_size(c) || c.rank("size") == 0; }, "M4")
       .require("C2", "size has one element", has_a_size)
       .require("C3", "size is not negative", [](auto& c) { return !has_a_size(c) || c.integer("size") >= 0; })
-      .require("C4", "output_datatype names a type of T2", [](auto& c) { return !c.states("output_datatype") || names_a_type(c); })
+      .require("C4", "output_datatype names a type of T2", names_a_type)
       .require("C5", "periodic is 0 or 1", [](auto& c) { return c.integer("periodic") == 0 || c.integer("periodic") == 1; }, "N42")
       .since(17)
       .shaping(Shaping::normalized).infer(inferred).kernel(window(share));

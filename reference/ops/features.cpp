@@ -11,6 +11,7 @@
 // A feature is a place on the last axis; a list of one entry is that of every feature.
 #include "reference/families/elementwise.h"
 #include "reference/families/picked.h"
+#include "reference/sequence.h"
 #include "reference/type_lists.h"
 
 #include <cmath>
@@ -154,12 +155,6 @@ bool has_categories_of_its_kind(const Call& call) {
   const bool is_text = call.type("X").dtype == string;
   return call.states(is_text ? "cats_strings" : "cats_int64s") &&
          !call.states(is_text ? "cats_int64s" : "cats_strings");
-}
-
-template <class List>
-bool are_different(List list) {
-  std::ranges::sort(list);
-  return std::ranges::adjacent_find(list) == list.end();
 }
 
 bool names_categories_once(const Call& call) {

@@ -6,6 +6,7 @@
 //
 // CategoryMapper and version 1 of LabelEncoder map strings to integers and back; a class is numbered by its place.
 #include "reference/families/elementwise.h"
+#include "reference/sequence.h"
 
 #include <algorithm>
 
@@ -14,21 +15,6 @@ namespace {
 
 using enum DType;
 using enum AttributeSpec::Kind;
-
-// A list that an attribute states, as a tensor.
-struct Listed {
-  Tensor operator()(const Tensor& value) const { return value; }
-  template <class T>
-  Tensor operator()(const std::vector<T>& values) const {
-    Tensor list({dtype_of<T>(), {std::ssize(values)}});
-    std::ranges::copy(values, list.as<T>().begin());
-    return list;
-  }
-  template <class T>
-  Tensor operator()(const T& value) const {
-    return (*this)(std::vector<T>{value});
-  }
-};
 
 // The keys, the values, and what stands for a key that is not there.
 struct Table {
@@ -41,13 +27,11 @@ const Attribute* stated(const Call& call, std::string_view stem) {
   return nullptr;
 }
 
-Tensor listed(const Attribute& value) { return std::visit(Listed{}, value); }
-
 // What stands for an unknown key among values of that type, as the schema has it.
 Tensor default_for(const Call& call, DType type) {
-  if (const Attribute* const given = stated(call, "default_"); given && listed(*given).dtype() == type)
-    return listed(*given);
-  if (type == string) return listed(Attribute(std::string("_Unused")));
+  if (const Attribute* const given = stated(call, "default_"); given && tensor_of(*given).dtype() == type)
+    return tensor_of(*given);
+  if (type == string) return tensor_of(Attribute(std::string("_Unused")));
   Tensor value({type, {1}});
   put_number(value, 0, is_float(type) ? -0.0 : -1.0);
   return value;
@@ -57,8 +41,8 @@ bool maps_strings(const Call& call) { return call.type("X").dtype == string; }
 DType other_kind(const Call& call) { return maps_strings(call) ? i64 : string; }
 
 Table category_table(const Call& call) {
-  const Tensor whole = listed(Attribute(call.ints("cats_int64s"))),
-               words = listed(Attribute(call.texts("cats_strings")));
+  const Tensor whole = tensor_of(Attribute(call.ints("cats_int64s"))),
+               words = tensor_of(Attribute(call.texts("cats_strings")));
   const Tensor otherwise = default_for(call, other_kind(call));
   return maps_strings(call) ? Table{words, whole, otherwise} : Table{whole, words, otherwise};
 }
@@ -67,7 +51,7 @@ Table class_table(const Call& call) {
   const Texts classes = call.texts("classes_strings");
   Ints places;
   for (Int place = 0; place < std::ssize(classes); ++place) places.push_back(place);
-  const Tensor whole = listed(Attribute(places)), words = listed(Attribute(classes));
+  const Tensor whole = tensor_of(Attribute(places)), words = tensor_of(Attribute(classes));
   const Tensor otherwise = default_for(call, other_kind(call));
   return maps_strings(call) ? Table{words, whole, otherwise} : Table{whole, words, otherwise};
 }
@@ -76,8 +60,8 @@ bool has_classes(const Call& call) { return call.definition().attribute("classes
 
 Table label_table(const Call& call) {
   if (has_classes(call)) return class_table(call);
-  const Tensor values = listed(*stated(call, "values_"));
-  return {listed(*stated(call, "keys_")), values, default_for(call, values.dtype())};
+  const Tensor values = tensor_of(*stated(call, "values_"));
+  return {tensor_of(*stated(call, "keys_")), values, default_for(call, values.dtype())};
 }
 
 template <class T>
@@ -108,17 +92,11 @@ Kernel looked_up(Table (*table_of)(const Call&)) {
 DType type_of_label(const Call& call) {
   if (has_classes(call)) return other_kind(call);
   const Attribute* const values = stated(call, "values_");
-  return values ? listed(*values).dtype() : i64;
+  return values ? tensor_of(*values).dtype() : i64;
 }
 
 bool states_no_other_default(const Call& call) {
   return !call.states(maps_strings(call) ? "default_string" : "default_int64");
-}
-
-template <class List>
-bool are_different(List list) {
-  std::ranges::sort(list);
-  return std::ranges::adjacent_find(list) == list.end();
 }
 
 bool has_categories(const Call& call) {
@@ -136,18 +114,18 @@ std::ptrdiff_t count_stated(const Call& call, std::string_view stem) {
 
 bool has_one_table(const Call& call) { return count_stated(call, "keys_") == 1 && count_stated(call, "values_") == 1; }
 bool has_keys_of_its_type(const Call& call) {
-  return !has_one_table(call) || listed(*stated(call, "keys_")).dtype() == call.type("X").dtype;
+  return !has_one_table(call) || tensor_of(*stated(call, "keys_")).dtype() == call.type("X").dtype;
 }
 bool has_as_many_values(const Call& call) {
   if (!has_one_table(call)) return true;
-  const Tensor keys = listed(*stated(call, "keys_")), values = listed(*stated(call, "values_"));
+  const Tensor keys = tensor_of(*stated(call, "keys_")), values = tensor_of(*stated(call, "values_"));
   return keys.elements() == values.elements() && keys.shape().size() == 1 && values.shape().size() == 1;
 }
 bool has_matching_default(const Call& call) {
   if (!has_one_table(call) || count_stated(call, "default_") == 0) return true;
-  const Tensor given = listed(*stated(call, "default_"));
+  const Tensor given = tensor_of(*stated(call, "default_"));
   return count_stated(call, "default_") == 1 && given.elements() == 1 &&
-         given.dtype() == listed(*stated(call, "values_")).dtype();
+         given.dtype() == tensor_of(*stated(call, "values_")).dtype();
 }
 
 void defaults(Operator& op) { op.attribute("default_int64", -1).attribute("default_string", "_Unused"); }

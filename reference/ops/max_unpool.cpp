@@ -13,10 +13,6 @@
 namespace assay {
 namespace {
 
-bool all_at_least(std::span<const Int> values, Int least) {
-  return std::ranges::all_of(values, [=](Int value) { return value >= least; });
-}
-
 // The lists of the window have as many entries as there are axes, and entries that a window has.
 bool has_window(const Call& c) {
   const Int axes = c.rank("X") - 2;

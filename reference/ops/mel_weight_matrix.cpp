@@ -78,7 +78,7 @@ Operator mel_weight_matrix() {
         return !has_numbers(c) || (c.integer("num_mel_bins") >= 0 && c.integer("dft_length") >= 0); })
       .require("C3", "all are scalars", has_scalars, "M4")
       .require("C4", "each has one element", has_numbers)
-      .require("C5", "output_datatype names a type of T3", [](auto& c) { return !c.states("output_datatype") || names_a_type(c); })
+      .require("C5", "output_datatype names a type of T3", names_a_type)
       .since(17)
       .shaping(Shaping::normalized).infer(inferred).kernel(triangles);
 }

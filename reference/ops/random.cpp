@@ -95,21 +95,13 @@ void is_normal(Operator& op) {
       });
 }
 
-bool has_a_type(const Call& call) {
-  const Definition& definition = call.definition();
-  const Parameter& output = definition.outputs.front();
-  return call.states("dtype")
-             ? names_a_type(call)
-             : std::ranges::count(definition.types_of(output.type), definition.type_of(call, output)) > 0;
-}
-
 // clang-format off
 // Without an input: of a shape and a type that are stated.
 Operator random_tensor(const char* name, const std::function<void(Operator&)>& distribution, Kernel kernel) {
   return Operator(name)
       .output_typed_by("dtype", "output", "T").attribute("dtype", 1).with(distribution).optional_real("seed").required_ints("shape")
       .rulings({"A29", "G20"})
-      .require("R2", "dtype is a type of T", has_a_type)
+      .require("R2", "dtype is a type of T", names_a_type)
       .require("R3", "no entry of shape is negative", [](auto& c) {
         return std::ranges::none_of(c.ints("shape"), [](Int extent) { return extent < 0; }); })
       .since(1).type("T", types::all_float_types())
@@ -121,7 +113,7 @@ Operator random_like(const char* name, const std::function<void(Operator&)>& dis
   return Operator(name)
       .input("input", "T1").output_typed_by("dtype", "output", "T2").optional_int("dtype").with(distribution).optional_real("seed")
       .rulings({"A29", "G20"})
-      .require("R2", "dtype or, without it, the type of the input is a type of T2", has_a_type)
+      .require("R2", "dtype or, without it, the type of the input is a type of T2", names_a_type)
       .since(1).type("T1", types::all_tensor_types()).type("T2", types::all_float_types())
       .since(22, "T1 and T2 admit bfloat16").type("T1", types::all_tensor_types_ir4()).type("T2", types::all_float_types_ir4())
       .shaping(Shaping::one).shape(same_as("input")).kernel(std::move(kernel));
@@ -140,7 +132,7 @@ Operator bernoulli() {
   return Operator("Bernoulli")
       .input("input", "T1").output_typed_by("dtype", "output", "T2").optional_int("dtype").optional_real("seed")
       .rulings({"G20", "G21", "G47"})
-      .require("R2", "dtype is a type of T2", has_a_type)
+      .require("R2", "dtype is a type of T2", names_a_type)
       .since(15).type("T1", types::all_float_types()).type("T2", types::all_numeric_types_ir4() | DType::boolean)
       .since(22, "T1 admits bfloat16").type("T1", types::all_float_types_ir4())
       .shaping(Shaping::one).shape(same_as("input")).kernel(toss);
@@ -150,7 +142,7 @@ Operator multinomial() {
   return Operator("Multinomial")
       .input("input", "T1").output_typed_by("dtype", "output", "T2").attribute("dtype", 6).attribute("sample_size", 1).optional_real("seed")
       .ruling("G20").type("T2", {DType::i32, DType::i64})
-      .require("R2", "dtype is a type of T2", has_a_type)
+      .require("R2", "dtype is a type of T2", names_a_type)
       .require("R4", "rank(input) = 2, of one class at least", [](auto& c) { return c.rank("input") == 2 && c.dim("input", 1) > 0; })
       .require("R5", "sample_size >= 1", [](auto& c) { return c.integer("sample_size") >= 1; })
       .since(7).type("T1", types::all_float_types())

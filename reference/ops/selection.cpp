@@ -10,6 +10,7 @@
 //   NonZero:   column k of Y is the position of the k-th element of X that is not zero
 //
 // An index counts from the end where it is negative, but for version 9 of OneHot, and is truncated where it is a float.
+#include "reference/families/elementwise.h"
 #include "reference/families/picked.h"
 #include "reference/type_lists.h"
 
@@ -20,14 +21,6 @@ namespace assay {
 namespace {
 
 std::vector<DType> truths_and(std::vector<DType> numbers) { return std::move(numbers) | DType::boolean; }
-
-// Tells whether the attribute that names the type of the output, if it is there, names one the output may have.
-bool names_a_type(const Call& call) {
-  const Parameter& output = call.definition().outputs.front();
-  const std::optional<DType> named = type_named_by(call, output.typed_by);
-  const std::vector<DType>& admitted = call.definition().types_of(output.type);
-  return !call.states(output.typed_by) || (named && std::ranges::count(admitted, *named) > 0);
-}
 
 Values mark_diagonal(const Call& call, Inputs in) {
   Tensor y(*call.definition().infer(call).front());

@@ -85,8 +85,9 @@ std::size_t caught(const json& report, oracles::State least) {
 // Bugs that follow from definitions are many and alike: mutants_test has them all.
 constexpr std::size_t one_derived_in = 5;
 bool is_derived(const Mutant& m) {
-  const Operator* const op = find_operator("", m.op);
-  return op && std::ranges::any_of(derived_bugs(*op), [&](const Bug& bug) { return bug.mutant.id == m.id; });
+  const auto op = std::ranges::find(operators(), m.op, &Operator::name);
+  return op != operators().end() &&
+         std::ranges::any_of(derived_bugs(**op), [&](const Bug& bug) { return bug.mutant.id == m.id; });
 }
 
 TEST_CASE("certify catches planted bugs with a few hundred generated cases, rare ones with 2,000", "[certify]") {

@@ -231,8 +231,8 @@ bool is_exact(const Definition& d) { return !oracles::oracle_of(d.version).round
 
 // What is chosen among or compared is not computed with: only flushed subnormals are below then, not wrong.
 bool computes(const Definition& d) {
-  constexpr std::string_view copying[] = {"Where",   "Identity", "Cast",    "CastLike",
-                                          "BitCast", "Dropout",  "Hardmax", "MaxRoiPool"};
+  constexpr std::string_view copying[] = {"Where",   "Identity", "Cast",       "CastLike",    "BitCast",
+                                          "Dropout", "Hardmax",  "MaxRoiPool", "LabelEncoder"};
   const bool selects = (d.shaping == Shaping::window && is_exact(d)) || d.shaping == Shaping::moved ||
                        std::ranges::count(copying, d.version.name) > 0;
   return !selects && hands_out_floats(d);
