@@ -20,17 +20,23 @@ constexpr std::uint64_t drawn = 32, batch = 8;  // of the first eight in which o
 constexpr std::size_t most_named = 8;           // operator versions, and reasons of those that are turned away
 constexpr std::size_t most_broken = 2;          // each may cost the time limit
 
-// Returns the smallest plain case of a version among a few of one type, where the worker declares to take any. The
-// smallest are looked at first: to tell whether a large one is plain takes long.
+// Returns the smallest plain case of a version among a few of one type, where the worker declares to take any; of an
+// operator all of whose cases rest on a ruling, such as Bernoulli, one that does. The smallest are looked at first: to
+// tell whether a large one is plain takes long.
 std::optional<Case> tiny_case(const Definition& definition, DType type, const Description& worker) {
+  std::optional<Case> contested;
   for (std::uint64_t first = 0; first < drawn; first += batch) {
     std::vector<Case> cases;
     for (std::uint64_t i = 0; i < batch; ++i) cases.push_back(generators::legal(definition, type, 1, first + i));
     std::ranges::stable_sort(cases, {}, [](const Case& c) { return generators::size_of(c); });
-    for (Case& c : cases)
-      if (excluded_by(worker, c).empty() && oracles::nature_of(c).case_class == "valid-core") return std::move(c);
+    for (Case& c : cases) {
+      if (!excluded_by(worker, c).empty()) continue;
+      const std::string_view case_class = oracles::nature_of(c).case_class;
+      if (case_class == "valid-core") return std::move(c);
+      if (case_class == "valid-contested" && !contested) contested = std::move(c);
+    }
   }
-  return std::nullopt;
+  return contested;
 }
 
 struct Tried {
