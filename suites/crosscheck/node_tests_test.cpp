@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The official ONNX node tests of our operators, judged by our oracle: their expected outputs are one more backend's.
 #include "oracles/judging/judge.h"
+#include "reference/case_view.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
 
@@ -19,10 +20,10 @@ namespace fs = std::filesystem;
 using oracles::Operands;
 using oracles::State;
 
-// A stored output that does not pass, and the ruling that explains it.
+// A stored output that does not pass, and the ruling that explains it; none where only its digits do.
 struct Explained {
   State state;
-  std::string ruling;
+  std::string ruling = {};
 };
 
 const std::map<std::string, Explained>& explained() {
@@ -30,6 +31,14 @@ const std::map<std::string, Explained>& explained() {
       // Written by hand to four digits: (0.858 + 0.0786 + 0.2692 + 0.1537) / 9 = 0.15105…, stored as 0.1511. ONNX's own
       // runner admits a relative error of 1e-3, the text promises no accuracy at all (A26): `below`, not a breach.
       {"test_averagepool_2d_ceil_last_window_starts_on_pad", {State::below, "A26"}},
+      // Written by hand to four digits too, of operators whose accuracy no ruling is about.
+      {"test_gridsample_bicubic", {State::below}},
+      {"test_roialign_aligned_false", {State::fail}},
+      {"test_roialign_aligned_true", {State::fail}},
+      // Indices count in the plane that is inferred without output_shape; the evaluator of RoiAlign takes the greatest
+      // weighted corner where the text has the greatest interpolated value.
+      {"test_maxunpool_export_with_output_shape", {State::contested, "W17"}},
+      {"test_roialign_mode_max", {State::contested, "W52"}},
       // The evaluator that wrote them takes the product of scale and length where the text has the length resized.
       {"test_resize_downsample_scales_cubic_align_corners", {State::contested, "M20"}},
       {"test_resize_downsample_scales_linear_align_corners", {State::contested, "M20"}},
@@ -132,8 +141,19 @@ oracles::Verdict verdict_on(const NodeTest& test, std::vector<Tensor> outputs) {
   return oracles::judge(test.call(), {test.operands}, outcome);
 }
 
+// Tells whether the stored numbers are those of the reference kernel to four digits after the point.
+bool is_rounded_to_four_digits(const NodeTest& test) {
+  const Tensor right = test.call().definition().kernel(test.call(), views(test.operands)).only();
+  const std::span<const float> exact = right.as<float>(), stored = test.expected.front().as<float>();
+  return std::ranges::equal(exact, stored, [](double a, double b) { return std::abs(a - b) <= 0.50001e-4; });
+}
+
 // Another value of the same type, far from the first.
 Tensor with_element_negated(Tensor tensor, Int index) {
+  if (tensor.dtype() == DType::string) {
+    tensor.as<std::string>()[static_cast<std::size_t>(index)] += "?";
+    return tensor;
+  }
   for_value(tensor.dtype(), [&]<class T>() {
     T& element = tensor.as<T>()[static_cast<std::size_t>(index)];
     if constexpr (std::is_same_v<T, Bool>)
@@ -159,7 +179,10 @@ TEST_CASE("Node tests: the outputs ONNX expects are what the oracle admits, or a
     const auto known = explained().find(test.name);
     const bool is_vacuous = verdict.state == State::unscored && verdict.because == "vacuous";
     if (!is_vacuous) CHECK(verdict.state == (known == explained().end() ? State::pass : known->second.state));
-    if (known != explained().end()) {
+    if (known != explained().end() && known->second.ruling.empty()) {
+      CHECK(is_rounded_to_four_digits(test));
+      report += "\n" + test.name + " is " + std::string(oracles::name(verdict.state)) + " by its digits";
+    } else if (known != explained().end()) {
       CHECK(test.call().definition().ruling(known->second.ruling));
       // A reading is named where one fits; accuracy has none.
       CHECK((verdict.state == State::contested) == verdict.readings.departs(known->second.ruling));
@@ -172,10 +195,12 @@ TEST_CASE("Node tests: the outputs ONNX expects are what the oracle admits, or a
   for (const auto& [op, count] :
        std::map<std::string, int>{{"AveragePool", 20}, {"Conv", 6}, {"DeformConv", 4}, {"QLinearConv", 1}})
     CHECK(judged[op] == count);
-  constexpr std::string_view untested[] = {"GlobalLpPool"};
+  constexpr std::string_view untested[] = {
+      "GlobalLpPool", "RandomUniform", "RandomNormal", "RandomUniformLike", "RandomNormalLike", "Multinomial",
+      "MaxRoiPool",   "Imputer",       "Scaler",       "OneHotEncoder",     "CategoryMapper",   "NhwcConv"};
   for (const Operator* op : operators()) {
     INFO(op->name());
-    const bool is_tested = op->domain().empty() && std::ranges::count(untested, op->name()) == 0;
+    const bool is_tested = std::ranges::count(untested, op->name()) == 0;
     CHECK((judged[op->name()] > 0) == is_tested);
   }
   int all = 0;
