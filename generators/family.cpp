@@ -5,9 +5,9 @@
 
 namespace assay::generators {
 
-#define QUESTIONS(domain, name, function) const OperatorGenerator& function();
+#define GENERATOR(domain, name, function) const OperatorGenerator& function();
 #include "generators/operators.def"
-#undef QUESTIONS
+#undef GENERATOR
 
 bool Family::is_breakable(const Definition&, std::string_view) const { return true; }
 
@@ -41,13 +41,13 @@ const Family& family_of(const Definition& definition) {
 }
 
 const OperatorGenerator& generator_of(const OpVersion& version) {
-#define QUESTIONS(of_domain, of_name, function) \
+#define GENERATOR(of_domain, of_name, function) \
   if (version.domain == of_domain && version.name == #of_name) return function();
 #include "generators/operators.def"
-#undef QUESTIONS
+#undef GENERATOR
   const Operator* const op = find_operator(version.domain, version.name);
-  expects(op, "questions about an operator outside operators.def");
-  const OperatorGenerator* const shared = family_of(op->versions().front()).questions();
+  expects(op, "a generator for an operator outside operators.def");
+  const OperatorGenerator* const shared = family_of(op->versions().front()).generator();
   expects(shared, "an operator whose family draws no cases, and without a generator of its own");
   return *shared;
 }

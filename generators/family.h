@@ -64,7 +64,7 @@ class Family {
   Family& operator=(const Family&) = delete;
 
   // Returns what the generators know of an operator that has no file of its own; none where each needs one.
-  virtual const OperatorGenerator* questions() const { return nullptr; }
+  virtual const OperatorGenerator* generator() const { return nullptr; }
 
   // Damages every operator of the family admits; `own` says what is known of this one.
   virtual std::vector<Mutation> damages(const OperatorGenerator& own) const = 0;

@@ -86,7 +86,7 @@ Row input_row(const Parameter& input) {
 }
 
 bool has_later_opset(const OpVersion& version) {
-  // Opset 26 is the newest that is asked (generators.cpp, blank).
+  // Opset 26 is the newest that is drawn (generators.cpp, blank).
   return std::min(end_opset(version) - 1, 26) > version.since_version;
 }
 
@@ -96,7 +96,7 @@ std::vector<Row> rows_of(const Definition& definition) {
     if (spec.name != definition.outputs.front().typed_by) rows.push_back(attribute_row(definition, spec));
   for (const TypeVariable& variable : definition.types)
     if (variable.types.size() > 1) rows.push_back(type_row(definition, variable));
-  // The first input is always a graph input: a model of constants alone is no question to a runtime.
+  // The first input is always a graph input: a model of constants alone leaves a runtime nothing to compute.
   for (std::size_t i = 1; i < definition.inputs.size(); ++i)
     if (definition.inputs[i].arity != Arity::repeated) rows.push_back(input_row(definition.inputs[i]));
   if (definition.is_variadic())
@@ -105,13 +105,13 @@ std::vector<Row> rows_of(const Definition& definition) {
                     }});
   for (const Parameter& output : definition.outputs)
     if (output.arity == Arity::optional)
-      rows.push_back({{output.name, {"left out", "asked"}},
-                      [name = output.name](const Case&, const Call& call) { return call.asks(name) ? 1 : 0; }});
+      rows.push_back({{output.name, {"left out", "requested"}},
+                      [name = output.name](const Case&, const Call& call) { return call.requests(name) ? 1 : 0; }});
   if (definition.outputs.back().arity == Arity::repeated)
     rows.push_back({{"number of outputs", {"1", "2", "3 or more"}}, [](const Case&, const Call& call) {
-                      return static_cast<int>(std::min<std::size_t>(call.asked_outputs().size(), 3)) - 1;
+                      return static_cast<int>(std::min<std::size_t>(call.requested_outputs().size(), 3)) - 1;
                     }});
-  // Shapes that are not declared are asked as presentations, not as cases.
+  // Shapes that are not declared are run as presentations, not as cases.
   rows.push_back({{"shapes", {"fixed", "symbolic"}}, [](const Case& c, const Call&) {
                     return c.declared == DeclaredShapes::absent ? -1 : static_cast<int>(c.declared);
                   }});

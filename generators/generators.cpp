@@ -18,16 +18,16 @@ namespace {
 
 constexpr int attempts = 200;
 
-bool is_small(const Case& c, const OperatorGenerator& questions) {
-  return volume(c.definition().shape(c.call())) <= questions.most_outputs && questions.cost(c) <= questions.most_cost;
+bool is_small(const Case& c, const OperatorGenerator& generator) {
+  return volume(c.definition().shape(c.call())) <= generator.most_outputs && generator.cost(c) <= generator.most_cost;
 }
 
 // Draws until the case is legal and small.
 Case draw_legal(const Definition& definition, DType type, std::uint64_t stratum) {
-  const OperatorGenerator& questions = generator_of(definition.version);
+  const OperatorGenerator& generator = generator_of(definition.version);
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    Case c = questions.draw(definition, type, stratum);
-    if (!definition.violated(c.call()).empty() || !is_small(c, questions)) continue;
+    Case c = generator.draw(definition, type, stratum);
+    if (!definition.violated(c.call()).empty() || !is_small(c, generator)) continue;
     refuse_constant_data(c);
     admit_types(c);
     return c;
@@ -120,9 +120,9 @@ bool loses_a_required_input(Case& c) {
 
 std::vector<Mutation> made_damages(const Operator& op) {
   const Definition &definition = op.versions().front(), &newest = op.versions().back();
-  const OperatorGenerator& questions = generator_of(definition.version);
-  std::vector<Mutation> damages = questions.damages;
-  std::ranges::move(family_of(definition).damages(questions), std::back_inserter(damages));
+  const OperatorGenerator& generator = generator_of(definition.version);
+  std::vector<Mutation> damages = generator.damages;
+  std::ranges::move(family_of(definition).damages(generator), std::back_inserter(damages));
   std::ranges::copy(general_damages(), std::back_inserter(damages));
   const auto is_word = [](const AttributeSpec& spec) { return !spec.words.empty(); };
   if (std::ranges::any_of(newest.attributes, is_word)) damages.push_back({"a word that is none", spoils_a_word});
@@ -283,11 +283,11 @@ Case legal(const Definition& definition, DType type, std::uint64_t seed, std::ui
 
 Case deployed(Case c) {
   for (auto& [name, source] : c.sources) source.initializer = name != c.definition().data().name;
-  const OperatorGenerator& questions = generator_of(c.version);
-  if (!questions.layout) return c;
+  const OperatorGenerator& generator = generator_of(c.version);
+  if (!generator.layout) return c;
   Case plain = pointwise(c);
-  if (questions.refit) questions.refit(plain);
-  if (!plain.definition().violated(plain.call()).empty() || !is_small(plain, questions)) return c;
+  if (generator.refit) generator.refit(plain);
+  if (!plain.definition().violated(plain.call()).empty() || !is_small(plain, generator)) return c;
   refuse_constant_data(plain);
   return plain;
 }

@@ -16,7 +16,7 @@
 namespace assay::generators {
 
 // A legal case, a pure function of its arguments. `index` walks through the strata, the corners an operator wants to
-// be asked about; a run of `strata` consecutive indices visits each.
+// be drawn; a run of `strata` consecutive indices visits each.
 Case legal(const Definition& definition, DType type, std::uint64_t seed, std::uint64_t index);
 
 // Makes a legal case what most deployed models are: all but the data constant, the taps of a convolution moved into its

@@ -52,7 +52,7 @@ TEST_CASE("Generators: a legal case is legal, small and of the type asked for", 
       }
 }
 
-TEST_CASE("Generators: a property is asked of legal cases, whatever its size", "[generators][property]") {
+TEST_CASE("Generators: a property is checked on legal cases, whatever its size", "[generators][property]") {
   for (const Definition* d : definitions())
     rc::prop(text(d->version), [&] { RC_ASSERT(d->violated((*legal(*d, types(*d).back())).call()).empty()); });
 }
@@ -69,7 +69,7 @@ TEST_CASE("Generators: a case is the text of its line, and its seed and index", 
     }
 }
 
-TEST_CASE("Generators: another seed asks other questions", "[generators]") {
+TEST_CASE("Generators: another seed draws other cases", "[generators]") {
   const Definition& d = definition("Conv", 22);
   int same = 0;
   for (std::uint64_t index = 0; index < 100; ++index)
@@ -190,7 +190,7 @@ TEST_CASE("Generators: a list that says a shape has no entry, entries of 0 and n
 }
 
 // Spec B.2: these are worth a fifth of all cases each.
-TEST_CASE("Generators: what finds most is asked most", "[generators]") {
+TEST_CASE("Generators: what finds most is drawn most", "[generators]") {
   const auto share = [](const Definition& d, const std::string& cell) {
     int count = 0;
     for (std::uint64_t index = 0; index < 1000; ++index)

@@ -16,7 +16,7 @@
 namespace assay::generators {
 
 // A change that may break a constraint of a legal case; one that returns false does not apply to this case. Which
-// constraints are broken is asked of the definition, never assumed.
+// constraints are broken is read from the definition, never assumed.
 struct Mutation {
   template <class F>
   Mutation(std::string_view name, F change)
@@ -33,7 +33,7 @@ struct Mutation {
 // A cell of the coverage table that only this operator has (traits.h).
 struct CoverageTag {
   std::string name;
-  std::function<bool(const Case&)> holds;  // asked of legal cases
+  std::function<bool(const Case&)> holds;  // checked on legal cases
 };
 
 // Where an operator of the Conv family keeps what Conv calls X, W and B.

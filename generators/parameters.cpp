@@ -73,14 +73,14 @@ void push_as_it_is(Cases& into, Case c) {
 
 }  // namespace
 
-OperatorGenerator moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum),
+OperatorGenerator moving_generator(Case (*draw)(const Definition&, DType, std::uint64_t stratum),
                                    void (*refit)(Case&)) {
   return {.draw = draw, .strata = shape_strata, .refit = refit};
 }
 
-OperatorGenerator placing_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), Ranks ranks,
+OperatorGenerator placing_generator(Case (*draw)(const Definition&, DType, std::uint64_t stratum), Ranks ranks,
                                     void (*refit)(Case&)) {
-  OperatorGenerator all = moving_questions(draw, refit);
+  OperatorGenerator all = moving_generator(draw, refit);
   all.damages = shape_damages();
   all.ranks = ranks;
   return all;

@@ -7,10 +7,10 @@
 namespace assay::generators {
 
 // What is known of an operator of the family `moved`, which costs nothing to ask.
-OperatorGenerator moving_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum),
+OperatorGenerator moving_generator(Case (*draw)(const Definition&, DType, std::uint64_t stratum),
                                    void (*refit)(Case&) = nullptr);
 // The same with damages to the first input's shape and to what names its axes.
-OperatorGenerator placing_questions(Case (*draw)(const Definition&, DType, std::uint64_t stratum), Ranks ranks,
+OperatorGenerator placing_generator(Case (*draw)(const Definition&, DType, std::uint64_t stratum), Ranks ranks,
                                     void (*refit)(Case&) = nullptr);
 template <Int least, Int most = 7>
 std::pair<Int, Int> axes(const Definition&) {

@@ -11,7 +11,7 @@
 namespace assay::generators {
 
 // What is made simpler: the step in the order of spec B (presentation, channels, axes, data, attributes, sizes), and
-// which attribute, input or axis. A loop that goes on where it succeeded asks less than one that starts again.
+// which attribute, input or axis. A loop that goes on where it succeeded runs less than one that starts again.
 struct Position {
   int step = 0, part = 0;
   auto operator<=>(const Position&) const = default;

@@ -2,9 +2,9 @@
 #include "generators/shrink.h"
 
 #include "generators/generators.h"
+#include "reference/case_view.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
-#include "reference/question.h"
 
 #include <catch2/catch.hpp>
 
@@ -22,7 +22,7 @@ std::vector<ShrinkCandidate> all(const Case& c) {
   return list;
 }
 
-std::vector<Case> questions(int each) {
+std::vector<Case> generator(int each) {
   std::vector<Case> list;
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions())
@@ -57,7 +57,7 @@ bool is_zero(const Case& c, const std::string& input) {
 }  // namespace
 
 TEST_CASE("A simpler case is legal, has a line of its own and comes in the order of its position", "[shrink]") {
-  for (const Case& c : questions(12)) {
+  for (const Case& c : generator(12)) {
     Position last;
     for (const ShrinkCandidate& candidate : all(c)) {
       INFO(line(c) << "\n" << line(candidate.c));
@@ -92,7 +92,7 @@ TEST_CASE("A near miss stays one, and breaks nothing else", "[shrink]") {
 }
 
 TEST_CASE("Where everything fails nearly nothing is left, but never data of zeros", "[shrink]") {
-  for (const Case& c : questions(6)) {
+  for (const Case& c : generator(6)) {
     if (c.definition().inputs.empty()) continue;
     const Case least = bottom(c, [](const Case&) { return true; });
     INFO(line(c) << "\n" << line(least));

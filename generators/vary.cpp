@@ -35,12 +35,12 @@ void draw_data(Case& c, Generator& draw) {
     recipe.argument = draw_seed(draw);
 }
 
-bool is_asked(const Case& c) {
+bool is_drawn(const Case& c) {
   for (const auto& [name, input] : c.node.inputs)
     if (std::ranges::any_of(input.type.shape, [](Int extent) { return extent < 0; })) return false;
-  const OperatorGenerator& questions = generator_of(c.version);
-  return c.is_legal() && parse_case(line(c)) && volume(c.definition().shape(c.call())) <= questions.most_outputs &&
-         questions.cost(c) <= questions.most_cost;
+  const OperatorGenerator& generator = generator_of(c.version);
+  return c.is_legal() && parse_case(line(c)) && volume(c.definition().shape(c.call())) <= generator.most_outputs &&
+         generator.cost(c) <= generator.most_cost;
 }
 
 Case refitted(Case c) {
@@ -56,7 +56,7 @@ Case crowded(const Case& c) {
     Case more = c;
     more.node.inputs.at(first).type.shape[0] *= batch;
     more = refitted(std::move(more));
-    if (is_asked(more)) return more;
+    if (is_drawn(more)) return more;
   }
   return c;
 }
@@ -78,7 +78,7 @@ Case varied(const Case& c, std::uint64_t seed) {
     Case next = c;
     if (!family_of(c.definition()).vary(next, draw, draw.below(8))) draw_data(next, draw);
     next = refitted(std::move(next));
-    if (!is_asked(next)) continue;
+    if (!is_drawn(next)) continue;
     next = crowded(next);
     refuse_constant_data(next);
     return next;

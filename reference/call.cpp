@@ -80,15 +80,15 @@ const TensorType& Call::type(std::string_view input) const {
   return found->second.type;
 }
 
-bool Call::asks(std::string_view output) const {
+bool Call::requests(std::string_view output) const {
   const Parameter* parameter = definition_->output(output);
   return node_.outputs.contains(output) || (parameter && parameter->arity == Arity::required);
 }
 
-std::vector<std::string> Call::asked_outputs() const {
+std::vector<std::string> Call::requested_outputs() const {
   std::vector<std::string> names;
   for (const Parameter& output : definition_->outputs)
-    if (asks(output.name)) names.push_back(output.name);
+    if (requests(output.name)) names.push_back(output.name);
   return names;
 }
 

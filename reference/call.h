@@ -76,8 +76,8 @@ class Call {
   Int rank(std::string_view input) const { return static_cast<Int>(shape(input).size()); }
   Int dim(std::string_view input, Int axis) const { return shape(input).at(static_cast<std::size_t>(axis)); }
 
-  bool asks(std::string_view output) const;  // required, or asked for
-  std::vector<std::string> asked_outputs() const;
+  bool requests(std::string_view output) const;  // required, or asked for
+  std::vector<std::string> requested_outputs() const;
 
   bool states(std::string_view attribute) const;  // written on the node, or given as an input that is read so
   // The attribute as written, else the data of the input that is read so (Parameter::reads_as), else this version's

@@ -262,7 +262,7 @@ std::optional<Error> check_sense(const Case& c) {
   try {
     const Call call = c.call();
     if (!c.definition().violated(call).empty()) return std::nullopt;  // nothing is computed
-    for (const TensorType& type : c.definition().asked_types(call))
+    for (const TensorType& type : c.definition().requested_types(call))
       if (volume(type.shape) > most_elements) return Error{"an output of more than 2^28 elements"};
   } catch (const InputError& error) {
     return Error{error.what()};
@@ -290,7 +290,7 @@ std::optional<Error> parse_into(Case& c, std::string_view line) {
 }
 
 // The optional outputs that are asked for, in schema order.
-std::string asked_outputs(const Case& c) {
+std::string requested_outputs(const Case& c) {
   return joined(filtered(parameter_order(c.definition(), &Definition::outputs),
                          [&](const std::string& output) { return c.node.outputs.contains(output); }),
                 ",");
@@ -334,7 +334,7 @@ std::string line(const Case& c) {
   for (const AttributeSpec* attribute : op.attributes_ever())
     if (const auto found = c.node.attributes.find(attribute->name); found != c.node.attributes.end())
       out += " " + attribute->name + "=" + attribute_text(found->second);
-  if (!c.node.outputs.empty()) out += " outputs=" + asked_outputs(c);
+  if (!c.node.outputs.empty()) out += " outputs=" + requested_outputs(c);
   if (c.declared == DeclaredShapes::symbolic) out += " shapes=symbolic";
   if (c.declared == DeclaredShapes::absent) out += " shapes=absent";
   return out;

@@ -66,7 +66,7 @@ TEST_CASE("A malformed line gets one clear complaint that says what to do", "[ca
   CHECK(mentions(complaint("Conv-11 shapes=none"), "symbolic"));
 }
 
-TEST_CASE("A line of right words that asks nothing is refused", "[case]") {
+TEST_CASE("A line of right words that states no case is refused", "[case]") {
   CHECK(mentions(complaint("AveragePool-19 opset=19 ir=8"), "no input is given; write for example X=f32"));
   CHECK(mentions(complaint("AveragePool-19 opset=19 ir=8 X=\"\" kernel_shape=2"), "no input is given"));
   const std::string conv = "Conv-11 opset=11 ir=8 X=f32[1,1,3]~iota:1 W=f32[1,1,1]~iota:1 ";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the operators of the Conv family share: the sums of a convolution over its taps, and the constraints of Conv
-// asked of the Conv call an operator stands for.
+// checked on the Conv call an operator stands for.
 #pragma once
 
 #include "reference/operator.h"
@@ -49,7 +49,7 @@ const Definition& conv_definition();
 // The Conv call an operator stands for: inputs X, W and B by the given names, the attributes Conv has.
 Call as_conv(const Call& call, const char* x, const char* w, const char* b);
 
-// Conv's constraints, asked of the Conv call; the ids in `without` are left out.
+// Conv's constraints, checked on the Conv call; the ids in `without` are left out.
 using AsConv = Call (*)(const Call&);
 void convolution_constraints(Operator& op, AsConv as_conv, std::initializer_list<std::string_view> without = {});
 

@@ -49,7 +49,7 @@ TEST_CASE("Conv: each constraint is broken by what breaks it", "[conv]") {
   CHECK(broken(legal_conv().attribute("dilations", Ints{3, 1})) == Ids{"W8"});
 }
 
-TEST_CASE("What every operator demands comes first, and hides what cannot be asked", "[operator]") {
+TEST_CASE("What every operator demands comes first, and hides what cannot be checked", "[operator]") {
   CHECK(conv().violated(Node().input("X", Shape{1, 1, 4}), 11) == Ids{"G1"});
   CHECK(pool().violated(Node().input("X", Shape{1, 1, 4}), 11) == Ids{"G1"});
   CHECK(pool().violated(legal_pool().attribute("dilations", Ints{2}), 11) == Ids{"G2"});

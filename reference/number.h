@@ -219,7 +219,7 @@ struct Bool {
   constexpr operator bool() const { return byte != 0; }
 };
 
-// What the reference kernels add up in: the level asked by default, L2 (numerics 2.7).
+// What the reference kernels add up in: the level required by default, L2 (numerics 2.7).
 template <class T>
 using accumulator_t = std::conditional_t<std::is_same_v<T, double>, double, float>;
 

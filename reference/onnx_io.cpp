@@ -167,7 +167,7 @@ std::string encoded(const Tensor& tensor, std::string_view name) {
 
 }  // namespace
 
-// Protobuf writes fields in order, but promises the same bytes for the same message only when asked to.
+// Protobuf writes fields in order, but promises the same bytes for the same message only when told to.
 std::string bytes_of(const google::protobuf::MessageLite& message) {
   if (message.ByteSizeLong() > INT_MAX) too_large();
   std::string bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model of a case, and what is asked of it.
+// The model of a case, and the outputs it requests.
 #include "reference/onnx_io.h"
 #include "reference/onnx_io_message.h"
 #include "reference/recipe.h"
@@ -168,15 +168,15 @@ void add_outputs(onnx::GraphProto& graph, onnx::NodeProto& node, const Case& c, 
   const Call call = c.call();
   Types types;
   if (!definition.keeps_rank && definition.violated(call).empty()) types = definition.infer(call);
-  std::vector<std::string> asked;
-  for (const Parameter& output : definition.outputs) asked.push_back(call.asks(output.name) ? output.name : "");
+  std::vector<std::string> requested;
+  for (const Parameter& output : definition.outputs) requested.push_back(call.requests(output.name) ? output.name : "");
   for (const std::string& output : c.node.outputs)
-    if (!definition.output(output)) asked.push_back(output);
-  while (!asked.empty() && asked.back().empty()) asked.pop_back();
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const std::string name = prefix + asked[i] + (definition.input(asked[i]) ? "_out" : "");
-    node.add_output(asked[i].empty() ? "" : name);
-    if (asked[i].empty()) continue;
+    if (!definition.output(output)) requested.push_back(output);
+  while (!requested.empty() && requested.back().empty()) requested.pop_back();
+  for (std::size_t i = 0; i < requested.size(); ++i) {
+    const std::string name = prefix + requested[i] + (definition.input(requested[i]) ? "_out" : "");
+    node.add_output(requested[i].empty() ? "" : name);
+    if (requested[i].empty()) continue;
     const TensorType type = declared_output(c, types, i);
     declare_symbolic(*graph.add_output(), name, type.dtype, type.shape.size());
   }

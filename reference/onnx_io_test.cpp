@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/onnx_io.h"
 
-#include "reference/question.h"
+#include "reference/case_view.h"
 
 #include <catch2/catch.hpp>
 #include <onnx/onnx_pb.h>

@@ -2,8 +2,8 @@
 #include "reference/onnx_node.h"
 
 #include "reference/case.h"
+#include "reference/case_view.h"
 #include "reference/onnx_io.h"
-#include "reference/question.h"
 
 #include <catch2/catch.hpp>
 

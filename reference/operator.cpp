@@ -38,7 +38,7 @@ bool has_no_gap(const Call& call) {
                                return is_kept;
                              }) &&
          std::ranges::is_sorted(call.definition().outputs, std::ranges::greater(), [&](const Parameter& p) {
-           return p.arity == Arity::repeated ? call.asks(p.name) : true;
+           return p.arity == Arity::repeated ? call.requests(p.name) : true;
          });
 }
 
@@ -77,10 +77,10 @@ bool types_are_admitted(const Call& call) {
   return true;
 }
 
-// Asks constraints of one call. The call it stands for is worked out once for all that are asked of that one.
-class Asking {
+// Checks constraints on one call. The call it stands for is worked out once for all that are checked on that one.
+class ConstraintCheck {
  public:
-  explicit Asking(const Call& call) : call_(&call) {}
+  explicit ConstraintCheck(const Call& call) : call_(&call) {}
 
   bool holds(const Constraint& constraint) {
     if (!constraint.stands_for) return constraint.holds(*call_);
@@ -115,7 +115,7 @@ std::optional<DType> type_named_by(const Call& call, const std::string& attribut
   return found == std::end(all_dtypes) ? std::nullopt : std::optional(*found);
 }
 
-std::vector<Tensor> Values::asked() && {
+std::vector<Tensor> Values::requested() && {
   std::vector<Tensor> tensors;
   for (std::optional<Tensor>& each : *this)
     if (each) tensors.push_back(*std::move(each));
@@ -142,13 +142,13 @@ const Parameter* Definition::input(std::string_view name) const { return named(i
 
 const Parameter* Definition::output(std::string_view name) const { return named(outputs, name); }
 
-Shape Definition::shape(const Call& legal) const { return asked_types(legal).at(0).shape; }
+Shape Definition::shape(const Call& legal) const { return requested_types(legal).at(0).shape; }
 
-std::vector<TensorType> Definition::asked_types(const Call& legal) const {
-  std::vector<TensorType> asked;
+std::vector<TensorType> Definition::requested_types(const Call& legal) const {
+  std::vector<TensorType> requested;
   for (std::optional<TensorType>& type : infer(legal))
-    if (type) asked.push_back(*std::move(type));
-  return asked;
+    if (type) requested.push_back(*std::move(type));
+  return requested;
 }
 
 DType Definition::type_of(const Call& call, const Parameter& output) const {
@@ -206,24 +206,24 @@ const Constraint* Definition::constraint(std::string_view id) const {
 
 std::vector<std::string> Definition::violated(const Call& call, const Readings& readings) const {
   std::vector<std::string> ids;
-  Asking asked(call);
+  ConstraintCheck requested(call);
   for (const Constraint& general : general_constraints())
-    if (!asked.holds(general)) ids.push_back(general.id);
+    if (!requested.holds(general)) ids.push_back(general.id);
   if (!ids.empty()) return ids;
   for (const Constraint& constraint : constraints) {
     if (!constraint.ruling.empty() && readings.departs(constraint.ruling)) continue;
-    if (!asked.holds(constraint)) ids.push_back(constraint.id);
+    if (!requested.holds(constraint)) ids.push_back(constraint.id);
   }
   return ids;
 }
 
 bool Definition::breaks_only(const Call& call, std::string_view id) const {
-  Asking asked(call);
-  const auto is_kept = [&](const Constraint& other) { return other.id == id || asked.holds(other); };
-  const auto is_broken = [&](const Constraint& own) { return own.id == id && !asked.holds(own); };
+  ConstraintCheck requested(call);
+  const auto is_kept = [&](const Constraint& other) { return other.id == id || requested.holds(other); };
+  const auto is_broken = [&](const Constraint& own) { return own.id == id && !requested.holds(own); };
   const std::vector<Constraint>& general = general_constraints();
   if (!std::ranges::all_of(general, is_kept)) return false;
-  if (std::ranges::any_of(general, is_broken)) return true;  // the others are not asked then
+  if (std::ranges::any_of(general, is_broken)) return true;  // the others are not checked then
   return std::ranges::any_of(constraints, is_broken) && std::ranges::all_of(constraints, is_kept);
 }
 

@@ -46,13 +46,13 @@ struct AttributeSpec {
   std::vector<std::string> words = {};  // of text: those that are legal, where a constraint lists them
 };
 
-// A condition every legal call meets. Predicates are total: they may be asked of any call that has the required
+// A condition every legal call meets. Predicates are total: they may be checked on any call that has the required
 // inputs, and hold where a more basic constraint is the one that is broken.
 struct Constraint {
   std::string id, text;  // "C6"; reports write "Conv.C6"
   std::function<bool(const Call&)> holds;
   std::string ruling;  // if not empty: another reading of this ruling lifts the constraint
-  // If any, it is asked of the call that this gives, the one the operator's own call stands for.
+  // If any, it is checked on the call that this gives, the one the operator's own call stands for.
   Call (*stands_for)(const Call&) = nullptr;
 };
 
@@ -86,8 +86,8 @@ using Types = std::vector<std::optional<TensorType>>;
 struct Values : std::vector<std::optional<Tensor>> {
   using vector::vector;
   Values(Tensor only) { emplace_back(std::move(only)); }
-  std::vector<Tensor> asked() &&;  // those that are there
-  Tensor only() &&;                // of an operator with one output
+  std::vector<Tensor> requested() &&;  // those that are there
+  Tensor only() &&;                    // of an operator with one output
 };
 
 // Works out the types of the outputs of a legal call.
@@ -117,7 +117,7 @@ struct Definition {
   FastKernel fast;                          // through the engine (engine.h)
 
   Shape shape(const Call& legal) const;  // of the first output
-  std::vector<TensorType> asked_types(const Call& legal) const;
+  std::vector<TensorType> requested_types(const Call& legal) const;
   // The type of an output: what its attribute names, or that of the inputs that share its variable.
   DType type_of(const Call& call, const Parameter& output) const;
   // The input that a case has its type from: the first that may be of several, else the first.
@@ -133,11 +133,11 @@ struct Definition {
   std::vector<std::string> type_names() const;  // of every variable
   const Constraint* constraint(std::string_view id) const;
   // Ids of the constraints the call breaks, under the given readings. Empty: the call is legal. The ones every
-  // operator has come first, and where one of them is broken the others are not asked:
+  // operator has come first, and where one of them is broken the others are not checked:
   //   G1 every required input and attribute is there      G2 no input or attribute this version does not have
   //   G3 every attribute is of its kind                    G4 types are admitted, and equal where the variable is
   std::vector<std::string> violated(const Call& call, const Readings& readings = {}) const;
-  // Tells whether `violated` is that one constraint; asked of it first, so that most calls are told apart at once.
+  // Tells whether `violated` is that one constraint; checked on it first, so that most calls are told apart at once.
   bool breaks_only(const Call& call, std::string_view constraint) const;
 };
 
@@ -188,7 +188,7 @@ class Operator {
   Operator& ruling(std::string id, std::vector<std::string_view> readings = {}, std::string note = "");
   // Several rulings with all their readings.
   Operator& rulings(std::initializer_list<const char*> ids);
-  Operator& settled(std::string id);  // this version's text answers the question
+  Operator& settled(std::string id);  // this version's text settles the ruling
   Operator& type(std::string variable, std::vector<DType> types);
   Operator& since(int version, std::string change = "");
   // Takes back what the version before has: an attribute, an input, an output, a constraint or a type variable.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/profiles.h"
 
-#include "reference/question.h"
+#include "reference/case_view.h"
 
 #include <catch2/catch.hpp>
 
@@ -77,7 +77,7 @@ TEST_CASE("What is no Conv at all lies within no profile", "[profile]") {
   CHECK(sonnx_outside("Conv-11 opset=11 ir=8 X=f32[1,4,5,5]~small:1") == Tags{"breaks Conv.G1"});
 }
 
-TEST_CASE("Spelt out, a question stays the same question", "[profile]") {
+TEST_CASE("Spelt out, a profile selects the same cases", "[profile]") {
   const Case plain = case_of(inputs + "pads=0,0,0,0"), full = spelt_out(plain);
   CHECK(line(full) == within);
   CHECK(line(spelt_out(full)) == within);

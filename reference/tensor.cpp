@@ -95,7 +95,7 @@ std::string text(std::span<const Int> shape) {
 namespace {
 
 // Asks for large pages where there are many small ones, as numpy does: finding them takes a fifth of a copy's time.
-void ask_for_large_pages([[maybe_unused]] std::byte* begin, [[maybe_unused]] std::size_t bytes) {
+void request_large_pages([[maybe_unused]] std::byte* begin, [[maybe_unused]] std::size_t bytes) {
 #if defined(MADV_HUGEPAGE)
   constexpr std::size_t page = 4096, many = 4 << 20;
   const std::size_t before = -reinterpret_cast<std::uintptr_t>(begin) % page;
@@ -111,7 +111,7 @@ std::shared_ptr<Block[]> room(std::size_t bytes) {
   const std::size_t blocks = (bytes + sizeof(Block) - 1) / sizeof(Block);
   if (bytes < large) return std::make_shared_for_overwrite<Block[]>(blocks);
   auto* const at = static_cast<Block*>(::operator new(blocks * sizeof(Block), line));
-  ask_for_large_pages(reinterpret_cast<std::byte*>(at), bytes);
+  request_large_pages(reinterpret_cast<std::byte*>(at), bytes);
   return {at, [](Block* begin) { ::operator delete(begin, line); }};
 }
 

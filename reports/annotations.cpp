@@ -41,7 +41,7 @@ Remark remark(const Report& report, const suites::Cause& cause, std::string_view
   out.title = upper(name(cause.state)) + versions + ": " + suites::printable(cause.because, 80);
   const std::string detail = suites::printable(smallest.answered.verdict.detail);
   out.message = suites::printable(cause.sentence, 1000) + (detail.empty() ? "" : "\n" + detail) + "\n" + smallest.line +
-                "\nreplay: " + replay_line(report.asked, smallest.line);
+                "\nreplay: " + replay_line(report.invocation, smallest.line);
   return out;
 }
 
@@ -56,8 +56,8 @@ Remark remark(const Report& report, const ReportedFinding& finding, std::string_
   out.message = suites::printable(finding.detail) + (finding.detail.empty() ? "" : "\n") + line;
   if (finding.count > 1)
     out.message += "\nand " + std::to_string(finding.count - 1) + " more of " + text(finding.version) + " like it";
-  out.message += "\nreplay: " + (is_mark ? replay_line(report.asked, line, mark_of(report, finding))
-                                         : replay_line(report.asked, line));
+  out.message += "\nreplay: " + (is_mark ? replay_line(report.invocation, line, mark_of(report, finding))
+                                         : replay_line(report.invocation, line));
   return out;
 }
 
@@ -78,8 +78,8 @@ std::vector<Remark> remarks(const Report& report, std::string_view file) {
                suites::printable(each.ended, 1000)};
     if (!each.breaches.empty())
       out.message = "got " + each.breaches.front().got + ", want " + each.breaches.front().want + "\nreplay: " +
-                    replay_line(report.asked, suites::line_of_patterns(*each.definition, each.type,
-                                                                       each.breaches.front().pattern, 1));
+                    replay_line(report.invocation, suites::line_of_patterns(*each.definition, each.type,
+                                                                            each.breaches.front().pattern, 1));
     all.push_back(std::move(out));
   }
   return all;

@@ -30,9 +30,9 @@ Report failing(const std::vector<std::string>& causes, const std::string& detail
     campaign.verdicts.emplace_back(wrong(causes[i], detail));
     campaign.marks.emplace_back();
   }
-  Asked asked;
-  asked.backend = "example";
-  return report(std::move(suite), std::move(campaign), std::move(asked), {"2026-01-01T00:00:00Z", 1.5, 2, "any"});
+  Invocation invocation;
+  invocation.backend = "example";
+  return report(std::move(suite), std::move(campaign), std::move(invocation), {"2026-01-01T00:00:00Z", 1.5, 2, "any"});
 }
 
 std::vector<std::string> lines(const Report& report) {

@@ -54,7 +54,7 @@ void tell_breaches(Row& row, const Report& report, std::size_t index) {
   const std::string& line = report.suite.cases[index].line;
   for (const suites::Breach& breach :
        suites::breaches(*report.campaign.verdicts[index], report.campaign.marks[index])) {
-    if (breach.word == "contested" && !report.asked.strict) continue;
+    if (breach.word == "contested" && !report.invocation.strict) continue;
     Breached& group = (report.agreed.excuses(index, breach.word) ? row.excused : row.breaches)[breach];
     if (group.cases++ == 0) group.first = case_id(line);
   }
@@ -62,7 +62,7 @@ void tell_breaches(Row& row, const Report& report, std::size_t index) {
 
 void tell(Row& row, const Report& report, std::size_t index) {
   const Verdict& verdict = *report.campaign.verdicts[index];
-  if (!decides(report.classes[index], report.asked.counts_special())) {
+  if (!decides(report.classes[index], report.invocation.counts_special())) {
     ++row.apart[report.classes[index]][verdict.state];
     return;
   }
@@ -83,8 +83,8 @@ void tell(Row& row, const Report& report, std::size_t index) {
 void tell(Row& row, const suites::Accuracy& of) {
   if (of.inputs == 0) return;
   row.level = std::max(row.level.value_or(of.level()), of.level());
-  row.has_failed |= of.count(suites::Standing::fail) > 0;
-  for (const suites::Standing standing : {suites::Standing::below, suites::Standing::fail})
+  row.has_failed |= of.count(suites::Closeness::fail) > 0;
+  for (const suites::Closeness standing : {suites::Closeness::below, suites::Closeness::fail})
     if (of.count(standing) > 0)
       row.breaches[{std::string(suites::standings[static_cast<std::size_t>(standing)]), "over every input"}] = {
           static_cast<Int>(of.count(standing)),
@@ -186,9 +186,9 @@ Json version_json(const Report& report, const std::pair<const OpVersion, Version
 }
 
 Json suite_json(const Report& report, const Sealing& sealing) {
-  Json json = {{"name", report.suite.name}, {"version", report.suite.version},
-               {"hash", report.suite.hash}, {"cases", report.suite.cases.size()},
-               {"seed", report.asked.seed}, {"generated", sealing.generated}};
+  Json json = {{"name", report.suite.name},      {"version", report.suite.version},
+               {"hash", report.suite.hash},      {"cases", report.suite.cases.size()},
+               {"seed", report.invocation.seed}, {"generated", sealing.generated}};
   if (report.suite.profile) json["profile"] = profile_json(*report.suite.profile);
   return json;
 }
@@ -222,15 +222,17 @@ void write_body(const Report& report, const Sealing& sealing, std::ostream& out)
   document.member("standard", standard_json());
   document.member("suite", suite_json(report, sealing));
   document.member("judgement", judgement_json());
-  document.member("level", oracles::name(report.asked.level));
-  document.member("mode", report.asked.strict ? "strict" : "lenient");
-  document.member("tool", {{"name", "assay"}, {"version", report.asked.tool_version}, {"sha256", sealing.tool_sha256}});
-  document.member("backend", backend_json(report.asked, report.campaign.backend));
+  document.member("level", oracles::name(report.invocation.level));
+  document.member("mode", report.invocation.strict ? "strict" : "lenient");
+  document.member("tool",
+                  {{"name", "assay"}, {"version", report.invocation.tool_version}, {"sha256", sealing.tool_sha256}});
+  document.member("backend", backend_json(report.invocation, report.campaign.backend));
   document.list("artefacts", sealing.artefacts.recorded, artefact_json);
   document.member("not_recorded", sealing.artefacts.not_recorded);
   document.member("ledger", ledger_json(report));
   document.member("report", {{"schema", schema_version}, {"sha256", sealing.report_sha256}});
-  document.member("command", certify_line(report.asked, name(report.suite.length), sealing.generated, sealing.ledger));
+  document.member("command",
+                  certify_line(report.invocation, name(report.suite.length), sealing.generated, sealing.ledger));
   document.member("totals", counts_json(report.totals));
   document.list("operators", rows_of(report), [&](const auto& entry) { return version_json(report, entry); });
   document.list("rulings", report.rulings, ruling_json);

@@ -20,7 +20,7 @@ inline constexpr int certificate_version = 1;
 struct Sealing {
   std::string tool_sha256;
   suites::Artefacts artefacts;
-  Int generated = 0;          // cases asked of the generators
+  Int generated = 0;          // cases drawn from the generators
   std::string ledger;         // as named on the command line
   std::string report_sha256;  // report_identity() of the report's text
 };

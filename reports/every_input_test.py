@@ -30,8 +30,8 @@ class EveryInput(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.path = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.asked = ["certify", *worker(cls.path, WRONG_ONCE), "--ops", "Exp-13", "--types", "f16", "--report"]
-        cls.done = ended(1, *cls.asked, cls.path / "report.json")
+        cls.invocation = ["certify", *worker(cls.path, WRONG_ONCE), "--ops", "Exp-13", "--types", "f16", "--report"]
+        cls.done = ended(1, *cls.invocation, cls.path / "report.json")
         cls.report = read_json(cls.path / "report.json")
 
     def test_the_wrong_input_is_on_the_first_screen_and_its_line_shows_it_again(self):
@@ -61,7 +61,7 @@ class EveryInput(unittest.TestCase):
 
     def test_it_is_left_out_where_cases_are(self):
         for options in (["--no-every-input"], ["--cases", "40"], ["--suite", "short"], ["--level", "L0"], ["--filter", "rank == 1"]):
-            done = assay(*self.asked, self.path / "short.json", *options)
+            done = assay(*self.invocation, self.path / "short.json", *options)
             self.assertNotIn("every f16 input", done.stdout + done.stderr)
             self.assertNotIn("every_input", read_json(self.path / "short.json"))
 

@@ -26,7 +26,7 @@ namespace assay::reports {
 namespace {
 
 using suites::Accuracy;
-using suites::Standing;
+using suites::Closeness;
 
 std::string title_of(const Accuracy& of) { return text(of.definition->version) + " " + std::string(name(of.type)); }
 
@@ -45,7 +45,7 @@ void read(const nlohmann::json& from, Accuracy& into) {
   into.exits = {from.at("exits").at("count"), from.at("exits").at("pattern")};
   for (const nlohmann::json& each : from.at("breaches")) {
     const auto standing = std::ranges::find(suites::standings, each.at("standing").get<std::string>());
-    into.breaches.push_back({each.at("pattern"), static_cast<Standing>(standing - suites::standings.begin()),
+    into.breaches.push_back({each.at("pattern"), static_cast<Closeness>(standing - suites::standings.begin()),
                              each.at("got"), each.at("want"), each.at("because")});
   }
   for (const nlohmann::json& each : from.at("peaks")) {
@@ -79,7 +79,7 @@ std::string counted(const Accuracy& of) {
   std::string words;
   for (std::size_t i = 0; i < of.counts.size(); ++i) {
     if (of.counts[i] == 0) continue;
-    const bool is_share = i <= static_cast<std::size_t>(Standing::within);
+    const bool is_share = i <= static_cast<std::size_t>(Closeness::within);
     words += (words.empty() ? ""
               : is_share    ? ", "
                             : "; ") +
@@ -97,33 +97,33 @@ std::string extent(const Accuracy& of) {
                           : std::to_string(of.inputs) + " of " + std::to_string(of.all_inputs()) + " inputs";
 }
 
-void write_replay(const Asked& asked, const Accuracy& of, std::uint64_t pattern, std::uint64_t count,
+void write_replay(const Invocation& invocation, const Accuracy& of, std::uint64_t pattern, std::uint64_t count,
                   std::ostream& out) {
-  out << "    replay: " << replay_line(asked, suites::line_of_patterns(*of.definition, of.type, pattern, count))
+  out << "    replay: " << replay_line(invocation, suites::line_of_patterns(*of.definition, of.type, pattern, count))
       << "\n";
 }
 
-void write_breach(const Asked& asked, const Accuracy& of, const Accuracy::Breach& breach, std::ostream& out) {
-  const bool fails = breach.standing == Standing::fail;
+void write_breach(const Invocation& invocation, const Accuracy& of, const Accuracy::Breach& breach, std::ostream& out) {
+  const bool fails = breach.standing == Closeness::fail;
   out << "  " << suites::standings[static_cast<std::size_t>(breach.standing)] << "  got "
       << suites::printable(breach.got, 80) << "  want " << suites::printable(breach.want, 80)
       << (fails ? "" : "  (" + suites::printable(breach.because, 200) + ")") << "\n";
-  write_replay(asked, of, breach.pattern, 1, out);
+  write_replay(invocation, of, breach.pattern, 1, out);
 }
 
-void write_function(const Asked& asked, const Accuracy& of, std::ostream& out) {
+void write_function(const Invocation& invocation, const Accuracy& of, std::ostream& out) {
   out << title_of(of) << "  " << extent(of);
   if (of.inputs > 0) out << ": " << worst_words(of) << "; " << counted(of);
   out << "\n";
   if (!of.ended.empty()) out << "  ended early: " << suites::printable(of.ended, 400) << "\n";
-  for (const Accuracy::Breach& each : of.breaches) write_breach(asked, of, each, out);
+  for (const Accuracy::Breach& each : of.breaches) write_breach(invocation, of, each, out);
   if (of.disorders.count > 0) {
     out << "  the first in the wrong order, second of two:\n";
-    write_replay(asked, of, of.disorders.pattern - 1, 2, out);
+    write_replay(invocation, of, of.disorders.pattern - 1, 2, out);
   }
   if (of.exits.count > 0) {
     out << "  the first outside of the function's range:\n";
-    write_replay(asked, of, of.exits.pattern, 1, out);
+    write_replay(invocation, of, of.exits.pattern, 1, out);
   }
 }
 
@@ -254,7 +254,7 @@ void write_every_input(const Report& report, Colour colour, std::ostream& out) {
   for (const DType type : {DType::f16, DType::bf16}) write_type(report, type, out);
   for (const Accuracy& each : report.every_input) {
     if (!each.breaks()) continue;
-    const bool is_error = !each.ended.empty(), fails = each.count(Standing::fail) > 0;
+    const bool is_error = !each.ended.empty(), fails = each.count(Closeness::fail) > 0;
     out << painted(padded(is_error ? "ERROR"
                           : fails  ? "FAIL"
                                    : "BELOW",
@@ -262,8 +262,8 @@ void write_every_input(const Report& report, Colour colour, std::ostream& out) {
                    colour)
         << " " << text(each.definition->version) << " over every " << name(each.type)
         << " input: " << (is_error ? suites::printable(each.ended, 400) : counted(each)) << "\n";
-    if (is_error) write_replay(report.asked, each, 0, each.all_inputs(), out);
-    if (!each.breaches.empty()) write_breach(report.asked, each, each.breaches.front(), out);
+    if (is_error) write_replay(report.invocation, each, 0, each.all_inputs(), out);
+    if (!each.breaches.empty()) write_breach(report.invocation, each, each.breaches.front(), out);
   }
 }
 
@@ -273,11 +273,12 @@ void write_json(const ExhaustReport& report, std::ostream& out) {
   Document document(out);
   document.member("schema", 1);
   document.member("kind", "exhaust");
-  document.member("tool", tool_json(report.asked));
+  document.member("tool", tool_json(report.invocation));
   document.member("standard", standard_json());
   document.member("judgement", judgement_json());
-  document.member("backend", backend_json(report.asked, report.backend));
-  document.list("functions", report.functions, [&](const Accuracy& each) { return accuracy_json(each, report.asked); });
+  document.member("backend", backend_json(report.invocation, report.backend));
+  document.list("functions", report.functions,
+                [&](const Accuracy& each) { return accuracy_json(each, report.invocation); });
   document.member("run", run_json(report.run, 0));
 }
 
@@ -289,7 +290,7 @@ void resume(ExhaustReport& report, const std::filesystem::path& file) {
   if (!document) throw InputError(file.string() + ": " + document.error());
   if (const std::string breach = breach_of_schema(*document, "exhaust.schema.json"); !breach.empty())
     throw InputError(file.string() + " is no report of exhaust: " + breach);
-  if (Json(document->at("backend")) != Json(nlohmann::json(backend_json(report.asked, report.backend))) ||
+  if (Json(document->at("backend")) != Json(nlohmann::json(backend_json(report.invocation, report.backend))) ||
       Json(document->at("judgement")) != Json(nlohmann::json(judgement_json())))
     throw InputError(file.string() +
                      " is of another backend, configuration or assay; without --resume a run begins anew");
@@ -304,7 +305,7 @@ void resume(ExhaustReport& report, const std::filesystem::path& file) {
 
 void write_session(const ExhaustReport& report, std::string_view file, std::ostream& out) {
   for (const Accuracy& each : report.functions)
-    if (!each.is_unsupported) write_function(report.asked, each, out);
+    if (!each.is_unsupported) write_function(report.invocation, each, out);
   if (const std::string none = unsupported(report.functions); !none.empty()) out << "unsupported: " << none << "\n";
   out << conclusion(report) << (file.empty() ? "; no report written" : "; report: " + std::string(file)) << "\n";
 }
@@ -321,7 +322,7 @@ void write_page(const ExhaustReport& report, std::ostream& out) {
   }
   if (const std::string none = unsupported(report.functions); !none.empty())
     body += "<section><p class=\"soft\">Unsupported: " + suites::html_text(none) + ".</p></section>\n";
-  const std::string title = suites::html_text(report.asked.backend + ": error over every input");
+  const std::string title = suites::html_text(report.invocation.backend + ": error over every input");
   const std::string hash = page::source_hash(page::css);
   page::write(page::exhaust, {{"css", page::css}, {"css-hash", hash}, {"title", title}, {"functions", body}}, out);
 }

@@ -15,7 +15,7 @@ namespace assay::reports {
 
 struct ExhaustReport {
   suites::Description backend;
-  Asked asked;
+  Invocation invocation;
   Run run;
   std::vector<suites::Accuracy> functions;
 

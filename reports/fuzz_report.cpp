@@ -28,7 +28,7 @@ Json plan_json(const FuzzReport& report) {
   for (DType type : plan.selection.types) types.push_back(name(type));
   Json json = {{"seed", plan.seed},
                {"cases", nullptr},
-               {"asked", report.harvest.tally.asked},
+               {"asked", report.harvest.tally.runs},
                {"complete", report.complete},
                {"shard", text(plan.shard)},
                {"operators", plan.selection.operators},
@@ -59,8 +59,8 @@ Json finding_json(const FuzzReport& report, const suites::Finding& finding, std:
                {"stands_for", finding.stands_for},
                {"folder", suites::folder_name(finding)},
                {"cause", cause + 1}};
-  add_explanation(json, report.asked, report.backend, finding);
-  json["replay"] = replay_line(report.asked, finding.line);
+  add_explanation(json, report.invocation, report.backend, finding);
+  json["replay"] = replay_line(report.invocation, finding.line);
   return json;
 }
 
@@ -72,7 +72,7 @@ Json peak_json(const FuzzReport& report, const suites::WorstCase& peak) {
           {"state", name(peak.answered.verdict.state)},
           {"share", peak.answered.verdict.worst_share},
           {"asks", peak.asks},
-          {"replay", replay_line(report.asked, canonical)}};
+          {"replay", replay_line(report.invocation, canonical)}};
 }
 
 // Every clause that the report names.
@@ -98,7 +98,7 @@ void write_peak(const FuzzReport& report, std::ostream& out) {
   const auto highest = std::ranges::max_element(report.peaks, {}, share);
   if (highest == report.peaks.end()) return;
   out << "  seeking on " << report.peaks.size() << " islands: at most " << in_digits(share(*highest), 3)
-      << " of the error budget\n      replay: " << replay_line(report.asked, line(highest->c)) << "\n";
+      << " of the error budget\n      replay: " << replay_line(report.invocation, line(highest->c)) << "\n";
 }
 
 // By finding.
@@ -126,7 +126,7 @@ std::string breaches_text(const FuzzReport& report) {
   const Counts totals = totals_of(report.harvest.tally);
   std::string words;
   for (State state : {State::fail, State::below, State::refused, State::error, State::contested}) {
-    if (state == State::contested && !report.asked.strict) continue;
+    if (state == State::contested && !report.invocation.strict) continue;
     if (const Int cases = count(totals, state); cases > 0)
       words += (words.empty() ? "" : ", ") + std::to_string(cases) + " " + std::string(name(state));
   }
@@ -148,7 +148,7 @@ void write_marked(const FuzzReport& report, std::ostream& out) {
         first.told.marks, [&](const suites::Mark& each) { return each.name == key.first && each.by == key.second; });
     out << "MARK  " << key.first << ", " << key.second << ": " << cases.size()
         << (cases.size() == 1 ? " case, the first: " : " cases, the first: ") << mark->detail
-        << "\n      replay: " << replay_line(report.asked, first.planned.line, *mark) << "\n";
+        << "\n      replay: " << replay_line(report.invocation, first.planned.line, *mark) << "\n";
   }
 }
 
@@ -165,15 +165,15 @@ void write_json(const FuzzReport& report, std::ostream& out) {
   Document document(out);
   document.member("schema", schema_version);
   document.member("kind", "fuzz");
-  document.member("tool", tool_json(report.asked));
+  document.member("tool", tool_json(report.invocation));
   document.member("judgement", judgement_json());
   document.member("standard", standard_json());
-  document.member("backend", backend_json(report.asked, report.backend));
+  document.member("backend", backend_json(report.invocation, report.backend));
   document.member("plan", plan_json(report));
-  document.member("level", oracles::name(report.asked.level));
-  document.member("mode", report.asked.strict ? "strict" : "lenient");
+  document.member("level", oracles::name(report.invocation.level));
+  document.member("mode", report.invocation.strict ? "strict" : "lenient");
   document.member("conforms", report.conforms());
-  document.member("special_values", report.asked.counts_special() ? "count" : "apart");
+  document.member("special_values", report.invocation.counts_special() ? "count" : "apart");
   document.member("totals", counts_json(totals_of(report.harvest.tally)));
   document.member("special", counts_json(report.harvest.tally.special));
   document.member("marks", report.harvest.tally.marks);
@@ -191,7 +191,7 @@ void write_json(const FuzzReport& report, std::ostream& out) {
   document.list("coverage", report.harvest.coverage.table().rows, coverage_json);
   document.list("peaks", report.peaks, [&](const suites::WorstCase& peak) { return peak_json(report, peak); });
   document.list("causes", report.causes, [&](const Cause& cause) {
-    return cause_json(cause, report.findings, replay_line(report.asked, report.findings[cause.smallest].line));
+    return cause_json(cause, report.findings, replay_line(report.invocation, report.findings[cause.smallest].line));
   });
   const std::vector<std::size_t> causes = causes_of(report);
   std::size_t finding = 0;
@@ -203,28 +203,29 @@ void write_json(const FuzzReport& report, std::ostream& out) {
                 [&](const suites::Failure&) { return failure_json(report, at++); });
   document.list("marked", report.harvest.marked, [&](const suites::Failure& each) {
     Json marks = Json::array();
-    for (const suites::Mark& mark : each.told.marks) marks.push_back(mark_json(report.asked, each.planned.line, mark));
+    for (const suites::Mark& mark : each.told.marks)
+      marks.push_back(mark_json(report.invocation, each.planned.line, mark));
     return Json{{"index", each.index},
                 {"id", case_id(each.planned.line)},
                 {"line", each.planned.line},
                 {"state", name(each.told.verdict.state)},
                 {"marks", marks}};
   });
-  document.member("run", run_json(report.run, report.harvest.tally.asked));
+  document.member("run", run_json(report.run, report.harvest.tally.runs));
 }
 
 void write_session(const FuzzReport& report, std::string_view file, Colour colour, std::ostream& out,
                    std::size_t most_causes) {
-  out << "assay " << report.asked.tool_version << " (standard ONNX " << standard_release << ")  fuzz "
+  out << "assay " << report.invocation.tool_version << " (standard ONNX " << standard_release << ")  fuzz "
       << report.backend.backend << (report.backend.version.empty() ? "" : " ") << report.backend.version << ", "
-      << report.asked.configuration() << "\n";
-  out << "  seed " << report.plan.seed << ", shard " << text(report.plan.shard) << ": " << report.harvest.tally.asked
+      << report.invocation.configuration() << "\n";
+  out << "  seed " << report.plan.seed << ", shard " << text(report.plan.shard) << ": " << report.harvest.tally.runs
       << " cases" << (report.complete ? "" : ", interrupted; --resume goes on") << "\n";
   for (const suites::CoverageRow& row : report.harvest.coverage.table().rows) write_coverage(row, out);
   write_peak(report, out);
   const std::size_t shown = std::min(most_causes, report.causes.size());
   for (std::size_t i = 0; i < shown; ++i)
-    write_cause({report.causes[i], report.findings[report.causes[i].smallest]}, i + 1, report.asked, colour, out);
+    write_cause({report.causes[i], report.findings[report.causes[i].smallest]}, i + 1, report.invocation, colour, out);
   write_more(report.causes.size() - shown, out);
   write_marked(report, out);
   const Int excused = std::ranges::count(report.excused, true);

@@ -14,7 +14,7 @@ namespace assay::reports {
 struct FuzzReport {
   suites::FuzzPlan plan;
   suites::Description backend;
-  Asked asked;
+  Invocation invocation;
   Run run;
   suites::Harvest harvest;
   std::vector<suites::WorstCase> peaks;   // what bound seeking came to, by island

@@ -34,7 +34,7 @@ Json classes_json(const Report& report) {
   Json json = Json::object();
   for (const auto& [name, counts] : report.by_class) {
     json[name] = counts_json(counts);
-    json[name]["decides"] = decides(name, report.asked.counts_special());
+    json[name]["decides"] = decides(name, report.invocation.counts_special());
   }
   return json;
 }
@@ -79,12 +79,12 @@ Json finding_json(const Report& report, const ReportedFinding& finding) {
                {"count", finding.count},      {"deciding", finding.deciding},
                {"first", case_id(first.line)}};
   if (!finding.mark.empty()) json["mark"] = finding.mark;
-  json["replay"] = finding.mark.empty() ? replay_line(report.asked, first.line)
-                                        : replay_line(report.asked, first.line, mark_of(report, finding));
+  json["replay"] = finding.mark.empty() ? replay_line(report.invocation, first.line)
+                                        : replay_line(report.invocation, first.line, mark_of(report, finding));
   if (finding.cause != suites::no_cause) json["cause"] = finding.cause + 1;
   const std::string& smallest = report.suite.cases[finding.smallest].line;
   json["smallest"] = {{"id", case_id(smallest)}, {"line", smallest}};
-  if (finding.mark.empty()) json["smallest"]["replay"] = replay_line(report.asked, smallest);
+  if (finding.mark.empty()) json["smallest"]["replay"] = replay_line(report.invocation, smallest);
   json["needs"] = suites::predicate_of(report.suite.cases[finding.smallest].c);
   json["clauses"] = finding.clauses;
   return json;
@@ -94,9 +94,9 @@ Json finding_json(const Report& report, const ReportedFinding& finding) {
 Json told_cause(const Report& report, const suites::Cause& cause) {
   const suites::Finding& smallest = report.sorted.findings[cause.smallest];
   const Verdict& verdict = smallest.answered.verdict;
-  Json json = cause_json(cause, report.sorted.findings, replay_line(report.asked, smallest.line));
+  Json json = cause_json(cause, report.sorted.findings, replay_line(report.invocation, smallest.line));
   json["detail"] = verdict.detail;
-  add_explanation(json, report.asked, report.campaign.backend, smallest);
+  add_explanation(json, report.invocation, report.campaign.backend, smallest);
   return json;
 }
 
@@ -154,9 +154,9 @@ Json verdict_json(const Report& report, std::size_t index) {
   if (verdict.elements > 0) add_measures(json, verdict);
   if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
   for (const suites::Mark& mark : marks_of(report, index))
-    json["marks"].push_back(mark_json(report.asked, planned.line, mark));
+    json["marks"].push_back(mark_json(report.invocation, planned.line, mark));
   if (verdict.state != State::pass && verdict.state != State::unsupported)
-    json["replay"] = replay_line(report.asked, planned.line);
+    json["replay"] = replay_line(report.invocation, planned.line);
   return json;
 }
 
@@ -185,7 +185,7 @@ Json baseline_json(const Report& report) {
   return {{"hash", report.agreed.baseline->hash},
           {"known", comparison.repeated},
           {"new", comparison.fresh},
-          {"unasked", comparison.unasked},
+          {"unasked", comparison.not_requested},
           {"fixed", transformed<Json>(comparison.fixed,
                                       [&](std::size_t index) { return case_id(report.suite.cases[index].line); })}};
 }
@@ -195,19 +195,19 @@ Json baseline_json(const Report& report) {
 void write_json(const Report& report, std::ostream& out) {
   Document document(out);
   document.member("schema", schema_version);
-  document.member("tool", tool_json(report.asked));
+  document.member("tool", tool_json(report.invocation));
   document.member("suite", suite_json(report));
   document.member("judgement", judgement_json());
   document.member("standard", standard_json());
-  document.member("backend", backend_json(report.asked, report.campaign.backend));
-  document.member("seed", report.asked.seed);
-  document.member("level", oracles::name(report.asked.level));
+  document.member("backend", backend_json(report.invocation, report.campaign.backend));
+  document.member("seed", report.invocation.seed);
+  document.member("level", oracles::name(report.invocation.level));
   document.member("profile", report.suite.profile ? report.suite.profile->name : "default");
-  document.member("mode", report.asked.strict ? "strict" : "lenient");
+  document.member("mode", report.invocation.strict ? "strict" : "lenient");
   document.member("certified", name(report.certified));
   document.member("ledger", ledger_json(report.agreed));
   document.member("baseline", baseline_json(report));
-  document.member("special_values", report.asked.counts_special() ? "count" : "apart");
+  document.member("special_values", report.invocation.counts_special() ? "count" : "apart");
   document.member("totals", counts_json(report.totals));
   document.member("special", counts_json(report.special));
   document.member("marks", report.marks);
@@ -219,9 +219,9 @@ void write_json(const Report& report, std::ostream& out) {
   document.list("coverage", report.coverage.table().rows, coverage_json);
   document.list("causes", report.sorted.causes, [&](const suites::Cause& each) { return told_cause(report, each); });
   document.list("findings", report.findings, [&](const ReportedFinding& each) { return finding_json(report, each); });
-  if (report.asked.every_input)
+  if (report.invocation.every_input)
     document.list("every_input", report.every_input,
-                  [&](const suites::Accuracy& each) { return accuracy_json(each, report.asked); });
+                  [&](const suites::Accuracy& each) { return accuracy_json(each, report.invocation); });
   std::vector<std::size_t> reached;
   for (std::size_t i = 0; i < report.campaign.verdicts.size(); ++i)
     if (report.campaign.verdicts[i]) reached.push_back(i);

@@ -109,7 +109,7 @@ std::string story(const CaseRow& row) {
   }
   add_line(text, "marks: ", row.marks());
   add_line(text, "replay: ", row.replay());
-  if (row.replay().empty() && row.json->contains("marks"))  // the case passes, what it is asked beside does not
+  if (row.replay().empty() && row.json->contains("marks"))  // the case passes, a variant of it does not
     for (const Json& mark : row.json->at("marks")) add_line(text, "replay: ", words(mark, "replay", 1 << 16));
   return text;
 }
@@ -180,12 +180,12 @@ class Document {
     suite.finish(said + "\n");
   }
 
-  void add_cases(Suite& suite, const std::string& op, Int asked) {
+  void add_cases(Suite& suite, const std::string& op, Int invocation) {
     const auto& rows = by_version_[op];
     for (const CaseRow* row : rows) add_case(suite, *row);
     for (const CauseRow& cause : causes_)
       if (cause.mark == every_input && cause.versions.contains(op)) add_cause(suite, cause, cause.count);
-    const Int others = asked - static_cast<Int>(rows.size());
+    const Int others = invocation - static_cast<Int>(rows.size());
     if (others > 0) suite.passes(cases(others) + " in which nothing was found");  // of a campaign
   }
 

@@ -80,12 +80,13 @@ std::pair<std::string, int> order_of(const std::string& version) {
   return {version.substr(0, dash), number};
 }
 
-// What was asked and how, in words; rows compare where these are equal.
+// What was run and how, in words; rows compare where these are equal.
 std::vector<std::string> measure_of(const Json& row) {
   const Json& suite = row.at("suite");
-  const std::string asked = suite.at("reached").dump(), all = suite.at("cases").dump();
+  const std::string invocation = suite.at("reached").dump(), all = suite.at("cases").dump();
   std::vector<std::string> words_of = {
-      "suite " + words(suite, "hash").substr(0, 8) + ", " + (asked == all ? "" : asked + " of ") + all + " cases",
+      "suite " + words(suite, "hash").substr(0, 8) + ", " + (invocation == all ? "" : invocation + " of ") + all +
+          " cases",
       "judgement " + words(row.at("judgement"), "hash").substr(0, 8),
       "level " + words(row, "level") + ", " + words(row, "mode"),
       "ONNX " + words(row.at("standard"), "release"),

@@ -24,7 +24,7 @@ struct MatrixCell {
 struct MatrixRow {
   std::string backend, version;
   std::vector<std::string> settings;   // "threads=4": those that are not the usual ones
-  std::vector<std::string> otherwise;  // "suite 7bb11cf4, 1500 cases": what was asked otherwise than of most rows
+  std::vector<std::string> otherwise;  // "suite 7bb11cf4, 1500 cases": what was run otherwise than for most rows
   std::map<std::string, MatrixCell> cells;
   std::map<std::string, Int> totals;  // by state
   Int marks = 0, seconds = 0;
@@ -34,7 +34,7 @@ struct MatrixRow {
 struct Matrix {
   std::vector<Json> reports;          // what is kept of each; one row each
   std::vector<std::string> versions;  // operator versions of any row: by name, then by number
-  std::vector<std::string> measure;   // what most rows were asked and how, in words
+  std::vector<std::string> measure;   // what most rows ran and how, in words
   std::vector<MatrixRow> rows;
 };
 

@@ -96,8 +96,8 @@ std::string named(const MatrixRow& row) {
   return text;
 }
 
-// And in what it was asked otherwise than the others.
-std::string named_with_questions(const MatrixRow& row) {
+// And in what it was run otherwise than the others.
+std::string named_with_cases(const MatrixRow& row) {
   return named(row) + (row.otherwise.empty() ? "" : "<br>" + code_span(joined(row.otherwise, "; ")));
 }
 
@@ -118,7 +118,7 @@ void write_versions(const Matrix& matrix, std::ostream& out) {
   for (const std::string& version : matrix.versions) head.push_back(code_span(version));
   std::vector<Line> lines;
   for (const MatrixRow& row : matrix.rows) {
-    Line line = {named_with_questions(row)};
+    Line line = {named_with_cases(row)};
     for (const std::string& version : matrix.versions)
       line.push_back(row.cells.contains(version) ? in_a_line(row.cells.at(version)) : "");
     lines.push_back(line);
@@ -132,7 +132,7 @@ void write_counts(const Matrix& matrix, std::ostream& out) {
   head.insert(head.end(), {"marks", "time"});
   std::vector<Line> lines;
   for (const MatrixRow& row : matrix.rows) {
-    Line line = {named_with_questions(row), std::to_string(conforming(row)) + " of " + std::to_string(judged(row))};
+    Line line = {named_with_cases(row), std::to_string(conforming(row)) + " of " + std::to_string(judged(row))};
     for (const char* state : states) line.push_back(std::to_string(total(row, state)));
     line.insert(line.end(), {std::to_string(row.marks), std::to_string(row.seconds) + " s"});
     lines.push_back(line);

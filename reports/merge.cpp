@@ -189,19 +189,19 @@ Json by_number(const Shards& shards, const char* member, const char* number) {
 
 Json plan(const Shards& shards) {
   Json whole = shards.front().report.at("plan");
-  std::uint64_t asked = 0;
-  for (const ShardReport& shard : shards) asked += shard.report.at("plan").at("asked").get<std::uint64_t>();
+  std::uint64_t cases_run = 0;
+  for (const ShardReport& shard : shards) cases_run += shard.report.at("plan").at("asked").get<std::uint64_t>();
   const auto planned = whole.at("cases").get<std::uint64_t>() + whole.at("regressions").get<std::uint64_t>();
-  if (asked != planned)
-    throw InputError("the reports speak of " + std::to_string(asked) + " cases, and the campaign has " +
+  if (cases_run != planned)
+    throw InputError("the reports speak of " + std::to_string(cases_run) + " cases, and the campaign has " +
                      std::to_string(planned) + "; write those of all shards again");
-  whole["asked"] = asked;
+  whole["asked"] = cases_run;
   whole["shard"] = text(suites::Shard{});
   return whole;
 }
 
 // What the shards did one after the other would have taken so long.
-Json run(const Shards& shards, std::uint64_t asked) {
+Json run(const Shards& shards, std::uint64_t cases_run) {
   Json whole = shards.front().report.at("run");
   double seconds = 0, host = 0;
   std::set<std::string> processors;
@@ -214,8 +214,8 @@ Json run(const Shards& shards, std::uint64_t asked) {
     whole["jobs"] = std::max(whole["jobs"].get<int>(), each.at("jobs").get<int>());
   }
   whole["seconds"] = seconds;
-  whole["cases_per_second"] = seconds > 0 ? static_cast<double>(asked) / seconds : 0.0;
-  whole["host_microseconds_per_case"] = asked > 0 ? host / static_cast<double>(asked) : 0.0;
+  whole["cases_per_second"] = seconds > 0 ? static_cast<double>(cases_run) / seconds : 0.0;
+  whole["host_microseconds_per_case"] = cases_run > 0 ? host / static_cast<double>(cases_run) : 0.0;
   const std::string names = joined(processors, "; ");
   whole["cpu"] = names;
   return whole;

@@ -36,7 +36,7 @@ Json peak_json(const Accuracy::Peak& peak, DType type) {
           {"ulp", peak.ulp}};
 }
 
-Json breach_json(const Accuracy& of, const Accuracy::Breach& breach, const Asked& asked) {
+Json breach_json(const Accuracy& of, const Accuracy::Breach& breach, const Invocation& invocation) {
   const std::string line = suites::line_of_patterns(*of.definition, of.type, breach.pattern, 1);
   return {{"pattern", breach.pattern},
           {"standing", suites::standings[static_cast<std::size_t>(breach.standing)]},
@@ -44,7 +44,7 @@ Json breach_json(const Accuracy& of, const Accuracy::Breach& breach, const Asked
           {"want", breach.want},
           {"because", breach.because},
           {"line", line},
-          {"replay", replay_line(asked, line)}};
+          {"replay", replay_line(invocation, line)}};
 }
 
 Json texts_of(const std::vector<suites::Predicate>& predicates) {
@@ -80,7 +80,7 @@ Json counts_json(const Counts& counts) {
   return json;
 }
 
-Json tool_json(const Asked& asked) { return {{"name", "assay"}, {"version", asked.tool_version}}; }
+Json tool_json(const Invocation& invocation) { return {{"name", "assay"}, {"version", invocation.tool_version}}; }
 
 Json standard_json() { return {{"name", "ONNX"}, {"release", standard_release}, {"newest_opset", newest_opset}}; }
 
@@ -94,8 +94,8 @@ Json profile_json(const Profile& profile) {
 
 Json judgement_json() { return {{"version", judgement_version}, {"hash", judgement_hash()}}; }
 
-Json backend_json(const Asked& asked, const suites::Description& described) {
-  return {{"spec", asked.backend},
+Json backend_json(const Invocation& invocation, const suites::Description& described) {
+  return {{"spec", invocation.backend},
           {"name", described.backend},
           {"version", described.version},
           {"device", described.device},
@@ -107,15 +107,15 @@ Json backend_json(const Asked& asked, const suites::Description& described) {
             {"excludes", texts_of(described.excludes)},
             {"answers", described.answers_shapes ? "shapes" : "values"}}},
           {"options",
-           {{"threads", asked.threads},
-            {"optimization", asked.optimization},
-            {"set", asked.options},
-            {"timeout_seconds", asked.timeout_seconds},
-            {"memory_mib", asked.memory_mib},
-            {"pack", asked.pack},
-            {"presentations", name_of(asked.presenting)},
-            {"laws", name_of(asked.laws)},
-            {"exhaustive", asked.exhaustive}}}};
+           {{"threads", invocation.threads},
+            {"optimization", invocation.optimization},
+            {"set", invocation.options},
+            {"timeout_seconds", invocation.timeout_seconds},
+            {"memory_mib", invocation.memory_mib},
+            {"pack", invocation.pack},
+            {"presentations", name_of(invocation.presenting)},
+            {"laws", name_of(invocation.laws)},
+            {"exhaustive", invocation.exhaustive}}}};
 }
 
 Json evidence_json(const oracles::Evidence& evidence) {
@@ -134,12 +134,12 @@ Json evidence_json(const oracles::Evidence& evidence) {
            })}};
 }
 
-Json mark_json(const Asked& asked, std::string_view line, const suites::Mark& mark) {
+Json mark_json(const Invocation& invocation, std::string_view line, const suites::Mark& mark) {
   return {{"mark", mark.name},
           {"by", mark.by},
           {"detail", mark.detail},
           {"breaches", mark.breaches},
-          {"replay", replay_line(asked, line, mark)}};
+          {"replay", replay_line(invocation, line, mark)}};
 }
 
 Json cause_json(const suites::Cause& cause, std::span<const suites::Finding> findings, std::string_view replay) {
@@ -270,15 +270,15 @@ Json types_json(const std::map<DType, Counts>& types) {
   return json;
 }
 
-void add_explanation(Json& json, const Asked& asked, const suites::Description& described,
+void add_explanation(Json& json, const Invocation& invocation, const suites::Description& described,
                      const suites::Finding& finding) {
   const auto& [outcome, verdict] = finding.answered;
   json["clauses"] = suites::clauses_of(finding.c);
   if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
-  const oracles::Judgement judgement{asked.level, described.arithmetic};
+  const oracles::Judgement judgement{invocation.level, described.arithmetic};
   if (const auto picture = oracles::picture(finding.c, outcome, verdict, judgement))
     json["picture"] = picture_json(*picture);
-  json["account"] = account_json(suites::account_of(finding, provenance_of(asked, described)));
+  json["account"] = account_json(suites::account_of(finding, provenance_of(invocation, described)));
 }
 
 Json clauses_json(const std::set<std::string>& ids) {
@@ -344,12 +344,12 @@ Json run_json(const Run& run, std::size_t reached) {
   return json;
 }
 
-Json accuracy_json(const Accuracy& of, const Asked& asked) {
+Json accuracy_json(const Accuracy& of, const Invocation& invocation) {
   Json counts = Json::object(), peaks = Json::array(), breaches = Json::array();
   for (std::size_t i = 0; i < of.counts.size(); ++i) counts[std::string(suites::standings[i])] = of.counts[i];
   for (const std::optional<Accuracy::Peak>& each : of.peaks)
     if (each) peaks.push_back(peak_json(*each, of.type));
-  for (const Accuracy::Breach& each : of.breaches) breaches.push_back(breach_json(of, each, asked));
+  for (const Accuracy::Breach& each : of.breaches) breaches.push_back(breach_json(of, each, invocation));
   return {{"op", text(of.definition->version)},
           {"type", name(of.type)},
           {"inputs", of.inputs},

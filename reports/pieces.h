@@ -27,15 +27,15 @@ std::string dumped(const Json& json);                          // a backend's wo
 std::string_view name_of(suites::VariantSampling presenting);  // "sample"
 std::string_view name_of(suites::LawSampling laws);
 Json counts_json(const Counts& counts);
-Json tool_json(const Asked& asked);
+Json tool_json(const Invocation& invocation);
 Json standard_json();
 Json judgement_json();
 // Its name, source and restrictions with their tags.
 Json profile_json(const Profile& profile);
-Json backend_json(const Asked& asked, const suites::Description& described);
+Json backend_json(const Invocation& invocation, const suites::Description& described);
 Json evidence_json(const oracles::Evidence& evidence);
 Json run_json(const Run& run, std::size_t reached);
-Json mark_json(const Asked& asked, std::string_view line, const suites::Mark& mark);
+Json mark_json(const Invocation& invocation, std::string_view line, const suites::Mark& mark);
 // `replay`: of its smallest finding.
 Json cause_json(const suites::Cause& cause, std::span<const suites::Finding> findings, std::string_view replay);
 // "Conforms except where", of one operator version and one cause.
@@ -46,9 +46,9 @@ Json ruling_json(const RulingRow& row);
 Json level_json(std::optional<oracles::Level> level);
 Json types_json(const std::map<DType, Counts>& types);
 // What one function gives over every input of a type, and how to see what is wrong with it again.
-Json accuracy_json(const suites::Accuracy& of, const Asked& asked);
+Json accuracy_json(const suites::Accuracy& of, const Invocation& invocation);
 // Adds what a finding is explained by: its clauses, the evidence, the picture of its errors, the account.
-void add_explanation(Json& json, const Asked& asked, const suites::Description& described,
+void add_explanation(Json& json, const Invocation& invocation, const suites::Description& described,
                      const suites::Finding& finding);
 // Constraints and rulings by id, "Conv.C6" and "A8", in their order: the words of `assay explain`.
 Json clauses_json(const std::set<std::string>& ids);

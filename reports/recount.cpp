@@ -123,7 +123,7 @@ bool is_excused(const Read& verdict, const std::string& word) {
   return false;
 }
 
-// Marks made by asking, not by agreement.
+// Marks made by running variants, not by agreement.
 std::vector<Json> own_marks(const Read& verdict) {
   return filtered(verdict.member("marks"),
                   [&](const Json& mark) { return !is_among(agreed_marks, text_of(mark, "mark")); });

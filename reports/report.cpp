@@ -37,14 +37,15 @@ bool is_marked(const Report& report, std::size_t index) {
 }
 
 bool is_excused(const Report& report, std::size_t index, const Verdict& verdict) {
-  return breaks_conformance(verdict.state, report.asked.strict) &&
+  return breaks_conformance(verdict.state, report.invocation.strict) &&
          report.agreed.excuses(index, oracles::name(verdict.state));
 }
 
 // Special values are in no total. A crash is never apart.
 bool counts_apart(const Report& report, std::size_t index, const Verdict& verdict) {
   const std::string& name = report.classes[index];
-  return oracles::is_special(name) && !decides(name, report.asked.counts_special()) && verdict.state != State::error;
+  return oracles::is_special(name) && !decides(name, report.invocation.counts_special()) &&
+         verdict.state != State::error;
 }
 
 void count_states(Report& report) {
@@ -85,8 +86,8 @@ void count_operators(Report& report) {
     Counts& of_type = row.types[type];
     if (!counts_apart(report, i, verdict)) ++row.counts[verdict.state], ++of_type[verdict.state];
     row.errors[type].add(verdict);
-    const bool breaks = breaks_conformance(verdict.state, report.asked.strict) && !is_excused(report, i, verdict);
-    const bool deciding = decides(report.classes[i], report.asked.counts_special()),
+    const bool breaks = breaks_conformance(verdict.state, report.invocation.strict) && !is_excused(report, i, verdict);
+    const bool deciding = decides(report.classes[i], report.invocation.counts_special()),
                marked = deciding && is_marked(report, i);
     for (Certification* each : {static_cast<Certification*>(&row), &row.standings[type]}) {
       tell(*each, verdict, deciding, breaks);
@@ -173,7 +174,7 @@ void group_marks(Report& report) {
       if (report.agreed.excuses(i, mark.name)) continue;
       ReportedFinding& finding = groups[{mark.name, p.c.version, mark.by}];
       if (finding.count++ == 0) finding = {verdict.state, p.c.version, mark.by, mark.detail, i, 1, mark.name};
-      finding.deciding += decides(report.classes[i], report.asked.counts_special()) ? 1 : 0;
+      finding.deciding += decides(report.classes[i], report.invocation.counts_special()) ? 1 : 0;
       finding.cases.push_back(i);
     }
   });
@@ -184,7 +185,7 @@ void group_marks(Report& report) {
 void group_findings(Report& report) {
   std::map<std::tuple<int, OpVersion, std::size_t, std::string, std::string>, ReportedFinding> groups;
   for_each_verdict(report, [&](std::size_t i, const suites::SuiteCase& p, const Verdict& verdict) {
-    if (!breaks_conformance(verdict.state, report.asked.strict) || is_excused(report, i, verdict)) return;
+    if (!breaks_conformance(verdict.state, report.invocation.strict) || is_excused(report, i, verdict)) return;
     const std::size_t cause = report.cause_of[i];
     const bool has_cause = cause != suites::no_cause;
     const std::string says = has_cause                         ? ""
@@ -194,7 +195,7 @@ void group_findings(Report& report) {
         groups[{suites::gravity(verdict.state), p.c.version, cause, has_cause ? "" : verdict.because, says}];
     if (finding.count++ == 0) finding = {verdict.state, p.c.version, verdict.because, verdict.detail, i, 1, "", cause};
     finding.deciding +=
-        decides(report.classes[i], report.asked.counts_special()) || verdict.state == State::error ? 1 : 0;
+        decides(report.classes[i], report.invocation.counts_special()) || verdict.state == State::error ? 1 : 0;
     finding.cases.push_back(i);
   });
   for (auto& [key, finding] : groups) report.findings.push_back(std::move(finding));
@@ -359,67 +360,67 @@ std::string judgement_hash() {
 }
 
 // Those that are not as by default; 0 where nothing was limited.
-static std::string limits_of(const Asked& asked) {
+static std::string limits_of(const Invocation& invocation) {
   const suites::Limits standard;
   std::ostringstream words;
-  if (asked.timeout_seconds > 0 && asked.timeout_seconds != standard.run_seconds())
-    words << "--timeout " << asked.timeout_seconds;
-  if (asked.memory_mib > 0 && static_cast<std::size_t>(asked.memory_mib) << 20 != standard.memory)
-    words << (words.str().empty() ? "" : " ") << "--memory " << asked.memory_mib;
+  if (invocation.timeout_seconds > 0 && invocation.timeout_seconds != standard.run_seconds())
+    words << "--timeout " << invocation.timeout_seconds;
+  if (invocation.memory_mib > 0 && static_cast<std::size_t>(invocation.memory_mib) << 20 != standard.memory)
+    words << (words.str().empty() ? "" : " ") << "--memory " << invocation.memory_mib;
   return words.str();
 }
 
-suites::Provenance provenance_of(const Asked& asked, const suites::Description& backend) {
-  suites::Provenance provenance{asked.tool_version, asked.backend, backend, {}};
-  provenance.run_options.level = asked.level;
-  provenance.run_options.settings.threads = asked.threads;
-  provenance.run_options.settings.optimization = asked.optimization;
-  provenance.run_options.options = asked.options;
-  provenance.limits = limits_of(asked);
+suites::Provenance provenance_of(const Invocation& invocation, const suites::Description& backend) {
+  suites::Provenance provenance{invocation.tool_version, invocation.backend, backend, {}};
+  provenance.run_options.level = invocation.level;
+  provenance.run_options.settings.threads = invocation.threads;
+  provenance.run_options.settings.optimization = invocation.optimization;
+  provenance.run_options.options = invocation.options;
+  provenance.limits = limits_of(invocation);
   return provenance;
 }
 
-std::string replay_line(const Asked& asked, std::string_view line) {
+std::string replay_line(const Invocation& invocation, std::string_view line) {
   // Answers from files may have been given by nobody that this machine can ask.
-  const auto vector = asked.vectors.find(line);
-  suites::Provenance provenance = provenance_of(asked, {});
-  if (vector == asked.vectors.end()) return suites::replay_command(provenance, line);
-  if (asked.backend == suites::Description().backend) provenance.backend = "BACKEND";
+  const auto vector = invocation.vectors.find(line);
+  suites::Provenance provenance = provenance_of(invocation, {});
+  if (vector == invocation.vectors.end()) return suites::replay_command(provenance, line);
+  if (invocation.backend == suites::Description().backend) provenance.backend = "BACKEND";
   return suites::replay_command(provenance, vector->second);
 }
 
-std::string certify_line(const Asked& asked, std::string_view suite, Int generated, std::string_view ledger) {
+std::string certify_line(const Invocation& invocation, std::string_view suite, Int generated, std::string_view ledger) {
   const auto word = [](std::string_view text) { return suites::shell_word(text); };
-  std::string command = "assay certify --backend " + word(asked.backend) + " --suite " + std::string(suite);
-  if (!asked.profile.empty()) command += " --profile " + asked.profile;
-  command += " --seed " + std::to_string(asked.seed) + " --cases " + std::to_string(generated);
-  command += " --level " + std::string(oracles::name(asked.level));
-  if (asked.strict) command += " --strict";
-  if (asked.special_values) command += " --special-values";
-  command += " --threads " + std::to_string(asked.threads) + " --optimization " + asked.optimization;
-  for (const auto& [option, value] : asked.options) command += " --set " + word(option + "=" + value);
-  command += " --pack " + std::to_string(asked.pack);
-  command += " --presentations " + std::string(name_of(asked.presenting));
-  command += " --laws " + std::string(name_of(asked.laws));
-  if (asked.exhaustive) command += " --exhaustive";
-  if (!asked.every_input) command += " --no-every-input";
+  std::string command = "assay certify --backend " + word(invocation.backend) + " --suite " + std::string(suite);
+  if (!invocation.profile.empty()) command += " --profile " + invocation.profile;
+  command += " --seed " + std::to_string(invocation.seed) + " --cases " + std::to_string(generated);
+  command += " --level " + std::string(oracles::name(invocation.level));
+  if (invocation.strict) command += " --strict";
+  if (invocation.special_values) command += " --special-values";
+  command += " --threads " + std::to_string(invocation.threads) + " --optimization " + invocation.optimization;
+  for (const auto& [option, value] : invocation.options) command += " --set " + word(option + "=" + value);
+  command += " --pack " + std::to_string(invocation.pack);
+  command += " --presentations " + std::string(name_of(invocation.presenting));
+  command += " --laws " + std::string(name_of(invocation.laws));
+  if (invocation.exhaustive) command += " --exhaustive";
+  if (!invocation.every_input) command += " --no-every-input";
   std::ostringstream limits;  // as short as the number is
-  limits << " --timeout " << asked.timeout_seconds << " --memory " << asked.memory_mib;
+  limits << " --timeout " << invocation.timeout_seconds << " --memory " << invocation.memory_mib;
   command += limits.str();
   if (!ledger.empty()) command += " --expectations " + word(ledger);
   return command + " --report report.json --certificate certificate.json";
 }
 
-std::string replay_line(const Asked& asked, std::string_view line, const suites::Mark& mark) {
-  suites::Settings settings{asked.threads, asked.optimization};
+std::string replay_line(const Invocation& invocation, std::string_view line, const suites::Mark& mark) {
+  suites::Settings settings{invocation.threads, invocation.optimization};
   const bool is_setting = suites::read_setting(mark.by, settings);
-  Asked other = asked;
+  Invocation other = invocation;
   other.threads = settings.threads;
   other.optimization = settings.optimization;
-  const std::string asked_again(mark.line.empty() ? line : std::string_view(mark.line));
+  const std::string run_again(mark.line.empty() ? line : std::string_view(mark.line));
   // What no option says stands in front of the line.
   const std::string beside = suites::text(suites::Settings{1, "all", settings.names, settings.binds_outputs});
-  return replay_line(other, is_setting && !beside.empty() ? "[" + beside + "] " + asked_again : asked_again);
+  return replay_line(other, is_setting && !beside.empty() ? "[" + beside + "] " + run_again : run_again);
 }
 
 const suites::Mark& mark_of(const Report& report, const ReportedFinding& finding) {
@@ -430,7 +431,7 @@ const suites::Mark& mark_of(const Report& report, const ReportedFinding& finding
   return *found;
 }
 
-std::string Asked::configuration() const { return suites::configuration(provenance_of(*this, {}).run_options); }
+std::string Invocation::configuration() const { return suites::configuration(provenance_of(*this, {}).run_options); }
 
 bool Expectations::excuses(std::size_t index, std::string_view word) const {
   return (ledger && settlement.excuses(index, word)) || (baseline && comparison.excuses(index, word));
@@ -442,12 +443,12 @@ bool Report::is_interrupted() const {
   });
 }
 
-Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run, Expectations agreed,
+Report report(suites::Suite suite, suites::Campaign campaign, Invocation invocation, Run run, Expectations agreed,
               suites::Sorted sorted, std::vector<suites::Accuracy> every_input) {
   Report report;
   report.suite = std::move(suite);
   report.campaign = std::move(campaign);
-  report.asked = std::move(asked);
+  report.invocation = std::move(invocation);
   report.run = std::move(run);
   report.agreed = std::move(agreed);
   report.sorted = std::move(sorted);

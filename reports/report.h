@@ -33,7 +33,7 @@ enum class Certified { conforms, not_conforming, not_certified };
 std::string_view name(Certified certified);  // "not conforming"
 
 // How the campaign was asked for: part of what the report is about.
-struct Asked {
+struct Invocation {
   std::string tool_version;
   std::string backend;  // as given: "onnxruntime", "exec:…"
   std::uint64_t seed = 1;
@@ -59,7 +59,7 @@ struct Asked {
   bool counts_special() const { return strict || special_values; }
 };
 
-suites::Provenance provenance_of(const Asked& asked, const suites::Description& backend);
+suites::Provenance provenance_of(const Invocation& invocation, const suites::Description& backend);
 
 // Circumstances, outside identity and digests: two reports that differ only here say the same.
 struct Run {
@@ -138,7 +138,7 @@ struct ReportedFinding {
 struct Report {
   suites::Suite suite;
   suites::Campaign campaign;
-  Asked asked;
+  Invocation invocation;
   Run run;
   Expectations agreed;
   suites::Sorted sorted;                      // what broke conformance and was not agreed
@@ -163,13 +163,13 @@ struct Report {
   bool is_as_agreed() const { return certified == Certified::conforms && agreed.settlement.complaints.empty(); }
 };
 
-Report report(suites::Suite suite, suites::Campaign campaign, Asked asked, Run run, Expectations agreed = {},
+Report report(suites::Suite suite, suites::Campaign campaign, Invocation invocation, Run run, Expectations agreed = {},
               suites::Sorted sorted = {}, std::vector<suites::Accuracy> every_input = {});
 
 // Tells whether a verdict does not conform. A contested one does not under `strict`.
 bool breaks_conformance(oracles::State state, bool strict);
 // Tells whether a class of cases decides on conformance (spec B.1); special values are judged and shown apart, unless
-// they were asked to count.
+// they were told to count.
 bool decides(std::string_view case_class, bool counts_special = false);
 
 // SHA-256 over the text of constraints, rulings, readings and levels, and the version of the bounds.
@@ -178,11 +178,11 @@ std::string judgement_hash();
 // The mark a finding about marks was made from.
 const suites::Mark& mark_of(const Report& report, const ReportedFinding& finding);
 
-// The command that runs the same case again, and the one that asks what a mark speaks of.
-std::string replay_line(const Asked& asked, std::string_view line);
-std::string replay_line(const Asked& asked, std::string_view line, const suites::Mark& mark);
-// The command that asks the whole suite again; `ledger` as named on the command line, empty for none.
-std::string certify_line(const Asked& asked, std::string_view suite, Int generated, std::string_view ledger);
+// The command that runs the same case again, and the one that runs what a mark is about.
+std::string replay_line(const Invocation& invocation, std::string_view line);
+std::string replay_line(const Invocation& invocation, std::string_view line, const suites::Mark& mark);
+// The command that runs the whole suite again; `ledger` as named on the command line, empty for none.
+std::string certify_line(const Invocation& invocation, std::string_view suite, Int generated, std::string_view ledger);
 
 // The JSON document of report.schema.json.
 void write_json(const Report& report, std::ostream& out);
@@ -194,7 +194,7 @@ void write_session(const Report& report, std::string_view file, Colour colour, s
                    std::size_t most_causes = few_causes);
 // Its last line alone.
 void write_conclusion(const Report& report, std::string_view file, std::ostream& out);
-void write_heading(const suites::Suite& suite, const suites::Description& backend, const Asked& asked,
+void write_heading(const suites::Suite& suite, const suites::Description& backend, const Invocation& invocation,
                    std::ostream& out);
 
 }  // namespace assay::reports

@@ -60,11 +60,11 @@ Report told(const std::vector<Told>& all, bool strict = false) {
     campaign.verdicts.push_back(each.verdict);
     campaign.marks.push_back(each.marks);
   }
-  Asked asked;
-  asked.tool_version = "0.1.0";
-  asked.backend = "example";
-  asked.strict = strict;
-  return report(std::move(suite), std::move(campaign), std::move(asked), {"2026-01-01T00:00:00Z", 1.5, 2, "any"});
+  Invocation invocation;
+  invocation.tool_version = "0.1.0";
+  invocation.backend = "example";
+  invocation.strict = strict;
+  return report(std::move(suite), std::move(campaign), std::move(invocation), {"2026-01-01T00:00:00Z", 1.5, 2, "any"});
 }
 
 std::string session(const Report& report) {
@@ -187,7 +187,7 @@ Report with_ledger(const std::vector<Told>& all, const std::string& expires) {
                                        "known.json");
   const auto day = *suites::date_named("2026-06-15");
   agreed.settlement = suites::settle(*agreed.ledger, plain.suite, plain.campaign, {}, day);
-  return report(plain.suite, plain.campaign, plain.asked, plain.run, agreed);
+  return report(plain.suite, plain.campaign, plain.invocation, plain.run, agreed);
 }
 
 TEST_CASE("a breach the ledger expects does not count, and is told as xfail", "[report]") {
@@ -227,7 +227,7 @@ TEST_CASE("against a baseline only what is new counts", "[report]") {
   Expectations agreed;
   agreed.baseline = suites::parse_baseline(json(then), "old.json");
   agreed.comparison = suites::compare(*agreed.baseline, now.suite, now.campaign, suites::Measure::lenient);
-  now = report(now.suite, now.campaign, now.asked, now.run, agreed);
+  now = report(now.suite, now.campaign, now.invocation, now.run, agreed);
   CHECK_FALSE(now.is_as_agreed());
   REQUIRE(now.findings.size() == 1);
   CHECK(text(now.findings[0].version) == "Conv-11");
@@ -235,9 +235,9 @@ TEST_CASE("against a baseline only what is new counts", "[report]") {
 }
 
 TEST_CASE("a replay line survives a shell", "[report]") {
-  Asked asked;
-  asked.backend = "exec:./it's mine";
-  CHECK(replay_line(asked, conv) == "assay replay --backend 'exec:./it'\\''s mine' '" + conv + "'");
+  Invocation invocation;
+  invocation.backend = "exec:./it's mine";
+  CHECK(replay_line(invocation, conv) == "assay replay --backend 'exec:./it'\\''s mine' '" + conv + "'");
 }
 
 TEST_CASE("nothing but the run section tells two runs apart", "[report]") {

@@ -103,7 +103,7 @@ void write_mark(const Report& report, const ReportedFinding& finding, Colour col
   out << painted(padded(upper(mark.name), 13), colour) << " " << text(finding.version) << ": " << finding.count
       << (finding.count == 1 ? " case, " : " cases, ") << mark.by << "\n";
   write_wrapped(mark.detail, out);
-  out << "      replay: " << replay_line(report.asked, planned.line, mark) << "\n";
+  out << "      replay: " << replay_line(report.invocation, planned.line, mark) << "\n";
 }
 
 // The predicates of a cause over all versions, those that cover most first.
@@ -131,7 +131,7 @@ void write_unsorted(const Report& report, const ReportedFinding& finding, Colour
   out << painted(padded(upper(name(finding.state)), 13), colour) << " " << text(finding.version) << ": "
       << finding.count << " " << finding.because << "\n";
   if (!finding.detail.empty()) write_wrapped(finding.detail, out);
-  out << "      replay: " << replay_line(report.asked, planned.line) << "\n";
+  out << "      replay: " << replay_line(report.invocation, planned.line) << "\n";
 }
 
 void write_causes(const Report& report, Colour colour, std::size_t most, std::ostream& out) {
@@ -144,7 +144,7 @@ void write_causes(const Report& report, Colour colour, std::size_t most, std::os
   const std::size_t shown = std::min(most, causes.size()), left = std::min(most - shown, others.size());
   for (std::size_t i = 0; i < shown; ++i)
     write_cause({causes[i], report.sorted.findings[causes[i].smallest], where(report, i), not_told(report, i)}, i + 1,
-                report.asked, colour, out);
+                report.invocation, colour, out);
   for (std::size_t i = 0; i < left; ++i)
     others[i]->mark.empty() ? write_unsorted(report, *others[i], colour, out)
                             : write_mark(report, *others[i], colour, out);
@@ -176,7 +176,7 @@ void write_acceptance(const Report& report, std::ostream& out) {
 std::string breaches(const Report& report) {
   std::string words;
   for (State state : {State::fail, State::below, State::refused, State::error, State::contested}) {
-    if (state == State::contested && !report.asked.strict) continue;
+    if (state == State::contested && !report.invocation.strict) continue;
     const Int cases = count(report.totals, state) - count(report.excused, state);
     if (cases > 0)
       words += (words.empty() ? "" : ", ") + std::to_string(cases) + " " + std::string(oracles::name(state));
@@ -193,13 +193,13 @@ std::string breaches(const Report& report) {
 Int failures(const Report& report) {
   Int all = 0;
   for (const auto& [state, cases] : report.totals)
-    if (breaks_conformance(state, report.asked.strict)) all += cases;
+    if (breaks_conformance(state, report.invocation.strict)) all += cases;
   return all;
 }
 
 std::string scope(const Report& report) {
-  if (!report.campaign.is_complete() && failures(report) >= report.asked.most_failures &&
-      report.asked.most_failures > 0)
+  if (!report.campaign.is_complete() && failures(report) >= report.invocation.most_failures &&
+      report.invocation.most_failures > 0)
     return "stopped after " + std::to_string(failures(report)) + " failures, not a certificate; ";
   if (report.is_interrupted()) return "interrupted, not a certificate; ";
   return report.suite.complete ? "" : "part of the suite, not a certificate; ";
@@ -225,8 +225,8 @@ void write_agreed(const Report& report, Colour colour, std::ostream& out) {
     const suites::BaselineComparison& comparison = agreed.comparison;
     out << "  against " << agreed.baseline->file << ": " << comparison.fresh << " new, " << comparison.repeated
         << " known, " << comparison.fixed.size() << " fixed";
-    if (comparison.unasked > 0)
-      out << "; " << comparison.unasked << " cases of this run are not in it: run the same suite";
+    if (comparison.not_requested > 0)
+      out << "; " << comparison.not_requested << " cases of this run are not in it: run the same suite";
     out << "\n";
   }
   for (const suites::Complaint& each : agreed.settlement.complaints)
@@ -254,9 +254,9 @@ void write_conclusion(const Report& report, std::string_view file, std::ostream&
   }
 }
 
-void write_heading(const suites::Suite& suite, const suites::Description& backend, const Asked& asked,
+void write_heading(const suites::Suite& suite, const suites::Description& backend, const Invocation& invocation,
                    std::ostream& out) {
-  out << "assay " << asked.tool_version << " (suite " << suite.hash.substr(0, 8)
+  out << "assay " << invocation.tool_version << " (suite " << suite.hash.substr(0, 8)
       << (suite.profile ? ", profile " + std::string(suite.profile->name) : "") << ", standard ONNX "
       << standard_release << ")  backend " << backend.backend << (backend.version.empty() ? "" : " ") << backend.version
       << (backend.device.empty() ? "" : ", ") << backend.device << "\n";
@@ -264,7 +264,7 @@ void write_heading(const suites::Suite& suite, const suites::Description& backen
 
 void write_session(const Report& report, std::string_view file, Colour colour, std::ostream& out,
                    std::size_t most_causes) {
-  write_heading(report.suite, report.campaign.backend, report.asked, out);
+  write_heading(report.suite, report.campaign.backend, report.invocation, out);
   write_table(report, colour, out);
   write_special(report, out);
   write_readings_followed(report, out);

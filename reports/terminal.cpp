@@ -108,7 +108,8 @@ void write_evidence(const suites::Finding& finding, std::ostream& out) {
   out << "\n";
 }
 
-void write_cause(const ShownCause& told, std::size_t number, const Asked& asked, Colour colour, std::ostream& out) {
+void write_cause(const ShownCause& told, std::size_t number, const Invocation& invocation, Colour colour,
+                 std::ostream& out) {
   const oracles::Verdict& verdict = told.smallest.answered.verdict;
   out << painted(padded(std::to_string(number), 3) + " " + padded(std::string(kind_of(told.cause.state)), 9), colour)
       << " " << told.cause.sentence << "\n";
@@ -121,7 +122,7 @@ void write_cause(const ShownCause& told, std::size_t number, const Asked& asked,
     out << indent << (told.where.empty() ? " in " : " and in ") << told.others
         << (told.others == 1 ? " case" : " cases") << " that no condition tells from those that pass\n";
   if (verdict.evidence) write_evidence(told.smallest, out);
-  out << indent << " replay: " << replay_line(asked, told.smallest.line) << "\n";
+  out << indent << " replay: " << replay_line(invocation, told.smallest.line) << "\n";
 }
 
 void write_more(std::size_t causes, std::ostream& out) {

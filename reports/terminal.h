@@ -37,7 +37,8 @@ struct ShownCause {
   std::vector<std::string> where = {};  // predicates
   Int others = 0;                       // cases for which none of them holds, where they were looked for
 };
-void write_cause(const ShownCause& told, std::size_t number, const Asked& asked, Colour colour, std::ostream& out);
+void write_cause(const ShownCause& told, std::size_t number, const Invocation& invocation, Colour colour,
+                 std::ostream& out);
 // "12 more causes: --show all".
 void write_more(std::size_t causes, std::ostream& out);
 

@@ -77,7 +77,7 @@ bool is_agreed(const std::string& mark) { return mark == "xfail" || mark == "xpa
 
 // What is wrong with one verdict by the rules every verdict keeps; empty where nothing is.
 std::string inconsistency(const Json& verdict, const suites::SuiteCase& planned, const suites::Suite& suite,
-                          const std::string& asked) {
+                          const std::string& invocation) {
   if (verdict.at("line") != planned.line) return "another case than the suite has there";
   if (verdict.at("id") != case_id(planned.line)) return "the id is not that of its line";
   if (verdict.at("origin") != planned.origin) return "the suite has it from " + planned.origin;
@@ -95,40 +95,40 @@ std::string inconsistency(const Json& verdict, const suites::SuiteCase& planned,
     if (mark.at("breaches") == true && is_agreed(mark.at("mark"))) return "an agreement is no breach";
   const Json& level = verdict.at("level");
   if (level.is_null()) return "";
-  const bool misses = *oracles::level_named(level.get<std::string>()) > *oracles::level_named(asked);
+  const bool misses = *oracles::level_named(level.get<std::string>()) > *oracles::level_named(invocation);
   if (verdict.at("state") == "below" ? !misses : misses && verdict.at("state") == "pass")
     return "its level and its state do not go together";
   return "";
 }
 
-// The command has to be the one that asks what the report says was asked; only it knows where the ledger lay.
+// The command has to be the one that runs what the report says was run; only it knows where the ledger lay.
 std::optional<Broken> broken_command(const Json& certificate, const Json& report) {
   const Json &backend = report.at("backend"), &options = backend.at("options");
-  Asked asked;
-  asked.backend = backend.at("spec").get<std::string>();
-  asked.seed = report.at("seed").get<std::uint64_t>();
-  if (report.at("profile") != "default") asked.profile = report.at("profile").get<std::string>();
-  asked.level = *oracles::level_named(report.at("level").get<std::string>());
-  asked.strict = report.at("mode") == "strict";
-  asked.special_values = !asked.strict && report.value("special_values", "") == "count";
-  asked.threads = options.at("threads").get<int>();
-  asked.optimization = options.at("optimization").get<std::string>();
-  asked.options = options.at("set").get<std::map<std::string, std::string>>();
-  asked.pack = options.at("pack").get<int>();
-  asked.presenting = options.at("presentations") == "none"  ? suites::VariantSampling::none
-                     : options.at("presentations") == "all" ? suites::VariantSampling::all
-                                                            : suites::VariantSampling::sample;
-  asked.laws = options.at("laws") == "none"  ? suites::LawSampling::none
-               : options.at("laws") == "all" ? suites::LawSampling::all
-                                             : suites::LawSampling::sample;
-  asked.every_input = report.contains("every_input");
-  asked.exhaustive = options.value("exhaustive", false);
-  asked.timeout_seconds = options.at("timeout_seconds").get<double>();
-  asked.memory_mib = options.at("memory_mib").get<Int>();
+  Invocation invocation;
+  invocation.backend = backend.at("spec").get<std::string>();
+  invocation.seed = report.at("seed").get<std::uint64_t>();
+  if (report.at("profile") != "default") invocation.profile = report.at("profile").get<std::string>();
+  invocation.level = *oracles::level_named(report.at("level").get<std::string>());
+  invocation.strict = report.at("mode") == "strict";
+  invocation.special_values = !invocation.strict && report.value("special_values", "") == "count";
+  invocation.threads = options.at("threads").get<int>();
+  invocation.optimization = options.at("optimization").get<std::string>();
+  invocation.options = options.at("set").get<std::map<std::string, std::string>>();
+  invocation.pack = options.at("pack").get<int>();
+  invocation.presenting = options.at("presentations") == "none"  ? suites::VariantSampling::none
+                          : options.at("presentations") == "all" ? suites::VariantSampling::all
+                                                                 : suites::VariantSampling::sample;
+  invocation.laws = options.at("laws") == "none"  ? suites::LawSampling::none
+                    : options.at("laws") == "all" ? suites::LawSampling::all
+                                                  : suites::LawSampling::sample;
+  invocation.every_input = report.contains("every_input");
+  invocation.exhaustive = options.value("exhaustive", false);
+  invocation.timeout_seconds = options.at("timeout_seconds").get<double>();
+  invocation.memory_mib = options.at("memory_mib").get<Int>();
   const std::string command = certificate.at("command").get<std::string>();
   const Json& suite = certificate.at("suite");
   const suites::Length length = suites::length_of(suite.at("name").get<std::string>());
-  const std::string plain = certify_line(asked, name(length), suite.at("generated").get<Int>(), "");
+  const std::string plain = certify_line(invocation, name(length), suite.at("generated").get<Int>(), "");
   const std::size_t files = plain.rfind(" --report ");
   const bool has_ledger = !report.at("ledger").is_null();
   if (has_ledger

@@ -32,7 +32,7 @@ class Verification {
   Verification(std::string certificate, std::string tool_version)
       : text_(std::move(certificate)), tool_version_(std::move(tool_version)) {}
 
-  // Each returns the first thing that is wrong, and is asked after those before it returned nothing.
+  // Each returns the first thing that is wrong, and is called after those before it returned nothing.
   std::optional<Broken> broken_by_itself();
   // Throws InputError where another version of assay made the certificate: only that one can say.
   std::optional<Broken> broken_by_tool(const Planner& plan);
@@ -52,7 +52,7 @@ class Verification {
   suites::Suite suite_;
 };
 
-// The cases that `replay` of them would ask again, by index of the suite: those whose SHA-256 with the seed is
+// The cases that `replay` of them would run again, by index of the suite: those whose SHA-256 with the seed is
 // smallest, so that whoever made the report could not choose them.
 std::vector<std::size_t> sample(const suites::Suite& suite, std::size_t count, std::uint64_t seed);
 

@@ -101,15 +101,15 @@ suites::Suite suite_of(const suites::SuiteRequest& request) {
   return suite;
 }
 
-Asked asked() {
-  Asked asked;
-  asked.tool_version = version;
-  asked.backend = "exec:./worker --fast";
-  asked.options = {{"precision", "f32"}};
-  asked.timeout_seconds = 2.5;
-  asked.memory_mib = 512;
-  asked.every_input = true;
-  return asked;
+Invocation invocation() {
+  Invocation invocation;
+  invocation.tool_version = version;
+  invocation.backend = "exec:./worker --fast";
+  invocation.options = {{"precision", "f32"}};
+  invocation.timeout_seconds = 2.5;
+  invocation.memory_mib = 512;
+  invocation.every_input = true;
+  return invocation;
 }
 
 // A function over every input, wrong at one of them.
@@ -119,7 +119,7 @@ suites::Accuracy wrong_once() {
   all.type = DType::f16;
   all.inputs = 65536;
   all.counts = {65534, 1, 0, 0, 1, 0, 0};
-  all.breaches.push_back({0x3c00, suites::Standing::fail, "0x1p+2", "0x1.5cp+1", "value"});
+  all.breaches.push_back({0x3c00, suites::Closeness::fail, "0x1p+2", "0x1.5cp+1", "value"});
   all.peaks[15 * 16] = {{0x3c00, 1, 4, 650}};
   return all;
 }
@@ -141,7 +141,8 @@ Report report_of(int jobs = 1, bool is_conforming = false) {
   }
   const Run run{"2026-01-01T00:00:0" + std::to_string(jobs) + "Z", 1.5 * jobs, jobs, "any"};
   std::vector<suites::Accuracy> every_input(is_conforming ? 0 : 1, wrong_once());
-  return report(std::move(suite), std::move(campaign), asked(), run, std::move(agreed), {}, std::move(every_input));
+  return report(std::move(suite), std::move(campaign), invocation(), run, std::move(agreed), {},
+                std::move(every_input));
 }
 
 std::string text_of(const Report& report) {
@@ -287,7 +288,7 @@ Report limited_report() {
     campaign.verdicts.push_back(verdict_of({each.line, State::pass, "", Level::L0}, each.c));
     campaign.marks.emplace_back();
   }
-  Asked how = asked();
+  Invocation how = invocation();
   how.profile = "sonnx";
   return report(std::move(suite), std::move(campaign), std::move(how), {"2026-01-01T00:00:00Z", 1.5, 1, "any"});
 }
@@ -408,7 +409,7 @@ TEST_CASE("a report and a certificate rewritten together are caught where number
     bound["report"]["sha256"] = *identity;
     if (broken(resealed(bound), text).empty()) unseen.insert(place);
   });
-  // Words, evidence and measures beside the verdicts, and what was asked: nothing is counted from them.
+  // Words, evidence and measures beside the verdicts, and what was run: nothing is counted from them.
   for (const std::string& place : unseen) {
     INFO(place);
     const bool is_beside = place.starts_with("/verdicts/*/") || place.starts_with("/findings/*/") ||
@@ -492,7 +493,7 @@ TEST_CASE("a certificate of another version of assay is for that one to verify",
   CHECK_THAT(broken(resealed(json)), Catch::Contains("certificate /suite/hash"));
 }
 
-TEST_CASE("which cases are asked again depends on a seed that the forger does not know", "[certificate]") {
+TEST_CASE("which cases are run again depends on a seed that the forger does not know", "[certificate]") {
   const suites::Suite suite = suite_of({});
   CHECK(sample(suite, 3, 1).size() == 3);
   CHECK(sample(suite, 3, 1) == sample(suite, 3, 1));

@@ -98,7 +98,7 @@ int run(int count, char** words) {
   CLI::App app("Certifies ONNX backends, operator version by operator version, against the text of the standard.",
                "assay");
   oracles::expect_sound_environment();
-  oracles::default_tier();  // said wrongly, it is told before anything is asked
+  oracles::default_tier();  // said wrongly, it is told before anything is run
   const std::vector<tools::Verb> verbs = declare(app);
   check_verb(app, count, words);
   try {

@@ -124,9 +124,9 @@ def strength_rows(firsts, streams, per_case, start):
         yield [f"{bug}: {planted.BUGS[bug]}", middle(ours), states, *map(middle, theirs.values()), *seconds]
 
 
-def alarm_rows(operator, alarms, asked, streams, rules):
+def alarm_rows(operator, alarms, requested, streams, rules):
     total = sum(s["cases"] for s in streams)
-    yield [operator, "assay", str(asked), "-", str(alarms), "-", "-"]
+    yield [operator, "assay", str(requested), "-", str(alarms), "-", "-"]
     for rule, tolerance in rules.items():
         wrong, rounding = (sum(s[why].get(rule, 0) for s in streams) for why in ("evaluator", "rounding"))
         firsts = middle([s["first alarm"].get(rule) for s in streams])

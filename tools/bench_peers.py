@@ -161,9 +161,9 @@ class PyTorch:
 
     def seconds(self, layer, at_least):
         attributes = {k: v for k, v in layer.attributes.items() if isinstance(v, (int, list))}
-        question = {"layer": str(layer.folder), "op": layer.op, "inputs": list(layer.inputs), "attributes": attributes,
+        request = {"layer": str(layer.folder), "op": layer.op, "inputs": list(layer.inputs), "attributes": attributes,
                     "seconds": at_least}
-        print(json.dumps(question), file=self.process.stdin, flush=True)
+        print(json.dumps(request), file=self.process.stdin, flush=True)
         reply = self.reply()
         if "because" in reply:
             raise ValueError(reply["because"])

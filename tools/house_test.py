@@ -43,7 +43,7 @@ NAMING = {
     "suites/triage/case_words.cpp": 1,
     "suites/triage/wrong_models.cpp": 7,
     "suites/sandbox/sandbox.cpp": 1,
-    "suites/doctor/checks_asking.cpp": 1,
+    "suites/doctor/checks_running.cpp": 1,
     "suites/doctor/checks_hardship.cpp": 1,
     "suites/doctor/checks_starting.cpp": 1,
     "suites/planning/coverage.cpp": 5,

@@ -122,7 +122,7 @@ Cases fewer_axes(const Case& c, int part) {
 
 class AxisFamily final : public Family {
  public:
-  const OperatorGenerator* questions() const override {
+  const OperatorGenerator* generator() const override {
     static const OperatorGenerator all{.draw = draw,
                                        .strata = shape_strata,
                                        .damages = {{"an axis outside of the range",

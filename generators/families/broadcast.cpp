@@ -211,7 +211,7 @@ Cases shorter_input(const Case& c, int part) {
 
 class BroadcastFamily final : public Elementwise {
  public:
-  const OperatorGenerator* questions() const override {
+  const OperatorGenerator* generator() const override {
     static const OperatorGenerator all{.draw = draw_several, .strata = shape_strata * std::size(meetings)};
     return &all;
   }

@@ -278,7 +278,7 @@ Cases smaller_axis(const Case& c, int part) {
   return out;
 }
 
-const OperatorGenerator* Elementwise::questions() const {
+const OperatorGenerator* Elementwise::generator() const {
   static const OperatorGenerator all{.draw = draw, .strata = shape_strata};
   return &all;
 }

@@ -25,7 +25,7 @@ int axis_count(const Case& c);
 
 class Elementwise : public Family {
  public:
-  const OperatorGenerator* questions() const override;
+  const OperatorGenerator* generator() const override;
   std::vector<Mutation> damages(const OperatorGenerator&) const override { return {}; }
   bool is_breakable(const Definition& definition, std::string_view constraint) const override;
   std::vector<Dimension> dimensions(const Definition&) const override;

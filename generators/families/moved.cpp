@@ -85,8 +85,8 @@ std::pair<Int, Int> ranks_of(const Definition& definition) {
 
 class MovedFamily final : public Elementwise {
  public:
-  const OperatorGenerator* questions() const override {
-    static const OperatorGenerator all = placing_questions(draw, axes<0>);
+  const OperatorGenerator* generator() const override {
+    static const OperatorGenerator all = placing_generator(draw, axes<0>);
     return &all;
   }
   std::vector<Mutation> damages(const OperatorGenerator&) const override { return parameter_damages(); }

@@ -84,7 +84,7 @@ Int pool_cost(const Case& c) { return volume(c.definition().shape(c.call())) * v
 Ints& kernel_of(Case& c) { return std::get<Ints>(c.node.attributes.at("kernel_shape")); }
 
 // Returns the generator of a pool that is drawn so.
-OperatorGenerator pool_questions(Case (*draw)(const Definition&, DType, std::uint64_t)) {
+OperatorGenerator pool_generator(Case (*draw)(const Definition&, DType, std::uint64_t)) {
   return {draw,
           351,  // every theme meets every empty axis: 27 * 13
           pool_cost,
@@ -118,7 +118,7 @@ Case draw_global(const Definition& definition, DType type, std::uint64_t stratum
 }
 
 // Returns the generator of a pool over whole planes.
-OperatorGenerator global_questions(Case (*draw)(const Definition&, DType, std::uint64_t)) {
+OperatorGenerator global_generator(Case (*draw)(const Definition&, DType, std::uint64_t)) {
   return {.draw = draw,
           .strata = 55,
           .cost = [](const Case& c) { return volume(shape_of(c)); },
@@ -130,18 +130,18 @@ Recipe draw_selected_fill(const Sum& sum) { return draw_selection_fill(sum.type)
 }  // namespace
 
 const OperatorGenerator& average_pool() {
-  static const OperatorGenerator questions = pool_questions(draw_pool<draw_average_fill>);
-  return questions;
+  static const OperatorGenerator generator = pool_generator(draw_pool<draw_average_fill>);
+  return generator;
 }
 
 const OperatorGenerator& global_average_pool() {
-  static const OperatorGenerator questions = global_questions(draw_global<draw_average_fill>);
-  return questions;
+  static const OperatorGenerator generator = global_generator(draw_global<draw_average_fill>);
+  return generator;
 }
 
 const OperatorGenerator& global_max_pool() {
-  static const OperatorGenerator questions = global_questions(draw_global<draw_selected_fill>);
-  return questions;
+  static const OperatorGenerator generator = global_generator(draw_global<draw_selected_fill>);
+  return generator;
 }
 
 // With a power that makes no norm.
@@ -154,18 +154,18 @@ static OperatorGenerator of_norms(OperatorGenerator all) {
 }
 
 const OperatorGenerator& lp_pool() {
-  static const OperatorGenerator questions = of_norms(pool_questions(draw_pool<draw_norm_fill>));
-  return questions;
+  static const OperatorGenerator generator = of_norms(pool_generator(draw_pool<draw_norm_fill>));
+  return generator;
 }
 
 const OperatorGenerator& global_lp_pool() {
-  static const OperatorGenerator questions = of_norms(global_questions(draw_global<draw_norm_fill>));
-  return questions;
+  static const OperatorGenerator generator = of_norms(global_generator(draw_global<draw_norm_fill>));
+  return generator;
 }
 
 const OperatorGenerator& selecting_pool() {
-  static const OperatorGenerator questions = [] {
-    OperatorGenerator all = pool_questions(draw_pool<draw_selected_fill>);
+  static const OperatorGenerator generator = [] {
+    OperatorGenerator all = pool_generator(draw_pool<draw_selected_fill>);
     all.damages.push_back({"an unknown storage_order", [](Case& c) {
                              if (!c.definition().attribute("storage_order")) return false;
                              c.node.attribute("storage_order", Attribute(pick({Int{2}, Int{-1}})));
@@ -173,7 +173,7 @@ const OperatorGenerator& selecting_pool() {
                            }});
     return all;
   }();
-  return questions;
+  return generator;
 }
 
 }  // namespace assay::generators

@@ -14,7 +14,7 @@ namespace {
 
 Int cost_of(const Case& c) {
   const std::optional<MatrixExtents> e = extents_of(c);
-  return e ? volume(c.definition().asked_types(c.call()).front().shape) * e->a_depth : 0;
+  return e ? volume(c.definition().requested_types(c.call()).front().shape) * e->a_depth : 0;
 }
 
 // Appends the case with other extents, and what follows from them.
@@ -132,7 +132,7 @@ Cases smaller_extent(const Case& c, int part) {
 
 class ProductFamily final : public Family {
  public:
-  const OperatorGenerator* questions() const override {
+  const OperatorGenerator* generator() const override {
     static const OperatorGenerator all{.draw = draw_product, .strata = product_strata, .cost = cost_of, .damages = {}};
     return &all;
   }

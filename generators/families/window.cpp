@@ -166,7 +166,7 @@ bool has_wide_pads(const Call& call) {
 
 class WindowFamily final : public Family {
  public:
-  const OperatorGenerator* questions() const override { return &selecting_pool(); }
+  const OperatorGenerator* generator() const override { return &selecting_pool(); }
   std::vector<Mutation> damages(const OperatorGenerator& own) const override {
     if (!own.layout) return window_damages();
     std::vector<Mutation> all;

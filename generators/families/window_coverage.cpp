@@ -137,7 +137,7 @@ int count_of(Int extent) { return extent > 1 ? 2 : static_cast<int>(extent); }
 // Lists the dimensions of the shapes, which the definition does not.
 std::vector<ShapeRow> shape_rows(const Definition& definition) {
   std::vector<ShapeRow> rows;
-  // DeformConv is asked on three axes at most: 2^r corners per tap.
+  // DeformConv is run on three axes at most: 2^r corners per tap.
   rows.push_back(
       {{"rank", definition.input("offset") ? Names{"1", "2", "3"} : Names{"1", "2", "3", "4"}},
        [](const WindowFacts& s) { return s.w.axes.size() > 4 ? -1 : static_cast<int>(s.w.axes.size()) - 1; }});

@@ -37,7 +37,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 }
 
 Case draw_marked(const Definition& definition, DType type, std::uint64_t stratum) {
-  Case c = axis_family().questions()->draw(definition, type, stratum);
+  Case c = axis_family().generator()->draw(definition, type, stratum);
   if (chance(50))
     c.sources["input"].recipe = chance(80) ? draw_selection_fill(type) : Recipe{"lit", "65504,inf,1,-inf,-65504,inf"};
   return c;
@@ -47,7 +47,7 @@ Case draw_marked(const Definition& definition, DType type, std::uint64_t stratum
 
 const OperatorGenerator& arg_max() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw, axes<1>);
+    OperatorGenerator made = placing_generator(draw, axes<1>);
     made.damages.push_back({"an empty axis", [](Case& c) {
                               if (shape_of(c).empty()) return false;
                               pick(shape_of(c)) = 0;
@@ -61,7 +61,7 @@ const OperatorGenerator& arg_min() { return arg_max(); }
 
 const OperatorGenerator& hardmax() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = *axis_family().questions();
+    OperatorGenerator made = *axis_family().generator();
     made.draw = draw_marked;
     return made;
   }();

@@ -144,7 +144,7 @@ Int cost(const Case& c) { return volume(shape_of(c)); }
 
 const OperatorGenerator& col2im() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw, axes<3, 3>, refit);
+    OperatorGenerator made = placing_generator(draw, axes<3, 3>, refit);
     made.cost = cost;
     made.damages.push_back({"an image of one axis", one_axis});
     made.damages.push_back({"a block that does not fit", a_large_block});

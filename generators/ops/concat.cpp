@@ -54,7 +54,7 @@ bool last_of_another_rank(Case& c) {
 
 const OperatorGenerator& concat() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw, axes<1>, refit);
+    OperatorGenerator made = placing_generator(draw, axes<1>, refit);
     made.damages.push_back({"one input of another type", one_of_another_type});
     made.damages.push_back({"one input of another rank", last_of_another_rank});
     return made;

@@ -74,7 +74,7 @@ Case draw_of_shape(const Definition& definition, DType, std::uint64_t stratum) {
 
 const OperatorGenerator& constant() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = moving_questions(draw_constant);
+    OperatorGenerator made = moving_generator(draw_constant);
     made.describes_output = true;
     made.damages = {{"no value", [](Case& c) { c.node.attributes.clear(); }},
                     {"two values", [](Case& c) { c.node.attribute("value_float", Attribute(1.0F)); }},
@@ -89,7 +89,7 @@ const OperatorGenerator& constant() {
 
 const OperatorGenerator& constant_of_shape() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = moving_questions(draw_of_shape);
+    OperatorGenerator made = moving_generator(draw_of_shape);
     made.ranks = axes<0, 7>;
     made.describes_output = true;
     made.damages = {{"another number of values",

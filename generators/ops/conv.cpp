@@ -20,7 +20,7 @@ Case draw_conv(const Definition& definition, DType type, const ConvShapes& shape
 }
 
 const OperatorGenerator& conv() {
-  static const OperatorGenerator questions{[](const Definition& definition, DType type, std::uint64_t stratum) {
+  static const OperatorGenerator generator{[](const Definition& definition, DType type, std::uint64_t stratum) {
                                              return draw_conv(definition, type,
                                                               draw_conv_shapes(conv_ground(), stratum));
                                            },
@@ -28,7 +28,7 @@ const OperatorGenerator& conv() {
                                            conv_cost,
                                            {},
                                            Layout{}};
-  return questions;
+  return generator;
 }
 
 }  // namespace assay::generators

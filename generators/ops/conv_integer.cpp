@@ -40,13 +40,13 @@ bool zero_points_too_long(Case& c) {
 }  // namespace
 
 const OperatorGenerator& conv_integer() {
-  static const OperatorGenerator questions{.draw = draw,
+  static const OperatorGenerator generator{.draw = draw,
                                            .strata = strata_of(conv_ground()),
                                            .cost = conv_cost,
                                            .damages = {{"zero points too long", zero_points_too_long}},
                                            .layout = Layout{.x = "x", .w = "w"},
                                            .refit = refit};
-  return questions;
+  return generator;
 }
 
 }  // namespace assay::generators

@@ -111,7 +111,7 @@ Int cost(const Case& c) {
 
 const OperatorGenerator& conv_transpose() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw, axes<3, 5>, refit);
+    OperatorGenerator made = placing_generator(draw, axes<3, 5>, refit);
     made.cost = cost;
     std::ranges::copy(window_damages(), std::back_inserter(made.damages));
     const std::vector<Mutation> own{{"W of other channels",

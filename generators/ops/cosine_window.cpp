@@ -23,7 +23,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 
 const OperatorGenerator& hann_window() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = moving_questions(draw);
+    OperatorGenerator made = moving_generator(draw);
     made.strata = 24;
     made.ranks = axes<0, 0>;
     made.damages = {{"a flag of 2", [](Case& c) { c.node.attribute("periodic", Attribute(Int{2})); }},

@@ -25,7 +25,7 @@ Recipe draw_factors(DType type) {
 
 template <bool multiplies>
 Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
-  Case c = axis_family().questions()->draw(definition, type, stratum);
+  Case c = axis_family().generator()->draw(definition, type, stratum);
   const Call call = c.call();
   const Int said = call.integer("axis"), along = call.dim("x", said < 0 ? said + call.rank("x") : said);
   c.sources["x"].recipe = multiplies ? draw_factors(type) : draw_terms(type, std::max<Int>(along, 1));
@@ -36,7 +36,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 
 template <bool multiplies>
 OperatorGenerator made() {
-  OperatorGenerator made = *axis_family().questions();
+  OperatorGenerator made = *axis_family().generator();
   made.draw = draw<multiplies>;
   std::ranges::move(parameter_damages(), std::back_inserter(made.damages));
   return made;

@@ -213,7 +213,7 @@ std::vector<CoverageTag> all_traits() {
 }  // namespace
 
 const OperatorGenerator& deform_conv() {
-  static const OperatorGenerator questions{
+  static const OperatorGenerator generator{
       .draw = draw,
       .strata = strata_of(ground()),
       .cost = cost,
@@ -266,7 +266,7 @@ const OperatorGenerator& deform_conv() {
       .most_outputs = 300,
       .most_cost = 3000,
       .refit = refit};
-  return questions;
+  return generator;
 }
 
 }  // namespace assay::generators

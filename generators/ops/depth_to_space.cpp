@@ -24,13 +24,13 @@ Case drawn(const Definition& definition, DType type, std::uint64_t stratum, bool
 }  // namespace
 
 const OperatorGenerator& depth_to_space() {
-  static const OperatorGenerator all = placing_questions(
+  static const OperatorGenerator all = placing_generator(
       [](const Definition& d, DType type, std::uint64_t stratum) { return drawn(d, type, stratum, true); }, axes<4, 4>);
   return all;
 }
 
 const OperatorGenerator& space_to_depth() {
-  static const OperatorGenerator all = placing_questions(
+  static const OperatorGenerator all = placing_generator(
       [](const Definition& d, DType type, std::uint64_t stratum) { return drawn(d, type, stratum, false); },
       axes<4, 4>);
   return all;

@@ -76,7 +76,7 @@ Int cost(const Case& c) { return volume(shape_of(c)) * (shape_of(c).empty() ? 1 
 
 const OperatorGenerator& det() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw, axes<2, 5>, refit);
+    OperatorGenerator made = placing_generator(draw, axes<2, 5>, refit);
     made.cost = cost;
     return made;
   }();

@@ -36,7 +36,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   return c;
 }
 
-bool asks_for_an_unfilled_mask(Case& c) {
+bool wants_an_unfilled_mask(Case& c) {
   if (!c.definition().constraint("unfilled")) return false;
   c.node.attribute("is_test", 1).output("mask");
   return true;
@@ -54,7 +54,7 @@ const OperatorGenerator& dropout() {
   static const OperatorGenerator all{
       .draw = draw,
       .strata = shape_strata,
-      .damages = {{"a mask that is not filled", asks_for_an_unfilled_mask}, {"a ratio of 1", takes_no_ratio}},
+      .damages = {{"a mask that is not filled", wants_an_unfilled_mask}, {"a ratio of 1", takes_no_ratio}},
       .most_outputs = 12'000};
   return all;
 }

@@ -56,13 +56,13 @@ bool spoils_a_float(Case& c) {
 }  // namespace
 
 const OperatorGenerator& expand() {
-  static const OperatorGenerator all = placing_questions(draw_expand, axes<0>);
+  static const OperatorGenerator all = placing_generator(draw_expand, axes<0>);
   return all;
 }
 
 const OperatorGenerator& tile() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw_tile, [](const Definition& d) {
+    OperatorGenerator made = placing_generator(draw_tile, [](const Definition& d) {
       return std::pair<Int, Int>{d.input("tiles") ? 1 : 0, 7};
     });
     made.damages.push_back({"a float spoiled", spoils_a_float});

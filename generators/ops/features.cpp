@@ -261,7 +261,7 @@ void refit(Case& c) {
 
 OperatorGenerator made(Case (*draw)(const Definition&, DType, std::uint64_t), std::vector<Mutation> damages,
                        Ranks ranks = axes<0>) {
-  OperatorGenerator all = moving_questions(draw);
+  OperatorGenerator all = moving_generator(draw);
   all.ranks = ranks;
   if (ranks == axes<1>) all.refit = refit;
   all.damages = std::move(damages);

@@ -110,7 +110,7 @@ bool index_out_of_range(Case& c) {
 }
 
 OperatorGenerator gathering(Case (*draw)(const Definition&, DType, std::uint64_t)) {
-  OperatorGenerator made = placing_questions(draw, axes<1>);
+  OperatorGenerator made = placing_generator(draw, axes<1>);
   made.damages.push_back({"an index out of range", index_out_of_range});
   return made;
 }
@@ -187,7 +187,7 @@ Case draw_updates(const Definition& definition, DType type, std::uint64_t stratu
 }
 
 OperatorGenerator scattering(Case (*draw)(const Definition&, DType, std::uint64_t)) {
-  OperatorGenerator made = placing_questions(draw, axes<1>, fit_updates);
+  OperatorGenerator made = placing_generator(draw, axes<1>, fit_updates);
   made.damages.push_back({"an index out of range", index_out_of_range});
   made.damages.push_back({"updates of another shape", [](Case& c) {
                             Shape& shape = shape_of(c, "updates");

@@ -74,7 +74,7 @@ bool changed(Case& c, std::size_t axis, Int by) {
 
 const OperatorGenerator& grid_sample() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw, ranks, refit);
+    OperatorGenerator made = placing_generator(draw, ranks, refit);
     made.damages = {{"a grid of another rank", [](Case& c) { shape_of(c, "grid").push_back(1); }},
                     {"coordinates of more axes",
                      [](Case& c) {

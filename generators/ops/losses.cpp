@@ -83,7 +83,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 }
 
 OperatorGenerator made() {
-  OperatorGenerator made = placing_questions(draw, axes<2>, refit);
+  OperatorGenerator made = placing_generator(draw, axes<2>, refit);
   made.damages.push_back({"a target that is no class", [](Case& c) {
                             Ints targets = stated(c, name_of(c, 1));
                             if (targets.empty()) return false;

@@ -41,7 +41,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 
 const OperatorGenerator& lrn() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw, axes<2>);
+    OperatorGenerator made = placing_generator(draw, axes<2>);
     made.damages.push_back({"no channel around", [](Case& c) {
                               c.node.attribute("size", Attribute(pick<Int>({0, -1, -4})));
                             }});

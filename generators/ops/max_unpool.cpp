@@ -145,7 +145,7 @@ bool pads_beyond(Case& c) {
 
 const OperatorGenerator& max_unpool() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw, axes<3, 5>, refit);
+    OperatorGenerator made = placing_generator(draw, axes<3, 5>, refit);
     const std::vector<Mutation> own{{"an index out of range", index_out_of_range},
                                     {"an output of another batch", another_batch},
                                     {"no spatial axis", no_spatial_axis},

@@ -32,7 +32,7 @@ void write(Case& c, const char* name, const char* value) { c.sources.at(name).re
 
 const OperatorGenerator& mel_weight_matrix() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = moving_questions(draw);
+    OperatorGenerator made = moving_generator(draw);
     made.ranks = axes<0, 0>;
     made.damages = {{"another band",
                      [](Case& c) {

@@ -54,7 +54,7 @@ bool kernel_differs_by_axis(const Case& c) {
 }  // namespace
 
 const OperatorGenerator& nhwc_conv() {
-  static const OperatorGenerator questions{
+  static const OperatorGenerator generator{
       draw,
       strata_of(conv_ground()),
       conv_cost,
@@ -70,7 +70,7 @@ const OperatorGenerator& nhwc_conv() {
         [](const Case& c) { return both_layouts_fit(c) && !c.node.attributes.contains("kernel_shape"); }},
        {"W of another shape in the other layout", layouts_differ},
        {"kernel differs by axis", kernel_differs_by_axis}}};
-  return questions;
+  return generator;
 }
 
 }  // namespace assay::generators

@@ -178,7 +178,7 @@ bool parameter_changed(Case& c) {
 }
 
 OperatorGenerator made(Case (*draw)(const Definition&, DType, std::uint64_t), Ranks ranks, void (*fit)(Case&) = refit) {
-  OperatorGenerator made = placing_questions(draw, ranks, fit);
+  OperatorGenerator made = placing_generator(draw, ranks, fit);
   made.damages.push_back({"a scale of another shape", parameter_changed});
   made.damages.push_back({"a negative epsilon", [](Case& c) { c.node.attribute("epsilon", Attribute(-0.5F)); }});
   made.damages.push_back({"another stash", [](Case& c) {
@@ -239,7 +239,7 @@ const OperatorGenerator& batch_normalization() {
 
 const OperatorGenerator& mean_variance_normalization() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw_listed, axes<1>);
+    OperatorGenerator made = placing_generator(draw_listed, axes<1>);
     made.damages.push_back({"no axes", [](Case& c) { c.node.attribute("axes", Ints{}); }});
     return made;
   }();

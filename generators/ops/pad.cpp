@@ -112,8 +112,8 @@ bool change_axes(Case& c, bool from_end) {
   return true;
 }
 
-OperatorGenerator questions(Case (*draw)(const Definition&, DType, std::uint64_t), void (*refit)(Case&)) {
-  OperatorGenerator made = placing_questions(draw, axes<0>, refit);
+OperatorGenerator generator(Case (*draw)(const Definition&, DType, std::uint64_t), void (*refit)(Case&)) {
+  OperatorGenerator made = placing_generator(draw, axes<0>, refit);
   made.damages.push_back({"an axis listed twice", [](Case& c) { return change_axes(c, false); }});
   made.damages.push_back({"an axis from the end", [](Case& c) { return change_axes(c, true); }});
   return made;
@@ -142,7 +142,7 @@ bool value_of_another_rank(Case& c) {
 
 const OperatorGenerator& pad() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = questions(draw_pad, refit_pad);
+    OperatorGenerator made = generator(draw_pad, refit_pad);
     made.damages.push_back({"an empty axis padded", pads_an_empty_axis});
     made.damages.push_back({"a constant of another rank", value_of_another_rank});
     return made;
@@ -151,7 +151,7 @@ const OperatorGenerator& pad() {
 }
 
 const OperatorGenerator& center_crop_pad() {
-  static const OperatorGenerator all = questions(draw_center_crop_pad, refit_center_crop_pad);
+  static const OperatorGenerator all = generator(draw_center_crop_pad, refit_center_crop_pad);
   return all;
 }
 

@@ -392,7 +392,7 @@ std::vector<CoverageTag> all_traits() {
 }  // namespace
 
 const OperatorGenerator& qlinear_conv() {
-  static const OperatorGenerator questions{
+  static const OperatorGenerator generator{
       .draw = draw,
       .strata = strata_of(conv_ground()),
       .cost = conv_cost,
@@ -439,7 +439,7 @@ const OperatorGenerator& qlinear_conv() {
       .layout = Layout{.x = "x", .w = "w"},
       .traits = all_traits(),
       .refit = refit};
-  return questions;
+  return generator;
 }
 
 }  // namespace assay::generators

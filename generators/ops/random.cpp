@@ -91,7 +91,7 @@ const Mutation no_spread{"ends that cannot be", [](Case& c) {
                          }};
 
 OperatorGenerator random(Case (*draw)(const Definition&, DType, std::uint64_t), std::vector<Mutation> damages) {
-  OperatorGenerator all = moving_questions(draw);
+  OperatorGenerator all = moving_generator(draw);
   all.damages = std::move(damages);
   all.damages.push_back(another_type);
   all.most_outputs = 12'000;

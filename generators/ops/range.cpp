@@ -85,7 +85,7 @@ std::vector<Mutation> damages_of_ends() {
 
 const OperatorGenerator& range() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = moving_questions(draw_range);
+    OperatorGenerator made = moving_generator(draw_range);
     made.ranks = axes<0, 0>;
     made.damages = damages_of_ends();
     return made;

@@ -109,7 +109,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t) {
     if (definition.attribute(flag)) write_default(c.node, definition, flag, chance(50) ? 1 : 0, 0);
   for (const Parameter& output : definition.outputs)
     if (output.arity == Arity::optional && chance(output.name == "Y" ? 85 : 60)) c.node.output(output.name);
-  if (c.call().asked_outputs().empty()) c.node.output("Y");
+  if (c.call().requested_outputs().empty()) c.node.output("Y");
   if (definition.attribute("output_sequence"))
     write_default(c.node, definition, "output_sequence", c.node.outputs.contains("Y") && chance(50) ? 1 : 0, 0);
   fit(c);
@@ -180,7 +180,7 @@ std::vector<Mutation> own_damages() {
 
 const OperatorGenerator& rnn() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw, axes<3, 3>, refit);
+    OperatorGenerator made = placing_generator(draw, axes<3, 3>, refit);
     std::ranges::move(own_damages(), std::back_inserter(made.damages));
     return made;
   }();

@@ -94,7 +94,7 @@ Recipe fill_of_exponentials(DType type) {
 template <Recipe (*fill)(DType)>
 const OperatorGenerator& reduction() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw<fill>, axes<0>);
+    OperatorGenerator made = placing_generator(draw<fill>, axes<0>);
     made.damages.push_back({"a flag of 2", [](Case& c) {
                               c.node.attribute("keepdims", Attribute(Int{2}));
                               return true;

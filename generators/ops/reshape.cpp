@@ -33,7 +33,7 @@ void refit(Case& c) { leave_one_open(c, "shape", -1); }
 }  // namespace
 
 const OperatorGenerator& reshape() {
-  static const OperatorGenerator all = moving_questions(draw, refit);
+  static const OperatorGenerator all = moving_generator(draw, refit);
   return all;
 }
 

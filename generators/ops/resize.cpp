@@ -263,9 +263,9 @@ std::vector<Mutation> damages() {
   return all;
 }
 
-const OperatorGenerator& questions() {
+const OperatorGenerator& generator() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw, axes<1, 5>, refit);
+    OperatorGenerator made = placing_generator(draw, axes<1, 5>, refit);
     std::ranges::move(damages(), std::back_inserter(made.damages));
     return made;
   }();
@@ -278,11 +278,11 @@ std::pair<Int, Int> axes_of_upsample(const Definition& definition) {
 
 }  // namespace
 
-const OperatorGenerator& resize() { return questions(); }
+const OperatorGenerator& resize() { return generator(); }
 
 const OperatorGenerator& upsample() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw_upsample, axes_of_upsample, refit);
+    OperatorGenerator made = placing_generator(draw_upsample, axes_of_upsample, refit);
     std::ranges::move(damages(), std::back_inserter(made.damages));
     made.damages.push_back({"a scale of a plane that is too small", [](Case& c) {
                               if (!c.definition().attribute("height_scale")) return false;

@@ -41,7 +41,7 @@ bool same_axes(Case& c) {
 
 const OperatorGenerator& reverse_sequence() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw, axes<2>, refit);
+    OperatorGenerator made = placing_generator(draw, axes<2>, refit);
     made.damages.push_back({"another axis", same_axes});
     return made;
   }();

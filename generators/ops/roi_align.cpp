@@ -186,7 +186,7 @@ bool no_output(Case& c) {
 
 const OperatorGenerator& roi_align() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw_align, axes<4, 4>, refit_align);
+    OperatorGenerator made = placing_generator(draw_align, axes<4, 4>, refit_align);
     made.cost = cost_of_align;
     const std::vector<Mutation> own{
         {"a batch that is not there", other_batch},
@@ -210,7 +210,7 @@ const OperatorGenerator& roi_align() {
 
 const OperatorGenerator& max_roi_pool() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw_pool, axes<4, 4>, refit_pool);
+    OperatorGenerator made = placing_generator(draw_pool, axes<4, 4>, refit_pool);
     const std::vector<Mutation> own{{"a batch that is not there", another_first},
                                     {"another pooled_shape", another_pooled_shape},
                                     {"regions of other columns", another_column}};

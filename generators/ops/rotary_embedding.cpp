@@ -80,7 +80,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 
 const OperatorGenerator& rotary_embedding() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw, axes<3, 4>, refit);
+    OperatorGenerator made = placing_generator(draw, axes<3, 4>, refit);
     made.damages.push_back({"an input left out", [](Case& c) {
                               remove_input(c, pick<std::string>({"cos_cache", "sin_cache"}));
                             }});

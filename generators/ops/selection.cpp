@@ -119,13 +119,13 @@ Case draw_nonzero(const Definition& definition, DType type, std::uint64_t stratu
 }  // namespace
 
 const OperatorGenerator& eye_like() {
-  static const OperatorGenerator all = placing_questions(draw_eye, axes<2, 2>);
+  static const OperatorGenerator all = placing_generator(draw_eye, axes<2, 2>);
   return all;
 }
 
 const OperatorGenerator& one_hot() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = moving_questions(draw_one_hot);
+    OperatorGenerator made = moving_generator(draw_one_hot);
     made.damages = {{"an axis out of range",
                      [](Case& c) {
                        c.node.attribute("axis", Attribute(std::ssize(shape_of(c)) + pick<Int>({1, 2})));
@@ -153,7 +153,7 @@ const OperatorGenerator& one_hot() {
 
 const OperatorGenerator& compress() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw_compress, axes<1>, refit_condition);
+    OperatorGenerator made = placing_generator(draw_compress, axes<1>, refit_condition);
     made.damages.push_back({"a longer condition", [](Case& c) {
                               Ints condition = c.call().ints("condition");
                               condition.resize(condition.size() + static_cast<std::size_t>(between(1, 3)),
@@ -179,7 +179,7 @@ const OperatorGenerator& compress() {
 
 const OperatorGenerator& nonzero() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = moving_questions(draw_nonzero);
+    OperatorGenerator made = moving_generator(draw_nonzero);
     made.damages.push_back({"bfloat16", [](Case& c) {
                               c.node.inputs.at("X").type = {DType::bf16, {1}};
                               c.sources.at("X").recipe = {"values", "1"};

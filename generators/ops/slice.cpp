@@ -75,7 +75,7 @@ bool change_axes(Case& c, void (*change)(Ints& axes, Int rank)) {
 
 const OperatorGenerator& slice() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw, axes<1>);
+    OperatorGenerator made = placing_generator(draw, axes<1>);
     made.damages.push_back({"an axis listed twice", [](Case& c) {
                               return change_axes(c, [](Ints& axes, Int) { axes.back() = axes.front(); });
                             }});

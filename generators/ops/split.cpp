@@ -13,7 +13,7 @@ namespace {
 
 bool counts(const Definition& definition) { return definition.attribute("num_outputs"); }
 
-void ask_outputs(Case& c, Int count) {
+void request_outputs(Case& c, Int count) {
   c.node.outputs.clear();
   for (Int i = 1; i < count; ++i) c.node.output(c.definition().outputs[static_cast<std::size_t>(i)].name);
 }
@@ -41,7 +41,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   Int& extent = shape[static_cast<std::size_t>(axis)];
   extent = std::accumulate(lengths.begin(), lengths.end(), Int{0});
   Case c = moving(definition, type, shape);
-  ask_outputs(c, count);
+  request_outputs(c, count);
   if (axis != 0 || chance(40)) c.node.attribute("axis", Attribute(chance(40) ? axis - rank : axis));
   if (is_listed)
     list_lengths(c, lengths);
@@ -55,7 +55,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 void refit(Case& c) {
   const Call call = c.call();
   const Int said = call.states("axis") ? call.integer("axis") : 0, rank = call.rank("input");
-  const Int count = std::ssize(call.asked_outputs());
+  const Int count = std::ssize(call.requested_outputs());
   if (call.states("num_outputs")) c.node.attribute("num_outputs", Attribute(count));
   if (said < -rank || said >= rank) return;
   Int& extent = shape_of(c)[static_cast<std::size_t>(said < 0 ? said + rank : said)];
@@ -77,15 +77,15 @@ void refit(Case& c) {
 }
 
 bool another_number_of_outputs(Case& c) {
-  const Int count = std::ssize(c.call().asked_outputs());
-  ask_outputs(c, count == 1 || (count < 8 && chance(60)) ? count + 1 : count - 1);
+  const Int count = std::ssize(c.call().requested_outputs());
+  request_outputs(c, count == 1 || (count < 8 && chance(60)) ? count + 1 : count - 1);
   return true;
 }
 
 bool stated_twice(Case& c) {
   if (counts(c.definition())) {
     if (!c.call().has("split")) return false;
-    c.node.attribute("num_outputs", Attribute(std::ssize(c.call().asked_outputs())));
+    c.node.attribute("num_outputs", Attribute(std::ssize(c.call().requested_outputs())));
     return true;
   }
   if (!c.call().has("split") || !c.definition().attribute("split")) return false;
@@ -117,8 +117,8 @@ bool counted_alone(Case& c) {
   if (chance(50)) return c.node.attributes.erase("num_outputs") > 0;
   extent = pick<Int>({5, 5, 9, 3});
   c.node.attributes.erase("axis");
-  ask_outputs(c, extent == 5 ? 4 : extent == 9 ? 7 : 5);
-  c.node.attribute("num_outputs", Attribute(std::ssize(c.call().asked_outputs())));
+  request_outputs(c, extent == 5 ? 4 : extent == 9 ? 7 : 5);
+  c.node.attribute("num_outputs", Attribute(std::ssize(c.call().requested_outputs())));
   return true;
 }
 
@@ -126,7 +126,7 @@ bool counted_alone(Case& c) {
 
 const OperatorGenerator& split() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw, axes<1>, refit);
+    OperatorGenerator made = placing_generator(draw, axes<1>, refit);
     made.damages.push_back({"another number of outputs", another_number_of_outputs});
     made.damages.push_back({"lengths or their number stated twice", stated_twice});
     made.damages.push_back({"a negative length", negative_length});

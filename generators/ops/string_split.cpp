@@ -39,7 +39,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 
 const OperatorGenerator& string_split() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = moving_questions(draw);
+    OperatorGenerator made = moving_generator(draw);
     made.damages = {{"numbers",
                      [](Case& c) {
                        c.node.input("X", {DType::f32, {1}});

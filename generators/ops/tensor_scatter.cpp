@@ -68,7 +68,7 @@ bool another_update(Case& c) {
 
 const OperatorGenerator& tensor_scatter() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = placing_questions(draw, axes<2>, refit);
+    OperatorGenerator made = placing_generator(draw, axes<2>, refit);
     made.damages.push_back({"an update of another shape", another_update});
     return made;
   }();

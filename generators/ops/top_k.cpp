@@ -39,7 +39,7 @@ void refit(Case& c) {
 
 const OperatorGenerator& top_k() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = moving_questions(draw, refit);
+    OperatorGenerator made = moving_generator(draw, refit);
     made.ranks = axes<1>;
     return made;
   }();

@@ -37,7 +37,7 @@ void refit(Case& c) {
 }  // namespace
 
 const OperatorGenerator& transpose() {
-  static const OperatorGenerator all = placing_questions(draw, axes<0>, refit);
+  static const OperatorGenerator all = placing_generator(draw, axes<0>, refit);
   return all;
 }
 

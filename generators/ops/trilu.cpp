@@ -28,7 +28,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 }  // namespace
 
 const OperatorGenerator& trilu() {
-  static const OperatorGenerator all = placing_questions(draw, axes<2>);
+  static const OperatorGenerator all = placing_generator(draw, axes<2>);
   return all;
 }
 

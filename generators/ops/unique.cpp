@@ -50,7 +50,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 
 const OperatorGenerator& unique() {
   static const OperatorGenerator all = [] {
-    OperatorGenerator made = moving_questions(draw);
+    OperatorGenerator made = moving_generator(draw);
     made.damages = {{"an axis out of range",
                      [](Case& c) {
                        const Int rank = std::ssize(shape_of(c));

@@ -49,12 +49,12 @@ Case draw_unsqueeze(const Definition& definition, DType type, std::uint64_t stra
 }  // namespace
 
 const OperatorGenerator& squeeze() {
-  static const OperatorGenerator all = placing_questions(draw_squeeze, axes<0>);
+  static const OperatorGenerator all = placing_generator(draw_squeeze, axes<0>);
   return all;
 }
 
 const OperatorGenerator& unsqueeze() {
-  static const OperatorGenerator all = placing_questions(draw_unsqueeze, axes<0>);
+  static const OperatorGenerator all = placing_generator(draw_unsqueeze, axes<0>);
   return all;
 }
 

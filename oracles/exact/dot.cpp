@@ -199,7 +199,7 @@ bool may_overflow(const Tally& tally, const Format& format, Int n) {
   return most * (Dyadic{1, 0} + gamma(n, format.unit_exponent() + 1)) >= format.overflow_threshold();
 }
 
-Tolerance allowance(const Dot& dot, const Tally& tally, Level level, std::string arithmetic, const Machine& machine) {
+Tolerance tolerance(const Dot& dot, const Tally& tally, Level level, std::string arithmetic, const Machine& machine) {
   Tolerance out;
   out.level = level;
   out.arithmetic = std::move(arithmetic);
@@ -292,7 +292,7 @@ Tolerance with_narrow_inputs(const Dot& dot, const Tally& tally, std::string ari
       grown.between->weight = grown.between->weight * growth;
     }
   }
-  Tolerance out = allowance(dot, grown, Level::widest, std::move(arithmetic), machine);
+  Tolerance out = tolerance(dot, grown, Level::widest, std::move(arithmetic), machine);
   out.budget = out.budget + over(dot, change.disturbance);
   out.may_overflow |= change.overflows;
   return out;
@@ -330,11 +330,11 @@ Element enclose(const Dot& dot, DType dtype, Summing summing) {
   }
   out.value = over(dot, tally.sum);
   out.magnitude = over(dot, tally.magnitude);
-  out.asked = allowance(dot, tally, Level::L2, std::string(accumulator_name(dtype)) + " accumulation in any order",
-                        {.format = &accumulator});
-  if (out.asked.may_overflow || tally.subnormal_meets_infinity) {
+  out.required = tolerance(dot, tally, Level::L2, std::string(accumulator_name(dtype)) + " accumulation in any order",
+                           {.format = &accumulator});
+  if (out.required.may_overflow || tally.subnormal_meets_infinity) {
     out.kind = Kind::unscored;
-    out.reason = out.asked.may_overflow ? "an intermediate may overflow" : "a subnormal meets an infinity";
+    out.reason = out.required.may_overflow ? "an intermediate may overflow" : "a subnormal meets an infinity";
   } else if (tally.positive_infinity || tally.negative_infinity) {
     out.kind = tally.positive_infinity ? Kind::positive_infinity : Kind::negative_infinity;
   }
@@ -351,8 +351,8 @@ std::vector<Tolerance> widen(const Dot& dot, DType dtype, const Arithmetic& decl
       .format = &type, .rounds_output = type.precision < accumulator.precision, .rounds_factors = true};
 
   std::vector<Tolerance> all;
-  all.push_back(allowance(dot, tally, Level::L2t, "truncating " + base + " accumulation", truncating));
-  all.push_back(allowance(dot, tally, Level::L3, "every operation in " + std::string(name(dtype)), in_type));
+  all.push_back(tolerance(dot, tally, Level::L2t, "truncating " + base + " accumulation", truncating));
+  all.push_back(tolerance(dot, tally, Level::L3, "every operation in " + std::string(name(dtype)), in_type));
   Tolerance flushed = all[0], flushed_in_type = all[1];
   for (Tolerance* a : {&flushed, &flushed_in_type}) a->level = Level::widest;
   flushed.arithmetic = "subnormals flushed, " + base + " accumulation";

@@ -46,7 +46,7 @@ enum class Summing { definition, bins };
 // The element of a dot whose operands and output are of type `dtype`, judged at L2.
 Element enclose(const Dot& dot, DType dtype, Summing summing = Summing::bins);
 
-// The allowances beyond L2 (decisions 1: the widest admissible interval), without Winograd.
+// The tolerances beyond L2 (decisions 1: the widest admissible interval), without Winograd.
 std::vector<Tolerance> widen(const Dot& dot, DType dtype, const Arithmetic& declared);
 
 // The same of operands that are added up as they are: infinities of f64 computed in f32 may cancel.

@@ -26,8 +26,8 @@ struct Operation {
 };
 
 const Tolerance& named(const std::vector<Tolerance>& all, std::string_view part) {
-  for (const Tolerance& allowance : all)
-    if (allowance.arithmetic.find(part) != std::string::npos) return allowance;
+  for (const Tolerance& tolerance : all)
+    if (tolerance.arithmetic.find(part) != std::string::npos) return tolerance;
   throw std::out_of_range(std::string(part));
 }
 
@@ -35,26 +35,26 @@ const Tolerance& named(const std::vector<Tolerance>& all, std::string_view part)
 
 TEST_CASE("Exact data leave no room: the budget is zero while A <= 2^p g", "[dot]") {
   // 8 products of odd 11-bit integers stay below 8 * 2^22 = 2^25; 2 stay below 2^23.
-  CHECK(enclose(Operation(DType::f32, "odd11:1", "odd11:2", 2).dot, DType::f32).asked.budget.is_zero());
-  CHECK(enclose(Operation(DType::f32, "small:1", "small:2", 100).dot, DType::f32).asked.budget.is_zero());
-  CHECK(!enclose(Operation(DType::f32, "odd20:1", "odd20:2", 8).dot, DType::f32).asked.budget.is_zero());
+  CHECK(enclose(Operation(DType::f32, "odd11:1", "odd11:2", 2).dot, DType::f32).required.budget.is_zero());
+  CHECK(enclose(Operation(DType::f32, "small:1", "small:2", 100).dot, DType::f32).required.budget.is_zero());
+  CHECK(!enclose(Operation(DType::f32, "odd20:1", "odd20:2", 8).dot, DType::f32).required.budget.is_zero());
 }
 
 TEST_CASE("The boundary of the collapse is 2^p g itself", "[dot]") {
   // (2^24 - 1) + 1 = 2^24 is reached exactly; one more unit could round.
   Operation at(DType::f32, "lit:16777215,1", "const:1", 2), beyond(DType::f32, "lit:16777215,1,1", "const:1", 3);
-  CHECK(enclose(at.dot, DType::f32).asked.budget.is_zero());
-  CHECK(!enclose(beyond.dot, DType::f32).asked.budget.is_zero());
+  CHECK(enclose(at.dot, DType::f32).required.budget.is_zero());
+  CHECK(!enclose(beyond.dot, DType::f32).required.budget.is_zero());
 }
 
 TEST_CASE("The L2 budget is n u A to first order, with a term for products that underflow", "[dot]") {
   const Operation ordinary(DType::f32, "normal:1", "normal:2", 50);
   const Element e = enclose(ordinary.dot, DType::f32);
   CHECK(e.terms == 50);
-  const double ratio = approximate(e.asked.budget) / (50 * 0x1p-24 * approximate(e.magnitude));
+  const double ratio = approximate(e.required.budget) / (50 * 0x1p-24 * approximate(e.magnitude));
   CHECK((1 <= ratio && ratio < 1.00001));
   const Element tiny = enclose(Operation(DType::f32, "subnormal:1", "uniform:2", 4).dot, DType::f32);
-  CHECK(approximate(tiny.asked.budget) >= 4 * 0x1p-150);
+  CHECK(approximate(tiny.required.budget) >= 4 * 0x1p-150);
 }
 
 TEST_CASE("Special values are those that every order gives", "[dot]") {
@@ -78,18 +78,18 @@ TEST_CASE("An average is exact only where its divisor is a power of two", "[dot]
     operation->dot.averaged = true;
     operation->dot.divisor = static_cast<Int>(operation->dot.terms.size());
   }
-  CHECK(enclose(two.dot, DType::f32).asked.budget.is_zero());
-  CHECK(!enclose(three.dot, DType::f32).asked.budget.is_zero());
+  CHECK(enclose(two.dot, DType::f32).required.budget.is_zero());
+  CHECK(!enclose(three.dot, DType::f32).required.budget.is_zero());
   two.dot.divisor = 0;
   CHECK(enclose(two.dot, DType::f32).kind == Kind::nan_or_zero);
 }
 
 TEST_CASE("Every wider arithmetic collapses too on data that is exact for it", "[dot]") {
   const Operation integers(DType::f32, "small:1", "small:2", 9);
-  for (const Tolerance& allowance : widen(integers.dot, DType::f32, {})) {
-    INFO(allowance.arithmetic);
-    CHECK(allowance.budget.is_zero());
-    CHECK_FALSE(allowance.may_overflow);
+  for (const Tolerance& tolerance : widen(integers.dot, DType::f32, {})) {
+    INFO(tolerance.arithmetic);
+    CHECK(tolerance.budget.is_zero());
+    CHECK_FALSE(tolerance.may_overflow);
   }
   const Operation signs(DType::bf16, "sign:1", "sign:2", 200);
   CHECK(named(widen(signs.dot, DType::bf16, {}), "every operation in bf16").budget.is_zero());
@@ -121,7 +121,7 @@ TEST_CASE("An f64 model may be computed in f32, one level down", "[dot]") {
     single += static_cast<float>(approximate({t.a.value(), 1})) * static_cast<float>(approximate({t.b->value(), 1}));
   const Element e = enclose(fine.dot, DType::f64);
   const double error = std::abs(static_cast<double>(single) - approximate(e.value));
-  CHECK(error > approximate(e.asked.budget));
+  CHECK(error > approximate(e.required.budget));
   CHECK(error <= approximate(named(wider, "f64 computed in f32").budget));
 }
 
@@ -141,11 +141,11 @@ TEST_CASE("A scaled dot has two roundings more, and none where every order is ex
   };
   const Element exact = scaled(Operation(DType::f32, "lit:1,2,3", "lit:4,5,6", 3), 0.5);
   CHECK(approximate(exact.value) == 16);
-  CHECK(exact.asked.budget.is_zero());
+  CHECK(exact.required.budget.is_zero());
   // 0.3 has 24 bits, so its product with an odd 12-bit integer has 36.
-  CHECK_FALSE(scaled(Operation(DType::f32, "lit:4095", "const:1", 1), 0.3F).asked.budget.is_zero());
+  CHECK_FALSE(scaled(Operation(DType::f32, "lit:4095", "const:1", 1), 0.3F).required.budget.is_zero());
   const Element ordinary = scaled(Operation(DType::f32, "normal:1", "normal:2", 50), 3);
-  const double ratio = approximate(ordinary.asked.budget) / (52 * 0x1p-24 * approximate(ordinary.magnitude));
+  const double ratio = approximate(ordinary.required.budget) / (52 * 0x1p-24 * approximate(ordinary.magnitude));
   CHECK((1 <= ratio && ratio < 1.00001));
   // The sum before it is scaled is beyond f32, and so is what a scaled operand might be.
   CHECK(scaled(Operation(DType::f32, "lit:1e20", "lit:1e20", 1), 0x1p-60).kind == Kind::unscored);
@@ -161,5 +161,5 @@ TEST_CASE("What is added to a scaled dot is not scaled", "[dot]") {
   CHECK(approximate(element.value) == -5);
   CHECK(approximate(element.magnitude) == 37);
   CHECK(element.terms == 4);
-  CHECK(element.asked.budget.is_zero());
+  CHECK(element.required.budget.is_zero());
 }

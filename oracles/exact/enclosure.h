@@ -53,7 +53,7 @@ struct Element {
   std::optional<Scalar> nearest;  // integer outputs and strings: the right answer
   Ratio magnitude;                // A: the sum of the absolute terms, over the same divisor
   Int terms = 0;                  // n: in-bounds taps, and the bias
-  Tolerance asked;                // L2
+  Tolerance required;             // L2
   std::string nan_admitted;       // id of the set ruling that also admits NaN here: A14, A21
   std::vector<Scalar> options;    // of one_of
   std::string chosen_by;  // the ruling that admits one_of, in the order of a set, or anything: unscored, undefined
@@ -105,12 +105,12 @@ using assay::Operands;  // they must match the call
 struct FunctionCall;
 
 struct Oracle {
-  // The answer under `readings`; never asked of a call that is illegal under them. Shares nothing with the kernels.
+  // The answer under `readings`; never called for a call that is illegal under them. Shares nothing with the kernels.
   std::function<Answers(const Call&, const Operands&, const Readings&, const Arithmetic&)> answer;
   // The shape of the first output alone; none where no window fits under these readings.
   std::function<std::optional<Shape>(const Call&, const Readings&)> shape;
   // Rulings with more than one admissible reading that influence this call, in id order. Where the data decide too,
-  // `operands` is read; it may be null, and then only the call is asked.
+  // `operands` is read; it may be null, and then only the call is looked at.
   std::function<std::vector<std::string>(const Call&, const Operands* operands)> touched;
   bool touched_reads_data = false;
   // The inputs that are multiplied, averaged or interpolated: what TF32, bf16 and flushing hardware changes on the way
@@ -127,7 +127,7 @@ struct Oracle {
 };
 // The oracle of an operator; throws BrokenPromise where there is none.
 const Oracle& oracle_of(const OpVersion& version);
-// Tells whether the operator leaves its outputs to chance: asked twice, it may answer otherwise, and be right twice.
+// Tells whether the operator leaves its outputs to chance: run twice, it may answer otherwise, and be right twice.
 bool is_random(const Call& call);
 
 }  // namespace assay::oracles

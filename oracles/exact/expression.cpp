@@ -89,7 +89,7 @@ Policy last_logarithm(Policy of) {
   return of;
 }
 
-std::vector<Policy> asked(DType type) {
+std::vector<Policy> required(DType type) {
   if (is_narrow(type)) return {fused(type), by_nodes(type)};
   return {fused(type)};
 }
@@ -100,13 +100,13 @@ std::vector<Policy> wider(DType type) {
     all.push_back(truncating(by_nodes(type)));
     all.push_back(in_type(type));
   }
-  for (const Policy& each : asked(type)) all.push_back(flushing(each, type));
+  for (const Policy& each : required(type)) all.push_back(flushing(each, type));
   if (type == DType::f64) all.push_back(in_single());
   if (type != DType::f64) {
     all.push_back(fast(type));
     all.push_back(ten_bits(type));
   }
-  for (const Policy& each : asked(type)) {
+  for (const Policy& each : required(type)) {
     all.push_back(unshifted(each));
     all.push_back(last_logarithm(each));
   }
@@ -153,8 +153,8 @@ std::vector<Policy> declared_policies(DType type, const Arithmetic& declared) {
   return all;
 }
 
-const std::vector<Policy>& asked_policies(DType type) {
-  static const auto all = of_each_type(asked);
+const std::vector<Policy>& required_policies(DType type) {
+  static const auto all = of_each_type(required);
   return all.at(type);
 }
 
@@ -178,16 +178,16 @@ Ratio budget_of(double error, const Ratio& blur) {
   return {rounded(sum, wide, Rounding::up).value(), 1};
 }
 
-Element computed(const Expression& of, DType type) { return computed(of, type, asked_policies(type)); }
+Element computed(const Expression& of, DType type) { return computed(of, type, required_policies(type)); }
 
-Element computed(const Expression& of, DType type, const std::vector<Policy>& asked) {
+Element computed(const Expression& of, DType type, const std::vector<Policy>& required) {
   Element out;
   double most = 0;
-  for (const Policy& policy : asked) {
+  for (const Policy& policy : required) {
     if (!of.is_met_by(policy)) continue;
     if (of.breaks_down(policy)) return left_open("an intermediate may overflow or vanish");
     most = std::max(most, of.error(policy));
-    out.asked.arithmetic += (out.asked.arithmetic.empty() ? "" : "; or ") + policy.arithmetic;
+    out.required.arithmetic += (out.required.arithmetic.empty() ? "" : "; or ") + policy.arithmetic;
   }
   if (!std::isfinite(most))
     return left_open("nothing is proven of sums so long, logits so large or a divisor so near 0");
@@ -196,11 +196,11 @@ Element computed(const Expression& of, DType type, const std::vector<Policy>& as
   out.value = value->value;
   out.blur = value->off;
   out.magnitude = abs(value->value);
-  out.asked.budget = budget_of(most, out.blur);
+  out.required.budget = budget_of(most, out.blur);
   return out;
 }
 
-std::vector<Tolerance> allowances(const Expression& of, const Element& element, DType type,
+std::vector<Tolerance> tolerances(const Expression& of, const Element& element, DType type,
                                   const Arithmetic& declared) {
   std::vector<Policy> policies = wider_policies(type);
   std::ranges::move(declared_policies(type, declared), std::back_inserter(policies));

@@ -37,7 +37,7 @@ struct Policy {
 
 // Those that are asked for at L2, of an operator whose body stands in the registry: fused in f32 (f64 for f64), or
 // every node in the type.
-const std::vector<Policy>& asked_policies(DType type);
+const std::vector<Policy>& required_policies(DType type);
 // Those beyond, the strongest first.
 const std::vector<Policy>& wider_policies(DType type);
 // Float64 that is computed in float32, which a body may say (N5).
@@ -70,7 +70,7 @@ Ratio budget_of(double error, const Ratio& blur);
 
 // Makes the element whose value the expression has, asked for at L2; and what is admitted of it beyond.
 Element computed(const Expression& of, DType type);
-Element computed(const Expression& of, DType type, const std::vector<Policy>& asked);
-std::vector<Tolerance> allowances(const Expression& of, const Element& element, DType type, const Arithmetic& declared);
+Element computed(const Expression& of, DType type, const std::vector<Policy>& required);
+std::vector<Tolerance> tolerances(const Expression& of, const Element& element, DType type, const Arithmetic& declared);
 
 }  // namespace assay::oracles

@@ -264,7 +264,7 @@ double bound(Function function, std::span<const double> x, double size, const Fo
   return bound(tolerance(function, x, size), size, working);
 }
 
-// 2^exponent; normal ones without a call, since this is asked of every output that is not nearest.
+// 2^exponent; normal ones without a call, since this is evaluated for every output that is not nearest.
 static double power(int exponent) {
   if (exponent < -1022) return std::ldexp(1.0, exponent);
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);

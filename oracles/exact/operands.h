@@ -18,7 +18,7 @@ struct Scalars {
 };
 Scalars scalars(const Tensor& tensor);
 
-// The same taken apart when asked: at once where it is small, element by element where it is large.
+// The same taken apart on demand: at once where it is small, element by element where it is large.
 class Cells {
  public:
   explicit Cells(Tensor tensor) : tensor_(std::move(tensor)) {}

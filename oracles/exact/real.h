@@ -51,8 +51,8 @@ struct StandIn {
   Ratio value, off;
 };
 
-// Decides how a number rounds, by Ziv's loop: `at(bits)` is asked at 96, 192 … 1,536 bits until no number of the format
-// and no midpoint of two neighbours lies strictly between the ends. None where that does not suffice.
+// Decides how a number rounds, by Ziv's loop: `at(bits)` is evaluated at 96, 192 … 1,536 bits until no number of the
+// format and no midpoint of two neighbours lies strictly between the ends. None where that does not suffice.
 //
 // `at` has to give a number that is not exact strictly between its ends. Directed rounding is constant between
 // neighbours, and rounding to nearest on either side of their midpoint, so an end may be such a point itself: tanh(40)

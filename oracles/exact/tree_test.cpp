@@ -12,7 +12,7 @@ namespace assay::oracles {
 namespace {
 
 Tree number(double value) { return operand(scalar_of(value)); }
-const Policy& fused() { return asked_policies(DType::f32).front(); }
+const Policy& fused() { return required_policies(DType::f32).front(); }
 
 std::vector<Scalar> scalars(const std::vector<float>& x) {
   std::vector<Scalar> all;
@@ -24,7 +24,7 @@ std::vector<Scalar> scalars(const std::vector<float>& x) {
 bool is_within(const Tree& tree, float got) {
   const Element element = computed(*tree, DType::f64, {fused()});
   return element.kind != Kind::finite ||
-         abs(ratio(scalar_of(static_cast<double>(got))) - element.value) <= element.asked.budget;
+         abs(ratio(scalar_of(static_cast<double>(got))) - element.value) <= element.required.budget;
 }
 
 TEST_CASE("Tree: a value stays a fraction as long as every node is one", "[tree]") {
@@ -57,10 +57,10 @@ TEST_CASE("Tree: what does not fit a node breaks down, and so does all that need
   const Tree large = number(0x1p100) * number(0x1p100);
   CHECK(large->breaks_down(fused()));
   CHECK((number(1) / large)->breaks_down(fused()));
-  CHECK_FALSE(large->breaks_down(asked_policies(DType::f64).front()));
+  CHECK_FALSE(large->breaks_down(required_policies(DType::f64).front()));
   const Group vast({scalar_of(0x1p1000), scalar_of(-0x1p1000)}), tiny({scalar_of(0x1p-1000)});
-  CHECK(vast.sum_of_squares()->breaks_down(asked_policies(DType::f64).front()));
-  CHECK(std::isinf(inverse_root(tiny.sum_of_squares())->error(asked_policies(DType::f64).front())));
+  CHECK(vast.sum_of_squares()->breaks_down(required_policies(DType::f64).front()));
+  CHECK(std::isinf(inverse_root(tiny.sum_of_squares())->error(required_policies(DType::f64).front())));
 }
 
 TEST_CASE("Tree: moments and what is normalized in float32 lie within their errors, in every legitimate way",

@@ -41,7 +41,7 @@ std::vector<Tolerance> wider_joined(Joining how, const std::vector<Scalar>& x, D
   if (!is_float(dtype)) return {};
   if (how == Joining::sum) return widen_sum(dot(x), dtype, declared);
   const auto of = product(x, dtype);
-  if (of.index() == 1) return allowances(*std::get<1>(of), joined(how, x, dtype, {}), dtype, declared);
+  if (of.index() == 1) return tolerances(*std::get<1>(of), joined(how, x, dtype, {}), dtype, declared);
   const Element& element = std::get<0>(of);
   return element.kind == Kind::finite ? std::vector{flushing(element, x, dtype)} : std::vector<Tolerance>{};
 }

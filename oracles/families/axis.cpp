@@ -62,7 +62,7 @@ class LinesAnswer final : public Answer {
   std::vector<Tolerance> wider(Int index) const override {
     const LineValue value = value_at(index);
     if (std::holds_alternative<Element>(value)) return {};
-    return allowances(*std::get<1>(value), element(index), dtype(), declared_);
+    return tolerances(*std::get<1>(value), element(index), dtype(), declared_);
   }
 
   std::vector<ProofTerm> taps(Int index) const override {

@@ -37,7 +37,7 @@ class Widening {
     if (is_narrow(type_) && std::isfinite(size_)) out.push_back(in_type());
     if (is_simple) out.push_back(truncating());
     Tolerance flushed = beyond("subnormals flushed");
-    flushed.budget = element_.asked.budget;
+    flushed.budget = element_.required.budget;
     out.push_back(std::move(flushed));
     if (!std::isfinite(size_)) {  // beyond every format
       add_overflow(out);
@@ -45,7 +45,7 @@ class Widening {
     }
     if (of_.is_approximated && type_ != DType::f64) out.push_back(of_ten_bits());
     if (!is_simple) {
-      out.push_back(with_budget("an argument that is rounded", asked_bound() + spread(working_format(type_))));
+      out.push_back(with_budget("an argument that is rounded", required_bound() + spread(working_format(type_))));
       if (is_narrow(type_)) out.push_back(with_approximations_in_type());
     }
     if (of_.may_overflow || (of_.is_approximated && !is_simple)) add_overflow(out);
@@ -58,7 +58,7 @@ class Widening {
     tolerance.k = std::min(tolerance.k, most_ulps);
     return number(bound(tolerance, size_, format));
   }
-  Ratio asked_bound() const { return element_.asked.budget; }
+  Ratio required_bound() const { return element_.required.budget; }
 
   Tolerance with_budget(std::string arithmetic, Ratio budget) const {
     Tolerance out = beyond(std::move(arithmetic));
@@ -77,8 +77,8 @@ class Widening {
     Tolerance out = beyond("one truncation");
     out.level = Level::L2t;
     const Format& format = format_of(type_);
-    out.range = Interval{rounded(element_.value - asked_bound(), format, Rounding::down),
-                         rounded(element_.value + asked_bound(), format, Rounding::up)};
+    out.range = Interval{rounded(element_.value - required_bound(), format, Rounding::down),
+                         rounded(element_.value + required_bound(), format, Rounding::up)};
     return out;
   }
 
@@ -89,7 +89,7 @@ class Widening {
       out.range = Interval{infinity(true), infinity()};
       return out;
     }
-    return with_budget(words, asked_bound() + number(0x1p-10 * size_ + 0x1p-13 * of_.crudeness));
+    return with_budget(words, required_bound() + number(0x1p-10 * size_ + 0x1p-13 * of_.crudeness));
   }
 
   Tolerance with_approximations_in_type() const {
@@ -200,7 +200,7 @@ class ElementwiseAnswer final : public Answer {
   static Element computed(const Evaluation& of, DType type) {
     if (of.whole) {
       Element out = exactly(of.whole->right, type);
-      out.asked.range = of.whole->admitted;
+      out.required.range = of.whole->admitted;
       return out;
     }
     if (of.value) return fraction(*of.value, of, type);
@@ -214,13 +214,13 @@ class ElementwiseAnswer final : public Answer {
     out.magnitude = abs(out.value);
     const double size = at(96).size();
     const bool is_rounded = of.tolerance == no_tolerance || !std::isfinite(size);
-    out.asked.budget = is_rounded ? Ratio() : budget_of(bound(of.tolerance, size, working_format(type)), out.blur);
-    out.asked.arithmetic = is_rounded ? "one rounding"
-                                      : std::string(name(type == DType::f64 ? DType::f64 : DType::f32)) +
-                                            ", functions within their bounds";
+    out.required.budget = is_rounded ? Ratio() : budget_of(bound(of.tolerance, size, working_format(type)), out.blur);
+    out.required.arithmetic = is_rounded ? "one rounding"
+                                         : std::string(name(type == DType::f64 ? DType::f64 : DType::f32)) +
+                                               ", functions within their bounds";
     if (of.limits) {
-      const Interval range = interval(out, out.asked, type);
-      out.asked.range =
+      const Interval range = interval(out, out.required, type);
+      out.required.range =
           Interval{std::max(range.lower, of.limits->lower, is_less), std::min(range.upper, of.limits->upper, is_less)};
     }
     return out;
@@ -231,17 +231,18 @@ class ElementwiseAnswer final : public Answer {
     out.terms = 1;
     out.value = value;
     out.magnitude = abs(value);
-    out.asked.arithmetic = "one rounding";
-    if (of.budget) out.asked.budget = *of.budget;
+    out.required.arithmetic = "one rounding";
+    if (of.budget) out.required.budget = *of.budget;
     if (of.tolerance == no_tolerance) return out;
-    out.asked.budget = number(bound(of.tolerance, std::abs(approximate(value)) * (1 + 0x1p-40), working_format(type)));
-    out.asked.arithmetic = "a rounding in f32, and one more";
+    out.required.budget =
+        number(bound(of.tolerance, std::abs(approximate(value)) * (1 + 0x1p-40), working_format(type)));
+    out.required.arithmetic = "a rounding in f32, and one more";
     return out;
   }
 
   // Any number that the element admits, between its ends.
   static std::optional<Interval> range_of(const Element& element, DType type) {
-    if (element.kind == Kind::finite) return interval(element, element.asked, type);
+    if (element.kind == Kind::finite) return interval(element, element.required, type);
     if (element.kind == Kind::positive_infinity) return Interval{infinity(), infinity()};
     if (element.kind == Kind::negative_infinity) return Interval{infinity(true), infinity(true)};
     return std::nullopt;
@@ -288,7 +289,7 @@ class ElementwiseAnswer final : public Answer {
       if (right.kind == Kind::finite && lower.is_finite() && upper.is_finite()) {
         // Admits what lies as near to the right value as one of these: it is no less accurate.
         const Ratio off =
-            std::max({abs(ratio(lower) - right.value), abs(ratio(upper) - right.value), right.asked.budget});
+            std::max({abs(ratio(lower) - right.value), abs(ratio(upper) - right.value), right.required.budget});
         const Format& format = format_of(dtype());
         all.back().range = Interval{rounded(right.value - off, format), rounded(right.value + off, format)};
       }
@@ -296,8 +297,8 @@ class ElementwiseAnswer final : public Answer {
     };
     if (narrow.kind == Kind::finite)  // with or without a last rounding to f32
       for (const Format* const format : {&single, &format_of(DType::f64)})
-        add(rounded(narrow.value - narrow.asked.budget, *format, Rounding::down),
-            rounded(narrow.value + narrow.asked.budget, *format, Rounding::up));
+        add(rounded(narrow.value - narrow.required.budget, *format, Rounding::down),
+            rounded(narrow.value + narrow.required.budget, *format, Rounding::up));
     else if (const std::optional<Interval> range = range_of(narrow, DType::f32))
       add(range->lower, range->upper);
     else if (narrow.kind == Kind::one_of && std::ranges::any_of(narrow.options, &Scalar::is_finite))

@@ -29,7 +29,7 @@ struct Evaluation {
   std::optional<Interval> limits = {};                  // that no evaluation at L2 leaves
   std::optional<Ratio> value = {};                      // where it is a fraction: `of` is not asked then
   std::optional<Ratio> budget = {};                     // of that fraction at L2, instead of a tolerance
-  std::optional<Whole> whole = {};                      // where it is an integer: neither is asked
+  std::optional<Whole> whole = {};                      // where it is an integer: neither is evaluated
   std::function<std::vector<Tolerance>()> others = {};  // what is admitted beyond L2 besides
 };
 
@@ -53,7 +53,7 @@ Oracle exact_elementwise(ElementValue (*rule)(const ElementPoint&));
 // The same of one that passes on what it is given, f64 as f64.
 Oracle copying_elementwise(ElementValue (*rule)(const ElementPoint&));
 
-// An allowance beyond L2 with that budget.
+// A tolerance beyond L2 with that budget.
 Tolerance with_budget(std::string arithmetic, double budget);
 
 DType type_of(const ElementPoint& p);  // of the output

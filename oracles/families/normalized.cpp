@@ -16,7 +16,7 @@ Element TreeAnswer::element(Int index) const {
 std::vector<Tolerance> TreeAnswer::wider(Int index) const {
   const TreeValue value = value_at(index);
   if (value.index() == 0) return {};
-  return allowances(*std::get<Tree>(value), element(index), dtype_, declared_);
+  return tolerances(*std::get<Tree>(value), element(index), dtype_, declared_);
 }
 
 Together::Together(std::vector<Scalar> elements) : x(std::move(elements)) {

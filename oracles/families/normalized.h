@@ -45,7 +45,7 @@ Answers answers_of(const Call& call, const Arguments&... arguments) {
   Answers all;
   const std::vector<Parameter>& outputs = call.definition().outputs;
   for (std::size_t k = 0; k < outputs.size(); ++k)
-    if (call.asks(outputs[k].name)) all.push_back(std::make_unique<One>(k, call, arguments...));
+    if (call.requests(outputs[k].name)) all.push_back(std::make_unique<One>(k, call, arguments...));
   return all;
 }
 

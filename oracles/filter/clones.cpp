@@ -9,8 +9,8 @@ namespace assay::oracles {
 Generation generation() {
   static const Generation here = [] {
 #if ASSAY_CLONES
-    const char* const asked = std::getenv("ASSAY_INSTRUCTIONS");
-    const std::string_view most = asked ? asked : "";
+    const char* const named = std::getenv("ASSAY_INSTRUCTIONS");
+    const std::string_view most = named ? named : "";
     if (most == "portable") return Generation::v1;
     if (__builtin_cpu_supports("x86-64-v4") && most != "avx2") return Generation::v4;
     if (__builtin_cpu_supports("x86-64-v3")) return Generation::v3;

@@ -208,7 +208,7 @@ void hold(const FilterResult& screening, const std::vector<Element>& right, cons
       continue;
     }
     all.see(element, value, dtype);
-    const Interval range = interval(element, element.asked, dtype);
+    const Interval range = interval(element, element.required, dtype);
     const bool admitted = value.is_finite() && (!range.lower.is_finite() || range.lower.value() <= value.value()) &&
                           (!range.upper.is_finite() || value.value() <= range.upper.value());
     count.wrong += admitted ? 0 : 1;
@@ -293,7 +293,7 @@ void answer(Deformation& d, const Answer& answer, std::mt19937_64& random) {
   for (Int i = 0; i < d.got.elements(); ++i) {
     d.right.push_back(answer.defined(i));
     const Element& element = d.right.back();
-    const double value = approximate(element.value), budget = approximate(element.asked.budget);
+    const double value = approximate(element.value), budget = approximate(element.required.budget);
     const Scalar nearest = rounded(element.value, format_of(answer.dtype()));
     const double right = nearest.is_finite() ? nearest.as_double() : 0;
     const double off = std::ldexp(static_cast<double>(random() >> 11), -53) * 2.2 - 1.1;

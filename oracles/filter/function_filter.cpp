@@ -187,13 +187,13 @@ FunctionFilter::Rated FunctionFilter::rate_off(double x, double value, double go
   if (!nearest.is_certain || got == nearest.number || !std::isfinite(x) || !std::isfinite(got) ||
       !std::isfinite(nearest.number) || low <= 0 || binade_of(low) != binade_of(high))
     return out;
-  const double off = std::abs(got - value), asked = budget(x, low), gap = gap_towards(got, value);
+  const double off = std::abs(got - value), required = budget(x, low), gap = gap_towards(got, value);
   const double steps = std::abs(got - nearest.number), here = quantum(value);
   const int side = side_of(x, nearest.number);
   const bool is_on_that_side = (got > nearest.number) == (side > 0);
   const bool is_faithful = side != 0 ? is_on_that_side && steps <= gap : off + error < gap;
   const bool is_unclear = side == 0 && !is_faithful && off - error <= gap;
-  if (is_unclear || off + error > asked * (1 - 0x1p-30)) return out;
+  if (is_unclear || off + error > required * (1 - 0x1p-30)) return out;
   out.is_decided = true;
   out.level = is_faithful ? Level::L1 : Level::L2;
   out.ulp = off / here;
@@ -201,7 +201,7 @@ FunctionFilter::Rated FunctionFilter::rate_off(double x, double value, double go
   if (side != 0 && !is_on_that_side) out.ulp = std::max(out.ulp, std::nextafter(steps / here, HUGE_VAL));
   out.is_sharp = side != 0;
   out.q = off / (std::abs(value) * 0x1p-24);
-  out.share = std::max(0.0, off - gap / 2) / asked;
+  out.share = std::max(0.0, off - gap / 2) / required;
   return out;
 }
 

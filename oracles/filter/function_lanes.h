@@ -9,7 +9,7 @@
 //
 // sin, cos and tan take quarter turns off arguments above 3/4 by 128 bits of 2/pi from the right place on: |x| = m 2^e
 // with m of 24 bits, so m (2^e 2/pi mod 4) mod 4 is off by less than m 2^-126 < 2^-102; where less than 2^-40 of a
-// quarter turn is left, the C library is asked. Taylor's sums leave out less than r^17/17! and r^18/18!, |r| < 0.7855:
+// quarter turn is left, the C library decides. Taylor's sums leave out less than r^17/17! and r^18/18!, |r| < 0.7855:
 // less than 2^-53 of the value. With the roundings that is less than 2^-48 as well.
 #pragma once
 

@@ -87,7 +87,7 @@ void Comparison::add(const Answer& answer, Int index, const Element& element, co
   count(finding);
   if (finding.kind == ElementRating::Kind::unscored && unscored_reason_.empty()) unscored_reason_ = finding.because;
   const bool notable = finding.kind == ElementRating::Kind::below || finding.kind == ElementRating::Kind::wrong;
-  const bool too_weak = finding.kind == ElementRating::Kind::right && finding.level > asked_;
+  const bool too_weak = finding.kind == ElementRating::Kind::right && finding.level > required_;
   if ((notable && finding.kind > worst_) || (too_weak && !out_.evidence)) {
     out_.evidence = evidence_of(answer, index, element, got, set);
     out_.evidence->output = output;
@@ -107,7 +107,7 @@ Verdict Comparison::verdict() const {
   out.level = worst_ == ElementRating::Kind::wrong ? std::nullopt : weakest_;
   if (worst_ == ElementRating::Kind::wrong) {
     out.state = State::fail;
-  } else if (weakest_ && *weakest_ > asked_) {
+  } else if (weakest_ && *weakest_ > required_) {
     out.state = State::below;
   } else if (out.elements > 0 && out.unscored == out.elements) {
     out.state = State::unscored;

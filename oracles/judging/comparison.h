@@ -11,7 +11,7 @@
 
 namespace assay::oracles {
 
-// What comparing all elements gathers for the question whether the case shows anything at all.
+// What comparing all elements gathers to tell whether the case shows anything at all.
 struct Variety {
   Int counted = 0, zeros = 0, maybe_zeros = 0;
   bool special = false, varies = false;  // special: an element without a number or without a term
@@ -26,7 +26,7 @@ struct Variety {
 
 class Comparison {
  public:
-  explicit Comparison(Level asked) : asked_(asked) { out_.state = State::pass; }
+  explicit Comparison(Level required) : required_(required) { out_.state = State::pass; }
 
   // What the filter decided.
   void add(const FilterResult& screening);
@@ -47,7 +47,7 @@ class Comparison {
   void widen(const Deviation& off);
   void keep_common(const std::vector<std::string>& arithmetics);
 
-  Level asked_;
+  Level required_;
   Verdict out_;
   std::optional<Level> weakest_;
   ElementRating::Kind worst_ = ElementRating::Kind::right;

@@ -69,7 +69,7 @@ struct Sight {
                         "",
                         ulp(index)};
     if (element.kind != Kind::finite) return out;
-    const Interval range = interval(element, element.asked, answer.dtype());
+    const Interval range = interval(element, element.required, answer.dtype());
     out.lower = written(range.lower, answer.dtype());
     out.upper = written(range.upper, answer.dtype());
     return out;

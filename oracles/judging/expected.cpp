@@ -87,12 +87,12 @@ Range range_of_options(const Element& element) {
   return {*least, *most};
 }
 
-Range range_of(const Element& element, const Tolerance& allowance, DType dtype) {
+Range range_of(const Element& element, const Tolerance& tolerance, DType dtype) {
   if (element.kind == Kind::one_of) return range_of_options(element);
   if (element.kind != Kind::finite) return {right_of(element, dtype), right_of(element, dtype)};
-  const Interval admitted = interval(element, allowance, dtype);
+  const Interval admitted = interval(element, tolerance, dtype);
   Range range{admitted.lower, admitted.upper};
-  if (!allowance.flushes_output || !is_float(dtype)) return range;
+  if (!tolerance.flushes_output || !is_float(dtype)) return range;
   const Scalar smallest = rounded({Dyadic::power_of_two(format_of(dtype).min_exponent), 1}, format_of(dtype));
   Scalar opposite = smallest;
   opposite.negative = true;
@@ -100,7 +100,7 @@ Range range_of(const Element& element, const Tolerance& allowance, DType dtype) 
   return range;
 }
 
-// Takes in the range that a wider allowance admits; tells whether it admits an infinity or NaN as well.
+// Takes in the range that a wider tolerance admits; tells whether it admits an infinity or NaN as well.
 bool include(Range& range, const Element& element, const Tolerance& wider, DType dtype) {
   if (element.kind != Kind::finite) return wider.blurs_nonfinite;
   range.include(wider.vacuous ? Range{infinity(true), infinity()} : range_of(element, wider, dtype));
@@ -114,15 +114,15 @@ struct Filler {
 
   void fill(Int index, const Element& element) {
     const DType dtype = answer.dtype();
-    const Range asked = range_of(element, element.asked, dtype);
+    const Range required = range_of(element, element.required, dtype);
     store_right(all.output, index, answer, right_of(element, dtype));
-    store_end(all.lower, index, answer, asked.lower);
-    store_end(all.upper, index, answer, asked.upper);
+    store_end(all.lower, index, answer, required.lower);
+    store_end(all.upper, index, answer, required.upper);
     if (element.kind == Kind::nan_or_zero) all.or_zero.push_back(index);
     if (!element.nan_admitted.empty()) all.or_nan[element.nan_admitted].push_back(index);
     if (std::ranges::any_of(element.options, is_nan)) all.or_nan[element.chosen_by].push_back(index);
-    if (element.kind == Kind::finite) all.arithmetic.insert(element.asked.arithmetic);
-    widen(index, element, asked);
+    if (element.kind == Kind::finite) all.arithmetic.insert(element.required.arithmetic);
+    widen(index, element, required);
   }
 
   void widen(Int index, const Element& element, Range widest) {
@@ -194,7 +194,7 @@ struct Admitting {
   void fill(Int index, const Element& element) {
     if (element.kind == Kind::unscored) return admit_everything(index);
     const DType dtype = answer.dtype();
-    Range range = level < Level::L2 ? strong_range(element, level, dtype) : range_of(element, element.asked, dtype);
+    Range range = level < Level::L2 ? strong_range(element, level, dtype) : range_of(element, element.required, dtype);
     if (element.kind == Kind::nan_or_zero)
       all.or_zero.push_back(index);
     else if (level > Level::L2)

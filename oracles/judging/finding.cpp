@@ -37,8 +37,8 @@ double unit_roundoff(DType dtype) {
 // The least error before the last rounding that ends in `got`, over the budget asked for: at most 1 where it is
 // admitted.
 double share_of_budget(const Element& element, const Scalar& got, double error, const Format& format) {
-  const double budget = approximate(element.asked.budget);
-  if (element.asked.range || budget == 0) return 0;
+  const double budget = approximate(element.required.budget);
+  if (element.required.range || budget == 0) return 0;
   const double value = std::abs(approximate(Ratio{got.value(), 1}));
   int exponent = value > 0 ? std::max(std::ilogb(value), format.min_exponent) : format.min_exponent;
   // Below a power of two numbers lie twice as dense.
@@ -82,7 +82,7 @@ ElementRating examine_finite(const Answer& answer, Int index, const Element& ele
   finding.is_nearest = same(got, nearest(element, dtype));
   if (finding.is_nearest) return finding;
   finding.off = deviation(element, got, dtype);
-  if (admits(element.asked, element, got, dtype)) {
+  if (admits(element.required, element, got, dtype)) {
     const bool faithful = !element.nearest && (same(got, rounded(element.value, format_of(dtype), Rounding::down)) ||
                                                same(got, rounded(element.value, format_of(dtype), Rounding::up)));
     finding.level = faithful ? Level::L1 : Level::L2;
@@ -141,11 +141,11 @@ ElementRating examine_special(const Answer& answer, Int index, const Element& el
 
 }  // namespace
 
-bool admits(const Tolerance& allowance, const Element& element, const Scalar& got, DType dtype) {
-  if (!got.is_finite() && (allowance.may_overflow || allowance.blurs_nonfinite)) return true;
-  const Interval range = interval(element, allowance, dtype);
+bool admits(const Tolerance& tolerance, const Element& element, const Scalar& got, DType dtype) {
+  if (!got.is_finite() && (tolerance.may_overflow || tolerance.blurs_nonfinite)) return true;
+  const Interval range = interval(element, tolerance, dtype);
   return inside(got, range) ||
-         (allowance.flushes_output && is_float(dtype) && flushed_to_zero(got, range, format_of(dtype)));
+         (tolerance.flushes_output && is_float(dtype) && flushed_to_zero(got, range, format_of(dtype)));
 }
 
 bool is_less(const Scalar& a, const Scalar& b) { return compare(a, b) < 0; }
@@ -200,14 +200,14 @@ Deviation deviation(const Element& element, const Scalar& got, DType dtype) {
 
 double ulps(const Element& element, const Scalar& got, DType dtype) { return deviation(element, got, dtype).ulp; }
 
-Interval interval(const Element& element, const Tolerance& allowance, DType dtype) {
-  if (allowance.range) return *allowance.range;
+Interval interval(const Element& element, const Tolerance& tolerance, DType dtype) {
+  if (tolerance.range) return *tolerance.range;
   const Format& format = format_of(dtype);
-  if (allowance.budget.is_zero()) {
+  if (tolerance.budget.is_zero()) {
     const Scalar nearest = rounded(element.value, format);
     return {nearest, nearest};
   }
-  return {rounded(element.value - allowance.budget, format), rounded(element.value + allowance.budget, format)};
+  return {rounded(element.value - tolerance.budget, format), rounded(element.value + tolerance.budget, format)};
 }
 
 ElementRating examine(const Answer& answer, Int index, const Element& element, const Scalar& got) {
@@ -242,15 +242,15 @@ Evidence evidence_of(const Answer& answer, Int index, const Element& element, co
   if (element.kind != Kind::finite) return out;
   const Element defined = answer.defined(index);
   expects(defined.value == element.value && defined.magnitude == element.magnitude &&
-              defined.asked.budget == element.asked.budget,
+              defined.required.budget == element.required.budget,
           "the sums in bins and the definition disagree on an element");
-  const Interval range = interval(element, element.asked, answer.dtype());
+  const Interval range = interval(element, element.required, answer.dtype());
   out.lower = written(range.lower, answer.dtype());
   out.upper = written(range.upper, answer.dtype());
   out.exact = text(element.value) + (element.blur.is_zero() ? "" : " ± " + text(element.blur));
   // Integer outputs have no budget in the units of y: the interval itself is what was proven.
-  out.budget = element.asked.range ? "[" + out.lower + ", " + out.upper + "]" : text(element.asked.budget);
-  out.arithmetic = element.asked.arithmetic;
+  out.budget = element.required.range ? "[" + out.lower + ", " + out.upper + "]" : text(element.required.budget);
+  out.arithmetic = element.required.arithmetic;
   return out;
 }
 

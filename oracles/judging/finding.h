@@ -33,7 +33,7 @@ ElementRating examine(const Answer& answer, Int index, const Element& element, c
 Evidence evidence_of(const Answer& answer, Int index, const Element& element, const Scalar& got, int set);
 
 // Tells whether `got` lies where an arithmetic may land.
-bool admits(const Tolerance& allowance, const Element& element, const Scalar& got, DType dtype);
+bool admits(const Tolerance& tolerance, const Element& element, const Scalar& got, DType dtype);
 
 // Tells whether a lies below b; neither is NaN.
 bool is_less(const Scalar& a, const Scalar& b);
@@ -51,7 +51,7 @@ Deviation deviation(const Element& element, const Scalar& got, DType dtype);
 // Of it |got - y| / ulp_T(y).
 double ulps(const Element& element, const Scalar& got, DType dtype);
 
-// The interval of one finite element at one allowance.
-Interval interval(const Element& element, const Tolerance& allowance, DType dtype);
+// The interval of one finite element at one tolerance.
+Interval interval(const Element& element, const Tolerance& tolerance, DType dtype);
 
 }  // namespace assay::oracles

@@ -160,7 +160,7 @@ struct Judge::State {
     return at->second;
   }
 
-  // Remembers what evidence is asked about later.
+  // Remembers what the evidence needs later.
   void face(const Outcome& outcome) const {
     if (!oracle().given || faced == outcome.sets) return;
     faced = outcome.sets;
@@ -211,7 +211,7 @@ std::optional<Verdict> Judge::State::malformed(const Outcome& outcome, const std
       return verdict(oracles::State::fail, "count",
                      std::to_string(set.size()) + " outputs instead of " + std::to_string(wanted.size()));
     for (std::size_t i = 0; i < set.size(); ++i) {
-      const std::string which = i == 0 ? "" : call.asked_outputs().at(i) + ": ";
+      const std::string which = i == 0 ? "" : call.requested_outputs().at(i) + ": ";
       if (set[i].dtype != wanted[i].dtype)
         return verdict(
             oracles::State::fail, "type",

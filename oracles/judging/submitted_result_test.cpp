@@ -2,8 +2,8 @@
 #include "oracles/judging/submitted_result.h"
 
 #include "oracles/judging/expected.h"
+#include "reference/case_view.h"
 #include "reference/onnx_io.h"
-#include "reference/question.h"
 
 #include <catch2/catch.hpp>
 

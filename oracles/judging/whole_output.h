@@ -21,7 +21,7 @@ struct Computed {
 };
 
 // Returns whether `arithmetic`, by the name an Tolerance gives it, computes every element of all these outputs up to
-// the rounding of its sums. True for arithmetic that changes no input: of it every element was asked already.
+// the rounding of its sums. True for arithmetic that changes no input: every element was judged under it already.
 bool fits_whole(std::string_view arithmetic, const std::vector<Computed>& outputs);
 
 }  // namespace assay::oracles

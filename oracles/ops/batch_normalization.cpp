@@ -28,8 +28,8 @@ struct Batch {
 bool trains(const Call& call, const Readings& readings) {
   const Definition& d = call.definition();
   if (d.attribute("training_mode")) return call.integer("training_mode") != 0;
-  const bool asks = call.asks(d.outputs[1].name);
-  return d.attribute("is_test") && readings.of("N13") != "outputs-decide" ? call.integer("is_test") == 0 : asks;
+  const bool requests = call.requests(d.outputs[1].name);
+  return d.attribute("is_test") && readings.of("N13") != "outputs-decide" ? call.integer("is_test") == 0 : requests;
 }
 
 class BatchAnswer final : public TreeAnswer {

@@ -92,7 +92,7 @@ class WindowAnswer final : public TreeAnswer {
     const Real value = point->value(192);
     const Ratio off{{20, -24}, 1}, least{value.lower(), 1}, most{value.upper(), 1};
     Element out = exactly(integer(truncated(least)), dtype());
-    out.asked.range = Interval{integer(truncated(least - off)), integer(truncated(most + off))};
+    out.required.range = Interval{integer(truncated(least - off)), integer(truncated(most + off))};
     return out;
   }
 

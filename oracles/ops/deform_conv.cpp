@@ -41,11 +41,11 @@ class Budgets {
   Budgets(const Sampling& sampling, const std::vector<Sample>& all, const Blend& total)
       : sampling_(sampling), all_(all), total_(total) {}
 
-  Tolerance asked() const;
+  Tolerance required() const;
   std::vector<Tolerance> wider(const Arithmetic& declared) const;
 
  private:
-  Tolerance allowance(Level level, std::string arithmetic, const Machine& machine, const Dyadic& magnitude) const;
+  Tolerance tolerance(Level level, std::string arithmetic, const Machine& machine, const Dyadic& magnitude) const;
   Tolerance flushed(const Machine& machine) const;
   Tolerance with_narrow_products(std::string arithmetic, const Format& narrow, const Machine& machine) const;
   bool is_exact(const Machine& machine) const;
@@ -57,8 +57,8 @@ class Budgets {
   const Blend& total_;
 };
 
-Tolerance Budgets::asked() const {
-  return allowance(
+Tolerance Budgets::required() const {
+  return tolerance(
       Level::L2,
       std::string(sampling_.dtype() == DType::f64 ? "f64" : "f32") + " coordinates and accumulation in any order",
       {.format = &sampling_.accumulator()}, total_.magnitude);
@@ -69,10 +69,10 @@ std::vector<Tolerance> Budgets::wider(const Arithmetic& declared) const {
   const Format& format = sampling_.accumulator();
   const Machine truncating{.format = &format, .slack_exponent = 1};
   std::vector<Tolerance> wide;
-  wide.push_back(allowance(Level::L2t, "truncating coordinates and accumulation", truncating, total_.magnitude));
-  wide.push_back(allowance(Level::L3, "every operation in " + std::string(name(dtype)),
+  wide.push_back(tolerance(Level::L2t, "truncating coordinates and accumulation", truncating, total_.magnitude));
+  wide.push_back(tolerance(Level::L3, "every operation in " + std::string(name(dtype)),
                            {.format = &format_of(dtype), .slack_exponent = 0, .spare = 1}, total_.magnitude));
-  wide.push_back(allowance(Level::widest, "interpolation as a + t(b - a)", truncating, total_.magnitude_lerp));
+  wide.push_back(tolerance(Level::widest, "interpolation as a + t(b - a)", truncating, total_.magnitude_lerp));
   wide.back().blurs_nonfinite = total_.positive_infinity || total_.negative_infinity || total_.nan_admitted;
   wide.push_back(flushed(truncating));
   if (dtype == DType::f32) {
@@ -81,17 +81,17 @@ std::vector<Tolerance> Budgets::wider(const Arithmetic& declared) const {
     wide.push_back(with_narrow_products("bf16 inputs", format_of(DType::bf16), truncating));
   }
   if (dtype == DType::f64)
-    wide.push_back(allowance(Level::widest, "f64 computed in f32",
+    wide.push_back(tolerance(Level::widest, "f64 computed in f32",
                              {.format = &format_of(DType::f32), .slack_exponent = 1, .spare = 8},
                              total_.magnitude_lerp));
   if (declared.accumulator && format_of(*declared.accumulator).precision < format.precision)
-    wide.push_back(allowance(Level::widest, "declared " + std::string(name(*declared.accumulator)) + " arithmetic",
+    wide.push_back(tolerance(Level::widest, "declared " + std::string(name(*declared.accumulator)) + " arithmetic",
                              {.format = &format_of(*declared.accumulator), .slack_exponent = 1, .spare = 8},
                              total_.magnitude_lerp));
   return wide;
 }
 
-Tolerance Budgets::allowance(Level level, std::string arithmetic, const Machine& machine,
+Tolerance Budgets::tolerance(Level level, std::string arithmetic, const Machine& machine,
                              const Dyadic& magnitude) const {
   Tolerance out;
   out.level = level;
@@ -113,7 +113,7 @@ Tolerance Budgets::allowance(Level level, std::string arithmetic, const Machine&
 }
 
 Tolerance Budgets::flushed(const Machine& machine) const {
-  Tolerance out = allowance(Level::widest, "subnormals flushed", machine, total_.magnitude);
+  Tolerance out = tolerance(Level::widest, "subnormals flushed", machine, total_.magnitude);
   out.flushes_output = true;
   const Int operations = (static_cast<Int>(all_.size()) + 1) * (Int{8} << sampling_.axes());
   // Every flushed operand or result is below λ of T or of the accumulator, multiplied by what follows.
@@ -125,7 +125,7 @@ Tolerance Budgets::flushed(const Machine& machine) const {
 
 // Weights and columns rounded to a narrower format before they are multiplied: 2u each, (2e + e^2) A in all.
 Tolerance Budgets::with_narrow_products(std::string arithmetic, const Format& narrow, const Machine& machine) const {
-  Tolerance out = allowance(Level::widest, std::move(arithmetic), machine, total_.magnitude_lerp);
+  Tolerance out = tolerance(Level::widest, std::move(arithmetic), machine, total_.magnitude_lerp);
   const bool fits = std::ranges::all_of(all_, [&](const Sample& s) {
     const Dyadic beta = sampling_.sampled(s).value;
     return fits_in(s.weight.value(), narrow) && fits_in(s.mask ? beta * s.mask->value() : beta, narrow);
@@ -192,8 +192,8 @@ class DeformConvAnswer final : public Answer {
       out.kind = Kind::nan;
       return out;
     }
-    out.asked = Budgets(sampling_, all, total).asked();
-    if (out.asked.may_overflow) return unscored(std::move(out), "an intermediate may overflow");
+    out.required = Budgets(sampling_, all, total).required();
+    if (out.required.may_overflow) return unscored(std::move(out), "an intermediate may overflow");
     if (total.positive_infinity) out.kind = Kind::positive_infinity;
     if (total.negative_infinity) out.kind = Kind::negative_infinity;
     return out;

@@ -71,7 +71,7 @@ TEST_CASE("A coordinate beyond the border by less than a double tells is still b
 TEST_CASE("Quarter offsets over small integers are exact: no room at all, in any narrower arithmetic", "[DeformConv]") {
   const Sampling quarters(DType::f32, {3, 3}, "iota:1", "lit:0.25,-0.75,1.5,0,2.25");
   for (Int i = 0; i < 9; ++i) {
-    CHECK(quarters.answer()->element(i).asked.budget.is_zero());
+    CHECK(quarters.answer()->element(i).required.budget.is_zero());
     for (const Tolerance& wider : quarters.answer()->wider(i)) {
       INFO(wider.arithmetic);
       CHECK(wider.budget.is_zero());
@@ -84,7 +84,7 @@ TEST_CASE("A far coordinate brings its rounding error into the budget", "[Deform
   const Sampling wide(DType::f32, {1, 256}, "normal:1", "uniform:3");
   const Element e = wide.answer()->element(200);
   const double without = 20 * 0x1p-24 * approximate(e.magnitude);
-  CHECK(approximate(e.asked.budget) > 10 * without);
+  CHECK(approximate(e.required.budget) > 10 * without);
 }
 
 TEST_CASE("The budget covers an evaluation in f32, in one axis to three", "[DeformConv]") {
@@ -120,7 +120,7 @@ TEST_CASE("The budget covers an evaluation in f32, in one axis to three", "[Defo
     for (Int i = 0; i < volume(plane); ++i) {
       const Element e = answer->element(i);
       const double error = std::abs(static_cast<double>(sampled(s, i, plane)) - approximate(e.value));
-      const double budget = approximate(e.asked.budget);
+      const double budget = approximate(e.required.budget);
       REQUIRE(error <= budget + std::abs(approximate(e.value)) * 0x1p-40);
       if (budget > 0) tightest = std::max(tightest, error / budget);
     }

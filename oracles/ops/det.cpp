@@ -5,7 +5,7 @@
 //
 //   B = (d sum |c| + R)(1 + γ(M)) + γ(M) |y|,  R = sum over k >= 2 of e^k E(M - k, r),  E elementary symmetric
 //
-// ρ bounds how pivots grow: M where that is asked, 2^(M-1) at the widest. Up to four rows B is at least γ(M(M+1)/2) of
+// ρ bounds how pivots grow: M where L2 is required, 2^(M-1) at the widest. Up to four rows B is at least γ(M(M+1)/2) of
 // the permanent of |A|, that of formulas written out.
 #include "oracles/exact/operands.h"
 #include "oracles/families/normalized.h"

@@ -110,8 +110,8 @@ class DroppedAnswer final : public Answer {
     out.terms = 1;
     out.value = {Dyadic{x.value().mantissa, x.value().exponent - kept.exponent}, kept.mantissa};
     out.magnitude = abs(out.value);
-    out.asked.budget = four_ulps(out.value, dtype_);
-    out.asked.arithmetic = "three roundings";
+    out.required.budget = four_ulps(out.value, dtype_);
+    out.required.arithmetic = "three roundings";
     return out;
   }
 
@@ -125,7 +125,7 @@ Answers answers_of(const Call& call, const Operands& in, const Readings& reading
   const auto of =
       std::make_shared<const Dropping>(Dropping{call, readings, *in.at(0), ratio_in_training(call, in, readings), got});
   Answers answers(std::make_unique<DroppedAnswer>(of, false));
-  if (call.asks("mask")) answers.push_back(std::make_unique<DroppedAnswer>(of, true));
+  if (call.requests("mask")) answers.push_back(std::make_unique<DroppedAnswer>(of, true));
   return answers;
 }
 

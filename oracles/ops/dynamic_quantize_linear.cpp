@@ -91,8 +91,8 @@ class DynamicAnswer final : public Answer {
     out.terms = 1;
     out.value = range_.scale;
     out.magnitude = out.value;
-    out.asked.arithmetic = "a difference and a quotient in f32";
-    out.asked.budget = range_.is_exact ? Ratio() : units(range_.scale, 3);
+    out.required.arithmetic = "a difference and a quotient in f32";
+    out.required.budget = range_.is_exact ? Ratio() : units(range_.scale, 3);
     return out;
   }
 
@@ -109,8 +109,8 @@ class DynamicAnswer final : public Answer {
 
   Element between(const Scalar& right, const Scalar& low, const Scalar& high) const {
     Element out = exactly(right, DType::u8);
-    out.asked.range = Interval{low, high};
-    out.asked.arithmetic = "quotients in f32";
+    out.required.range = Interval{low, high};
+    out.required.arithmetic = "quotients in f32";
     return out;
   }
 

@@ -122,7 +122,7 @@ class NormAnswer final : public Answer {
     if (is_sum()) return widen(sum(index), dtype_, declared_);
     const Element element = root(index);
     if (element.kind != Kind::finite || element.value.is_zero()) return {beyond("subnormals flushed")};
-    return allowances(norm(index), element, dtype_, declared_);
+    return tolerances(norm(index), element, dtype_, declared_);
   }
   std::vector<ProofTerm> taps(Int index) const override {
     std::vector<ProofTerm> all;

@@ -120,7 +120,7 @@ class QuantizedAnswer final : public Answer {
       if (last_.adds_first) slack = slack + (abs(with_zero) + slack) * Dyadic::power_of_two(single.unit_exponent());
       const Int shift = zero().as_integer();
       Element out = exactly(last_(v, shift), last_.type);
-      out.asked.range = Interval{last_(v - slack, shift), last_(v + slack, shift)};
+      out.required.range = Interval{last_(v - slack, shift), last_(v + slack, shift)};
       return out;
     }
     slack = slack + (abs(with_zero) + slack) * Dyadic::power_of_two(single.unit_exponent());
@@ -128,7 +128,7 @@ class QuantizedAnswer final : public Answer {
       return std::get<Scalar>(narrowed({value, {}}, last_.type, {.is_minus_zero = value < Ratio()}));
     };
     Element out = exactly(code(with_zero), last_.type);
-    out.asked.range = Interval{code(with_zero - slack), code(with_zero + slack)};
+    out.required.range = Interval{code(with_zero - slack), code(with_zero + slack)};
     return out;
   }
 

@@ -34,10 +34,10 @@ ElementValue real_power(const ElementPoint& p, const Scalar& x, const Scalar& y)
   const double times = std::abs(y.as_double()), turns = size * std::abs(times * std::log2(std::abs(x.as_double())));
   if (std::isfinite(size) && std::isfinite(turns) && std::isfinite(times * size)) {
     const double unit = std::ldexp(1 + 0x1p-20, working.unit_exponent());
-    const double asked = bound(evaluation.tolerance, size, working);
+    const double required = bound(evaluation.tolerance, size, working);
     evaluation.others = [=, type = type_of(p), whole = is_whole(y)] {
-      std::vector<Tolerance> all{with_budget("a logarithm that is rounded", asked + 8 * unit * turns)};
-      if (whole) all.push_back(with_budget("repeated products", asked + 2 * times * unit * size));
+      std::vector<Tolerance> all{with_budget("a logarithm that is rounded", required + 8 * unit * turns)};
+      if (whole) all.push_back(with_budget("repeated products", required + 2 * times * unit * size));
       if (type == DType::f64 || type == DType::f32) return all;
       const Format& own = format_of(type);
       all.push_back(with_budget("a logarithm in " + std::string(name(type)),

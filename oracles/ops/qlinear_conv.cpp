@@ -198,8 +198,8 @@ bool differ(const Element& a, const Element& b) {
   const auto unlike = [](const Scalar& p, const Scalar& q) {
     return p.negative != q.negative || p.significand != q.significand || p.exponent != q.exponent;
   };
-  return unlike(*a.nearest, *b.nearest) || unlike(a.asked.range->lower, b.asked.range->lower) ||
-         unlike(a.asked.range->upper, b.asked.range->upper);
+  return unlike(*a.nearest, *b.nearest) || unlike(a.required.range->lower, b.required.range->lower) ||
+         unlike(a.required.range->upper, b.required.range->upper);
 }
 
 std::vector<std::string> touched(const Call& call, const Operands* in) {

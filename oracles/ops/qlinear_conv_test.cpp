@@ -48,8 +48,8 @@ struct Requantised {
 };
 
 Int whole(const Scalar& s) { return s.as_integer(); }
-Int low(const Element& e) { return whole(e.asked.range->lower); }
-Int high(const Element& e) { return whole(e.asked.range->upper); }
+Int low(const Element& e) { return whole(e.required.range->lower); }
+Int high(const Element& e) { return whole(e.required.range->upper); }
 Readings adding_first() { return Readings().with("A16", "add-then-round"); }
 
 }  // namespace

@@ -71,8 +71,8 @@ Element within(double low, double high) {
   out.value = (ratio(scalar_of(low)) + ratio(scalar_of(high))) * Dyadic::power_of_two(-1);
   out.magnitude = abs(out.value);
   out.terms = 1;
-  out.asked.arithmetic = "any number of the support";
-  out.asked.budget = (ratio(scalar_of(high)) - ratio(scalar_of(low))) * Dyadic::power_of_two(-1);
+  out.required.arithmetic = "any number of the support";
+  out.required.budget = (ratio(scalar_of(high)) - ratio(scalar_of(low))) * Dyadic::power_of_two(-1);
   return out;
 }
 

@@ -65,14 +65,14 @@ class StepsAnswer final : public Answer {
     out.value = at(index);
     out.magnitude = abs(out.value);
     out.terms = index + 1;
-    out.asked.arithmetic = "products or repeated sums";
-    out.asked.budget = budget(index, is_narrow() ? DType::f32 : type_);
-    out.asked.may_overflow = ratio(Int{2}) * reach(index) >= Ratio{format_of(type_).overflow_threshold(), 1};
+    out.required.arithmetic = "products or repeated sums";
+    out.required.budget = budget(index, is_narrow() ? DType::f32 : type_);
+    out.required.may_overflow = ratio(Int{2}) * reach(index) >= Ratio{format_of(type_).overflow_threshold(), 1};
     return out;
   }
   std::vector<Tolerance> wider(Int index) const override {
     if (!is_narrow() || has_stash_) return {};
-    Tolerance out = element(index).asked;
+    Tolerance out = element(index).required;
     out.level = Level::L3;
     out.arithmetic = "sums in the type";
     out.budget = budget(index, type_);

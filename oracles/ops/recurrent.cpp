@@ -221,7 +221,7 @@ class Recurrence {
     functions_ = chosen(call, readings);
     lbr_ = is_set(call, readings, "linear_before_reset");
     is_coupled_ = is_set(call, readings, "input_forget");
-    if (!got.empty() && call.asks("Y")) returned_.emplace(got.front());
+    if (!got.empty() && call.requests("Y")) returned_.emplace(got.front());
     if (!call.states("clip")) return;
     const float clip = call.real("clip");
     if (clip == 0 && readings.of("N17") == "no-clip") return;
@@ -511,7 +511,7 @@ Oracle recurrent() {
     const bool swaps = is_set(call, readings, "layout");
     const Shape &x = call.shape("X"), &r = call.shape("R");
     const Int steps = x[swaps ? 1 : 0], batches = x[swaps ? 0 : 1];
-    if (call.asks("Y")) return swaps ? Shape{batches, steps, r[0], r[2]} : Shape{steps, r[0], batches, r[2]};
+    if (call.requests("Y")) return swaps ? Shape{batches, steps, r[0], r[2]} : Shape{steps, r[0], batches, r[2]};
     return swaps ? Shape{batches, r[0], r[2]} : Shape{r[0], batches, r[2]};
   };
   return with_touched(std::move(oracle));

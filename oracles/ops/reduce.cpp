@@ -84,7 +84,7 @@ class ReduceAnswer final : public Answer {
     const GroupValue value = rule_(point);
     if (const Dot* const sum = std::get_if<Dot>(&value)) return widen_sum(*sum, dtype(), declared_);
     if (!std::holds_alternative<Element>(value))
-      return allowances(*std::get<2>(value), element(index), dtype(), declared_);
+      return tolerances(*std::get<2>(value), element(index), dtype(), declared_);
     const Element& chosen = std::get<Element>(value);
     if (!is_float(dtype()) || chosen.kind != Kind::finite) return {};
     std::vector<Tolerance> all{flushing(chosen, point.x, dtype())};
@@ -104,12 +104,12 @@ class ReduceAnswer final : public Answer {
     const GroupPoint point = point_at(index);
     GroupValue value = rule_(point);
     if (const Dot* const sum = std::get_if<Dot>(&value)) return enclose(*sum, dtype(), summing);
-    Element out = std::holds_alternative<Element>(value) ? std::get<Element>(value) : as_asked(*std::get<2>(value));
+    Element out = std::holds_alternative<Element>(value) ? std::get<Element>(value) : as_required(*std::get<2>(value));
     out.terms = std::ssize(point.x);
     return out;
   }
 
-  Element as_asked(const Expression& of) const {
+  Element as_required(const Expression& of) const {
     const bool in_f32 = dtype() == DType::f64 && readings_.of("N5") == "f32-body";
     return in_f32 ? computed(of, dtype(), {in_single()}) : computed(of, dtype());
   }
@@ -194,7 +194,7 @@ Integer mean_of(const GroupPoint& p, const Integer& sum) {
 
 // What a number is cut to that is computed in f32 (N8).
 Element cut(const GroupPoint& p, const Expression& of) {
-  const Policy& single = asked_policies(DType::f32).front();
+  const Policy& single = required_policies(DType::f32).front();
   const double error = of.breaks_down(single) ? INFINITY : of.error(single);
   if (!std::isfinite(error)) return unscored("an intermediate may overflow");
   const Ratio off = budget_of(error, {});
@@ -209,7 +209,7 @@ Element cut(const GroupPoint& p, const Expression& of) {
   const Integer least = down(Ratio{value.lower(), 1} - off + half), most = down(Ratio{value.upper(), 1} + off + half);
   if (!fits(p.dtype, least) || !fits(p.dtype, most)) return undefined("N8", "no integer of the type");
   Element out = exactly(integer(right), p.dtype);
-  out.asked.range = Interval{integer(least), integer(most)};
+  out.required.range = Interval{integer(least), integer(most)};
   return out;
 }
 

@@ -290,7 +290,7 @@ class AlignedAnswer final : public Answer {
   std::vector<Tolerance> wider(Int index) const override {
     const Said said = at(index);
     if (said.value.index() == 0) return {};
-    return allowances(*std::get<Tree>(said.value), element(index), dtype(), declared_);
+    return tolerances(*std::get<Tree>(said.value), element(index), dtype(), declared_);
   }
 
   std::vector<ProofTerm> taps(Int index) const override {
@@ -336,17 +336,18 @@ class AlignedAnswer final : public Answer {
     const auto& [down, along] = *regions_[static_cast<std::size_t>(y[0])];
     if (x_.extent(2) == 0 || x_.extent(3) == 0) return {unscored("a map of no cells")};
     if (down.is_too_long() || along.is_too_long()) return {unscored("a region of too many samples")};
-    const Policy& asked = asked_policies(dtype()).front();
-    if (!down.is_certain(asked) || !along.is_certain(asked)) return {unscored("one sample more may be taken, or less")};
+    const Policy& required = required_policies(dtype()).front();
+    if (!down.is_certain(required) || !along.is_certain(required))
+      return {unscored("one sample more may be taken, or less")};
     if (down.each() == 0 || along.each() == 0) return {exactly(Scalar(), dtype())};
     Bin bin = bin_of(y);
     std::vector<Scalar> strange;  // what is not finite and counts, or may count
     bool is_open = false, admits_nan = false;
     bin.each([&](const Spot& row, const Spot& column) {
       const bool is_inside = !row.is_outside && !column.is_outside;
-      if (down.is_at_border(row, down.drift(asked)) || along.is_at_border(column, along.drift(asked)) ||
-          (is_inside && (!is_settled(down, row, asked) || !is_settled(along, column, asked))))
-        is_open |= reaches_strange(bin, row, column, asked);
+      if (down.is_at_border(row, down.drift(required)) || along.is_at_border(column, along.drift(required)) ||
+          (is_inside && (!is_settled(down, row, required) || !is_settled(along, column, required))))
+        is_open |= reaches_strange(bin, row, column, required);
       else if (!is_inside)
         admits_nan |= !x_.at(cell(y, 0, 0)).is_finite();
       else
@@ -360,7 +361,7 @@ class AlignedAnswer final : public Answer {
       return {unscored("a value that is no number near a sample")};
     if (!strange.empty()) return {of_strange(strange, admits_nan)};
     auto pooled = std::make_shared<Pooled>(std::move(bin));
-    if (pooled->error(asked) == unproven) return {unscored("rounding may carry a sample over the border")};
+    if (pooled->error(required) == unproven) return {unscored("rounding may carry a sample over the border")};
     const Int samples = down.each() * along.each();
     return {Tree(std::move(pooled)), admits_nan, samples};
   }

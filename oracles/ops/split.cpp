@@ -15,7 +15,7 @@ std::size_t axis_of(const Call& call) {
 
 // Where each part begins, and where the last one ends.
 Ints bounds(const Call& call) {
-  const Int extent = call.shape("input")[axis_of(call)], count = std::ssize(call.asked_outputs());
+  const Int extent = call.shape("input")[axis_of(call)], count = std::ssize(call.requested_outputs());
   const bool states_input = call.has("split"),
              is_attribute = call.definition().attribute("split") && call.states("split");
   const Ints stated = states_input || is_attribute ? call.ints("split") : Ints();

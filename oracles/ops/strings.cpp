@@ -138,7 +138,7 @@ Oracle string_split() {
   Oracle oracle;
   oracle.answer = [](const Call& call, const Operands&, const Readings& readings, const Arithmetic&) {
     Answers all(std::make_unique<SplitAnswer>(call, readings, false));
-    if (call.asks("Z")) all.push_back(std::make_unique<SplitAnswer>(call, readings, true));
+    if (call.requests("Z")) all.push_back(std::make_unique<SplitAnswer>(call, readings, true));
     return all;
   };
   oracle.shape = shape_of_pieces;

@@ -137,9 +137,9 @@ Oracle unique() {
     std::vector<Int> first, places, counts;
     for (const Kept& each : kinds->kept) first.push_back(each.first), counts.push_back(each.count);
     for (Int i = 0; i < kinds->slices(); ++i) places.push_back(kinds->place_of(i));
-    if (call.asks("indices")) all.push_back(std::make_unique<CountedAnswer>(std::move(first)));
-    if (call.asks("inverse_indices")) all.push_back(std::make_unique<CountedAnswer>(std::move(places)));
-    if (call.asks("counts")) all.push_back(std::make_unique<CountedAnswer>(std::move(counts)));
+    if (call.requests("indices")) all.push_back(std::make_unique<CountedAnswer>(std::move(first)));
+    if (call.requests("inverse_indices")) all.push_back(std::make_unique<CountedAnswer>(std::move(places)));
+    if (call.requests("counts")) all.push_back(std::make_unique<CountedAnswer>(std::move(counts)));
     return all;
   };
   oracle.shape = [](const Call& call, const Readings& readings) {

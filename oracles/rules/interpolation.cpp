@@ -222,8 +222,8 @@ Element Interpolation::element(const char* infinities) const {
   out.value = value();
   out.magnitude = abs(out.value);
   out.terms = static_cast<Int>(products_.size());
-  out.asked.arithmetic = "coordinates and weights in " + std::string(name(accumulator_of(type_)));
-  out.asked.budget = is_exact() ? Ratio() : budget_of(most, {});
+  out.required.arithmetic = "coordinates and weights in " + std::string(name(accumulator_of(type_)));
+  out.required.budget = is_exact() ? Ratio() : budget_of(most, {});
   double largest = 0;
   for (const Product& each : products_) largest += each.value;
   if (is_float(type_) && 8 * largest >= std::ldexp(1.0, format_of(accumulator_of(type_)).max_exponent))
@@ -232,8 +232,8 @@ Element Interpolation::element(const char* infinities) const {
   const Ratio half{{1, -1}, 1};
   const auto fitted = [&](const Integer& whole) { return saturated(type_, whole); };
   out.nearest = fitted(floor(out.value + half));
-  out.asked.range = Interval{fitted(floor(out.value - out.asked.budget)),
-                             fitted(Integer(-floor(Ratio() - out.value - out.asked.budget)))};
+  out.required.range = Interval{fitted(floor(out.value - out.required.budget)),
+                                fitted(Integer(-floor(Ratio() - out.value - out.required.budget)))};
   return out;
 }
 

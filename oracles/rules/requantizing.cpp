@@ -117,14 +117,14 @@ Element requantized(const Requantizing& how, Int a, const Scaling& scaling, Int 
   Element out;
   out.value = scaling.of(a);
   out.nearest = how(out.value, zero);
-  out.asked.arithmetic = "f32 requantisation in any order (Q1)";
+  out.required.arithmetic = "f32 requantisation in any order (Q1)";
   const bool nothing_rounds = is_exact(a, scaling);
   const Ratio slack = nothing_rounds ? Ratio{} : slack_of(how, out.value, zero);
   Interval admitted{how(out.value - slack, zero), how(out.value + slack, zero)};
   if (!nothing_rounds &&
       !(join<float>(admitted, how, a, scaling, zero) && join<double>(admitted, how, a, scaling, zero)))
     return unscored("an intermediate of some order leaves the normal range");
-  out.asked.range = admitted;
+  out.required.range = admitted;
   return out;
 }
 
@@ -139,7 +139,7 @@ std::vector<Tolerance> fixed_point(const Requantizing& how, Int a, const Scaling
   const auto stepped = [&](const Scalar& value, Int by) { return how.clamped(value.as_integer() + by); };
   out.range = nothing_rounds
                   ? Interval{how.clamped(below + zero), how.clamped(below + 1 + zero)}
-                  : Interval{stepped(element.asked.range->lower, -1), stepped(element.asked.range->upper, 1)};
+                  : Interval{stepped(element.required.range->lower, -1), stepped(element.required.range->upper, 1)};
   return {out};
 }
 

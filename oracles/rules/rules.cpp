@@ -29,7 +29,7 @@ Kind kind_of(const Scalar& value) {
   return Kind::finite;
 }
 
-// Returns an allowance for what copies and selects, where flushing is an allowance of its own.
+// Returns a tolerance for what copies and selects, where flushing is a tolerance of its own.
 Tolerance beyond_copies(std::string arithmetic) {
   Tolerance out;
   out.level = Level::widest;
@@ -111,7 +111,7 @@ bool are_alike(const Element& a, const Element& b) {
   if (a.kind != b.kind || a.options.size() != b.options.size()) return false;
   if (a.kind == Kind::text) return same(*a.nearest, *b.nearest);
   if (a.kind != Kind::finite) return std::ranges::equal(a.options, b.options, same);
-  return a.value == b.value && a.asked.budget == b.asked.budget;
+  return a.value == b.value && a.required.budget == b.required.budget;
 }
 
 std::vector<Element> elements(const Answers& answers) {
@@ -123,9 +123,9 @@ std::vector<Element> elements(const Answers& answers) {
 
 // The same of integers that are rounded, by what is admitted around them too.
 bool are_alike_around(const Element& a, const Element& b) {
-  if (!are_alike(a, b) || !a.nearest || !b.nearest || !a.asked.range || !b.asked.range) return are_alike(a, b);
-  return same(*a.nearest, *b.nearest) && same(a.asked.range->lower, b.asked.range->lower) &&
-         same(a.asked.range->upper, b.asked.range->upper);
+  if (!are_alike(a, b) || !a.nearest || !b.nearest || !a.required.range || !b.required.range) return are_alike(a, b);
+  return same(*a.nearest, *b.nearest) && same(a.required.range->lower, b.required.range->lower) &&
+         same(a.required.range->upper, b.required.range->upper);
 }
 
 bool are_alike(std::span<const Element> ruled, const Answers& answers, bool around) {
@@ -294,14 +294,14 @@ Element exactly(const Scalar& value, DType dtype) {
   Element out;
   out.kind = kind_of(value);
   out.terms = 1;
-  out.asked.arithmetic = "no rounding";
+  out.required.arithmetic = "no rounding";
   if (out.kind == Kind::text) out.nearest = value;
   if (out.kind != Kind::finite) return out;
   out.value = ratio(value);
   out.magnitude = abs(out.value);
   if (is_float(dtype)) return out;
   out.nearest = value;
-  out.asked.range = Interval{value, value};
+  out.required.range = Interval{value, value};
   return out;
 }
 
@@ -323,7 +323,7 @@ Element one_of(std::string ruling, std::vector<Scalar> options) {
   out.kind = Kind::one_of;
   out.options = std::move(options);
   out.chosen_by = std::move(ruling);
-  out.asked.arithmetic = "no rounding";
+  out.required.arithmetic = "no rounding";
   return out;
 }
 
@@ -489,7 +489,7 @@ Oracle over_windows(std::vector<WindowRule> rules) {
     const auto pool = std::make_shared<const Pool>(call, in, readings);
     Answers answers;
     for (std::size_t i = 0; i < call.definition().outputs.size(); ++i)
-      if (const Parameter& output = call.definition().outputs[i]; call.asks(output.name))
+      if (const Parameter& output = call.definition().outputs[i]; call.requests(output.name))
         answers.push_back(std::make_unique<WindowsAnswer>(pool, rules.at(i), call.definition().type_of(call, output)));
     return answers;
   };

@@ -48,7 +48,7 @@ Scalar saturated(DType type, const Integer& value);
 Scalar truth(bool holds);       // of a bool
 Scalar lowest_of(DType dtype);  // the lowest number of the type
 
-// An allowance beyond L2.
+// A tolerance beyond L2.
 Tolerance beyond(std::string arithmetic);
 // Admits what hardware may select that reads subnormals as zeros: 0, and any operand that compares equal to it.
 Tolerance flushing(const Element& element, const std::vector<Scalar>& operands, DType type);

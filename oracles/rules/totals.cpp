@@ -183,7 +183,7 @@ std::variant<Element, std::unique_ptr<Expression>> product(const std::vector<Sca
   if (x.empty()) return exactly(scalar(Int{1}), dtype);
   auto product = std::make_unique<Product>(finite);
   if (!has_infinity) return product;
-  if (may_be_lost || product->breaks_down(asked_policies(dtype).front()))
+  if (may_be_lost || product->breaks_down(required_policies(dtype).front()))
     return unscored("a partial product may leave the format");
   return exactly(infinity(is_negative), dtype);
 }
@@ -192,7 +192,7 @@ std::optional<int> certain_sign(const std::vector<Scalar>& x, DType type) {
   const Terms terms(x, false);
   const double sum = at_least(abs(terms.sum)) / raised;
   bool is_certain = true;
-  for (const Policy& p : asked_policies(type)) {
+  for (const Policy& p : required_policies(type)) {
     const bool is_exact = terms.is_exact_in(p.working);
     const double off = gamma_of(static_cast<double>(x.size()) - 1, p.sum_unit()) * terms.magnitude * raised;
     const bool may_overflow = !(terms.magnitude + off < std::ldexp(1.0, p.working.max_exponent));

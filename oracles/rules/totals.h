@@ -24,7 +24,7 @@ namespace assay::oracles {
 
 enum class Total { sum_of_squares, root_of_squares, logarithm };
 
-// Of finite operands. Of integers every policy that is asked converts them to float first.
+// Of finite operands. Of integers every policy that is required converts them to float first.
 std::unique_ptr<Expression> total(Total of, const std::vector<Scalar>& x, bool of_integers = false);
 
 // Of floats: an element where the product is no number, or nobody can say whether it is.

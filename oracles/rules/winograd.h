@@ -30,7 +30,7 @@ struct Neighbourhood {
 // At least one axis of three taps, the others of one; stride 1 and dilation 1 everywhere.
 bool winograd_applies(const std::vector<WindowAxis>& tracks);
 
-// The allowance of F(m,3), m = 2 or 4, computed in `format`.
+// The tolerance of F(m,3), m = 2 or 4, computed in `format`.
 Tolerance winograd(const Neighbourhood& around, int m, const Format& format, std::string arithmetic);
 
 }  // namespace assay::oracles

@@ -39,8 +39,9 @@ Types pooled(const Call& call) {
   const Shape shape = pooled_shape(call);
   Types types;
   for (const Parameter& output : call.definition().outputs)
-    types.push_back(call.asks(output.name) ? std::optional(TensorType{call.definition().type_of(call, output), shape})
-                                           : std::nullopt);
+    types.push_back(call.requests(output.name)
+                        ? std::optional(TensorType{call.definition().type_of(call, output), shape})
+                        : std::nullopt);
   return types;
 }
 

@@ -214,8 +214,8 @@ Width widest() {
 // Less where the environment asks for less.
 Width width_here() {
   static const Width width = [] {
-    const char* const asked = std::getenv("ASSAY_INSTRUCTIONS");
-    const auto name = std::ranges::find(width_names, std::string_view(asked ? asked : ""));
+    const char* const named = std::getenv("ASSAY_INSTRUCTIONS");
+    const auto name = std::ranges::find(width_names, std::string_view(named ? named : ""));
     return std::min(widest(), static_cast<Width>(std::min<std::ptrdiff_t>(name - width_names, 3)));
   }();
   return width;

@@ -2,8 +2,8 @@
 // The engine is held to the naive loops bit by bit, on random geometries from a seed that changes with every run.
 #include "reference/fast/engine.h"
 
+#include "reference/case_view.h"
 #include "reference/operator.h"
-#include "reference/question.h"
 
 #include <catch2/catch.hpp>
 
@@ -103,11 +103,11 @@ Shape joined(std::initializer_list<Int> front, const Shape& back) {
   return shape;
 }
 
-void give(EngineCase& question, const char* name, Tensor tensor) {
-  question.node.input(name, tensor.type());
-  question.data.emplace_back(std::move(tensor));
+void give(EngineCase& engine_case, const char* name, Tensor tensor) {
+  engine_case.node.input(name, tensor.type());
+  engine_case.data.emplace_back(std::move(tensor));
 }
-void leave_out(EngineCase& question) { question.data.emplace_back(std::nullopt); }
+void leave_out(EngineCase& engine_case) { engine_case.data.emplace_back(std::nullopt); }
 
 struct Channels {
   Int batch, group, depth, maps;  // depth and maps per group
@@ -231,12 +231,12 @@ void hold_to_the_naive_loop(Request&& ask, int count) {
   for (int i = 0; i < count; ++i) {
     const auto seed = static_cast<std::uint64_t>(seeds.between(0, std::numeric_limits<Int>::max()));
     Dice dice(seed);
-    const EngineCase question = ask(dice, dice.one_in(5));
-    INFO("seed " << seed << ": " << shown(question));
-    REQUIRE(question.definition->violated(Call(*question.definition, question.node)).empty());
-    const Tensor naive = question.ask(0);
+    const EngineCase engine_case = ask(dice, dice.one_in(5));
+    INFO("seed " << seed << ": " << shown(engine_case));
+    REQUIRE(engine_case.definition->violated(Call(*engine_case.definition, engine_case.node)).empty());
+    const Tensor naive = engine_case.ask(0);
     for (const int threads : i % 8 == 0 ? std::vector{1, 2, 3, 7} : std::vector{1})
-      REQUIRE((question.ask(threads) == naive));
+      REQUIRE((engine_case.ask(threads) == naive));
   }
 }
 

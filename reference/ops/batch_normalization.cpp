@@ -19,7 +19,7 @@ bool trains(const Call& call) {
   const Definition& definition = call.definition();
   if (definition.attribute("training_mode")) return call.integer("training_mode") != 0;
   if (definition.attribute("is_test")) return call.integer("is_test") == 0;
-  return call.asks(definition.outputs[1].name);
+  return call.requests(definition.outputs[1].name);
 }
 
 bool is_spatial(const Call& call) { return !call.definition().attribute("spatial") || call.integer("spatial") != 0; }
@@ -66,18 +66,18 @@ bool has_parameters(const Call& call) {
                      [&](const Parameter& each) { return call.shape(each.name) == parameters(call); });
 }
 
-bool asks_all_or_none(const Call& call) {
+bool requests_all_or_none(const Call& call) {
   const std::vector<Parameter>& outputs = call.definition().outputs;
-  const auto asked =
-      std::count_if(outputs.begin() + 1, outputs.end(), [&](const Parameter& each) { return call.asks(each.name); });
-  return asked == (trains(call) ? std::ssize(outputs) - 1 : 0);
+  const auto requested = std::count_if(outputs.begin() + 1, outputs.end(),
+                                       [&](const Parameter& each) { return call.requests(each.name); });
+  return requested == (trains(call) ? std::ssize(outputs) - 1 : 0);
 }
 
 Types inferred(const Call& call) {
   const Definition& definition = call.definition();
   Types types{TensorType(call.type("X"))};
   for (std::size_t k = 1; k < definition.outputs.size(); ++k)
-    types.push_back(call.asks(definition.outputs[k].name)
+    types.push_back(call.requests(definition.outputs[k].name)
                         ? std::optional(TensorType{definition.type_of(call, definition.outputs[k]), parameters(call)})
                         : std::nullopt);
   return types;
@@ -97,20 +97,20 @@ Operator batch_normalization() {
       .output("mean", "T", Arity::optional).output("var", "T", Arity::optional)
       .output("saved_mean", "T", Arity::optional).output("saved_var", "T", Arity::optional)
       .required_ints("consumed_inputs").attribute("is_test", 0).attribute("spatial", 1).rulings({"N11", "N13"})
-      .require("B1", "every statistic is asked for in training, and none otherwise", asks_all_or_none, "N13")
+      .require("B1", "every statistic is asked for in training, and none otherwise", requests_all_or_none, "N13")
       .require("B3", "rank(X) = 4", [](auto& c) { return c.rank("X") == 4; })
       .require("B4", "spatial is 1", [](auto& c) { return c.integer("spatial") == 1; })
       .since(6, "any number of spatial axes; consumed_inputs is gone").without("consumed_inputs").without("B3")
       .require("B3", "rank(X) >= 2", [](auto& c) { return c.rank("X") >= 2; })
       .since(7, "is_test is gone: statistics are asked for in training; with spatial = 0 every place has parameters")
       .without("is_test").without("B1").without("B4").settled("N13")
-      .require("B1", "every statistic is asked for, or none", asks_all_or_none)
+      .require("B1", "every statistic is asked for, or none", requests_all_or_none)
       .require("B4", "spatial is 0 or 1", [](auto& c) { return c.integer("spatial") == 0 || c.integer("spatial") == 1; })
       .since(9, "spatial is gone; X may be a list, of one channel").without("spatial").without("B4").without("B3")
       .require("B3", "rank(X) >= 1", [](auto& c) { return c.rank("X") >= 1; })
       .since(14, "training_mode; mean and var may be of another type; the variance is that of the population; bfloat16")
       .without("mean").without("var").without("saved_mean").without("saved_var").settled("N11")
-      .without("B1").require("B1", "every statistic is asked for in training, and none otherwise", asks_all_or_none)
+      .without("B1").require("B1", "every statistic is asked for in training, and none otherwise", requests_all_or_none)
       .input("input_mean", "U").input("input_var", "U").attribute("training_mode", 0)
       .output("running_mean", "U", Arity::optional).output("running_var", "U", Arity::optional)
       .type("T", types::all_float_types_ir4()).type("U", types::all_float_types_ir4())

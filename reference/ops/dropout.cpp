@@ -41,7 +41,7 @@ void drop(const Call& call, Inputs in, Values& y) {
 
 Values dropped(const Call& call, Inputs in) {
   Values y{*in[0], std::nullopt};
-  if (call.asks("mask")) {
+  if (call.requests("mask")) {
     y[1] = Tensor({call.definition().type_of(call, *call.definition().output("mask")), in[0]->shape()});
     for_value(y[1]->dtype(), [&]<class T>() { std::ranges::fill(y[1]->as<T>(), T(1.0)); });
   }
@@ -64,7 +64,7 @@ Operator dropout() {
       .since(1)
       .type("T", types::all_float_types()).attribute("is_test", 0).attribute("ratio", 0.5F).with(consumed_inputs)
       .require("unfilled", "no mask is asked for where is_test is not 0: it is not filled", [](auto& c) {
-        return c.integer("is_test") == 0 || !c.asks("mask"); })
+        return c.integer("is_test") == 0 || !c.requests("mask"); })
       .since(6, "consumed_inputs is gone")
       .with(without_consumed_inputs)
       .since(7, "is_test is gone: a model that runs is in inference")
@@ -84,7 +84,7 @@ Operator dropout() {
       .shaping(Shaping::one)
       .infer([](const Call& call) {
         Types types{TensorType(call.type("data")), std::nullopt};
-        if (call.asks("mask")) types[1] = TensorType{call.definition().type_of(call, *call.definition().output("mask")), call.shape("data")};
+        if (call.requests("mask")) types[1] = TensorType{call.definition().type_of(call, *call.definition().output("mask")), call.shape("data")};
         return types;
       })
       .kernel(dropped);

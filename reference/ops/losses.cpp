@@ -95,7 +95,7 @@ Types inferred(const Call& call) {
   const DType type = call.type(name_of(call, 0)).dtype;
   Types types{TensorType{type, call.text("reduction") == "none" ? targets(call) : Shape{}}};
   if (const auto& outputs = call.definition().outputs; outputs.size() > 1)
-    types.push_back(call.asks(outputs[1].name) ? std::optional(TensorType{type, scores(call)}) : std::nullopt);
+    types.push_back(call.requests(outputs[1].name) ? std::optional(TensorType{type, scores(call)}) : std::nullopt);
   return types;
 }
 

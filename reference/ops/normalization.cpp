@@ -140,7 +140,7 @@ Operator layer_normalization() {
         Types types{TensorType(call.type("X")), std::nullopt, std::nullopt};
         for (const std::size_t k : {1, 2}) {
           const Parameter& output = call.definition().outputs[k];
-          if (call.asks(output.name)) types[k] = TensorType{call.definition().type_of(call, output), kept};
+          if (call.requests(output.name)) types[k] = TensorType{call.definition().type_of(call, output), kept};
         }
         return types;
       })

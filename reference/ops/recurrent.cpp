@@ -142,9 +142,9 @@ bool has_flags(const Call& call) {
       });
 }
 
-bool asks_for_outputs(const Call& call) {
+bool requests_outputs(const Call& call) {
   const bool needs_y = call.definition().attribute("output_sequence") && call.integer("output_sequence") != 0;
-  return !call.asked_outputs().empty() && (call.asks("Y") || !needs_y);
+  return !call.requested_outputs().empty() && (call.requests("Y") || !needs_y);
 }
 
 Types inferred(const Call& call) {
@@ -153,7 +153,7 @@ Types inferred(const Call& call) {
   if (is_batch_first(call)) y = {e.batches, e.steps, e.directions, e.hidden};
   Types types;
   for (const Parameter& output : call.definition().outputs)
-    types.push_back(call.asks(output.name)
+    types.push_back(call.requests(output.name)
                         ? std::optional(TensorType{call.type("X").dtype, types.empty() ? y : state_shape(call)})
                         : std::nullopt);
   return types;
@@ -295,7 +295,7 @@ void recurrent(Operator& op) {
         return !c.states("hidden_size") || !has_axes(c) || c.integer("hidden_size") == c.dim("R", 2); })
       .require("V4", "sequence_lens has a length for each item, from 0 to that of X", has_lengths)
       .require("V5", "activations names those that the operator takes for each direction", has_activations)
-      .require("V7", "an output is asked for, and Y where output_sequence is 1", asks_for_outputs)
+      .require("V7", "an output is asked for, and Y where output_sequence is 1", requests_outputs)
       .require("V8", "clip is not negative", [](auto& c) { return !c.states("clip") || c.real("clip") >= 0; })
       .require("V9", "flags are 0 or 1", has_flags, "N42")
       .require("V10", "rank(X) = 3 and rank(R) = 3", has_axes);

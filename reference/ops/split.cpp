@@ -19,7 +19,7 @@ bool has_axis(const Call& call) { return is_axis(stated_axis(call), call.rank("i
 std::size_t axis_of(const Call& call) {
   return static_cast<std::size_t>(from_front(stated_axis(call), call.rank("input")));
 }
-Int outputs(const Call& call) { return std::ssize(call.asked_outputs()); }
+Int outputs(const Call& call) { return std::ssize(call.requested_outputs()); }
 
 // An attribute of no entries reads as one that is left out.
 bool lists_lengths(const Call& call) {

@@ -96,7 +96,7 @@ Values keep_first(const Call& call, Inputs in) {
   });
   const Ints* const told[] = {&all.first, &all.inverse, &all.counts};
   for (std::size_t i = 1; i < out.size(); ++i)
-    if (call.asks(call.definition().outputs[i].name)) {
+    if (call.requests(call.definition().outputs[i].name)) {
       out[i] = Tensor({DType::i64, {std::ssize(*told[i - 1])}});
       std::ranges::copy(*told[i - 1], out[i]->as<Int>().begin());
     }

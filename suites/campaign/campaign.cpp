@@ -27,7 +27,7 @@ bool can_be_packed(const SuiteCase& planned, const Description& backend) {
   return planned.c.is_legal() && excluded_by(backend, planned.c).empty();
 }
 
-// Which cases are asked in one model: a function of the suite, the capabilities and the size of a pack alone.
+// Which cases are run in one model: a function of the suite, the capabilities and the size of a pack alone.
 std::vector<Batch> batches(const Suite& suite, std::span<const std::size_t> indices, const Description& backend,
                            int pack) {
   std::vector<Batch> all;
@@ -69,9 +69,9 @@ std::size_t batches_of_lot(std::size_t batches) {
 }
 
 // A case on its way; the backend reads it in place.
-struct Asked {
-  CaseRun question;
-  Request ask;
+struct Pending {
+  CaseRun case_run;
+  Request request;
 };
 
 // What the jobs of one campaign share.
@@ -120,29 +120,29 @@ class Lot {
   void run(Backend& backend, Backend& second, Session& session) {
     Confirmation confirmation(second, shared_.run_options, shared_.campaign.backend);
     CaseRunner runner(shared_.suite, shared_.run_options, shared_.campaign.backend, experience_, confirmation, session);
-    std::unique_ptr<Asked> under_way;
+    std::unique_ptr<Pending> under_way;
     const bool is_quick = backend.begins_afresh_quickly();
     bool is_first = true;
     while (!shared_.is_over()) {
-      std::unique_ptr<Asked> next = prepared(runner);
+      std::unique_ptr<Pending> next = prepared(runner);
       if (!next && !under_way) return;
       std::optional<oracles::Outcome> outcome;
       if (under_way) outcome = answer_to(*under_way, backend, runner);
       if (shared_.is_over()) return;  // an interrupt reaches the worker as well: what it did then is no finding
-      const std::unique_ptr<Asked> answered = std::exchange(under_way, std::move(next));
+      const std::unique_ptr<Pending> answered = std::exchange(under_way, std::move(next));
       if (under_way) {
-        const bool is_alone = is_quick && is_suspect(under_way->question);
-        under_way->ask.fresh = is_alone || (is_quick && is_first);
-        const CaseAllowance allowance =
-            is_alone ? experience_.allowance(case_of(under_way->question)) : experience_.in_session();
-        under_way->question.allowance = allowance;
-        under_way->ask.memory_share = allowance.memory_share;
-        under_way->ask.limit = allowance.limit;
+        const bool is_alone = is_quick && is_suspect(under_way->case_run);
+        under_way->request.fresh = is_alone || (is_quick && is_first);
+        const CaseLimits case_limits =
+            is_alone ? experience_.case_limits(case_of(under_way->case_run)) : experience_.in_session();
+        under_way->case_run.case_limits = case_limits;
+        under_way->request.memory_share = case_limits.memory_share;
+        under_way->request.limit = case_limits.limit;
         is_first = false;
-        backend.ask(under_way->ask);
-        runner.note_asked(under_way->question, backend.session());
+        backend.submit(under_way->request);
+        runner.note_run(under_way->case_run, backend.session());
       }
-      if (answered) conclude(runner, confirmation, std::move(answered->question), *std::move(outcome));
+      if (answered) conclude(runner, confirmation, std::move(answered->case_run), *std::move(outcome));
     }
   }
 
@@ -151,44 +151,44 @@ class Lot {
   const Pace& pace() const { return pace_; }
 
  private:
-  oracles::Outcome answer_to(Asked& asked, Backend& backend, CaseRunner& runner) {
+  oracles::Outcome answer_to(Pending& pending, Backend& backend, CaseRunner& runner) {
     try {
       const auto began =
           Clock::now();  // as the deadline has it: what came before may have been a hang that was confirmed
       oracles::Outcome outcome = backend.answer();
-      runner.note_asked(asked.question, backend.session());
+      runner.note_run(pending.case_run, backend.session());
       using Kind = oracles::Outcome::Kind;
       if (outcome.kind == Kind::outputs || outcome.kind == Kind::refused || outcome.kind == Kind::unsupported) {
         const auto time = std::chrono::ceil<milliseconds>(Clock::now() - began);
         pace_.note(time);
         experience_.pace.note(time);
       }
-      asked.ask.sets.clear();  // it is answered; of large tensors this is a copy
+      pending.request.sets.clear();  // it is answered; of large tensors this is a copy
       return outcome;
     } catch (const std::logic_error& broken) {
-      throw BrokenPromise("case " + shared_.suite.cases[asked.question.cases.front()].line + ": " + broken.what());
+      throw BrokenPromise("case " + shared_.suite.cases[pending.case_run.cases.front()].line + ": " + broken.what());
     }
   }
 
   // Tells whether a case may well end like those of a breaker. It is run alone at once: to be sure that it hangs costs
   // one wait then, not two.
-  bool is_suspect(const CaseRun& question) const {
-    return question.cases.size() == 1 && experience_.breaker->resembled(case_of(question));
+  bool is_suspect(const CaseRun& case_run) const {
+    return case_run.cases.size() == 1 && experience_.breaker->resembled(case_of(case_run));
   }
-  const Case& case_of(const CaseRun& question) const { return shared_.suite.cases[question.cases.front()].c; }
+  const Case& case_of(const CaseRun& case_run) const { return shared_.suite.cases[case_run.cases.front()].c; }
 
   // What is owed comes before what is new.
-  std::unique_ptr<Asked> prepared(CaseRunner& runner) {
-    std::optional<CaseRun> question = runner.next();
-    while (!question) {
+  std::unique_ptr<Pending> prepared(CaseRunner& runner) {
+    std::optional<CaseRun> case_run = runner.next();
+    while (!case_run) {
       if (next_ == batches_.size() || shared_.has_enough()) return nullptr;
       const Batch& batch = batches_[next_++];
       if (is_put_last(batch)) continue;
       runner.take(batch);
-      question = runner.next();
+      case_run = runner.next();
     }
-    Request ask = runner.ask_of(*question);
-    return std::make_unique<Asked>(Asked{*std::move(question), std::move(ask)});
+    Request request = runner.request_of(*case_run);
+    return std::make_unique<Pending>(Pending{*std::move(case_run), std::move(request)});
   }
 
   bool is_put_last(const Batch& batch) {
@@ -199,8 +199,8 @@ class Lot {
   }
 
   // Records what was answered before an interrupt, unless it had to be confirmed and that was cut short.
-  void conclude(CaseRunner& runner, const Confirmation& confirmation, CaseRun question, oracles::Outcome outcome) {
-    for (CaseResult& each : runner.conclude(std::move(question), std::move(outcome))) {
+  void conclude(CaseRunner& runner, const Confirmation& confirmation, CaseRun case_run, oracles::Outcome outcome) {
+    for (CaseResult& each : runner.conclude(std::move(case_run), std::move(outcome))) {
       if (confirmation.was_interrupted()) return;
       const std::size_t index = each.index;
       shared_.record(std::move(each));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Campaign: one run of a suite over a backend. Each case ends in one verdict at its own index, so verdicts do not
-// depend on the number of jobs (decisions 7). What is asked beside that leaves marks, never another verdict.
+// depend on the number of jobs (decisions 7). What is run beside that leaves marks, never another verdict.
 //
 // Cases are run in epochs, and an epoch in lots: consecutive cases that one job runs in one process, which begins
 // afresh where that costs milliseconds. So what a session holds, and what the circuit breaker puts last, are functions

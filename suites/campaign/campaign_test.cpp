@@ -20,13 +20,13 @@ class Scripted : public Backend {
   using Answer = std::function<Outcome(const Request&)>;
   Scripted(Description description, Answer answer) : description_(std::move(description)), answer_(std::move(answer)) {}
   const Description& describe() override { return description_; }
-  void ask(const Request& question) override { asked_ = &question; }
-  Outcome answer() override { return answer_(*asked_); }
+  void submit(const Request& case_run) override { requested_ = &case_run; }
+  Outcome answer() override { return answer_(*requested_); }
 
  private:
   Description description_;
   Answer answer_;
-  const Request* asked_ = nullptr;
+  const Request* requested_ = nullptr;
 };
 
 OpenBackend scripted(Scripted::Answer answer, Description description = {}) {
@@ -37,8 +37,8 @@ OpenBackend scripted(Scripted::Answer answer, Description description = {}) {
 
 Outcome refusal(const Request&) { return Outcome::failure(Outcome::Kind::refused, "no"); }
 
-Outcome by_id(const Request& ask) {
-  return Outcome::failure(ask.id[0] < '8' ? Outcome::Kind::refused : Outcome::Kind::crashed, ask.id);
+Outcome by_id(const Request& request) {
+  return Outcome::failure(request.id[0] < '8' ? Outcome::Kind::refused : Outcome::Kind::crashed, request.id);
 }
 
 Suite pools(int count) {
@@ -123,30 +123,30 @@ Outcome with_first_element(Outcome outcome, float value) {
 }
 
 TEST_CASE("a failing case is run three times in all, and unstable where its result changes", "[campaign][unstable]") {
-  int asked = 0;
+  int runs = 0;
   const auto always_wrong = [&](const Request&, Outcome outcome) {
-    ++asked;
+    ++runs;
     return with_first_element(std::move(outcome), 100);
   };
   const Campaign steady = run(pools(1), altered(always_wrong), only_once());
   CHECK(steady.verdicts[0]->state == State::fail);
   CHECK(marks(steady, 0).empty());
-  CHECK(asked == 3);
-  asked = 0;
+  CHECK(runs == 3);
+  runs = 0;
   const auto drifting = [&](const Request&, Outcome outcome) {
-    return with_first_element(std::move(outcome), ++asked < 3 ? 100.0F : 101.0F);
+    return with_first_element(std::move(outcome), ++runs < 3 ? 100.0F : 101.0F);
   };
   const Campaign unsteady = run(pools(1), altered(drifting), only_once());
   CHECK(unsteady.verdicts[0]->state == State::fail);
   CHECK(marks(unsteady, 0) ==
         "unstable by repeated: first fail (value), then fail (value), fail (value), fail (value), fail (value) !\n");
-  CHECK(asked == 5);  // alone in another process, after itself, and both once more
+  CHECK(runs == 5);  // alone in another process, after itself, and both once more
 }
 
 TEST_CASE("a crash that does not happen again is unstable, and stays an error", "[campaign][unstable]") {
-  int asked = 0;
+  int runs = 0;
   const auto once = [&](const Request&, Outcome outcome) {
-    return ++asked == 1 ? Outcome::failure(Outcome::Kind::crashed, "boom") : std::move(outcome);
+    return ++runs == 1 ? Outcome::failure(Outcome::Kind::crashed, "boom") : std::move(outcome);
   };
   const Campaign campaign = run(pools(1), altered(once), only_once());
   CHECK(campaign.verdicts[0]->state == State::error);
@@ -175,24 +175,24 @@ TEST_CASE("a second set of data that gets the answer to the first by itself too 
   CHECK(campaign.marks[0].empty());
 }
 
-TEST_CASE("the same question put another way must end the same", "[campaign][presentations]") {
+TEST_CASE("the same request put another way must end the same", "[campaign][presentations]") {
   CHECK(marks(run(pools(1), altered(faithful), every_way()), 0).empty());
   const std::string symbolic =
       model_of(*parse_case("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2 shapes=symbolic"));
-  const auto wants_extents = [&](const Request& ask, Outcome outcome) {
-    return ask.model == symbolic ? Outcome::failure(Outcome::Kind::refused, "no symbols") : std::move(outcome);
+  const auto wants_extents = [&](const Request& request, Outcome outcome) {
+    return request.model == symbolic ? Outcome::failure(Outcome::Kind::refused, "no symbols") : std::move(outcome);
   };
   const Campaign fussy = run(pools(1), altered(wants_extents), every_way());
   CHECK(fussy.verdicts[0]->state == State::pass);
   CHECK(marks(fussy, 0) == "differs by shapes=symbolic: refused instead of pass: no symbols !\n");
   CHECK(fussy.marks[0][0].line.ends_with("shapes=symbolic"));
-  const auto not_with_threads = [](const Request& ask, Outcome outcome) {
-    return ask.threads == 2 ? with_first_element(std::move(outcome), 100) : std::move(outcome);
+  const auto not_with_threads = [](const Request& request, Outcome outcome) {
+    return request.threads == 2 ? with_first_element(std::move(outcome), 100) : std::move(outcome);
   };
   CHECK(marks(run(pools(1), altered(not_with_threads), every_way()), 0) ==
         "differs by threads=2: fail (value) instead of pass !\n");
-  const auto unimplemented = [](const Request& ask, Outcome outcome) {
-    return ask.optimization == "none" ? Outcome::failure(Outcome::Kind::unsupported, "no") : std::move(outcome);
+  const auto unimplemented = [](const Request& request, Outcome outcome) {
+    return request.optimization == "none" ? Outcome::failure(Outcome::Kind::unsupported, "no") : std::move(outcome);
   };
   CHECK(marks(run(pools(1), altered(unimplemented), every_way()), 0) ==
         "differs by optimization=none: unsupported (not implemented) instead of pass: no\n");
@@ -202,7 +202,7 @@ TEST_CASE("constants are compared on the data both ways share", "[campaign][pres
   Suite suite;
   suite.cases = read_cases("Conv-11 opset=11 ir=8 X=f32[1,1,4]~iota:1 W=f32[1,1,2]~small:1", "convs");
   CHECK(marks(run(suite, altered(faithful), every_way()), 0).empty());
-  const auto wrong_on_second = [](const Request&, Outcome outcome) {  // whichever way it is asked
+  const auto wrong_on_second = [](const Request&, Outcome outcome) {  // whichever way it is run
     if (outcome.sets.size() == 2 && outcome.sets[0] != outcome.sets[1]) outcome.sets[1][0].as<float>()[0] = 1e6F;
     return outcome;
   };
@@ -212,15 +212,15 @@ TEST_CASE("constants are compared on the data both ways share", "[campaign][pres
 }
 
 TEST_CASE("the same data twice in one session must give the same bits", "[campaign][unstable]") {
-  const auto forgetful = [](const Request& ask, Outcome outcome) {
-    if (ask.sets[0] == ask.sets[1]) outcome.sets[1][0].as<float>()[0] += 1;
+  const auto forgetful = [](const Request& request, Outcome outcome) {
+    if (request.sets[0] == request.sets[1]) outcome.sets[1][0].as<float>()[0] += 1;
     return outcome;
   };
   CHECK(marks(run(pools(1), altered(forgetful), every_way()), 0) ==
         "unstable by twice in one session: the same data twice gave different bits !\n");
 }
 
-TEST_CASE("a refused model that breaks a constraint is not asked twice", "[campaign][unstable]") {
+TEST_CASE("a refused model that breaks a constraint is not run twice", "[campaign][unstable]") {
   Suite suite;
   suite.cases = read_cases("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:9 kernel_shape=-2", "near miss");
   const Campaign campaign = run(suite, altered(faithful), every_way());
@@ -235,9 +235,9 @@ TEST_CASE("cases in one model end as they do alone", "[campaign][pack]") {
   add("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:9 kernel_shape=-2");  // a near miss: alone
   std::mutex mutex;
   std::vector<std::size_t> inputs;
-  const auto count = [&](const Request& ask, Outcome outcome) {
+  const auto count = [&](const Request& request, Outcome outcome) {
     const std::lock_guard lock(mutex);
-    inputs.push_back(ask.sets[0].size());
+    inputs.push_back(request.sets[0].size());
     return outcome;
   };
   const Campaign alone = run(suite, altered(count), only_once());
@@ -249,22 +249,23 @@ TEST_CASE("cases in one model end as they do alone", "[campaign][pack]") {
   CHECK(inputs == std::vector<std::size_t>{4, 3, 2, 1});
 }
 
-TEST_CASE("a refused pack is asked in halves, and a failing node alone", "[campaign][pack]") {
+TEST_CASE("a refused pack is run in halves, and a failing node alone", "[campaign][pack]") {
   const Suite suite = pools(4);
   RunOptions packed = only_once();
   packed.pack = 4;
   const std::string third = case_id(suite.cases[2].line);
-  int asked = 0;
-  const auto refuses_third = [&](const Request& ask, Outcome outcome) {
-    ++asked;
-    const bool has_third = ask.sets[0].size() == 4 || (ask.sets[0].size() == 2 && asked > 2) || ask.id == third;
+  int runs = 0;
+  const auto refuses_third = [&](const Request& request, Outcome outcome) {
+    ++runs;
+    const bool has_third =
+        request.sets[0].size() == 4 || (request.sets[0].size() == 2 && runs > 2) || request.id == third;
     return has_third ? Outcome::failure(Outcome::Kind::refused, "no") : std::move(outcome);
   };
   const Campaign halved = run(suite, altered(refuses_third), packed);
   CHECK(states(halved) == "pass \npass \nrefused no\npass \n");
-  CHECK(asked == 6);  // four, two, two, one, one, and the refused one alone
-  const auto wrong_in_company = [](const Request& ask, Outcome outcome) {
-    if (ask.sets[0].size() > 1) outcome.sets[0][1].as<float>()[0] = 100;
+  CHECK(runs == 6);  // four, two, two, one, one, and the refused one alone
+  const auto wrong_in_company = [](const Request& request, Outcome outcome) {
+    if (request.sets[0].size() > 1) outcome.sets[0][1].as<float>()[0] = 100;
     return outcome;
   };
   const Campaign company = run(suite, altered(wrong_in_company), packed);
@@ -287,13 +288,13 @@ TEST_CASE("an option the backend did not declare is a mistake of the caller", "[
 TEST_CASE("an interrupted campaign keeps what was done", "[campaign]") {
   const Suite suite = pools(10);
   std::atomic<bool> stop = false;
-  int asked = 0;
+  int runs = 0;
   RunOptions run_options;
   run_options.stop = &stop;
   run_options.presenting = VariantSampling::none;
-  const auto interrupt_at_four = [&](const Request& ask) {
-    stop = ++asked == 4;
-    return refusal(ask);
+  const auto interrupt_at_four = [&](const Request& request) {
+    stop = ++runs == 4;
+    return refusal(request);
   };
   const Campaign campaign = run(suite, scripted(interrupt_at_four), run_options);
   CHECK_FALSE(campaign.is_complete());

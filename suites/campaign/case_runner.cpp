@@ -49,7 +49,7 @@ std::optional<std::vector<Outcome>> taken_apart(const Outcome& packed, const std
   return apart;
 }
 
-// What is true of a pack must be asked again alone only where something is amiss.
+// What is true of a pack must be run again alone only where something is amiss.
 bool is_settled_in_pack(State state) {
   return state == State::pass || state == State::contested || state == State::unscored;
 }
@@ -65,80 +65,80 @@ auto naming(const SuiteCase& planned, F&& f) {
 
 }  // namespace
 
-void CaseRunner::take(std::vector<std::size_t> cases) { questions_.push_back({Purpose::first, std::move(cases), {}}); }
+void CaseRunner::take(std::vector<std::size_t> cases) { case_runs_.push_back({Purpose::first, std::move(cases), {}}); }
 
 std::optional<CaseRun> CaseRunner::next() {
-  if (questions_.empty()) return std::nullopt;
-  CaseRun question = std::move(questions_.front());
-  questions_.pop_front();
-  return question;
+  if (case_runs_.empty()) return std::nullopt;
+  CaseRun case_run = std::move(case_runs_.front());
+  case_runs_.pop_front();
+  return case_run;
 }
 
-Request CaseRunner::ask_of(CaseRun& question) const {
-  if (question.cases.size() == 1) {
-    return naming(planned(question), [&] {
-      if (question.law) {
-        const Case& related = question.law->related[question.part];
-        Request ask = suites::ask_of({related, line(related), "", {}}, conduct_);
-        ask.sets.resize(1);
-        return ask;
+Request CaseRunner::request_of(CaseRun& case_run) const {
+  if (case_run.cases.size() == 1) {
+    return naming(planned(case_run), [&] {
+      if (case_run.law) {
+        const Case& related = case_run.law->related[case_run.part];
+        Request request = suites::request_of({related, line(related), "", {}}, conduct_);
+        request.sets.resize(1);
+        return request;
       }
-      if (!question.presentation) {
-        question.data = all_operands(planned(question).c);
-        Request ask = suites::ask_of(planned(question), question.data, conduct_);
-        if (question.purpose == Purpose::twice) ask.sets = {ask.sets.at(0), ask.sets.at(0)};
-        return ask;
+      if (!case_run.presentation) {
+        case_run.data = all_operands(planned(case_run).c);
+        Request request = suites::request_of(planned(case_run), case_run.data, conduct_);
+        if (case_run.purpose == Purpose::twice) request.sets = {request.sets.at(0), request.sets.at(0)};
+        return request;
       }
-      const ModelVariant& other = *question.presentation;
-      return suites::ask_of(other.c, line(other.c), all_operands(other.c), conduct_, other.settings);
+      const ModelVariant& other = *case_run.presentation;
+      return suites::request_of(other.c, line(other.c), all_operands(other.c), conduct_, other.settings);
     });
   }
   std::vector<const Case*> cases;
   std::string lines;
-  for (std::size_t index : question.cases) {
+  for (std::size_t index : case_run.cases) {
     cases.push_back(&suite_.cases[index].c);
     lines += suite_.cases[index].line + "\n";
   }
-  Request ask = suites::ask_of(planned(question), conduct_);
-  ask.id = case_id(lines);
-  ask.model = packed_model_of(cases);
+  Request request = suites::request_of(planned(case_run), conduct_);
+  request.id = case_id(lines);
+  request.model = packed_model_of(cases);
   for (int set = 0; set < data_sets; ++set) {
-    auto& parts = ask.sets[static_cast<std::size_t>(set)];
+    auto& parts = request.sets[static_cast<std::size_t>(set)];
     parts.clear();
     for (const Case* c : cases) std::ranges::move(graph_inputs(*c, set), std::back_inserter(parts));
   }
-  return ask;
+  return request;
 }
 
-Steps CaseRunner::steps_of(const CaseRun& question) const {
-  if (question.law) return {{line(question.law->related[question.part]), conduct_.settings}};
-  if (question.presentation) return {{line(question.presentation->c), question.presentation->settings}};
+Steps CaseRunner::steps_of(const CaseRun& case_run) const {
+  if (case_run.law) return {{line(case_run.law->related[case_run.part]), conduct_.settings}};
+  if (case_run.presentation) return {{line(case_run.presentation->c), case_run.presentation->settings}};
   Steps steps;
-  for (const std::size_t index : question.cases) steps.push_back({suite_.cases[index].line, conduct_.settings});
+  for (const std::size_t index : case_run.cases) steps.push_back({suite_.cases[index].line, conduct_.settings});
   return steps;
 }
 
-void CaseRunner::note_asked(CaseRun& question, int process) {
+void CaseRunner::note_run(CaseRun& case_run, int process) {
   if (process != session_.process)
     session_ = {process, std::make_shared<Steps>()};
-  else if (question.session == session_.steps)
-    return;  // it was asked there already
-  question.session = session_.steps;
-  question.before = session_.steps->size();
-  for (Step& step : steps_of(question)) session_.steps->push_back(std::move(step));
+  else if (case_run.session == session_.steps)
+    return;  // it was run there already
+  case_run.session = session_.steps;
+  case_run.before = session_.steps->size();
+  for (Step& step : steps_of(case_run)) session_.steps->push_back(std::move(step));
 }
 
-std::vector<CaseResult> CaseRunner::conclude(CaseRun question, Outcome outcome) {
+std::vector<CaseResult> CaseRunner::conclude(CaseRun case_run, Outcome outcome) {
   std::vector<CaseResult> done;
-  if (question.cases.size() > 1) {
-    settle_pack(question, outcome, done);
+  if (case_run.cases.size() > 1) {
+    settle_pack(case_run, outcome, done);
     return done;
   }
-  const std::size_t index = question.cases.front();
-  naming(planned(question), [&] {
-    if (question.purpose == Purpose::first || question.purpose == Purpose::alone) {
-      Verdict verdict = judged(planned(question), std::move(question.data), outcome, backend_, conduct_.level);
-      settle(question, {std::move(outcome), std::move(verdict)}, done);
+  const std::size_t index = case_run.cases.front();
+  naming(planned(case_run), [&] {
+    if (case_run.purpose == Purpose::first || case_run.purpose == Purpose::alone) {
+      Verdict verdict = judged(planned(case_run), std::move(case_run.data), outcome, backend_, conduct_.level);
+      settle(case_run, {std::move(outcome), std::move(verdict)}, done);
       return;
     }
     Open& open = open_.at(index);
@@ -146,32 +146,32 @@ std::vector<CaseResult> CaseRunner::conclude(CaseRun question, Outcome outcome) 
     const auto note = [&](auto&& mark) {
       const std::size_t marks = open.marks.size();
       mark(outcome);
-      if (open.marks.size() == marks || !open.marks.back().breaches || question.before == 0) return;
+      if (open.marks.size() == marks || !open.marks.back().breaches || case_run.before == 0) return;
       open.marks.resize(marks);
-      mark(confirmation_.run_alone(ask_of(question)));
+      mark(confirmation_.run_alone(request_of(case_run)));
     };
-    if (question.purpose == Purpose::twice) note([&](const Outcome& o) { note_twice(open, o); });
-    if (question.purpose == Purpose::otherwise)
-      note([&](const Outcome& o) { note_presentation(open, planned(question), *question.presentation, o); });
-    if (question.purpose == Purpose::law) note_law(open, planned(question), question, std::move(outcome));
+    if (case_run.purpose == Purpose::twice) note([&](const Outcome& o) { note_twice(open, o); });
+    if (case_run.purpose == Purpose::otherwise)
+      note([&](const Outcome& o) { note_presentation(open, planned(case_run), *case_run.presentation, o); });
+    if (case_run.purpose == Purpose::law) note_law(open, planned(case_run), case_run, std::move(outcome));
     proceed(index, done);
   });
   return done;
 }
 
-// One refused node refuses the whole model, one crash takes all with it: halves are asked until each case had its say.
-void CaseRunner::settle_pack(const CaseRun& question, const Outcome& outcome, std::vector<CaseResult>& done) {
-  const std::vector<std::size_t>& cases = question.cases;
+// One refused node refuses the whole model, one crash takes all with it: halves are run until each case had its say.
+void CaseRunner::settle_pack(const CaseRun& case_run, const Outcome& outcome, std::vector<CaseResult>& done) {
+  const std::vector<std::size_t>& cases = case_run.cases;
   std::optional<std::vector<Outcome>> apart;
   if (outcome.kind == Outcome::Kind::outputs) {
     std::vector<std::size_t> outputs;
-    for (const std::size_t each : cases) outputs.push_back(suite_.cases[each].c.call().asked_outputs().size());
+    for (const std::size_t each : cases) outputs.push_back(suite_.cases[each].c.call().requested_outputs().size());
     apart = taken_apart(outcome, outputs);
   }
   if (!apart) {
     const auto middle = cases.begin() + static_cast<std::ptrdiff_t>(cases.size() / 2);
-    questions_.push_front({question.purpose, {middle, cases.end()}, {}});
-    questions_.push_front({question.purpose, {cases.begin(), middle}, {}});
+    case_runs_.push_front({case_run.purpose, {middle, cases.end()}, {}});
+    case_runs_.push_front({case_run.purpose, {cases.begin(), middle}, {}});
     return;
   }
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -179,10 +179,10 @@ void CaseRunner::settle_pack(const CaseRun& question, const Outcome& outcome, st
     naming(planned, [&] {
       Verdict verdict = judged(planned, (*apart)[i], backend_, conduct_.level);
       if (is_settled_in_pack(verdict.state)) {
-        settle({question.purpose, {cases[i]}, {}}, {std::move((*apart)[i]), std::move(verdict)}, done);
+        settle({case_run.purpose, {cases[i]}, {}}, {std::move((*apart)[i]), std::move(verdict)}, done);
       } else {
         in_pack_[cases[i]] = in_words(verdict);
-        questions_.push_front({Purpose::alone, {cases[i]}, {}});
+        case_runs_.push_front({Purpose::alone, {cases[i]}, {}});
       }
     });
   }
@@ -201,20 +201,21 @@ void CaseRunner::compare_with_pack(std::size_t index, std::vector<Mark>& marks, 
 // Tells whether the session kept the answer to the first set of data: the second one alone gets another.
 bool CaseRunner::is_stale(const SuiteCase& planned, const Answered& answered) {
   if (!repeats_first_answer(planned, answered.outcome, answered.verdict)) return false;
-  const Outcome alone = confirmation_.run_alone(suites::ask_of(planned, {operands(planned.c, 1)}, conduct_));
+  const Outcome alone = confirmation_.run_alone(suites::request_of(planned, {operands(planned.c, 1)}, conduct_));
   return alone.kind != Outcome::Kind::outputs || alone.sets.front() != answered.outcome.sets.front();
 }
 
-void CaseRunner::settle(const CaseRun& question, Answered&& answered, std::vector<CaseResult>& done) {
-  const std::size_t index = question.cases.front();
+void CaseRunner::settle(const CaseRun& case_run, Answered&& answered, std::vector<CaseResult>& done) {
+  const std::size_t index = case_run.cases.front();
   const SuiteCase& planned = suite_.cases[index];
   std::vector<Mark> marks;
   if (needs_confirmation(planned.c.version, answered.verdict, experience_)) {
     Steps before;
-    if (question.session)
-      before.assign(question.session->begin(),
-                    question.session->begin() + static_cast<std::ptrdiff_t>(question.before));
-    Confirmed confirmed = confirmation_.confirm(planned, std::move(answered), before, question.allowance, experience_);
+    if (case_run.session)
+      before.assign(case_run.session->begin(),
+                    case_run.session->begin() + static_cast<std::ptrdiff_t>(case_run.before));
+    Confirmed confirmed =
+        confirmation_.confirm(planned, std::move(answered), before, case_run.case_limits, experience_);
     answered = std::move(confirmed.answered);
     marks = std::move(confirmed.marks);
   }
@@ -250,7 +251,7 @@ void CaseRunner::owe_laws(std::size_t index, std::deque<CaseRun>& owed, std::vec
   if (!is_picked(id, conduct_.laws)) return;
   if (std::string against = inference_against_text(planned.c); !against.empty())
     marks.push_back({"inference differs", "onnx", std::move(against), false, ""});
-  for (RelatedCases& each : lawful_questions(planned.c, id, conduct_.laws)) {
+  for (RelatedCases& each : related_cases(planned.c, id, conduct_.laws)) {
     const auto law = std::make_shared<const RelatedCases>(std::move(each));
     for (std::size_t part = 0; part < law->related.size(); ++part)
       owed.push_back({Purpose::law, {index}, {}, law, part});
@@ -286,10 +287,10 @@ void CaseRunner::note_presentation(Open& open, const SuiteCase& planned, const M
 // How a law is broken where every one of its cases is alone in a process; empty where it is kept then.
 std::string CaseRunner::breach_alone(const SuiteCase& planned, const RelatedCases& law) {
   std::vector<Tensor> answers;
-  const auto add = [&](const SuiteCase& asked, std::size_t sets) {
-    Request ask = suites::ask_of(asked, conduct_);
-    ask.sets.resize(sets);
-    Outcome outcome = confirmation_.run_alone(std::move(ask));
+  const auto add = [&](const SuiteCase& requested, std::size_t sets) {
+    Request request = suites::request_of(requested, conduct_);
+    request.sets.resize(sets);
+    Outcome outcome = confirmation_.run_alone(std::move(request));
     const bool is_answered =
         outcome.kind == Outcome::Kind::outputs && outcome.sets.size() == sets && outcome.sets[0].size() == 1;
     if (is_answered) answers.push_back(std::move(outcome.sets[0][0]));
@@ -302,29 +303,29 @@ std::string CaseRunner::breach_alone(const SuiteCase& planned, const RelatedCase
 
 // A related case that is refused, or takes longer than it may, says nothing about the law; one that kills the
 // worker is a finding of its own.
-void CaseRunner::note_law(Open& open, const SuiteCase& planned, CaseRun& question, Outcome outcome) {
-  const RelatedCases& law = *question.law;
+void CaseRunner::note_law(Open& open, const SuiteCase& planned, CaseRun& case_run, Outcome outcome) {
+  const RelatedCases& law = *case_run.law;
   const bool is_answered = outcome.kind == Outcome::Kind::outputs && outcome.sets.size() == 1 &&
                            outcome.sets[0].size() == open.outcome.sets[0].size();
-  if (question.part == 0) open.lawful = {open.outcome.sets[0][0]};
+  if (case_run.part == 0) open.lawful = {open.outcome.sets[0][0]};
   if (is_answered) open.lawful.push_back(std::move(outcome.sets[0][0]));
   std::string breach;
   if (outcome.kind == Outcome::Kind::crashed) {
-    const Outcome alone = confirmation_.run_alone(ask_of(question));
+    const Outcome alone = confirmation_.run_alone(request_of(case_run));
     if (alone.kind == Outcome::Kind::crashed) breach = "a related case: crashed: " + alone.because;
   }
   if (is_answered && open.lawful.size() == law.related.size() + 1 &&
       !breach_of_law(planned.c, law, open.lawful, backend_.arithmetic).empty())
     breach = breach_alone(planned, law);
   if (!breach.empty())
-    open.marks.push_back({broken_law, std::string(law.law), std::move(breach), true, line(law.related[question.part])});
-  if (!is_answered) std::erase_if(open.owed, [&](const CaseRun& q) { return q.law == question.law; });
+    open.marks.push_back({broken_law, std::string(law.law), std::move(breach), true, line(law.related[case_run.part])});
+  if (!is_answered) std::erase_if(open.owed, [&](const CaseRun& q) { return q.law == case_run.law; });
 }
 
 void CaseRunner::proceed(std::size_t index, std::vector<CaseResult>& done) {
   Open& open = open_.at(index);
   if (!open.owed.empty()) {
-    questions_.push_front(std::move(open.owed.front()));
+    case_runs_.push_front(std::move(open.owed.front()));
     open.owed.pop_front();
     return;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CaseRunner: what one job does about the cases it was handed. It says what to ask next, judges what came back, and
-// sees to what is owed: a failing case is confirmed (confirmation.h), a refused pack asked in halves, some cases asked
+// CaseRunner: what one job does about the cases it was handed. It says what to run next, judges what came back, and
+// sees to what is owed: a failing case is confirmed (confirmation.h), a refused pack run in halves, some cases run
 // in another presentation or beside the related cases of a law.
 #pragma once
 
@@ -29,11 +29,11 @@ struct CaseRun {
   // Names one of the related cases of `law`.
   std::shared_ptr<const RelatedCases> law = {};
   std::size_t part = 0;
-  std::vector<Operands> data = {};  // of a case that is asked as it stands: drawn when it is asked, judged by
-  // Where it was asked: what ran in the same process before.
+  std::vector<Operands> data = {};  // of a case that is run as it stands: drawn when it is run, judged by
+  // Where it was run: what ran in the same process before.
   std::shared_ptr<Steps> session = {};
   std::size_t before = 0;
-  CaseAllowance allowance = {};  // there
+  CaseLimits case_limits = {};  // there
 };
 
 // A case that is done with.
@@ -59,11 +59,11 @@ class CaseRunner {
   void take(std::vector<std::size_t> cases);
   // What is owed before anything new is taken; nothing where all is concluded.
   std::optional<CaseRun> next();
-  Request ask_of(CaseRun& question) const;
+  Request request_of(CaseRun& case_run) const;
   // Notes that a case was put to the process of this number, or that this one took it over.
-  void note_asked(CaseRun& question, int process);
+  void note_run(CaseRun& case_run, int process);
   // The cases this answer settles. Throws BrokenPromise naming the case.
-  std::vector<CaseResult> conclude(CaseRun question, oracles::Outcome outcome);
+  std::vector<CaseResult> conclude(CaseRun case_run, oracles::Outcome outcome);
 
  private:
   struct Open {
@@ -74,17 +74,17 @@ class CaseRunner {
     std::vector<Tensor> lawful;  // the answers to the related cases of one law
   };
 
-  const SuiteCase& planned(const CaseRun& question) const { return suite_.cases[question.cases.front()]; }
-  void settle_pack(const CaseRun& question, const oracles::Outcome& outcome, std::vector<CaseResult>& done);
+  const SuiteCase& planned(const CaseRun& case_run) const { return suite_.cases[case_run.cases.front()]; }
+  void settle_pack(const CaseRun& case_run, const oracles::Outcome& outcome, std::vector<CaseResult>& done);
   bool is_stale(const SuiteCase& planned, const Answered& answered);
-  void settle(const CaseRun& question, Answered&& answered, std::vector<CaseResult>& done);
-  Steps steps_of(const CaseRun& question) const;
+  void settle(const CaseRun& case_run, Answered&& answered, std::vector<CaseResult>& done);
+  Steps steps_of(const CaseRun& case_run) const;
   void compare_with_pack(std::size_t index, std::vector<Mark>& marks, const oracles::Verdict& alone);
   void note_twice(Open& open, const oracles::Outcome& outcome);
   void note_presentation(Open& open, const SuiteCase& planned, const ModelVariant& other,
                          const oracles::Outcome& outcome);
   void owe_laws(std::size_t index, std::deque<CaseRun>& owed, std::vector<Mark>& marks) const;
-  void note_law(Open& open, const SuiteCase& planned, CaseRun& question, oracles::Outcome outcome);
+  void note_law(Open& open, const SuiteCase& planned, CaseRun& case_run, oracles::Outcome outcome);
   std::string breach_alone(const SuiteCase& planned, const RelatedCases& law);
   void proceed(std::size_t index, std::vector<CaseResult>& done);
   std::deque<CaseRun> owed_for(std::size_t index, const Answered& answered) const;
@@ -94,10 +94,10 @@ class CaseRunner {
   const Description& backend_;
   Experience& experience_;
   Confirmation& confirmation_;
-  std::deque<CaseRun> questions_;
+  std::deque<CaseRun> case_runs_;
   Session& session_;
   std::map<std::size_t, Open> open_;
-  std::map<std::size_t, std::string> in_pack_;  // how a case ended beside others, before it is asked alone
+  std::map<std::size_t, std::string> in_pack_;  // how a case ended beside others, before it is run alone
 };
 
 }  // namespace assay::suites

@@ -96,12 +96,12 @@ Result<Steps> parse_session(std::string_view text) {
   return steps;
 }
 
-Request ask_of(const Step& step, const RunOptions& run_options, bool is_first) {
+Request request_of(const Step& step, const RunOptions& run_options, bool is_first) {
   Result<Case> c = parse_case(step.line);
   expects(static_cast<bool>(c), "a step is a line that was run");
-  Request ask = ask_of(*c, step.line, all_operands(*c), run_options, step.settings);
-  ask.fresh = is_first;
-  return ask;
+  Request request = request_of(*c, step.line, all_operands(*c), run_options, step.settings);
+  request.fresh = is_first;
+  return request;
 }
 
 void Pace::note(milliseconds time) {
@@ -138,11 +138,11 @@ milliseconds Experience::patience() const {
   return std::max(least_guess, times_the_usual * pace.usual());
 }
 
-CaseAllowance Experience::in_session() const {
-  CaseAllowance allowance{patience(), eaters.empty() ? 1 : share_of_eaters};
+CaseLimits Experience::in_session() const {
+  CaseLimits case_limits{patience(), eaters.empty() ? 1 : share_of_eaters};
   if (!hangs.empty() && pace.answers() >= enough_answers)
-    allowance.limit = std::max(least_in_session, times_the_usual * pace.usual());
-  return allowance;
+    case_limits.limit = std::max(least_in_session, times_the_usual * pace.usual());
+  return case_limits;
 }
 
 // Where one answered late, others may as well.
@@ -150,7 +150,7 @@ bool Experience::is_general(const std::set<std::string>& operators) const {
   return operators.size() >= enough_operators && !has_late_answers;
 }
 
-CaseAllowance Experience::allowance(const Case& c) const {
+CaseLimits Experience::case_limits(const Case& c) const {
   const std::string op = operator_name(c.version);
   const Breaker* like = breaker ? breaker->resembled(c) : nullptr;
   const bool eats = eaters.contains(op) || (like && like->because == "out of memory");
@@ -160,7 +160,7 @@ CaseAllowance Experience::allowance(const Case& c) const {
 }
 
 // Tells whether a case that was ended under this may answer within what it has alone.
-bool CaseAllowance::cuts_off(const Outcome& outcome, const CaseAllowance& alone) const {
+bool CaseLimits::cuts_off(const Outcome& outcome, const CaseLimits& alone) const {
   if (outcome.kind == Outcome::Kind::timed_out) return limit.count() > 0 && limit != alone.limit;
   return outcome.kind == Outcome::Kind::out_of_memory && memory_share > alone.memory_share;
 }
@@ -170,30 +170,30 @@ bool needs_confirmation(const OpVersion& version, const Verdict& verdict, const 
          (verdict.state == State::refused && !experience.refusals.contains({version, reason_of(verdict)}));
 }
 
-Outcome Confirmation::run(const Request& ask) {
-  Outcome outcome = backend_.run(ask);
+Outcome Confirmation::run(const Request& request) {
+  Outcome outcome = backend_.run(request);
   was_interrupted_ = was_interrupted_ || (conduct_.stop && *conduct_.stop);
   return outcome;
 }
 
 // Runs a case and judges it, unless its answer is one whose verdict is known.
-Answered Confirmation::run_alone(const SuiteCase& planned, const Answered& known, const CaseAllowance& allowance,
+Answered Confirmation::run_alone(const SuiteCase& planned, const Answered& known, const CaseLimits& case_limits,
                                  bool is_fresh) {
   std::vector<Operands> data = all_operands(planned.c);
-  Request ask = suites::ask_of(planned, data, conduct_);
-  ask.fresh = is_fresh;
-  ask.limit = allowance.limit;
-  ask.memory_share = allowance.memory_share;
-  Outcome outcome = run(ask);
+  Request request = suites::request_of(planned, data, conduct_);
+  request.fresh = is_fresh;
+  request.limit = case_limits.limit;
+  request.memory_share = case_limits.memory_share;
+  Outcome outcome = run(request);
   if (outcome.kind == Outcome::Kind::outputs && same_bits(outcome, known.outcome))
     return {std::move(outcome), known.verdict};
   Verdict verdict = judged(planned, std::move(data), outcome, description_, conduct_.level);
   return {std::move(outcome), std::move(verdict)};
 }
 
-Confirmed Confirmation::confirm(const SuiteCase& planned, Answered first, const Steps& before,
-                                const CaseAllowance& given, Experience& experience) {
-  const CaseAllowance alone = experience.allowance(planned.c);
+Confirmed Confirmation::confirm(const SuiteCase& planned, Answered first, const Steps& before, const CaseLimits& given,
+                                Experience& experience) {
+  const CaseLimits alone = experience.case_limits(planned.c);
   const bool was_cut_off = given.cuts_off(first.outcome, alone);
   Confirmed confirmed{{}, {}};
   const auto began = std::chrono::steady_clock::now();
@@ -222,7 +222,7 @@ Confirmed Confirmation::confirm(const SuiteCase& planned, Answered first, const 
 }
 
 // Notes what ended a case under the full limits.
-void Confirmation::learn(const Case& c, Outcome::Kind kind, const CaseAllowance& alone, Experience& experience) const {
+void Confirmation::learn(const Case& c, Outcome::Kind kind, const CaseLimits& alone, Experience& experience) const {
   const std::string op = operator_name(c.version);
   if (kind == Outcome::Kind::timed_out) {
     experience.is_asleep = experience.is_asleep && backend_.was_asleep();
@@ -232,10 +232,10 @@ void Confirmation::learn(const Case& c, Outcome::Kind kind, const CaseAllowance&
   }
 }
 
-Outcome Confirmation::run_alone(Request ask) {
-  ask.fresh = true;
-  ask.limit = milliseconds(0);
-  return run(ask);
+Outcome Confirmation::run_alone(Request request) {
+  request.fresh = true;
+  request.limit = milliseconds(0);
+  return run(request);
 }
 
 // Runs a case that breaks conformance alone again, to see that it stays so: a crash twice more, in processes of its
@@ -275,7 +275,7 @@ bool Confirmation::brings(const Steps& before, const SuiteCase& planned, const A
   --sessions_left_;
   bool is_first = true;
   for (const Step& step : before) {
-    const Outcome outcome = run(ask_of(step, conduct_, std::exchange(is_first, false)));
+    const Outcome outcome = run(request_of(step, conduct_, std::exchange(is_first, false)));
     const bool ended = outcome.kind == Outcome::Kind::crashed || outcome.kind == Outcome::Kind::timed_out ||
                        outcome.kind == Outcome::Kind::out_of_memory || outcome.kind == Outcome::Kind::garbled;
     if (ended || was_interrupted_) return false;

@@ -4,8 +4,8 @@
 // brings it again is looked for and marked. What comes neither way again is unstable.
 #pragma once
 
-#include "suites/campaign/asking.h"
 #include "suites/campaign/breaker.h"
+#include "suites/campaign/run_options.h"
 #include "suites/campaign/signature.h"
 #include "suites/planning/suite.h"
 
@@ -37,7 +37,7 @@ struct Session {
 std::string session_text(const Steps& steps);
 Result<Steps> parse_session(std::string_view text);
 // Runs a step, the first of a session in a fresh process.
-Request ask_of(const Step& step, const RunOptions& run_options, bool is_first);
+Request request_of(const Step& step, const RunOptions& run_options, bool is_first);
 
 // How long answers take, in classes of 1, 2, 4, … milliseconds.
 class Pace {
@@ -55,11 +55,11 @@ class Pace {
 inline constexpr std::size_t share_of_eaters = 8;  // of the memory, for what is known to eat all of it
 
 // What a case may take: the time for its answer, 0 for all there is, and one part in so many of the memory.
-struct CaseAllowance {
+struct CaseLimits {
   std::chrono::milliseconds limit{0};
   std::size_t memory_share = 1;
 
-  bool cuts_off(const oracles::Outcome& outcome, const CaseAllowance& alone) const;
+  bool cuts_off(const oracles::Outcome& outcome, const CaseLimits& alone) const;
 };
 
 // What a job knows of the backend: what earlier epochs showed, and what it saw since.
@@ -79,11 +79,11 @@ struct Experience {
   std::chrono::milliseconds patience() const;
   // What a case may take in a session, after which it is run alone: where something hung, or ate memory, less than it
   // has there.
-  CaseAllowance in_session() const;
+  CaseLimits in_session() const;
   // What it may take alone: the full limits, unless the cause of its hanging, or of its eating memory, was confirmed
   // under them: that of a breaker, its operator, or so many operators that the backend does so with any. What crashes
   // or eats memory gets the time to do so.
-  CaseAllowance allowance(const Case& c) const;
+  CaseLimits case_limits(const Case& c) const;
 
  private:
   bool is_general(const std::set<std::string>& operators) const;
@@ -102,18 +102,18 @@ class Confirmation {
 
   // `before` is what ran in the same process first; empty where the case was alone already. `given`: what it might take
   // there.
-  Confirmed confirm(const SuiteCase& planned, Answered first, const Steps& before, const CaseAllowance& given,
+  Confirmed confirm(const SuiteCase& planned, Answered first, const Steps& before, const CaseLimits& given,
                     Experience& experience);
   // Holds what comes back for one case alone, first in a fresh process.
-  oracles::Outcome run_alone(Request ask);
+  oracles::Outcome run_alone(Request request);
   // Tells whether an interrupt came before the end of a run: it reaches the worker as well, and what that did is no
   // finding.
   bool was_interrupted() const { return was_interrupted_; }
 
  private:
-  oracles::Outcome run(const Request& ask);
-  void learn(const Case& c, oracles::Outcome::Kind kind, const CaseAllowance& alone, Experience& experience) const;
-  Answered run_alone(const SuiteCase& planned, const Answered& known, const CaseAllowance& allowance,
+  oracles::Outcome run(const Request& request);
+  void learn(const Case& c, oracles::Outcome::Kind kind, const CaseLimits& alone, Experience& experience) const;
+  Answered run_alone(const SuiteCase& planned, const Answered& known, const CaseLimits& case_limits,
                      bool is_fresh = true);
   Steps shortest(const SuiteCase& planned, const Answered& first, const Steps& before, Experience& experience);
   bool brings(const Steps& before, const SuiteCase& planned, const Answered& first);

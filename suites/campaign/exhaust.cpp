@@ -50,42 +50,42 @@ bool is_near_an_end(double ulp, std::size_t bin) {
          (bin > 0 && ulp - error_ends[bin - 1] <= unsure);
 }
 
-Standing standing_of(const ElementRating& rating) {
+Closeness standing_of(const ElementRating& rating) {
   switch (rating.kind) {
-    case ElementRating::Kind::wrong: return Standing::fail;
-    case ElementRating::Kind::below: return Standing::below;
-    case ElementRating::Kind::unscored: return Standing::unscored;
+    case ElementRating::Kind::wrong: return Closeness::fail;
+    case ElementRating::Kind::below: return Closeness::below;
+    case ElementRating::Kind::unscored: return Closeness::unscored;
     case ElementRating::Kind::right: break;
   }
-  if (rating.is_nearest) return Standing::nearest;
-  return rating.level <= oracles::Level::L1 ? Standing::faithful : Standing::within;
+  if (rating.is_nearest) return Closeness::nearest;
+  return rating.level <= oracles::Level::L1 ? Closeness::faithful : Closeness::within;
 }
 
-Standing standing_of(const FunctionFilter::Rated& decided) {
-  if (decided.is_nearest) return Standing::nearest;
-  return decided.level == oracles::Level::L1 ? Standing::faithful : Standing::within;
+Closeness standing_of(const FunctionFilter::Rated& decided) {
+  if (decided.is_nearest) return Closeness::nearest;
+  return decided.level == oracles::Level::L1 ? Closeness::faithful : Closeness::within;
 }
 
 // The numbers of one part and what came back for them.
 class Part {
  public:
   Part(const Definition& definition, DType type, std::uint64_t first, std::uint64_t count)
-      : asked_(case_of(definition, type, first, count)),
-        operands_(operands(asked_, 0)),
+      : requested_(case_of(definition, type, first, count)),
+        operands_(operands(requested_, 0)),
         input_(&*operands_.front()),
         first_(first),
-        filter_(filter_of(asked_)) {
+        filter_(filter_of(requested_)) {
     out_.definition = &definition;
     out_.type = type;
     out_.inputs = count;
   }
 
-  // Asks a backend and judges what comes back.
+  // Runs a case on a backend and judges what comes back.
   Accuracy accuracy(Backend& backend, const RunOptions& run_options, bool is_fresh = false) {
-    const SuiteCase planned{asked_, line(asked_), "", {}};
-    Request ask = ask_of(planned, {operands_}, run_options);
-    ask.fresh = is_fresh;
-    const oracles::Outcome outcome = backend.run(ask);
+    const SuiteCase planned{requested_, line(requested_), "", {}};
+    Request request = request_of(planned, {operands_}, run_options);
+    request.fresh = is_fresh;
+    const oracles::Outcome outcome = backend.run(request);
     if (!is_answer(outcome)) {
       out_.inputs = 0;
       return out_;
@@ -116,7 +116,7 @@ class Part {
   }
 
   void judge() {
-    Lanes lanes(filter_, oracles::oracle_of(asked_.version).function(asked_.call())->function, out_.type);
+    Lanes lanes(filter_, oracles::oracle_of(requested_.version).function(requested_.call())->function, out_.type);
     std::vector<std::size_t> undecided;
     for (std::size_t first = 0; first < out_.inputs; first += Lanes::most) {
       const std::size_t count = std::min<std::size_t>(Lanes::most, out_.inputs - first);
@@ -126,22 +126,22 @@ class Part {
         continue;
       }
       count_nearest(count);
-      if (next_sample_ < first + count) sample(next_sample_, Standing::nearest);
+      if (next_sample_ < first + count) sample(next_sample_, Closeness::nearest);
     }
     examine(undecided);
   }
 
-  // Counts what lanes decide, and asks the filter about the rest.
+  // Counts what lanes decide, and leaves the rest to the filter.
   void sort(const Lanes& lanes, std::size_t lane, std::size_t i, std::vector<std::size_t>& undecided) {
     const std::int64_t marks = lanes.marks(lane);
     if (marks & Lanes::outside) out_.exits.note(first_ + i);
     if (marks & Lanes::out_of_order) out_.disorders.note(first_ + i);
-    if (!(marks & Lanes::unsure)) return count_nearest(1), sample(i, Standing::nearest);
+    if (!(marks & Lanes::unsure)) return count_nearest(1), sample(i, Closeness::nearest);
     const double x = lanes.x(lane), value = lanes.value(lane), got = lanes.got(lane);
     const FunctionFilter::Rated rated = filter_.rate(x, value, got);
     // Outside of the domain, and at NaN, the answer is NaN.
     if (std::isnan(value) && !std::isinf(x) && std::isnan(got))
-      ++out_.counts[static_cast<std::size_t>(Standing::nearest)];
+      ++out_.counts[static_cast<std::size_t>(Closeness::nearest)];
     else if (!rated.is_decided || (!rated.is_sharp && is_near_an_end(rated.ulp, bin_of(rated.ulp))))
       undecided.push_back(i);
     else
@@ -149,7 +149,7 @@ class Part {
   }
 
   // Keeps one decision now and then, to be held against the definition.
-  void sample(std::size_t i, Standing standing) {
+  void sample(std::size_t i, Closeness standing) {
     if (i == next_sample_) sampled_.emplace_back(i, standing);
   }
 
@@ -157,20 +157,20 @@ class Part {
   void heed(const oracles::Verdict& verdict) {
     if (verdict.state != oracles::State::pass && verdict.state != oracles::State::contested) return;
     if (verdict.state == oracles::State::contested) out_.contested = text(verdict.readings);
-    for (const Standing each : {Standing::below, Standing::fail}) {
-      out_.counts[static_cast<std::size_t>(Standing::within)] += out_.count(each);
+    for (const Closeness each : {Closeness::below, Closeness::fail}) {
+      out_.counts[static_cast<std::size_t>(Closeness::within)] += out_.count(each);
       out_.counts[static_cast<std::size_t>(each)] = 0;
     }
     out_.breaches.clear();
   }
 
   void count_nearest(std::size_t count) {
-    out_.counts[static_cast<std::size_t>(Standing::nearest)] += count;
+    out_.counts[static_cast<std::size_t>(Closeness::nearest)] += count;
     out_.errors[0] += count;
   }
 
-  void note(std::size_t i, double x, double got, Standing standing, double ulp) {
-    if (standing == Standing::nearest) return count_nearest(1);
+  void note(std::size_t i, double x, double got, Closeness standing, double ulp) {
+    if (standing == Closeness::nearest) return count_nearest(1);
     ++out_.counts[static_cast<std::size_t>(standing)];
     ++out_.errors[bin_of(ulp)];
     const std::uint64_t pattern = first_ + i;
@@ -182,7 +182,7 @@ class Part {
   // it knows about how large they are.
   void examine(const std::vector<std::size_t>& undecided) {
     const std::size_t examined = std::min(undecided.size(), most_examined);
-    out_.counts[static_cast<std::size_t>(Standing::unexamined)] += undecided.size() - examined;
+    out_.counts[static_cast<std::size_t>(Closeness::unexamined)] += undecided.size() - examined;
     std::vector<std::size_t> all(undecided.begin(), undecided.begin() + static_cast<std::ptrdiff_t>(examined));
     for (const std::optional<Accuracy::Peak>& peak : out_.peaks)
       if (peak) all.push_back(peak->pattern - first_);
@@ -193,7 +193,7 @@ class Part {
     for (std::size_t i = 0; i < all.size(); ++i)
       std::ranges::copy(input_->bytes().subspan(all[i] * size_of(out_.type), size_of(out_.type)),
                         some.bytes().subspan(i * size_of(out_.type)).begin());
-    Case few = asked_;
+    Case few = requested_;
     few.node.inputs.begin()->second.type = type;
     const oracles::Answers answers = oracles::oracle_of(few.version).answer(few.call(), {some}, {}, {});
     const std::size_t peaks_end = all.size() - sampled_.size();
@@ -222,21 +222,21 @@ class Part {
   // Counts what the definition decides.
   void settle(const oracles::Element& element, const ElementRating& rating, std::size_t i) {
     const oracles::Scalar got = oracles::scalar(*got_, static_cast<Int>(i));
-    const Standing standing = standing_of(rating);
+    const Closeness standing = standing_of(rating);
     if (got.is_finite() && element.kind == oracles::Kind::finite)
       note(i, value_of(*input_, i), value_of(*got_, i), standing, rating.off.ulp);
     else
       ++out_.counts[static_cast<std::size_t>(standing)];
-    const bool is_breach = standing == Standing::below || standing == Standing::fail;
+    const bool is_breach = standing == Closeness::below || standing == Closeness::fail;
     if (is_breach && out_.breaches.size() < most_breaches)
       out_.breaches.push_back({first_ + i, standing, oracles::written(got, out_.type),
                                oracles::wanted(element, out_.type),
-                               standing == Standing::below ? rating.arithmetics.front() : rating.because});
+                               standing == Closeness::below ? rating.arithmetics.front() : rating.because});
   }
 
-  Case asked_;
+  Case requested_;
   Operands operands_;
-  std::vector<std::pair<std::size_t, Standing>> sampled_;
+  std::vector<std::pair<std::size_t, Closeness>> sampled_;
   std::size_t next_sample_ = 17;
   const Tensor* input_;
   const Tensor* got_ = nullptr;
@@ -303,8 +303,8 @@ const Accuracy::Peak* Accuracy::worst() const {
 }
 
 oracles::Level Accuracy::level() const {
-  if (count(Standing::within) + count(Standing::below) + count(Standing::fail) > 0) return oracles::Level::L2;
-  return count(Standing::faithful) > 0 ? oracles::Level::L1 : oracles::Level::L0;
+  if (count(Closeness::within) + count(Closeness::below) + count(Closeness::fail) > 0) return oracles::Level::L2;
+  return count(Closeness::faithful) > 0 ? oracles::Level::L1 : oracles::Level::L0;
 }
 
 bool is_exhaustible(const Definition& definition, DType type) {

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "reference/operator.h"
-#include "suites/campaign/asking.h"
 #include "suites/campaign/campaign.h"
+#include "suites/campaign/run_options.h"
 
 #include <array>
 #include <cstdint>
@@ -18,8 +18,8 @@
 namespace assay::suites {
 
 // What an output is to the right answer, the best first. `unexamined` are beyond what the filter can decide and past
-// the most that the definition is asked of in one part.
-enum class Standing { nearest, faithful, within, below, fail, unscored, unexamined };
+// the most that the definition is evaluated on in one part.
+enum class Closeness { nearest, faithful, within, below, fail, unscored, unexamined };
 inline constexpr std::array<std::string_view, 7> standings{
     "correctly rounded", "faithful", "within the bound", "below", "fail", "unscored", "not examined"};
 
@@ -37,7 +37,7 @@ struct Accuracy {
   // One that is below or fails.
   struct Breach {
     std::uint64_t pattern = 0;
-    Standing standing = Standing::fail;
+    Closeness standing = Closeness::fail;
     std::string got, want, because;
   };
 
@@ -62,13 +62,13 @@ struct Accuracy {
   std::string ended;             // why it ended early; empty where it did not
   bool is_unsupported = false;   // that is because the backend has no implementation
 
-  std::uint64_t count(Standing standing) const { return counts[static_cast<std::size_t>(standing)]; }
+  std::uint64_t count(Closeness standing) const { return counts[static_cast<std::size_t>(standing)]; }
   std::uint64_t all_inputs() const;  // 2^16 or 2^32
   bool is_complete() const { return inputs == all_inputs(); }
   bool breaks() const {
-    return count(Standing::below) + count(Standing::fail) > 0 || (!ended.empty() && !is_unsupported);
+    return count(Closeness::below) + count(Closeness::fail) > 0 || (!ended.empty() && !is_unsupported);
   }
-  bool conforms() const { return is_complete() && !breaks() && count(Standing::unexamined) == 0; }
+  bool conforms() const { return is_complete() && !breaks() && count(Closeness::unexamined) == 0; }
   const Peak* worst() const;
   oracles::Level level() const;  // the strongest that all outputs meet of which something is known
 };

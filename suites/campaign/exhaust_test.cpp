@@ -55,8 +55,8 @@ TEST_CASE("Every input of the kernels of functions is right", "[exhaust]") {
       CHECK(all.conforms());
       CHECK(all.inputs == 65'536);
       CHECK(sum(all) == 65'536);
-      CHECK(all.count(Standing::unexamined) == 0);
-      if (all.count(Standing::nearest) == all.inputs) CHECK(all.disorders.count == 0);  // rounding keeps the order
+      CHECK(all.count(Closeness::unexamined) == 0);
+      if (all.count(Closeness::nearest) == all.inputs) CHECK(all.disorders.count == 0);  // rounding keeps the order
       CHECK(all.exits.count == 0);
     }
   CHECK(functions >= 40);
@@ -64,7 +64,7 @@ TEST_CASE("Every input of the kernels of functions is right", "[exhaust]") {
 
 TEST_CASE("One wrong output of 65,536 is found, and where it is", "[exhaust]") {
   const Accuracy all = exhausted("Tanh", DType::f16, [](Tensor& output) { output.as<Float16>()[0x3c00].bits += 64; });
-  CHECK(all.count(Standing::fail) + all.count(Standing::below) == 1);
+  CHECK(all.count(Closeness::fail) + all.count(Closeness::below) == 1);
   REQUIRE(all.breaches.size() == 1);
   CHECK(all.breaches[0].pattern == 0x3c00);
   REQUIRE(all.worst());
@@ -84,10 +84,10 @@ TEST_CASE("Outputs beyond the range, NaN and infinities are told apart", "[exhau
   CHECK(above_one.exits.count == 1);
   CHECK(above_one.exits.pattern == 0x4c00);
   const Accuracy not_a_number = exhausted("Sigmoid", DType::f16, set(0x3c00, 0x7e00));
-  CHECK(not_a_number.count(Standing::fail) == 1);
+  CHECK(not_a_number.count(Closeness::fail) == 1);
   CHECK(not_a_number.breaches.at(0).got == "nan");
   const Accuracy number = exhausted("Log", DType::f16, set(0xbc00, 0));  // log(-1)
-  CHECK(number.count(Standing::fail) == 1);
+  CHECK(number.count(Closeness::fail) == 1);
   CHECK(number.breaches.at(0).want == "nan");
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("Functions of 16 bits are run side by side, and what breaks is run aga
   exhaust_all(all, pool, {});
   CHECK(outputs == 4);
   for (const Accuracy& each : all) {
-    CHECK(each.count(Standing::fail) == 1);
+    CHECK(each.count(Closeness::fail) == 1);
     CHECK(each.breaks());
     CHECK(each.level() == oracles::Level::L2);
   }

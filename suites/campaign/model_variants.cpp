@@ -20,8 +20,8 @@ int ir_version_of(int opset) {
 class Others {
  public:
   // `names`: a seed for other names.
-  Others(const Case& c, const Settings& asked, const Description& backend, int names)
-      : c_(c), asked_(asked), backend_(backend), names_(names) {}
+  Others(const Case& c, const Settings& requested, const Description& backend, int names)
+      : c_(c), requested_(requested), backend_(backend), names_(names) {}
 
   std::vector<ModelVariant> all() {
     put_weights();
@@ -35,7 +35,7 @@ class Others {
  private:
   void add(Aspect aspect, std::string name, Case c) {
     if (!c.is_legal() || !excluded_by(backend_, c).empty() || c == c_) return;
-    found_.push_back({aspect, std::move(name), std::move(c), asked_});
+    found_.push_back({aspect, std::move(name), std::move(c), requested_});
   }
 
   // Every operand but the data itself, all of them constants or none.
@@ -49,10 +49,10 @@ class Others {
   }
 
   void put_shapes() {
-    static constexpr std::pair<DeclaredShapes, const char*> ways[] = {{DeclaredShapes::fixed, "shapes=fixed"},
-                                                                      {DeclaredShapes::symbolic, "shapes=symbolic"},
-                                                                      {DeclaredShapes::absent, "shapes=absent"}};
-    for (const auto& [declared, name] : ways) {
+    static constexpr std::pair<DeclaredShapes, const char*> variants[] = {{DeclaredShapes::fixed, "shapes=fixed"},
+                                                                          {DeclaredShapes::symbolic, "shapes=symbolic"},
+                                                                          {DeclaredShapes::absent, "shapes=absent"}};
+    for (const auto& [declared, name] : variants) {
       Case other = c_;
       other.declared = declared;
       add(Aspect::shapes, name, std::move(other));
@@ -84,9 +84,9 @@ class Others {
 
   template <class F>
   void put_setting(F&& change) {
-    Settings other = asked_;
+    Settings other = requested_;
     const std::string name = change(other);
-    if (other != asked_) found_.push_back({Aspect::settings, name, c_, other});
+    if (other != requested_) found_.push_back({Aspect::settings, name, c_, other});
   }
 
   void put_settings() {
@@ -106,7 +106,7 @@ class Others {
   }
 
   const Case& c_;
-  const Settings& asked_;
+  const Settings& requested_;
   const Description& backend_;
   int names_;
   std::vector<ModelVariant> found_;
@@ -114,16 +114,16 @@ class Others {
 
 }  // namespace
 
-std::vector<ModelVariant> presentations(const SuiteCase& planned, const Settings& asked, const Description& backend,
+std::vector<ModelVariant> presentations(const SuiteCase& planned, const Settings& requested, const Description& backend,
                                         VariantSampling presenting) {
   if (presenting == VariantSampling::none) return {};
-  // Whether a case is asked otherwise is drawn first: most never have their ways worked out.
+  // Whether a case is run otherwise is drawn first: most never have their variants worked out.
   constexpr std::size_t one_in = 8, most_names = 1000;
   const std::size_t draw = std::stoul(case_id(planned.line).substr(0, 8), nullptr, 16);
   if (presenting == VariantSampling::sample && draw % one_in != 0) return {};
   if (!planned.c.is_legal()) return {};
   const int names = 1 + static_cast<int>(draw % most_names);
-  std::vector<ModelVariant> all = Others(planned.c, asked, backend, names).all();
+  std::vector<ModelVariant> all = Others(planned.c, requested, backend, names).all();
   if (presenting == VariantSampling::all) return all;
   return {std::move(all[draw / one_in % all.size()])};
 }

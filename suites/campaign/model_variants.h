@@ -4,7 +4,7 @@
 // interval is a point, so two passes are the same bits, up to the sign of zero, which is never judged.
 #pragma once
 
-#include "suites/campaign/asking.h"
+#include "suites/campaign/run_options.h"
 #include "suites/planning/suite.h"
 
 #include <string>
@@ -20,13 +20,13 @@ struct ModelVariant {
   Case c;
   Settings settings;
 
-  // Constants hold the data of the first set in every set, so only that set asks the same.
+  // Constants hold the data of the first set in every set, so only that set is the same case.
   bool shares_all_data() const { return aspect != Aspect::weights; }
 };
 
-// The other ways to ask a legal case, in the order of the aspects; those which the backend's capabilities exclude are
+// The other ways to run a legal case, in the order of the aspects; those which the backend's capabilities exclude are
 // left out. `sample` takes one way for about an eighth of the cases, picked by the id of the case.
-std::vector<ModelVariant> presentations(const SuiteCase& planned, const Settings& asked, const Description& backend,
+std::vector<ModelVariant> presentations(const SuiteCase& planned, const Settings& requested, const Description& backend,
                                         VariantSampling presenting);
 
 }  // namespace assay::suites

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Provenance: who was asked, and how.
+// Provenance: which backend was run, and how.
 #pragma once
 
 #include "suites/campaign/campaign.h"
@@ -21,7 +21,7 @@ struct Provenance {
 std::string in_quotes(std::string_view word);
 std::string shell_word(std::string_view word);
 
-// Gives the command that asks the same again; `what` is a case line or a folder.
+// Gives the command that runs the same again; `what` is a case line or a folder.
 std::string replay_command(const Provenance& provenance, std::string_view what);
 
 // "threads=1 optimization=all precision=f32"

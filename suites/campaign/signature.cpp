@@ -58,7 +58,7 @@ std::string value_pattern(const Case& c, const Answered& answered, const oracles
   // The first output that has any tells; of another one than the first by its name.
   const int output = std::ranges::min(offenders, {}, &Offender::output).output;
   std::erase_if(offenders, [&](const Offender& each) { return each.output != output; });
-  const std::string of = output == 0 ? "" : c.call().asked_outputs().at(static_cast<std::size_t>(output)) + " ";
+  const std::string of = output == 0 ? "" : c.call().requested_outputs().at(static_cast<std::size_t>(output)) + " ";
   const Tensor& first = answered.outcome.sets.front().at(static_cast<std::size_t>(output));
   // Where not all were looked at, the others may be anywhere.
   const bool is_all = static_cast<Int>(offenders.size()) < judgement.most_wrong;

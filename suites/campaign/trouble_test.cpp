@@ -125,15 +125,15 @@ TEST_CASE("what is known to hang is given less time, what is known to eat memory
   Experience experience;
   experience.breaker = &breaker;
   const Case plain = suite.cases[0].c, dilated = suite.cases[1].c;
-  CHECK(experience.allowance(plain).memory_share == 1);
-  CHECK(experience.allowance(dilated).memory_share > 1);
-  CHECK(experience.allowance(plain).limit == 0ms);  // nothing is known: all there is
+  CHECK(experience.case_limits(plain).memory_share == 1);
+  CHECK(experience.case_limits(dilated).memory_share > 1);
+  CHECK(experience.case_limits(plain).limit == 0ms);  // nothing is known: all there is
   for (int i = 0; i < 50; ++i) experience.pace.note(1ms);
   CHECK(experience.patience() == 1s);
-  CHECK(experience.allowance(plain).limit == 0ms);
+  CHECK(experience.case_limits(plain).limit == 0ms);
   experience.hangs.insert("AveragePool");  // one did, for the full limit
-  CHECK(experience.allowance(plain).limit == 1s);
-  CHECK(experience.allowance(dilated).limit == 0ms);  // it eats memory, and is given the time to do so
+  CHECK(experience.case_limits(plain).limit == 1s);
+  CHECK(experience.case_limits(dilated).limit == 0ms);  // it eats memory, and is given the time to do so
 }
 
 TEST_CASE("what five operators did under the full limits is expected of any, unless one answers late", "[trouble]") {
@@ -143,18 +143,18 @@ TEST_CASE("what five operators did under the full limits is expected of any, unl
   CHECK(experience.in_session().limit == 1s);
   CHECK(experience.in_session().memory_share == 1);
   for (const char* op : {"Abs", "Add", "And", "Cast", "Conv"}) {
-    CHECK(experience.allowance(pooling).limit == 0ms);
-    CHECK(experience.allowance(pooling).memory_share == 1);
+    CHECK(experience.case_limits(pooling).limit == 0ms);
+    CHECK(experience.case_limits(pooling).memory_share == 1);
     experience.hangs.insert(op);
     experience.eaters.insert(op);
   }
-  CHECK(experience.allowance(pooling).limit == 1s);
-  CHECK(experience.allowance(pooling).memory_share > 1);
+  CHECK(experience.case_limits(pooling).limit == 1s);
+  CHECK(experience.case_limits(pooling).memory_share > 1);
   CHECK(experience.in_session().limit < 1s);  // what is cut off there is run alone
   CHECK(experience.in_session().memory_share > 1);
   experience.has_late_answers = true;
-  CHECK(experience.allowance(pooling).limit == 0ms);
-  CHECK(experience.allowance(pooling).memory_share == 1);
+  CHECK(experience.case_limits(pooling).limit == 0ms);
+  CHECK(experience.case_limits(pooling).memory_share == 1);
 }
 
 TEST_CASE("a breaker gives up an operator at its first hang once too many cases hung", "[trouble][breaker]") {

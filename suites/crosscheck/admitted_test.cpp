@@ -45,7 +45,7 @@ std::vector<AnsweredCase> answers(const Kernels& kernels, std::size_t each, Make
       oracles::Outcome outcome = exam.answer(*made);
       if (outcome.kind != oracles::Outcome::Kind::outputs) continue;
       const State state = exam.mark(outcome).state;
-      all.push_back({exam.question(), std::move(outcome), state});
+      all.push_back({exam.tested_case(), std::move(outcome), state});
     }
   return all;
 }

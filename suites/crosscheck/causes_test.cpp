@@ -41,10 +41,10 @@ std::vector<Finding> findings_of(const std::string& op, std::size_t cases, Backe
     const Case c = generators::legal(*subject.definition, subject.type, 21, index);
     Answered first = answered(c, backend);
     if (first.verdict.state != State::fail) continue;
-    const suites::AskCase ask = [backend](const Case& other) { return answered(other, backend); };
+    const suites::RunCase request = [backend](const Case& other) { return answered(other, backend); };
     const bool shrinks = findings.size() % 2 == 0;
-    findings.push_back(
-        suites::finding_of(c, "test", std::move(first), suites::wrong_models(), {}, shrinks ? ask : suites::AskCase()));
+    findings.push_back(suites::finding_of(c, "test", std::move(first), suites::wrong_models(), {},
+                                          shrinks ? request : suites::RunCase()));
   }
   return findings;
 }

@@ -41,19 +41,19 @@ std::string cases_of(const std::string& op) { return cases_for(op, op == "QLinea
 
 // Tells whether a bug or a variant is certified: one in ASSAY_CERTIFY_ONE_IN is, or one in three, or under ASSAY_FULL
 // every one, which takes half an hour.
-bool is_asked(std::size_t index) {
+bool is_drawn(std::size_t index) {
   const char* one_in = std::getenv("ASSAY_CERTIFY_ONE_IN");
   return index % (one_in ? std::stoul(one_in) : std::getenv("ASSAY_FULL") ? 1 : 3) == 0;
 }
 
 // The report of a certification of one implementation, a short one; `implementation` is an option of the reference
 // worker.
-json report_on(const std::string& implementation, const std::string& op, const std::string& asked) {
+json report_on(const std::string& implementation, const std::string& op, const std::string& required) {
   const std::filesystem::path report = build_folder() / "crosscheck_certify_test.json";
   std::filesystem::remove(report);
   const std::string tools = (build_folder() / "tools").string();
   const std::string command = tools + "/assay certify --backend 'exec:" + tools + "/assay-worker-reference " +
-                              implementation + "' --ops " + full_name(op) + asked + " --jobs 1 --report " +
+                              implementation + "' --ops " + full_name(op) + required + " --jobs 1 --report " +
                               report.string() + " >" + report.string() + ".log 2>&1";
   INFO(command);
   REQUIRE(std::system(command.c_str()) != -1);
@@ -94,7 +94,7 @@ TEST_CASE("certify catches planted bugs with a few hundred generated cases, rare
   std::size_t index = 0, derived = 0;
   for (const Mutant& m : mutants()) {
     if (is_derived(m) && derived++ % one_derived_in != 0) continue;
-    if (m.expected == oracles::State::pass || !is_asked(index++)) continue;
+    if (m.expected == oracles::State::pass || !is_drawn(index++)) continue;
     // A few failures show that it is caught; of an arithmetic every case has to be weighed.
     const std::string enough = m.is_named_arithmetic ? "" : " --max-failures 20";
     json report = report_on("--mutant " + m.id, m.op, " --cases " + cases_of(m.op) + enough);
@@ -110,7 +110,7 @@ TEST_CASE("certify catches planted bugs with a few hundred generated cases, rare
 TEST_CASE("certify finds a second rounding where correct rounding is asked for, and only there", "[certify]") {
   std::size_t index = 0;
   for (const Mutant& m : mutants()) {
-    if (m.expected != oracles::State::pass || !is_asked(index++)) continue;
+    if (m.expected != oracles::State::pass || !is_drawn(index++)) continue;
     INFO(m.id);
     const std::string narrow =
         " --types f16,bf16 --cases " + cases_for(m.op, 3000, {DType::f16, DType::bf16}) + " --level ";
@@ -125,7 +125,7 @@ TEST_CASE("certify finds nothing in a correct variant and no breach in a weaker 
   std::size_t index = 0;
   for (const Variant& v : variants())
     for (const Operator* op : operators()) {
-      if (!variant(v.name, op->versions().back().version) || !is_asked(index++)) continue;
+      if (!variant(v.name, op->versions().back().version) || !is_drawn(index++)) continue;
       const json report = report_on("--variant " + v.name, op->name());
       INFO(v.name << " " << op->name() << "\n" << report.at("totals"));
       CHECK(caught(report, oracles::State::fail) == 0);

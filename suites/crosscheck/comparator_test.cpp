@@ -26,7 +26,7 @@ KernelTrial exam_on(std::string line, DType type) {
   return KernelTrial(*c);
 }
 
-Outcome right_answer(const KernelTrial& exam) { return exam.answer(exam.question().definition().kernel); }
+Outcome right_answer(const KernelTrial& exam) { return exam.answer(exam.tested_case().definition().kernel); }
 
 double value(const Tensor& tensor, Int index) {
   return for_float(tensor.dtype(),
@@ -167,8 +167,8 @@ double as_double(const oracles::Scalar& scalar) {
 
 Interval interval_of(const oracles::Element& element, DType type) {
   const oracles::Format& format = oracles::format_of(type);
-  return {as_double(rounded(element.value - element.asked.budget, format)),
-          as_double(rounded(element.value + element.asked.budget, format))};
+  return {as_double(rounded(element.value - element.required.budget, format)),
+          as_double(rounded(element.value + element.required.budget, format))};
 }
 
 State state_with(KernelTrial& exam, Outcome outcome, const std::function<void(Tensor&)>& change) {
@@ -256,7 +256,7 @@ TEST_CASE("A finite value for an infinity is a breach whatever fast algorithm fi
   }
 }
 
-TEST_CASE("A session that answers fewer or more sets than it was asked is caught", "[judge]") {
+TEST_CASE("A session that answers fewer or more sets than it was given is caught", "[judge]") {
   for (const DType type : float_types) {
     KernelTrial exam = exam_on(exact_case, type);
     Outcome fewer = right_answer(exam), more = fewer, none = fewer;
@@ -298,7 +298,7 @@ TEST_CASE("The ends of the acceptance interval pass and one ulp beyond does not"
     for (const char* line : lines) {
       KernelTrial exam = exam_on(line, type);
       const Outcome right = right_answer(exam);
-      const Case& c = exam.question();
+      const Case& c = exam.tested_case();
       const auto answer = std::move(oracles::oracle_of(c.version).answer(c.call(), operands(c, 0), {}, {}).front());
       for (Int index = 0; index < right.sets[0][0].elements(); ++index) {
         const oracles::Element element = answer->element(index);

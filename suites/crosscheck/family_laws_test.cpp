@@ -91,7 +91,7 @@ bool agree(const Tensor& a, const Tensor& b) {
 
 // -- OperatorGenerator and laws
 
-// Some operators are asked with a bug or in another way.
+// Some operators are run with a bug or in another way.
 using Hands = std::function<Kernel(const Definition&)>;
 Kernel own_hand(const Definition& definition) { return definition.kernel; }
 
@@ -99,12 +99,12 @@ Kernel own_hand(const Definition& definition) { return definition.kernel; }
 using Given = std::vector<std::optional<Tensor>>;
 using Made = std::vector<Tensor>;
 
-// A legal case with its first set of data, and who answers what is asked beside it.
+// A legal case with its first set of data, and what evaluates the cases beside it.
 class Hearing {
  public:
   Hearing(const Case& c, const Hands& hands) : c_(c), given_(operands(c, 0)), hands_(hands) {}
 
-  const Case& question() const { return c_; }
+  const Case& tested_case() const { return c_; }
   const Definition& definition() const { return c_.definition(); }
   const Given& given() const { return given_; }
   const Tensor& first() const { return *given_.front(); }
@@ -116,18 +116,18 @@ class Hearing {
   }
 
   // The outputs of the node with other data; nothing where that is no legal call.
-  std::optional<Made> asked(Given given) const { return asked(definition(), c_.node, std::move(given)); }
-  std::optional<Made> asked() const { return asked(given_); }
+  std::optional<Made> evaluated(Given given) const { return evaluated(definition(), c_.node, std::move(given)); }
+  std::optional<Made> evaluated() const { return evaluated(given_); }
   // The one output of another operator of the same opset.
-  std::optional<Tensor> asked(const char* op, Given given, Node node = {}) const {
+  std::optional<Tensor> evaluated(const char* op, Given given, Node node = {}) const {
     const Definition* const other = find_operator("", op)->at(c_.opset);
     if (!other) return std::nullopt;
-    auto made = asked(*other, std::move(node), std::move(given));
+    auto made = evaluated(*other, std::move(node), std::move(given));
     return made ? std::optional(std::move(made->front())) : std::nullopt;
   }
 
  private:
-  std::optional<Made> asked(const Definition& definition, Node node, Given given) const {
+  std::optional<Made> evaluated(const Definition& definition, Node node, Given given) const {
     node.inputs.clear();
     given.resize(definition.inputs.size());
     std::vector<const Tensor*> inputs;
@@ -137,7 +137,7 @@ class Hearing {
     }
     const Call call(definition, std::move(node));
     if (!definition.violated(call).empty()) return std::nullopt;
-    return hands_(definition)(call, inputs).asked();
+    return hands_(definition)(call, inputs).evaluated();
   }
 
   const Case& c_;
@@ -178,8 +178,8 @@ std::optional<Made> each_of(std::optional<Made> made, F&& f) {
 // -- One input, element by element
 
 Sides elements_reversed(const Hearing& h) {
-  return sides(h.asked({reversed(h.first(), every_axis)}),
-               each_of(h.asked(), [](const Tensor& y) { return reversed(y, every_axis); }));
+  return sides(h.evaluated({reversed(h.first(), every_axis)}),
+               each_of(h.evaluated(), [](const Tensor& y) { return reversed(y, every_axis); }));
 }
 
 // What is told of all elements together (the scale of DynamicQuantizeLinear) stays as it is; beside a scalar it is not
@@ -187,20 +187,20 @@ Sides elements_reversed(const Hearing& h) {
 Sides elements_in_a_row(const Hearing& h) {
   const Shape& shape = h.first().shape();
   const Shape row{h.first().elements()};
-  const std::optional<Made> made = h.asked();
+  const std::optional<Made> made = h.evaluated();
   if (made && made->size() > 1 && shape.empty()) return std::nullopt;
-  return sides(h.asked({reshaped(h.first(), row)}),
+  return sides(h.evaluated({reshaped(h.first(), row)}),
                each_of(made, [&](const Tensor& y) { return y.shape() == shape ? reshaped(y, row) : y; }));
 }
 
 Sides done_twice(const Hearing& h) {
-  const auto once = h.asked();
-  return once ? sides(h.asked({once->front()}), once) : std::nullopt;
+  const auto once = h.evaluated();
+  return once ? sides(h.evaluated({once->front()}), once) : std::nullopt;
 }
 
 Sides undone(const Hearing& h) {
-  const auto once = h.asked();
-  return once ? sides(h.asked({once->front()}), Made{h.first()}) : std::nullopt;
+  const auto once = h.evaluated();
+  return once ? sides(h.evaluated({once->front()}), Made{h.first()}) : std::nullopt;
 }
 
 // x = f(x) - f(-x): one of them is 0. Of the least integer there is no opposite.
@@ -214,7 +214,7 @@ Sides split_by_sign(const Hearing& h) {
       return T(-static_cast<double>(x));
     }
   });
-  const auto above = h.asked(), below = h.asked({opposite});
+  const auto above = h.evaluated(), below = h.evaluated({opposite});
   if (!above || !below || !has_opposites) return std::nullopt;
   Tensor sum = above->front();
   for_number(sum.dtype(), [&]<class T>() {
@@ -230,7 +230,7 @@ Sides split_by_sign(const Hearing& h) {
 // -- Several inputs, broadcast
 
 // Versions before 7 say by attributes where the second input lies, or lay it along the channels; there only equal
-// shapes are asked about.
+// shapes are looked at.
 bool is_laid_by_attributes(const Hearing& h) {
   const bool is_laid = h.definition().attribute("broadcast") || h.definition().constraint("chan");
   return is_laid && h.first().shape() != h.second().shape();
@@ -238,7 +238,7 @@ bool is_laid_by_attributes(const Hearing& h) {
 
 Sides written_out(const Hearing& h) {
   if (is_laid_by_attributes(h)) return std::nullopt;
-  const Shape shape = h.definition().shape(h.question().call());
+  const Shape shape = h.definition().shape(h.tested_case().call());
   Given whole;
   for (const std::optional<Tensor>& each : h.given())
     whole.push_back(!each ? each : gathered(*each, shape, [&](Shape at) {
@@ -246,26 +246,26 @@ Sides written_out(const Hearing& h) {
       for (std::size_t axis = 0; axis < at.size(); ++axis) at[axis] %= each->shape()[axis];
       return at;
     }));
-  return sides(h.asked(whole), h.asked());
+  return sides(h.evaluated(whole), h.evaluated());
 }
 
 Sides axes_reversed(const Hearing& h) {
   Given turned;
   for (const std::optional<Tensor>& each : h.given())
     turned.push_back(each ? std::optional(reversed(*each, every_axis)) : std::nullopt);
-  return sides(h.asked(turned), each_of(h.asked(), [](const Tensor& y) { return reversed(y, every_axis); }));
+  return sides(h.evaluated(turned), each_of(h.evaluated(), [](const Tensor& y) { return reversed(y, every_axis); }));
 }
 
 Sides exchanged(const Hearing& h) {
   if (is_laid_by_attributes(h)) return std::nullopt;
-  return sides(h.asked({h.second(), h.first()}), h.asked());
+  return sides(h.evaluated({h.second(), h.first()}), h.evaluated());
 }
 
 // Which NaN comes of two is the machine's.
 Sides commuted(const Hearing& h) { return has_nan(h.first()) || has_nan(h.second()) ? std::nullopt : exchanged(h); }
 
 std::optional<Tensor> negation(const Hearing& h, std::optional<Tensor> x) {
-  return x ? h.asked("Not", {std::move(x)}) : std::nullopt;
+  return x ? h.evaluated("Not", {std::move(x)}) : std::nullopt;
 }
 
 // What stands for "a op b" when the operands are exchanged, and what its opposite is away from NaN.
@@ -279,37 +279,37 @@ constexpr Kin kin[] = {{"Greater", "Less", "LessOrEqual"},
 const Kin& kin_of(const Hearing& h) { return *std::ranges::find(kin, h.definition().version.name, &Kin::op); }
 
 std::optional<Tensor> answer(const Hearing& h) {
-  auto made = h.asked();
+  auto made = h.evaluated();
   return made ? std::optional(std::move(made->front())) : std::nullopt;
 }
 
 Sides seen_from_the_other_side(const Hearing& h) {
   if (is_laid_by_attributes(h)) return std::nullopt;
-  return sides(h.asked(kin_of(h).exchanged, {h.second(), h.first()}), answer(h));
+  return sides(h.evaluated(kin_of(h).exchanged, {h.second(), h.first()}), answer(h));
 }
 
 Sides complementary(const Hearing& h) {
   if (has_nan(h.first()) || has_nan(h.second()) || is_laid_by_attributes(h)) return std::nullopt;
-  return sides(negation(h, h.asked(kin_of(h).opposite, h.given())), answer(h));
+  return sides(negation(h, h.evaluated(kin_of(h).opposite, h.given())), answer(h));
 }
 
 // a = b where neither a > b nor a < b, away from NaN.
 Sides trichotomy(const Hearing& h) {
   if (has_nan(h.first()) || has_nan(h.second()) || is_laid_by_attributes(h)) return std::nullopt;
-  const auto above = h.asked("Greater", h.given()), below = h.asked("Less", h.given());
+  const auto above = h.evaluated("Greater", h.given()), below = h.evaluated("Less", h.given());
   if (!above || !below) return std::nullopt;
-  return sides(negation(h, h.asked("Or", {above, below})), answer(h));
+  return sides(negation(h, h.evaluated("Or", {above, below})), answer(h));
 }
 
 Sides de_morgan(const Hearing& h) {
   if (is_laid_by_attributes(h)) return std::nullopt;
   const char* const other = h.definition().version.name == "And" ? "Or" : "And";
-  return sides(negation(h, h.asked(other, {negation(h, h.first()), negation(h, h.second())})), answer(h));
+  return sides(negation(h, h.evaluated(other, {negation(h, h.first()), negation(h, h.second())})), answer(h));
 }
 
 Sides unlike(const Hearing& h) {
   if (is_laid_by_attributes(h)) return std::nullopt;
-  return sides(negation(h, h.asked("Equal", h.given())), answer(h));
+  return sides(negation(h, h.evaluated("Equal", h.given())), answer(h));
 }
 
 // -- Lines along an axis
@@ -321,7 +321,7 @@ Sides lines_reversed(const Hearing& h) {
   const auto turns = [&](std::size_t i) { return i < axis || (i > axis && !flattens); };
   Given turned = h.given();
   turned.front() = reversed(h.first(), turns);
-  return sides(h.asked(turned), each_of(h.asked(), [&](const Tensor& y) { return reversed(y, turns); }));
+  return sides(h.evaluated(turned), each_of(h.evaluated(), [&](const Tensor& y) { return reversed(y, turns); }));
 }
 
 // The last line by itself: the others have nothing to do with it. Only axes before the named one.
@@ -337,7 +337,7 @@ Sides last_lines_alone(const Hearing& h) {
   };
   Given alone = h.given();
   alone.front() = last(h.first());
-  return sides(h.asked(alone), each_of(h.asked(), last));
+  return sides(h.evaluated(alone), each_of(h.evaluated(), last));
 }
 
 // Small integers, and the same with 3 added to each: differences are exact in every type.
@@ -351,7 +351,7 @@ Sides shifted(const Hearing& h) {
     else
       return T(static_cast<double>(value) + 3.0);
   });
-  return sides(h.asked({above}), h.asked({x}));
+  return sides(h.evaluated({above}), h.evaluated({x}));
 }
 
 // All axes from the named one on as one, and those before it.
@@ -362,7 +362,7 @@ Sides flattened(const Hearing& h) {
   const Shape flat{volume(Shape(shape.begin(), middle)), volume(Shape(middle, shape.end()))};
   Node node;
   node.attribute("axis", 1);
-  const auto as_matrix = h.asked("Softmax", {reshaped(h.first(), flat)}, node);
+  const auto as_matrix = h.evaluated("Softmax", {reshaped(h.first(), flat)}, node);
   const auto whole = answer(h);
   return whole && as_matrix ? sides(as_matrix, reshaped(*whole, flat)) : std::nullopt;
 }
@@ -378,9 +378,9 @@ Tensor as_parameter(const Shape& shape) {
 // Into another shape, by an input or by an attribute as the version has it.
 std::optional<Tensor> into(const Hearing& h, Tensor x, const Shape& shape) {
   Node node;
-  if (h.definition().inputs.size() > 1) return h.asked("Reshape", {std::move(x), as_parameter(shape)});
+  if (h.definition().inputs.size() > 1) return h.evaluated("Reshape", {std::move(x), as_parameter(shape)});
   node.attribute("shape", shape);
-  return h.asked("Reshape", {std::move(x)}, node);
+  return h.evaluated("Reshape", {std::move(x)}, node);
 }
 
 bool has_no_elements(const Hearing& h) { return h.first().elements() == 0; }  // 0 in a shape copies an extent
@@ -398,22 +398,22 @@ Sides by_way_of_a_row(const Hearing& h) {
 }
 
 bool is_sorted(const Hearing& h) {
-  return !h.definition().attribute("sorted") || h.question().call().integer("sorted");
+  return !h.definition().attribute("sorted") || h.tested_case().call().integer("sorted");
 }
 
 // One fewer is the beginning of them all.
 Sides one_fewer(const Hearing& h) {
-  const Int k = h.question().call().integer("k");
+  const Int k = h.tested_case().call().integer("k");
   if (k < 2 || h.given().size() < 2 || !is_sorted(h)) return std::nullopt;
   Given fewer = h.given();
   fewer[1] = mapped(h.second(), []<class T>(T value) -> T { return T(static_cast<double>(value) - 1.0); });
-  return sides(h.asked(fewer),
-               each_of(h.asked(), [&](const Tensor& y) { return cut(y, h.axis(), y.shape()[h.axis()] - 1); }));
+  return sides(h.evaluated(fewer),
+               each_of(h.evaluated(), [&](const Tensor& y) { return cut(y, h.axis(), y.shape()[h.axis()] - 1); }));
 }
 
 // A value is the element that its index names.
 Sides found_where_told(const Hearing& h) {
-  const auto made = h.asked();
+  const auto made = h.evaluated();
   if (!made || made->size() < 2) return std::nullopt;
   const Tensor& places = made->at(1);
   const Int extent = h.first().shape()[h.axis()];
@@ -477,7 +477,7 @@ std::optional<bool> is_kept(const FamilyRelation& law, const Case& c, const Hand
 
 // Calls f(law, case) for the operators that a law applies to, where chance has no part in the answer.
 template <class F>
-void for_each_question(std::size_t cases, F&& f) {
+void for_each_case(std::size_t cases, F&& f) {
   for (const FamilyRelation& law : laws())
     for (const Operator* op : operators())
       if (applies(law, *op))
@@ -489,7 +489,7 @@ void for_each_question(std::size_t cases, F&& f) {
 
 TEST_CASE("Families: the reference kernels keep every exact law", "[family-laws]") {
   std::map<std::string, std::size_t> kept;
-  for_each_question(count(200, 2'000), [&](const FamilyRelation& law, const Case& c) {
+  for_each_case(count(200, 2'000), [&](const FamilyRelation& law, const Case& c) {
     const std::optional<bool> outcome = is_kept(law, c, own_hand);
     if (!outcome) return;
     INFO(law.formula << " of " << line(c));
@@ -504,8 +504,8 @@ TEST_CASE("Families: the reference kernels keep every exact law", "[family-laws]
 }
 
 TEST_CASE("Families: every correct variant keeps every exact law", "[family-laws]") {
-  for_each_question(count(60, 1'000), [&](const FamilyRelation& law, const Case& c) {
-    for (const Way& way : ways_of(c.version)) {
+  for_each_case(count(60, 1'000), [&](const FamilyRelation& law, const Case& c) {
+    for (const VariantKernel& way : variants_of(c.version)) {
       if (!way.variant.reading.empty()) continue;
       const Hands hands = [&](const Definition& each) {
         return each.version.name == c.version.name ? way.kernel : each.kernel;
@@ -518,7 +518,7 @@ TEST_CASE("Families: every correct variant keeps every exact law", "[family-laws
 
 TEST_CASE("Families: every exact law is broken by planted bugs, with no right answer consulted", "[family-laws]") {
   std::map<std::string, std::set<std::string>> broken;
-  for_each_question(count(60, 200), [&](const FamilyRelation& law, const Case& c) {
+  for_each_case(count(60, 200), [&](const FamilyRelation& law, const Case& c) {
     for (const Bug& bug : bugs_of(c.version)) {
       if (broken[law.id].contains(bug.mutant.id) || bug.keeps_last) continue;
       INFO(bug.mutant.id << ": " << law.formula << " of " << line(c));

@@ -4,9 +4,9 @@
 // the outer operator's kernel or oracle. A body with an inner operator that has no kernel here is listed, not passed.
 #include "generators/generators.h"
 #include "oracles/exact/enclosure.h"
+#include "reference/case_view.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_io_message.h"
-#include "reference/question.h"
 #include "reference/sequence.h"
 #include "suites/crosscheck/full_run.h"
 #include "suites/mutation/family.h"
@@ -26,7 +26,7 @@ using oracles::State;
 
 constexpr std::uint64_t seed = 10;
 
-std::uint64_t questions() { return count(2'000, 20'000); }
+std::uint64_t draws() { return count(2'000, 20'000); }
 
 // Which kernel an inner operator gets.
 using Hands = std::function<Kernel(const Definition&)>;
@@ -219,13 +219,13 @@ Made expanded(const Call& call, Inputs in, int opset, Expansion& expansion) {
   const Attributes attributes = attributes_of(call);
   const Given given(in.begin(), in.end());
   const std::vector<Parameter>& outputs = call.definition().outputs;
-  Names asked;
-  for (const Parameter& output : outputs) asked.push_back(call.asks(output.name) ? output.name : "");
-  while (!asked.empty() && asked.back().empty()) asked.pop_back();
-  const auto body = body_of(schema, call.definition().version.name, asked, attributes, given, opset);
+  Names requested;
+  for (const Parameter& output : outputs) requested.push_back(call.requests(output.name) ? output.name : "");
+  while (!requested.empty() && requested.back().empty()) requested.pop_back();
+  const auto body = body_of(schema, call.definition().version.name, requested, attributes, given, opset);
   Made made = body ? expansion.run(*body, attributes, given, opset) : Made{};
   for (std::size_t i = 0; i < made.size() && i < outputs.size(); ++i)
-    if (!call.asks(outputs[i].name)) made[i].reset();
+    if (!call.requests(outputs[i].name)) made[i].reset();
   return made;
 }
 
@@ -240,7 +240,7 @@ Kernel body_kernel(int opset, const Hands& hands) {
   };
 }
 
-Case question(const Definition& definition, std::uint64_t index) {
+Case tested_case(const Definition& definition, std::uint64_t index) {
   std::vector<DType> types = definition.types_of(definition.data().type);
   if (definition.ruling("N50")) types = {DType::f32};  // which alone its body is of
   return generators::legal(definition, types[index % types.size()], seed, index / types.size());
@@ -248,7 +248,7 @@ Case question(const Definition& definition, std::uint64_t index) {
 
 // The inner operators without a kernel, as one case meets them.
 Missing missing_in(const Definition& definition, int opset) {
-  const Case c = question(definition, 0);
+  const Case c = tested_case(definition, 0);
   const oracles::Operands data = operands(c, 0);
   Expansion expansion(own_hand);
   expanded(c.call(), views(data), opset, expansion);
@@ -316,8 +316,8 @@ TEST_CASE("Function bodies: what ONNX expands an operator to lies within the ora
       continue;
     }
     std::size_t passed = 0, illegal = 0, integers = 0;
-    for (std::uint64_t index = 0; index < questions(); ++index) {
-      const Case c = question(*body.definition, index);
+    for (std::uint64_t index = 0; index < draws(); ++index) {
+      const Case c = tested_case(*body.definition, index);
       if (version.name == "ReduceLogSum" && is_integer(c.call().type("data").dtype)) {  // its Log is of floats (N8)
         ++integers;
         continue;
@@ -329,16 +329,16 @@ TEST_CASE("Function bodies: what ONNX expands an operator to lies within the ora
         continue;
       }
       const oracles::Verdict& verdict = exam.mark(outcome);
-      INFO(line(exam.question()) << "\n" << verdict.because << ": " << verdict.detail);
-      CHECK(is_admitted(verdict, exam.question()));
+      INFO(line(exam.tested_case()) << "\n" << verdict.because << ": " << verdict.detail);
+      CHECK(is_admitted(verdict, exam.tested_case()));
       passed += verdict.state == State::pass;
     }
-    CHECK(passed > (questions() - illegal - integers) / 3);
-    CHECK(illegal < questions() / 2);
+    CHECK(passed > (draws() - illegal - integers) / 3);
+    CHECK(illegal < draws() / 2);
     illegal += integers;
     compared.insert(version);
-    cases += questions();
-    report += std::to_string(questions()) + " cases, " + std::to_string(passed) + " pass and the others show nothing" +
+    cases += draws();
+    report += std::to_string(draws()) + " cases, " + std::to_string(passed) + " pass and the others show nothing" +
               (illegal == 0 ? "" : ", but for " + std::to_string(illegal) + " that the body does not admit");
   }
   // Their bodies are of comparisons and logic alone.
@@ -360,14 +360,14 @@ std::set<OpVersion> inner_operators(const Body& body) {
     inner.insert(each.version);
     return each.kernel;
   };
-  KernelTrial(question(*body.definition, 0)).answer(body_kernel(body.opset, noting));
+  KernelTrial(tested_case(*body.definition, 0)).answer(body_kernel(body.opset, noting));
   return inner;
 }
 
 State worst_with(const Body& body, const Hands& hands) {
   State worst = State::pass;
-  for (std::uint64_t index = 0; index < questions() && worst != State::fail; ++index) {
-    KernelTrial exam(question(*body.definition, index));
+  for (std::uint64_t index = 0; index < draws() && worst != State::fail; ++index) {
+    KernelTrial exam(tested_case(*body.definition, index));
     const State state = exam.mark(exam.answer(body_kernel(body.opset, hands))).state;
     if (weight(state) > weight(worst)) worst = state;
   }
@@ -406,8 +406,8 @@ TEST_CASE("Function bodies: a bug planted in an inner operator is a fail of the 
 
 // Tells whether a kernel and a body give different bits for any of the cases.
 bool differ(const Kernel& kernel, const Body& body) {
-  for (std::uint64_t index = 0; index < questions(); ++index) {
-    const KernelTrial exam(question(*body.definition, index));
+  for (std::uint64_t index = 0; index < draws(); ++index) {
+    const KernelTrial exam(tested_case(*body.definition, index));
     const oracles::Outcome expanded = exam.answer(body_kernel(body.opset, own_hand));
     if (!expanded.sets.at(0).empty() && exam.answer(kernel).sets != expanded.sets) return true;
   }

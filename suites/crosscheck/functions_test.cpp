@@ -48,7 +48,7 @@ TEST_CASE("Functions of kernels: e^x at its ends", "[functions]") {
   CHECK(std::isnan(exponential(std::nan(""))));
 }
 
-// One function of kernels, the same of the oracle, and where it is asked.
+// One function of kernels, the same of the oracle, and where it is tested.
 struct Pair {
   oracles::Function function;
   double (*kernel)(double);

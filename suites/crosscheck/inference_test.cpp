@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t seed = 1;
 
 // Per operator version and type of its first input: 43 pairs of those.
-std::uint64_t questions() { return count(150, 2'000); }
+std::uint64_t draws() { return count(150, 2'000); }
 
 // One spatial axis, with what decides how the inference counts its windows.
 struct Situation {
@@ -187,7 +187,7 @@ bool adds_output_padding(const Case& c) {
 }
 
 // Of an output_shape that is smaller than the input it drops an extent.
-bool asks_for_less(const Case& c) {
+bool requests_less(const Case& c) {
   if (!c.definition().ruling("W5") || !c.call().states("output_shape")) return false;
   const Ints stated = c.call().ints("output_shape");
   for (std::size_t i = 0; i < stated.size(); ++i)
@@ -296,7 +296,7 @@ Shape oracle_shape(const Call& call, const Readings& readings = {}) {
 
 // f(definition, type, index) for every operator version, type and index.
 template <class F>
-void for_each_question(std::uint64_t count, F&& f) {
+void for_each_case(std::uint64_t count, F&& f) {
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions())
       for (const DType type : definition.types_of(definition.data().type))
@@ -306,13 +306,13 @@ void for_each_question(std::uint64_t count, F&& f) {
 TEST_CASE("Inference: on legal cases definition, oracle and ONNX agree on the shape, but for A8 and A24",
           "[inference]") {
   Tally tally;
-  for_each_question(questions(), [&](const Definition& definition, DType type, std::uint64_t index) {
+  for_each_case(draws(), [&](const Definition& definition, DType type, std::uint64_t index) {
     const Case c = generators::legal(definition, type, seed, index);
     INFO(line(c));
     const Shape ruled = definition.shape(c.call());
     CHECK(oracle_shape(c.call()) == ruled);
     if (lists_axes_out_of_order(c) || has_short_axes(c) || has_a_scale_of_its_own(c) || has_scalar_indices(c) ||
-        definition.ruling("M54") || adds_output_padding(c) || has_a_value_that_is_no_list(c) || asks_for_less(c) ||
+        definition.ruling("M54") || adds_output_padding(c) || has_a_value_that_is_no_list(c) || requests_less(c) ||
         is_of_no_element(c))
       return;  // of a deprecated version it infers nothing
     compare(c, ruled, tally);
@@ -331,7 +331,7 @@ TEST_CASE("Inference: on legal cases definition, oracle and ONNX agree on the sh
 TEST_CASE("Inference: where no window fits, ONNX declares phantom windows or negative extents (A6, A31)",
           "[inference]") {
   Tally tally;
-  for_each_question(questions() / 2, [&](const Definition& definition, DType type, std::uint64_t index) {
+  for_each_case(draws() / 2, [&](const Definition& definition, DType type, std::uint64_t index) {
     if (!definition.constraint("W8")) return;
     const std::optional<Case> c = generators::near_miss(definition, type, "W8", seed, index);
     if (!c) return;
@@ -350,7 +350,7 @@ TEST_CASE("Inference: where no window fits, ONNX declares phantom windows or neg
 TEST_CASE("Inference: of auto_pad and pads together ONNX follows pads, and lets the model pass (A4)", "[inference]") {
   const Readings pads_win = Readings().with("A4", "pads-win");
   Int seen = 0;
-  for_each_question(questions() / 4, [&](const Definition& definition, DType type, std::uint64_t index) {
+  for_each_case(draws() / 4, [&](const Definition& definition, DType type, std::uint64_t index) {
     if (!definition.constraint("W2") || !definition.constraint("W8")) return;  // of ConvTranspose it refuses both
     std::optional<Case> c = generators::near_miss(definition, type, "W2", seed, index);
     if (!c) return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Laws between operators, asked of the reference kernels: each is another road to the same numbers. OperatorGenerator
+// Laws between operators, run on the reference kernels: each is another road to the same numbers. OperatorGenerator
 // are those the generators ask about Conv, carried over.
 #include "generators/generators.h"
+#include "reference/case_view.h"
 #include "reference/flat_index.h"
-#include "reference/question.h"
 #include "reference/window.h"
 #include "suites/mutation/kernel_trial.h"
 
@@ -15,11 +15,11 @@ namespace assay::mutation {
 namespace {
 
 constexpr std::uint64_t seed = 4;
-constexpr std::size_t questions = 400;
+constexpr std::size_t draws = 400;
 
 using Operands = oracles::Operands;
 
-Tensor ask(const OpVersion& version, Node node, const Operands& operands) {
+Tensor submit(const OpVersion& version, Node node, const Operands& operands) {
   const Definition& definition = *find_definition(version);
   for (std::size_t i = 0; i < operands.size(); ++i)
     if (operands[i]) node.input(definition.inputs[i].name, operands[i]->type());
@@ -37,9 +37,9 @@ Node attributes_of(const Case& c) {
 }
 
 // Small integers: every sum is exact in every accumulator.
-std::vector<Case> questions_about_conv() {
+std::vector<Case> conv_generators() {
   std::vector<Case> list;
-  for (const auto& [subject, index] : sampled_versions("Conv", questions)) {
+  for (const auto& [subject, index] : sampled_versions("Conv", draws)) {
     if (subject.definition->version.since_version != 11) continue;
     Case c = generators::legal(*subject.definition, subject.type, seed, index);
     for (auto& [input, source] : c.sources) source.recipe = {"small", std::to_string(index + input.size())};
@@ -165,27 +165,28 @@ Tensor moved_to_i8(const Tensor& tensor) {
 }  // namespace
 
 TEST_CASE("NhwcConv is Conv between transpositions, bit for bit", "[NhwcConv][metamorphic]") {
-  for (const Case& c : questions_about_conv()) {
+  for (const Case& c : conv_generators()) {
     Operands in = operands(c, 0);
-    const Tensor y = ask({"", "Conv", 11}, attributes_of(c), in);
+    const Tensor y = submit({"", "Conv", 11}, attributes_of(c), in);
     in[0] = channels_last(*in[0]);
     in[1] = channels_last(*in[1]);
     INFO(line(c));
-    CHECK(ask({"com.microsoft", "NhwcConv", 1}, attributes_of(c), in) == channels_last(y));
+    CHECK(submit({"com.microsoft", "NhwcConv", 1}, attributes_of(c), in) == channels_last(y));
   }
 }
 
 TEST_CASE("DeformConv that displaces nothing and has no mask is Conv, bit for bit", "[DeformConv][metamorphic]") {
-  for (const Case& c : questions_about_conv()) {
+  for (const Case& c : conv_generators()) {
     if (!has_explicit_pads(c)) continue;
     const Deformed d = deformed(c, 1, {"const", "0"}, std::nullopt);
     INFO(line(c));
-    CHECK(ask({"", "DeformConv", 19}, d.node, d.operands) == ask({"", "Conv", 11}, attributes_of(c), operands(c, 0)));
+    CHECK(submit({"", "DeformConv", 19}, d.node, d.operands) ==
+          submit({"", "Conv", 11}, attributes_of(c), operands(c, 0)));
   }
 }
 
 TEST_CASE("DeformConv that displaces every tap by one cell is Conv with other pads", "[DeformConv][metamorphic]") {
-  for (const Case& c : questions_about_conv()) {
+  for (const Case& c : conv_generators()) {
     if (!has_explicit_pads(c)) continue;
     Ints pads = c.call().ints("pads");
     const std::size_t rank = pads.size() / 2;
@@ -199,41 +200,41 @@ TEST_CASE("DeformConv that displaces every tap by one cell is Conv with other pa
     }
     shifted.attribute("pads", pads);
     INFO(line(c));
-    CHECK(ask({"", "DeformConv", 19}, d.node, d.operands) == ask({"", "Conv", 11}, shifted, operands(c, 0)));
+    CHECK(submit({"", "DeformConv", 19}, d.node, d.operands) == submit({"", "Conv", 11}, shifted, operands(c, 0)));
   }
 }
 
 TEST_CASE("DeformConv in one dimension is DeformConv in two with a unit axis, bit for bit",
           "[DeformConv][metamorphic]") {
-  std::size_t asked = 0;
-  for (const Case& c : questions_about_conv()) {
+  std::size_t required = 0;
+  for (const Case& c : conv_generators()) {
     if (!has_explicit_pads(c) || c.call().rank("X") != 3) continue;
     const Int channels = c.call().dim("X", 1);
     const Deformed d = deformed(c, std::max<Int>(1, channels), {"normal", "3"}, Recipe{"uniform", "5"});
-    const Tensor flat = ask({"", "DeformConv", 19}, d.node, d.operands);
+    const Tensor flat = submit({"", "DeformConv", 19}, d.node, d.operands);
     for (const Unit unit : {Unit::first, Unit::last}) {
       Operands in = d.operands;
       for (const std::size_t i : {0u, 1u, 4u}) in[i] = with_shape(*in[i], with_unit(in[i]->shape(), unit));
       in[2] = offset_with_unit(*in[2], unit);
       INFO(line(c));
-      CHECK(ask({"", "DeformConv", 19}, with_unit(c, d.node, unit), in) ==
+      CHECK(submit({"", "DeformConv", 19}, with_unit(c, d.node, unit), in) ==
             with_shape(flat, with_unit(flat.shape(), unit)));
-      ++asked;
+      ++required;
     }
   }
-  CHECK(asked >= 20);
+  CHECK(required >= 20);
 }
 
 TEST_CASE("QLinearConv with unit scales and no zero points is the integer convolution, saturated",
           "[QLinearConv][metamorphic]") {
-  for (const Case& c : questions_about_conv()) {
+  for (const Case& c : conv_generators()) {
     const Operands conv = operands(c, 0);
     const Tensor x = fill({"byte", "1"}, {DType::u8, conv[0]->shape()});
     const Tensor w = fill({"around0", "2"}, {DType::i8, conv[1]->shape()});
     const Tensor one = scalar_of(1.0f), zero = scalar_of<std::uint8_t>(0);
     const Tensor y =
-        ask({"", "QLinearConv", 10}, attributes_of(c), {x, one, zero, w, one, scalar_of<std::int8_t>(0), one, zero});
-    const Tensor sums = ask({"", "Conv", 11}, attributes_of(c), {as_double(x), as_double(w)});
+        submit({"", "QLinearConv", 10}, attributes_of(c), {x, one, zero, w, one, scalar_of<std::int8_t>(0), one, zero});
+    const Tensor sums = submit({"", "Conv", 11}, attributes_of(c), {as_double(x), as_double(w)});
     INFO(line(c));
     REQUIRE(y.shape() == sums.shape());
     const std::vector<Int> got = integers(y);
@@ -243,7 +244,7 @@ TEST_CASE("QLinearConv with unit scales and no zero points is the integer convol
 }
 
 TEST_CASE("QLinearConv does not change where a type and its zero point move together", "[QLinearConv][metamorphic]") {
-  for (const Case& c : questions_about_conv()) {
+  for (const Case& c : conv_generators()) {
     const Operands conv = operands(c, 0);
     const Tensor x = fill({"byte", "3"}, {DType::u8, conv[0]->shape()});
     const Tensor w = fill({"byte", "4"}, {DType::u8, conv[1]->shape()});
@@ -251,17 +252,17 @@ TEST_CASE("QLinearConv does not change where a type and its zero point move toge
     const Tensor x_zero = scalar_of<std::uint8_t>(131), w_zero = scalar_of<std::uint8_t>(97),
                  y_zero = scalar_of<std::uint8_t>(120);
     const Operands in{x, small, x_zero, w, one, w_zero, one, y_zero};
-    const Tensor y = ask({"", "QLinearConv", 10}, attributes_of(c), in);
+    const Tensor y = submit({"", "QLinearConv", 10}, attributes_of(c), in);
     INFO(line(c));
     for (const auto& [tensor, zero] : {std::pair{0u, 2u}, std::pair{3u, 5u}}) {
       Operands changed = in;
       changed[tensor] = moved_to_i8(*in[tensor]);
       changed[zero] = moved_to_i8(*in[zero]);
-      CHECK(ask({"", "QLinearConv", 10}, attributes_of(c), changed) == y);
+      CHECK(submit({"", "QLinearConv", 10}, attributes_of(c), changed) == y);
     }
     Operands changed = in;
     changed[7] = moved_to_i8(y_zero);
-    CHECK(ask({"", "QLinearConv", 10}, attributes_of(c), changed) == moved_to_i8(y));
+    CHECK(submit({"", "QLinearConv", 10}, attributes_of(c), changed) == moved_to_i8(y));
   }
 }
 

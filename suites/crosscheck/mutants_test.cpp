@@ -28,7 +28,7 @@ std::vector<std::string> operator_names() {
 }
 
 // The cases a certification of the operator would run first: the pinned ones that are legal, then generated ones.
-std::vector<Case> questions(const std::string& op) {
+std::vector<Case> draws(const std::string& op) {
   std::vector<Case> list;
   for (const suites::SuiteCase& planned : suites::pinned_cases("suites"))
     if (planned.c.version.name == op && planned.c.is_legal()) list.push_back(planned.c);
@@ -38,7 +38,7 @@ std::vector<Case> questions(const std::string& op) {
 }
 
 struct Kill {
-  std::size_t cases = 0;    // asked before and with the one that found it
+  std::size_t cases = 0;    // run before and with the one that found it
   std::size_t changed = 0;  // of these: the bug changed the outputs
   State state = State::pass;
   std::string because, line;
@@ -47,19 +47,19 @@ struct Kill {
 // Runs one case on every mutant of the operator that is still alive.
 void examine(KernelTrial& exam, const std::string& op, std::map<std::string, Kill>& kills) {
   // What the gather engine gives without the deviation.
-  const oracles::Outcome right = exam.answer(*variant("sequential", exam.question().version));
+  const oracles::Outcome right = exam.answer(*variant("sequential", exam.tested_case().version));
   for (const Mutant& m : mutants()) {
     Kill& kill = kills[m.id];
     if (m.op != op || weight(kill.state) >= weight(m.expected)) continue;
     ++kill.cases;
-    const oracles::Outcome outcome = exam.answer(*mutant(m.id, exam.question().version));
+    const oracles::Outcome outcome = exam.answer(*mutant(m.id, exam.tested_case().version));
     if (outcome.sets == right.sets) continue;  // the bug does not show; that variant passes, as variants_test says
     ++kill.changed;
     const oracles::Verdict& verdict = exam.mark(outcome);
     if (weight(verdict.state) <= weight(kill.state)) continue;
     kill.state = verdict.state;
     kill.because = verdict.because;
-    kill.line = line(exam.question());
+    kill.line = line(exam.tested_case());
   }
 }
 
@@ -68,7 +68,7 @@ void examine(KernelTrial& exam, const std::string& op, std::map<std::string, Kil
 TEST_CASE("Every planted bug is found within 2,000 generated cases and the pinned ones", "[mutants]") {
   std::map<std::string, Kill> kills;
   for (const std::string& op : operator_names())
-    for (const Case& c : questions(op)) {
+    for (const Case& c : draws(op)) {
       KernelTrial exam(c);
       examine(exam, op, kills);
     }
@@ -85,7 +85,7 @@ TEST_CASE("Every planted bug is found within 2,000 generated cases and the pinne
 
 TEST_CASE("Weaker arithmetic that the widest interval names is never called a breach", "[mutants]") {
   for (const std::string& op : operator_names())
-    for (const Case& c : questions(op)) {
+    for (const Case& c : draws(op)) {
       KernelTrial exam(c);
       for (const Mutant& m : mutants()) {
         if (m.op != op || !m.is_named_arithmetic) continue;

@@ -13,7 +13,7 @@ namespace {
 using suites::WorstCase;
 using MakeKernel = std::function<std::optional<Kernel>(const OpVersion&)>;
 
-suites::AskCase asking(const MakeKernel& kernel) {
+suites::RunCase run_case(const MakeKernel& kernel) {
   return [kernel](const Case& c) {
     KernelTrial exam(c);
     oracles::Outcome outcome = exam.answer(*kernel(c.version));
@@ -22,8 +22,8 @@ suites::AskCase asking(const MakeKernel& kernel) {
   };
 }
 
-suites::AskCase sequential() {
-  return asking([](const OpVersion& version) { return variant("sequential", version); });
+suites::RunCase sequential() {
+  return run_case([](const OpVersion& version) { return variant("sequential", version); });
 }
 
 const suites::Selection pools{{"AveragePool-19"}, {DType::f32}}, convolutions{{"Conv-11"}, {DType::f32}};
@@ -36,7 +36,7 @@ TEST_CASE("Seeking: what a correct kernel uses of the budget is at most all of i
   for (std::uint64_t island = 0; island < 16; ++island) {
     const WorstCase peak = suites::climb({}, 1, island, sequential(), 40);
     INFO(line(peak.c) << " uses " << share(peak));
-    CHECK(peak.asks == 40);
+    CHECK(peak.requests == 40);
     CHECK(share(peak) <= 1 + 1e-9);
     CHECK(peak.answered.verdict.state != oracles::State::fail);
     CHECK(peak.answered.verdict.state != oracles::State::below);
@@ -61,8 +61,8 @@ TEST_CASE("Seeking: climbing finds larger errors than as many cases taken as the
 }
 
 TEST_CASE("Seeking: arithmetic too weak for its level is caught by every island", "[seek]") {
-  const suites::AskCase weak =
-      asking([](const OpVersion& version) { return mutant("conv-accumulates-in-f16", version); });
+  const suites::RunCase weak =
+      run_case([](const OpVersion& version) { return mutant("conv-accumulates-in-f16", version); });
   int higher = 0;
   for (std::uint64_t island = 0; island < 6; ++island) {
     const WorstCase up = suites::climb({{"Conv-11"}, {DType::f16}}, 3, island, weak, 40);

@@ -33,7 +33,7 @@ suites::Answered answered(const Case& c, std::string_view bug) {
 
 struct Shrinkage {
   CaseSize before, after;
-  int asks = 0;
+  int requests = 0;
   bool is_same = false, is_minimal = false, is_plain = false;
 };
 
@@ -41,14 +41,11 @@ Shrinkage shrunk(const Case& c, std::string_view bug, bool shows) {
   const suites::Answered first = answered(c, bug);
   const suites::ShrinkResult small = suites::shrink(c, first, [&](const Case& other) { return answered(other, bug); });
   const suites::Signature before = signature_of(c, first), after = signature_of(small.c, small.answered);
-  const Shrinkage row{generators::size_of(c),
-                      generators::size_of(small.c),
-                      small.asks,
-                      before == after,
-                      small.is_minimal,
-                      suites::plainness_of(small.c).is_within(suites::plainness_of(c))};
+  const Shrinkage row{generators::size_of(c), generators::size_of(small.c),
+                      small.requests,         before == after,
+                      small.is_minimal,       suites::plainness_of(small.c).is_within(suites::plainness_of(c))};
   if (shows)
-    std::cout << std::left << std::setw(42) << bug << std::right << std::setw(4) << row.asks << std::setw(6)
+    std::cout << std::left << std::setw(42) << bug << std::right << std::setw(4) << row.requests << std::setw(6)
               << row.before.elements << " -> " << std::setw(3) << row.after.elements << std::setw(3)
               << row.after.attributes << (row.is_minimal ? "  " : " !") << text(after) << "\n      " << line(small.c)
               << "\n";
@@ -86,17 +83,17 @@ TEST_CASE("Every planted bug shrinks to a case on paper that fails in the same w
       INFO(bug.id << " on " << line(c));
       CHECK(rows.back().is_same);
       CHECK(rows.back().is_plain);
-      CHECK(rows.back().asks <= 200);
+      CHECK(rows.back().requests <= 200);
     }
   }
   REQUIRE_FALSE(rows.empty());
   const Int before = median(rows, [](const Shrinkage& r) { return r.before.elements; });
   const Int elements = median(rows, [](const Shrinkage& r) { return r.after.elements; });
   const Int attributes = median(rows, [](const Shrinkage& r) { return r.after.attributes; });
-  const int asks = median(rows, [](const Shrinkage& r) { return r.asks; });
+  const int requests = median(rows, [](const Shrinkage& r) { return r.requests; });
   const auto minimal = std::ranges::count_if(rows, &Shrinkage::is_minimal);
   std::cout << rows.size() << " failures: median " << before << " -> " << elements << " elements, " << attributes
-            << " attributes, " << asks << " asks; " << minimal << " minimal\n";
+            << " attributes, " << requests << " asks; " << minimal << " minimal\n";
   CHECK(elements <= 64);
   CHECK(attributes <= 5);
 }

@@ -47,7 +47,7 @@ TEST_CASE("Every semantic bug is found in every operator version, half of them w
   }
 }
 
-TEST_CASE("A planted bug that nobody asks about is not found", "[strength]") {
+TEST_CASE("A planted bug that no case touches is not found", "[strength]") {
   Effort none{.mutant = "conv-flips-kernel", .cases = 0};
   for (const Trial& t : strength(none)) CHECK_FALSE(t.is_killed());
   Effort some = none;

@@ -61,7 +61,7 @@ Outcome shaken(Outcome outcome, std::uint64_t seed) {
   return outcome;
 }
 
-// What the filter left to the exact oracle of what it was asked.
+// What the filter left to the exact oracle.
 struct Share {
   Int right = 0, undecided = 0;
 };

@@ -39,7 +39,7 @@
 namespace assay::crosscheck {
 namespace {
 
-const suites::Sorting few{.examples = 2, .most_asks = 30};
+const suites::Sorting few{.examples = 2, .most_runs = 30};
 
 namespace fs = std::filesystem;
 using suites::SuiteCase;
@@ -94,20 +94,20 @@ struct Documents {
     return [] { return std::make_unique<Buggy>(); };
   }
 
-  static reports::Asked asked() {
-    reports::Asked asked;
-    asked.tool_version = "0.1.0";
-    asked.backend = "buggy";
-    asked.timeout_seconds = 10;
-    asked.memory_mib = 4096;
-    return asked;
+  static reports::Asked requested() {
+    reports::Asked requested;
+    requested.tool_version = "0.1.0";
+    requested.backend = "buggy";
+    requested.timeout_seconds = 10;
+    requested.memory_mib = 4096;
+    return requested;
   }
 
   // A few cases of each operator version.
   void plan_suite() {
-    suites::SuiteRequest request;
-    request.generated = 82;
-    suite = suites::plan("suites", request);
+    suites::SuiteRequest selection;
+    selection.generated = 82;
+    suite = suites::plan("suites", selection);
     std::map<OpVersion, int> taken;
     std::erase_if(suite.cases, [&](const SuiteCase& planned) {
       return planned.c.is_legal() ? ++taken[planned.c.version] % 20 != 3 : ++taken[planned.c.version] % 20 != 9;
@@ -120,7 +120,7 @@ struct Documents {
   void make_report() {
     suites::WorkerPool pool(opener(), 1);
     const suites::RunOptions run_options;
-    const oracles::Judgement judgement{asked().level, pool.describe().arithmetic};
+    const oracles::Judgement judgement{requested().level, pool.describe().arithmetic};
     std::vector<suites::Failure> failures;
     suites::Campaign done = suites::run(suite, pool, run_options, [&](const suites::CaseResult& each) {
       if (suites::is_finding(each.verdict.state))
@@ -130,7 +130,7 @@ struct Documents {
     std::ranges::sort(failures, {}, &suites::Failure::index);
     std::vector<suites::Finding> found = suites::findings_of(failures, pool, run_options, suites::wrong_models(), few);
     reports::Report made =
-        reports::report(suite, std::move(done), asked(), {"2026-01-01T00:00:00Z", 1, 1, "any"}, {},
+        reports::report(suite, std::move(done), requested(), {"2026-01-01T00:00:00Z", 1, 1, "any"}, {},
                         suites::sorted(std::move(failures), std::move(found), suites::wrong_models()));
     std::ostringstream out, sealed;
     reports::write_json(made, out);
@@ -146,12 +146,12 @@ struct Documents {
     made.plan.cases = 60;
     made.plan.islands = 1;
     made.plan.shard = part;
-    made.asked = asked();
+    made.requested = requested();
     const suites::RunOptions run_options;
     suites::WorkerPool pool(opener(), 1);
     made.backend = pool.describe();
     suites::Store store = suites::Store::create(
-        path(name), suites::identity_of(made.plan, "buggy", made.backend, run_options, made.asked.tool_version));
+        path(name), suites::identity_of(made.plan, "buggy", made.backend, run_options, made.requested.tool_version));
     made.complete = suites::fuzz(made.plan, pool, run_options, store);
     made.harvest = suites::harvest(store, false, false);
     made.peaks = suites::seek(made.plan, pool, run_options);
@@ -179,7 +179,7 @@ struct Documents {
     manifest = text(suites::write_golden(part, {reports::judgement_hash(), "0.1.0", 1, {}, 1}, path("golden")));
     const auto backend = opener()();
     for (const SuiteCase& planned : part.cases)
-      suites::save_outcome(path("answers"), planned, backend->run(suites::ask_of(planned, {})));
+      suites::save_outcome(path("answers"), planned, backend->run(suites::request_of(planned, {})));
     suites::save_description(path("answers"), backend->describe());
     description = *suites::file_contents(path("answers") / suites::description_file, 1 << 20);
   }
@@ -422,9 +422,9 @@ void read_model(const std::string& bytes, Generator& chance) {
   if (const Result<Served> served = parse_model(bytes); !served) use(served.error());
   if (const auto served = parse_nodes(bytes); !served) use(served.error());
   Buggy backend;
-  suites::Request ask = suites::ask_of(documents().suite.cases.front(), {});
-  ask.model = bytes;
-  (void)backend.run(ask);
+  suites::Request request = suites::request_of(documents().suite.cases.front(), {});
+  request.model = bytes;
+  (void)backend.run(request);
   read_vector(bytes, "golden", "model.onnx", chance);
 }
 
@@ -442,7 +442,7 @@ void read_description(const std::string& text, Generator&) {
 void read_frame(const std::string& text, Generator&) {
   if (const auto introduction = suites::parse_introduction(text); !introduction) use(introduction.error());
   if (const auto answer = suites::parse_answer(text); !answer) use(answer.error());
-  if (const auto request = suites::parse_request(text); !request) use(request.error());
+  if (const auto selection = suites::parse_request(text); !selection) use(selection.error());
 }
 
 void read_catalogue(const std::string& text, Generator&) {

@@ -44,17 +44,17 @@ std::vector<std::pair<TypedVersion, std::uint64_t>> syllabus_of(const Variant& v
 constexpr std::size_t all_pairs = 20'000;
 
 std::size_t pairs_wanted() {
-  const char* asked = std::getenv("ASSAY_FALSE_ALARM_PAIRS");
-  return asked ? std::stoul(asked) : all_pairs;
+  const char* required = std::getenv("ASSAY_FALSE_ALARM_PAIRS");
+  return required ? std::stoul(required) : all_pairs;
 }
 
 std::uint64_t seed_wanted() {
-  const char* asked = std::getenv("ASSAY_FALSE_ALARM_SEED");
-  return asked ? std::stoull(asked) : seed;
+  const char* required = std::getenv("ASSAY_FALSE_ALARM_SEED");
+  return required ? std::stoull(required) : seed;
 }
 
 // Tells whether pairs of an operator are asked for: ASSAY_FALSE_ALARM_FAMILY=elements leaves those that map elements.
-bool is_asked_for(const Definition& definition) {
+bool is_requested(const Definition& definition) {
   const bool maps_elements = definition.shaping == Shaping::one || definition.shaping == Shaping::broadcast;
   return maps_elements || !std::getenv("ASSAY_FALSE_ALARM_FAMILY");
 }
@@ -110,7 +110,7 @@ Case over_exact_data(Case c) {
   return c;
 }
 
-std::vector<Case> questions_with_pinned(const Variant& v, std::size_t count) {
+std::vector<Case> cases_with_pinned(const Variant& v, std::size_t count) {
   std::vector<Case> list;
   for (const suites::SuiteCase& planned : suites::pinned_cases("suites"))
     if (variant(v.name, planned.c.version) && planned.c.is_legal()) list.push_back(planned.c);
@@ -131,19 +131,19 @@ TEST_CASE("No correct way to compute an operator is called fail, below or contes
   std::size_t implementations = 0, versions = 0;  // every version has the same share of the cases
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions()) {
-      implementations += is_asked_for(definition) ? correct_pupils(definition).size() : 0;
+      implementations += is_requested(definition) ? correct_pupils(definition).size() : 0;
       ++versions;
     }
   Tally tally;
   for (const auto& [subject, index] : sampled_versions("", pairs_wanted() * versions / implementations + versions)) {
-    if (!is_asked_for(*subject.definition)) continue;
+    if (!is_requested(*subject.definition)) continue;
     KernelTrial exam(generators::legal(*subject.definition, subject.type, seed_wanted(), index));
     for (const auto& [who, kernel] : correct_pupils(*subject.definition)) {
       const oracles::Verdict& verdict = exam.mark(exam.answer(kernel));
       tally.count(subject, verdict);
       if (verdict.state == State::pass || verdict.state == State::unscored) continue;
       FAIL_CHECK(who << ": " << name(verdict.state) << " (" << verdict.because << ": " << verdict.detail << ") on\n"
-                     << line(exam.question()));
+                     << line(exam.tested_case()));
     }
   }
   std::cout << "correct variants, seed " << seed_wanted() << ":\n" << tally;
@@ -175,7 +175,7 @@ TEST_CASE("Arithmetic that is less accurate by design is below the level, never 
       below += verdict.state == State::below;
       if (verdict.state == State::pass || verdict.state == State::unscored || verdict.state == State::below) continue;
       FAIL_CHECK(v.name << ": " << name(verdict.state) << " (" << verdict.because << ": " << verdict.detail << ") on\n"
-                        << line(exam.question()));
+                        << line(exam.tested_case()));
     }
     std::cout << v.name << ", seed " << seed + 1 << ":\n" << tally;
     INFO(v.name);
@@ -188,7 +188,7 @@ TEST_CASE("Another admissible reading is contested by its name, never a breach",
     if (v.reading.empty()) continue;
     Tally tally;
     std::size_t contested = 0;
-    for (const Case& c : questions_with_pinned(v, pairs_wanted() / 8)) {
+    for (const Case& c : cases_with_pinned(v, pairs_wanted() / 8)) {
       KernelTrial exam(c);
       const oracles::Verdict& verdict = exam.mark(exam.answer(*variant(v.name, c.version)));
       tally.count({&c.definition(), c.definition().type_of(c.call(), c.definition().data())}, verdict);
@@ -215,10 +215,10 @@ TEST_CASE("The reference kernel and the sequential variant agree in shape and bi
     if (subject.definition->ruling("N8") || subject.definition->version.name.starts_with("ReduceLog"))
       continue;  // so do roots
     const KernelTrial exam(over_exact_data(generators::legal(*subject.definition, subject.type, seed + 2, index)));
-    if (oracles::is_random(exam.question().call())) continue;
+    if (oracles::is_random(exam.tested_case().call())) continue;
     const oracles::Outcome reference = exam.answer(subject.definition->kernel);
     const oracles::Outcome sequential = exam.answer(*variant("sequential", subject.definition->version));
-    INFO(line(exam.question()));
+    INFO(line(exam.tested_case()));
     REQUIRE(reference.sets.size() == sequential.sets.size());
     for (std::size_t set = 0; set < reference.sets.size(); ++set)
       CHECK(same_values(reference.sets[set][0], sequential.sets[set][0]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Check: one rule of the protocol, and the requests that show whether a worker keeps it. doctor.cpp asks them in
+// Check: one rule of the protocol, and the requests that show whether a worker keeps it. doctor.cpp runs them in
 // order.
 #pragma once
 
@@ -22,7 +22,7 @@ struct Check {
 };
 
 std::vector<Check> checks_of_starting();
-std::vector<Check> checks_of_asking();
+std::vector<Check> checks_of_running();
 std::vector<Check> checks_of_operators();
 std::vector<Check> checks_of_hardship();
 

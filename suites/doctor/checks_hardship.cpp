@@ -22,9 +22,9 @@ constexpr auto to_end = 5s;    // after stdin was closed; a runtime of Python ta
 constexpr auto grace = 500ms;  // what assay gives it in a campaign
 
 // All of it but its last byte. A reader that has room for more takes what is there.
-std::string without_last_byte(RawSession& worker, const Request& ask) {
-  std::string all = run_line(ask) + ask.model;
-  for (const auto& set : ask.sets)
+std::string without_last_byte(RawSession& worker, const Request& request) {
+  std::string all = run_line(request) + request.model;
+  for (const auto& set : request.sets)
     for (const std::string& part : set) all += part;
   std::string last = all.substr(all.size() - 1);
   all.pop_back();
@@ -35,7 +35,7 @@ std::string without_last_byte(RawSession& worker, const Request& ask) {
 CheckResult reads_before_it_answers(TestedWorker& under_test) {
   const IdentityRequest echo = under_test.of_shape({1, 256, 256}, 2);
   RawSession& worker = under_test.worker();
-  const std::string last = without_last_byte(worker, echo.ask);
+  const std::string last = without_last_byte(worker, echo.request);
   worker.is_read(reading);
   const bool is_early = worker.has_more(settling);
   worker.send(last);
@@ -50,8 +50,8 @@ CheckResult reads_before_it_answers(TestedWorker& under_test) {
 
 CheckResult takes_pieces(TestedWorker& under_test) {
   const IdentityRequest echo = under_test.good();
-  const std::string header = run_line(echo.ask);
-  const std::string& model = echo.ask.model;
+  const std::string header = run_line(echo.request);
+  const std::string& model = echo.request.model;
   const std::size_t half = header.size() / 2;
   RawSession& worker = under_test.worker();
   for (const std::string& piece :
@@ -60,7 +60,7 @@ CheckResult takes_pieces(TestedWorker& under_test) {
     worker.send(piece);
     worker.is_read(settling);
   }
-  for (const std::string& part : echo.ask.sets.at(0)) {
+  for (const std::string& part : echo.request.sets.at(0)) {
     worker.send(part.substr(0, 1));
     worker.is_read(settling);
     worker.send(part.substr(1));
@@ -74,9 +74,9 @@ CheckResult takes_pieces(TestedWorker& under_test) {
 CheckResult takes_a_queue(TestedWorker& under_test) {
   const IdentityRequest first = under_test.good(), second = under_test.good(2);
   RawSession& worker = under_test.worker();
-  worker.send(first.ask);
+  worker.send(first.request);
   worker.send(describe_line());
-  worker.send(second.ask);
+  worker.send(second.request);
   const std::string what = "a request, `describe` and a request at once";
   under_test.check_outputs(first, worker.answer());
   const Reply description = worker.introduction();
@@ -97,7 +97,8 @@ CheckResult refused(TestedWorker& under_test, const IdentityRequest& echo, const
     return note(echo.what, reply.problem,
                 "assay starts it again and calls the case an `error`; a refusal with the runtime's words says more");
   under_test.check_complete(echo, reply);
-  if (has_outputs(reply) && under_test.description().answers_shapes && echo.ask.model == under_test.good().ask.model)
+  if (has_outputs(reply) && under_test.description().answers_shapes &&
+      echo.request.model == under_test.good().request.model)
     return ok("it answers shapes, and sees no data");
   if (has_outputs(reply)) return {if_outputs, echo.what, "outputs", advice};
   under_test.must_answer(under_test.good());
@@ -106,7 +107,7 @@ CheckResult refused(TestedWorker& under_test, const IdentityRequest& echo, const
 
 CheckResult refuses(TestedWorker& under_test, const IdentityRequest& echo, Status if_outputs,
                     const std::string& advice) {
-  return refused(under_test, echo, under_test.worker().ask(echo.ask), if_outputs, advice);
+  return refused(under_test, echo, under_test.worker().submit(echo.request), if_outputs, advice);
 }
 
 const char* const not_for_the_runtime =
@@ -116,13 +117,13 @@ const char* const not_for_the_runtime =
 IdentityRequest with_model(TestedWorker& under_test, const std::string& what, const std::string& model) {
   IdentityRequest echo = under_test.good();
   echo.what = what;
-  echo.ask.model = model;
+  echo.request.model = model;
   return echo;
 }
 
 CheckResult unknown_operator(TestedWorker& under_test) {
   const IdentityRequest echo = with_model(under_test, "a model of the operator NobodyKnowsThis",
-                                          with_operator(under_test.good().ask.model, "NobodyKnowsThis"));
+                                          with_operator(under_test.good().request.model, "NobodyKnowsThis"));
   const Status if_outputs = under_test.description().answers_shapes ? Status::note : Status::wrong;
   return refuses(under_test, echo, if_outputs, not_for_the_runtime);
 }
@@ -132,8 +133,8 @@ CheckResult long_reason(TestedWorker& under_test) {
   while (name.size() < 1'500'000) name += "x\"\n";
   const IdentityRequest echo =
       with_model(under_test, "a model of an operator whose name has 1.5 million letters, quotes and newlines",
-                 with_operator(under_test.good().ask.model, name));
-  const Reply reply = under_test.worker().ask(echo.ask);
+                 with_operator(under_test.good().request.model, name));
+  const Reply reply = under_test.worker().submit(echo.request);
   if (reply.state == State::garbled)
     return wrong(echo.what, reply.problem,
                  "the words of a runtime may be long and hold anything: cut them to some 2000 letters, and let a JSON "
@@ -153,21 +154,21 @@ CheckResult no_model(TestedWorker& under_test) {
 }
 
 CheckResult half_a_model(TestedWorker& under_test) {
-  const std::string model = under_test.good().ask.model;
+  const std::string model = under_test.good().request.model;
   return refuses_model(under_test, "the first half of a model", model.substr(0, model.size() / 2));
 }
 
 // It parses, as a graph without nodes: no outputs are an answer too.
 CheckResult empty_model(TestedWorker& under_test) {
   const IdentityRequest echo = with_model(under_test, "a model of 0 bytes", "");
-  const Reply reply = under_test.worker().ask(echo.ask);
+  const Reply reply = under_test.worker().submit(echo.request);
   if (has_outputs(reply) && total(reply.answer.sets) == 0) return ok("no outputs");
   return refused(under_test, echo, reply, Status::wrong, not_for_the_runtime);
 }
 
 CheckResult half_a_tensor(TestedWorker& under_test) {
   IdentityRequest echo = under_test.good();
-  std::string& part = echo.ask.sets.at(0).at(0);
+  std::string& part = echo.request.sets.at(0).at(0);
   part.resize(part.size() / 2);
   echo.what += ", with the first half of its first TensorProto";
   return refuses(under_test, echo, Status::wrong, "a TensorProto that cannot be parsed is a refusal");
@@ -175,7 +176,7 @@ CheckResult half_a_tensor(TestedWorker& under_test) {
 
 CheckResult short_tensor(TestedWorker& under_test) {
   IdentityRequest echo = under_test.good();
-  std::string& part = echo.ask.sets.at(0).at(0);
+  std::string& part = echo.request.sets.at(0).at(0);
   const std::size_t bytes = echo.wanted.at(0).bytes().size(), element = size_of(under_test.probe().type);
   char& length = part.at(part.size() - bytes - 1);  // of raw_data, which our encoder writes last
   expects(static_cast<std::size_t>(length) == bytes, "raw_data stands at the end");
@@ -188,14 +189,14 @@ CheckResult short_tensor(TestedWorker& under_test) {
 
 CheckResult an_input_too_few(TestedWorker& under_test) {
   IdentityRequest echo = under_test.good();
-  echo.ask.sets.at(0).clear();
+  echo.request.sets.at(0).clear();
   echo.what += ", without any input";
   return refuses(under_test, echo, Status::wrong, "an input that has no part and no initializer is missing: refuse");
 }
 
 CheckResult an_input_too_many(TestedWorker& under_test) {
   IdentityRequest echo = under_test.good();
-  echo.ask.sets.at(0).push_back(echo.ask.sets.at(0).at(0));
+  echo.request.sets.at(0).push_back(echo.request.sets.at(0).at(0));
   echo.what += ", with one input too many";
   return refuses(under_test, echo, Status::note, "there are more parts than graph inputs: a strict worker refuses");
 }
@@ -203,7 +204,7 @@ CheckResult an_input_too_many(TestedWorker& under_test) {
 CheckResult another_type(TestedWorker& under_test) {
   IdentityRequest echo = under_test.good();
   Tensor other({under_test.probe().type == DType::f64 ? DType::f32 : DType::f64, echo.wanted.at(0).shape()});
-  echo.ask.sets.at(0).at(0) = encode_tensor(other, "X");
+  echo.request.sets.at(0).at(0) = encode_tensor(other, "X");
   echo.what += ", with data in " + std::string(name(other.dtype()));
   return refuses(under_test, echo, Status::note,
                  "the data are not of the type the model declares: a strict worker refuses");
@@ -226,7 +227,7 @@ CheckResult turns_away(TestedWorker& under_test, const std::string& line) {
 }
 
 CheckResult line_that_is_no_json(TestedWorker& under_test) { return turns_away(under_test, "hello {"); }
-CheckResult unknown_ask(TestedWorker& under_test) { return turns_away(under_test, R"({"assay":1,"ask":"dance"})"); }
+CheckResult unknown_request(TestedWorker& under_test) { return turns_away(under_test, R"({"assay":1,"ask":"dance"})"); }
 
 CheckResult says_farewell(const Exit& farewell, const std::string& sent) {
   if (!farewell.by_itself)
@@ -249,10 +250,10 @@ CheckResult ends_with_stdin(TestedWorker& under_test) {
   return seen;
 }
 
-CheckResult ends_within_a_question(TestedWorker& under_test) {
+CheckResult ends_within_a_request(TestedWorker& under_test) {
   const IdentityRequest echo = under_test.good();
   RawSession& worker = under_test.worker();
-  worker.send(run_line(echo.ask) + echo.ask.model.substr(0, 10));
+  worker.send(run_line(echo.request) + echo.request.model.substr(0, 10));
   worker.is_read(reading);
   return says_farewell(worker.close(to_end), "a header and 10 bytes of the model, then the end of stdin");
 }
@@ -261,8 +262,8 @@ CheckResult two_side_by_side(TestedWorker& under_test) {
   const IdentityRequest echo = under_test.good(2);
   const std::unique_ptr<RawSession> other = under_test.another();
   for (int round = 0; round < 2; ++round) {
-    under_test.worker().send(echo.ask);
-    other->send(echo.ask);
+    under_test.worker().send(echo.request);
+    other->send(echo.request);
     under_test.check_outputs(echo, other->answer());
     under_test.check_outputs(echo, under_test.worker().answer());
   }
@@ -314,9 +315,9 @@ std::vector<Check> checks_of_hardship() {
           {"an input too many", "Outcomes", an_input_too_many},
           {"data of another type", "Outcomes", another_type},
           {"a line that is no JSON", "End", line_that_is_no_json, description},
-          {"an unknown ask", "End", unknown_ask, description},
+          {"an unknown ask", "End", unknown_request, description},
           {"stdin ends", "End", ends_with_stdin, description},
-          {"stdin ends within a request", "End", ends_within_a_question},
+          {"stdin ends within a request", "End", ends_within_a_request},
           {"two side by side", "End", two_side_by_side},
           {"leaves nothing behind", "End", leaves_nothing_behind, description}};
 }

@@ -3,7 +3,7 @@
 #include "generators/generators.h"
 #include "generators/shrink.h"
 #include "oracles/judging/case_class.h"
-#include "suites/campaign/asking.h"
+#include "suites/campaign/run_options.h"
 #include "suites/doctor/checks.h"
 #include "suites/text/printable.h"
 
@@ -54,7 +54,7 @@ std::optional<Tried> tried(const Operator& op, const Description& description, W
     for (const DType type : types) {
       const std::optional<Case> c = tiny_case(*version, type, description);
       if (!c) continue;
-      last = {*c, worker.run(ask_of(SuiteCase{*c, line(*c), "", {}}, {}))};
+      last = {*c, worker.run(request_of(SuiteCase{*c, line(*c), "", {}}, {}))};
       if (last->outcome.kind != Kind::refused && last->outcome.kind != Kind::unsupported) return last;
     }
   }
@@ -89,11 +89,11 @@ CheckResult with_worker(TestedWorker& under_test, CheckResult (*look)(TestedWork
 CheckResult each_operator(TestedWorker& under_test, Worker& worker) {
   std::vector<std::string> answered, turned_away, broken;
   std::string line_of_broken;
-  std::size_t asked = 0;
+  std::size_t runs = 0;
   for (const Operator* op : operators()) {
     const std::optional<Tried> last = tried(*op, under_test.description(), worker);
     if (!last) continue;
-    ++asked;
+    ++runs;
     const auto& [c, outcome] = *last;
     const std::string words = text(c.version) + " (" + std::string(name(outcome.kind)) +
                               (outcome.because.empty() ? "" : ": " + printable(outcome.because, 80)) + ")";
@@ -107,8 +107,8 @@ CheckResult each_operator(TestedWorker& under_test, Worker& worker) {
       if (broken.size() == most_broken) break;
     }
   }
-  if (asked == 0) return skipped("what it declares to support excludes every operator");
-  std::string got = "answers " + std::to_string(answered.size()) + " of " + std::to_string(asked);
+  if (runs == 0) return skipped("what it declares to support excludes every operator");
+  std::string got = "answers " + std::to_string(answered.size()) + " of " + std::to_string(runs);
   if (!answered.empty()) got += ": " + listed(answered);
   if (!turned_away.empty()) got += "; not " + listed(turned_away);
   if (broken.empty()) return ok(got);
@@ -121,7 +121,7 @@ CheckResult given_buffers(TestedWorker& under_test) {
     return ok("it declares no binds_outputs: outputs are where it puts them");
   IdentityRequest echo = under_test.good();
   echo.what += R"( with "outputs":"bound")";
-  echo.ask.binds_outputs = true;
+  echo.request.binds_outputs = true;
   under_test.must_answer(echo);
   return ok("outputs go into buffers that were there before");
 }
@@ -129,10 +129,10 @@ CheckResult given_buffers(TestedWorker& under_test) {
 CheckResult forks(TestedWorker& under_test, Worker& worker) {
   if (!worker.begins_afresh_quickly()) return ok("it does not: a fresh process starts the program again");
   IdentityRequest echo = under_test.good();
-  echo.ask.fresh = true;
+  echo.request.fresh = true;
   for (int process = 0; process < 2; ++process) {
     const int before = worker.session();
-    const Outcome outcome = worker.run(echo.ask);
+    const Outcome outcome = worker.run(echo.request);
     const bool is_first = process == 0;
     if (outcome.kind != Kind::outputs && outcome.kind != Kind::shapes)
       return wrong(echo.what + (is_first ? " to the first process it forked" : " to the next process it forked"),

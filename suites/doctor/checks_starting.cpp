@@ -145,13 +145,13 @@ CheckResult describes_itself_again(TestedWorker& under_test) {
 }
 
 CheckResult ignores_new_keys_in_describe(TestedWorker& under_test) {
-  const std::string question = R"({"ask":"describe","assay":1,"later":{"a":["}",null]}})"
-                               "\n";
+  const std::string request = R"({"ask":"describe","assay":1,"later":{"a":["}",null]}})"
+                              "\n";
   RawSession& worker = under_test.worker();
-  worker.send(question);
+  worker.send(request);
   const Reply reply = worker.introduction();
   if (reply.is_complete() && parse_bare(reply.line)) return ok();
-  return wrong(question, reply.is_complete() ? printable(reply.line) : reply.problem,
+  return wrong(request, reply.is_complete() ? printable(reply.line) : reply.problem,
                "parse the line as JSON, take the keys you know by name, ignore the others");
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<Check> checks() {
   std::vector<Check> all = checks_of_starting();
-  std::ranges::copy(checks_of_asking(), std::back_inserter(all));
+  std::ranges::copy(checks_of_running(), std::back_inserter(all));
   std::ranges::copy(checks_of_operators(), std::back_inserter(all));
   std::ranges::copy(checks_of_hardship(), std::back_inserter(all));
   return all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Doctor: holds a worker to the protocol of tools/backends/README.md, rule by rule, and says in plain words what is
-// wrong with it. It judges no arithmetic: what it asks comes back as it went.
+// wrong with it. It judges no arithmetic: what it sends comes back as it went.
 #pragma once
 
 #include "suites/workers/worker.h"
@@ -24,7 +24,7 @@ std::string_view name(Observation::Status status);  // "WRONG"
 struct CheckName {
   std::string_view check, section;
 };
-std::vector<CheckName> check_names();  // in the order of asking
+std::vector<CheckName> check_names();  // in the order they run
 
 // `tell` hears each finding as it is made. Throws InputError only where no process can be started for reasons that are
 // not the worker's.

@@ -187,7 +187,7 @@ TEST_CASE("doctor: of a worker that answers no model only the frames are seen, a
   CHECK(finding_of(findings, "stdin ends").status == Status::ok);
 }
 
-TEST_CASE("doctor: each operator is asked, and what is turned away is named with its reason", "[doctor]") {
+TEST_CASE("doctor: each operator is run, and what is turned away is named with its reason", "[doctor]") {
   const auto refuser = examine(lame("refuses everything"), patient_limits());
   const Observation& refused = finding_of(refuser, "each operator");
   CHECK(refused.status == Status::ok);
@@ -199,7 +199,7 @@ TEST_CASE("doctor: each operator is asked, and what is turned away is named with
   CHECK(crashed.sent.starts_with("the model "));
 }
 
-TEST_CASE("doctor: a value that an option declares is asked", "[doctor]") {
+TEST_CASE("doctor: a value that an option declares is run", "[doctor]") {
   const auto findings = examine(lame("options of its own"), patient_limits());
   const Observation& finding = finding_of(findings, "each option it declares");
   INFO(finding.got);

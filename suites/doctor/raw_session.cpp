@@ -30,9 +30,9 @@ void RawSession::send(std::string bytes) {
   outgoing_.add(sent_.back());
 }
 
-void RawSession::send_body(const Request& ask) {
-  send(ask.model);
-  for (const auto& set : ask.sets)
+void RawSession::send_body(const Request& request) {
+  send(request.model);
+  for (const auto& set : request.sets)
     for (const std::string& part : set) send(part);
 }
 

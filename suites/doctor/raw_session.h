@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RawSession: a worker spoken to in raw bytes. Worker (worker.h) hides what went wrong behind an Outcome and starts the
-// program afresh; whoever wants to know what a program does with the protocol asks here.
+// program afresh; whoever wants to know what a program does with the protocol looks here.
 #pragma once
 
 #include "suites/sandbox/process.h"
@@ -41,8 +41,8 @@ class RawSession {
 
   // Queued; goes out while anything is waited for.
   void send(std::string bytes);
-  void send(const Request& ask) { send(run_line(ask)), send_body(ask); }
-  void send_body(const Request& ask);
+  void send(const Request& request) { send(run_line(request)), send_body(request); }
+  void send_body(const Request& request);
   // Waits until the worker has read everything sent so far, at most `patience`.
   bool is_read(std::chrono::milliseconds patience);
   // Waits until bytes came that nobody has taken yet, at most `patience`.
@@ -52,7 +52,7 @@ class RawSession {
   Reply introduction();
   // The next answer; that it is the one for `id` is for the caller to see.
   Reply answer();
-  Reply ask(const Request& ask) { return send(ask), answer(); }
+  Reply submit(const Request& request) { return send(request), answer(); }
 
   bool is_usable() const { return is_usable_; }  // every reply so far was complete
   bool replies_on_stdout() const { return on_stdout_; }

@@ -156,10 +156,10 @@ IdentityRequest TestedWorker::echo(const std::string& line, std::size_t sets) {
   const Result<Case> parsed = parse_case(line);
   expects(static_cast<bool>(parsed), "the doctor's own models are legal");
   IdentityRequest echo{"the model " + line, {}, {}};
-  echo.ask.id = "question " + std::to_string(++asked_);
-  echo.ask.model = model_of(*parsed);
+  echo.request.id = "question " + std::to_string(++requested_);
+  echo.request.model = model_of(*parsed);
   for (int set = 0; set < static_cast<int>(sets); ++set) {
-    echo.ask.sets.push_back(graph_inputs(*parsed, set));
+    echo.request.sets.push_back(graph_inputs(*parsed, set));
     echo.wanted.push_back(operands(*parsed, set).at(0).value());
   }
   return echo;
@@ -174,11 +174,12 @@ IdentityRequest TestedWorker::good(std::size_t sets) { return of_shape({1, 2, 2}
 void TestedWorker::check_complete(const IdentityRequest& echo, const Reply& reply) const {
   const bool on_stdout = interview_ && interview_->replies_on_stdout();
   if (!reply.is_complete()) throw wrong(echo.what, reply.problem, advice_for(reply, on_stdout));
-  if (reply.answer.id != echo.ask.id)
-    throw wrong(echo.what + ", id " + printable(echo.ask.id), "an answer with the id " + printable(reply.answer.id, 80),
+  if (reply.answer.id != echo.request.id)
+    throw wrong(echo.what + ", id " + printable(echo.request.id),
+                "an answer with the id " + printable(reply.answer.id, 80),
                 "repeat the \"id\" of the request, as the JSON string it was");
-  if (has_outputs(reply) && reply.sets.size() != echo.ask.sets.size())
-    throw wrong(echo.what + " with " + std::to_string(echo.ask.sets.size()) + " data sets",
+  if (has_outputs(reply) && reply.sets.size() != echo.request.sets.size())
+    throw wrong(echo.what + " with " + std::to_string(echo.request.sets.size()) + " data sets",
                 "\"sets\" with " + std::to_string(reply.sets.size()),
                 "\"sets\" of an answer holds one list for each list in \"sets\" of the request");
 }
@@ -207,13 +208,13 @@ void TestedWorker::check_outputs(const IdentityRequest& echo, const Reply& reply
   }
 }
 
-Reply TestedWorker::ask(const IdentityRequest& echo) {
-  Reply reply = worker().ask(echo.ask);
+Reply TestedWorker::submit(const IdentityRequest& echo) {
+  Reply reply = worker().submit(echo.request);
   check_complete(echo, reply);
   return reply;
 }
 
-void TestedWorker::must_answer(const IdentityRequest& echo) { check_outputs(echo, worker().ask(echo.ask)); }
+void TestedWorker::must_answer(const IdentityRequest& echo) { check_outputs(echo, worker().submit(echo.request)); }
 
 bool has_outputs(const Reply& reply) { return reply.is_complete() && reply.answer.kind == Kind::outputs; }
 

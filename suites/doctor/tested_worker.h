@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TestedWorker: the worker a doctor examines, started afresh whenever a check has spoiled it, and the requests it
-// can be asked whose answers are their first input: a convolution with the weight 1, an average over windows of one
+// can be run whose outputs are their first input: a convolution with the weight 1, an average over windows of one
 // element.
 #pragma once
 
@@ -31,7 +31,7 @@ inline CheckResult wrong(std::string sent, std::string got, std::string advice) 
 // A request whose answer is its first input.
 struct IdentityRequest {
   std::string what;  // for a person
-  Request ask;
+  Request request;
   std::vector<Tensor> wanted;  // per data set
 };
 
@@ -81,7 +81,7 @@ class TestedWorker {
   void check_complete(const IdentityRequest& echo, const Reply& reply) const;
   // Throws CheckResult unless the outputs are the first inputs, bit by bit.
   void check_outputs(const IdentityRequest& echo, const Reply& reply) const;
-  Reply ask(const IdentityRequest& echo);
+  Reply submit(const IdentityRequest& echo);
   void must_answer(const IdentityRequest& echo);
 
  private:
@@ -92,7 +92,7 @@ class TestedWorker {
   std::string line_;
   std::optional<Probe> probe_;
   Probe::Weights weights_ = Probe::Weights::constant;
-  int asked_ = 0;
+  int requested_ = 0;
 };
 
 bool has_outputs(const Reply& reply);

@@ -84,7 +84,7 @@ BaselineComparison compare(const Baseline& baseline, const Suite& suite, const C
     std::set<Breach> now(all.begin(), all.end()), then;
     const auto found = baseline.breaches.find(case_id(suite.cases[i].line));
     if (found != baseline.breaches.end()) then = found->second;
-    comparison.unasked += found == baseline.breaches.end();
+    comparison.not_requested += found == baseline.breaches.end();
     if (measure == Measure::lenient) {
       drop_contested(now);
       drop_contested(then);

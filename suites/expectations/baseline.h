@@ -29,7 +29,7 @@ Baseline read_baseline(const std::filesystem::path& file);
 struct BaselineComparison {
   std::vector<std::set<Breach>> known;  // by index of the suite: breaches of now that the baseline has as well
   Int fresh = 0, repeated = 0;          // breaches that are new, and that are known
-  Int unasked = 0;                      // cases of now that the baseline did not reach
+  Int not_requested = 0;                // cases of now that the baseline did not reach
   std::vector<std::size_t> fixed;       // indices of cases that breached then and do not now
 
   bool excuses(std::size_t index, std::string_view word) const;

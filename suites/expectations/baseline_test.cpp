@@ -57,13 +57,13 @@ TEST_CASE("a breach the baseline has is known; another state or cause of the sam
   CHECK(comparison.fixed.empty());
 }
 
-TEST_CASE("what no longer breaks is fixed, and a case the baseline never asked is new", "[baseline]") {
+TEST_CASE("what no longer breaks is fixed, and a case the baseline never ran is new", "[baseline]") {
   const Baseline old = baseline({{State::error, "crashed"}, {State::pass, ""}});
   const BaselineComparison comparison =
       compared(old, {{State::pass, ""}, {State::refused, "refused"}, {State::fail, "value"}});
   CHECK(comparison.fixed == std::vector<std::size_t>{0});
   CHECK(comparison.fresh == 2);
-  CHECK(comparison.unasked == 1);
+  CHECK(comparison.not_requested == 1);
 }
 
 TEST_CASE("contested is a breach under the strict measure only", "[baseline]") {

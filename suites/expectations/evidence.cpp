@@ -156,12 +156,12 @@ void group_marks(const Json& report, CaseEvidence& evidence) {
 
 struct Plan {
   Selection selection;
-  std::uint64_t seed, asked, regressions;
+  std::uint64_t seed, requested, regressions;
   Shard shard;
 
   explicit Plan(const Json& json)
       : seed(json.at("seed")),
-        asked(json.at("asked")),
+        requested(json.at("asked")),
         regressions(json.at("regressions")),
         shard(shard_named(json.at("shard").get<std::string>())) {
     for (const Json& each : json.at("operators")) selection.operators.insert(each.get<std::string>());
@@ -177,7 +177,8 @@ struct Plan {
 std::map<std::uint64_t, SuiteCase> drawn_again(const Plan& plan) {
   std::map<std::uint64_t, SuiteCase> cases;
   Stream stream(plan.selection, plan.seed);
-  const std::uint64_t own = plan.asked - std::min(plan.asked, plan.regressions);  // of a shard, at least so many
+  const std::uint64_t own =
+      plan.requested - std::min(plan.requested, plan.regressions);  // of a shard, at least so many
   for (std::uint64_t i = 0; i < most_drawn && cases.size() < own; ++i) {
     const std::uint64_t index = plan.regressions + i;
     if (plan.shard.holds(index))
@@ -225,7 +226,7 @@ void draw_passing(const Plan& plan, const Kept& kept, CaseEvidence& evidence) {
       keep_passing(std::move(planned.c), evidence);
     }
   evidence.about_passing = "a fuzz report does not keep what passed: drawn again from its seed were " +
-                           std::to_string(all) + " of its " + std::to_string(plan.asked) + " cases, of which " +
+                           std::to_string(all) + " of its " + std::to_string(plan.requested) + " cases, of which " +
                            std::to_string(passing) + " did not fail";
 }
 

@@ -89,7 +89,7 @@ struct LedgerResult {
 };
 
 // An entry whose operator versions or types were not all selected is neither unused nor passing: the cases it is about
-// may be among those not asked. An expired entry covers nothing.
+// may be among those not run. An expired entry covers nothing.
 LedgerResult settle(const Ledger& ledger, const Suite& suite, const Campaign& campaign, const Selection& selection,
                     Date day);
 

@@ -44,17 +44,17 @@ std::string error(const std::string& json) {
 }
 std::string entry_error(const std::string& entry) { return error(R"({"ledger":1,"entries":[)" + entry + "]}"); }
 
-struct Asked {
+struct Trial {
   std::string line;
   std::optional<State> state;
   std::string because;
   std::vector<Mark> marks = {};
 };
 
-LedgerResult settled(const Ledger& ledger, const std::vector<Asked>& all, const Selection& selection = {}) {
+LedgerResult settled(const Ledger& ledger, const std::vector<Trial>& all, const Selection& selection = {}) {
   Suite suite;
   Campaign campaign;
-  for (const Asked& each : all) {
+  for (const Trial& each : all) {
     suite.cases.push_back(read_cases(each.line, "example").front());
     campaign.marks.push_back(each.marks);
     campaign.verdicts.emplace_back();
@@ -159,7 +159,7 @@ TEST_CASE("an interrupted run does not call an entry passing whose cases were no
 }
 
 TEST_CASE("an entry holds on its last day and covers nothing after it", "[ledger]") {
-  const std::vector<Asked> run{{dilated, State::fail, "shape"}};
+  const std::vector<Trial> run{{dilated, State::fail, "shape"}};
   CHECK(marks(settled(ledger({entry("a", "\"AveragePool\"", same_dilated, "2026-06-15")}), run)) == "xfail:a");
   const LedgerResult late = settled(ledger({entry("a", "\"AveragePool\"", same_dilated, "2026-06-14")}), run);
   CHECK(marks(late) == "-");
@@ -248,7 +248,7 @@ TEST_CASE("a breach is excused exactly where one entry that has not expired desc
     for (const std::string& each : kinds)
       if (*rc::gen::arbitrary<bool>()) some.push_back(each);
     const Ledger known = ledger(some);
-    std::vector<Asked> run;
+    std::vector<Trial> run;
     const int length = *rc::gen::inRange(0, 12);
     for (int i = 0; i < length; ++i)
       run.push_back({*rc::gen::element(same, dilated, newer, conv),

@@ -121,11 +121,11 @@ void audit_vector(const Vector& vector, Audit& into) {
     for (std::size_t i = wanted; i < set.outputs.size(); ++i)
       flawed({{FileProblem::Kind::extra, folder + tensor_name("output", static_cast<int>(i)),
                "the model has " + std::to_string(wanted) + (wanted == 1 ? " output" : " outputs")}});
-    VectorSet asked = set;
-    if (asked.outputs.size() > wanted) asked.outputs.resize(wanted);
+    VectorSet requested = set;
+    if (requested.outputs.size() > wanted) requested.outputs.resize(wanted);
     const auto is_read = [](const std::optional<Tensor>& output) { return output.has_value(); };
-    if (asked.outputs.size() == wanted && std::ranges::all_of(asked.outputs, is_read))
-      into.outputs.push_back(rated(*served, asked, *operands, folder + tensor_name("output", 0)));
+    if (requested.outputs.size() == wanted && std::ranges::all_of(requested.outputs, is_read))
+      into.outputs.push_back(rated(*served, requested, *operands, folder + tensor_name("output", 0)));
   }
 }
 

@@ -2,7 +2,7 @@
 // Good vectors, planted wrong ones and hostile folders: each is rated or named, and nothing is lost.
 #include "suites/golden/audit.h"
 
-#include "reference/question.h"
+#include "reference/case_view.h"
 #include "suites/sandbox/process.h"
 
 #include <catch2/catch.hpp>

@@ -47,7 +47,7 @@ struct GoldenCaseBuilder {
     golden.files.push_back({golden.folder() + "/" + file, std::move(bytes)});
   }
 
-  void add_question() {
+  void add_case() {
     add("model.onnx", model_of(c()));
     for (int set = 0; set < data_sets; ++set) {
       std::vector<std::string> inputs = graph_inputs(c(), set);
@@ -86,14 +86,14 @@ struct GoldenCaseBuilder {
       golden.because += (golden.because.empty() ? "" : " ") + constraint;
       json["breaks"].push_back(constraint);
     }
-    add_question();
+    add_case();
     add_json(json);
   }
 
   void leave_unscored(const std::string& why) {
     golden.golden_kind = GoldenKind::unscored;
     golden.because = why;
-    add_question();
+    add_case();
     Json json = head();
     json["rulings"] = oracles::touched(c());
     json["unscored"] = why;
@@ -102,10 +102,10 @@ struct GoldenCaseBuilder {
 
   // Per data set, per output.
   void accept(const std::vector<std::vector<oracles::Admissible>>& sets) {
-    add_question();
+    add_case();
     std::set<std::string> arithmetic, widest;
     Json exceptions = Json::array();
-    const std::vector<std::string> names = c().call().asked_outputs();
+    const std::vector<std::string> names = c().call().requested_outputs();
     for (std::size_t set = 0; set < sets.size(); ++set) {
       Json of_outputs = Json::array();
       for (std::size_t output = 0; output < sets[set].size(); ++output) {

@@ -215,6 +215,6 @@ RecordedBackend::RecordedBackend(fs::path root, const Suite& suite, Description 
   for (const SuiteCase& planned : suite.cases) names_.emplace(case_id(planned.line), golden_name(planned));
 }
 
-Outcome RecordedBackend::answer() { return saved_outcome(root_, names_.at(asked_)).outcome; }
+Outcome RecordedBackend::answer() { return saved_outcome(root_, names_.at(requested_)).outcome; }
 
 }  // namespace assay::suites

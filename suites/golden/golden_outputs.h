@@ -47,14 +47,14 @@ class RecordedBackend final : public Backend {
   RecordedBackend(std::filesystem::path root, const Suite& suite, Description description);
   const Description& describe() override { return description_; }
   std::string isolation() const override { return "answers from files"; }
-  void ask(const Request& question) override { asked_ = question.id; }
+  void submit(const Request& request) override { requested_ = request.id; }
   oracles::Outcome answer() override;
 
  private:
   std::filesystem::path root_;
   std::map<std::string, std::string> names_;  // by id
   Description description_;
-  std::string asked_;
+  std::string requested_;
 };
 
 }  // namespace assay::suites

@@ -148,21 +148,22 @@ TEST_CASE("Arrays of 16-bit numbers, of the other order of bytes and of no dimen
                                                  {"f32", "<i4", false, "fail type"}}));
   const bool is_fortran = GENERATE(false, true);
   INFO(written.type << " as " << written.descr << (is_fortran ? ", by columns" : ""));
-  const SuiteCase asked = planned("AveragePool-22 opset=22 ir=10 X=" + written.type + "[1,1,4]~iota:1 kernel_shape=2");
+  const SuiteCase requested =
+      planned("AveragePool-22 opset=22 ir=10 X=" + written.type + "[1,1,4]~iota:1 kernel_shape=2");
   const TemporaryDirectory here;
   for (int set = 0; set < data_sets; ++set) {
-    const Tensor right = oracles::expected(asked.c, set)->front();
+    const Tensor right = oracles::expected(requested.c, set)->front();
     std::vector<std::byte> bytes(right.bytes().begin(), right.bytes().end());
     const auto size = static_cast<std::ptrdiff_t>(bytes.size() / 3);
     for (auto at = bytes.begin(); written.is_swapped && at != bytes.end(); at += size) std::reverse(at, at + size);
-    write_file(here.path() / golden_name(asked) / data_set_name(set) / "output_0.npy",
+    write_file(here.path() / golden_name(requested) / data_set_name(set) / "output_0.npy",
                npy("{'descr': '" + written.descr + "', 'fortran_order': " + (is_fortran ? "True" : "False") +
                        ", 'shape': (1, 1, 3), }\n",
                    bytes));
   }
-  const RecordedAnswers saved = saved_outcome(here.path(), golden_name(asked));
+  const RecordedAnswers saved = saved_outcome(here.path(), golden_name(requested));
   CHECK(saved.problems.empty());
-  const oracles::Verdict verdict = oracles::judge(asked.c, saved.outcome);
+  const oracles::Verdict verdict = oracles::judge(requested.c, saved.outcome);
   CHECK(std::string(oracles::name(verdict.state)) + " " + verdict.because == written.verdict);
 }
 

@@ -166,13 +166,13 @@ int hold_to_judge(const oracles::Judge& bench, const Sets& sets, Int index) {
     CHECK(state_of(bench, sets, *end, index, by) == State::fail);
     ++held;
   }
-  for (const auto& [asked, widest, by] :
+  for (const auto& [requested, widest, by] :
        {std::tuple{&set.lower, &set.widest_lower, -1}, {&set.upper, &set.widest_upper, 1}}) {
-    if (is_end_of_type(*asked, index, by) || is_tiny(*asked, index)) continue;
-    const bool same = oracles::scalar(*asked, index).value() == oracles::scalar(*widest, index).value();
+    if (is_end_of_type(*requested, index, by) || is_tiny(*requested, index)) continue;
+    const bool same = oracles::scalar(*requested, index).value() == oracles::scalar(*widest, index).value();
     if (!oracles::scalar(*widest, index).is_finite() || same) continue;
     if (oracles::scalar(*widest, index).is_zero()) continue;  // flushed: no arithmetic gives what lies between
-    CHECK(state_of(bench, sets, *asked, index, by) == State::below);
+    CHECK(state_of(bench, sets, *requested, index, by) == State::below);
     ++held;
   }
   return held;

@@ -180,7 +180,7 @@ auto spreading_nan(F is_beaten) {
 }
 
 template <class F>
-std::vector<Way> extreme_ways(F is_beaten) {
+std::vector<VariantKernel> extreme_variants(F is_beaten) {
   const auto spreading = spreading_nan(is_beaten);
   const auto dropping = [=](auto a, auto b) { return a != a || is_beaten(a, b) ? b : a; };
   const auto second = [=](auto a, auto b) { return is_beaten(b, a) ? a : b; };
@@ -279,9 +279,9 @@ std::vector<Bug> arithmetic_bugs(const Operator& op) {
   return bugs;
 }
 
-std::vector<Way> arithmetic_ways(const std::string& op) {
-  if (op == "Max") return extreme_ways(is_smaller);
-  if (op == "Min") return extreme_ways(is_larger);
+std::vector<VariantKernel> arithmetic_variants(const std::string& op) {
+  if (op == "Max") return extreme_variants(is_smaller);
+  if (op == "Min") return extreme_variants(is_larger);
   if (op != "BitShift") return {};
   return {{{"sequential", Level::L2, "by one bit after the other"}, shifting(false)},
           {{"masks-shifts", Level::L2, "shifts are taken modulo the width", "E35", "modulo"}, shifting(true)}};

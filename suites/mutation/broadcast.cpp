@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators whose inputs are broadcast: each input is first written out at every element of the output, by a hand of
-// its own, and the operator is asked about the written-out inputs. A bug writes one of them out wrongly.
+// its own, and the operator is computed on the written-out inputs. A bug writes one of them out wrongly.
 #include "suites/mutation/pairing.h"
 
 #include <algorithm>
@@ -178,21 +178,21 @@ std::vector<Bug> broadcast_bugs(const Operator& op) {
   return bugs;
 }
 
-std::vector<Way> broadcast_ways(const std::string& op) {
-  if (std::vector<Way> own = arithmetic_ways(op); !own.empty()) return own;
+std::vector<VariantKernel> broadcast_variants(const std::string& op) {
+  if (std::vector<VariantKernel> own = arithmetic_variants(op); !own.empty()) return own;
   const Pairing* const known = pairing_of(op);
   if (!known) return {};
-  std::vector<Way> ways{
+  std::vector<VariantKernel> variants{
       {{"sequential", Level::L2, "inputs written out, then taken one by one"}, known->direct},
       {{"roundabout", Level::L2, "by the opposite comparison, by bits or by arithmetic"}, known->roundabout}};
-  if (known->in_f32) ways.push_back({{"in-f32", Level::L2, "f16 and bf16 are computed in f32"}, known->in_f32});
+  if (known->in_f32) variants.push_back({{"in-f32", Level::L2, "f16 and bf16 are computed in f32"}, known->in_f32});
   if (known->by_halves)
-    ways.push_back({{"by-halves", Level::L2, "integers are compared half by half"}, known->by_halves});
+    variants.push_back({{"by-halves", Level::L2, "integers are compared half by half"}, known->by_halves});
   if (known->saturating)
-    ways.push_back({{op == "Div" ? "saturates-quotients" : "saturates", Level::L2,
-                     "what does not fit is the nearest that does", known->overflow, "saturate"},
-                    known->saturating});
-  return ways;
+    variants.push_back({{op == "Div" ? "saturates-quotients" : "saturates", Level::L2,
+                         "what does not fit is the nearest that does", known->overflow, "saturate"},
+                        known->saturating});
+  return variants;
 }
 
 }  // namespace assay::mutation

@@ -235,8 +235,8 @@ Long saturated_if_small(const Source& x) { return is_small(x.to) ? saturated(x) 
 
 }  // namespace
 
-std::vector<Way> cast_ways() {
-  return {way_of("sequential", "by numbers of 333 bits", casting(as_it_is)),
+std::vector<VariantKernel> cast_variants() {
+  return {variant_of("sequential", "by numbers of 333 bits", casting(as_it_is)),
           {{"saturates-integers", Level::L2, "an integer that does not fit saturates", "E27", "saturate"},
            casting(saturated, "E27")},
           {{"rounds-half-away", Level::L2, "fractions are rounded, ties away from 0", "E23", "nearest-away"},

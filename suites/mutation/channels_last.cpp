@@ -174,8 +174,8 @@ Kernel never_transposing() {
 }
 
 // The ways of Conv between two transpositions.
-std::vector<Way> borrowed_ways() {
-  std::vector<Way> list;
+std::vector<VariantKernel> borrowed_variants() {
+  std::vector<VariantKernel> list;
   for (const Variant& v : gathered_variants()) list.push_back({v, through(*variant(v.name, {"", "Conv", 11}))});
   return list;
 }
@@ -194,9 +194,9 @@ void take_bias_of_column(const GatherPlan& plan, const Place& place, const std::
 
 }  // namespace
 
-std::span<const Way> channels_last_ways() {
-  static const std::vector<Way> all = [] {
-    std::vector<Way> list = borrowed_ways();
+std::span<const VariantKernel> channels_last_variants() {
+  static const std::vector<VariantKernel> all = [] {
+    std::vector<VariantKernel> list = borrowed_variants();
     list.push_back(
         {{"direct", oracles::Level::L2, "NhwcConv without a transposition, taps outermost"}, never_transposing()});
     list.push_back(

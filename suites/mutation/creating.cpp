@@ -51,16 +51,16 @@ T truth(bool holds) {
 
 enum { transposes = 1, counts_from_corner = 2, wraps_columns = 3 };
 
-Kernel diagonal(int slip) {
+Kernel diagonal(int defect) {
   return [=](const Call& call, Inputs) {
     const Int rows = call.dim("input", 0), columns = call.dim("input", 1);
     const auto k = static_cast<long double>(call.integer("k")) +
-                   static_cast<long double>(slip == counts_from_corner ? columns - rows : 0);
+                   static_cast<long double>(defect == counts_from_corner ? columns - rows : 0);
     const DType type = call.definition().type_of(call, call.definition().outputs.front());
     return Values(made(type, {rows, columns}, [&]<class T>(Int i) {
       const auto row = static_cast<long double>(i / columns), column = static_cast<long double>(i % columns);
-      const auto off = slip == transposes ? row - column : column - row;
-      return truth<T>(off == k || (slip == wraps_columns && off == k - static_cast<long double>(columns)));
+      const auto off = defect == transposes ? row - column : column - row;
+      return truth<T>(off == k || (defect == wraps_columns && off == k - static_cast<long double>(columns)));
     }));
   };
 }
@@ -70,13 +70,13 @@ Kernel diagonal(int slip) {
 enum { lists_scalars = 1, forgets_empty = 2 };
 
 // Reads the attribute by the name it has.
-Kernel telling(int slip) {
+Kernel telling(int defect) {
   return [=](const Call& call, Inputs) {
     const auto& [name, said] = *call.node().attributes.begin();
     if (name == "value") return Values(std::get<Tensor>(said));
-    const bool is_list = name.back() == 's' || slip == lists_scalars;
+    const bool is_list = name.back() == 's' || defect == lists_scalars;
     const auto tensor = [&]<class T>(const std::vector<T>& all) {
-      const Int length = slip == forgets_empty ? std::max<Int>(1, std::ssize(all)) : std::ssize(all);
+      const Int length = defect == forgets_empty ? std::max<Int>(1, std::ssize(all)) : std::ssize(all);
       Tensor y({dtype_of<T>(), is_list ? Shape{length} : Shape{}});
       for (std::size_t i = 0; i < all.size(); ++i) y.as<T>()[i] = all[i];
       return Values(std::move(y));
@@ -93,16 +93,16 @@ Kernel telling(int slip) {
 
 enum { drops_value = 1, reverses_extents, fills_empty };
 
-Kernel repeating(int slip) {
+Kernel repeating(int defect) {
   return [=](const Call& call, Inputs in) {
     Shape shape(in[0]->as<Int>().begin(), in[0]->as<Int>().end());
-    if (slip == reverses_extents) std::ranges::reverse(shape);
+    if (defect == reverses_extents) std::ranges::reverse(shape);
     for (Int& extent : shape)
-      if (slip == fills_empty && extent == 0) extent = 1;
+      if (defect == fills_empty && extent == 0) extent = 1;
     const auto said = call.node().attributes.find("value");
     const Tensor* const value = said == call.node().attributes.end() ? nullptr : std::get_if<Tensor>(&said->second);
     return Values(made(value ? value->dtype() : DType::f32, shape,
-                       [&]<class T>(Int) { return value && slip != drops_value ? value->as<T>().front() : T(); }));
+                       [&]<class T>(Int) { return value && defect != drops_value ? value->as<T>().front() : T(); }));
   };
 }
 
@@ -111,18 +111,18 @@ Kernel repeating(int slip) {
 enum { takes_limit = 1, counts_down = 2, begins_late = 3, adds = 4 };
 
 template <class Wide>
-Int steps(Wide start, Wide limit, Wide delta, int slip) {
+Int steps(Wide start, Wide limit, Wide delta, int defect) {
   Int n = 0;
   const auto is_inside = [&](Wide x) { return delta > 0 ? x < limit : x > limit; };
   while (is_inside(start + static_cast<Wide>(n) * delta)) ++n;
   const bool is_met = start + static_cast<Wide>(n) * delta == limit;
-  if (slip == takes_limit && is_met) ++n;
-  if (slip == counts_down && !is_met && n > 0) --n;
+  if (defect == takes_limit && is_met) ++n;
+  if (defect == counts_down && !is_met && n > 0) --n;
   return n;
 }
 
 // Floats in as many bits as a long double has.
-Kernel counting(int slip) {
+Kernel counting(int defect) {
   return [=](const Call&, Inputs in) {
     return for_number(in[0]->dtype(), [&]<class T>() {
       using Wide = std::conditional_t<std::is_integral_v<T>, __int128, long double>;
@@ -134,16 +134,16 @@ Kernel counting(int slip) {
           return static_cast<Wide>(static_cast<double>(in[i]->as<T>()[0]));
       };
       const Wide start = end(0), delta = end(2);
-      const Int n = delta == 0 ? 0 : steps<Wide>(start, end(1), delta, slip);
+      const Int n = delta == 0 ? 0 : steps<Wide>(start, end(1), delta, defect);
       Tensor y({in[0]->dtype(), {n}});
       auto sum = static_cast<Sum>(start);
       for (Int i = 0; i < n; ++i) {
-        const Wide value = start + static_cast<Wide>(i + (slip == begins_late ? 1 : 0)) * delta;
+        const Wide value = start + static_cast<Wide>(i + (defect == begins_late ? 1 : 0)) * delta;
         T& to = y.as<T>()[static_cast<std::size_t>(i)];
         if constexpr (std::is_integral_v<T>)
           to = static_cast<T>(value);
         else
-          to = T(slip == adds ? static_cast<double>(sum) : static_cast<double>(value));
+          to = T(defect == adds ? static_cast<double>(sum) : static_cast<double>(value));
         sum += static_cast<Sum>(delta);
       }
       return Values(y);
@@ -155,7 +155,7 @@ Kernel counting(int slip) {
 
 enum { never_wraps = 1, clamps = 2, swaps_values = 3 };
 
-Kernel marking(int slip) {
+Kernel marking(int defect) {
   return [=](const Call& call, Inputs in) {
     const Int stated = call.integer("axis"), rank = call.rank("indices") + 1;
     const auto axis = static_cast<std::size_t>(stated < 0 ? stated + rank : stated);
@@ -167,9 +167,9 @@ Kernel marking(int slip) {
       for (const T each : in[0]->as<T>()) {
         auto real = static_cast<long double>(static_cast<std::conditional_t<std::is_integral_v<T>, T, double>>(each));
         real = std::trunc(real);
-        const bool turns = real < 0 && slip != never_wraps && call.definition().version.since_version > 9;
+        const bool turns = real < 0 && defect != never_wraps && call.definition().version.since_version > 9;
         if (turns) real += static_cast<long double>(depth);
-        if (slip == clamps) real = std::clamp<long double>(real, 0, static_cast<long double>(depth - 1));
+        if (defect == clamps) real = std::clamp<long double>(real, 0, static_cast<long double>(depth - 1));
         hot.push_back(real >= 0 && real < static_cast<long double>(depth) ? static_cast<Int>(real) : -1);
       }
     });
@@ -178,7 +178,7 @@ Kernel marking(int slip) {
       const Int own = at[axis];
       at.erase(at.begin() + static_cast<std::ptrdiff_t>(axis));
       const bool is_on = hot[static_cast<std::size_t>(place(call.shape("indices"), at))] == own;
-      return in[2]->as<T>()[is_on != (slip == swaps_values) ? 1 : 0];
+      return in[2]->as<T>()[is_on != (defect == swaps_values) ? 1 : 0];
     }));
   };
 }
@@ -187,7 +187,7 @@ Kernel marking(int slip) {
 
 enum { inverts = 1, takes_the_rest = 2 };
 
-Kernel choosing(int slip) {
+Kernel choosing(int defect) {
   return [=](const Call& call, Inputs in) {
     Shape data = call.shape("input");
     const bool is_flat = !call.states("axis");
@@ -198,7 +198,7 @@ Kernel choosing(int slip) {
     Ints kept;
     for (Int i = 0; i < data[axis]; ++i) {
       const bool is_said = i < std::ssize(condition);
-      if (is_said ? (condition[static_cast<std::size_t>(i)] != 0) != (slip == inverts) : slip == takes_the_rest)
+      if (is_said ? (condition[static_cast<std::size_t>(i)] != 0) != (defect == inverts) : defect == takes_the_rest)
         kept.push_back(i);
     }
     Shape out = data;
@@ -213,7 +213,7 @@ Kernel choosing(int slip) {
 
 enum { writes_rows = 1, drops_nan = 2, forgets_last = 3 };
 
-Kernel locating(int slip) {
+Kernel locating(int defect) {
   return [=](const Call&, Inputs in) {
     const Tensor& x = *in[0];
     std::vector<Shape> found;
@@ -224,16 +224,16 @@ Kernel locating(int slip) {
           if (!each.empty()) found.push_back(position(x.shape(), i));
         } else {
           const bool is_nan = each != each, is_zero = !is_nan && each == T(0.0);
-          if (!is_zero && !(is_nan && slip == drops_nan)) found.push_back(position(x.shape(), i));
+          if (!is_zero && !(is_nan && defect == drops_nan)) found.push_back(position(x.shape(), i));
         }
       }
     });
-    if (slip == forgets_last && !found.empty()) found.pop_back();
+    if (defect == forgets_last && !found.empty()) found.pop_back();
     const Int n = std::ssize(found), rank = std::ssize(x.shape());
     return Values(made(DType::i64, {rank, n}, [&]<class T>(Int i) -> T {
       if constexpr (std::is_same_v<T, Int>)
-        return slip == writes_rows ? found[static_cast<std::size_t>(i / rank)][static_cast<std::size_t>(i % rank)]
-                                   : found[static_cast<std::size_t>(i % n)][static_cast<std::size_t>(i / n)];
+        return defect == writes_rows ? found[static_cast<std::size_t>(i / rank)][static_cast<std::size_t>(i % rank)]
+                                     : found[static_cast<std::size_t>(i % n)][static_cast<std::size_t>(i / n)];
       else
         return T();
     }));
@@ -245,7 +245,7 @@ Kernel locating(int slip) {
 enum { never_sorts = 1, always_sorts = 2, tells_last = 3, compares_first = 4 };
 
 // Compares every slice with all that were kept, and puts what is new where it belongs.
-Kernel keeping(int slip) {
+Kernel keeping(int defect) {
   return [=](const Call& call, Inputs in) {
     Shape data = in[0]->shape();
     const bool is_flat = !call.states("axis");
@@ -254,8 +254,8 @@ Kernel keeping(int slip) {
     const auto axis = static_cast<std::size_t>(stated < 0 ? stated + std::ssize(data) : stated);
     Shape one = data;
     one[axis] = 1;
-    const Int length = slip == compares_first ? std::min<Int>(count(one), 1) : count(one);
-    const bool sorts = slip != never_sorts && (slip == always_sorts || call.integer("sorted") != 0);
+    const Int length = defect == compares_first ? std::min<Int>(count(one), 1) : count(one);
+    const bool sorts = defect != never_sorts && (defect == always_sorts || call.integer("sorted") != 0);
     std::vector<Ints> kept;  // the slices that are the same
     Tensor y;
     for_type(in[0]->dtype(), [&]<class T>() {
@@ -294,12 +294,12 @@ Kernel keeping(int slip) {
     Values all{std::move(y)};
     const auto told = [&](const char* name, Int many, const auto& number) {
       all.push_back(std::nullopt);
-      if (!call.asks(name)) return;
+      if (!call.requests(name)) return;
       all.back() = Tensor({DType::i64, {many}});
       for (Int i = 0; i < many; ++i) all.back()->as<Int>()[static_cast<std::size_t>(i)] = number(i);
     };
     const auto group = [&](Int i) -> const Ints& { return kept[static_cast<std::size_t>(i)]; };
-    told("indices", std::ssize(kept), [&](Int i) { return slip == tells_last ? group(i).back() : group(i).front(); });
+    told("indices", std::ssize(kept), [&](Int i) { return defect == tells_last ? group(i).back() : group(i).front(); });
     told("inverse_indices", data[axis], [&](Int slice) {
       return std::ranges::find_if(kept, [&](const Ints& each) { return std::ranges::count(each, slice) > 0; }) -
              kept.begin();
@@ -311,9 +311,9 @@ Kernel keeping(int slip) {
 
 }  // namespace
 
-std::vector<Way> creating_ways(const std::string& op) {
+std::vector<VariantKernel> creating_variants(const std::string& op) {
   const auto only = [](Kernel kernel) {
-    return std::vector<Way>{way_of("sequential", "one element after the other", std::move(kernel))};
+    return std::vector<VariantKernel>{variant_of("sequential", "one element after the other", std::move(kernel))};
   };
   if (op == "EyeLike") return only(diagonal(0));
   if (op == "Constant") return only(telling(0));
@@ -323,8 +323,8 @@ std::vector<Way> creating_ways(const std::string& op) {
   if (op == "NonZero") return only(locating(0));
   if (op == "Unique") return only(keeping(0));
   if (op != "Range") return {};
-  return {way_of("sequential", "one element after the other", counting(0)),
-          way_of("adds-repeatedly", "each element is the one before and the step", counting(adds))};
+  return {variant_of("sequential", "one element after the other", counting(0)),
+          variant_of("adds-repeatedly", "each element is the one before and the step", counting(adds))};
 }
 
 std::vector<Bug> creating_bugs(const std::string& op) {

@@ -6,7 +6,7 @@
 
 namespace assay::mutation {
 
-std::vector<Way> creating_ways(const std::string& op);
+std::vector<VariantKernel> creating_variants(const std::string& op);
 std::vector<Bug> creating_bugs(const std::string& op);
 
 }  // namespace assay::mutation

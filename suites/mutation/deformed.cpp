@@ -407,11 +407,11 @@ std::vector<Bug> interpolation_bugs() {
 
 }  // namespace
 
-std::span<const Way> deformed_ways() {
+std::span<const VariantKernel> deformed_variants() {
   using oracles::Level;
   using Order = Accumulation::Order;
   using Width = Style::Width;
-  static const std::vector<Way> all{
+  static const std::vector<VariantKernel> all{
       {{"sequential", Level::L2, "terms in (channel, tap) order, then the bias"}, deforming({})},
       {{"reversed", Level::L2, "the bias last term first"}, deforming({}, {.order = Order::reversed})},
       {{"pairwise", Level::L2, "a balanced tree of additions"}, deforming({}, {.order = Order::pairwise})},

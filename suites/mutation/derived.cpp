@@ -452,38 +452,38 @@ bool is_nan(T value) {
   return value != value;
 }
 
-std::vector<Way> relu_ways() {
-  return {
-      way_of("sequential", "one element after the other", mapping([](auto x) { return x < 0 ? decltype(x)(0) : x; })),
-      way_of("positive-zeros", "every zero is +0",
-             mapping([](auto x) { return x > 0 || is_nan(x) ? x : decltype(x)(0); })),
-      {{"in-double", Level::L2, "every float is computed in double"}, mapping([]<class T>(T x) {
-         if constexpr (std::is_integral_v<T>)
-           return std::max<T>(x, 0);
-         else
-           return T(std::fmax(static_cast<double>(x), 0.0) + (is_nan(x) ? static_cast<double>(x) : 0.0));
-       })},
-      {{"masks-bits", Level::L2, "the sign decides by a mask"}, mapping([]<class T>(T x) {
-         if constexpr (std::is_integral_v<T>)
-           return static_cast<T>(x & ~(x >> (8 * sizeof(T) - 1)));
-         else
-           return std::signbit(static_cast<double>(x)) && !is_nan(x) ? T(0.0) : x;
-       })},
-      {{"in-f32", Level::L2, "f16 and bf16 are computed in f32"}, mapping([]<class T>(T x) {
-         if constexpr (is_narrow<T>)
-           return T(static_cast<double>(std::max(static_cast<float>(static_cast<double>(x)), 0.0F)));
-         else
-           return x < 0 ? T(0) : x;
-       })},
-      {{"maximum-drops-nan", Level::L2, "a maximum that returns the other operand of NaN", "E12", "zero"},
-       mapping([](auto x) { return x > 0 ? x : decltype(x)(0); })}};
+std::vector<VariantKernel> relu_variants() {
+  return {variant_of("sequential", "one element after the other",
+                     mapping([](auto x) { return x < 0 ? decltype(x)(0) : x; })),
+          variant_of("positive-zeros", "every zero is +0",
+                     mapping([](auto x) { return x > 0 || is_nan(x) ? x : decltype(x)(0); })),
+          {{"in-double", Level::L2, "every float is computed in double"}, mapping([]<class T>(T x) {
+             if constexpr (std::is_integral_v<T>)
+               return std::max<T>(x, 0);
+             else
+               return T(std::fmax(static_cast<double>(x), 0.0) + (is_nan(x) ? static_cast<double>(x) : 0.0));
+           })},
+          {{"masks-bits", Level::L2, "the sign decides by a mask"}, mapping([]<class T>(T x) {
+             if constexpr (std::is_integral_v<T>)
+               return static_cast<T>(x & ~(x >> (8 * sizeof(T) - 1)));
+             else
+               return std::signbit(static_cast<double>(x)) && !is_nan(x) ? T(0.0) : x;
+           })},
+          {{"in-f32", Level::L2, "f16 and bf16 are computed in f32"}, mapping([]<class T>(T x) {
+             if constexpr (is_narrow<T>)
+               return T(static_cast<double>(std::max(static_cast<float>(static_cast<double>(x)), 0.0F)));
+             else
+               return x < 0 ? T(0) : x;
+           })},
+          {{"maximum-drops-nan", Level::L2, "a maximum that returns the other operand of NaN", "E12", "zero"},
+           mapping([](auto x) { return x > 0 ? x : decltype(x)(0); })}};
 }
 
-std::vector<Way> in_sequence(Kernel kernel) {
+std::vector<VariantKernel> in_sequence(Kernel kernel) {
   return {{{"sequential", Level::L2, "one element after the other"}, std::move(kernel)}};
 }
 
-std::vector<Way> sign_ways(const std::string& name) {
+std::vector<VariantKernel> sign_variants(const std::string& name) {
   if (name == "Neg") return in_sequence(mapping([](auto x) { return negated(x); }));
   if (name == "Abs")
     return in_sequence(mapping([]<class T>(T x) {
@@ -501,13 +501,13 @@ std::vector<Way> sign_ways(const std::string& name) {
   }));
 }
 
-std::vector<Way> not_ways() {
+std::vector<VariantKernel> not_variants() {
   return {{{"sequential", Level::L2, "one element after the other"}, mapping([](auto x) { return decltype(x)(!x); })},
           {{"by-difference", Level::L2, "1 - x"},
            mapping([](auto x) { return decltype(x)(1.0 - static_cast<double>(x)); })}};
 }
 
-std::vector<Way> complement_ways() {
+std::vector<VariantKernel> complement_variants() {
   return in_sequence(mapping([]<class T>(T x) {
     if constexpr (std::is_integral_v<T>)
       return static_cast<T>(T(-1) - x);
@@ -516,26 +516,26 @@ std::vector<Way> complement_ways() {
   }));
 }
 
-std::vector<Way> ways_by_name(const std::string& name) {
-  if (name == "Not") return not_ways();
-  if (name == "BitwiseNot") return complement_ways();
-  if (name == "Reshape") return reshaping_ways();
-  if (name == "TopK") return ranking_ways();
-  if (name == "Relu") return relu_ways();
-  if (name == "MaxPool") return selecting_ways();
-  if (name == "ConvInteger") return integer_convolution_ways();
-  if (name == "Softmax") return softmax_ways();
-  if (name == "LogSoftmax") return log_softmax_ways();
-  if (name == "Resize" || name == "Upsample") return resizing_ways();
-  for (const auto ways_of_group :
-       {global_ways,    norm_ways,       product_ways,     transposing_ways, word_ways,
-        random_ways,    feature_ways,    grid_ways,        extreme_ways,     prefix_ways,
-        operand_ways,   creating_ways,   placing_ways,     reducing_ways,    normalizing_ways,
-        response_ways,  quantizing_ways, loss_ways,        windowing_ways,   rotating_ways,
-        recurring_ways, folding_ways,    determinant_ways, region_ways,      computing_ways})
-    if (std::vector<Way> ways = ways_of_group(name); !ways.empty()) return ways;
-  std::vector<Way> ways = sign_ways(name);
-  return ways.empty() ? broadcast_ways(name) : ways;
+std::vector<VariantKernel> variants_by_name(const std::string& name) {
+  if (name == "Not") return not_variants();
+  if (name == "BitwiseNot") return complement_variants();
+  if (name == "Reshape") return reshaping_variants();
+  if (name == "TopK") return ranking_variants();
+  if (name == "Relu") return relu_variants();
+  if (name == "MaxPool") return selecting_variants();
+  if (name == "ConvInteger") return integer_convolution_variants();
+  if (name == "Softmax") return softmax_variants();
+  if (name == "LogSoftmax") return log_softmax_variants();
+  if (name == "Resize" || name == "Upsample") return resizing_variants();
+  for (const auto variants_of_group :
+       {global_variants,    norm_variants,       product_variants,     transposing_variants, word_variants,
+        random_variants,    feature_variants,    grid_variants,        extreme_variants,     prefix_variants,
+        operand_variants,   creating_variants,   placing_variants,     reducing_variants,    normalizing_variants,
+        response_variants,  quantizing_variants, loss_variants,        windowing_variants,   rotating_variants,
+        recurring_variants, folding_variants,    determinant_variants, region_variants,      computing_variants})
+    if (std::vector<VariantKernel> variants = variants_of_group(name); !variants.empty()) return variants;
+  std::vector<VariantKernel> variants = sign_variants(name);
+  return variants.empty() ? broadcast_variants(name) : variants;
 }
 
 std::vector<Bug> bugs_by_name(const std::string& name) {
@@ -647,10 +647,10 @@ bool shows(const Definition& definition, std::span<const DType> types) {
   return types.empty() || std::ranges::find_first_of(admitted, types) != admitted.end();
 }
 
-std::span<const Way> later_ways(const Operator& op) {
-  static const std::map<std::string, std::vector<Way>> all = [] {
-    std::map<std::string, std::vector<Way>> made;
-    for (const Operator* each : operators()) made.emplace(each->name(), ways_by_name(each->name()));
+std::span<const VariantKernel> later_variants(const Operator& op) {
+  static const std::map<std::string, std::vector<VariantKernel>> all = [] {
+    std::map<std::string, std::vector<VariantKernel>> made;
+    for (const Operator* each : operators()) made.emplace(each->name(), variants_by_name(each->name()));
     return made;
   }();
   return all.at(op.name());

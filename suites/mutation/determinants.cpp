@@ -118,13 +118,13 @@ Kernel solving(Solving how) {
 
 }  // namespace
 
-std::vector<Way> determinant_ways(const std::string& op) {
+std::vector<VariantKernel> determinant_variants(const std::string& op) {
   if (op != "Det") return {};
-  return {way_of("sequential", "elimination of columns", solving({})),
-          way_of("full-pivots", "the largest of all that is left is the pivot", solving({.method = Method::full})),
-          way_of("reflections", "a triangle by reflections", solving({.method = Method::reflections})),
-          way_of("written-out", "up to four rows by the first of them", solving({.method = Method::written_out})),
-          way_of("in-double", "every float is computed in double", solving({.in_double = true}))};
+  return {variant_of("sequential", "elimination of columns", solving({})),
+          variant_of("full-pivots", "the largest of all that is left is the pivot", solving({.method = Method::full})),
+          variant_of("reflections", "a triangle by reflections", solving({.method = Method::reflections})),
+          variant_of("written-out", "up to four rows by the first of them", solving({.method = Method::written_out})),
+          variant_of("in-double", "every float is computed in double", solving({.in_double = true}))};
 }
 
 std::vector<Bug> determinant_bugs(const std::string& op) {

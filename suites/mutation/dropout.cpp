@@ -34,7 +34,7 @@ Kernel dropping(Dropping how) {
         for (std::size_t i = 0; i < dropped.size(); ++i)
           y[0]->template as<T>()[i] = T(dropped[i] ? 0.0 : static_cast<double>(in[0]->as<T>()[i]) * scale);
       });
-    if (!call.asks("mask")) return y;
+    if (!call.requests("mask")) return y;
     y[1] = Tensor({call.definition().type_of(call, *call.definition().output("mask")), in[0]->shape()});
     for_number(y[1]->dtype(), [&]<class M>() {
       for (std::size_t i = 0; i < dropped.size(); ++i)
@@ -46,7 +46,9 @@ Kernel dropping(Dropping how) {
 
 }  // namespace
 
-std::vector<Way> dropout_ways() { return {way_of("sequential", "drawn by the standard library", dropping({}))}; }
+std::vector<VariantKernel> dropout_variants() {
+  return {variant_of("sequential", "drawn by the standard library", dropping({}))};
+}
 
 std::vector<Bug> dropout_bugs() {
   return {

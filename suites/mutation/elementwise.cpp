@@ -63,14 +63,14 @@ const auto leaky = []<class S>(const Constants& constant, S x) {
   return x < 0 ? static_cast<S>(constant("alpha")) * x : x;
 };
 
-std::vector<Way> leaky_relu_ways() {
-  return {way_of("sequential", "one element after the other, in f32 (f64 for f64)", computing(leaky)),
-          way_of("rounds-constants", "attributes are rounded to the type", computing(leaky, true)),
-          way_of("by-parts", "alpha times the negative part, plus the positive part",
-                 computing([]<class S>(const Constants& constant, S x) {
-                   const S below = std::min(x, S(0)), above = std::max(x, S(0));
-                   return x != x ? x : above == 0 ? static_cast<S>(constant("alpha")) * below : above;
-                 }))};
+std::vector<VariantKernel> leaky_relu_variants() {
+  return {variant_of("sequential", "one element after the other, in f32 (f64 for f64)", computing(leaky)),
+          variant_of("rounds-constants", "attributes are rounded to the type", computing(leaky, true)),
+          variant_of("by-parts", "alpha times the negative part, plus the positive part",
+                     computing([]<class S>(const Constants& constant, S x) {
+                       const S below = std::min(x, S(0)), above = std::max(x, S(0));
+                       return x != x ? x : above == 0 ? static_cast<S>(constant("alpha")) * below : above;
+                     }))};
 }
 
 std::vector<Bug> leaky_relu_bugs() {
@@ -256,18 +256,18 @@ Kernel clamped_rational(Rational rational, float offset, F wide) {
   });
 }
 
-std::vector<Way> library_ways(const std::string& op, const Kernel& right) {
+std::vector<VariantKernel> library_variants(const std::string& op, const Kernel& right) {
   static constexpr std::string_view elementary[] = {"Exp",  "Log",  "Sin",  "Cos",   "Tan",   "Asin",  "Acos", "Atan",
                                                     "Sinh", "Cosh", "Tanh", "Asinh", "Acosh", "Atanh", "Erf"};
-  std::vector<Way> ways{
-      way_of("flushes", "subnormals of f32 are read and written as zeros", flushing(right), Level::widest)};
+  std::vector<VariantKernel> variants{
+      variant_of("flushes", "subnormals of f32 are read and written as zeros", flushing(right), Level::widest)};
   if (std::ranges::count(elementary, op) == 1) {
-    ways.push_back(way_of("within-1-ulp", "as a vector library of 1 ulp", within_ulps(1, right)));
-    ways.push_back(way_of("within-4-ulp", "as a vector library of 4 ulp", within_ulps(4, right)));
+    variants.push_back(variant_of("within-1-ulp", "as a vector library of 1 ulp", within_ulps(1, right)));
+    variants.push_back(variant_of("within-4-ulp", "as a vector library of 4 ulp", within_ulps(4, right)));
   }
   const char* const what = "a quotient of polynomials of the clamped argument";
   if (op == "Tanh")
-    ways.push_back(way_of(
+    variants.push_back(variant_of(
         "rational", what,
         clamped_rational({9,
                           {4.89352455891786e-03F, 6.37261928875436e-04F, 1.48572235717979e-05F, 5.12229709037114e-08F,
@@ -275,37 +275,39 @@ std::vector<Way> library_ways(const std::string& op, const Kernel& right) {
                           {4.89352518554385e-03F, 2.26843463243900e-03F, 1.18534705686654e-04F, 1.19825839466702e-06F}},
                          0, [](double x) { return std::tanh(x); })));
   if (op == "Sigmoid")
-    ways.push_back(way_of("rational", what,
-                          clamped_rational({18,
-                                            {2.48287947061529e-01F, 8.51377133304701e-03F, 6.08574864600143e-05F,
-                                             1.15627324459942e-07F, 4.37031012579801e-11F},
-                                            {9.93151921023180e-01F, 1.16817656904453e-01F, 1.70198817374094e-03F,
-                                             6.29106785017040e-06F, 5.76102136993427e-09F, 6.10247389755681e-13F}},
-                                           0.5F, [](double x) { return 1 / (1 + std::exp(-x)); })));
+    variants.push_back(
+        variant_of("rational", what,
+                   clamped_rational({18,
+                                     {2.48287947061529e-01F, 8.51377133304701e-03F, 6.08574864600143e-05F,
+                                      1.15627324459942e-07F, 4.37031012579801e-11F},
+                                     {9.93151921023180e-01F, 1.16817656904453e-01F, 1.70198817374094e-03F,
+                                      6.29106785017040e-06F, 5.76102136993427e-09F, 6.10247389755681e-13F}},
+                                    0.5F, [](double x) { return 1 / (1 + std::exp(-x)); })));
   if (op == "Erf")
-    ways.push_back(way_of("rational", what,
-                          clamped_rational({4,
-                                            {-1.60960333262415e-02F, -2.95459980854025e-03F, -7.34990630326855e-04F,
-                                             -5.69250639462346e-05F, -2.10102402082508e-06F, 2.77068142495902e-08F,
-                                             -2.72614225801306e-10F},
-                                            {-1.42647390514189e-02F, -7.37332916720468e-03F, -1.68282697438203e-03F,
-                                             -2.13374055278905e-04F, -1.45660718464996e-05F}},
-                                           0, [](double x) { return std::erf(x); })));
-  return ways;
+    variants.push_back(
+        variant_of("rational", what,
+                   clamped_rational(
+                       {4,
+                        {-1.60960333262415e-02F, -2.95459980854025e-03F, -7.34990630326855e-04F, -5.69250639462346e-05F,
+                         -2.10102402082508e-06F, 2.77068142495902e-08F, -2.72614225801306e-10F},
+                        {-1.42647390514189e-02F, -7.37332916720468e-03F, -1.68282697438203e-03F, -2.13374055278905e-04F,
+                         -1.45660718464996e-05F}},
+                       0, [](double x) { return std::erf(x); })));
+  return variants;
 }
 
 const Functions* functions_of(const std::string& op) { return find_in(functions(), op, &Functions::op); }
 
 }  // namespace
 
-std::vector<Way> computing_ways(const std::string& op) {
-  if (op == "LeakyRelu") return leaky_relu_ways();
+std::vector<VariantKernel> computing_variants(const std::string& op) {
+  if (op == "LeakyRelu") return leaky_relu_variants();
   const Functions* const known = functions_of(op);
   if (!known) return {};
-  std::vector<Way> ways = library_ways(op, known->right);
-  ways.push_back(way_of("sequential", "the library's function of one element after the other, in f32 (f64 for f64)",
-                        known->right));
-  return ways;
+  std::vector<VariantKernel> variants = library_variants(op, known->right);
+  variants.push_back(variant_of(
+      "sequential", "the library's function of one element after the other, in f32 (f64 for f64)", known->right));
+  return variants;
 }
 
 std::vector<Bug> computing_bugs(const std::string& op) {

@@ -6,14 +6,14 @@ namespace {
 
 struct Member {
   OpVersion version;
-  std::span<const Way> (*ways)();
+  std::span<const VariantKernel> (*variants)();
   std::span<const Bug> (*bugs)();
 };
 
 const std::vector<Member>& members() {
-  static const std::vector<Member> all{{{"", "QLinearConv", 10}, quantized_ways, quantized_bugs},
-                                       {{"", "DeformConv", 19}, deformed_ways, deformed_bugs},
-                                       {{"com.microsoft", "NhwcConv", 1}, channels_last_ways, channels_last_bugs}};
+  static const std::vector<Member> all{{{"", "QLinearConv", 10}, quantized_variants, quantized_bugs},
+                                       {{"", "DeformConv", 19}, deformed_variants, deformed_bugs},
+                                       {{"com.microsoft", "NhwcConv", 1}, channels_last_variants, channels_last_bugs}};
   return all;
 }
 
@@ -25,10 +25,10 @@ const Member* member(const OpVersion& version) {
 
 }  // namespace
 
-std::span<const Way> ways_of(const OpVersion& version) {
-  if (const Member* const found = member(version)) return found->ways();
+std::span<const VariantKernel> variants_of(const OpVersion& version) {
+  if (const Member* const found = member(version)) return found->variants();
   const Operator* const op = find_operator(version.domain, version.name);
-  return op ? later_ways(*op) : std::span<const Way>{};
+  return op ? later_variants(*op) : std::span<const VariantKernel>{};
 }
 
 std::span<const Bug> bugs_of(const OpVersion& version) {

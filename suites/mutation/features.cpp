@@ -11,7 +11,7 @@
 namespace assay::mutation {
 namespace {
 
-enum Slip {
+enum Defect {
   none,
   includes_equal,
   uses_first_feature,
@@ -29,8 +29,8 @@ enum Slip {
 Int columns_of(const Call& call) { return call.rank("X") == 0 ? 1 : call.shape("X").back(); }
 
 template <class List>
-auto entry(const List& list, Int column, int slip) {
-  return list.at(slip == uses_first_feature || list.size() == 1 ? 0 : static_cast<std::size_t>(column));
+auto entry(const List& list, Int column, int defect) {
+  return list.at(defect == uses_first_feature || list.size() == 1 ? 0 : static_cast<std::size_t>(column));
 }
 
 // Writes f(element, column) for every element of X, of the same type.
@@ -44,51 +44,51 @@ Tensor each_feature(const Call& call, const Tensor& x, F f) {
   return y;
 }
 
-Kernel binarizing(int slip) {
+Kernel binarizing(int defect) {
   return [=](const Call& call, Inputs in) -> Values {
     const double limit = static_cast<double>(call.real("threshold"));
     return each_feature(call, *in[0], [&]<class T>(T x, Int) {
       if constexpr (std::is_integral_v<T>) {
         const double down = std::floor(limit);
         const bool is_equal = static_cast<double>(x) == limit;
-        return T(Int(x) > static_cast<Int>(down) || (slip == includes_equal && is_equal));
+        return T(Int(x) > static_cast<Int>(down) || (defect == includes_equal && is_equal));
       } else {
-        return T(slip == includes_equal ? !(static_cast<double>(x) < limit) : static_cast<double>(x) > limit);
+        return T(defect == includes_equal ? !(static_cast<double>(x) < limit) : static_cast<double>(x) > limit);
       }
     });
   };
 }
 
-Kernel imputing(int slip) {
+Kernel imputing(int defect) {
   return [=](const Call& call, Inputs in) -> Values {
     const bool is_whole = is_integer(in[0]->dtype());
     return each_feature(call, *in[0], [&]<class T>(T x, Int column) {
       if constexpr (std::is_integral_v<T>) {
         return static_cast<Int>(x) == call.integer("replaced_value_int64")
-                   ? T(entry(call.ints("imputed_value_int64s"), column, slip))
+                   ? T(entry(call.ints("imputed_value_int64s"), column, defect))
                    : x;
       } else {
         const auto replaced = static_cast<T>(call.real("replaced_value_float"));
-        return is_whole || x != replaced ? x : T(entry(call.reals("imputed_value_floats"), column, slip));
+        return is_whole || x != replaced ? x : T(entry(call.reals("imputed_value_floats"), column, defect));
       }
     });
   };
 }
 
-Kernel scaling(int slip) {
+Kernel scaling(int defect) {
   return [=](const Call& call, Inputs in) -> Values {
     Tensor y({DType::f32, in[0]->shape()});
     for (Int i = 0; i < y.elements(); ++i) {
       const Int column = i % columns_of(call);
-      const float offset = entry(call.reals("offset"), column, slip), scale = entry(call.reals("scale"), column, slip),
-                  x = static_cast<float>(number_at(*in[0], i));
-      y.as<float>()[static_cast<std::size_t>(i)] = slip == scales_first ? x * scale - offset : (x - offset) * scale;
+      const float offset = entry(call.reals("offset"), column, defect),
+                  scale = entry(call.reals("scale"), column, defect), x = static_cast<float>(number_at(*in[0], i));
+      y.as<float>()[static_cast<std::size_t>(i)] = defect == scales_first ? x * scale - offset : (x - offset) * scale;
     }
     return y;
   };
 }
 
-Kernel extracting(int slip) {
+Kernel extracting(int defect) {
   return [=](const Call& call, Inputs in) -> Values {
     const Ints places = call.ints("Y");
     const Int rows = columns_of(call) == 0 ? 0 : in[0]->elements() / columns_of(call);
@@ -100,7 +100,7 @@ Kernel extracting(int slip) {
       std::size_t at = 0;
       for (Int row = 0; row < rows; ++row)
         for (const Int place : places) {
-          const Int from = slip == wraps_features ? (place + 1) % columns_of(call) : place;
+          const Int from = defect == wraps_features ? (place + 1) % columns_of(call) : place;
           z.as<T>()[at++] = in[0]->as<T>()[static_cast<std::size_t>(row * columns_of(call) + from)];
         }
     });
@@ -108,7 +108,7 @@ Kernel extracting(int slip) {
   };
 }
 
-Kernel marking_categories(int slip) {
+Kernel marking_categories(int defect) {
   return [=](const Call& call, Inputs in) -> Values {
     std::map<std::string, std::size_t> by_text;
     std::map<Int, std::size_t> by_number;
@@ -123,7 +123,7 @@ Kernel marking_categories(int slip) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(in[0]->elements()); ++i) {
       const auto mark = [&](const auto& table, const auto& key) {
         const auto found = table.find(key);
-        if (found != table.end() || slip == marks_first_for_unknown)
+        if (found != table.end() || defect == marks_first_for_unknown)
           y.as<float>()[i * many + (found == table.end() ? 0 : found->second)] = 1;
       };
       if (in[0]->dtype() == DType::string) {
@@ -131,7 +131,7 @@ Kernel marking_categories(int slip) {
       } else if (in[0]->dtype() == DType::i64) {
         mark(by_number, in[0]->as<Int>()[i]);
       } else if (const double x = number_at(*in[0], static_cast<Int>(i)); std::abs(x) < 1e18) {
-        mark(by_number, static_cast<Int>(slip == rounds_categories ? std::rint(x) : x));
+        mark(by_number, static_cast<Int>(defect == rounds_categories ? std::rint(x) : x));
       }
     }
     return y;
@@ -167,36 +167,36 @@ Tensor unknown(const Call& call, DType type) {
   return out;
 }
 
-std::pair<Tensor, Tensor> table_of(const Call& call, int slip) {
+std::pair<Tensor, Tensor> table_of(const Call& call, int defect) {
   if (call.definition().attribute("keys_floats")) return {*listed(call, "keys_"), *listed(call, "values_")};
   const bool has_numbers = call.definition().attribute("cats_int64s") != nullptr;
   const Texts texts = call.texts(has_numbers ? "cats_strings" : "classes_strings");
   Ints numbers;
-  for (Int i = 0; i < std::ssize(texts); ++i) numbers.push_back(i + (slip == counts_from_one));
+  for (Int i = 0; i < std::ssize(texts); ++i) numbers.push_back(i + (defect == counts_from_one));
   if (has_numbers) numbers = call.ints("cats_int64s");
   const bool is_text = call.type("X").dtype == DType::string;
   return is_text ? std::pair{tensor_of(texts), tensor_of(numbers)} : std::pair{tensor_of(numbers), tensor_of(texts)};
 }
 
-Kernel looking_up(int slip) {
+Kernel looking_up(int defect) {
   return [=](const Call& call, Inputs in) -> Values {
-    const auto [keys, values] = table_of(call, slip);
+    const auto [keys, values] = table_of(call, defect);
     const Tensor otherwise = unknown(call, values.dtype());
     Tensor y({values.dtype(), in[0]->shape()});
     for_type(in[0]->dtype(), [&]<class T>() {
       for (std::size_t i = 0; i < in[0]->as<T>().size(); ++i) {
         const T x = in[0]->as<T>()[i];
         Int found = -1;
-        const Int many = keys.elements() - (slip == misses_last_key);
+        const Int many = keys.elements() - (defect == misses_last_key);
         for (Int k = 0; k < many; ++k) {
           const T key = keys.template as<T>()[static_cast<std::size_t>(k)];
-          const bool is_it = key == x || (slip != ignores_nan && key != key && x != x);
-          if (is_it && (found < 0 || slip != first_key_counts)) found = k;
+          const bool is_it = key == x || (defect != ignores_nan && key != key && x != x);
+          if (is_it && (found < 0 || defect != first_key_counts)) found = k;
         }
         for_type(y.dtype(), [&]<class V>() {
           y.as<V>()[i] = found < 0 ? otherwise.as<V>()[0] : values.template as<V>()[static_cast<std::size_t>(found)];
           if constexpr (std::is_same_v<T, V>)
-            if (found < 0 && slip == keeps_unknown) y.as<V>()[i] = x;
+            if (found < 0 && defect == keeps_unknown) y.as<V>()[i] = x;
         });
       }
     });
@@ -206,10 +206,10 @@ Kernel looking_up(int slip) {
 
 struct Feature {
   const char* op;
-  Kernel (*kernel)(int slip);
+  Kernel (*kernel)(int defect);
   struct Named {
     const char *name, *what;
-    Slip slip;
+    Defect defect;
   };
   std::vector<Named> slips;
 };
@@ -245,10 +245,10 @@ const Feature* feature(const std::string& op) {
 
 }  // namespace
 
-std::vector<Way> feature_ways(const std::string& op) {
+std::vector<VariantKernel> feature_variants(const std::string& op) {
   const Feature* const known = feature(op);
   if (!known) return {};
-  return {way_of("sequential", "one element after the other", known->kernel(none))};
+  return {variant_of("sequential", "one element after the other", known->kernel(none))};
 }
 
 std::vector<Bug> feature_bugs(const std::string& op) {
@@ -256,7 +256,7 @@ std::vector<Bug> feature_bugs(const std::string& op) {
   std::vector<Bug> bugs;
   if (known)
     for (const Feature::Named& each : known->slips)
-      bugs.push_back(bug_of(op, each.name, each.what, known->kernel(each.slip)));
+      bugs.push_back(bug_of(op, each.name, each.what, known->kernel(each.defect)));
   return bugs;
 }
 

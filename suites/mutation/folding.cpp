@@ -106,11 +106,11 @@ Kernel folding(Folding how) {
 
 }  // namespace
 
-std::vector<Way> folding_ways(const std::string& op) {
+std::vector<VariantKernel> folding_variants(const std::string& op) {
   if (op != "Col2Im") return {};
-  return {way_of("sequential", "one element after the other", folding({})),
-          way_of("backwards", "the last element first", folding({.backwards = true})),
-          way_of("in-double", "every float is computed in double", folding({.in_double = true}))};
+  return {variant_of("sequential", "one element after the other", folding({})),
+          variant_of("backwards", "the last element first", folding({.backwards = true})),
+          variant_of("in-double", "every float is computed in double", folding({.in_double = true}))};
 }
 
 std::vector<Bug> folding_bugs(const std::string& op) {

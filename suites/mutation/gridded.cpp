@@ -10,7 +10,7 @@
 namespace assay::mutation {
 namespace {
 
-enum Slip {
+enum Defect {
   none,
   exchanges_axes,
   always_aligns,
@@ -24,27 +24,27 @@ enum Slip {
 };
 
 struct Manner {
-  Slip slip = none;
+  Defect defect = none;
 };
 
 bool is_cubic(const Call& call) { return call.text("mode") == "cubic" || call.text("mode") == "bicubic"; }
 
 template <class A>
-A spread(const Call& call, A g, Int extent, int slip) {
-  const bool aligns = call.integer("align_corners") == 1 || slip == always_aligns;
+A spread(const Call& call, A g, Int extent, int defect) {
+  const bool aligns = call.integer("align_corners") == 1 || defect == always_aligns;
   const A length = static_cast<A>(extent);
   return aligns ? (g + 1) * ((length - 1) / 2) : g * (length / 2) + (length - 1) / 2;
 }
 
 // The cell that is read for one outside; below 0: none.
-Int cell_for(const Call& call, Int i, Int extent, int slip) {
+Int cell_for(const Call& call, Int i, Int extent, int defect) {
   if (i >= 0 && i < extent) return i;
   const std::string padding = call.text("padding_mode");
-  if (padding == "zeros" && slip != pads_with_border_value) return -1;
+  if (padding == "zeros" && defect != pads_with_border_value) return -1;
   if (padding != "reflection") return std::clamp<Int>(i, 0, extent - 1);
-  const bool about_centres = (call.integer("align_corners") == 1) != (slip == reflects_about_centres);
+  const bool about_centres = (call.integer("align_corners") == 1) != (defect == reflects_about_centres);
   if (extent == 1) return 0;
-  if (slip == reflects_once)
+  if (defect == reflects_once)
     return std::clamp<Int>(i < 0 ? -i - !about_centres : 2 * extent - 1 - i - about_centres, 0, extent - 1);
   const Int period = 2 * (extent - about_centres), back = (i % period + period) % period;
   return std::min(back, period - !about_centres - back);
@@ -57,9 +57,9 @@ A kernel(A t, A a) {
   return t < 2 ? a * t * t * t - 5 * a * t * t + 8 * a * t - 4 * a : A(0);
 }
 
-Int rounded(double p, int slip) {
-  if (slip == ties_up) return static_cast<Int>(std::floor(p + 0.5));
-  if (slip == truncates) return static_cast<Int>(p);
+Int rounded(double p, int defect) {
+  if (defect == ties_up) return static_cast<Int>(std::floor(p + 0.5));
+  if (defect == truncates) return static_cast<Int>(p);
   const double down = std::floor(p), off = p - down;
   const bool is_up = off > 0.5 || (off == 0.5 && std::fmod(down, 2) != 0);
   return static_cast<Int>(down) + is_up;
@@ -67,7 +67,7 @@ Int rounded(double p, int slip) {
 
 // The sum around a point whose coordinates are p.
 template <class A>
-A around(const Call& call, const Tensor& x, Int plane, const std::vector<A>& p, int slip) {
+A around(const Call& call, const Tensor& x, Int plane, const std::vector<A>& p, int defect) {
   const Int width = is_cubic(call) ? 4 : 2;
   Int corners = 1;
   for (std::size_t axis = 0; axis < p.size(); ++axis) corners *= width;
@@ -79,8 +79,8 @@ A around(const Call& call, const Tensor& x, Int plane, const std::vector<A>& p, 
     for (std::size_t axis = 0; axis < p.size(); ++axis, rest /= width) {
       const Int i = static_cast<Int>(std::floor(p[axis])) + rest % width - (width == 4);
       const A t = p[axis] - static_cast<A>(i);
-      weight *= width == 4 ? kernel<A>(t, slip == another_kernel ? A(-0.5) : A(-0.75)) : 1 - std::abs(t);
-      const Int extent = x.shape()[axis + 2], cell = cell_for(call, i, extent, slip);
+      weight *= width == 4 ? kernel<A>(t, defect == another_kernel ? A(-0.5) : A(-0.75)) : 1 - std::abs(t);
+      const Int extent = x.shape()[axis + 2], cell = cell_for(call, i, extent, defect);
       is_there = is_there && cell >= 0;
       at = at * extent + std::max<Int>(cell, 0);
     }
@@ -100,13 +100,13 @@ Values sampled_in(const Call& call, Inputs in, const Manner& how) {
     const Int n = i / points / channels, plane = i / points;
     std::vector<A> p;
     for (std::size_t axis = 0; axis < r; ++axis) {
-      const std::size_t back = how.slip == exchanges_axes ? axis : r - 1 - axis;
-      const Int from = (how.slip == takes_first_grid ? 0 : n) * points + i % points;
+      const std::size_t back = how.defect == exchanges_axes ? axis : r - 1 - axis;
+      const Int from = (how.defect == takes_first_grid ? 0 : n) * points + i % points;
       const A g = static_cast<A>(number_at(grid, from * static_cast<Int>(r) + static_cast<Int>(back)));
-      p.push_back(std::clamp<A>(spread<A>(call, g, x.shape()[axis + 2], how.slip), A(-0x1p23), A(0x1p23)));
+      p.push_back(std::clamp<A>(spread<A>(call, g, x.shape()[axis + 2], how.defect), A(-0x1p23), A(0x1p23)));
     }
     if (call.text("mode") != "nearest") {
-      const A sum = around<A>(call, x, plane, p, how.slip);
+      const A sum = around<A>(call, x, plane, p, how.defect);
       for_number(x.dtype(), [&]<class T>() {
         if constexpr (std::is_integral_v<T>) {
           const double low = static_cast<double>(std::numeric_limits<T>::min()),
@@ -124,7 +124,7 @@ Values sampled_in(const Call& call, Inputs in, const Manner& how) {
     Int at = plane;
     for (std::size_t axis = 0; axis < r && at >= 0; ++axis) {
       const Int extent = x.shape()[axis + 2],
-                cell = cell_for(call, rounded(static_cast<double>(p[axis]), how.slip), extent, how.slip);
+                cell = cell_for(call, rounded(static_cast<double>(p[axis]), how.defect), extent, how.defect);
       at = cell < 0 ? -1 : at * extent + cell;
     }
     if (at >= 0)
@@ -144,16 +144,16 @@ Kernel sampling(Manner how, bool in_double = false) {
 
 }  // namespace
 
-std::vector<Way> grid_ways(const std::string& op) {
+std::vector<VariantKernel> grid_variants(const std::string& op) {
   if (op != "GridSample") return {};
-  return {way_of("sequential", "corner after corner", sampling({})),
-          way_of("in-double", "every float is computed in double", sampling({}, true))};
+  return {variant_of("sequential", "corner after corner", sampling({})),
+          variant_of("in-double", "every float is computed in double", sampling({}, true))};
 }
 
 std::vector<Bug> grid_bugs(const std::string& op) {
   if (op != "GridSample") return {};
-  const auto bug = [&](const char* name, const char* what, Slip slip) {
-    return bug_of(op, name, what, sampling({slip}));
+  const auto bug = [&](const char* name, const char* what, Defect defect) {
+    return bug_of(op, name, what, sampling({defect}));
   };
   return {bug("exchanges-coordinates", "the first coordinate is that of the first axis", exchanges_axes),
           bug("always-aligns", "-1 and 1 are always centres", always_aligns),

@@ -9,7 +9,7 @@
 namespace assay::mutation {
 namespace {
 
-enum class Slip { none, ignores_x_zero, ignores_w_zero, takes_first_w_zero, pads_with_code_zero, saturates_pairs };
+enum class Defect { none, ignores_x_zero, ignores_w_zero, takes_first_w_zero, pads_with_code_zero, saturates_pairs };
 
 Int read(const Tensor& tensor, Int at) {
   const auto place = static_cast<std::size_t>(at);
@@ -21,7 +21,7 @@ Int zero_of(Inputs in, std::size_t input, Int at) {
   return read(*in[input], in[input]->elements() == 1 ? 0 : at);
 }
 
-Kernel convolving(Slip slip, bool saturates = false) {
+Kernel convolving(Defect defect, bool saturates = false) {
   return [=](const Call& call, Inputs in) {
     const GatherPlan plan =
         plan_of(standing_for(call, {DType::f32, call.shape("x")}, {DType::f32, call.shape("w")}), {});
@@ -30,8 +30,9 @@ Kernel convolving(Slip slip, bool saturates = false) {
     const Int row = plan.depth * product_of(plan, &GatherAxis::kernel);
     for (std::size_t flat = 0; flat < to.size(); ++flat) {
       const Int m = place_of(plan, static_cast<Int>(flat)).m;
-      const Int x_zero = slip == Slip::ignores_x_zero ? 0 : zero_of(in, 2, 0);
-      const Int w_zero = slip == Slip::ignores_w_zero ? 0 : zero_of(in, 3, slip == Slip::takes_first_w_zero ? 0 : m);
+      const Int x_zero = defect == Defect::ignores_x_zero ? 0 : zero_of(in, 2, 0);
+      const Int w_zero =
+          defect == Defect::ignores_w_zero ? 0 : zero_of(in, 3, defect == Defect::takes_first_w_zero ? 0 : m);
       std::vector<Int> products;
       Int outside = 0;
       for (Int tap = 0; tap < row; ++tap) outside += read(*in[1], m * row + tap) - w_zero;
@@ -40,10 +41,10 @@ Kernel convolving(Slip slip, bool saturates = false) {
         products.push_back((read(*in[0], term.x) - x_zero) * weight);
         outside -= weight;
       }
-      Int sum = slip == Slip::pads_with_code_zero ? -x_zero * outside : 0;
+      Int sum = defect == Defect::pads_with_code_zero ? -x_zero * outside : 0;
       for (std::size_t i = 0; i < products.size(); i += 2) {
         const Int pair = products[i] + (i + 1 < products.size() ? products[i + 1] : 0);
-        sum += slip == Slip::saturates_pairs ? std::clamp<Int>(pair, -32768, 32767) : pair;
+        sum += defect == Defect::saturates_pairs ? std::clamp<Int>(pair, -32768, 32767) : pair;
       }
       using Limits = std::numeric_limits<std::int32_t>;
       to[flat] = static_cast<std::int32_t>(saturates ? std::clamp<Int>(sum, Limits::min(), Limits::max()) : sum);
@@ -54,22 +55,22 @@ Kernel convolving(Slip slip, bool saturates = false) {
 
 }  // namespace
 
-std::vector<Way> integer_convolution_ways() {
+std::vector<VariantKernel> integer_convolution_variants() {
   return {
-      way_of("sequential", "one term after the other", convolving(Slip::none)),
+      variant_of("sequential", "one term after the other", convolving(Defect::none)),
       {{"saturates-32-bits", oracles::Level::L2, "a sum beyond 32 bits is the nearest that fits", "W7", "saturate32"},
-       convolving(Slip::none, true)}};
+       convolving(Defect::none, true)}};
 }
 
 std::vector<Bug> integer_convolution_bugs() {
-  const auto bug = [](const char* name, const char* what, Slip slip) {
-    return bug_of("ConvInteger", name, what, convolving(slip));
+  const auto bug = [](const char* name, const char* what, Defect defect) {
+    return bug_of("ConvInteger", name, what, convolving(defect));
   };
-  return {bug("ignores-x-zero-point", "x has no zero point", Slip::ignores_x_zero),
-          bug("ignores-w-zero-point", "w has no zero point", Slip::ignores_w_zero),
-          bug("takes-first-w-zero-point", "the first map's zero point is that of all", Slip::takes_first_w_zero),
-          bug("pads-with-code-zero", "the padding is code 0, not the zero point", Slip::pads_with_code_zero),
-          bug("saturates-pairs", "sums of two products saturate at 16 bits", Slip::saturates_pairs)};
+  return {bug("ignores-x-zero-point", "x has no zero point", Defect::ignores_x_zero),
+          bug("ignores-w-zero-point", "w has no zero point", Defect::ignores_w_zero),
+          bug("takes-first-w-zero-point", "the first map's zero point is that of all", Defect::takes_first_w_zero),
+          bug("pads-with-code-zero", "the padding is code 0, not the zero point", Defect::pads_with_code_zero),
+          bug("saturates-pairs", "sums of two products saturate at 16 bits", Defect::saturates_pairs)};
 }
 
 }  // namespace assay::mutation

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/mutation/kernel_trial.h"
 
-#include "reference/question.h"
+#include "reference/case_view.h"
 
 namespace assay::mutation {
 
@@ -46,7 +46,7 @@ KernelTrial::KernelTrial(Case c)
 oracles::Outcome KernelTrial::answer(const Kernel& kernel) const {
   oracles::Outcome outcome;
   try {
-    for (const oracles::Operands& set : sets_) outcome.sets.push_back(kernel(call_, views(set)).asked());
+    for (const oracles::Operands& set : sets_) outcome.sets.push_back(kernel(call_, views(set)).required());
   } catch (const std::exception& crash) {
     return oracles::Outcome::failure(oracles::Outcome::Kind::crashed, crash.what());
   }

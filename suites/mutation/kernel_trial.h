@@ -27,7 +27,7 @@ class KernelTrial {
  public:
   explicit KernelTrial(Case c);
 
-  const Case& question() const { return case_; }
+  const Case& tested_case() const { return case_; }
   // The outputs for every data set; a throw is a crash.
   oracles::Outcome answer(const Kernel& kernel) const;
   // The judge's verdict. It depends on nothing but the case and the outcome, so equal outputs are judged once.

@@ -113,13 +113,13 @@ bool is_loss(const std::string& op) { return op == "NegativeLogLikelihoodLoss" |
 
 }  // namespace
 
-std::vector<Way> loss_ways(const std::string& op) {
+std::vector<VariantKernel> loss_variants(const std::string& op) {
   if (!is_loss(op)) return {};
-  return {way_of("sequential", "one sample after the other", losing({})),
-          way_of("reversed", "the last sample first", losing({.backwards = true})),
-          way_of("divides-each", "a mean of what is divided", losing({.divides_each = true})),
-          way_of("rounds-nodes", "every node of the body is rounded to the type", losing({.rounds_nodes = true})),
-          way_of("in-double", "every float is computed in double", losing({.in_double = true}))};
+  return {variant_of("sequential", "one sample after the other", losing({})),
+          variant_of("reversed", "the last sample first", losing({.backwards = true})),
+          variant_of("divides-each", "a mean of what is divided", losing({.divides_each = true})),
+          variant_of("rounds-nodes", "every node of the body is rounded to the type", losing({.rounds_nodes = true})),
+          variant_of("in-double", "every float is computed in double", losing({.in_double = true}))};
 }
 
 std::vector<Bug> loss_bugs(const std::string& op) {

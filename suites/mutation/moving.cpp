@@ -159,7 +159,7 @@ Kernel ranking(Ranking how) {
 
 }  // namespace
 
-std::vector<Way> reshaping_ways() {
+std::vector<VariantKernel> reshaping_variants() {
   return {{{"sequential", Level::L2, "one element after the other"}, reshaping({}, [](auto x) { return x; })},
           {{"in-double", Level::L2, "every float goes through double, which loses payloads of NaN"},
            reshaping({}, []<class T>(T x) {
@@ -182,7 +182,7 @@ std::vector<Bug> reshaping_bugs() {
            reshaping({.reverses = true}, as_it_is)}};
 }
 
-std::vector<Way> ranking_ways() {
+std::vector<VariantKernel> ranking_variants() {
   return {
       {{"sequential", Level::L2, "the best that is left, k times"}, ranking({})},
       {{"reverses-unsorted", Level::L2, "with sorted = 0 the last comes first"}, ranking({.reverses_unsorted = true})},

@@ -230,16 +230,16 @@ Kernel normalizing(Normalizing how) {
 
 // -- MeanVarianceNormalization, whose groups are of any axes
 
-std::vector<Way> plain_ways() {
+std::vector<VariantKernel> plain_variants() {
   using Variance = Normalizing::Variance;
-  return {
-      way_of("sequential", "the mean, then the variance", normalizing({})),
-      way_of("by-reciprocal", "a product with 1 over the deviation", normalizing({.by_reciprocal = true})),
-      way_of("in-double", "every float is computed in double", normalizing({.in_double = true})),
-      way_of("one-pass", "the mean of squares less the squared mean", normalizing({.variance = Variance::one_pass})),
-      way_of("running", "Welford's recurrence", normalizing({.variance = Variance::running})),
-      Way{{"forgets-epsilon", Level::L2, "nothing is added to the deviation", "N10", "no-epsilon"},
-          normalizing({.forgets_epsilon = true})}};
+  return {variant_of("sequential", "the mean, then the variance", normalizing({})),
+          variant_of("by-reciprocal", "a product with 1 over the deviation", normalizing({.by_reciprocal = true})),
+          variant_of("in-double", "every float is computed in double", normalizing({.in_double = true})),
+          variant_of("one-pass", "the mean of squares less the squared mean",
+                     normalizing({.variance = Variance::one_pass})),
+          variant_of("running", "Welford's recurrence", normalizing({.variance = Variance::running})),
+          VariantKernel{{"forgets-epsilon", Level::L2, "nothing is added to the deviation", "N10", "no-epsilon"},
+                        normalizing({.forgets_epsilon = true})}};
 }
 
 std::vector<Bug> plain_bugs(const std::string& op) {
@@ -253,18 +253,19 @@ std::vector<Bug> plain_bugs(const std::string& op) {
           bug("divides-by-one-fewer", "the variance of a sample", {.divides_by_one_fewer = true})};
 }
 
-std::vector<Way> batch_ways() {
+std::vector<VariantKernel> batch_variants() {
   using Variance = Normalizing::Variance;
   const auto reading = [](const char* name, const char* what, const char* read, Normalizing how) {
-    return Way{{name, Level::L2, what, "N11", read}, normalizing(how)};
+    return VariantKernel{{name, Level::L2, what, "N11", read}, normalizing(how)};
   };
   return {
-      way_of("sequential", "the mean, then the variance", normalizing({})),
-      way_of("in-double", "every float is computed in double", normalizing({.in_double = true})),
-      way_of("one-pass", "the mean of squares less the squared mean", normalizing({.variance = Variance::one_pass})),
-      way_of("folded", "x k + (b - mean k)", normalizing({.is_folded = true})),
-      way_of("folded-running", "the same by Welford's recurrence",
-             normalizing({.variance = Variance::running, .is_folded = true})),
+      variant_of("sequential", "the mean, then the variance", normalizing({})),
+      variant_of("in-double", "every float is computed in double", normalizing({.in_double = true})),
+      variant_of("one-pass", "the mean of squares less the squared mean",
+                 normalizing({.variance = Variance::one_pass})),
+      variant_of("folded", "x k + (b - mean k)", normalizing({.is_folded = true})),
+      variant_of("folded-running", "the same by Welford's recurrence",
+                 normalizing({.variance = Variance::running, .is_folded = true})),
       reading("saves-inverse", "what is saved is 1 / sqrt(variance + epsilon)", "inverse-std", {.saves_inverse = true}),
       reading("keeps-sample-variance", "the running variance is that of a sample", "sample-variance",
               {.keeps_sample_variance = true})};
@@ -292,26 +293,28 @@ bool is_normalization(const std::string& op) {
 
 }  // namespace
 
-std::vector<Way> normalizing_ways(const std::string& op) {
-  if (op == "BatchNormalization") return batch_ways();
-  if (op == "MeanVarianceNormalization") return plain_ways();
+std::vector<VariantKernel> normalizing_variants(const std::string& op) {
+  if (op == "BatchNormalization") return batch_variants();
+  if (op == "MeanVarianceNormalization") return plain_variants();
   if (!is_normalization(op)) return {};
   using Variance = Normalizing::Variance;
-  const auto way = [](const char* name, const char* what, Normalizing how, Level level = Level::L2) {
-    return way_of(name, what, normalizing(how), level);
+  const auto variant = [](const char* name, const char* what, Normalizing how, Level level = Level::L2) {
+    return variant_of(name, what, normalizing(how), level);
   };
-  std::vector<Way> ways{way("sequential", "the mean, then the variance", {}),
-                        way("by-inverse-root", "a product with 1 / root", {.by_reciprocal = true}),
-                        way("in-double", "every float is computed in double", {.in_double = true}),
-                        way("rounds-share", "what is normalized is rounded to the type", {.rounds_share = true})};
-  if (op == "InstanceNormalization") ways.pop_back();
-  if (op == "RMSNormalization") return ways;
-  ways.push_back(way("one-pass", "the mean of squares less the squared mean", {.variance = Variance::one_pass}));
-  ways.push_back(way("running", "Welford's recurrence", {.variance = Variance::running}));
-  ways.push_back(way("folded", "x k + (b - mean k)", {.is_folded = true}));
-  ways.push_back(
-      way("folded-running", "the same by Welford's recurrence", {.variance = Variance::running, .is_folded = true}));
-  return ways;
+  std::vector<VariantKernel> variants{
+      variant("sequential", "the mean, then the variance", {}),
+      variant("by-inverse-root", "a product with 1 / root", {.by_reciprocal = true}),
+      variant("in-double", "every float is computed in double", {.in_double = true}),
+      variant("rounds-share", "what is normalized is rounded to the type", {.rounds_share = true})};
+  if (op == "InstanceNormalization") variants.pop_back();
+  if (op == "RMSNormalization") return variants;
+  variants.push_back(
+      variant("one-pass", "the mean of squares less the squared mean", {.variance = Variance::one_pass}));
+  variants.push_back(variant("running", "Welford's recurrence", {.variance = Variance::running}));
+  variants.push_back(variant("folded", "x k + (b - mean k)", {.is_folded = true}));
+  variants.push_back(variant("folded-running", "the same by Welford's recurrence",
+                             {.variance = Variance::running, .is_folded = true}));
+  return variants;
 }
 
 std::vector<Bug> normalizing_bugs(const std::string& op) {

@@ -10,7 +10,7 @@ namespace assay::mutation {
 namespace {
 
 enum class Order { forwards, backwards, scaled, in_double };
-enum class Slip { none, forgets_magnitude, leaves_root, averages, forgets_last, divides_by_nothing };
+enum class Defect { none, forgets_magnitude, leaves_root, averages, forgets_last, divides_by_nothing };
 
 double power_of(const Call& call) {
   const bool is_real = call.definition().attribute("p")->kind == AttributeSpec::Kind::real;
@@ -23,8 +23,8 @@ A raised(A base, double p) {
 }
 
 template <class A>
-A norm(std::vector<A> x, double p, Order order, Slip slip) {
-  if (slip == Slip::forgets_last && x.size() > 1) x.pop_back();
+A norm(std::vector<A> x, double p, Order order, Defect defect) {
+  if (defect == Defect::forgets_last && x.size() > 1) x.pop_back();
   if (order == Order::backwards) std::ranges::reverse(x);
   const bool is_odd = p == 1 || p == 3 || p == 7;
   A sum = 0, most = 0;
@@ -32,10 +32,10 @@ A norm(std::vector<A> x, double p, Order order, Slip slip) {
   const A unit = order == Order::scaled && p != 1 && most > 0 && std::isfinite(most) ? most : A(1);
   for (const A each : x) {
     const A power = raised(static_cast<A>(std::fabs(each)) / unit, p);
-    sum += slip == Slip::forgets_magnitude && is_odd && each < 0 ? -power : power;
+    sum += defect == Defect::forgets_magnitude && is_odd && each < 0 ? -power : power;
   }
-  if (slip == Slip::averages && !x.empty()) sum /= static_cast<A>(x.size());
-  if (p == 1 || slip == Slip::leaves_root) return unit * sum;
+  if (defect == Defect::averages && !x.empty()) sum /= static_cast<A>(x.size());
+  if (p == 1 || defect == Defect::leaves_root) return unit * sum;
   return unit * (p == 2 ? std::sqrt(sum) : static_cast<A>(std::pow(sum, static_cast<A>(1) / static_cast<A>(p))));
 }
 
@@ -61,7 +61,7 @@ std::vector<std::vector<Int>> places_of(const Call& call, Shape& shape) {
   return all;
 }
 
-Kernel taking_norms(Order order, Slip slip = Slip::none) {
+Kernel taking_norms(Order order, Defect defect = Defect::none) {
   return [=](const Call& call, Inputs in) {
     Shape shape;
     const std::vector<std::vector<Int>> places = places_of(call, shape);
@@ -71,7 +71,7 @@ Kernel taking_norms(Order order, Slip slip = Slip::none) {
       const auto of = [&]<class A>(const std::vector<Int>& taps, A) {
         std::vector<A> values;
         for (const Int place : taps) values.push_back(static_cast<A>(x[static_cast<std::size_t>(place)]));
-        return T(static_cast<double>(norm<A>(std::move(values), power_of(call), order, slip)));
+        return T(static_cast<double>(norm<A>(std::move(values), power_of(call), order, defect)));
       };
       for (std::size_t i = 0; i < places.size(); ++i)
         y.as<T>()[i] = order == Order::in_double ? of(places[i], 0.0) : of(places[i], accumulator_t<T>());
@@ -82,7 +82,7 @@ Kernel taking_norms(Order order, Slip slip = Slip::none) {
 
 // -- LpNormalization
 
-Kernel dividing_by_norms(Order order, Slip slip = Slip::none) {
+Kernel dividing_by_norms(Order order, Defect defect = Defect::none) {
   return [=](const Call& call, Inputs in) {
     const Shape& shape = in[0]->shape();
     const Int rank = std::ssize(shape), axis = (call.integer("axis") + rank) % rank,
@@ -96,11 +96,12 @@ Kernel dividing_by_norms(Order order, Slip slip = Slip::none) {
           std::vector<A> values;
           const auto at = [&](Int i) { return static_cast<std::size_t>((line / step * n + i) * step + line % step); };
           for (Int i = 0; i < n; ++i) values.push_back(static_cast<A>(in[0]->as<T>()[at(i)]));
-          const A whole = norm<A>(values, power_of(call), order, slip), inverse = 1 / whole;
+          const A whole = norm<A>(values, power_of(call), order, defect), inverse = 1 / whole;
           for (Int i = 0; i < n; ++i) {
             const A own = values[static_cast<std::size_t>(i)],
                     share = order == Order::scaled ? own * inverse : own / whole;
-            y.as<T>()[at(i)] = T(static_cast<double>(whole == 0 && slip != Slip::divides_by_nothing ? A(0) : share));
+            y.as<T>()[at(i)] =
+                T(static_cast<double>(whole == 0 && defect != Defect::divides_by_nothing ? A(0) : share));
           }
         }
       };
@@ -110,46 +111,46 @@ Kernel dividing_by_norms(Order order, Slip slip = Slip::none) {
   };
 }
 
-std::vector<Way> line_ways() {
-  return {way_of("sequential", "one element after the other", dividing_by_norms(Order::forwards)),
-          way_of("reversed", "from the last element to the first", dividing_by_norms(Order::backwards)),
-          way_of("scaled", "every element over the largest first, and a product with 1 / norm",
-                 dividing_by_norms(Order::scaled)),
-          way_of("f64", "added up in f64", dividing_by_norms(Order::in_double))};
+std::vector<VariantKernel> line_variants() {
+  return {variant_of("sequential", "one element after the other", dividing_by_norms(Order::forwards)),
+          variant_of("reversed", "from the last element to the first", dividing_by_norms(Order::backwards)),
+          variant_of("scaled", "every element over the largest first, and a product with 1 / norm",
+                     dividing_by_norms(Order::scaled)),
+          variant_of("f64", "added up in f64", dividing_by_norms(Order::in_double))};
 }
 
 std::vector<Bug> line_bugs(const std::string& op) {
-  const auto bug = [&](const char* name, const char* what, Slip slip) {
-    return bug_of(op, name, what, dividing_by_norms(Order::forwards, slip));
+  const auto bug = [&](const char* name, const char* what, Defect defect) {
+    return bug_of(op, name, what, dividing_by_norms(Order::forwards, defect));
   };
-  return {bug("forgets-magnitude", "a sum of sizes keeps signs", Slip::forgets_magnitude),
-          bug("leaves-root", "no root is taken", Slip::leaves_root),
-          bug("averages", "the sum is divided by the number of elements", Slip::averages),
-          bug("forgets-last-element", "the last element of a line is not in the norm", Slip::forgets_last),
-          bug("divides-by-nothing", "a line of zeros is 0 / 0", Slip::divides_by_nothing)};
+  return {bug("forgets-magnitude", "a sum of sizes keeps signs", Defect::forgets_magnitude),
+          bug("leaves-root", "no root is taken", Defect::leaves_root),
+          bug("averages", "the sum is divided by the number of elements", Defect::averages),
+          bug("forgets-last-element", "the last element of a line is not in the norm", Defect::forgets_last),
+          bug("divides-by-nothing", "a line of zeros is 0 / 0", Defect::divides_by_nothing)};
 }
 
 }  // namespace
 
-std::vector<Way> norm_ways(const std::string& op) {
-  if (op == "LpNormalization") return line_ways();
+std::vector<VariantKernel> norm_variants(const std::string& op) {
+  if (op == "LpNormalization") return line_variants();
   if (op != "LpPool" && op != "GlobalLpPool") return {};
-  return {way_of("sequential", "one tap after the other", taking_norms(Order::forwards)),
-          way_of("reversed", "from the last tap to the first", taking_norms(Order::backwards)),
-          way_of("scaled", "every tap over the largest, and the norm times that", taking_norms(Order::scaled)),
-          way_of("f64", "added up in f64", taking_norms(Order::in_double))};
+  return {variant_of("sequential", "one tap after the other", taking_norms(Order::forwards)),
+          variant_of("reversed", "from the last tap to the first", taking_norms(Order::backwards)),
+          variant_of("scaled", "every tap over the largest, and the norm times that", taking_norms(Order::scaled)),
+          variant_of("f64", "added up in f64", taking_norms(Order::in_double))};
 }
 
 std::vector<Bug> norm_bugs(const std::string& op) {
   if (op == "LpNormalization") return line_bugs(op);
   if (op != "LpPool" && op != "GlobalLpPool") return {};
-  const auto bug = [&](const char* name, const char* what, Slip slip) {
-    return bug_of(op, name, what, taking_norms(Order::forwards, slip));
+  const auto bug = [&](const char* name, const char* what, Defect defect) {
+    return bug_of(op, name, what, taking_norms(Order::forwards, defect));
   };
-  return {bug("forgets-magnitude", "odd powers keep the sign of a tap", Slip::forgets_magnitude),
-          bug("leaves-root", "no root is taken", Slip::leaves_root),
-          bug("averages", "the sum is divided by the number of taps", Slip::averages),
-          bug("forgets-last-tap", "the last tap of a window is not read", Slip::forgets_last)};
+  return {bug("forgets-magnitude", "odd powers keep the sign of a tap", Defect::forgets_magnitude),
+          bug("leaves-root", "no root is taken", Defect::leaves_root),
+          bug("averages", "the sum is divided by the number of taps", Defect::averages),
+          bug("forgets-last-tap", "the last tap of a window is not read", Defect::forgets_last)};
 }
 
 }  // namespace assay::mutation

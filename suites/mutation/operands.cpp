@@ -276,43 +276,45 @@ const auto gate = [](const Call& call, auto a) {
 
 }  // namespace
 
-std::vector<Way> operand_ways(const std::string& op) {
-  if (op == "Where") return {way_of("sequential", "Y, and X over it", choosing(false))};
-  if (op == "Identity") return {way_of("sequential", "a copy", each_of([](const Call&, auto x) { return x; }))};
-  if (op == "BitCast") return {way_of("sequential", "bit by bit", bit_by_bit(0))};
+std::vector<VariantKernel> operand_variants(const std::string& op) {
+  if (op == "Where") return {variant_of("sequential", "Y, and X over it", choosing(false))};
+  if (op == "Identity") return {variant_of("sequential", "a copy", each_of([](const Call&, auto x) { return x; }))};
+  if (op == "BitCast") return {variant_of("sequential", "bit by bit", bit_by_bit(0))};
   if (op == "IsNaN")
-    return {way_of("sequential", "what is not itself", each_of([](const Call&, auto x) { return x != x; }))};
+    return {variant_of("sequential", "what is not itself", each_of([](const Call&, auto x) { return x != x; }))};
   if (op == "IsInf")
-    return {way_of("sequential", "what is beyond every number", each_of([](const Call& call, auto x) {
-                     const double size{static_cast<double>(x)}, most = std::numeric_limits<double>::max();
-                     return (size > most && call.integer("detect_positive") != 0) ||
-                            (size < -most && call.integer("detect_negative") != 0);
-                   }))};
+    return {variant_of("sequential", "what is beyond every number", each_of([](const Call& call, auto x) {
+                         const double size{static_cast<double>(x)}, most = std::numeric_limits<double>::max();
+                         return (size > most && call.integer("detect_positive") != 0) ||
+                                (size < -most && call.integer("detect_negative") != 0);
+                       }))};
   if (op == "Shrink")
-    return {
-        way_of("sequential", "by numbers of 333 bits", each_of([](const Call& c, auto x) { return shrunk(c, x); }))};
+    return {variant_of("sequential", "by numbers of 333 bits",
+                       each_of([](const Call& c, auto x) { return shrunk(c, x); }))};
   if (op == "Clip")
-    return {way_of("sequential", "raised, then lowered", clipping(Clipping::ruled)),
+    return {variant_of("sequential", "raised, then lowered", clipping(Clipping::ruled)),
             {{"bounds-nan", Level::L2, "NaN loses against a bound", "E4", "number"}, clipping(Clipping::drops_nan)},
             {{"min-wins", Level::L2, "lowered, then raised", "E6", "min"}, clipping(Clipping::min_wins)}};
   if (op == "Mod")
-    return {way_of("sequential", "by the nearest quotient",
-                   pairs([](const Call& call, auto a, auto b) { return rest_of(a, b, call.integer("fmod") == 1); }))};
+    return {variant_of("sequential", "by the nearest quotient", pairs([](const Call& call, auto a, auto b) {
+                         return rest_of(a, b, call.integer("fmod") == 1);
+                       }))};
   if (op == "Pow")
-    return {way_of("sequential", "the library's pow, integers from the leading bit on",
-                   powering([](auto x, auto y) { return powered(x, y); }))};
+    return {variant_of("sequential", "the library's pow, integers from the leading bit on",
+                       powering([](auto x, auto y) { return powered(x, y); }))};
   if (op == "Sum" || op == "Mean")
-    return {way_of("sequential", "from the first input to the last, in f32 (f64 for f64)", adding(Adding::forwards)),
-            way_of("from-the-last", "from the last input to the first", adding(Adding::backwards)),
-            way_of("in-type", "every sum is rounded to the type", adding(Adding::in_type), Level::L3)};
+    return {
+        variant_of("sequential", "from the first input to the last, in f32 (f64 for f64)", adding(Adding::forwards)),
+        variant_of("from-the-last", "from the last input to the first", adding(Adding::backwards)),
+        variant_of("in-type", "every sum is rounded to the type", adding(Adding::in_type), Level::L3)};
   if (op == "SwiGLU")
-    return {way_of("sequential", "in f32 (f64 for f64)", pairs([](const Call& call, auto a, auto b) {
-                     const auto open = gate(call, a);
-                     return decltype(a)(
-                         static_cast<double>(open * static_cast<decltype(open)>(static_cast<double>(b))));
-                   }))};
-  if (op == "Dropout") return dropout_ways();
-  return op == "Cast" || op == "CastLike" ? cast_ways() : std::vector<Way>{};
+    return {variant_of("sequential", "in f32 (f64 for f64)", pairs([](const Call& call, auto a, auto b) {
+                         const auto open = gate(call, a);
+                         return decltype(a)(
+                             static_cast<double>(open * static_cast<decltype(open)>(static_cast<double>(b))));
+                       }))};
+  if (op == "Dropout") return dropout_variants();
+  return op == "Cast" || op == "CastLike" ? cast_variants() : std::vector<VariantKernel>{};
 }
 
 std::vector<Bug> operand_bugs(const std::string& op) {

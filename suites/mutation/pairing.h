@@ -47,16 +47,16 @@ struct Pairing {
 
 // Of operators that compute, none of the others; and what is special to one of them.
 const Pairing* arithmetic_of(const std::string& op);
-std::vector<Way> arithmetic_ways(const std::string& op);
+std::vector<VariantKernel> arithmetic_variants(const std::string& op);
 std::vector<Bug> arithmetic_bugs(const Operator& op);
 // Of operators whose operands differ in type or in role.
-std::vector<Way> operand_ways(const std::string& op);
+std::vector<VariantKernel> operand_variants(const std::string& op);
 std::vector<Bug> operand_bugs(const std::string& op);
 // Of Cast and CastLike.
-std::vector<Way> cast_ways();
+std::vector<VariantKernel> cast_variants();
 std::vector<Bug> cast_bugs(const std::string& op);
 // Of Dropout: see dropout.cpp.
-std::vector<Way> dropout_ways();
+std::vector<VariantKernel> dropout_variants();
 std::vector<Bug> dropout_bugs();
 
 }  // namespace assay::mutation

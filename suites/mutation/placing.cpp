@@ -21,7 +21,7 @@ struct Plan {
   float fill = 0;  // of floats, where nothing comes from
 };
 // With the n-th slip; 0 is none.
-using Planner = Plan (*)(const Call&, int slip);
+using Planner = Plan (*)(const Call&, int defect);
 
 Int count(const Shape& shape) { return std::accumulate(shape.begin(), shape.end(), Int{1}, std::multiplies()); }
 
@@ -69,9 +69,9 @@ Int& at(Ints& list, Int i) { return list[static_cast<std::size_t>(i)]; }
 Int at(const Ints& list, Int i) { return list[static_cast<std::size_t>(i)]; }
 
 template <class F>
-Kernel planned(Planner planner, int slip, F change) {
+Kernel planned(Planner planner, int defect, F change) {
   return [=](const Call& call, Inputs in) {
-    const Plan plan = planner(call, slip);
+    const Plan plan = planner(call, defect);
     Tensor y({in[0]->dtype(), plan.shape});
     for_type(y.dtype(), [&]<class T>() {
       std::vector<T> pool;
@@ -99,12 +99,12 @@ const auto through_double = []<class T>(T x) {
 
 // -- axes of one element
 
-Plan flatten(const Call& call, int slip) {
+Plan flatten(const Call& call, int defect) {
   const Int rank = std::ssize(data_shape(call)), axis = call.integer("axis");
   Shape shape{1, 1};
   for (Int i = 0; i < rank; ++i)
     shape[i >= (axis + (axis < 0 ? rank : 0)) ? 1 : 0] *= data_shape(call)[static_cast<std::size_t>(i)];
-  if (slip == 1) std::swap(shape[0], shape[1]);
+  if (defect == 1) std::swap(shape[0], shape[1]);
   return in_order(call, shape);
 }
 
@@ -112,26 +112,26 @@ bool lists(Ints axes, Int axis, Int rank) {
   return std::ranges::count(axes, axis) + std::ranges::count(axes, axis - rank) > 0;
 }
 
-Plan squeeze(const Call& call, int slip) {
+Plan squeeze(const Call& call, int defect) {
   const Int rank = call.rank("data");
   const bool is_list = call.states("axes") && (call.has("axes") || !call.ints("axes").empty());
   Shape shape;
   for (Int axis = 0; axis < rank; ++axis) {
     const bool is_unit = call.dim("data", axis) == 1;
-    const bool is_dropped = !is_list || slip == 1 || (slip == 3 && call.ints("axes").empty())
-                                ? is_unit && !(slip == 2 && std::ssize(shape) == axis && !is_list)
+    const bool is_dropped = !is_list || defect == 1 || (defect == 3 && call.ints("axes").empty())
+                                ? is_unit && !(defect == 2 && std::ssize(shape) == axis && !is_list)
                                 : lists(call.ints("axes"), axis, rank);
     if (!is_dropped) shape.push_back(call.dim("data", axis));
   }
   return in_order(call, shape);
 }
 
-Plan unsqueeze(const Call& call, int slip) {
+Plan unsqueeze(const Call& call, int defect) {
   Ints axes = call.ints("axes");
   const Int rank = call.rank("data") + std::ssize(axes);
   for (Int& axis : axes)
-    if (axis < 0) axis += slip == 1 ? std::max<Int>(call.rank("data"), -axis) : rank;
-  if (slip != 2) std::ranges::sort(axes);
+    if (axis < 0) axis += defect == 1 ? std::max<Int>(call.rank("data"), -axis) : rank;
+  if (defect != 2) std::ranges::sort(axes);
   Shape shape = call.shape("data");
   for (const Int axis : axes) shape.insert(shape.begin() + std::min<Int>(axis, std::ssize(shape)), 1);
   return in_order(call, shape);
@@ -139,14 +139,14 @@ Plan unsqueeze(const Call& call, int slip) {
 
 // -- axes in another order, repeated, cut
 
-Plan transpose(const Call& call, int slip) {
+Plan transpose(const Call& call, int defect) {
   const Shape& data = data_shape(call);
   Ints perm(data.size());
   for (std::size_t k = 0; k < perm.size(); ++k)
     perm[k] = call.states("perm") ? call.ints("perm")[k] : std::ssize(data) - 1 - static_cast<Int>(k);
-  if (slip == 1)
+  if (defect == 1)
     for (std::size_t k = 0; const Int axis : Ints(perm)) at(perm, axis) = static_cast<Int>(k++);
-  if (slip == 2 && perm.size() > 1) std::swap(perm[0], perm[1]);
+  if (defect == 2 && perm.size() > 1) std::swap(perm[0], perm[1]);
   const auto moved = [&](const Shape& from) {
     Shape to;
     for (const Int axis : perm) to.push_back(at(from, axis));
@@ -155,39 +155,39 @@ Plan transpose(const Call& call, int slip) {
   return sent(data, moved(data), moved);
 }
 
-Plan expand(const Call& call, int slip) {
+Plan expand(const Call& call, int defect) {
   Shape out = call.ints("shape"), data = data_shape(call);
   const std::size_t rank = std::max(out.size(), data.size());
   const auto fill = [&](Shape& shape) {
-    shape.insert(slip == 1 ? shape.end() : shape.begin(), rank - shape.size(), 1);
+    shape.insert(defect == 1 ? shape.end() : shape.begin(), rank - shape.size(), 1);
   };
   fill(out), fill(data);
   for (std::size_t axis = 0; axis < rank; ++axis)
-    if (out[axis] == 1 && slip != 2) out[axis] = data[axis];
+    if (out[axis] == 1 && defect != 2) out[axis] = data[axis];
   return fetched(out, [=](Shape p) {
     for (std::size_t axis = 0; axis < rank; ++axis) p[axis] = data[axis] == 1 ? 0 : p[axis];
     return place(data, p);
   });
 }
 
-Plan tile(const Call& call, int slip) {
+Plan tile(const Call& call, int defect) {
   const Shape data = data_shape(call);
   Ints times(data.size(), 1);
   if (call.states("repeats"))
     times = call.ints("repeats");
   else
     at(times, call.integer("axis")) = call.integer("tiles");
-  if (slip == 2) std::ranges::reverse(times);
+  if (defect == 2) std::ranges::reverse(times);
   Shape out;
   for (std::size_t axis = 0; axis < data.size(); ++axis) out.push_back(data[axis] * times[axis]);
   return fetched(out, [=](Shape p) {
     for (std::size_t axis = 0; axis < p.size(); ++axis)
-      p[axis] = slip == 1 ? p[axis] / times[axis] : p[axis] % data[axis];
+      p[axis] = defect == 1 ? p[axis] / times[axis] : p[axis] % data[axis];
     return place(data, p);
   });
 }
 
-Plan concat(const Call& call, int slip) {
+Plan concat(const Call& call, int defect) {
   std::vector<Shape> parts;
   for (const Parameter& input : call.definition().inputs)
     if (call.has(input.name)) parts.push_back(call.shape(input.name));
@@ -196,51 +196,52 @@ Plan concat(const Call& call, int slip) {
   Shape out = parts[0];
   for (std::size_t i = 1; i < parts.size(); ++i) at(out, axis) += at(parts[i], axis);
   Plan plan{out, Ints(static_cast<std::size_t>(count(out)))};
-  Int before = 0, along = slip == 2 ? at(out, axis) : 0;
+  Int before = 0, along = defect == 2 ? at(out, axis) : 0;
   for (const Shape& part : parts) {
-    if (slip == 2) along -= at(part, axis);
+    if (defect == 2) along -= at(part, axis);
     for (Int i = 0; i < count(part); ++i) {
       Shape to = position(part, i);
       at(to, axis) += along;
-      at(plan.from, slip == 1 ? before + i : place(out, to)) = before + i;
+      at(plan.from, defect == 1 ? before + i : place(out, to)) = before + i;
     }
-    if (slip != 2) along += at(part, axis);
+    if (defect != 2) along += at(part, axis);
     before += count(part);
   }
   return plan;
 }
 
 // What an axis of a slice takes, one element after the other.
-Ints taken(Int extent, Int start, Int end, Int step, int slip) {
+Ints taken(Int extent, Int start, Int end, Int step, int defect) {
   using Wide = long double;  // of 64 bits of significand
   Wide from = start < 0 ? Wide(start) + Wide(extent) : Wide(start), to = end < 0 ? Wide(end) + Wide(extent) : Wide(end);
-  if (slip == 1) step = step < 0 ? -1 : 1;
+  if (defect == 1) step = step < 0 ? -1 : 1;
   Ints all;
   if (step > 0) {
     from = std::max<Wide>(from, 0);
     for (Wide i = from; i < std::min<Wide>(to, Wide(extent)); i += Wide(step)) all.push_back(static_cast<Int>(i));
     return all;
   }
-  if (slip == 5 && (end == std::numeric_limits<Int>::max() || end == std::numeric_limits<std::int32_t>::max())) to = -1;
-  if (slip != 4) from = std::max<Wide>(from, 0);
+  if (defect == 5 && (end == std::numeric_limits<Int>::max() || end == std::numeric_limits<std::int32_t>::max()))
+    to = -1;
+  if (defect != 4) from = std::max<Wide>(from, 0);
   from = std::min<Wide>(from, Wide(extent - 1));
   to = std::clamp<Wide>(to, -1, Wide(extent));
   for (Wide i = from; i > to && i >= 0 && extent > 0; i += Wide(step)) all.push_back(static_cast<Int>(i));
   return all;
 }
 
-Plan slice(const Call& call, int slip) {
-  if (slip == 5 && call.definition().version.since_version < 11) slip = 0;  // where it is another reading (M8)
+Plan slice(const Call& call, int defect) {
+  if (defect == 5 && call.definition().version.since_version < 11) defect = 0;  // where it is another reading (M8)
   const Shape data = data_shape(call);
   std::vector<Ints> of_axes;
   for (const Int extent : data) of_axes.push_back(taken(extent, 0, extent, 1, 0));
   const Ints starts = call.ints("starts"), ends = call.ints("ends");
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const Int stated = call.states("axes") ? call.ints("axes")[i] : static_cast<Int>(i);
-    const Int axis = slip == 3 ? static_cast<Int>(i) : stated < 0 ? stated + std::ssize(data) : stated;
-    const Int end = slip == 2 && ends[i] >= 0 && ends[i] < at(data, axis) ? ends[i] + 1 : ends[i];
+    const Int axis = defect == 3 ? static_cast<Int>(i) : stated < 0 ? stated + std::ssize(data) : stated;
+    const Int end = defect == 2 && ends[i] >= 0 && ends[i] < at(data, axis) ? ends[i] + 1 : ends[i];
     of_axes[static_cast<std::size_t>(axis)] =
-        taken(at(data, axis), starts[i], end, call.states("steps") ? call.ints("steps")[i] : 1, slip);
+        taken(at(data, axis), starts[i], end, call.states("steps") ? call.ints("steps")[i] : 1, defect);
   }
   Shape out;
   for (const Ints& each : of_axes) out.push_back(std::ssize(each));
@@ -253,13 +254,13 @@ Plan slice(const Call& call, int slip) {
 // -- blocks, sequences and triangles
 
 // Between the position of an element in a plane and its channel in a block.
-Plan blocks(const Call& call, int slip, bool spreads) {
+Plan blocks(const Call& call, int defect, bool spreads) {
   const Shape in = data_shape(call);
-  const Int b = slip == 2 ? 1 : call.integer("blocksize");
+  const Int b = defect == 2 ? 1 : call.integer("blocksize");
   const bool is_inner = call.definition().attribute("mode") && call.text("mode") == "CRD";
   const Int few = spreads ? in[1] / (b * b) : in[1];
   const auto many = [=](Int channel, Int row, Int column) {
-    const Int at = slip == 1 ? column * b + row : row * b + column;
+    const Int at = defect == 1 ? column * b + row : row * b + column;
     return is_inner ? channel * b * b + at : at * few + channel;
   };
   if (!spreads)
@@ -271,62 +272,63 @@ Plan blocks(const Call& call, int slip, bool spreads) {
   });
 }
 
-Plan depth_to_space(const Call& call, int slip) { return blocks(call, slip, true); }
-Plan space_to_depth(const Call& call, int slip) { return blocks(call, slip, false); }
+Plan depth_to_space(const Call& call, int defect) { return blocks(call, defect, true); }
+Plan space_to_depth(const Call& call, int defect) { return blocks(call, defect, false); }
 
-Plan reverse_sequence(const Call& call, int slip) {
+Plan reverse_sequence(const Call& call, int defect) {
   const Shape in = data_shape(call);
   const Int time = call.integer("time_axis"), batch = 1 - time;
   return sent(in, in, [&](Shape p) {
-    const Int length = slip == 1 ? at(in, time) : at(call.ints("sequence_lens"), at(p, batch)) - (slip == 2 ? 1 : 0);
+    const Int length =
+        defect == 1 ? at(in, time) : at(call.ints("sequence_lens"), at(p, batch)) - (defect == 2 ? 1 : 0);
     if (at(p, time) < length) at(p, time) = length - 1 - at(p, time);
     return p;
   });
 }
 
-Plan trilu(const Call& call, int slip) {
+Plan trilu(const Call& call, int defect) {
   const Shape in = data_shape(call);
-  const Int k = call.states("k") && slip != 1 ? call.integer("k") : 0;
+  const Int k = call.states("k") && defect != 1 ? call.integer("k") : 0;
   return fetched(in, [=, upper = call.integer("upper") != 0](const Shape& p) {
     Int diagonal = p.back() - p.end()[-2];
-    if (slip == 2) diagonal += in.end()[-2] - in.back();
-    const bool is_kept = slip == 3 && diagonal == k ? false : upper ? diagonal >= k : diagonal <= k;
+    if (defect == 2) diagonal += in.end()[-2] - in.back();
+    const bool is_kept = defect == 3 && diagonal == k ? false : upper ? diagonal >= k : diagonal <= k;
     return is_kept ? place(in, p) : -1;
   });
 }
 
 // -- elements by index
 
-Int wrapped(Int index, Int extent, int slip) { return index < 0 ? (slip == 1 ? 0 : index + extent) : index; }
+Int wrapped(Int index, Int extent, int defect) { return index < 0 ? (defect == 1 ? 0 : index + extent) : index; }
 
-Plan gather(const Call& call, int slip) {
+Plan gather(const Call& call, int defect) {
   const Shape data = data_shape(call), indices = call.shape("indices");
   const Int stated = call.integer("axis"), axis = stated < 0 ? stated + std::ssize(data) : stated;
   const Ints said = call.ints("indices");
-  const std::ptrdiff_t first = slip == 2 ? 0 : axis, many = std::ssize(indices);
+  const std::ptrdiff_t first = defect == 2 ? 0 : axis, many = std::ssize(indices);
   Shape out = data;
   out.erase(out.begin() + axis);
   out.insert(out.begin() + first, indices.begin(), indices.end());
   return fetched(out, [=](Shape p) {
     const Shape of_index(p.begin() + first, p.begin() + first + many);
     p.erase(p.begin() + first, p.begin() + first + many);
-    p.insert(p.begin() + axis, wrapped(at(said, place(indices, of_index)), at(data, axis), slip));
+    p.insert(p.begin() + axis, wrapped(at(said, place(indices, of_index)), at(data, axis), defect));
     return place(data, p);
   });
 }
 
-Plan gather_elements(const Call& call, int slip) {
+Plan gather_elements(const Call& call, int defect) {
   const Shape data = data_shape(call), indices = call.shape("indices");
   const Int stated = call.integer("axis"), axis = stated < 0 ? stated + std::ssize(data) : stated;
   const Ints said = call.ints("indices");
   return fetched(indices, [=](Shape p) {
     const Int index = at(said, place(indices, p));
-    at(p, axis) = wrapped(index, at(data, axis), slip);
-    return place(slip == 2 ? indices : data, p);
+    at(p, axis) = wrapped(index, at(data, axis), defect);
+    return place(defect == 2 ? indices : data, p);
   });
 }
 
-Plan gather_nd(const Call& call, int slip) {
+Plan gather_nd(const Call& call, int defect) {
   const Shape data = data_shape(call), indices = call.shape("indices");
   const Int many = std::ssize(indices) - 1, width = indices.back();
   const Int batch = call.states("batch_dims") ? call.integer("batch_dims") : 0;
@@ -335,10 +337,10 @@ Plan gather_nd(const Call& call, int slip) {
   out.insert(out.end(), data.begin() + batch + width, data.end());
   return fetched(out, [=](const Shape& p) {
     Shape from(p.begin(), p.begin() + batch);
-    if (slip == 3) std::ranges::fill(from, 0);
+    if (defect == 3) std::ranges::fill(from, 0);
     const Int first = place({indices.begin(), indices.end() - 1}, {p.begin(), p.begin() + many}) * width;
     for (Int k = 0; k < width; ++k)
-      from.push_back(wrapped(at(said, first + (slip == 2 ? width - 1 - k : k)), at(data, batch + k), slip));
+      from.push_back(wrapped(at(said, first + (defect == 2 ? width - 1 - k : k)), at(data, batch + k), defect));
     from.insert(from.end(), p.begin() + many, p.end());
     return place(data, from);
   });
@@ -364,27 +366,27 @@ Plan framed(const Shape& data, const Shape& out, const Ints& before, const std::
   });
 }
 
-Plan pad(const Call& call, int slip) {
+Plan pad(const Call& call, int defect) {
   const Shape data = data_shape(call);
-  const std::string mode = slip == 1 && call.text("mode") == "wrap" ? "edge" : call.text("mode");
+  const std::string mode = defect == 1 && call.text("mode") == "wrap" ? "edge" : call.text("mode");
   const Ints pads = call.ints(call.definition().attribute("paddings") ? "paddings" : "pads");
   const std::size_t many = pads.size() / 2;
   Shape out = data;
   Ints before(data.size());
   for (std::size_t i = 0; i < many; ++i) {
-    const Int stated = call.states("axes") && slip != 2 ? call.ints("axes")[i] : static_cast<Int>(i);
+    const Int stated = call.states("axes") && defect != 2 ? call.ints("axes")[i] : static_cast<Int>(i);
     const Int axis = stated < 0 ? stated + std::ssize(data) : stated;
-    const bool is_swapped = slip == 3;
+    const bool is_swapped = defect == 3;
     at(before, axis) = pads[is_swapped ? i + many : i];
     at(out, axis) += pads[i] + pads[i + many];
   }
-  const bool has_value = call.has("constant_value") && slip != 4;
+  const bool has_value = call.has("constant_value") && defect != 4;
   Plan plan = framed(data, out, before, mode, has_value ? count(data) : -1);
-  if (call.definition().attribute("value")) plan.fill = slip == 4 ? 0 : call.real("value");
+  if (call.definition().attribute("value")) plan.fill = defect == 4 ? 0 : call.real("value");
   return plan;
 }
 
-Plan center_crop_pad(const Call& call, int slip) {
+Plan center_crop_pad(const Call& call, int defect) {
   const Shape data = data_shape(call);
   Shape out = data;
   Ints before(data.size());
@@ -392,20 +394,20 @@ Plan center_crop_pad(const Call& call, int slip) {
     const Int stated = call.states("axes") ? call.ints("axes")[i] : static_cast<Int>(i);
     const Int axis = stated < 0 ? stated + std::ssize(data) : stated, more = call.ints("shape")[i] - at(data, axis);
     at(out, axis) += more;
-    at(before, axis) = more < 0 ? -((-more + (slip == 1 ? 1 : 0)) / 2) : (more + (slip == 2 ? 1 : 0)) / 2;
+    at(before, axis) = more < 0 ? -((-more + (defect == 1 ? 1 : 0)) / 2) : (more + (defect == 2 ? 1 : 0)) / 2;
   }
   return framed(data, out, before, "constant", -1);
 }
 
-Plan tensor_scatter(const Call& call, int slip) {
+Plan tensor_scatter(const Call& call, int defect) {
   const Shape past = data_shape(call), update = call.shape("update");
   const Int stated = call.integer("axis"), axis = stated < 0 ? stated + std::ssize(past) : stated;
   Plan plan = in_order(call, past);
   for (Int i = 0; i < count(update); ++i) {
     Shape p = position(update, i);
     Int& to = at(p, axis);
-    if (call.states("write_indices")) to += at(call.ints("write_indices"), slip == 1 ? 0 : p[0]);
-    if (slip == 2 && to >= at(past, axis)) continue;
+    if (call.states("write_indices")) to += at(call.ints("write_indices"), defect == 1 ? 0 : p[0]);
+    if (defect == 2 && to >= at(past, axis)) continue;
     to %= at(past, axis);
     at(plan.from, place(past, p)) = count(past) + i;
   }
@@ -413,22 +415,22 @@ Plan tensor_scatter(const Call& call, int slip) {
 }
 
 // Another reading counts indices in the shape that is inferred, where they fit (slip 1).
-Plan max_unpool(const Call& call, int slip) {
+Plan max_unpool(const Call& call, int defect) {
   const Shape x = data_shape(call);
   const Ints kernel = call.ints("kernel_shape"), strides = call.ints("strides"), pads = call.ints("pads");
   Shape inferred = x;
   for (std::size_t i = 0; i < kernel.size(); ++i)
     inferred[i + 2] = strides[i] * (x[i + 2] - 1) + kernel[i] - (pads[i] + pads[i + kernel.size()]);
-  const Shape out = call.states("output_shape") && slip != 3 ? call.ints("output_shape") : inferred;
+  const Shape out = call.states("output_shape") && defect != 3 ? call.ints("output_shape") : inferred;
   Plan plan{out, Ints(static_cast<std::size_t>(count(out)), -1)};
   bool fits = std::ranges::equal(out, inferred, std::greater_equal()) && std::ranges::min(inferred) > 0;
   for (const Int to : call.ints("I")) fits = fits && to < count(inferred);
   const Int planes = std::max<Int>(1, x[0] * x[1]), plane = count(out) / planes, cells = count(x) / planes;
   for (Int i = 0; i < count(x); ++i) {
     Int to = at(call.ints("I"), i);
-    if (slip == 1 && fits) to = place(out, position(inferred, to));
-    if (slip == 2) to = i / cells * plane + to % plane;
-    if (slip == 4) to = place(out, position({out.rbegin(), out.rend()}, to));
+    if (defect == 1 && fits) to = place(out, position(inferred, to));
+    if (defect == 2) to = i / cells * plane + to % plane;
+    if (defect == 4) to = place(out, position({out.rbegin(), out.rend()}, to));
     if (to < std::ssize(plan.from)) at(plan.from, to) = i;
   }
   return plan;
@@ -438,22 +440,22 @@ Plan max_unpool(const Call& call, int slip) {
 
 // Writes every part by itself.
 template <class F>
-Kernel splitting(int slip, F change) {
+Kernel splitting(int defect, F change) {
   return [=](const Call& call, Inputs in) {
     const Shape data = data_shape(call);
     const bool is_known = call.states("axis") || call.definition().attribute("axis")->value;
     const Int stated = is_known ? call.integer("axis") : 0, axis = stated < 0 ? stated + std::ssize(data) : stated;
-    const Int many = std::ssize(call.asked_outputs());
+    const Int many = std::ssize(call.requested_outputs());
     Ints lengths;
     if (call.definition().input("split") || call.definition().attribute("split"))
       if (call.states("split")) lengths = call.ints("split");
     for (Int i = 0, left = at(data, axis); lengths.empty() || i < many; ++i) {
       if (i == 0 && !lengths.empty()) break;
-      const Int each = slip == 2 ? at(data, axis) / many : (at(data, axis) + many - 1) / many;
+      const Int each = defect == 2 ? at(data, axis) / many : (at(data, axis) + many - 1) / many;
       lengths.push_back(i == many - 1 ? left : each);
       left -= lengths.back();
     }
-    if (slip == 1) std::ranges::reverse(lengths);
+    if (defect == 1) std::ranges::reverse(lengths);
     Values out;
     Int before = 0;
     for (const Int length : lengths) {
@@ -463,7 +465,7 @@ Kernel splitting(int slip, F change) {
       for_type(y.dtype(), [&]<class T>() {
         for (Int i = 0; i < y.elements(); ++i) {
           Shape p = position(shape, i);
-          at(p, axis) += slip == 3 ? 0 : before;
+          at(p, axis) += defect == 3 ? 0 : before;
           y.as<T>()[static_cast<std::size_t>(i)] = change(in[0]->as<T>()[static_cast<std::size_t>(place(data, p))]);
         }
       });
@@ -476,7 +478,7 @@ Kernel splitting(int slip, F change) {
 // -- updates by index
 
 // Where each element of updates goes.
-Ints landings(const Call& call, int slip) {
+Ints landings(const Call& call, int defect) {
   const Shape data = data_shape(call), indices = call.shape("indices"), updates = call.shape("updates");
   const Shape tuples(indices.begin(), indices.end() - 1);
   const Ints said = call.ints("indices");
@@ -486,10 +488,11 @@ Ints landings(const Call& call, int slip) {
   for (Int i = 0; i < count(updates); ++i) {
     Shape p = position(updates, i), to(p.begin() + std::ssize(tuples), p.end());
     const Int width = indices.back(), first = is_along ? 0 : place(tuples, {p.begin(), p.begin() + std::ssize(tuples)});
-    if (is_along) at(to = p, axis) = wrapped(at(said, i), at(data, axis), slip);
+    if (is_along) at(to = p, axis) = wrapped(at(said, i), at(data, axis), defect);
     for (Int k = 0; !is_along && k < width; ++k)
-      to.insert(to.begin() + k, wrapped(at(said, first * width + (slip == 2 ? width - 1 - k : k)), at(data, k), slip));
-    all.push_back(place(is_along && slip == 2 ? indices : data, to));
+      to.insert(to.begin() + k,
+                wrapped(at(said, first * width + (defect == 2 ? width - 1 - k : k)), at(data, k), defect));
+    all.push_back(place(is_along && defect == 2 ? indices : data, to));
   }
   return all;
 }
@@ -497,16 +500,16 @@ Ints landings(const Call& call, int slip) {
 enum { forgets_data = 3, drops_last = 4, goes_backward = 5 };
 
 // Reduces the updates one after the other, in as many bits as there are.
-Kernel scattering(int slip) {
+Kernel scattering(int defect) {
   return [=](const Call& call, Inputs in) {
     Tensor y = *in[0];
     const std::string how = call.definition().attribute("reduction") ? call.text("reduction") : "none";
-    const Ints to = landings(call, slip);
+    const Ints to = landings(call, defect);
     for_type(y.dtype(), [&]<class T>() {
       using Wide = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
       std::map<Int, Wide> sums;
-      for (Int n = 0, last = std::ssize(to) - 1; n <= last - (slip == drops_last ? 1 : 0); ++n) {
-        const Int i = slip == goes_backward ? last - n : n;
+      for (Int n = 0, last = std::ssize(to) - 1; n <= last - (defect == drops_last ? 1 : 0); ++n) {
+        const Int i = defect == goes_backward ? last - n : n;
         if (at(to, i) < 0 || at(to, i) >= y.elements()) continue;
         T& held = y.as<T>()[static_cast<std::size_t>(at(to, i))];
         const T& next = in[2]->as<T>()[static_cast<std::size_t>(i)];
@@ -514,7 +517,7 @@ Kernel scattering(int slip) {
           const auto [entry, is_first] = sums.try_emplace(at(to, i), static_cast<Wide>(held));
           Wide& sum = entry->second;
           const auto wide = static_cast<Wide>(next);
-          const bool is_taken = how == "none" || (is_first && slip == forgets_data) || next != next ||
+          const bool is_taken = how == "none" || (is_first && defect == forgets_data) || next != next ||
                                 (how == "max" && held < next) || (how == "min" && next < held);
           if (is_taken) {
             sum = wide;
@@ -535,12 +538,12 @@ Kernel scattering(int slip) {
 // -- the list
 
 // Without a name it is another reading.
-struct Slip {
+struct Defect {
   const char *name = nullptr, *description = nullptr;
 };
 struct Placing {
   Planner planner;
-  std::vector<Slip> slips;
+  std::vector<Defect> slips;
 };
 
 const std::map<std::string, Placing>& placings() {
@@ -647,36 +650,38 @@ Ints extents(const Call& call, bool counts_end, bool wraps) {
 
 }  // namespace
 
-std::vector<Way> placing_ways(const std::string& op) {
+std::vector<VariantKernel> placing_variants(const std::string& op) {
   if (op == "Shape")
-    return {way_of("sequential", "one extent after the other",
-                   telling([](const Call& call) { return extents(call, false, false); }, true))};
+    return {variant_of("sequential", "one extent after the other",
+                       telling([](const Call& call) { return extents(call, false, false); }, true))};
   if (op == "Size")
-    return {way_of("sequential", "extents multiplied",
-                   telling([](const Call& call) { return Ints{count(data_shape(call))}; }, false))};
+    return {variant_of("sequential", "extents multiplied",
+                       telling([](const Call& call) { return Ints{count(data_shape(call))}; }, false))};
   if (op.starts_with("Scatter"))
-    return {way_of("sequential", "one update after the other", scattering(0)),
-            way_of("backward", "the last update first", scattering(goes_backward))};
+    return {variant_of("sequential", "one update after the other", scattering(0)),
+            variant_of("backward", "the last update first", scattering(goes_backward))};
   if (op == "Split")
-    return {way_of("sequential", "one element after the other", splitting(0, as_it_is)),
-            way_of("in-double", "every float goes through double, which loses payloads of NaN",
-                   splitting(0, through_double))};
+    return {variant_of("sequential", "one element after the other", splitting(0, as_it_is)),
+            variant_of("in-double", "every float goes through double, which loses payloads of NaN",
+                       splitting(0, through_double))};
   const auto found = placings().find(op);
   if (found == placings().end()) return {};
   const Planner planner = found->second.planner;
-  std::vector<Way> ways{way_of("sequential", "one element after the other", planned(planner, 0, as_it_is)),
-                        way_of("in-double", "every float goes through double, which loses payloads of NaN",
-                               planned(planner, 0, through_double))};
+  std::vector<VariantKernel> variants{
+      variant_of("sequential", "one element after the other", planned(planner, 0, as_it_is)),
+      variant_of("in-double", "every float goes through double, which loses payloads of NaN",
+                 planned(planner, 0, through_double))};
   if (op == "Squeeze")
-    ways.push_back(way_of("drops-all-of-none", "of a list of no axes all are dropped", planned(planner, 3, as_it_is)));
+    variants.push_back(
+        variant_of("drops-all-of-none", "of a list of no axes all are dropped", planned(planner, 3, as_it_is)));
   if (op == "MaxUnpool")
-    ways.push_back({{"counts-in-inferred", Level::L2, "indices count in what is inferred", "W17", "inferred-space"},
-                    planned(planner, 1, as_it_is)});
+    variants.push_back({{"counts-in-inferred", Level::L2, "indices count in what is inferred", "W17", "inferred-space"},
+                        planned(planner, 1, as_it_is)});
   if (op == "Slice")
-    ways.push_back(
+    variants.push_back(
         {{"starts-before", Level::L2, "nothing is taken backward from before the first element", "M7", "numpy"},
          planned(planner, 4, as_it_is)});
-  return ways;
+  return variants;
 }
 
 std::vector<Bug> placing_bugs(const std::string& op) {
@@ -712,9 +717,9 @@ std::vector<Bug> placing_bugs(const std::string& op) {
   if (found == placings().end()) return {};
   std::vector<Bug> bugs;
   int number = 0;
-  for (const Slip& slip : found->second.slips)
-    if (++number; slip.name)
-      bugs.push_back(bug_of(op, slip.name, slip.description, planned(found->second.planner, number, as_it_is)));
+  for (const Defect& defect : found->second.slips)
+    if (++number; defect.name)
+      bugs.push_back(bug_of(op, defect.name, defect.description, planned(found->second.planner, number, as_it_is)));
   return bugs;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using oracles::Level;
 
-enum Slip { none, takes_own_back, restarts, stays_turned, clamps_axis, carries_over };
+enum Defect { none, takes_own_back, restarts, stays_turned, clamps_axis, carries_over };
 enum class Steps { plain, doubling, in_type, saturating };
 
 template <class T>
@@ -38,7 +38,7 @@ using Held = std::conditional_t<std::is_integral_v<T>, std::uint64_t,
                                 std::conditional_t<std::is_same_v<T, double>, double, float>>;
 
 template <class T>
-void run_along(std::vector<Held<T>>& line, bool multiplies, Steps steps, Slip slip) {
+void run_along(std::vector<Held<T>>& line, bool multiplies, Steps steps, Defect defect) {
   const auto both = [&](auto a, auto b) { return join<T>(a, b, multiplies, steps); };
   if (steps == Steps::doubling) {
     for (std::size_t by = 1; by < line.size(); by *= 2)
@@ -47,17 +47,17 @@ void run_along(std::vector<Held<T>>& line, bool multiplies, Steps steps, Slip sl
   }
   Held<T> total = multiplies;
   for (std::size_t i = 0; i < line.size(); ++i)
-    total = line[i] = slip == restarts && i % 8 == 0 ? line[i] : both(total, line[i]);
+    total = line[i] = defect == restarts && i % 8 == 0 ? line[i] : both(total, line[i]);
 }
 
 // How the lines of x lie.
 struct Lines {
   Int length, behind = 1;
 
-  Lines(const Call& call, Slip slip) {
+  Lines(const Call& call, Defect defect) {
     const Shape& shape = call.shape("x");
     Int axis = call.integer("axis");
-    if (axis < 0) axis = slip == clamps_axis ? 0 : axis + std::ssize(shape);
+    if (axis < 0) axis = defect == clamps_axis ? 0 : axis + std::ssize(shape);
     length = shape[static_cast<std::size_t>(axis)];
     for (Int i = axis + 1; i < std::ssize(shape); ++i) behind *= shape[static_cast<std::size_t>(i)];
   }
@@ -80,12 +80,12 @@ S without(S all, S own, bool multiplies) {
   return std::is_integral_v<S> && own == 0 ? own : all / own;
 }
 
-Kernel prefixes(bool multiplies, Steps steps = Steps::plain, Slip slip = none) {
+Kernel prefixes(bool multiplies, Steps steps = Steps::plain, Defect defect = none) {
   return [=](const Call& call, Inputs in) {
     Tensor y(in[0]->type());
-    const Lines lines(call, slip);
+    const Lines lines(call, defect);
     const bool skips = call.integer("exclusive") != 0, turns = call.integer("reverse") != 0;
-    const bool takes_back = skips && slip == takes_own_back;
+    const bool takes_back = skips && defect == takes_own_back;
     for_number(y.dtype(), [&]<class T>() {
       if constexpr (Number<T>) {
         using S = Held<T>;
@@ -95,10 +95,10 @@ Kernel prefixes(bool multiplies, Steps steps = Steps::plain, Slip slip = none) {
           for (Int i = 0; i < lines.length; ++i) x.push_back(static_cast<S>(in[0]->as<T>()[lines.at(line, i)]));
           const std::vector<S> own = laid_out<S>(x, turns, {});
           x = skips && !takes_back ? laid_out<S>(x, turns, before) : own;
-          run_along<T>(x, multiplies, steps, slip);
+          run_along<T>(x, multiplies, steps, defect);
           for (std::size_t i = 0; takes_back && i < x.size(); ++i) x[i] = without(x[i], own[i], multiplies);
-          if (slip == carries_over) before = x.back();
-          if (turns && slip != stays_turned) std::ranges::reverse(x);
+          if (defect == carries_over) before = x.back();
+          if (turns && defect != stays_turned) std::ranges::reverse(x);
           for (Int i = 0; i < lines.length; ++i) y.as<T>()[lines.at(line, i)] = T(x[static_cast<std::size_t>(i)]);
         }
       }
@@ -109,21 +109,22 @@ Kernel prefixes(bool multiplies, Steps steps = Steps::plain, Slip slip = none) {
 
 }  // namespace
 
-std::vector<Way> prefix_ways(const std::string& op) {
+std::vector<VariantKernel> prefix_variants(const std::string& op) {
   const bool multiplies = op == "CumProd";
   if (op != "CumSum" && !multiplies) return {};
-  return {way_of("sequential", "one element after the other", prefixes(multiplies)),
-          way_of("doubling", "each pass joins what stands twice as far apart", prefixes(multiplies, Steps::doubling)),
-          way_of("steps-in-type", "every step is rounded to the type", prefixes(multiplies, Steps::in_type), Level::L3),
-          {{"saturates-steps", Level::L2, "integers are kept within the type at every step", "E17", "saturate"},
-           prefixes(multiplies, Steps::saturating)}};
+  return {
+      variant_of("sequential", "one element after the other", prefixes(multiplies)),
+      variant_of("doubling", "each pass joins what stands twice as far apart", prefixes(multiplies, Steps::doubling)),
+      variant_of("steps-in-type", "every step is rounded to the type", prefixes(multiplies, Steps::in_type), Level::L3),
+      {{"saturates-steps", Level::L2, "integers are kept within the type at every step", "E17", "saturate"},
+       prefixes(multiplies, Steps::saturating)}};
 }
 
 std::vector<Bug> prefix_bugs(const std::string& op) {
   const bool multiplies = op == "CumProd";
   if (op != "CumSum" && !multiplies) return {};
-  const auto bug = [&](const char* name, const char* what, Slip slip) {
-    return bug_of(op, name, what, prefixes(multiplies, Steps::plain, slip));
+  const auto bug = [&](const char* name, const char* what, Defect defect) {
+    return bug_of(op, name, what, prefixes(multiplies, Steps::plain, defect));
   };
   return {bug("takes-own-back", "exclusive takes the own element back out of the sum or the product", takes_own_back),
           bug("restarts", "every eighth element begins anew", restarts),

@@ -15,7 +15,7 @@ namespace {
 using oracles::Level;
 
 enum class Sum { forwards, backwards, fused, in_double, in_type, scales_operand, adds_c_first };
-enum class Slip {
+enum class Defect {
   none,
   drops_last_term,
   reads_first_matrix,
@@ -30,7 +30,7 @@ enum class Slip {
 
 struct Manner {
   Sum sum = Sum::forwards;
-  Slip slip = Slip::none;
+  Defect defect = Defect::none;
   bool saturates = false, reads_dropped = false;
 };
 
@@ -94,12 +94,12 @@ void each_output(const Plan& plan, F&& f) {
 // The places in A and B of the terms of one element.
 std::vector<std::pair<Int, Int>> terms_of(const Plan& plan, Int matrix, Int row, Int column, const Manner& how) {
   std::vector<std::pair<Int, Int>> terms;
-  const Int of_b = how.slip == Slip::reads_first_matrix ? 0 : matrix;
-  const bool swaps = how.slip == Slip::transposes_b && plan.b.rows == plan.b.columns;
+  const Int of_b = how.defect == Defect::reads_first_matrix ? 0 : matrix;
+  const bool swaps = how.defect == Defect::transposes_b && plan.b.rows == plan.b.columns;
   for (Int k = 0; k < plan.a.columns; ++k)
     terms.emplace_back(plan.a.at(plan.batch, matrix, row, k),
                        swaps ? plan.b.at(plan.batch, of_b, column, k) : plan.b.at(plan.batch, of_b, k, column));
-  if (how.slip == Slip::drops_last_term && !terms.empty()) terms.pop_back();
+  if (how.defect == Defect::drops_last_term && !terms.empty()) terms.pop_back();
   if (how.sum == Sum::backwards) std::ranges::reverse(terms);
   return terms;
 }
@@ -109,7 +109,7 @@ Int place_in_c(const Call& call, Int row, Int column, const Manner& how) {
   if (!call.definition().input("C") || !call.has("C")) return -1;
   const Shape& c = call.shape("C");
   if (c.empty()) return 0;
-  const bool turns = how.slip == Slip::lays_c_as_column && c.size() == 1;
+  const bool turns = how.defect == Defect::lays_c_as_column && c.size() == 1;
   const Int last = c.back() == 1 ? 0 : turns ? std::min(row, c.back() - 1) : column;
   return c.size() == 1 ? last : (c[0] == 1 ? 0 : row) * c[1] + last;
 }
@@ -139,7 +139,7 @@ A summed(const Plan& plan, const Call& call, Inputs in, const Manner& how, Int m
     sum = static_cast<A>(sum + static_cast<A>(x * y));
   }
   if (how.sum == Sum::adds_c_first) return sum;
-  if (how.slip == Slip::scales_all && adds)
+  if (how.defect == Defect::scales_all && adds)
     return static_cast<A>(alpha * static_cast<A>(sum + static_cast<A>(beta * c)));
   if (!scales_operand) sum = static_cast<A>(alpha * sum);
   return adds ? static_cast<A>(sum + static_cast<A>(beta * c)) : sum;
@@ -161,7 +161,7 @@ T whole(const Plan& plan, const Call& call, Inputs in, const Manner& how, Int ma
   size *= alpha;
   if (const Int from = place_in_c(call, row, column, how); from >= 0) {
     const T c = in[2]->as<T>()[static_cast<std::size_t>(from)];
-    const Int times = how.slip == Slip::scales_all ? beta * alpha : beta;
+    const Int times = how.defect == Defect::scales_all ? beta * alpha : beta;
     sum += static_cast<std::uint64_t>(c) * static_cast<std::uint64_t>(times);
     size += boost::multiprecision::cpp_int(c) * times;
   }
@@ -203,15 +203,15 @@ Int read(const Tensor* tensor, Int at) {
 Kernel multiplying_integers(const Manner& how) {
   return [how](const Call& call, Inputs in) {
     const Plan plan(call);
-    const Tensor* const a_zero = in.size() > 2 && how.slip != Slip::ignores_a_zero ? in[2] : nullptr;
-    const Tensor* const b_zero = in.size() > 3 && how.slip != Slip::ignores_b_zero ? in[3] : nullptr;
+    const Tensor* const a_zero = in.size() > 2 && how.defect != Defect::ignores_a_zero ? in[2] : nullptr;
+    const Tensor* const b_zero = in.size() > 3 && how.defect != Defect::ignores_b_zero ? in[3] : nullptr;
     Tensor y({DType::i32, plan.shape});
     const Int depth = plan.a.columns, columns = plan.b.columns;
     each_output(plan, [&](std::size_t out, Int matrix, Int row, Int column) {
       Int sum = 0, k = 0;
       std::vector<Int> products;
       for (const auto& [left, right] : terms_of(plan, matrix, row, column, how)) {
-        const bool is_along_depth = how.slip == Slip::zero_along_depth && depth == plan.a.rows;
+        const bool is_along_depth = how.defect == Defect::zero_along_depth && depth == plan.a.rows;
         const Int of_row = is_along_depth ? k : left / depth;
         const Int of_column = right / (depth * columns) * columns + right % columns;
         products.push_back(((in[0]->elements() == 1 ? read(in[0], 0) : read(in[0], left)) - read(a_zero, of_row)) *
@@ -220,7 +220,7 @@ Kernel multiplying_integers(const Manner& how) {
       }
       for (std::size_t i = 0; i < products.size(); i += 2) {
         const Int pair = products[i] + (i + 1 < products.size() ? products[i + 1] : 0);
-        sum += how.slip == Slip::saturates_pairs ? std::clamp<Int>(pair, -32768, 32767) : pair;
+        sum += how.defect == Defect::saturates_pairs ? std::clamp<Int>(pair, -32768, 32767) : pair;
       }
       using Limits = std::numeric_limits<std::int32_t>;
       if (how.saturates) sum = std::clamp<Int>(sum, Limits::min(), Limits::max());
@@ -231,53 +231,53 @@ Kernel multiplying_integers(const Manner& how) {
   };
 }
 
-std::vector<Way> integer_ways() {
-  return {way_of("sequential", "one term after the other", multiplying_integers({})),
+std::vector<VariantKernel> integer_variants() {
+  return {variant_of("sequential", "one term after the other", multiplying_integers({})),
           {{"saturates-32-bits", Level::L2, "a sum beyond 32 bits is the nearest that fits", "W7", "saturate32"},
            multiplying_integers({.saturates = true})}};
 }
 
 }  // namespace
 
-std::vector<Way> product_ways(const std::string& op) {
-  if (op == "MatMulInteger") return integer_ways();
+std::vector<VariantKernel> product_variants(const std::string& op) {
+  if (op == "MatMulInteger") return integer_variants();
   if (op != "MatMul" && op != "Gemm") return {};
-  std::vector<Way> ways{
-      way_of("sequential", "one term after the other", multiplying({})),
-      way_of("reversed", "from the last term to the first", multiplying({.sum = Sum::backwards})),
-      way_of("fma", "fused multiply-add in sequence", multiplying({.sum = Sum::fused})),
-      way_of("f64", "a wider accumulator, one rounding", multiplying({.sum = Sum::in_double})),
-      way_of("in-type", "every operation in the type", multiplying({.sum = Sum::in_type}), Level::L3),
+  std::vector<VariantKernel> variants{
+      variant_of("sequential", "one term after the other", multiplying({})),
+      variant_of("reversed", "from the last term to the first", multiplying({.sum = Sum::backwards})),
+      variant_of("fma", "fused multiply-add in sequence", multiplying({.sum = Sum::fused})),
+      variant_of("f64", "a wider accumulator, one rounding", multiplying({.sum = Sum::in_double})),
+      variant_of("in-type", "every operation in the type", multiplying({.sum = Sum::in_type}), Level::L3),
       {{"saturates-products", Level::L2, "integers that do not fit are the nearest that fit", "W20", "saturate"},
        multiplying({.saturates = true})}};
-  if (op == "MatMul") return ways;
-  ways.push_back(way_of("scales-operand", "alpha times A first", multiplying({.sum = Sum::scales_operand})));
-  ways.push_back(
-      way_of("adds-c-first", "beta C, then the terms, each of A scaled", multiplying({.sum = Sum::adds_c_first})));
-  ways.push_back(way_of("reads-dropped", "C is read where beta is 0", multiplying({.reads_dropped = true})));
-  return ways;
+  if (op == "MatMul") return variants;
+  variants.push_back(variant_of("scales-operand", "alpha times A first", multiplying({.sum = Sum::scales_operand})));
+  variants.push_back(
+      variant_of("adds-c-first", "beta C, then the terms, each of A scaled", multiplying({.sum = Sum::adds_c_first})));
+  variants.push_back(variant_of("reads-dropped", "C is read where beta is 0", multiplying({.reads_dropped = true})));
+  return variants;
 }
 
 std::vector<Bug> product_bugs(const std::string& op) {
-  const auto bug = [&](const char* name, const char* what, Slip slip) {
-    const Manner how{.slip = slip};
+  const auto bug = [&](const char* name, const char* what, Defect defect) {
+    const Manner how{.defect = defect};
     return bug_of(op, name, what, op == "MatMulInteger" ? multiplying_integers(how) : multiplying(how));
   };
   if (op != "MatMul" && op != "Gemm" && op != "MatMulInteger") return {};
-  std::vector<Bug> bugs{bug("drops-last-term", "the last term of every sum is left out", Slip::drops_last_term),
-                        bug("transposes-b", "a square B is read as its transpose", Slip::transposes_b)};
+  std::vector<Bug> bugs{bug("drops-last-term", "the last term of every sum is left out", Defect::drops_last_term),
+                        bug("transposes-b", "a square B is read as its transpose", Defect::transposes_b)};
   if (op != "Gemm")
-    bugs.push_back(bug("reads-first-matrix", "B is its first matrix for all of a batch", Slip::reads_first_matrix));
+    bugs.push_back(bug("reads-first-matrix", "B is its first matrix for all of a batch", Defect::reads_first_matrix));
   if (op == "Gemm") {
-    bugs.push_back(bug("scales-all", "alpha multiplies what is added, too", Slip::scales_all));
-    bugs.push_back(bug("lays-c-as-column", "a vector C lies along the rows", Slip::lays_c_as_column));
+    bugs.push_back(bug("scales-all", "alpha multiplies what is added, too", Defect::scales_all));
+    bugs.push_back(bug("lays-c-as-column", "a vector C lies along the rows", Defect::lays_c_as_column));
   }
   if (op == "MatMulInteger") {
-    bugs.push_back(bug("ignores-a-zero-point", "A has no zero point", Slip::ignores_a_zero));
-    bugs.push_back(bug("ignores-b-zero-point", "B has no zero point", Slip::ignores_b_zero));
+    bugs.push_back(bug("ignores-a-zero-point", "A has no zero point", Defect::ignores_a_zero));
+    bugs.push_back(bug("ignores-b-zero-point", "B has no zero point", Defect::ignores_b_zero));
     bugs.push_back(
-        bug("takes-zero-along-depth", "the zero points of rows lie along those of A", Slip::zero_along_depth));
-    bugs.push_back(bug("saturates-pairs", "sums of two products saturate at 16 bits", Slip::saturates_pairs));
+        bug("takes-zero-along-depth", "the zero points of rows lie along those of A", Defect::zero_along_depth));
+    bugs.push_back(bug("saturates-pairs", "sums of two products saturate at 16 bits", Defect::saturates_pairs));
   }
   return bugs;
 }

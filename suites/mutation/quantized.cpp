@@ -217,14 +217,14 @@ Kernel quantized(QuantizedDeviation deviation) {
 
 // -- correct ways
 
-Way way(std::string name, std::string description, QuantizedDeviation deviation, std::string ruling = "",
-        std::string reading = "") {
+VariantKernel variant(std::string name, std::string description, QuantizedDeviation deviation, std::string ruling = "",
+                      std::string reading = "") {
   return {{std::move(name), oracles::Level::L2, std::move(description), std::move(ruling), std::move(reading)},
           quantized(std::move(deviation))};
 }
 
 template <class F>
-std::vector<Way> requantizations(const std::string& width) {
+std::vector<VariantKernel> requantizations(const std::string& width) {
   struct Named {
     Order order;
     std::string name, formula;
@@ -234,10 +234,10 @@ std::vector<Way> requantizations(const std::string& width) {
                        {Order::weight_ratio, "weight-ratio", "((sw/sy)*sx)*a"},
                        {Order::in_turn, "scale-in-turn", "((a*sx)*sw)/sy"},
                        {Order::dequantized, "dequantized", "((sx*sw)*a)/sy"}};
-  std::vector<Way> list;
+  std::vector<VariantKernel> list;
   for (const Named& n : all)
-    list.push_back(way(width + "-" + n.name, "QLinearConv requantises by " + n.formula + " in " + width,
-                       {.scaled = [order = n.order](const Making& m, Int a) { return in_order<F>(order, m, a); }}));
+    list.push_back(variant(width + "-" + n.name, "QLinearConv requantises by " + n.formula + " in " + width,
+                           {.scaled = [order = n.order](const Making& m, Int a) { return in_order<F>(order, m, a); }}));
   return list;
 }
 
@@ -400,19 +400,19 @@ std::vector<Bug> arithmetic_bugs() {
 
 }  // namespace
 
-std::span<const Way> quantized_ways() {
-  static const std::vector<Way> all = [] {
-    std::vector<Way> list = requantizations<float>("f32");
+std::span<const VariantKernel> quantized_variants() {
+  static const std::vector<VariantKernel> all = [] {
+    std::vector<VariantKernel> list = requantizations<float>("f32");
     std::ranges::move(requantizations<double>("f64"), std::back_inserter(list));
-    list.push_back(way("sequential", "one tap after the other", {}));
-    list.push_back(way("zero-points-apart", "QLinearConv sums the stored values and corrects for the zero points",
-                       {.sum = [](const Making& m) { return sum_then_correction(m, true); }}));
-    list.push_back(way("add-then-round", "QLinearConv adds the zero point before it rounds",
-                       {.rounded = add_then_round}, "A16", "add-then-round"));
+    list.push_back(variant("sequential", "one tap after the other", {}));
+    list.push_back(variant("zero-points-apart", "QLinearConv sums the stored values and corrects for the zero points",
+                           {.sum = [](const Making& m) { return sum_then_correction(m, true); }}));
+    list.push_back(variant("add-then-round", "QLinearConv adds the zero point before it rounds",
+                           {.rounded = add_then_round}, "A16", "add-then-round"));
     list.push_back(
-        way("wrap32", "QLinearConv sums in 32 bits that wrap around", {.sum = wrapped_sum}, "A17", "wrap32"));
-    list.push_back(
-        way("saturate32", "QLinearConv sums in 32 bits that saturate", {.sum = saturated_sum}, "A17", "saturate32"));
+        variant("wrap32", "QLinearConv sums in 32 bits that wrap around", {.sum = wrapped_sum}, "A17", "wrap32"));
+    list.push_back(variant("saturate32", "QLinearConv sums in 32 bits that saturate", {.sum = saturated_sum}, "A17",
+                           "saturate32"));
     return list;
   }();
   return all;

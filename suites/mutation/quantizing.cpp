@@ -10,7 +10,7 @@
 namespace assay::mutation {
 namespace {
 
-enum class Slip {
+enum class Defect {
   none,
   by_reciprocal,
   in_double,
@@ -41,7 +41,7 @@ enum class Slip {
 Int attribute(const Call& call, const char* name) { return call.definition().attribute(name) ? call.integer(name) : 0; }
 
 // Where the scale of an element stands.
-Int scale_at(const Call& call, const Tensor& scale, Int index, Slip slip) {
+Int scale_at(const Call& call, const Tensor& scale, Int index, Defect defect) {
   if (scale.elements() == 1) return 0;
   const Shape& x = call.shape("x");
   const Int rank = std::ssize(x), said = attribute(call, "axis"), block = attribute(call, "block_size");
@@ -49,10 +49,10 @@ Int scale_at(const Call& call, const Tensor& scale, Int index, Slip slip) {
   Shape at(x.size());
   for (std::size_t i = x.size(); i-- > 0; index /= x[i]) at[i] = index % x[i];
   const bool is_blocked = block > 0 && scale.shape().size() == x.size();
-  if (!is_blocked && slip == Slip::scales_along_last && x.back() == x[axis]) return at.back();
+  if (!is_blocked && defect == Defect::scales_along_last && x.back() == x[axis]) return at.back();
   if (!is_blocked) return at[axis];
-  at[axis] = slip == Slip::counts_blocks_from_end ? scale.shape()[axis] - 1 - (x[axis] - 1 - at[axis]) / block
-                                                  : at[axis] / block;
+  at[axis] = defect == Defect::counts_blocks_from_end ? scale.shape()[axis] - 1 - (x[axis] - 1 - at[axis]) / block
+                                                      : at[axis] / block;
   Int flat = 0;
   for (std::size_t i = 0; i < at.size(); ++i) flat = flat * scale.shape()[i] + at[i];
   return flat;
@@ -61,11 +61,11 @@ Int scale_at(const Call& call, const Tensor& scale, Int index, Slip slip) {
 struct Operands {
   double x, scale, zero;
 };
-Operands operands(const Call& call, Inputs in, Int i, Slip slip) {
-  const Int at = scale_at(call, *in[1], i, slip);
-  const bool has_zero = in.size() > 2 && in[2] && slip != Slip::ignores_zero_point;
-  return {number_at(*in[0], i), number_at(*in[1], slip == Slip::takes_first_scale ? 0 : at),
-          has_zero ? number_at(*in[2], slip == Slip::takes_first_zero_point ? 0 : at) : 0};
+Operands operands(const Call& call, Inputs in, Int i, Defect defect) {
+  const Int at = scale_at(call, *in[1], i, defect);
+  const bool has_zero = in.size() > 2 && in[2] && defect != Defect::ignores_zero_point;
+  return {number_at(*in[0], i), number_at(*in[1], defect == Defect::takes_first_scale ? 0 : at),
+          has_zero ? number_at(*in[2], defect == Defect::takes_first_zero_point ? 0 : at) : 0};
 }
 
 DType division_type(const Call& call) {
@@ -76,21 +76,21 @@ DType division_type(const Call& call) {
 }
 
 template <class D>
-double quotient(const Operands& of, Slip slip) {
+double quotient(const Operands& of, Defect defect) {
   const D x = D(of.x), s = D(of.scale);
-  if (slip == Slip::in_double) return static_cast<double>(x) / static_cast<double>(s);
-  if (slip == Slip::multiplies) return static_cast<double>(x) * static_cast<double>(s);
+  if (defect == Defect::in_double) return static_cast<double>(x) / static_cast<double>(s);
+  if (defect == Defect::multiplies) return static_cast<double>(x) * static_cast<double>(s);
   const D reciprocal = D(1 / static_cast<double>(s));
-  if (slip == Slip::by_reciprocal && std::isfinite(static_cast<double>(reciprocal)))
+  if (defect == Defect::by_reciprocal && std::isfinite(static_cast<double>(reciprocal)))
     return static_cast<double>(D(static_cast<double>(x) * static_cast<double>(reciprocal)));
   return static_cast<double>(D(static_cast<double>(x) / static_cast<double>(s)));
 }
 
-double rounded(double q, Slip slip) {
-  switch (slip) {
-    case Slip::truncates: return std::trunc(q);
-    case Slip::floors: return std::floor(q);
-    case Slip::rounds_half_away: return std::round(q);
+double rounded(double q, Defect defect) {
+  switch (defect) {
+    case Defect::truncates: return std::trunc(q);
+    case Defect::floors: return std::floor(q);
+    case Defect::rounds_half_away: return std::round(q);
     default: return std::nearbyint(q);
   }
 }
@@ -104,28 +104,28 @@ constexpr std::pair<double, double> ends() {
 }
 
 template <class T>
-T whole(double q, double zero, Slip slip) {
+T whole(double q, double zero, Defect defect) {
   const auto [least, most] = ends<T>();
   if (q != q) return T(least);
-  if (slip == Slip::by_way_of_int32 && !(std::abs(q) < 0x1p31)) q = -0x1p31;
+  if (defect == Defect::by_way_of_int32 && !(std::abs(q) < 0x1p31)) q = -0x1p31;
   q = std::clamp(q, -0x1p40, 0x1p40);
-  if (slip == Slip::clamps_first) q = std::clamp(q, least, most);
-  double value = slip == Slip::adds_first ? std::nearbyint(q + zero) : rounded(q, slip) + zero;
-  if (slip == Slip::wraps || slip == Slip::clamps_first)
+  if (defect == Defect::clamps_first) q = std::clamp(q, least, most);
+  double value = defect == Defect::adds_first ? std::nearbyint(q + zero) : rounded(q, defect) + zero;
+  if (defect == Defect::wraps || defect == Defect::clamps_first)
     value -= std::floor((value - least) / (most - least + 1)) * (most - least + 1);
   return T(std::clamp(value, least, most));
 }
 
-Kernel quantizing(Slip slip) {
-  return [slip](const Call& call, Inputs in) {
+Kernel quantizing(Defect defect) {
+  return [defect](const Call& call, Inputs in) {
     Tensor y({call.definition().type_of(call, call.definition().outputs.front()), call.shape("x")});
     const bool saturates = !call.definition().attribute("saturate") || call.integer("saturate") != 0;
     for_value(y.dtype(), [&]<class T>() {
       for (Int i = 0; i < y.elements(); ++i) {
-        const Operands of = operands(call, in, i, slip);
-        const double q = for_float(division_type(call), [&]<class D>() { return quotient<D>(of, slip); });
+        const Operands of = operands(call, in, i, defect);
+        const double q = for_float(division_type(call), [&]<class D>() { return quotient<D>(of, defect); });
         if constexpr ((std::is_integral_v<T> && sizeof(T) <= 2) || SmallWhole<T>)
-          y.as<T>()[static_cast<std::size_t>(i)] = whole<T>(q, of.zero, slip);
+          y.as<T>()[static_cast<std::size_t>(i)] = whole<T>(q, of.zero, defect);
         else if constexpr (Small<T> && !std::is_same_v<T, Float8E8M0>)
           y.as<T>()[static_cast<std::size_t>(i)] = T(q + of.zero, saturates);
       }
@@ -134,16 +134,16 @@ Kernel quantizing(Slip slip) {
   };
 }
 
-Kernel dequantizing(Slip slip) {
-  return [slip](const Call& call, Inputs in) {
+Kernel dequantizing(Defect defect) {
+  return [defect](const Call& call, Inputs in) {
     Tensor y({call.definition().type_of(call, call.definition().outputs.front()), call.shape("x")});
     for_float(y.dtype(), [&]<class T>() {
       for (Int i = 0; i < y.elements(); ++i) {
-        const Operands of = operands(call, in, i, slip);
-        double difference = slip == Slip::adds_zero_point ? of.x + of.zero : of.x - of.zero;
-        if (slip == Slip::wraps_difference && in[0]->dtype() == DType::u8)
+        const Operands of = operands(call, in, i, defect);
+        double difference = defect == Defect::adds_zero_point ? of.x + of.zero : of.x - of.zero;
+        if (defect == Defect::wraps_difference && in[0]->dtype() == DType::u8)
           difference -= std::floor(difference / 256) * 256;
-        const double product = slip == Slip::by_reciprocal  // f32 throughout
+        const double product = defect == Defect::by_reciprocal  // f32 throughout
                                    ? static_cast<double>(static_cast<float>(difference) * static_cast<float>(of.scale))
                                    : difference * of.scale;
         y.as<T>()[static_cast<std::size_t>(i)] = T(product);
@@ -154,21 +154,21 @@ Kernel dequantizing(Slip slip) {
 }
 
 // All three outputs of DynamicQuantizeLinear.
-Kernel ranging(Slip slip) {
-  return [slip](const Call&, Inputs in) {
+Kernel ranging(Defect defect) {
+  return [defect](const Call&, Inputs in) {
     const std::span<const float> x = in[0]->as<float>();
     const auto [least, most] = std::ranges::minmax_element(x);
-    const bool counts_zero = slip != Slip::leaves_zero_out || x.empty();
+    const bool counts_zero = defect != Defect::leaves_zero_out || x.empty();
     const float low = x.empty() ? 0 : counts_zero ? std::fmin(*least, 0.0F) : *least;
     const float high = x.empty() ? 0 : counts_zero ? std::fmax(*most, 0.0F) : *most;
-    const float scale = (high - low) / (slip == Slip::spreads_over_256 ? 256.0F : 255.0F);
+    const float scale = (high - low) / (defect == Defect::spreads_over_256 ? 256.0F : 255.0F);
     const float start = -low / scale;
-    const double exact = static_cast<double>(slip == Slip::truncates_zero_point ? std::trunc(start) : start);
+    const double exact = static_cast<double>(defect == Defect::truncates_zero_point ? std::trunc(start) : start);
     const double zero = start != start ? 0 : std::clamp(std::nearbyint(exact), 0.0, 255.0);
     Tensor y({DType::u8, in[0]->shape()}), of({DType::f32, {}}), from({DType::u8, {}});
     for (std::size_t i = 0; i < x.size(); ++i) {
-      const double q = quotient<float>({static_cast<double>(x[i]), static_cast<double>(scale), zero}, slip);
-      y.as<std::uint8_t>()[i] = whole<std::uint8_t>(q, zero, slip);
+      const double q = quotient<float>({static_cast<double>(x[i]), static_cast<double>(scale), zero}, defect);
+      y.as<std::uint8_t>()[i] = whole<std::uint8_t>(q, zero, defect);
     }
     of.as<float>()[0] = scale;
     from.as<std::uint8_t>()[0] = static_cast<std::uint8_t>(zero);
@@ -179,12 +179,14 @@ Kernel ranging(Slip slip) {
 }
 
 std::vector<Bug> ranging_bugs(const std::string& op) {
-  const auto bug = [&](const char* name, const char* what, Slip slip) { return bug_of(op, name, what, ranging(slip)); };
-  return {bug("leaves-zero-out", "the range need not hold 0", Slip::leaves_zero_out),
-          bug("spreads-over-256", "256 steps make the range", Slip::spreads_over_256),
-          bug("truncates-zero-point", "the zero point is truncated", Slip::truncates_zero_point),
-          bug("truncates", "y is rounded towards zero", Slip::truncates),
-          bug("rounds-half-away", "ties go away from zero", Slip::rounds_half_away)};
+  const auto bug = [&](const char* name, const char* what, Defect defect) {
+    return bug_of(op, name, what, ranging(defect));
+  };
+  return {bug("leaves-zero-out", "the range need not hold 0", Defect::leaves_zero_out),
+          bug("spreads-over-256", "256 steps make the range", Defect::spreads_over_256),
+          bug("truncates-zero-point", "the zero point is truncated", Defect::truncates_zero_point),
+          bug("truncates", "y is rounded towards zero", Defect::truncates),
+          bug("rounds-half-away", "ties go away from zero", Defect::rounds_half_away)};
 }
 
 // Where one number of a list for the rows of `of` (1 from the end) or its columns (2) stands.
@@ -195,9 +197,9 @@ Int beside(const Tensor& list, const Shape& of, std::size_t axis, Int matrix, In
 
 // QLinearMatMul, each term from the places of its factors.
 template <class F>
-Kernel multiplying(Slip slip) {
-  return [slip](const Call& call, Inputs in) {
-    Tensor y({in[7]->dtype(), call.definition().asked_types(call).front().shape});
+Kernel multiplying(Defect defect) {
+  return [defect](const Call& call, Inputs in) {
+    Tensor y({in[7]->dtype(), call.definition().requested_types(call).front().shape});
     Shape a = call.shape("a"), b = call.shape("b");
     if (a.size() == 1) a.insert(a.begin(), 1);
     if (b.size() == 1) b.push_back(1);
@@ -223,21 +225,22 @@ Kernel multiplying(Slip slip) {
       const Int of_a = matrix_of(a, number_), of_b = matrix_of(b, number_);
       const auto at = [&](std::size_t input) {
         const bool is_left = input < 3;
-        const bool is_first = slip == (is_left ? Slip::takes_first_row : Slip::takes_first_column);
+        const bool is_first = defect == (is_left ? Defect::takes_first_row : Defect::takes_first_column);
         const Int place = is_left ? beside(*in[input], a, 1, of_a, row) : beside(*in[input], b, 2, of_b, column);
         return number_at(*in[input], is_first ? 0 : place);
       };
       double sum = 0;
       for (Int k = 0; k < depth; ++k)
-        sum += (number_at(*in[0], (of_a * rows + row) * depth + k) - (slip == Slip::ignores_zero_point ? 0 : at(2))) *
-               (number_at(*in[3], (of_b * depth + k) * columns + column) - at(5));
+        sum +=
+            (number_at(*in[0], (of_a * rows + row) * depth + k) - (defect == Defect::ignores_zero_point ? 0 : at(2))) *
+            (number_at(*in[3], (of_b * depth + k) * columns + column) - at(5));
       const double zero = number_at(*in[7], 0);
       const F scaled = static_cast<F>(static_cast<F>(sum) * static_cast<F>(at(1))) * static_cast<F>(at(4));
       const double value = static_cast<double>(
-          slip == Slip::ignores_y_scale ? scaled : static_cast<F>(scaled / static_cast<F>(number_at(*in[6], 0))));
+          defect == Defect::ignores_y_scale ? scaled : static_cast<F>(scaled / static_cast<F>(number_at(*in[6], 0))));
       for_value(y.dtype(), [&]<class T>() {
         if constexpr (std::is_integral_v<T> && sizeof(T) == 1)
-          y.as<T>()[static_cast<std::size_t>(i)] = whole<T>(value, zero, slip);
+          y.as<T>()[static_cast<std::size_t>(i)] = whole<T>(value, zero, defect);
         else if constexpr (Small<T>)
           y.as<T>()[static_cast<std::size_t>(i)] = T(value + zero);
       });
@@ -247,39 +250,40 @@ Kernel multiplying(Slip slip) {
 }
 
 std::vector<Bug> multiplying_bugs(const std::string& op) {
-  const auto bug = [&](const char* name, const char* what, Slip slip) {
-    return bug_of(op, name, what, multiplying<double>(slip));
+  const auto bug = [&](const char* name, const char* what, Defect defect) {
+    return bug_of(op, name, what, multiplying<double>(defect));
   };
-  return {bug("ignores-a-zero-point", "a has no zero point", Slip::ignores_zero_point),
-          bug("takes-first-row", "the first scale and zero point of a are those of all rows", Slip::takes_first_row),
-          bug("takes-first-column", "those of b are those of all columns", Slip::takes_first_column),
-          bug("ignores-y-scale", "y_scale has no effect", Slip::ignores_y_scale),
-          bug("wraps-output", "the output wraps around where it should saturate", Slip::wraps),
-          bug("truncates", "rounds towards zero", Slip::truncates)};
+  return {bug("ignores-a-zero-point", "a has no zero point", Defect::ignores_zero_point),
+          bug("takes-first-row", "the first scale and zero point of a are those of all rows", Defect::takes_first_row),
+          bug("takes-first-column", "those of b are those of all columns", Defect::takes_first_column),
+          bug("ignores-y-scale", "y_scale has no effect", Defect::ignores_y_scale),
+          bug("wraps-output", "the output wraps around where it should saturate", Defect::wraps),
+          bug("truncates", "rounds towards zero", Defect::truncates)};
 }
 
 }  // namespace
 
-std::vector<Way> quantizing_ways(const std::string& op) {
+std::vector<VariantKernel> quantizing_variants(const std::string& op) {
   if (op == "QLinearMatMul")
-    return {way_of("sequential", "one term after the other", multiplying<double>(Slip::none)),
-            way_of("product-in-f32", "the sum is scaled in f32", multiplying<float>(Slip::none)),
+    return {variant_of("sequential", "one term after the other", multiplying<double>(Defect::none)),
+            variant_of("product-in-f32", "the sum is scaled in f32", multiplying<float>(Defect::none)),
             {{"add-then-round", oracles::Level::L2, "the zero point is added before rounding", "A16", "add-then-round"},
-             multiplying<double>(Slip::adds_first)}};
+             multiplying<double>(Defect::adds_first)}};
   if (op == "DynamicQuantizeLinear")
-    return {way_of("sequential", "one element after the other", ranging(Slip::none)),
-            way_of("by-reciprocal", "x times 1 / y_scale, each rounded", ranging(Slip::by_reciprocal)),
+    return {variant_of("sequential", "one element after the other", ranging(Defect::none)),
+            variant_of("by-reciprocal", "x times 1 / y_scale, each rounded", ranging(Defect::by_reciprocal)),
             {{"add-then-round", oracles::Level::L2, "the zero point is added before rounding", "A16", "add-then-round"},
-             ranging(Slip::adds_first)}};
+             ranging(Defect::adds_first)}};
   if (op == "DequantizeLinear")
-    return {way_of("sequential", "one element after the other", dequantizing(Slip::none)),
-            way_of("product-in-f32", "the difference and the product are f32", dequantizing(Slip::by_reciprocal))};
+    return {
+        variant_of("sequential", "one element after the other", dequantizing(Defect::none)),
+        variant_of("product-in-f32", "the difference and the product are f32", dequantizing(Defect::by_reciprocal))};
   if (op != "QuantizeLinear") return {};
-  return {way_of("sequential", "one element after the other", quantizing(Slip::none)),
-          way_of("by-reciprocal", "x times 1 / y_scale, each rounded", quantizing(Slip::by_reciprocal)),
-          way_of("quotient-in-double", "the quotient is not rounded to its type", quantizing(Slip::in_double)),
+  return {variant_of("sequential", "one element after the other", quantizing(Defect::none)),
+          variant_of("by-reciprocal", "x times 1 / y_scale, each rounded", quantizing(Defect::by_reciprocal)),
+          variant_of("quotient-in-double", "the quotient is not rounded to its type", quantizing(Defect::in_double)),
           {{"add-then-round", oracles::Level::L2, "the zero point is added before rounding", "A16", "add-then-round"},
-           quantizing(Slip::adds_first)}};
+           quantizing(Defect::adds_first)}};
 }
 
 std::vector<Bug> quantizing_bugs(const std::string& op) {
@@ -287,30 +291,30 @@ std::vector<Bug> quantizing_bugs(const std::string& op) {
   if (op == "QLinearMatMul") return multiplying_bugs(op);
   const bool is_forward = op == "QuantizeLinear";
   if (!is_forward && op != "DequantizeLinear") return {};
-  const auto bug = [&](const char* name, const char* what, Slip slip, const char* of = "") {
-    Bug made = bug_of(op, name, what, is_forward ? quantizing(slip) : dequantizing(slip));
+  const auto bug = [&](const char* name, const char* what, Defect defect, const char* of = "") {
+    Bug made = bug_of(op, name, what, is_forward ? quantizing(defect) : dequantizing(defect));
     made.mutant.attribute = of;
     return made;
   };
   std::vector<Bug> all{
-      bug("ignores-zero-point", "there is no zero point", Slip::ignores_zero_point),
-      bug("takes-first-scale", "the first scale is that of all", Slip::takes_first_scale, "axis"),
-      bug("takes-first-zero-point", "the first zero point is that of all", Slip::takes_first_zero_point, "axis"),
-      bug("scales-along-last", "the scales run along the last axis where it is as long", Slip::scales_along_last,
+      bug("ignores-zero-point", "there is no zero point", Defect::ignores_zero_point),
+      bug("takes-first-scale", "the first scale is that of all", Defect::takes_first_scale, "axis"),
+      bug("takes-first-zero-point", "the first zero point is that of all", Defect::takes_first_zero_point, "axis"),
+      bug("scales-along-last", "the scales run along the last axis where it is as long", Defect::scales_along_last,
           "axis"),
-      bug("counts-blocks-from-end", "the first block is the short one", Slip::counts_blocks_from_end, "block_size")};
+      bug("counts-blocks-from-end", "the first block is the short one", Defect::counts_blocks_from_end, "block_size")};
   if (!is_forward) {
-    all.push_back(bug("adds-zero-point", "x + x_zero_point", Slip::adds_zero_point));
-    all.push_back(bug("wraps-difference", "the difference of uint8 is uint8", Slip::wraps_difference));
+    all.push_back(bug("adds-zero-point", "x + x_zero_point", Defect::adds_zero_point));
+    all.push_back(bug("wraps-difference", "the difference of uint8 is uint8", Defect::wraps_difference));
     return all;
   }
-  all.push_back(bug("multiplies", "x times y_scale", Slip::multiplies));
-  all.push_back(bug("wraps-output", "the output wraps around where it should saturate", Slip::wraps));
-  all.push_back(bug("rounds-by-int32", "a quotient beyond int32 is its lowest", Slip::by_way_of_int32));
-  all.push_back(bug("clamps-before-zero-point", "clamped, then the zero point is added", Slip::clamps_first));
-  all.push_back(bug("truncates", "rounds towards zero", Slip::truncates));
-  all.push_back(bug("floors", "rounds down", Slip::floors));
-  all.push_back(bug("rounds-half-away", "ties go away from zero", Slip::rounds_half_away));
+  all.push_back(bug("multiplies", "x times y_scale", Defect::multiplies));
+  all.push_back(bug("wraps-output", "the output wraps around where it should saturate", Defect::wraps));
+  all.push_back(bug("rounds-by-int32", "a quotient beyond int32 is its lowest", Defect::by_way_of_int32));
+  all.push_back(bug("clamps-before-zero-point", "clamped, then the zero point is added", Defect::clamps_first));
+  all.push_back(bug("truncates", "rounds towards zero", Defect::truncates));
+  all.push_back(bug("floors", "rounds down", Defect::floors));
+  all.push_back(bug("rounds-half-away", "ties go away from zero", Defect::rounds_half_away));
   return all;
 }
 

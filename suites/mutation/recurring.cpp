@@ -215,25 +215,26 @@ bool is_recurrent(const std::string& op) { return op == "RNN" || op == "GRU" || 
 
 }  // namespace
 
-std::vector<Way> recurring_ways(const std::string& op) {
+std::vector<VariantKernel> recurring_variants(const std::string& op) {
   using oracles::Level;
   if (!is_recurrent(op)) return {};
   const auto reading = [](const char* name, const char* what, const char* ruling, const char* read, Recurring how) {
-    return Way{{name, Level::L2, what, ruling, read}, recurring(how)};
+    return VariantKernel{{name, Level::L2, what, ruling, read}, recurring(how)};
   };
-  std::vector<Way> ways{
-      way_of("sequential", "a step after the other in float32 (f64 for f64)", recurring({})),
-      way_of("reversed", "the last term of a sum first", recurring({.backwards = true})),
-      way_of("in-double", "every float is computed in double", recurring({.in_double = true})),
-      way_of("rounds-states", "a state is rounded to the type", recurring({.rounds_states = true})),
+  std::vector<VariantKernel> variants{
+      variant_of("sequential", "a step after the other in float32 (f64 for f64)", recurring({})),
+      variant_of("reversed", "the last term of a sum first", recurring({.backwards = true})),
+      variant_of("in-double", "every float is computed in double", recurring({.in_double = true})),
+      variant_of("rounds-states", "a state is rounded to the type", recurring({.rounds_states = true})),
       reading("takes-by-place", "alpha and beta stand where their activation does", "N15", "positional",
               {.takes_by_place = true}),
       reading("ignores-clip-of-zero", "a clip of 0 is none", "N17", "no-clip", {.ignores_clip_of_zero = true}),
       reading("zeroes-empty", "after no step the state is 0", "N19", "zero", {.zeroes_empty = true})};
-  if (op == "GRU") ways.push_back(way_of("by-difference", "g + z (h - g)", recurring({.by_difference = true})));
+  if (op == "GRU") variants.push_back(variant_of("by-difference", "g + z (h - g)", recurring({.by_difference = true})));
   if (op == "LSTM")
-    ways.push_back(reading("clips-all", "the cell is clipped before h", "N16", "all-activations", {.clips_all = true}));
-  return ways;
+    variants.push_back(
+        reading("clips-all", "the cell is clipped before h", "N16", "all-activations", {.clips_all = true}));
+  return variants;
 }
 
 std::vector<Bug> recurring_bugs(const std::string& op) {

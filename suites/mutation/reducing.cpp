@@ -224,38 +224,39 @@ bool is_extreme(const std::string& op) { return op == "ReduceMax" || op == "Redu
 
 }  // namespace
 
-std::vector<Way> reducing_ways(const std::string& op) {
+std::vector<VariantKernel> reducing_variants(const std::string& op) {
   if (!is_reduction(op)) return {};
   using Order = Reducing::Order;
-  const auto way = [&](const char* name, const char* what, Reducing how) {
-    return way_of(name, what, reducing(op, how));
+  const auto variant = [&](const char* name, const char* what, Reducing how) {
+    return variant_of(name, what, reducing(op, how));
   };
-  std::vector<Way> ways{way("sequential", "f32 (f64 for f64), one element after the other", {}),
-                        way("backwards", "the last element first", {.order = Order::backward})};
+  std::vector<VariantKernel> variants{variant("sequential", "f32 (f64 for f64), one element after the other", {}),
+                                      variant("backwards", "the last element first", {.order = Order::backward})};
   const auto reading = [&](const char* name, const char* what, const char* ruling, const char* read, Reducing how) {
-    ways.push_back({{name, Level::L2, what, ruling, read}, reducing(op, how)});
+    variants.push_back({{name, Level::L2, what, ruling, read}, reducing(op, how)});
   };
   if (is_extreme(op)) {
     reading("keeps-numbers", "only numbers count", "N3", "number", {.skips_nan = true});
-    return ways;
+    return variants;
   }
-  ways.push_back(way("pairwise", "by halves", {.order = Order::pairwise}));
-  ways.push_back(way("in-double", "every float is computed in double", {.in_double = true}));
+  variants.push_back(variant("pairwise", "by halves", {.order = Order::pairwise}));
+  variants.push_back(variant("in-double", "every float is computed in double", {.in_double = true}));
   if (op == "ReduceSumSquare" || op == "ReduceL2" || op == "ReduceLogSum")
-    ways.push_back(way("rounds-nodes", "every node of the body is rounded to the type", {.rounds_nodes = true}));
+    variants.push_back(
+        variant("rounds-nodes", "every node of the body is rounded to the type", {.rounds_nodes = true}));
   if (op == "ReduceLogSumExp")
-    ways.push_back(way("unshifted-in-range", "no maximum is subtracted that fits, in double",
-                       {.in_double = true, .is_unshifted = true}));
+    variants.push_back(variant("unshifted-in-range", "no maximum is subtracted that fits, in double",
+                               {.in_double = true, .is_unshifted = true}));
   if (op == "ReduceMean") {
-    ways.push_back(way("divides-first", "every element is divided", {.divides_first = true}));
-    ways.push_back(way("by-reciprocal", "a product with 1 / n", {.by_reciprocal = true}));
+    variants.push_back(variant("divides-first", "every element is divided", {.divides_first = true}));
+    variants.push_back(variant("by-reciprocal", "a product with 1 / n", {.by_reciprocal = true}));
     reading("floors-integers", "integers are rounded down", "N6", "floor", {.rounds_down = true});
   }
   if (op == "ReduceSum" || op == "ReduceProd" || op == "ReduceL1" || op == "ReduceSumSquare")
-    ways.push_back(way("saturates-totals", "integers that do not fit saturate", {.saturates = true}));
+    variants.push_back(variant("saturates-totals", "integers that do not fit saturate", {.saturates = true}));
   if (op == "ReduceL2" || op == "ReduceLogSum")
     reading("rounds-integers", "integers are rounded to nearest", "N8", "nearest", {.rounds_down = true});
-  return ways;
+  return variants;
 }
 
 std::vector<Bug> reducing_bugs(const std::string& op) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RoiAlign and MaxRoiPool a third time: every cell of a map is asked what it weighs in a sample, and whether it lies in
-// a bin.
+// RoiAlign and MaxRoiPool a third time: for every cell of a map it is worked out what it weighs in a sample, and
+// whether it lies in a bin.
 #include "reference/families/elementwise.h"
 #include "reference/window.h"
 #include "suites/mutation/family.h"
@@ -151,17 +151,17 @@ Kernel pooling(Pooling how) {
 
 }  // namespace
 
-std::vector<Way> region_ways(const std::string& op) {
+std::vector<VariantKernel> region_variants(const std::string& op) {
   if (op == "RoiAlign")
     return {
-        way_of("sequential", "one cell after the other", aligning({})),
-        way_of("backwards", "the last row of samples first", aligning({.backwards = true})),
-        way_of("in-double", "every float is computed in double", aligning({.in_double = true})),
+        variant_of("sequential", "one cell after the other", aligning({})),
+        variant_of("backwards", "the last row of samples first", aligning({.backwards = true})),
+        variant_of("in-double", "every float is computed in double", aligning({.in_double = true})),
         {{"by-corners", Level::L2, "the largest of weighted corners", "W52", "corner"}, aligning({.by_corners = true})},
         {{"no-clamp", Level::L2, "regions may have no extent", "W54", "no-clamp"}, aligning({.may_vanish = true})},
         {{"at-least-one", Level::L2, "every bin has a sample", "W55", "at-least-one"}, aligning({.takes_one = true})}};
   if (op == "MaxRoiPool")
-    return {way_of("sequential", "one cell after the other", pooling({})),
+    return {variant_of("sequential", "one cell after the other", pooling({})),
             {{"halves-to-even", Level::L2, "halves are rounded to even", "W58", "half-even"},
              pooling({.halves_to_even = true})}};
   return {};

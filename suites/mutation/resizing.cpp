@@ -222,8 +222,9 @@ Kernel resizing(Resizing how) {
 
 }  // namespace
 
-std::vector<Way> resizing_ways() {
-  return {way_of("sequential", "coordinates and weights in f32, f64 in f64; integers are rounded down", resizing({}))};
+std::vector<VariantKernel> resizing_variants() {
+  return {
+      variant_of("sequential", "coordinates and weights in f32, f64 in f64; integers are rounded down", resizing({}))};
 }
 
 std::vector<Bug> upsampling_bugs() {

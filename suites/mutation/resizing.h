@@ -6,7 +6,7 @@
 
 namespace assay::mutation {
 
-std::vector<Way> resizing_ways();
+std::vector<VariantKernel> resizing_variants();
 std::vector<Bug> resizing_bugs();
 std::vector<Bug> upsampling_bugs();
 

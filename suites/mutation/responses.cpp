@@ -71,14 +71,14 @@ Kernel responding(Responding how) {
 
 }  // namespace
 
-std::vector<Way> response_ways(const std::string& op) {
+std::vector<VariantKernel> response_variants(const std::string& op) {
   if (op != "LRN") return {};
   using Order = Responding::Order;
-  return {way_of("sequential", "squares from the first channel on", responding({})),
-          way_of("reversed", "squares from the last channel on", responding({.order = Order::backwards})),
-          way_of("by-logarithm", "a product with exp(-beta log(base))", responding({.by_logarithm = true})),
-          way_of("mean-first", "alpha times the mean square", responding({.divides_first = true})),
-          way_of("in-double", "every float is computed in double", responding({.in_double = true}))};
+  return {variant_of("sequential", "squares from the first channel on", responding({})),
+          variant_of("reversed", "squares from the last channel on", responding({.order = Order::backwards})),
+          variant_of("by-logarithm", "a product with exp(-beta log(base))", responding({.by_logarithm = true})),
+          variant_of("mean-first", "alpha times the mean square", responding({.divides_first = true})),
+          variant_of("in-double", "every float is computed in double", responding({.in_double = true}))};
 }
 
 std::vector<Bug> response_bugs(const std::string& op) {

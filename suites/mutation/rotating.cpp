@@ -63,12 +63,12 @@ Kernel turning(Rotating how) {
 
 }  // namespace
 
-std::vector<Way> rotating_ways(const std::string& op) {
+std::vector<VariantKernel> rotating_variants(const std::string& op) {
   if (op != "RotaryEmbedding") return {};
-  return {way_of("sequential", "two products and a sum in float32", turning({})),
-          way_of("rounds-nodes", "products are rounded to the type", turning({.rounds_products = true})),
-          way_of("fused", "a product and a fused multiply-add", turning({.is_fused = true})),
-          way_of("in-double", "everything in double", turning({.in_double = true}))};
+  return {variant_of("sequential", "two products and a sum in float32", turning({})),
+          variant_of("rounds-nodes", "products are rounded to the type", turning({.rounds_products = true})),
+          variant_of("fused", "a product and a fused multiply-add", turning({.is_fused = true})),
+          variant_of("in-double", "everything in double", turning({.in_double = true}))};
 }
 
 std::vector<Bug> rotating_bugs(const std::string& op) {

@@ -88,7 +88,7 @@ static Kernel selecting(GatherDeviation deviation, Selection how) {
     const Shape shape = plan_of(call, deviation).output();
     Values out;
     out.emplace_back(TensorType{call.type("X").dtype, shape});
-    if (call.asks("Indices")) out.emplace_back(TensorType{DType::i64, shape});
+    if (call.requests("Indices")) out.emplace_back(TensorType{DType::i64, shape});
     const std::span<Int> indices = out.size() > 1 ? out[1]->as<Int>() : std::span<Int>();
     for_number(call.type("X").dtype,
                [&]<class T>() { select<T>(deviation, how, call, in[0]->as<T>(), out[0]->as<T>(), indices); });
@@ -103,7 +103,7 @@ std::vector<Bug> selecting_bugs() {
            selecting({}, {.pads_with_zeros = true})}};
 }
 
-std::vector<Way> selecting_ways() {
+std::vector<VariantKernel> selecting_variants() {
   return {
       {{"sequential", Level::L2, "one tap after the other"}, selecting({})},
       {{"propagates-nan", Level::L2, "a NaN among the taps is the largest"}, selecting({}, {.propagates_nan = true})},

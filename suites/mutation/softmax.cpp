@@ -192,22 +192,22 @@ Kernel softmax(Softmax how) {
 
 }  // namespace
 
-std::vector<Way> log_softmax_ways() {
+std::vector<VariantKernel> log_softmax_variants() {
   using Logarithm = Softmax::Logarithm;
   using Sum = Softmax::Sum;
-  const auto way = [](const char* name, const char* what, Softmax how, Level level = Level::L2) {
+  const auto variant = [](const char* name, const char* what, Softmax how, Level level = Level::L2) {
     if (how.logarithm == Logarithm::none) how.logarithm = Logarithm::outside;
-    return Way{{name, level, what}, softmax(how)};
+    return VariantKernel{{name, level, what}, softmax(how)};
   };
-  return {
-      way("sequential", "f32 (f64 for f64), one term after the other", {}),
-      way("pairwise", "sums by halves", {.sum = Sum::pairwise}),
-      way("online-blocks", "the maximum and the sum over blocks of eight in one pass", {.sum = Sum::blocks}),
-      way("rounds-nodes", "every node of the body is rounded to the type", {.rounds_nodes = true}),
-      way("in-double", "every float is computed in double", {.is_wide = true}),
-      way("loose-exp", "exp errs as far as it may", {.sum = Sum::pairwise, .exponential = Softmax::Exponential::off}),
-      way("log-sum-first", "x - (M + log S)", {.logarithm = Logarithm::inside}),
-      way("in-type", "every operation in the type", {.rounds_nodes = true, .sums_in_type = true}, Level::L3)};
+  return {variant("sequential", "f32 (f64 for f64), one term after the other", {}),
+          variant("pairwise", "sums by halves", {.sum = Sum::pairwise}),
+          variant("online-blocks", "the maximum and the sum over blocks of eight in one pass", {.sum = Sum::blocks}),
+          variant("rounds-nodes", "every node of the body is rounded to the type", {.rounds_nodes = true}),
+          variant("in-double", "every float is computed in double", {.is_wide = true}),
+          variant("loose-exp", "exp errs as far as it may",
+                  {.sum = Sum::pairwise, .exponential = Softmax::Exponential::off}),
+          variant("log-sum-first", "x - (M + log S)", {.logarithm = Logarithm::inside}),
+          variant("in-type", "every operation in the type", {.rounds_nodes = true, .sums_in_type = true}, Level::L3)};
 }
 
 std::vector<Bug> log_softmax_bugs() {
@@ -226,24 +226,24 @@ std::vector<Bug> log_softmax_bugs() {
               State::below, true)};
 }
 
-std::vector<Way> softmax_ways() {
+std::vector<VariantKernel> softmax_variants() {
   using Sum = Softmax::Sum;
   using Exponential = Softmax::Exponential;
-  const auto way = [](const char* name, const char* what, Softmax how) {
-    return Way{{name, Level::L2, what}, softmax(how)};
+  const auto variant = [](const char* name, const char* what, Softmax how) {
+    return VariantKernel{{name, Level::L2, what}, softmax(how)};
   };
   return {
-      way("sequential", "f32 (f64 for f64), one term after the other", {}),
-      way("backwards", "the last term first", {.sum = Sum::backward}),
-      way("pairwise", "sums by halves", {.sum = Sum::pairwise}),
-      way("online", "the maximum and the sum in one pass", {.sum = Sum::online}),
-      way("online-blocks", "the same over blocks of eight", {.sum = Sum::blocks}),
-      way("rounds-nodes", "every node of the body is rounded to the type", {.rounds_nodes = true}),
-      way("by-reciprocal", "a product with 1 / sum", {.multiplies_reciprocal = true}),
-      way("in-double", "every float is computed in double", {.is_wide = true}),
-      way("masks-nothing", "a line of nothing but -inf is one of zeros", {.masks_nothing = true}),
-      way("power-of-two", "exp is a power of 2", {.exponential = Exponential::power_of_two}),
-      way("loose-exp", "exp errs as far as it may", {.sum = Sum::pairwise, .exponential = Exponential::off}),
+      variant("sequential", "f32 (f64 for f64), one term after the other", {}),
+      variant("backwards", "the last term first", {.sum = Sum::backward}),
+      variant("pairwise", "sums by halves", {.sum = Sum::pairwise}),
+      variant("online", "the maximum and the sum in one pass", {.sum = Sum::online}),
+      variant("online-blocks", "the same over blocks of eight", {.sum = Sum::blocks}),
+      variant("rounds-nodes", "every node of the body is rounded to the type", {.rounds_nodes = true}),
+      variant("by-reciprocal", "a product with 1 / sum", {.multiplies_reciprocal = true}),
+      variant("in-double", "every float is computed in double", {.is_wide = true}),
+      variant("masks-nothing", "a line of nothing but -inf is one of zeros", {.masks_nothing = true}),
+      variant("power-of-two", "exp is a power of 2", {.exponential = Exponential::power_of_two}),
+      variant("loose-exp", "exp errs as far as it may", {.sum = Sum::pairwise, .exponential = Exponential::off}),
       {{"in-type", Level::L3, "every operation in the type"}, softmax({.rounds_nodes = true, .sums_in_type = true})},
       {{"skips-nan", Level::L2, "only a NaN is NaN", "N25", "skip"}, softmax({.skips_nan = true})}};
 }

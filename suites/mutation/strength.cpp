@@ -125,25 +125,25 @@ bool finds(const Mutant& bug, const Verdict& with, const Verdict& without) {
 }
 
 // One case, put to the engine with a bug and without.
-class AskedCase {
+class ChangedCase {
  public:
-  explicit AskedCase(const Case& c) : exam_(c) {}
+  explicit ChangedCase(const Case& c) : exam_(c) {}
 
-  // Asked of an equivalent as well, which has to give the same.
-  void ask(Trial& trial, std::optional<Int>& found, Int count, bool is_generated) {
+  // Run on an equivalent as well, which has to give the same.
+  void submit(Trial& trial, std::optional<Int>& found, Int count, bool is_generated) {
     const Mutant& bug = *trial.mutant;
-    const oracles::Outcome &without = right(bug), with = exam_.answer(*mutant(bug.id, exam_.question().version));
+    const oracles::Outcome &without = right(bug), with = exam_.answer(*mutant(bug.id, exam_.tested_case().version));
     if (with.kind == without.kind && with.sets == without.sets) return;
     if (!trial.is_bug() && with.sets == kernel().sets) return;  // what rounds otherwise is as right
     if (is_generated) ++trial.changed;
     if (trial.is_bug() && !finds(bug, exam_.mark(with), exam_.mark(without))) return;
     if (trial.is_bug()) found = count;
-    if (is_generated || trial.line.empty()) trial.line = line(exam_.question());
+    if (is_generated || trial.line.empty()) trial.line = line(exam_.tested_case());
   }
 
  private:
   const oracles::Outcome& kernel() {
-    if (!kernel_) kernel_ = exam_.answer(exam_.question().definition().kernel);
+    if (!kernel_) kernel_ = exam_.answer(exam_.tested_case().definition().kernel);
     return *kernel_;
   }
 
@@ -152,10 +152,11 @@ class AskedCase {
     const char* way = bug.expected == State::pass ? "f64" : "sequential";
     auto [found, is_new] = right_.try_emplace(way);
     if (!is_new) return found->second;
-    found->second = exam_.answer(*variant(way, exam_.question().version));
+    found->second = exam_.answer(*variant(way, exam_.tested_case().version));
     const Verdict& verdict = exam_.mark(found->second);
     if (weight(verdict.state) > 0)
-      throw BrokenPromise("the engine without a bug does not pass " + line(exam_.question()) + ": " + verdict.detail);
+      throw BrokenPromise("the engine without a bug does not pass " + line(exam_.tested_case()) + ": " +
+                          verdict.detail);
     return found->second;
   }
 
@@ -186,19 +187,19 @@ void try_pinned(std::vector<Trial>& trials, const Definition& definition, const 
   Int count = 0;
   for (const suites::SuiteCase& planned : effort.pinned) {
     if (!is_legal_of(planned, definition)) continue;
-    AskedCase question(planned.c);
+    ChangedCase tested_case(planned.c);
     ++count;
     for (Trial& trial : trials)
-      if (!trial.pinned) question.ask(trial, trial.pinned, count, false);
+      if (!trial.pinned) tested_case.submit(trial, trial.pinned, count, false);
   }
 }
 
 void try_generated(std::vector<Trial>& trials, const Definition& definition, const Effort& effort) {
   for (Int index = 0; index < effort.cases; ++index) {
     if (std::ranges::all_of(trials, &Trial::is_killed)) return;
-    AskedCase question(generated(definition, index, effort.seed));
+    ChangedCase tested_case(generated(definition, index, effort.seed));
     for (Trial& trial : trials)
-      if (!trial.generated) question.ask(trial, trial.generated, index + 1, true);
+      if (!trial.generated) tested_case.submit(trial, trial.generated, index + 1, true);
   }
 }
 

@@ -31,10 +31,10 @@ struct Effort {
 struct Trial {
   const Mutant* mutant = nullptr;
   OpVersion version = {};
-  std::string_view equivalent = {};  // why it is no bug here; then every case is asked
+  std::string_view equivalent = {};  // why it is no bug here; then every case is run
   // The cases of that kind up to the first that finds it, that one counted.
   std::optional<Int> pinned = std::nullopt, generated = std::nullopt;
-  Int changed = 0;        // generated cases asked of it in which its outputs differed from those without the bug
+  Int changed = 0;        // generated cases run on it in which its outputs differed from those without the bug
   std::string line = "";  // the generated case that found it, else the pinned one; of an equivalent: that refutes it
 
   bool is_bug() const { return equivalent.empty(); }

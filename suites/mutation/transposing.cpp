@@ -13,7 +13,7 @@ namespace {
 using oracles::Level;
 
 enum class Order { forwards, backwards, bias_last, column_buffer, in_double };
-enum class Slip {
+enum class Defect {
   none,
   flips_kernel,
   mixes_groups,
@@ -30,19 +30,19 @@ enum class Slip {
 
 struct Manner {
   Order order = Order::forwards;
-  Slip slip = Slip::none;
+  Defect defect = Defect::none;
 };
 
 struct Side {
   Int in = 0, kernel = 1, stride = 1, dilation = 1, begin = 0, out = 0;
 };
 
-bool odd_cell_is_last(const Call& call, Slip slip) {
-  if (slip == Slip::odd_cell_at_begin) return false;
-  return slip == Slip::odd_cell_at_end || call.text("auto_pad") == "SAME_UPPER";
+bool odd_cell_is_last(const Call& call, Defect defect) {
+  if (defect == Defect::odd_cell_at_begin) return false;
+  return defect == Defect::odd_cell_at_end || call.text("auto_pad") == "SAME_UPPER";
 }
 
-Side side_of(const Call& call, std::size_t i, Slip slip) {
+Side side_of(const Call& call, std::size_t i, Defect defect) {
   const Ints kernel = call.ints("kernel_shape"), pads = call.ints("pads");
   const Int extra = call.ints("output_padding")[i];
   const bool is_same = call.text("auto_pad").starts_with("SAME"), is_valid = call.text("auto_pad") == "VALID";
@@ -51,19 +51,19 @@ Side side_of(const Call& call, std::size_t i, Slip slip) {
   if (!is_same && !call.states("output_shape")) {
     const Int begin = is_valid ? 0 : pads[i], end = is_valid ? 0 : pads[i + kernel.size()];
     side.begin = begin;
-    side.out = whole - begin - (slip == Slip::pads_by_begin_alone ? begin : end);
+    side.out = whole - begin - (defect == Defect::pads_by_begin_alone ? begin : end);
     if (side.out < 1) side.out = whole - begin - end;
     return side;
   }
   side.out = call.states("output_shape") ? call.ints("output_shape")[i] : std::min(side.in * side.stride, whole);
-  const Int left = whole - (slip == Slip::counts_padding_as_output ? extra : 0) - side.out;
-  if (left > 0) side.begin = odd_cell_is_last(call, slip) ? left / 2 : (left + 1) / 2;
+  const Int left = whole - (defect == Defect::counts_padding_as_output ? extra : 0) - side.out;
+  if (left > 0) side.begin = odd_cell_is_last(call, defect) ? left / 2 : (left + 1) / 2;
   return side;
 }
 
 // Calls f(cell, tap, output), places in planes of X, W and Y, of every product.
 template <class F>
-void each_product(const std::vector<Side>& sides, Slip slip, F&& f) {
+void each_product(const std::vector<Side>& sides, Defect defect, F&& f) {
   Int cells = 1, taps = 1;
   for (const Side& side : sides) {
     cells *= side.in;
@@ -76,7 +76,7 @@ void each_product(const std::vector<Side>& sides, Slip slip, F&& f) {
       for (std::size_t i = sides.size(); i-- > 0;) {
         const Side& side = sides[i];
         Int k = rest_of_tap % side.kernel;
-        if (slip == Slip::flips_kernel) k = side.kernel - 1 - k;
+        if (defect == Defect::flips_kernel) k = side.kernel - 1 - k;
         const Int o = rest_of_cell % side.in * side.stride + k * side.dilation - side.begin;
         is_inside = is_inside && o >= 0 && o < side.out;
         to += o * step;
@@ -107,21 +107,21 @@ Sizes sizes_of(const Call& call, const std::vector<Side>& sides) {
 template <class A>
 std::vector<A> plane_of(const Call& call, Inputs in, const Manner& how, const std::vector<Side>& sides,
                         const Sizes& size, Int n, Int m) {
-  const Int own = m % size.maps, part = how.slip == Slip::mixes_groups ? m % size.group : m / size.maps;
+  const Int own = m % size.maps, part = how.defect == Defect::mixes_groups ? m % size.group : m / size.maps;
   std::vector<A> sums(static_cast<std::size_t>(size.plane), A{});
-  const bool has_bias = call.has("B") && how.slip != Slip::drops_bias;
-  const A bias = has_bias ? A(number_at(*in[2], how.slip == Slip::takes_bias_of_group ? own : m)) : A{};
+  const bool has_bias = call.has("B") && how.defect != Defect::drops_bias;
+  const A bias = has_bias ? A(number_at(*in[2], how.defect == Defect::takes_bias_of_group ? own : m)) : A{};
   if (how.order != Order::bias_last) std::ranges::fill(sums, bias);
   for (Int i = 0; i < size.depth; ++i) {
     const Int c = part * size.depth + (how.order == Order::backwards ? size.depth - 1 - i : i);
     Int of_w = c * size.maps + own;
-    if (how.slip == Slip::lays_w_as_conv) of_w = own * size.channels + c;
+    if (how.defect == Defect::lays_w_as_conv) of_w = own * size.channels + c;
     std::vector<A> column(sums.size(), A{});
     std::vector<A>& to = how.order == Order::column_buffer ? column : sums;
-    each_product(sides, how.slip, [&](Int cell, Int tap, Int at) {
+    each_product(sides, how.defect, [&](Int cell, Int tap, Int at) {
       const A x = A(number_at(*in[0], (n * size.channels + c) * size.cells + cell)),
               w = A(number_at(*in[1], of_w * size.taps + tap));
-      if (how.slip == Slip::skips_zeros && (x == 0 || w == 0)) return;
+      if (how.defect == Defect::skips_zeros && (x == 0 || w == 0)) return;
       to[static_cast<std::size_t>(at)] += x * w;
     });
     if (how.order == Order::column_buffer)
@@ -135,8 +135,8 @@ std::vector<A> plane_of(const Call& call, Inputs in, const Manner& how, const st
 template <class A>
 Values transposed_in(const Call& call, Inputs in, const Manner& how) {
   std::vector<Side> sides;
-  for (std::size_t i = 0; i + 2 < call.shape("X").size(); ++i) sides.push_back(side_of(call, i, how.slip));
-  if (how.slip == Slip::exchanges_axes && sides.size() > 1) std::swap(sides[0].begin, sides[1].begin);
+  for (std::size_t i = 0; i + 2 < call.shape("X").size(); ++i) sides.push_back(side_of(call, i, how.defect));
+  if (how.defect == Defect::exchanges_axes && sides.size() > 1) std::swap(sides[0].begin, sides[1].begin);
   const Sizes size = sizes_of(call, sides);
   Shape shape{call.dim("X", 0), size.maps * size.group};
   for (const Side& side : sides) shape.push_back(side.out);
@@ -157,32 +157,33 @@ Kernel transposing(Manner how) {
 
 }  // namespace
 
-std::vector<Way> transposing_ways(const std::string& op) {
+std::vector<VariantKernel> transposing_variants(const std::string& op) {
   if (op != "ConvTranspose") return {};
-  return {way_of("sequential", "cells are spread from the first channel on", transposing({})),
-          way_of("reversed", "cells are spread from the last channel on", transposing({Order::backwards})),
-          way_of("bias-last", "the bias is added to the sum", transposing({Order::bias_last})),
-          way_of("column-buffer", "each channel is spread by itself, and added", transposing({Order::column_buffer})),
-          way_of("in-double", "every float is computed in double", transposing({Order::in_double}))};
+  return {
+      variant_of("sequential", "cells are spread from the first channel on", transposing({})),
+      variant_of("reversed", "cells are spread from the last channel on", transposing({Order::backwards})),
+      variant_of("bias-last", "the bias is added to the sum", transposing({Order::bias_last})),
+      variant_of("column-buffer", "each channel is spread by itself, and added", transposing({Order::column_buffer})),
+      variant_of("in-double", "every float is computed in double", transposing({Order::in_double}))};
 }
 
 std::vector<Bug> transposing_bugs(const std::string& op) {
   if (op != "ConvTranspose") return {};
-  const auto bug = [&](const char* name, const char* what, Slip slip) {
-    return bug_of(op, name, what, transposing({Order::forwards, slip}));
+  const auto bug = [&](const char* name, const char* what, Defect defect) {
+    return bug_of(op, name, what, transposing({Order::forwards, defect}));
   };
-  return {bug("flips-kernel", "the kernel is read from its end", Slip::flips_kernel),
-          bug("mixes-groups", "maps take turns with the groups", Slip::mixes_groups),
-          bug("takes-bias-of-group", "the bias of a map is that of the first group", Slip::takes_bias_of_group),
-          bug("drops-bias", "the bias is not added", Slip::drops_bias),
+  return {bug("flips-kernel", "the kernel is read from its end", Defect::flips_kernel),
+          bug("mixes-groups", "maps take turns with the groups", Defect::mixes_groups),
+          bug("takes-bias-of-group", "the bias of a map is that of the first group", Defect::takes_bias_of_group),
+          bug("drops-bias", "the bias is not added", Defect::drops_bias),
           bug("pads-without-output-padding", "output_padding takes no part in what is left over",
-              Slip::counts_padding_as_output),
-          bug("pads-by-begin", "the end is padded as the beginning", Slip::pads_by_begin_alone),
-          bug("odd-cell-at-begin", "the odd cell is always at the beginning", Slip::odd_cell_at_begin),
-          bug("odd-cell-at-end", "the odd cell is always at the end", Slip::odd_cell_at_end),
-          bug("exchanges-pads", "the first two axes exchange their pads", Slip::exchanges_axes),
-          bug("lays-w-as-conv", "W is read as M x C", Slip::lays_w_as_conv),
-          bug("skips-zeros", "products with zero are left out, and 0 times infinity with them", Slip::skips_zeros)};
+              Defect::counts_padding_as_output),
+          bug("pads-by-begin", "the end is padded as the beginning", Defect::pads_by_begin_alone),
+          bug("odd-cell-at-begin", "the odd cell is always at the beginning", Defect::odd_cell_at_begin),
+          bug("odd-cell-at-end", "the odd cell is always at the end", Defect::odd_cell_at_end),
+          bug("exchanges-pads", "the first two axes exchange their pads", Defect::exchanges_axes),
+          bug("lays-w-as-conv", "W is read as M x C", Defect::lays_w_as_conv),
+          bug("skips-zeros", "products with zero are left out, and 0 times infinity with them", Defect::skips_zeros)};
 }
 
 }  // namespace assay::mutation

@@ -182,7 +182,7 @@ std::span<const Variant> variants() {
   static const std::vector<Variant> all = [] {
     std::vector<Variant> list(gathered_variants().begin(), gathered_variants().end());
     for (const OpVersion& version : family())
-      for (const Way& way : ways_of(version))
+      for (const VariantKernel& way : variants_of(version))
         if (std::ranges::find(list, way.variant.name, &Variant::name) == list.end()) list.push_back(way.variant);
     return list;
   }();
@@ -190,7 +190,7 @@ std::span<const Variant> variants() {
 }
 
 std::optional<Kernel> variant(std::string_view name, const OpVersion& version) {
-  for (const Way& way : ways_of(version))
+  for (const VariantKernel& way : variants_of(version))
     if (way.variant.name == name) return way.kernel;
   if (!version.domain.empty() || (version.name != "Conv" && version.name != "AveragePool")) return std::nullopt;
   if (name == "winograd") return winograd(2);

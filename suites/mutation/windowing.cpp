@@ -100,20 +100,21 @@ bool is_window(const std::string& op) { return op == "HannWindow" || op == "Hamm
 
 }  // namespace
 
-std::vector<Way> windowing_ways(const std::string& op) {
+std::vector<VariantKernel> windowing_variants(const std::string& op) {
   using oracles::Level;
   if (op == "MelWeightMatrix")
-    return {way_of("sequential", "everything in double", melling({.in_double = true})),
-            way_of("in-f32", "everything in float32 but f64", melling({})),
+    return {variant_of("sequential", "everything in double", melling({.in_double = true})),
+            variant_of("in-f32", "everything in float32 but f64", melling({})),
             {{"steps-of-one-more", Level::L2, "steps are of bins + 1", "N24", "plus-one"},
              melling({.in_double = true, .steps_of_one_more = true})}};
   if (!is_window(op)) return {};
-  std::vector<Way> ways{way_of("sequential", "cosines in float32", weighing({})),
-                        way_of("by-sines", "1 - 2 sin^2 of half the angle", weighing({.by_sines = true})),
-                        way_of("in-double", "everything in double", weighing({.in_double = true}))};
+  std::vector<VariantKernel> variants{
+      variant_of("sequential", "cosines in float32", weighing({})),
+      variant_of("by-sines", "1 - 2 sin^2 of half the angle", weighing({.by_sines = true})),
+      variant_of("in-double", "everything in double", weighing({.in_double = true}))};
   if (op == "HammingWindow")
-    ways.push_back({{"by-decimals", Level::L2, "0.54 and 0.46", "N22", "0.54"}, weighing({.by_decimals = true})});
-  return ways;
+    variants.push_back({{"by-decimals", Level::L2, "0.54 and 0.46", "N22", "0.54"}, weighing({.by_decimals = true})});
+  return variants;
 }
 
 static std::vector<Bug> mel_bugs(const std::string& op) {

@@ -10,7 +10,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-enum Slip {
+enum Defect {
   none,
   drops_empty,
   overlaps,
@@ -29,20 +29,20 @@ struct Cut {
 bool is_space(char letter) { return std::string("\t\n\v\f\r ").find(letter) != std::string::npos; }
 
 // The places that delimit, in order.
-std::vector<Cut> delimiters(const std::string& text, const std::string& delimiter, int slip) {
+std::vector<Cut> delimiters(const std::string& text, const std::string& delimiter, int defect) {
   std::vector<Cut> cuts;
   for (std::size_t at = 0; at < text.size(); ++at) {
     std::size_t length = 0;
     if (delimiter.empty())
-      while (at + length < text.size() && is_space(text[at + length]) && !(slip == keeps_empty_words && length == 1))
+      while (at + length < text.size() && is_space(text[at + length]) && !(defect == keeps_empty_words && length == 1))
         ++length;
-    else if (slip == cuts_at_each_letter)
+    else if (defect == cuts_at_each_letter)
       length = delimiter.find(text[at]) != std::string::npos;
     else if (text.compare(at, delimiter.size(), delimiter) == 0)
       length = delimiter.size();
     if (length == 0) continue;
     cuts.push_back({at, at + length});
-    if (slip != overlaps) at += length - 1;
+    if (defect != overlaps) at += length - 1;
   }
   return cuts;
 }
@@ -58,41 +58,41 @@ Words cut_at(const std::string& text, const std::vector<Cut>& cuts) {
   return pieces;
 }
 
-Words pieces_of(const Call& call, std::string text, int slip) {
+Words pieces_of(const Call& call, std::string text, int defect) {
   const std::string delimiter = call.states("delimiter") ? call.text("delimiter") : "";
-  if (delimiter.empty() && slip != keeps_empty_words) {
+  if (delimiter.empty() && defect != keeps_empty_words) {
     while (!text.empty() && is_space(text.back())) text.pop_back();
     text.erase(0, static_cast<std::size_t>(std::ranges::find_if_not(text, is_space) - text.begin()));
     if (text.empty()) return {};
   }
-  std::vector<Cut> cuts = delimiters(text, delimiter, slip);
+  std::vector<Cut> cuts = delimiters(text, delimiter, defect);
   bool has_rest = false;
   if (const auto most = static_cast<std::size_t>(call.states("maxsplit") ? call.integer("maxsplit") : Int{1} << 40);
       cuts.size() > most) {
     has_rest = true;
-    if (slip == cuts_from_end) std::ranges::rotate(cuts, cuts.end() - static_cast<std::ptrdiff_t>(most));
+    if (defect == cuts_from_end) std::ranges::rotate(cuts, cuts.end() - static_cast<std::ptrdiff_t>(most));
     cuts.resize(most);
   }
   Words pieces = cut_at(text, cuts);
-  if (slip == drops_rest && has_rest) pieces.pop_back();
-  if (slip == drops_empty) std::erase(pieces, "");
+  if (defect == drops_rest && has_rest) pieces.pop_back();
+  if (defect == drops_empty) std::erase(pieces, "");
   return pieces;
 }
 
-Kernel splitting(int slip) {
+Kernel splitting(int defect) {
   return [=](const Call& call, Inputs in) {
     std::vector<Words> all;
     std::size_t most = 0;
     for (const std::string& text : in[0]->as<std::string>()) {
-      all.push_back(pieces_of(call, text, slip));
+      all.push_back(pieces_of(call, text, defect));
       most = std::max(most, all.back().size());
     }
     Shape shape = in[0]->shape();
     shape.push_back(static_cast<Int>(most));
     Values out{Tensor({DType::string, shape}), Tensor({DType::i64, in[0]->shape()})};
     for (std::size_t i = 0; i < all.size(); ++i) {
-      out[1]->as<Int>()[i] = static_cast<Int>(slip == counts_columns ? most : all[i].size());
-      all[i].resize(most, slip == pads_with_space ? " " : "");
+      out[1]->as<Int>()[i] = static_cast<Int>(defect == counts_columns ? most : all[i].size());
+      all[i].resize(most, defect == pads_with_space ? " " : "");
       std::ranges::copy(all[i], out[0]->as<std::string>().subspan(i * most).begin());
     }
     return out;
@@ -106,10 +106,10 @@ const auto cut_short = [](const std::string& a, const std::string& b) { return a
 
 }  // namespace
 
-std::vector<Way> word_ways(const std::string& op) {
-  if (op == "StringConcat") return {way_of("sequential", "one pair after the other", pairing(appended))};
+std::vector<VariantKernel> word_variants(const std::string& op) {
+  if (op == "StringConcat") return {variant_of("sequential", "one pair after the other", pairing(appended))};
   if (op != "StringSplit") return {};
-  return {way_of("sequential", "one string after the other", splitting(none))};
+  return {variant_of("sequential", "one string after the other", splitting(none))};
 }
 
 std::vector<Bug> word_bugs(const std::string& op) {

@@ -138,7 +138,7 @@ const Space& space_of(const OpVersion& version) {
 
 std::string written(const CoverageValue& feature) { return feature.dimension + ": " + feature.value; }
 
-// A pair nobody has asked, though each of its values was asked that often at least.
+// A pair no case has, though each of its values occurred that often at least.
 struct Unseen {
   Int often;
   std::string text;

@@ -23,7 +23,7 @@ struct CoverageValues {
 CoverageValues aspects_of(const Case& legal);
 CoverageValues aspects_of(const Case& legal, const oracles::Classification& nature);
 
-// What one dimension may be, and of two of them how many pairs of values were asked.
+// What one dimension may be, and of two of them how many pairs of values were covered.
 struct CoveredDimension {
   std::string name;
   std::vector<std::string> values;

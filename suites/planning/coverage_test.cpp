@@ -2,8 +2,8 @@
 #include "suites/planning/coverage.h"
 
 #include "generators/generators.h"
+#include "reference/case_view.h"
 #include "reference/operator.h"
-#include "reference/question.h"
 
 #include <catch2/catch.hpp>
 

@@ -40,14 +40,14 @@ bool meets_subnormals(const oracles::Interval& range, const oracles::Format& for
   return range.lower.value() < smallest && range.upper.value() > -smallest;
 }
 
-// Nothing where an allowance proves nothing.
-std::optional<Room> room_of(const Element& element, const Tolerance& allowance, DType dtype) {
-  if (allowance.vacuous || allowance.may_overflow || allowance.blurs_nonfinite) return std::nullopt;
-  const oracles::Interval range = oracles::interval(element, allowance, dtype);
+// Nothing where a tolerance proves nothing.
+std::optional<Room> room_of(const Element& element, const Tolerance& tolerance, DType dtype) {
+  if (tolerance.vacuous || tolerance.may_overflow || tolerance.blurs_nonfinite) return std::nullopt;
+  const oracles::Interval range = oracles::interval(element, tolerance, dtype);
   if (!range.lower.is_finite() || !range.upper.is_finite()) return std::nullopt;
   const Ratio exact = element.nearest ? Ratio{element.nearest->value(), 1} : element.value;
   Room room{Ratio{range.lower.value(), 1} - exact, Ratio{range.upper.value(), 1} - exact};
-  if (allowance.flushes_output && is_float(dtype) && meets_subnormals(range, oracles::format_of(dtype))) {
+  if (tolerance.flushes_output && is_float(dtype) && meets_subnormals(range, oracles::format_of(dtype))) {
     const Ratio to_zero = Ratio{} - exact;
     room.join({to_zero, to_zero});
   }
@@ -59,7 +59,7 @@ class Side {
  public:
   Side(const Case& c, const oracles::Arithmetic& declared) : c_(c), declared_(declared) {}
 
-  std::optional<Room> asked(Int index) { return room(index, false); }
+  std::optional<Room> required(Int index) { return room(index, false); }
   std::optional<Room> widest(Int index) { return room(index, true); }
 
  private:
@@ -68,7 +68,7 @@ class Side {
       answer_ = std::move(oracles::oracle_of(c_.version).answer(c_.call(), operands(c_, 0), {}, declared_).front());
     const Element element = answer_->element(index);
     if (element.kind != oracles::Kind::finite || !element.nan_admitted.empty()) return std::nullopt;
-    std::optional<Room> all = room_of(element, element.asked, answer_->dtype());
+    std::optional<Room> all = room_of(element, element.required, answer_->dtype());
     if (!all || !with_wider) return all;
     for (const Tolerance& wider : answer_->wider(index)) {
       const std::optional<Room> room = room_of(element, wider, answer_->dtype());
@@ -83,18 +83,18 @@ class Side {
   std::unique_ptr<Answer> answer_;
 };
 
-class Hearing {
+class LawCheck {
  public:
-  Hearing(const Case& c, const RelatedCases& asked, std::span<const Tensor> answers,
-          const oracles::Arithmetic& declared)
-      : asked_(asked), answers_(answers) {
+  LawCheck(const Case& c, const RelatedCases& relation, std::span<const Tensor> answers,
+           const oracles::Arithmetic& declared)
+      : relation_(relation), answers_(answers) {
     sides_.emplace_back(c, declared);
-    for (const Case& related : asked.related) sides_.emplace_back(related, declared);
+    for (const Case& related : relation.related) sides_.emplace_back(related, declared);
   }
 
   std::string shapes() const {
-    for (std::size_t i = 0; i < asked_.related.size(); ++i) {
-      const Case& related = asked_.related[i];
+    for (std::size_t i = 0; i < relation_.related.size(); ++i) {
+      const Case& related = relation_.related[i];
       const Shape shape = related.definition().shape(related.call());
       const Tensor& got = answers_[i + 1];
       if (got.shape() != shape) return "shape " + assay::text(got.shape()) + " instead of " + assay::text(shape);
@@ -104,13 +104,13 @@ class Hearing {
   }
 
   std::string values() {
-    for (const Equation& equation : asked_.equations)
+    for (const Equation& equation : relation_.equations)
       if (is_broken(equation)) return in_words(equation);
     return "";
   }
 
  private:
-  Scalar got(const Link& link) const { return oracles::scalar(answers_[link.question], link.element); }
+  Scalar got(const Link& link) const { return oracles::scalar(answers_[link.case_index], link.element); }
 
   bool is_broken(const Equation& equation) {
     bool is_finite = true;
@@ -122,13 +122,13 @@ class Hearing {
     }
     if (is_finite && sum.is_zero()) return false;
     // Most differences fit what is asked for; what else is admissible costs more to find out.
-    return !fits(equation, is_finite, sum, &Side::asked) && !fits(equation, is_finite, sum, &Side::widest);
+    return !fits(equation, is_finite, sum, &Side::required) && !fits(equation, is_finite, sum, &Side::widest);
   }
 
   bool fits(const Equation& equation, bool is_finite, const Dyadic& sum, std::optional<Room> (Side::*room_at)(Int)) {
     Ratio least, most;
     for (const Link& link : equation) {
-      const std::optional<Room> room = (sides_[link.question].*room_at)(link.element);
+      const std::optional<Room> room = (sides_[link.case_index].*room_at)(link.element);
       if (!room) return true;
       const Dyadic factor{std::abs(link.factor), 0};
       const Ratio below = room->below * factor, above = room->above * factor;
@@ -141,30 +141,30 @@ class Hearing {
   std::string in_words(const Equation& equation) const {
     std::string words;
     for (const Link& link : equation) {
-      const Tensor& answer = answers_[link.question];
+      const Tensor& answer = answers_[link.case_index];
       words += link.factor > 0 ? (words.empty() ? "" : " + ") : " - ";
       if (std::abs(link.factor) != 1) words += std::to_string(std::abs(link.factor)) + " ";
       words += oracles::written(got(link), answer.dtype()) + " (" +
-               (link.question == 0 ? "Y" : "Y" + std::string(link.question, '\'')) +
+               (link.case_index == 0 ? "Y" : "Y" + std::string(link.case_index, '\'')) +
                oracles::place("", answer.shape(), link.element) + ")";
     }
     return words + " is not 0";
   }
 
-  const RelatedCases& asked_;
+  const RelatedCases& relation_;
   std::span<const Tensor> answers_;
   std::vector<Side> sides_;
 };
 
 }  // namespace
 
-std::string breach_of_law(const Case& c, const RelatedCases& asked, std::span<const Tensor> answers,
+std::string breach_of_law(const Case& c, const RelatedCases& relation, std::span<const Tensor> answers,
                           const oracles::Arithmetic& declared) {
-  expects(answers.size() == asked.related.size() + 1, "an answer to every question of a law");
-  Hearing hearing(c, asked, answers, declared);
-  std::string breach = hearing.shapes();
-  if (breach.empty()) breach = hearing.values();
-  return breach.empty() ? "" : std::string(law(asked.law).formula) + ": " + breach;
+  expects(answers.size() == relation.related.size() + 1, "an answer to every case of a law");
+  LawCheck check(c, relation, answers, declared);
+  std::string breach = check.shapes();
+  if (breach.empty()) breach = check.values();
+  return breach.empty() ? "" : std::string(law(relation.law).formula) + ": " + breach;
 }
 
 std::string inference_against_text(const Case& c) {

@@ -41,7 +41,7 @@ class CaseData {
       if (tensors[i]) data_.emplace(c.definition().inputs[i].name, oracles::scalars(*tensors[i]));
   }
 
-  const Case& question() const { return c_; }
+  const Case& original() const { return c_; }
   const Call& call() const { return call_; }
   const std::vector<Axis>& axes() const { return window_.axes; }
   std::size_t rank() const { return axes().size(); }
@@ -129,12 +129,12 @@ Case with_stated_padding(Case c, const CaseData& ground) {
 // -- What the answers have to do with each other
 
 // Y[p] = Y'[to(p)], Y' being the answer to the last related case; of the p that `to` leaves out nothing is said.
-void equal(const CaseData& ground, RelatedCases& asked, const From& to) {
-  const Case& other = asked.related.back();
+void equal(const CaseData& ground, RelatedCases& relation, const From& to) {
+  const Case& other = relation.related.back();
   const Shape shape = other.definition().shape(other.call());
   for_each_position(ground.output(), [&](const Shape& at, Int flat) {
     if (const std::optional<Shape> there = to(at))
-      asked.equations.push_back({{1, 0, flat}, {-1, asked.related.size(), flat_index(shape, *there)}});
+      relation.equations.push_back({{1, 0, flat}, {-1, relation.related.size(), flat_index(shape, *there)}});
   });
 }
 
@@ -149,7 +149,7 @@ void each_spatial(const CaseData& ground, F&& f) {
 // The data with zeros before and after them on the spatial axes.
 template <class F>
 std::optional<Scalars> with_margins(const CaseData& ground, F&& margins) {
-  const std::optional<Scalar> zero = ground.zero_of(names(ground.question()).x);
+  const std::optional<Scalar> zero = ground.zero_of(names(ground.original()).x);
   if (!zero) return std::nullopt;
   const Scalars& x = ground.x();
   Shape shape = x.shape, before(shape.size(), 0);
@@ -173,36 +173,36 @@ std::optional<Scalars> with_margins(const CaseData& ground, F&& margins) {
 
 // The padding is what SAME_* and VALID work out to; where they could be read otherwise the case is touched (A3, A7,
 // A10).
-bool padding_stated(const Case& c, RelatedCases& asked) {
+bool padding_stated(const Case& c, RelatedCases& relation) {
   const CaseData ground(c);
   if (!ground.slides() || ground.rounds_windows_up() || ground.call().text("auto_pad") == "NOTSET") return false;
-  asked.related = {with_stated_padding(c, ground)};
-  equal(ground, asked, same_place);
+  relation.related = {with_stated_padding(c, ground)};
+  equal(ground, relation, same_place);
   return true;
 }
 
 // A tap in padding contributes no term (A12), and one over a zero contributes zero; so do both to the count of an
 // average that includes the padding. Overhang never counts: without ceil_mode there is none.
-bool padding_in_data(const Case& c, RelatedCases& asked) {
+bool padding_in_data(const Case& c, RelatedCases& relation) {
   const CaseData ground(c);
   const bool is_padded = std::ranges::any_of(ground.axes(), [](const Axis& a) { return a.begin + a.end > 0; });
   if (!ground.slides() || ground.rounds_windows_up() || !ground.pads_with_zeros() || !is_padded) return false;
   const auto x = with_margins(ground, [](const Axis& axis) { return std::pair(axis.begin, axis.end); });
   if (!x) return false;
-  asked.related = {without_padding(with_data(c, names(c).x, *x))};
-  equal(ground, asked, same_place);
+  relation.related = {without_padding(with_data(c, names(c).x, *x))};
+  equal(ground, relation, same_place);
   return true;
 }
 
 // Window o of stride s starts where window s*o of stride 1 does, and sees the same cells of input and padding.
-bool stride_by_subsampling(const Case& c, RelatedCases& asked) {
+bool stride_by_subsampling(const Case& c, RelatedCases& relation) {
   const CaseData ground(c);
   const bool strides = std::ranges::any_of(ground.axes(), [](const Axis& a) { return a.stride > 1; });
   if (!ground.slides() || ground.rounds_windows_up() || !strides) return false;
   Case other = with_stated_padding(c, ground);
   other.node.attribute("strides", Ints(ground.rank(), 1));
-  asked.related = {std::move(other)};
-  equal(ground, asked, [&](Shape at) {
+  relation.related = {std::move(other)};
+  equal(ground, relation, [&](Shape at) {
     each_spatial(ground, [&](std::size_t i, const Axis& axis) { at[i] *= axis.stride; });
     return std::optional(at);
   });
@@ -210,7 +210,7 @@ bool stride_by_subsampling(const Case& c, RelatedCases& asked) {
 }
 
 // A dilated kernel is one with zeros between its taps.
-bool dilation_in_kernel(const Case& c, RelatedCases& asked) {
+bool dilation_in_kernel(const Case& c, RelatedCases& relation) {
   const CaseData ground(c);
   const bool dilates = std::ranges::any_of(ground.axes(), [](const Axis& a) { return a.dilation > 1 && a.kernel > 1; });
   if (!ground.slides() || pools(c) || !dilates) return false;
@@ -233,19 +233,19 @@ bool dilation_in_kernel(const Case& c, RelatedCases& asked) {
   Case other = with_data(with_stated_padding(c, ground), names(c).w, w);
   other.node.attribute("kernel_shape", kernel);
   other.node.attributes.erase("dilations");
-  asked.related = {std::move(other)};
-  equal(ground, asked, same_place);
+  relation.related = {std::move(other)};
+  equal(ground, relation, same_place);
   return true;
 }
 
 // A stride of zeros before the data moves every window one further; the first sees them and the padding before them.
-bool translation(const Case& c, RelatedCases& asked) {
+bool translation(const Case& c, RelatedCases& relation) {
   const CaseData ground(c);
   if (!ground.slides() || ground.rounds_windows_up() || !ground.pads_with_zeros()) return false;
   const auto x = with_margins(ground, [](const Axis& axis) { return std::pair(axis.stride, Int{0}); });
   if (!x) return false;
-  asked.related = {with_data(with_stated_padding(c, ground), names(c).x, *x)};
-  equal(ground, asked, [&](Shape at) {
+  relation.related = {with_data(with_stated_padding(c, ground), names(c).x, *x)};
+  equal(ground, relation, [&](Shape at) {
     each_spatial(ground, [&](std::size_t i, const Axis&) { ++at[i]; });
     return std::optional(at);
   });
@@ -254,7 +254,7 @@ bool translation(const Case& c, RelatedCases& asked) {
 
 // Images do not see each other. All operands with an image axis have it first.
 std::vector<std::string> with_images(const CaseData& ground) {
-  std::vector<std::string> inputs{names(ground.question()).x};
+  std::vector<std::string> inputs{names(ground.original()).x};
   for (const char* input : {"offset", "mask"})
     if (ground.has(input)) inputs.push_back(input);
   return inputs;
@@ -262,7 +262,7 @@ std::vector<std::string> with_images(const CaseData& ground) {
 
 template <class F>
 Case with_other_images(const CaseData& ground, Int images, F&& from) {
-  Case other = ground.question();
+  Case other = ground.original();
   for (const std::string& input : with_images(ground)) {
     Shape shape = ground.data(input).shape;
     shape[0] = images;
@@ -274,21 +274,21 @@ Case with_other_images(const CaseData& ground, Int images, F&& from) {
   return other;
 }
 
-bool images_reversed(const Case& c, RelatedCases& asked) {
+bool images_reversed(const Case& c, RelatedCases& relation) {
   const CaseData ground(c);
   const Int images = ground.x().extent(0);
   if (images < 2) return false;
-  asked.related = {with_other_images(ground, images, [&](Int n) { return images - 1 - n; })};
-  equal(ground, asked, [&](const Shape& at) { return std::optional(mirrored(at, 0, images)); });
+  relation.related = {with_other_images(ground, images, [&](Int n) { return images - 1 - n; })};
+  equal(ground, relation, [&](const Shape& at) { return std::optional(mirrored(at, 0, images)); });
   return true;
 }
 
-bool image_alone(const Case& c, RelatedCases& asked) {
+bool image_alone(const Case& c, RelatedCases& relation) {
   const CaseData ground(c);
   const Int last = ground.x().extent(0) - 1;
   if (last < 1) return false;
-  asked.related = {with_other_images(ground, 1, [&](Int) { return last; })};
-  equal(ground, asked, [&](Shape at) -> std::optional<Shape> {
+  relation.related = {with_other_images(ground, 1, [&](Int) { return last; })};
+  equal(ground, relation, [&](Shape at) -> std::optional<Shape> {
     if (at[0] != last) return std::nullopt;
     at[0] = 0;
     return at;
@@ -296,12 +296,12 @@ bool image_alone(const Case& c, RelatedCases& asked) {
   return true;
 }
 
-bool images_twice(const Case& c, RelatedCases& asked) {
+bool images_twice(const Case& c, RelatedCases& relation) {
   const CaseData ground(c);
   const Int images = ground.x().extent(0);
-  asked.related = {with_other_images(ground, 2 * images, [&](Int n) { return n % images; })};
-  equal(ground, asked, same_place);
-  equal(ground, asked, [&](Shape at) {
+  relation.related = {with_other_images(ground, 2 * images, [&](Int n) { return n % images; })};
+  equal(ground, relation, same_place);
+  equal(ground, relation, [&](Shape at) {
     at[0] += images;
     return std::optional(at);
   });
@@ -309,7 +309,7 @@ bool images_twice(const Case& c, RelatedCases& asked) {
 }
 
 // Channels and maps in the opposite order, and the groups with them: channel c meets the weights of C-1-c in map M-1-m.
-bool channels_reversed(const Case& c, RelatedCases& asked) {
+bool channels_reversed(const Case& c, RelatedCases& relation) {
   const CaseData ground(c);
   const auto [x, w] = names(c);
   const std::size_t channel = ground.channel_axis();
@@ -324,15 +324,15 @@ bool channels_reversed(const Case& c, RelatedCases& asked) {
       const Int block = data.extent(1) / ground.call().integer("offset_group");
       other = with_data(std::move(other), per_offset_group, reversed(data, 1, block));
     }
-  asked.related = {std::move(other)};
+  relation.related = {std::move(other)};
   const Int maps = ground.output()[channel];
   if (maps < 2 && ground.x().extent(channel) < 2) return false;
-  equal(ground, asked, [&](const Shape& at) { return std::optional(mirrored(at, channel, maps)); });
+  equal(ground, relation, [&](const Shape& at) { return std::optional(mirrored(at, channel, maps)); });
   return true;
 }
 
 // Groups are weights of zero for the channels of the others.
-bool groups_in_weights(const Case& c, RelatedCases& asked) {
+bool groups_in_weights(const Case& c, RelatedCases& relation) {
   if (pools(c)) return false;
   const CaseData ground(c);
   const std::optional<Scalar> zero = ground.zero_of(names(c).w);
@@ -351,8 +351,8 @@ bool groups_in_weights(const Case& c, RelatedCases& asked) {
       *zero);
   Case other = with_data(c, names(c).w, w);
   other.node.attributes.erase("group");
-  asked.related = {std::move(other)};
-  equal(ground, asked, same_place);
+  relation.related = {std::move(other)};
+  equal(ground, relation, same_place);
   return true;
 }
 
@@ -370,7 +370,7 @@ std::optional<Scalars> sum(const Scalars& a, const Scalars& b, DType dtype) {
 
 // Every sum is linear in X and B together. The enclosures of both sides are worked out apart, so that subnormals and
 // the ends of the range have their own room on each.
-bool doubling(const Case& c, RelatedCases& asked) {
+bool doubling(const Case& c, RelatedCases& relation) {
   if (is_quantized(c)) return false;
   const CaseData ground(c);
   Case other = c;
@@ -381,14 +381,15 @@ bool doubling(const Case& c, RelatedCases& asked) {
     if (!twice) return false;
     other = with_data(std::move(other), input, *twice);
   }
-  asked.related = {std::move(other)};
-  for (Int i = 0, count = volume(ground.output()); i < count; ++i) asked.equations.push_back({{2, 0, i}, {-1, 1, i}});
+  relation.related = {std::move(other)};
+  for (Int i = 0, count = volume(ground.output()); i < count; ++i)
+    relation.equations.push_back({{2, 0, i}, {-1, 1, i}});
   return true;
 }
 
 // f(x + z) = f(x) + f(z) without a bias the second time; z is the second set of data, and x + z are numbers of the
 // type.
-bool additivity(const Case& c, RelatedCases& asked) {
+bool additivity(const Case& c, RelatedCases& relation) {
   if (is_quantized(c) || c.definition().attribute("p")) return false;  // norms do not add up
   const CaseData ground(c);
   const Scalars z = oracles::scalars(*operands(c, 1).front());
@@ -400,13 +401,13 @@ bool additivity(const Case& c, RelatedCases& asked) {
     alone.sources.erase("B");
     if (ground.has("mask")) alone.node.empty_input("B");
   }
-  asked.related = {std::move(alone), with_data(c, "X", *both)};
+  relation.related = {std::move(alone), with_data(c, "X", *both)};
   for (Int i = 0, count = volume(ground.output()); i < count; ++i)
-    asked.equations.push_back({{1, 0, i}, {1, 1, i}, {-1, 2, i}});
+    relation.equations.push_back({{1, 0, i}, {1, 1, i}, {-1, 2, i}});
   return true;
 }
 
-// -- Where a law may be asked
+// -- Where a law may be checked
 
 bool is_untouched(const Case& c) {
   const oracles::Oracle& oracle = oracles::oracle_of(c.version);
@@ -430,10 +431,10 @@ bool is_askable(const Case& c) {
          !has_nonfinite_data(c) && is_small(c) && is_untouched(c);
 }
 
-std::optional<RelatedCases> asked_of(const MetamorphicRelation& law, const Case& c) {
-  RelatedCases asked{law.id, {}, {}};
-  if (!law.applies(c, asked) || !std::ranges::all_of(asked.related, is_askable)) return std::nullopt;
-  return asked;
+std::optional<RelatedCases> relation_of(const MetamorphicRelation& law, const Case& c) {
+  RelatedCases relation{law.id, {}, {}};
+  if (!law.applies(c, relation) || !std::ranges::all_of(relation.related, is_askable)) return std::nullopt;
+  return relation;
 }
 
 // Of other digits than those which pick a presentation.
@@ -469,12 +470,13 @@ bool is_picked(std::string_view case_id, LawSampling lawfulness) {
   return draw_of(case_id) % 8 == 0;
 }
 
-std::vector<RelatedCases> lawful_questions(const Case& c, std::string_view case_id, LawSampling lawfulness) {
+std::vector<RelatedCases> related_cases(const Case& c, std::string_view case_id, LawSampling lawfulness) {
   constexpr std::size_t count = std::size(all_laws);
   std::vector<RelatedCases> list;
   if (!is_picked(case_id, lawfulness) || !is_askable(c)) return list;
   for (std::size_t i = 0; i < count && (lawfulness == LawSampling::all || list.empty()); ++i)
-    if (auto asked = asked_of(all_laws[(draw_of(case_id) / 8 + i) % count], c)) list.push_back(*std::move(asked));
+    if (auto relation = relation_of(all_laws[(draw_of(case_id) / 8 + i) % count], c))
+      list.push_back(*std::move(relation));
   return list;
 }
 

@@ -23,14 +23,14 @@ const char* const exact_conv =
 using Change = std::function<Outcome(Outcome)>;
 
 // The answers to the related cases, which have one set of data, are changed.
-Campaign asked(const std::string& line, const Change& change, LawSampling laws = LawSampling::all) {
+Campaign run_with(const std::string& line, const Change& change, LawSampling laws = LawSampling::all) {
   Suite suite;
   suite.cases = {planned(line)};
   RunOptions run_options;
   run_options.presenting = VariantSampling::none;
   run_options.laws = laws;
-  const auto of_related = [change](const Request& ask, Outcome outcome) {
-    return ask.sets.size() == 1 ? change(std::move(outcome)) : outcome;
+  const auto of_related = [change](const Request& request, Outcome outcome) {
+    return request.sets.size() == 1 ? change(std::move(outcome)) : outcome;
   };
   return run(suite, altered(of_related), run_options);
 }
@@ -51,8 +51,8 @@ Outcome off_by_an_ulp(Outcome outcome) {
 }
 
 TEST_CASE("a case that keeps every law has no mark, and one whose related answers are off has one per law", "[laws]") {
-  CHECK(asked(exact_conv, unchanged).marks[0].empty());
-  const Campaign broken = asked(exact_conv, off_by_an_ulp);
+  CHECK(run_with(exact_conv, unchanged).marks[0].empty());
+  const Campaign broken = run_with(exact_conv, off_by_an_ulp);
   CHECK(broken.verdicts[0]->state == State::pass);
   const std::set<std::string> laws = laws_in(broken.marks[0]);
   CHECK(laws == std::set<std::string>{"padding stated", "padding in data", "dilation in kernel",
@@ -68,14 +68,14 @@ TEST_CASE("a case that keeps every law has no mark, and one whose related answer
 }
 
 TEST_CASE("where sums round, a difference inside both enclosures breaks no law", "[laws]") {
-  CHECK(asked("Conv-11 opset=11 ir=8 X=f32[2,2,6]~normal:3 W=f32[2,2,2]~normal:5", off_by_an_ulp).marks[0].empty());
+  CHECK(run_with("Conv-11 opset=11 ir=8 X=f32[2,2,6]~normal:3 W=f32[2,2,2]~normal:5", off_by_an_ulp).marks[0].empty());
 }
 
-TEST_CASE("a law whose related question is refused says nothing; one that crashes is told", "[laws]") {
+TEST_CASE("a law whose related request is refused says nothing; one that crashes is told", "[laws]") {
   const auto refusing = [](const Outcome&) { return Outcome::failure(Outcome::Kind::refused, "no"); };
-  CHECK(asked(exact_conv, refusing).marks[0].empty());
+  CHECK(run_with(exact_conv, refusing).marks[0].empty());
   const auto crashing = [](const Outcome&) { return Outcome::failure(Outcome::Kind::crashed, "gone"); };
-  const Campaign campaign = asked(exact_conv, crashing);
+  const Campaign campaign = run_with(exact_conv, crashing);
   CHECK(laws_in(campaign.marks[0]).contains("additivity"));
   CHECK(campaign.marks[0].size() == laws_in(campaign.marks[0]).size());
   CHECK(campaign.marks[0].front().detail == "a related case: crashed: gone");
@@ -88,14 +88,14 @@ TEST_CASE("another shape of the related answer breaks the law", "[laws]") {
     outcome.sets[0][0] = Tensor({outcome.sets[0][0].dtype(), shape});
     return outcome;
   };
-  const Campaign campaign = asked(exact_conv, longer);
+  const Campaign campaign = run_with(exact_conv, longer);
   CHECK(laws_in(campaign.marks[0]).contains("stride by subsampling"));
   CHECK(campaign.marks[0].front().detail.find("instead of") != std::string::npos);
 }
 
 TEST_CASE("no law applies where clauses have several readings, data are not finite, or the case fails", "[laws]") {
   const auto silent = [](const std::string& line) {
-    return lawful_questions(planned(line).c, case_id(line), LawSampling::all).empty();
+    return related_cases(planned(line).c, case_id(line), LawSampling::all).empty();
   };
   CHECK(silent("AveragePool-10 opset=10 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2 strides=3 ceil_mode=1 pads=1,1"));
   CHECK(silent("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~lit:1,nan,2 kernel_shape=2"));
@@ -104,16 +104,16 @@ TEST_CASE("no law applies where clauses have several readings, data are not fini
   CHECK_FALSE(silent("AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2"));
 }
 
-TEST_CASE("a sample asks one law of about an eighth of the cases, the same ones each time", "[laws]") {
-  Int asked_of = 0;
+TEST_CASE("a sample checks one law of about an eighth of the cases, the same ones each time", "[laws]") {
+  Int run_with = 0;
   for (int i = 0; i < 2000; ++i) {
     const std::string line = "AveragePool-19 opset=19 ir=8 X=f32[1,1,4]~small:" + std::to_string(i) + " kernel_shape=2";
-    const auto laws = lawful_questions(planned(line).c, case_id(line), LawSampling::sample);
+    const auto laws = related_cases(planned(line).c, case_id(line), LawSampling::sample);
     REQUIRE(laws.size() <= 1);
-    asked_of += static_cast<Int>(laws.size());
+    run_with += static_cast<Int>(laws.size());
   }
-  CHECK(asked_of > 200);
-  CHECK(asked_of < 300);
+  CHECK(run_with > 200);
+  CHECK(run_with < 300);
 }
 
 TEST_CASE("where ONNX's inference contradicts the text, that is information", "[laws]") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shard: which part of a campaign a machine asks. All shards together ask every index, and no two the same.
+// Shard: which part of a campaign a machine runs. All shards together run every index, and no two the same.
 #pragma once
 
 #include <cstdint>

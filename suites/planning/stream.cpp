@@ -70,7 +70,7 @@ struct Stream::State {
   double covered = 0;
   std::map<std::uint64_t, std::pair<Case, CoverageValues>> drawn;
 
-  State(const Selection& selection, std::uint64_t asked);
+  State(const Selection& selection, std::uint64_t relation);
   Place place(std::uint64_t at) const;
   Case draw(const Place& place, std::uint64_t candidate) const;
   Case near_miss(const Place& place) const;
@@ -78,8 +78,8 @@ struct Stream::State {
   const Case& steered_case(std::uint64_t at);
 };
 
-Stream::State::State(const Selection& selection, std::uint64_t asked)
-    : named_seed(asked), seed(stirred(asked, 0x66757a7a)) {
+Stream::State::State(const Selection& selection, std::uint64_t relation)
+    : named_seed(relation), seed(stirred(relation, 0x66757a7a)) {
   for (const Operator* op : assay::operators()) {
     std::vector<Share> shares;
     for (const Definition& definition : op->versions()) {

@@ -136,7 +136,7 @@ TEST_CASE("Stream: the types of a version share the constraints between them", "
   CHECK(broken.size() == generators::breakable(*find_definition({"", "AveragePool", 19})).size());
 }
 
-TEST_CASE("Stream: another seed asks other questions, and none of the suite of its number", "[stream]") {
+TEST_CASE("Stream: another seed draws other cases, and none of the suite of its number", "[stream]") {
   std::set<std::string> lines;
   for (const SuiteCase& planned : first(Stream(few, 1), 300)) lines.insert(planned.line);
   SuiteRequest request;

@@ -97,7 +97,7 @@ bool is_first(const Definition& definition) {
 }
 
 // Returns how many cases a later operator's version gets in a suite of `generated`: of the default number 40 to 160, by
-// what its definition has to be asked about.
+// what its definition lists.
 Int cases_of(const Definition& definition, Int generated) {
   const std::size_t space = 16 * types_of(definition).size() + 8 * definition.attributes.size() +
                             8 * definition.constraints.size() + 8 * definition.inputs.size();

@@ -84,7 +84,7 @@ std::vector<SuiteCase> read_case_file(const std::filesystem::path& file);
 std::vector<SuiteCase> pinned_cases(const std::filesystem::path& suites);
 
 // Spreads them over all operator versions and types, whatever is selected, and keeps the selected ones: a part is what
-// the whole suite of that seed and number asks of it. About an eighth are near misses, taking turns through every
+// the whole suite of that seed and number has of it. About an eighth are near misses, taking turns through every
 // constraint that can be broken alone. `left_out`: gains what kept drawn cases outside the profile of the
 // request.
 std::vector<SuiteCase> generated_cases(const SuiteRequest& request, std::map<std::string, Int>* left_out = nullptr);

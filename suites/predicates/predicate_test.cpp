@@ -2,7 +2,7 @@
 #include "suites/predicates/predicate.h"
 
 #include "generators/generators.h"
-#include "reference/question.h"
+#include "reference/case_view.h"
 
 #include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>
@@ -106,7 +106,7 @@ TEST_CASE("near misses can be named by the constraint they break", "[predicate]"
   CHECK(holds("breaks(G1)", no_weights));
 }
 
-TEST_CASE("whatever a case lacks or breaks, any claim about its attributes can be asked of it", "[predicate]") {
+TEST_CASE("whatever a case lacks or breaks, any claim about its attributes can be checked on it", "[predicate]") {
   for (const Operator* op : operators())
     for (const Definition& definition : op->versions())
       for (const std::string& constraint : generators::breakable(definition))

@@ -146,7 +146,7 @@ std::optional<int> ForkServer::ending(std::chrono::milliseconds within) {
   return status_;
 }
 
-void fork_when_asked() {
+void fork_on_request() {
   const char* named = std::getenv("ASSAY_FORK_FD");
   if (!named || has_other_threads() || has_open_device()) return;
   const int socket = std::atoi(named);

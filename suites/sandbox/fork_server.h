@@ -44,6 +44,6 @@ class ForkServer {
 
 // The program's end. Returns at once where nobody wants forks or a fork is not safe: another thread runs, or a device
 // is open. Else it stays, forks a process for every request, and returns in each of these.
-void fork_when_asked();
+void fork_on_request();
 
 }  // namespace assay::suites

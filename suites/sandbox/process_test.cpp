@@ -35,12 +35,12 @@ std::vector<std::string> liar(const std::vector<std::string>& arguments = {}) {
   return command;
 }
 
-Request ask(const std::string& behaviour) {
-  Request ask;
-  ask.id = "case of " + behaviour;
-  ask.model = behaviour;
-  ask.sets.assign(2, {encode_tensor(Tensor({DType::f32, {3}}), "Y")});
-  return ask;
+Request submit(const std::string& behaviour) {
+  Request request;
+  request.id = "case of " + behaviour;
+  request.model = behaviour;
+  request.sets.assign(2, {encode_tensor(Tensor({DType::f32, {3}}), "Y")});
+  return request;
 }
 
 std::string content(const fs::path& path) {
@@ -151,18 +151,18 @@ std::size_t own_peak() {
 
 }  // namespace
 
-TEST_CASE("Process: a worker is as isolated as it is asked to be, and says so", "[process]") {
-  const Isolation asked = either();
-  Worker worker("liar", liar(), {.isolation = asked});
+TEST_CASE("Process: a worker is as isolated as it is told to be, and says so", "[process]") {
+  const Isolation requested = either();
+  Worker worker("liar", liar(), {.isolation = requested});
   CHECK(worker.isolation().empty());
   worker.describe();
   CHECK(worker.isolation() == words(worker.process()->isolation()));
-  if (asked == Isolation::subreaper) CHECK(worker.process()->isolation() == asked);
+  if (requested == Isolation::subreaper) CHECK(worker.process()->isolation() == requested);
 }
 
 TEST_CASE("Process: a worker finds itself in /proc", "[process]") {
   Worker worker("liar", liar(), {.isolation = either()});
-  CHECK(worker.run(ask("looks at itself")).because.empty());
+  CHECK(worker.run(submit("looks at itself")).because.empty());
 }
 
 TEST_CASE("Process: a worker runs in a group of its own", "[process]") {
@@ -175,7 +175,7 @@ TEST_CASE("Process: a daemon that left the session of its worker ends with it", 
   std::string directory;
   {
     Worker worker("liar", liar(), {.isolation = either()});
-    CHECK(worker.run(ask("leaves a daemon")).kind == Kind::outputs);
+    CHECK(worker.run(submit("leaves a daemon")).kind == Kind::outputs);
     directory = worker.process()->directory();
     CHECK(survivors(directory) == 2);
   }
@@ -184,9 +184,9 @@ TEST_CASE("Process: a daemon that left the session of its worker ends with it", 
 
 TEST_CASE("Process: a daemon does not outlive a worker that dies", "[process]") {
   Worker worker("liar", liar(), {.isolation = either()});
-  CHECK(worker.run(ask("leaves a daemon")).kind == Kind::outputs);
+  CHECK(worker.run(submit("leaves a daemon")).kind == Kind::outputs);
   const std::string directory = worker.process()->directory();
-  CHECK(worker.run(ask("segfaults")).kind == Kind::crashed);
+  CHECK(worker.run(submit("segfaults")).kind == Kind::crashed);
   CHECK_FALSE(has_survivors(directory));
 }
 
@@ -194,18 +194,18 @@ TEST_CASE("Process: a fork bomb is counted and ended, and no process of it is le
   Worker worker("liar", liar(), {.tasks = 64, .isolation = either()});
   worker.describe();
   const std::string directory = worker.process()->directory();
-  const oracles::Outcome outcome = worker.run(ask("fork bomb"));
+  const oracles::Outcome outcome = worker.run(submit("fork bomb"));
   CHECK(outcome.kind == Kind::crashed);
   CHECK_THAT(outcome.because, Contains("more than 64 processes and threads"));
   CHECK_FALSE(has_survivors(directory));
-  CHECK(worker.run(ask("honest")).kind == Kind::outputs);
+  CHECK(worker.run(submit("honest")).kind == Kind::outputs);
 }
 
 TEST_CASE("Process: memory is watched while nobody waits for the worker", "[process]") {
   Worker worker("liar", liar(), {.memory = std::size_t{128} << 20, .isolation = either()});
   worker.describe();
-  const Request question = ask("allocates 100 GB");
-  worker.ask(question);
+  const Request request = submit("allocates 100 GB");
+  worker.submit(request);
   const Process& process = *worker.process();
   for (const auto deadline = Clock::now() + 10s; Clock::now() < deadline && process.excess() == LimitExceeded::none;)
     std::this_thread::yield();
@@ -217,19 +217,19 @@ TEST_CASE("Process: memory is watched while nobody waits for the worker", "[proc
 
 TEST_CASE("Process: a worker is replaced after so many answers", "[process]") {
   Worker worker("liar", liar(), {.recycle_models = 3});
-  for (int i = 0; i < 10; ++i) CHECK(worker.run(ask("honest")).kind == Kind::outputs);
+  for (int i = 0; i < 10; ++i) CHECK(worker.run(submit("honest")).kind == Kind::outputs);
   CHECK(worker.session() == 4);
   CHECK(worker.upkeep().processes == 4);
   CHECK(worker.upkeep().answers == 10);
 }
 
-TEST_CASE("Process: a worker that grows is replaced between two questions, and nothing is held against it",
+TEST_CASE("Process: a worker that grows is replaced between two requests, and nothing is held against it",
           "[process]") {
   Worker worker("liar", liar(), {.recycle_growth = std::size_t{100} << 20});
   int before = 0;
   for (int i = 0; i < 24; ++i) {  // 32 MiB each: after the first, four make more than 100
     before = worker.session();
-    CHECK(worker.run(ask("grows")).kind == Kind::outputs);
+    CHECK(worker.run(submit("grows")).kind == Kind::outputs);
     const auto& process = *worker.process();
     for (const auto deadline = Clock::now() + 2s; Clock::now() < deadline;)
       if (process.watched_bytes() + (16u << 20) > process.resident_bytes()) break;
@@ -262,9 +262,9 @@ TEST_CASE("Process: a worker ends with us, however we end", "[process]") {
 // The host of the test above: it dies with a worker at work and a daemon beside it.
 TEST_CASE("Process: a host that is killed", "[.process-host]") {
   Worker worker("liar", liar());
-  worker.run(ask("leaves a daemon"));
-  const Request question = ask("hangs");
-  worker.ask(question);
+  worker.run(submit("leaves a daemon"));
+  const Request request = submit("hangs");
+  worker.submit(request);
   std::printf("DIRECTORY %s\n", worker.process()->directory().c_str());
   std::fflush(stdout);
   ::raise(SIGKILL);
@@ -307,9 +307,9 @@ TEST_CASE("Process: what a worker sends costs us no more than we allow", "[proce
   Worker worker("liar", liar(), {.run = 500ms});
   worker.describe();
   const std::size_t before = own_peak();
-  CHECK(worker.run(ask("endless header")).kind == Kind::garbled);
-  CHECK(worker.run(ask("endless log")).kind == Kind::timed_out);
-  CHECK(worker.run(ask("giant frame")).kind == Kind::timed_out);
+  CHECK(worker.run(submit("endless header")).kind == Kind::garbled);
+  CHECK(worker.run(submit("endless log")).kind == Kind::timed_out);
+  CHECK(worker.run(submit("giant frame")).kind == Kind::timed_out);
   CHECK(own_peak() < before + kept + (std::size_t{32} << 20));
 }
 
@@ -317,7 +317,7 @@ TEST_CASE("Process: of an answer no more is kept than its limit", "[process]") {
   Worker worker("liar", liar(), {.answer = std::size_t{64} << 20});
   worker.describe();
   const std::size_t before = own_peak();
-  const oracles::Outcome outcome = worker.run(ask("endless answer"));
+  const oracles::Outcome outcome = worker.run(submit("endless answer"));
   CHECK(outcome.kind == Kind::garbled);
   CHECK_THAT(outcome.because, Contains("an answer of 3072 MiB, the limit is 64 MiB"));
   CHECK(own_peak() < before + kept + (std::size_t{32} << 20));

@@ -16,13 +16,13 @@ class Altered : public Backend {
   using Change = std::function<oracles::Outcome(const Request&, oracles::Outcome)>;
   explicit Altered(Change change) : worker_(open_backend("reference")), change_(std::move(change)) {}
   const Description& describe() override { return worker_->describe(); }
-  void ask(const Request& question) override { worker_->ask(*(asked_ = &question)); }
-  oracles::Outcome answer() override { return change_(*asked_, worker_->answer()); }
+  void submit(const Request& request) override { worker_->submit(*(requested_ = &request)); }
+  oracles::Outcome answer() override { return change_(*requested_, worker_->answer()); }
 
  private:
   std::unique_ptr<Backend> worker_;
   Change change_;
-  const Request* asked_ = nullptr;
+  const Request* requested_ = nullptr;
 };
 
 inline OpenBackend altered(Altered::Change change) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stranger's JSON may nest a million levels deep. It is read without harm, but to copy, compare or print such a value
-// recurses, and the stack ends. So every reader asks here first.
+// recurses, and the stack ends. So every reader checks here first.
 #pragma once
 
 #include <string_view>

@@ -212,7 +212,7 @@ struct Teller {
 
   // -- the case, the clauses, the versions
 
-  std::string question() const {
+  std::string failing() const {
     std::string out;
     if (const auto model = model_text(model_of(c())))
       out += "The model, as `onnx.parser` reads it:\n\n" + code_block(model->substr(0, model->size() - 1)) + "\n";
@@ -283,7 +283,7 @@ Account account_of(const Incident& incident, const Provenance& provenance) {
   Account account{teller.title(), teller.sentence() + "\n\n", std::nullopt, teller.closing(), ""};
   if (!script) {
     account.no_script = script.error();
-    account.opening += teller.question() + "\n";
+    account.opening += teller.failing() + "\n";
     return account;
   }
   account.script = *std::move(script);

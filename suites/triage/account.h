@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Account: a finding told to somebody who never heard of assay: to the people who can mend it. Everything in it is a
-// function of the case, of what came back, of the verdict and of who was asked.
+// function of the case, of what came back, of the verdict and of which backend was run.
 #pragma once
 
 #include "suites/triage/causes.h"

@@ -4,7 +4,7 @@
 #include "generators/shrink.h"
 #include "oracles/exact/exact.h"
 #include "oracles/judging/finding.h"
-#include "reference/question.h"
+#include "reference/case_view.h"
 #include "reference/sequence.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ bool close_values(const Tensor& a, const Tensor& b) {
   return true;
 }
 
-// What a backend was asked and what it answered, data set by data set.
+// What a backend was given and what it answered, data set by data set.
 struct Session {
   OpVersion version;
   Call call;
@@ -82,7 +82,7 @@ std::optional<Session> session_of(const Case& c, const oracles::Outcome& outcome
 Fit fit_of(const Session& session, const Kernel& kernel) {
   Fit fit = Fit::values;
   for (std::size_t set = 0; set < session.sets.size(); ++set) {
-    const std::vector<Tensor> given = kernel(session.call, views(session.sets[set])).asked();
+    const std::vector<Tensor> given = kernel(session.call, views(session.sets[set])).requested();
     if (given.size() != session.outputs[set]->size()) return Fit::none;
     for (std::size_t output = 0; output < given.size(); ++output) {
       const Tensor& got = (*session.outputs[set])[output];
@@ -347,16 +347,16 @@ std::vector<std::string> suspicions(const std::vector<std::string>& ids, std::sp
 }
 
 Finding finding_of(const Case& found, std::string origin, Answered first, std::span<const WrongModel> models,
-                   Shrinking shrinking, const AskCase& ask) {
+                   Shrinking shrinking, const RunCase& run_case) {
   Finding finding;
   finding.found = line(found);
   finding.origin = std::move(origin);
   if (first.verdict.state == oracles::State::pass) models = {};  // there is nothing to explain
   const Suspects suspected = suspects(found, first.outcome, models);
   ShrinkResult small{found, std::move(first)};
-  if (ask) {
+  if (run_case) {
     shrinking.keeps = still_explained(suspected);
-    small = shrink(std::move(small.c), std::move(small.answered), ask, shrinking);
+    small = shrink(std::move(small.c), std::move(small.answered), run_case, shrinking);
   }
   finding.diagnosis = diagnose(small.c, small.answered.outcome, models, suspected);
   finding.suspicions = suspicions(finding.diagnosis.models, models);
@@ -365,8 +365,8 @@ Finding finding_of(const Case& found, std::string origin, Answered first, std::s
   finding.answered = std::move(small.answered);
   finding.signature = signature_of(finding.c, finding.answered, shrinking.judgement);
   finding.predicate = predicate_of(finding.c);
-  finding.is_shrunk = ask != nullptr;
-  finding.asks = small.asks;
+  finding.is_shrunk = run_case != nullptr;
+  finding.runs = small.runs;
   return finding;
 }
 

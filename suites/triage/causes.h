@@ -50,7 +50,7 @@ struct Finding {
   std::vector<std::string> suspicions;  // the sentences of the models that explain it
   bool is_shrunk = false;
   bool comes_again = true;  // alone, as it was found; else nothing explains it
-  int asks = 0;
+  int runs = 0;
   Int stands_for = 1;  // failures that look the same and were not looked at themselves, this one included
 };
 
@@ -58,7 +58,7 @@ struct Finding {
 // explain every simpler one, so that one bug does not slide into another. Where its data are not exact a model explains
 // it as far as rounding goes, and has to give the bits of the shrunk case.
 Finding finding_of(const Case& found, std::string origin, Answered first, std::span<const WrongModel> models,
-                   Shrinking shrinking = {}, const AskCase& ask = {});
+                   Shrinking shrinking = {}, const RunCase& run_case = {});
 
 struct Cause {
   OpVersion op;  // its first finding's; `versions` has them all

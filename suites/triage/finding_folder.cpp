@@ -24,7 +24,7 @@ void write_data_set(const fs::path& folder, const Case& c, int set) {
   for (std::size_t i = 0; i < inputs.size(); ++i)
     write_file(folder / tensor_name("input", static_cast<int>(i)), inputs[i]);
   const std::optional<std::vector<Tensor>> outputs = oracles::expected(c, set);
-  const std::vector<std::string> names = c.call().asked_outputs();
+  const std::vector<std::string> names = c.call().requested_outputs();
   for (std::size_t i = 0; outputs && i < outputs->size(); ++i)
     write_file(folder / tensor_name("output", static_cast<int>(i)), encode_tensor((*outputs)[i], names[i]));
 }

@@ -141,7 +141,7 @@ void keep(Store& store, std::uint64_t index, const SuiteCase& planned, const Cas
   store.put(index, planned.line, {done.verdict, done.marks});
 }
 
-// Beyond what any campaign asks.
+// Beyond what any campaign runs.
 constexpr std::uint64_t first_peak = std::uint64_t{1} << 48;
 
 // What the backend says it does not take: such a case is answered otherwise once that changes.
@@ -264,7 +264,7 @@ Harvest harvest(const Store& store, bool strict, bool counts_special) {
     Result<Case> parsed = parse_case(each.line);
     if (!parsed) throw InputError("the store holds a case this assay cannot read: " + parsed.error());
     Tally& tally = harvest.tally;
-    ++tally.asked;
+    ++tally.runs;
     const State state = each.told.verdict.state;
     const DType type = first_type(*parsed);
     const oracles::Classification nature = oracles::nature_of(*parsed);
@@ -299,7 +299,7 @@ std::vector<WorstCase> seek(const FuzzPlan& plan, WorkerPool& pool, const RunOpt
   std::vector<std::optional<WorstCase>> slots(plan.islands);
   side_by_side(pool, run_options, "islands climbed", slots.size(), [&](std::size_t island, Backend& backend) {
     if (plan.shard.holds(island))
-      slots[island] = climb(plan.selection, plan.seed, island, asking(backend, run_options));
+      slots[island] = climb(plan.selection, plan.seed, island, run_case(backend, run_options));
   });
   std::vector<WorstCase> all;
   for (std::optional<WorstCase>& slot : slots)

@@ -28,8 +28,8 @@ struct FuzzPlan {
   std::optional<std::chrono::seconds> budget;  // for all of it: `time_to_run` of it runs new cases
   std::chrono::milliseconds limit{10'000};     // for an answer
   Shard shard;
-  std::vector<SuiteCase> regressions;  // asked first; index 0 is the first of them
-  std::uint64_t islands = 0;           // of all shards together, sought on when the cases are asked
+  std::vector<SuiteCase> regressions;  // run first; index 0 is the first of them
+  std::uint64_t islands = 0;           // of all shards together, sought on when the cases are run
 };
 
 // Tells how much of a budget runs new cases: three quarters, or less where one that hangs at the end, in its session
@@ -45,7 +45,7 @@ bool fuzz(const FuzzPlan& plan, WorkerPool& pool, const RunOptions& run_options,
 
 // What the verdicts of a store come to.
 struct Tally {
-  std::uint64_t asked = 0;
+  std::uint64_t runs = 0;
   std::map<OpVersion, std::map<oracles::State, Int>> states;
   std::map<oracles::State, Int> special;  // NaN, infinities, integer overflow: in no other number, but for errors
   std::map<OpVersion, std::map<DType, std::map<oracles::State, Int>>> types;  // of the first input

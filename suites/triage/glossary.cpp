@@ -133,7 +133,7 @@ constexpr Word line_words[] = {
     {"near miss", "a model that breaks exactly one constraint"},
 };
 
-constexpr Word ways[] = {
+constexpr Word variants[] = {
     {"repeated", "what showed a mark: the same case run again"},
     {"twice in one session", "what showed a mark: the same case and data run twice in one session"},
     {"pack", "what showed a mark: the node beside others in one model"},
@@ -146,7 +146,7 @@ constexpr Word ways[] = {
 };
 
 constexpr std::span<const Word> tables[] = {verdicts,           marks,      reasons, levels, classes,
-                                            states_of_versions, line_words, ways};
+                                            states_of_versions, line_words, variants};
 
 constexpr std::string_view grammar =
     R"(A case is one line of words, separated by single blanks, in this order:

@@ -77,7 +77,7 @@ TEST_CASE("So have types, recipes, laws and traits", "[glossary]") {
   CHECK_THAT(meaning("breaks C6"), Contains("Conv.C6"));
 }
 
-TEST_CASE("So has each word of a case line by itself, and each way to ask again", "[glossary]") {
+TEST_CASE("So has each word of a case line by itself, and each way to run it again", "[glossary]") {
   CHECK_THAT(meaning("X=f32[1,1,4]~iota:1@init"),
              Contains("tensor(float) and shape [1,1,4]") && Contains("a count from 1 on"));
   CHECK_THAT(meaning("kernel_shape=3,3"), Contains("attribute, required, of AveragePool-1"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/plainness.h"
 
-#include "reference/question.h"
+#include "reference/case_view.h"
 #include "suites/triage/shrinker.h"
 
 #include <catch2/catch.hpp>
@@ -13,7 +13,7 @@ Plainness of(const std::string& line) { return plainness_of(case_of(line)); }
 
 // A backend that is asked for the shape alone, and fails wherever `fails` says so.
 template <class F>
-AskCase failing(F&& fails) {
+RunCase failing(F&& fails) {
   return [fails](const Case& c) {
     Answered answered;
     answered.verdict.state = fails(c) ? oracles::State::refused : oracles::State::pass;
@@ -22,9 +22,9 @@ AskCase failing(F&& fails) {
   };
 }
 
-Case shrunk(const std::string& line, const AskCase& ask) {
+Case shrunk(const std::string& line, const RunCase& run_case) {
   const Case c = case_of(line);
-  return shrink(c, ask(c), ask).c;
+  return shrink(c, submit(c), run_case).c;
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ TEST_CASE("Shrinking stays on plain ground", "[plainness]") {
       "AveragePool-19 opset=19 ir=8 X=f32[2,3,9]~small:3 auto_pad=SAME_UPPER kernel_shape=2 dilations=2", same_dilated);
   CHECK(plainness_of(pool).is_within({}));
   CHECK(pool.node.inputs.at("X").type.shape.back() > 1);
-  // Fails whatever it is asked: no extent becomes 0, and the data stay numbers.
+  // Fails whatever it is given: no extent becomes 0, and the data stay numbers.
   const auto always = failing([](const Case&) { return true; });
   const Case conv = shrunk("Conv-11 opset=11 ir=8 X=f32[2,4,6]~small:1 W=f32[6,2,3]~small:2 group=2 pads=1,1", always);
   CHECK_FALSE(plainness_of(conv).is_empty);

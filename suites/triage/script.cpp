@@ -33,7 +33,7 @@ struct Unwritable {
   std::string text;
 };
 
-// -- what is asked and admitted
+// -- what is run and admitted
 
 bool lacks_in_numpy(DType type) { return numpy_name(type).starts_with("ml_dtypes."); }
 
@@ -299,12 +299,12 @@ class Writer {
   // "got", or "_, got" where the second of two outputs tells.
   std::string list_with_got() const {
     std::string list;
-    for (std::size_t i = 0; i < c_.call().asked_outputs().size(); ++i)
+    for (std::size_t i = 0; i < c_.call().requested_outputs().size(); ++i)
       list += std::string(i == 0 ? "" : ", ") + (i == output_ ? "got" : "_");
     return list;
   }
 
-  std::string asking(int set) const {
+  std::string run_case(int set) const {
     const std::string got = "[" + list_with_got() + "]";
     if (provenance_.description.answers_shapes || !second_) return "[" + got + "] = run(model, inputs)";
     return set > 0 ? "_, " + got + " = run(model, others, inputs)" : got + ", _ = run(model, inputs, others)";
@@ -312,7 +312,7 @@ class Writer {
 
   void write_answering(int set) {
     add("");
-    add(asking(set) + (set > 0 ? "  # the second answer of one session" : ""));
+    add(run_case(set) + (set > 0 ? "  # the second answer of one session" : ""));
     write_telling();
     add("sys.exit(0 if " + right() + " else 1)");
   }
@@ -320,7 +320,7 @@ class Writer {
   void write_refusal() {
     add("");
     add("try:");
-    add("    " + asking(0));
+    add("    " + run_case(0));
     add("except Exception as refusal:");
     add("    sys.exit(f\"{version} turns the model away: {refusal}\")");
     write_telling();
@@ -355,7 +355,7 @@ class Writer {
   }
 
   void write_living() {
-    add(asking(0));
+    add(run_case(0));
     write_telling();
     add("print(\"the answer is right\" if " + right() + " else \"the answer is wrong\")");
   }

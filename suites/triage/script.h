@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Script: a finding as a Python program that needs onnx, numpy and the runtime, and nothing of assay. It prints what
 // the runtime gives and what the standard says, and ends with 1 while the defect stands and with 0 once it is mended.
-// How the runtime is asked stands in snippet.h.
+// How the runtime is run stands in snippet.h.
 #pragma once
 
 #include "suites/campaign/provenance.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/triage/script.h"
 
-#include "reference/question.h"
+#include "reference/case_view.h"
 #include "suites/text/numpy_text.h"
 #include "suites/triage/account.h"
 
@@ -18,7 +18,7 @@ using Catch::Matchers::StartsWith;
 using oracles::Outcome;
 using oracles::State;
 
-Provenance asked_of(const std::string& backend) {
+Provenance provenance_of(const std::string& backend) {
   Provenance provenance;
   provenance.tool_version = "0.1.0";
   provenance.backend = backend;
@@ -50,7 +50,7 @@ Judged judged(const std::string& line, Outcome outcome) {
   return {c, outcome, oracles::judge(c, outcome)};
 }
 
-std::string script(const Judged& judged, const Provenance& provenance = asked_of("onnx.reference")) {
+std::string script(const Judged& judged, const Provenance& provenance = provenance_of("onnx.reference")) {
   const Result<Script> made = script_of(judged.c, judged.verdict, &judged.outcome, provenance);
   return made ? made->text : "none: " + made.error();
 }
@@ -123,7 +123,7 @@ TEST_CASE("A second answer that is wrong is the second of a session", "[script]"
   CHECK_THAT(text, Contains("_, [got] = run(model, others, inputs)"));
 }
 
-TEST_CASE("What ends the process is asked in another one", "[script]") {
+TEST_CASE("What ends the process is run in another one", "[script]") {
   const std::string crash = script(judged(pool, Outcome::failure(Outcome::Kind::crashed, "died by SIGSEGV")));
   CHECK_THAT(crash, Contains("subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=60)"));
   CHECK_THAT(crash, Contains("want = "));
@@ -145,7 +145,7 @@ TEST_CASE("Long data are read from the folder, and what only the script needs co
   const char* const large = "AveragePool-19 opset=19 ir=8 X=f32[1,1,400]~normal:1 kernel_shape=3";
   const Tensor zeros({DType::f32, {1, 1, 398}});
   const Judged wrong = judged(large, outputs(zeros, zeros));
-  const Result<Script> made = script_of(wrong.c, wrong.verdict, &wrong.outcome, asked_of("onnx.reference"));
+  const Result<Script> made = script_of(wrong.c, wrong.verdict, &wrong.outcome, provenance_of("onnx.reference"));
   REQUIRE(made);
   CHECK(made->reads_files);
   CHECK_THAT(made->text,
@@ -155,7 +155,7 @@ TEST_CASE("Long data are read from the folder, and what only the script needs co
 }
 
 TEST_CASE("What was asked for goes into the script, and nothing else does", "[script]") {
-  Provenance provenance = asked_of("onnxruntime");
+  Provenance provenance = provenance_of("onnxruntime");
   CHECK_THAT(script(wrong_average(), provenance),
              !Contains("optimization") && !Contains(" # if") && !Contains("bfloat16"));
   provenance.run_options.settings.optimization = "none";
@@ -163,21 +163,21 @@ TEST_CASE("What was asked for goes into the script, and nothing else does", "[sc
   provenance.run_options.options = {{"provider", "cuda"}};
   CHECK_THAT(script(wrong_average(), provenance),
              Contains(".get(\"none\"") && Contains("intra_op_num_threads = 3") && Contains("== \"cuda\" + "));
-  CHECK_THAT(script(wrong_average(), asked_of("python:mine.backends:Best")),
+  CHECK_THAT(script(wrong_average(), provenance_of("python:mine.backends:Best")),
              Contains("importlib.import_module(\"mine.backends\")") && Contains("getattr(module, \"Best\")"));
-  CHECK_THAT(script(wrong_average(), asked_of("python:mine")), Contains("onnx.backend.base.Backend"));
+  CHECK_THAT(script(wrong_average(), provenance_of("python:mine")), Contains("onnx.backend.base.Backend"));
 }
 
 TEST_CASE("Where there is no script it is said why", "[script]") {
-  CHECK(script(wrong_average(), asked_of("rten")) == "none: this backend is no Python package");
-  CHECK(script(wrong_average(), asked_of("exec:./mine --fast")) == "none: this backend is no Python package");
-  CHECK_THAT(script(wrong_average(), asked_of("python:a;import os")), StartsWith("none: its module has a name"));
+  CHECK(script(wrong_average(), provenance_of("rten")) == "none: this backend is no Python package");
+  CHECK(script(wrong_average(), provenance_of("exec:./mine --fast")) == "none: this backend is no Python package");
+  CHECK_THAT(script(wrong_average(), provenance_of("python:a;import os")), StartsWith("none: its module has a name"));
   CHECK_THAT(script(judged(pool, Outcome::failure(Outcome::Kind::garbled, "?"))), StartsWith("none: what it answered"));
   CHECK(script(judged(pool, outputs(average(1, 3.5F), average(-1, -3.5F)))) == "none: nothing is wrong");
 }
 
 TEST_CASE("A runtime's words break neither the script nor the Markdown", "[script]") {
-  Provenance provenance = asked_of("onnx.reference");
+  Provenance provenance = provenance_of("onnx.reference");
   provenance.description.backend = "evil\n\"\"\"```\n# x\n@somebody";
   const Judged refusal =
       judged(pool, Outcome::failure(Outcome::Kind::refused,
@@ -201,7 +201,7 @@ TEST_CASE("A runtime's words break neither the script nor the Markdown", "[scrip
 TEST_CASE("An account says what is wrong, what is right, and where it stands", "[script]") {
   const Judged wrong = wrong_average();
   const Account account =
-      account_of(Incident{wrong.c, wrong.verdict, &wrong.outcome, {"it rains"}}, asked_of("onnx.reference"));
+      account_of(Incident{wrong.c, wrong.verdict, &wrong.outcome, {"it rains"}}, provenance_of("onnx.reference"));
   CHECK(account.title == "AveragePool-19: wrong value, 0 instead of 3.5 (kernel_shape=2)");
   CHECK_THAT(
       account.opening,
@@ -212,7 +212,7 @@ TEST_CASE("An account says what is wrong, what is right, and where it stands", "
                  Contains("https://onnx.ai/onnx/operators/onnx__AveragePool.html#l-onnx-op-averagepool-19") &&
                  Contains("found by assay 0.1.0 as `" + std::string(pool) + "`"));
   CHECK_THAT(issue_text(account), StartsWith(account.title + "\n\n`mine 1.2`"));
-  CHECK_THAT(readme_text(account, pool, asked_of("onnx.reference")), StartsWith("# AveragePool-19: wrong value"));
+  CHECK_THAT(readme_text(account, pool, provenance_of("onnx.reference")), StartsWith("# AveragePool-19: wrong value"));
 }
 
 }  // namespace assay::suites

@@ -47,29 +47,30 @@ bool is_alarming(const Answered& answered) { return answered.verdict.state == or
 
 class HillClimber {
  public:
-  HillClimber(std::uint64_t island, const AskCase& ask) : ask_(ask) { peak_.island = island; }
+  HillClimber(std::uint64_t island, const RunCase& run_case) : run_case_(run_case) { peak_.island = island; }
 
   // Steps that stay level are taken as well: most change nothing.
   void step(Case c) {
-    Answered answered = ask_(c);
-    if (++peak_.asks > 1 && height(answered) < height(peak_.answered)) return;
+    Answered answered = run_case_(c);
+    if (++peak_.runs > 1 && height(answered) < height(peak_.answered)) return;
     peak_.c = std::move(c);
     peak_.answered = std::move(answered);
   }
-  bool is_done() const { return peak_.asks > 0 && is_alarming(peak_.answered); }
+  bool is_done() const { return peak_.runs > 0 && is_alarming(peak_.answered); }
   const WorstCase& peak() const { return peak_; }
 
  private:
-  const AskCase& ask_;
+  const RunCase& run_case_;
   WorstCase peak_;
 };
 
 }  // namespace
 
 // A third of the steps looks for a place to begin.
-WorstCase climb(const Selection& selection, std::uint64_t seed, std::uint64_t island, const AskCase& ask, int steps) {
+WorstCase climb(const Selection& selection, std::uint64_t seed, std::uint64_t island, const RunCase& run_case,
+                int steps) {
   const TypedVersion start = start_of(selection, island);
-  HillClimber climber(island, ask);
+  HillClimber climber(island, run_case);
   for (int step = 0; step < steps && !climber.is_done(); ++step) {
     const auto at = static_cast<std::uint64_t>(step);
     const std::uint64_t draw = draw_of(seed, island, at);
@@ -81,9 +82,10 @@ WorstCase climb(const Selection& selection, std::uint64_t seed, std::uint64_t is
   return climber.peak();
 }
 
-WorstCase sample(const Selection& selection, std::uint64_t seed, std::uint64_t island, const AskCase& ask, int steps) {
+WorstCase sample(const Selection& selection, std::uint64_t seed, std::uint64_t island, const RunCase& run_case,
+                 int steps) {
   const TypedVersion start = start_of(selection, island);
-  HillClimber climber(island, ask);
+  HillClimber climber(island, run_case);
   for (int step = 0; step < steps && !climber.is_done(); ++step) {
     const auto at = static_cast<std::uint64_t>(step);
     climber.step(generators::legal(*start.definition, start.type, draw_of(seed, island, at), at));

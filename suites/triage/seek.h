@@ -16,16 +16,16 @@ struct WorstCase {
   std::uint64_t island = 0;
   Case c;
   Answered answered;
-  int asks = 0;
+  int runs = 0;
 };
 
 // Islands take turns over the operators, versions and types of the selection whose answers are rounded (QLinearConv's
 // are exact up to ties). Throws InputError where the selection has none.
-WorstCase climb(const Selection& selection, std::uint64_t seed, std::uint64_t island, const AskCase& ask,
+WorstCase climb(const Selection& selection, std::uint64_t seed, std::uint64_t island, const RunCase& run_case,
                 int steps = 60);
 
 // As many legal cases as they come: what climbing is compared with.
-WorstCase sample(const Selection& selection, std::uint64_t seed, std::uint64_t island, const AskCase& ask,
+WorstCase sample(const Selection& selection, std::uint64_t seed, std::uint64_t island, const RunCase& run_case,
                  int steps = 60);
 
 }  // namespace assay::suites

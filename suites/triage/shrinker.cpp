@@ -11,9 +11,9 @@ namespace {
 
 class ShrinkSearch {
  public:
-  ShrinkSearch(ShrinkResult& best, const AskCase& ask, const Shrinking& shrinking)
+  ShrinkSearch(ShrinkResult& best, const RunCase& run_case, const Shrinking& shrinking)
       : best_(best),
-        ask_(ask),
+        run_case_(run_case),
         shrinking_(shrinking),
         signature_(signature_of(best.c, best.answered, shrinking.judgement)),
         plainness_(plainness_of(best.c)) {
@@ -40,7 +40,7 @@ class ShrinkSearch {
       if (!is_due(candidate->at) || !seen_.insert(line(candidate->c)).second) continue;
       const Plainness plainness = plainness_of(candidate->c);
       if (!plainness.is_within(plainness_)) continue;
-      if (best_.asks >= shrinking_.most_asks || (shrinking_.is_late && shrinking_.is_late())) return false;
+      if (best_.runs >= shrinking_.most_runs || (shrinking_.is_late && shrinking_.is_late())) return false;
       if (!fails_alike(candidate->c)) continue;
       position_ = candidate->at;
       plainness_ = plainness;
@@ -50,8 +50,8 @@ class ShrinkSearch {
   }
 
   bool fails_alike(Case& candidate) {
-    ++best_.asks;
-    Answered answered = ask_(candidate);
+    ++best_.runs;
+    Answered answered = run_case_(candidate);
     if (answered.verdict.state != signature_.state || answered.verdict.because != signature_.because) return false;
     if (signature_of(candidate, answered, shrinking_.judgement) != signature_) return false;
     if (shrinking_.keeps && !shrinking_.keeps(candidate, answered.outcome)) return false;
@@ -61,12 +61,12 @@ class ShrinkSearch {
   }
 
   bool settle() {
-    best_.is_minimal = best_.asks < shrinking_.most_asks;
+    best_.is_minimal = best_.runs < shrinking_.most_runs;
     return false;
   }
 
   ShrinkResult& best_;
-  const AskCase& ask_;
+  const RunCase& run_case_;
   const Shrinking& shrinking_;
   const Signature signature_;
   Plainness plainness_;  // of the best: what it got rid of does not come back
@@ -76,9 +76,9 @@ class ShrinkSearch {
 
 }  // namespace
 
-ShrinkResult shrink(Case failing, Answered answered, const AskCase& ask, const Shrinking& shrinking) {
+ShrinkResult shrink(Case failing, Answered answered, const RunCase& run_case, const Shrinking& shrinking) {
   ShrinkResult best{std::move(failing), std::move(answered)};
-  ShrinkSearch(best, ask, shrinking).run();
+  ShrinkSearch(best, run_case, shrinking).run();
   return best;
 }
 

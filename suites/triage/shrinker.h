@@ -9,10 +9,10 @@
 namespace assay::suites {
 
 // Asks a case and judges what comes back. Throws nothing for what a backend does.
-using AskCase = std::function<Answered(const Case&)>;
+using RunCase = std::function<Answered(const Case&)>;
 
 struct Shrinking {
-  int most_asks = 200;
+  int most_runs = 200;
   oracles::Judgement judgement = {};
   // What a simpler case must show besides the signature; empty: nothing.
   std::function<bool(const Case&, const oracles::Outcome&)> keeps = {};
@@ -23,13 +23,13 @@ struct Shrinking {
 struct ShrinkResult {
   Case c;
   Answered answered;        // to `c`
-  int asks = 0;             // besides the first
+  int runs = 0;             // besides the first
   bool is_minimal = false;  // no simpler case fails in the same way; else the budget ran out
 };
 
 // Greedy descent over generators::simpler, the same for the same answers: each candidate whose signature is that of the
-// failure becomes the case, and the search goes on from there. No line is asked twice. A candidate that is less plain
-// (plainness.h) is never asked: a failure does not end on a clause, an empty tensor or NaN that it did not rest on.
-ShrinkResult shrink(Case failing, Answered answered, const AskCase& ask, const Shrinking& shrinking = {});
+// failure becomes the case, and the search goes on from there. No line is run twice. A candidate that is less plain
+// (plainness.h) is never run: a failure does not end on a clause, an empty tensor or NaN that it did not rest on.
+ShrinkResult shrink(Case failing, Answered answered, const RunCase& run_case, const Shrinking& shrinking = {});
 
 }  // namespace assay::suites

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Snippet: how a script asks a runtime. It stands in tools/backends/scripts/NAME.py, which the catalogue names: a line
+// Snippet: how a script runs a runtime. It stands in tools/backends/scripts/NAME.py, which the catalogue names: a line
 // `version = …` and the function `run(model, *sets)`, which gives the outputs for each dictionary of inputs, all in one
 // session. What stands before its first function goes to the top of the script.
 //

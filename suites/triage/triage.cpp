@@ -17,15 +17,15 @@ using std::chrono::milliseconds;
 // A hang that is shrunk is cut off so soon; what is left at the end is confirmed under the full limit.
 constexpr auto limit_of_hangs = milliseconds(1000);
 
-AskCase asking_within(Backend& backend, const RunOptions& run_options, const CaseAllowance& allowance,
+RunCase runner_within(Backend& backend, const RunOptions& run_options, const CaseLimits& case_limits,
                       bool is_fresh = true) {
-  return [&backend, &run_options, allowance, is_fresh](const Case& c) {
+  return [&backend, &run_options, case_limits, is_fresh](const Case& c) {
     const SuiteCase planned{c, line(c), "", {}};
-    Request ask = ask_of(planned, run_options);
-    ask.fresh = is_fresh && backend.begins_afresh_quickly();
-    ask.limit = allowance.limit;
-    ask.memory_share = allowance.memory_share;
-    oracles::Outcome outcome = backend.run(ask);
+    Request run_case = request_of(planned, run_options);
+    run_case.fresh = is_fresh && backend.begins_afresh_quickly();
+    run_case.limit = case_limits.limit;
+    run_case.memory_share = case_limits.memory_share;
+    oracles::Outcome outcome = backend.run(run_case);
     oracles::Verdict verdict = judged(planned, outcome, backend.describe(), run_options.level);
     return Answered{std::move(outcome), std::move(verdict)};
   };
@@ -42,10 +42,10 @@ class Examiner {
 
   Finding finding_of(const Failure& failure) const {
     const Case& c = failure.planned.c;
-    const int most = most_asks(failure);
+    const int most = most_runs(failure);
     // The campaign has confirmed it alone; that is not done again where nothing comes of it.
     if (is_late() || (is_costly(failure) && most == 0)) return kept(failure, {}, true);
-    Answered again = asking_within(backend_, run_options_, allowance(failure))(c);
+    Answered again = runner_within(backend_, run_options_, case_limits(failure))(c);
     // What does not come again is explained by nothing.
     if (signature_of(c, again, judgement_) != failure.signature) return kept(failure, std::move(again.outcome), false);
     if (most == 0) return unshrunk(failure, std::move(again));
@@ -69,16 +69,16 @@ class Examiner {
   }
 
   // What hangs, or eats memory, is run again within less: it has done so within all there is.
-  static CaseAllowance allowance(const Failure& failure) {
+  static CaseLimits case_limits(const Failure& failure) {
     if (hangs(failure)) return {limit_of_hangs};
     return {milliseconds(0), failure.signature.because == "out of memory" ? share_of_eaters : 1};
   }
 
-  int most_asks(const Failure& failure) const {
-    if (is_costly(failure)) return sorting_.most_asks_of_hangs;
+  int most_runs(const Failure& failure) const {
+    if (is_costly(failure)) return sorting_.most_runs_of_hangs;
     const State state = failure.signature.state;
-    if (state == State::error) return sorting_.most_asks_of_errors;
-    return state == State::refused ? sorting_.most_asks_of_refusals : sorting_.most_asks;
+    if (state == State::error) return sorting_.most_runs_of_errors;
+    return state == State::refused ? sorting_.most_runs_of_refusals : sorting_.most_runs;
   }
 
   // Tells whether what takes so long would end too late.
@@ -100,13 +100,13 @@ class Examiner {
   }
 
   Finding shrunk(const Failure& failure, Answered again, int most, bool is_fresh) const {
-    Shrinking shrinking{.most_asks = most, .judgement = judgement_, .is_late = [this] { return is_late(); }};
+    Shrinking shrinking{.most_runs = most, .judgement = judgement_, .is_late = [this] { return is_late(); }};
     return suites::finding_of(failure.planned.c, failure.planned.origin, std::move(again), models_, shrinking,
-                              asking_within(backend_, run_options_, allowance(failure), is_fresh));
+                              runner_within(backend_, run_options_, case_limits(failure), is_fresh));
   }
 
   bool comes_alone(const Finding& finding) const {
-    return signature_of(finding.c, asking(backend_, run_options_)(finding.c), judgement_) == finding.signature;
+    return signature_of(finding.c, run_case(backend_, run_options_)(finding.c), judgement_) == finding.signature;
   }
 
   Backend& backend_;
@@ -123,8 +123,8 @@ Failure failure_of(std::uint64_t index, const SuiteCase& planned, const oracles:
   return {index, planned, {verdict, {}}, signature_of(planned.c, {outcome, verdict}, judgement)};
 }
 
-AskCase asking(Backend& backend, const RunOptions& run_options, milliseconds limit, bool is_fresh) {
-  return asking_within(backend, run_options, CaseAllowance{limit}, is_fresh);
+RunCase run_case(Backend& backend, const RunOptions& run_options, milliseconds limit, bool is_fresh) {
+  return runner_within(backend, run_options, CaseLimits{limit}, is_fresh);
 }
 
 void side_by_side(WorkerPool& pool, const RunOptions& run_options, std::string_view stage, std::size_t count,

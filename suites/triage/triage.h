@@ -30,10 +30,10 @@ Failure failure_of(std::uint64_t index, const SuiteCase& planned, const oracles:
 struct Sorting {
   std::size_t examples = 3;  // of each signature, the first ones, are looked at again and shrunk
   // Runs for one failure; 0: it is not shrunk.
-  int most_asks = 200;
-  int most_asks_of_errors = 30;  // where each costs a process
-  int most_asks_of_hangs = 30;   // where each costs a second, or much memory
-  int most_asks_of_refusals = 200;
+  int most_runs = 200;
+  int most_runs_of_errors = 30;  // where each costs a process
+  int most_runs_of_hangs = 30;   // where each costs a second, or much memory
+  int most_runs_of_refusals = 200;
   std::chrono::milliseconds limit{10'000};  // for an answer, under which a hang that was shrunk is confirmed
   // Keeps what is not looked at by then as it was found.
   std::optional<std::chrono::steady_clock::time_point> until = {};
@@ -68,8 +68,8 @@ Sorted sorted(std::vector<Failure> failures, std::vector<Finding> findings, std:
 
 // Runs a case, alone in a fresh process where `is_fresh` asks for one and that costs milliseconds, and judges what
 // comes back. `limit`: for the answer; 0: the backend's own.
-AskCase asking(Backend& backend, const RunOptions& run_options, std::chrono::milliseconds limit = {},
-               bool is_fresh = true);
+RunCase run_case(Backend& backend, const RunOptions& run_options, std::chrono::milliseconds limit = {},
+                 bool is_fresh = true);
 
 // Calls work(0) … work(count - 1) with the sessions of the crew, side by side, until `conduct.stop`.
 void side_by_side(WorkerPool& pool, const RunOptions& run_options, std::string_view stage, std::size_t count,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Artefacts: the files and packages that stood behind a backend when it was asked, by digest, so that a certificate
+// Artefacts: the files and packages that stood behind a backend when it was run, by digest, so that a certificate
 // says what it is about. Only what can be known without running anything; what cannot is named as not recorded.
 #pragma once
 

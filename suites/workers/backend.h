@@ -68,11 +68,11 @@ class Backend {
   virtual bool was_asleep() const { return false; }
   // Sends one request, which has to live until its answer. Returns when it is sent or the backend takes no more of it
   // for now, so that the host works while the backend does. No second request before the answer to the first.
-  virtual void ask(const Request& question) = 0;
+  virtual void submit(const Request& request) = 0;
   // Waits for the answer. Never throws for what the backend did: a dead, hanging or lying worker is an Outcome.
   virtual oracles::Outcome answer() = 0;
-  oracles::Outcome run(const Request& question) {
-    ask(question);
+  oracles::Outcome run(const Request& request) {
+    submit(request);
     return answer();
   }
 };

@@ -25,7 +25,7 @@ struct CatalogueEntry {
   std::vector<std::string> sources;  // files and folders in tools/backends that `build` reads
   std::vector<std::string> build;    // a command that makes something in {install} once the packages are there
   std::vector<std::string> command;  // the worker
-  std::string script;                // how a script of a finding asks it in Python (script.h), in tools/backends
+  std::string script;                // how a script of a finding runs it in Python (script.h), in tools/backends
   std::map<std::string, std::string> environment;
   int pack = 1;                   // how many independent nodes one model may hold
   int recycle = 0;                // a fresh worker after that many models; 0: never

@@ -222,28 +222,28 @@ Result<T> caught(F&& parse) {
   }
 }
 
-void read_options(const Json& options, Request& ask) {
+void read_options(const Json& options, Request& request) {
   if (!options.is_object()) throw Malformed{"\"options\" is not an object"};
-  ask.threads = small_number_of(options, "threads", 1);
-  ask.optimization = text_of(options, "optimization", "all");
-  ask.binds_outputs = text_of(options, "outputs") == "bound";
+  request.threads = small_number_of(options, "threads", 1);
+  request.optimization = text_of(options, "optimization", "all");
+  request.binds_outputs = text_of(options, "outputs") == "bound";
   for (const auto& [option, ignored] : options.items())
-    if (!is_ours(option)) ask.options.emplace(option, text_of(options, option.c_str()));
+    if (!is_ours(option)) request.options.emplace(option, text_of(options, option.c_str()));
 }
 
 Incoming request_of(const Json& json) {
-  Incoming request;
-  const std::string ask = text_of(json, "ask");
-  if (ask == "describe") return request;
-  if (ask != "run") throw Malformed{"unknown request " + printable(ask, 40)};
-  request.kind = Incoming::Kind::run;
-  request.ask.id = text_of(json, "id");
-  if (const Json* options = find(json, "options")) read_options(*options, request.ask);
+  Incoming incoming;
+  const std::string request = text_of(json, "ask");
+  if (request == "describe") return incoming;
+  if (request != "run") throw Malformed{"unknown request " + printable(request, 40)};
+  incoming.kind = Incoming::Kind::run;
+  incoming.request.id = text_of(json, "id");
+  if (const Json* options = find(json, "options")) read_options(*options, incoming.request);
   const Json* model = find(json, "model");
   if (!model) throw Malformed{"\"model\", its size, is missing"};
-  request.model = size_of_part(*model);
-  request.sets = sizes_of(json);
-  return request;
+  incoming.model = size_of_part(*model);
+  incoming.sets = sizes_of(json);
+  return incoming;
 }
 
 AnswerHeader answer_of(const Json& json) {
@@ -275,14 +275,14 @@ std::size_t total(const Sizes& sizes) {
 
 std::string describe_line() { return "{\"assay\":1,\"ask\":\"describe\"}\n"; }
 
-std::string run_line(const Request& ask) {
-  Json json = {{"ask", "run"}, {"id", ask.id}};
-  json["options"] = {{"threads", ask.threads}, {"optimization", ask.optimization}};
-  if (ask.binds_outputs) json["options"]["outputs"] = "bound";
-  for (const auto& [option, value] : ask.options) json["options"][option] = value;
-  json["model"] = ask.model.size();
+std::string run_line(const Request& request) {
+  Json json = {{"ask", "run"}, {"id", request.id}};
+  json["options"] = {{"threads", request.threads}, {"optimization", request.optimization}};
+  if (request.binds_outputs) json["options"]["outputs"] = "bound";
+  for (const auto& [option, value] : request.options) json["options"][option] = value;
+  json["model"] = request.model.size();
   json["sets"] = Json::array();
-  for (const auto& set : ask.sets) {
+  for (const auto& set : request.sets) {
     Json& sizes = json["sets"].emplace_back(Json::array());
     for (const std::string& part : set) sizes.push_back(part.size());
   }

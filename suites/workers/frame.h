@@ -20,12 +20,12 @@ std::size_t total(const Sizes& sizes);
 
 // From the host. Each line ends in a newline.
 std::string describe_line();
-std::string run_line(const Request& ask);
+std::string run_line(const Request& request);
 
 struct Incoming {
   enum class Kind { describe, run };
   Kind kind = Kind::describe;
-  Request ask;  // without model and sets, whose bytes follow
+  Request request;  // without model and sets, whose bytes follow
   std::size_t model = 0;
   Sizes sets;
 };

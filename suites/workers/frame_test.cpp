@@ -9,33 +9,34 @@ namespace assay::suites {
 using Kind = oracles::Outcome::Kind;
 
 TEST_CASE("frame: a run request is the line of the protocol", "[frame]") {
-  Request ask{.id = "5f0c",
-              .model = "model",
-              .sets = {{"abc", ""}, {"abcd", ""}},
-              .threads = 2,
-              .optimization = "none",
-              .options = {{"precision", "f32"}}};
-  CHECK(run_line(ask) == R"({"ask":"run","id":"5f0c","options":{"threads":2,"optimization":"none","precision":"f32"},)"
-                         R"("model":5,"sets":[[3,0],[4,0]]})"
-                         "\n");
+  Request request{.id = "5f0c",
+                  .model = "model",
+                  .sets = {{"abc", ""}, {"abcd", ""}},
+                  .threads = 2,
+                  .optimization = "none",
+                  .options = {{"precision", "f32"}}};
+  CHECK(run_line(request) ==
+        R"({"ask":"run","id":"5f0c","options":{"threads":2,"optimization":"none","precision":"f32"},)"
+        R"("model":5,"sets":[[3,0],[4,0]]})"
+        "\n");
 }
 
 TEST_CASE("frame: a worker reads back what the host wrote", "[frame]") {
-  const Request ask{.id = "a\"\n\xc3\xa4",
-                    .model = "model",
-                    .sets = {{"abc", ""}, {}},
-                    .threads = 3,
-                    .optimization = "basic",
-                    .options = {{"isa", "avx2"}, {"layout", "a=\"b\""}}};
-  const Result<Incoming> request = parse_request(run_line(ask));
-  REQUIRE(request);
-  CHECK(request->kind == Incoming::Kind::run);
-  CHECK(request->ask.id == ask.id);
-  CHECK(request->ask.threads == 3);
-  CHECK(request->ask.optimization == "basic");
-  CHECK(request->ask.options == ask.options);
-  CHECK(request->model == 5);
-  CHECK(request->sets == Sizes{{3, 0}, {}});
+  const Request request{.id = "a\"\n\xc3\xa4",
+                        .model = "model",
+                        .sets = {{"abc", ""}, {}},
+                        .threads = 3,
+                        .optimization = "basic",
+                        .options = {{"isa", "avx2"}, {"layout", "a=\"b\""}}};
+  const Result<Incoming> incoming = parse_request(run_line(request));
+  REQUIRE(incoming);
+  CHECK(incoming->kind == Incoming::Kind::run);
+  CHECK(incoming->request.id == request.id);
+  CHECK(incoming->request.threads == 3);
+  CHECK(incoming->request.optimization == "basic");
+  CHECK(incoming->request.options == request.options);
+  CHECK(incoming->model == 5);
+  CHECK(incoming->sets == Sizes{{3, 0}, {}});
   CHECK(parse_request(describe_line())->kind == Incoming::Kind::describe);
 }
 

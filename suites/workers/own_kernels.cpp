@@ -72,7 +72,7 @@ class Session {
     Bound bound = bind(served_, definition_, inputs);
     const Call call(definition_, std::move(bound.node));
     expect_legal(call);
-    return kernel_(call, bound.operands, threads_).asked();
+    return kernel_(call, bound.operands, threads_).requested();
   }
 
  private:
@@ -92,16 +92,16 @@ class Session {
   std::optional<Node> legal_;
 };
 
-KernelAnswer computed(const Request& ask, const OpenKernel& open) {
-  const std::vector<Served> nodes = parse(ask.model);
+KernelAnswer computed(const Request& request, const OpenKernel& open) {
+  const std::vector<Served> nodes = parse(request.model);
   KernelAnswer answer;
   std::vector<Session> sessions;
   sessions.reserve(nodes.size());
   for (const Served& node : nodes) {
-    sessions.emplace_back(node, open, ask.threads);
+    sessions.emplace_back(node, open, request.threads);
     std::ranges::copy(node.output_names, std::back_inserter(answer.names));
   }
-  for (const auto& parts : ask.sets) {
+  for (const auto& parts : request.sets) {
     const std::map<std::string, Tensor> inputs = named_inputs(nodes.front(), parts);
     auto& outputs = answer.outcome.sets.emplace_back();
     for (Session& session : sessions) std::ranges::move(session.outputs(inputs), std::back_inserter(outputs));
@@ -111,9 +111,9 @@ KernelAnswer computed(const Request& ask, const OpenKernel& open) {
 
 }  // namespace
 
-KernelAnswer kernel_answer(const Request& ask, const OpenKernel& open) {
+KernelAnswer kernel_answer(const Request& request, const OpenKernel& open) {
   try {
-    return computed(ask, open);
+    return computed(request, open);
   } catch (const Refusal& refusal) {
     return {Outcome::failure(refusal.kind, refusal.because), {}};
   } catch (const InputError& error) {
@@ -132,15 +132,15 @@ Description own_description(std::string backend) {
 InProcess::InProcess(std::string name, OpenKernel open)
     : description_(own_description(std::move(name))), open_(std::move(open)) {}
 
-void InProcess::ask(const Request& question) {
-  expects(!asked_, "a backend is asked one question at a time");
-  asked_ = &question;
+void InProcess::submit(const Request& request) {
+  expects(!requested_, "a backend runs one request at a time");
+  requested_ = &request;
 }
 
 Outcome InProcess::answer() {
-  expects(asked_ != nullptr, "an answer follows a question");
+  expects(requested_ != nullptr, "an answer follows a request");
   try {
-    return kernel_answer(*std::exchange(asked_, nullptr), open_).outcome;
+    return kernel_answer(*std::exchange(requested_, nullptr), open_).outcome;
   } catch (const std::bad_alloc&) {
     return Outcome::failure(Outcome::Kind::out_of_memory, "there is not enough memory");
   } catch (const std::exception& error) {

@@ -12,7 +12,7 @@
 
 namespace assay::suites {
 
-// Which kernel serves a node; asked once for each node of a model, so that a kernel may keep the state of a session.
+// Which kernel serves a node; chosen once for each node of a model, so that a kernel may keep the state of a session.
 using OpenKernel = std::function<FastKernel(const Definition&)>;
 
 // What the kernels did with a request. A model or data they do not take are refusals; what a kernel throws for other
@@ -21,7 +21,7 @@ struct KernelAnswer {
   oracles::Outcome outcome;
   std::vector<std::string> names;  // of the outputs, in the order of the nodes
 };
-KernelAnswer kernel_answer(const Request& ask, const OpenKernel& open);
+KernelAnswer kernel_answer(const Request& request, const OpenKernel& open);
 
 Description own_description(std::string backend);
 
@@ -31,14 +31,14 @@ class InProcess : public Backend {
  public:
   InProcess(std::string name, OpenKernel open);
   const Description& describe() override { return description_; }
-  void ask(const Request& question) override;
+  void submit(const Request& request) override;
   // What a kernel throws is an outcome, as of a worker that ended so.
   oracles::Outcome answer() override;
 
  private:
   Description description_;
   OpenKernel open_;
-  const Request* asked_ = nullptr;
+  const Request* requested_ = nullptr;
 };
 
 }  // namespace assay::suites

@@ -42,19 +42,19 @@ std::string outputs_frame(std::string_view id, const std::vector<std::vector<std
 
 void serve(int descriptor, const std::string& description, const std::function<std::string(const Request&)>& answer) {
   for (std::string line; std::getline(std::cin, line);) {
-    Result<Incoming> request = parse_request(line);
-    if (!request) throw InputError(request.error());
-    if (request->kind == Incoming::Kind::describe) {
+    Result<Incoming> incoming = parse_request(line);
+    if (!incoming) throw InputError(incoming.error());
+    if (incoming->kind == Incoming::Kind::describe) {
       reply(descriptor, description);
       continue;
     }
-    Request& ask = (*request).ask;
-    ask.model = read_part(request->model);
-    for (const auto& sizes : request->sets) {
-      auto& parts = ask.sets.emplace_back();
+    Request& request = (*incoming).request;
+    request.model = read_part(incoming->model);
+    for (const auto& sizes : incoming->sets) {
+      auto& parts = request.sets.emplace_back();
       for (const std::size_t size : sizes) parts.push_back(read_part(size));
     }
-    reply(descriptor, answer(ask));
+    reply(descriptor, answer(request));
   }
 }
 

@@ -18,12 +18,12 @@ using Kind = Outcome::Kind;
 struct Worker::Exchange {
   enum class Progress { incomplete, complete, garbled };
 
-  Exchange(const Request* asked, const Limits& within) : ask(asked), limits(within) {}
+  Exchange(const Request* requested, const Limits& within) : submit(requested), limits(within) {}
 
-  const Request* ask = nullptr;  // null: the worker shall describe itself
+  const Request* request = nullptr;  // null: the worker shall describe itself
   const Limits& limits;
 
-  std::string question = {};  // its header line
+  std::string request = {};  // its header line
   Outgoing outgoing = {};
   std::string incoming = {};
   std::size_t header = std::string::npos;  // its length with the newline, once it is there
@@ -33,8 +33,8 @@ struct Worker::Exchange {
   bool was_read = true;      // any of the request
 
   std::chrono::milliseconds limit() const {
-    if (!ask) return limits.describe;
-    return ask->limit.count() ? std::min(ask->limit, limits.run) : limits.run;
+    if (!request) return limits.describe;
+    return request->limit.count() ? std::min(request->limit, limits.run) : limits.run;
   }
   std::size_t expected() const { return header + total(answer.sets); }
   Progress look();
@@ -112,7 +112,7 @@ std::optional<Introduction> introduction_on_stdout(std::string_view log) {
 }  // namespace
 
 std::string Worker::Exchange::read_header(std::string_view line) {
-  if (!ask) {
+  if (!request) {
     Result<Introduction> parsed = parse_introduction(line);
     if (!parsed) return parsed.error();
     introduction = *std::move(parsed);
@@ -121,9 +121,10 @@ std::string Worker::Exchange::read_header(std::string_view line) {
   Result<AnswerHeader> parsed = parse_answer(line);
   if (!parsed) return parsed.error();
   answer = *std::move(parsed);
-  if (answer.id != ask->id) return "it answers " + printable(answer.id, 40) + ", asked was " + printable(ask->id, 40);
-  if (answer.kind == Kind::outputs && answer.sets.size() != ask->sets.size())
-    return std::to_string(answer.sets.size()) + " sets of outputs for " + std::to_string(ask->sets.size()) +
+  if (answer.id != request->id)
+    return "it answers " + printable(answer.id, 40) + ", asked was " + printable(request->id, 40);
+  if (answer.kind == Kind::outputs && answer.sets.size() != request->sets.size())
+    return std::to_string(answer.sets.size()) + " sets of outputs for " + std::to_string(request->sets.size()) +
            " of inputs";
   if (total(answer.sets) > limits.answer)
     return "an answer of " + in_words(total(answer.sets)) + ", the limit is " + in_words(limits.answer);
@@ -170,19 +171,19 @@ const Description& Worker::describe() {
                    "; try by hand:" + by_hand);
 }
 
-void Worker::ask(const Request& question) {
-  expects(!exchange_, "a worker is asked one question at a time");
+void Worker::submit(const Request& request) {
+  expects(!exchange_, "a worker runs one request at a time");
   describe();
-  pose(question);
+  pose(request);
 }
 
 Outcome Worker::answer() {
-  expects(exchange_ != nullptr, "an answer follows a question");
-  std::optional<Outcome> failure = not_asked_ ? std::move(not_asked_) : converse(*exchange_);
-  // What a worker does before it read any of the request it does over the one before: it is asked afresh, once.
+  expects(exchange_ != nullptr, "an answer follows a request");
+  std::optional<Outcome> failure = not_requested_ ? std::move(not_requested_) : converse(*exchange_);
+  // What a worker does before it read any of the request it does over the one before: it is run afresh, once.
   if (failure && !exchange_->was_read) {
-    pose(*exchange_->ask);
-    failure = not_asked_ ? std::move(not_asked_) : converse(*exchange_);
+    pose(*exchange_->request);
+    failure = not_requested_ ? std::move(not_requested_) : converse(*exchange_);
   }
   const std::unique_ptr<Exchange> exchange = std::move(exchange_);
   if (failure) return *std::move(failure);
@@ -191,26 +192,26 @@ Outcome Worker::answer() {
 }
 
 // Starts a worker where there is none, or none that is fresh enough, and sends what it takes without waiting.
-void Worker::pose(const Request& question) {
+void Worker::pose(const Request& request) {
   exchange_.reset();
-  not_asked_ = is_ready() && (!question.fresh || is_fresh_) ? std::nullopt : start();
+  not_requested_ = is_ready() && (!request.fresh || is_fresh_) ? std::nullopt : start();
   is_fresh_ = false;
-  exchange_ = std::make_unique<Exchange>(&question, limits_);
-  if (not_asked_) return;
-  process_->allow(allowed_ = memory_for(question));
+  exchange_ = std::make_unique<Exchange>(&request, limits_);
+  if (not_requested_) return;
+  process_->allow(allowed_ = memory_for(request));
   process_->forget_log();
-  exchange_->question = run_line(question);
-  exchange_->outgoing.add(exchange_->question);
-  exchange_->outgoing.add(question.model);
-  for (const auto& set : question.sets)
+  exchange_->request = run_line(request);
+  exchange_->outgoing.add(exchange_->request);
+  exchange_->outgoing.add(request.model);
+  for (const auto& set : request.sets)
     for (const std::string& part : set) exchange_->outgoing.add(part);
   process_->send(exchange_->outgoing);
 }
 
 // A share of the limit is for what the case takes: a runtime that fills half of it alone has the whole.
-std::size_t Worker::memory_for(const Request& question) const {
-  if (question.memory_share <= 1) return limits_.memory;
-  const std::size_t share = limits_.memory / question.memory_share;
+std::size_t Worker::memory_for(const Request& request) const {
+  if (request.memory_share <= 1) return limits_.memory;
+  const std::size_t share = limits_.memory / request.memory_share;
   return process_->resident_bytes() < share / 2 ? share : limits_.memory;
 }
 
@@ -276,8 +277,8 @@ std::optional<Outcome> Worker::start() {
   allowed_ = limits_.memory;
   is_fresh_ = true;
   Exchange exchange(nullptr, limits_);
-  exchange.question = describe_line();
-  exchange.outgoing.add(exchange.question);
+  exchange.request = describe_line();
+  exchange.outgoing.add(exchange.request);
   if (std::optional<Outcome> failure = converse(exchange)) return failure;
   if (!description_) description_ = std::move(exchange.introduction.description);
   process_->forks();
@@ -313,7 +314,7 @@ Outcome Worker::ended(const Exchange& exchange) {
 
 // Where the worker has chosen stdout, its description is found there.
 bool Worker::is_introduced_on_stdout(Exchange& exchange) {
-  if (exchange.ask || !exchange.incoming.empty()) return false;
+  if (exchange.request || !exchange.incoming.empty()) return false;
   auto introduction = introduction_on_stdout(process_->out().text());
   if (!introduction) return false;
   exchange.introduction = *std::move(introduction);

@@ -44,7 +44,7 @@ class Worker : public Backend {
   const Description& describe() override;
   // Both throw only what describe() throws, and where no process can be started for reasons that are not the worker's.
   // The time limit counts from the call of answer(), so that a worker is not blamed for what the host did meanwhile.
-  void ask(const Request& question) override;
+  void submit(const Request& request) override;
   oracles::Outcome answer() override;
 
   std::string isolation() const override { return isolation_; }
@@ -56,7 +56,7 @@ class Worker : public Backend {
 
  private:
   struct Exchange;
-  void pose(const Request& question);
+  void pose(const Request& request);
   std::optional<oracles::Outcome> start();
   std::optional<oracles::Outcome> converse(Exchange& exchange);
   std::optional<oracles::Outcome> await(Exchange& exchange);
@@ -66,7 +66,7 @@ class Worker : public Backend {
   bool is_introduced_on_stdout(Exchange& exchange);
   bool is_ready();
   bool has_served_its_time() const;
-  std::size_t memory_for(const Request& question) const;
+  std::size_t memory_for(const Request& request) const;
   void note_answer();
   ResourceUse upkeep_of_process() const;
 
@@ -75,10 +75,10 @@ class Worker : public Backend {
   Limits limits_;
   std::unique_ptr<Process> process_;
   std::optional<Description> description_;
-  std::unique_ptr<Exchange> exchange_;         // what was asked and is not answered
-  std::optional<oracles::Outcome> not_asked_;  // why that request could not be put
-  int starts_ = 0, answers_ = 0;               // answers of this process
-  bool is_fresh_ = false;                      // it was asked nothing yet
+  std::unique_ptr<Exchange> exchange_;             // what was sent and is not answered
+  std::optional<oracles::Outcome> not_requested_;  // why that request could not be put
+  int starts_ = 0, answers_ = 0;                   // answers of this process
+  bool is_fresh_ = false;                          // it was sent nothing yet
   bool was_asleep_ = false;
   std::size_t first_bytes_ = 0;  // resident after the first of them
   std::size_t allowed_ = 0;      // bytes resident, while it has this request

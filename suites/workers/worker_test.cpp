@@ -34,16 +34,16 @@ Tensor ramp(Int elements, float first) {
 }
 
 // Two data sets of one input each; the liar's honest answer is these inputs.
-Request ask(const std::string& behaviour, Int elements = 3) {
-  Request ask;
-  ask.id = "case of " + behaviour;
-  ask.model = behaviour;
-  for (const float first : {1.f, 100.f}) ask.sets.push_back({encode_tensor(ramp(elements, first), "Y")});
-  return ask;
+Request submit(const std::string& behaviour, Int elements = 3) {
+  Request request;
+  request.id = "case of " + behaviour;
+  request.model = behaviour;
+  for (const float first : {1.f, 100.f}) request.sets.push_back({encode_tensor(ramp(elements, first), "Y")});
+  return request;
 }
 
-void check_honest(Worker& worker, const Request& question, Int elements = 3) {
-  const oracles::Outcome outcome = worker.run(question);
+void check_honest(Worker& worker, const Request& request, Int elements = 3) {
+  const oracles::Outcome outcome = worker.run(request);
   INFO(outcome.because);
   REQUIRE(outcome.kind == Kind::outputs);
   CHECK(outcome.sets == std::vector<std::vector<Tensor>>{{ramp(elements, 1)}, {ramp(elements, 100)}});
@@ -57,13 +57,13 @@ struct Lie {
 
 void check(Worker& worker, const Lie& lie) {
   INFO(lie.behaviour);
-  const oracles::Outcome outcome = worker.run(ask(lie.behaviour));
+  const oracles::Outcome outcome = worker.run(submit(lie.behaviour));
   CHECK(outcome.kind == lie.kind);
   CHECK_THAT(outcome.because, Contains(lie.because));
   CHECK(outcome.sets.empty());
   CHECK(outcome.because.size() < 1000);
   CHECK(std::ranges::none_of(outcome.because, [](char c) { return '\0' <= c && c < ' '; }));
-  check_honest(worker, ask("honest"));
+  check_honest(worker, submit("honest"));
 }
 
 // Zombies do not count: who reaps an orphan is not our business.
@@ -95,16 +95,16 @@ constexpr Limits short_limits = {.describe = 60s, .run = 300ms};
 TEST_CASE("Worker: an honest worker's outputs arrive, case after case, from one process", "[worker]") {
   Worker worker("liar", liar());
   CHECK(worker.describe().backend == "liar");
-  for (int i = 0; i < 5; ++i) check_honest(worker, ask("honest"));
-  check_honest(worker, ask("piecemeal"));
+  for (int i = 0; i < 5; ++i) check_honest(worker, submit("honest"));
+  check_honest(worker, submit("piecemeal"));
   CHECK(worker.session() == 1);
 }
 
-TEST_CASE("Worker: a question asked is worked on while the host does something else", "[worker]") {
+TEST_CASE("Worker: a request is worked on while the host does something else", "[worker]") {
   Worker worker("liar", liar());
   worker.describe();
-  const Request question = ask("writes into its folder");
-  worker.ask(question);
+  const Request request = submit("writes into its folder");
+  worker.submit(request);
   const auto left = worker.process()->directory() / "left";
   for (const auto deadline = Clock::now() + 10s; Clock::now() < deadline && !std::filesystem::exists(left);)
     std::this_thread::yield();
@@ -113,48 +113,48 @@ TEST_CASE("Worker: a question asked is worked on while the host does something e
   CHECK(worker.session() == 1);
 }
 
-TEST_CASE("Worker: the host's time between question and answer is not the worker's", "[worker]") {
+TEST_CASE("Worker: the host's time between request and answer is not the worker's", "[worker]") {
   Worker worker("liar", liar(), short_limits);
-  const Request question = ask("honest", 1 << 21);  // its answer fills the pipe until the host reads it
+  const Request request = submit("honest", 1 << 21);  // its answer fills the pipe until the host reads it
   worker.describe();
-  worker.ask(question);
+  worker.submit(request);
   std::this_thread::sleep_for(600ms);  // twice the limit
   CHECK(worker.answer().kind == Kind::outputs);
   CHECK(worker.session() == 1);
 }
 
-TEST_CASE("Worker: a question is not asked before the last one was answered", "[worker]") {
+TEST_CASE("Worker: a request is not sent before the last one was answered", "[worker]") {
   Worker worker("liar", liar());
-  const Request question = ask("honest");
+  const Request request = submit("honest");
   CHECK_THROWS_AS(worker.answer(), BrokenPromise);
-  worker.ask(question);
-  CHECK_THROWS_AS(worker.ask(question), BrokenPromise);
+  worker.submit(request);
+  CHECK_THROWS_AS(worker.submit(request), BrokenPromise);
   CHECK(worker.answer().kind == Kind::outputs);
 }
 
 TEST_CASE("Worker: frames larger than any pipe travel both ways", "[worker]") {
   Worker worker("liar", liar());
-  check_honest(worker, ask("honest", 1 << 21), 1 << 21);
+  check_honest(worker, submit("honest", 1 << 21), 1 << 21);
   CHECK(worker.session() == 1);
 }
 
 TEST_CASE("Worker: chatter on stdout and stderr, even of frames, disturbs no answer", "[worker]") {
   Worker worker("liar", liar());
-  check_honest(worker, ask("chatty"));
-  check_honest(worker, ask("honest"));
+  check_honest(worker, submit("chatty"));
+  check_honest(worker, submit("honest"));
   CHECK(worker.session() == 1);
 }
 
 TEST_CASE("Worker: a worker without a third descriptor may ask for frames on stdout", "[worker]") {
   Worker worker("liar", liar({"on stdout"}));
   CHECK(worker.describe().version == "1");
-  check_honest(worker, ask("honest"));
+  check_honest(worker, submit("honest"));
   check(worker, {"extra bytes", Kind::garbled, "4 bytes more than its sizes say"});
 }
 
 TEST_CASE("Worker: a refusal keeps its kind and its reason, on one printable line", "[worker]") {
   Worker worker("liar", liar());
-  CHECK(worker.run(ask("refuses")).because == "no thanks\\u{001b}[31m\\u{202e}");
+  CHECK(worker.run(submit("refuses")).because == "no thanks\\u{001b}[31m\\u{202e}");
   check(worker, {"refuses", Kind::refused, "no thanks"});
   check(worker, {"refuses at length", Kind::refused, "..."});
   check(worker, {"not implemented", Kind::unsupported, "no kernel"});
@@ -175,17 +175,17 @@ TEST_CASE("Worker: a worker that dies has crashed, and its last words are told",
 TEST_CASE("Worker: an answer that was complete before the worker died counts, and the next case is not blamed",
           "[worker]") {
   Worker worker("liar", liar());
-  check_honest(worker, ask("answers and dies"));
-  check_honest(worker, ask("honest"));
-  check_honest(worker, ask("closes its stdin"));
-  check_honest(worker, ask("honest"));
+  check_honest(worker, submit("answers and dies"));
+  check_honest(worker, submit("honest"));
+  check_honest(worker, submit("closes its stdin"));
+  check_honest(worker, submit("honest"));
   CHECK(worker.session() == 3);
 }
 
 TEST_CASE("Worker: a worker that hangs after its answer costs the next case time, not its verdict", "[worker]") {
   Worker worker("liar", liar(), short_limits);
-  check_honest(worker, ask("answers and hangs"));
-  check_honest(worker, ask("honest"));
+  check_honest(worker, submit("answers and hangs"));
+  check_honest(worker, submit("honest"));
   CHECK(worker.session() == 2);
 }
 
@@ -224,14 +224,14 @@ TEST_CASE("Worker: what breaks the frame is garbled", "[worker]") {
 
 TEST_CASE("Worker: a set without outputs is an answer; the judge counts them", "[worker]") {
   Worker worker("liar", liar());
-  const oracles::Outcome outcome = worker.run(ask("no outputs"));
+  const oracles::Outcome outcome = worker.run(submit("no outputs"));
   CHECK(outcome.kind == Kind::outputs);
   CHECK(outcome.sets == std::vector<std::vector<Tensor>>(2));
 }
 
 TEST_CASE("Worker: an answer above the limit is not waited for", "[worker]") {
   Worker worker("liar", liar(), {.answer = 20});
-  const oracles::Outcome outcome = worker.run(ask("honest"));
+  const oracles::Outcome outcome = worker.run(submit("honest"));
   CHECK(outcome.kind == Kind::garbled);
   CHECK_THAT(outcome.because, Contains("the limit is 20 bytes"));
 }
@@ -244,10 +244,10 @@ TEST_CASE("Worker: a worker that does not answer in time has timed out", "[worke
 
 TEST_CASE("Worker: what was cut off names the limit it had, and not a longer one", "[worker]") {
   Worker worker("liar", liar(), {.run = 60s});
-  check_honest(worker, ask("honest"));
+  check_honest(worker, submit("honest"));
   for (const auto& [limit, words] :
        {std::pair{200ms, "200 ms"}, std::pair{1200ms, "1.2 s"}, std::pair{1000ms, "1 s"}}) {
-    Request cut = ask("hangs");
+    Request cut = submit("hangs");
     cut.limit = limit;
     CHECK(worker.run(cut).because == "no answer within " + std::string(words));
   }
@@ -259,11 +259,11 @@ TEST_CASE("Worker: a late answer is never taken for the next one", "[worker]") {
   CHECK(worker.session() == 2);
 }
 
-TEST_CASE("Worker: what is said between two questions is not taken for an answer", "[worker]") {
+TEST_CASE("Worker: what is said between two requests is not taken for an answer", "[worker]") {
   Worker worker("liar", liar());
-  check_honest(worker, ask("speaks up later"));
+  check_honest(worker, submit("speaks up later"));
   std::this_thread::sleep_for(300ms);  // the liar's 50 ms have passed
-  check_honest(worker, ask("honest"));
+  check_honest(worker, submit("honest"));
   CHECK(worker.session() == 2);
 }
 
@@ -272,9 +272,9 @@ TEST_CASE("Worker: memory above the limit ends the worker, by the name of what h
   check(worker, {"eats memory", Kind::out_of_memory, "more than 128 MiB of memory resident"});
 }
 
-TEST_CASE("Worker: a question may be given a part of the memory, and what exceeds that names the part", "[worker]") {
+TEST_CASE("Worker: a request may be given a part of the memory, and what exceeds that names the part", "[worker]") {
   Worker worker("liar", liar(), {.memory = std::size_t{1} << 30});
-  Request poor = ask("eats memory");
+  Request poor = submit("eats memory");
   poor.memory_share = 4;
   CHECK(worker.run(poor).because == "more than 256 MiB of memory resident");
   check(worker, {"eats memory", Kind::out_of_memory, "more than 1024 MiB of memory resident"});
@@ -286,11 +286,11 @@ TEST_CASE("Worker: no process of its group and no temporary file is left behind"
   std::filesystem::path folder;
   {
     Worker worker("liar", liar(), short_limits);
-    check_honest(worker, ask("writes into its folder"));
+    check_honest(worker, submit("writes into its folder"));
     group = worker.process()->init();
     folder = worker.process()->directory();
     CHECK(std::filesystem::exists(folder / "left"));
-    worker.run(ask(ending));
+    worker.run(submit(ending));
   }
   INFO(ending);
   CHECK(is_gone(group));
@@ -300,7 +300,7 @@ TEST_CASE("Worker: no process of its group and no temporary file is left behind"
 TEST_CASE("Worker: a worker outlives the thread that started it", "[worker]") {
   Worker worker("liar", liar());
   std::thread([&] { worker.describe(); }).join();
-  check_honest(worker, ask("honest"));
+  check_honest(worker, submit("honest"));
   CHECK(worker.session() == 1);
 }
 
@@ -310,8 +310,8 @@ TEST_CASE("Worker: threads that start workers at once do not get into each other
   for (oracles::Outcome& outcome : outcomes)
     threads.emplace_back([&outcome] {
       Worker worker("liar", liar());
-      worker.run(ask("segfaults"));
-      outcome = worker.run(ask("honest"));
+      worker.run(submit("segfaults"));
+      outcome = worker.run(submit("honest"));
     });
   for (std::thread& thread : threads) thread.join();
   for (const oracles::Outcome& outcome : outcomes) CHECK(outcome.kind == Kind::outputs);
@@ -345,15 +345,15 @@ TEST_CASE("Worker: one that cannot describe itself is an input error of one line
   if (wrong.how == "hangs") limits.describe = 300ms;
   Worker worker("liar", liar({wrong.how}), limits);
   CHECK_THROWS_AS(worker.describe(), InputError);
-  CHECK_THROWS_WITH(worker.run(ask("honest")),
+  CHECK_THROWS_WITH(worker.run(submit("honest")),
                     Contains("liar: the worker did not describe itself: " + wrong.why) && Contains("; try by hand: "));
 }
 
 TEST_CASE("Worker: a worker that cannot start again after a crash is an outcome, not an exception", "[worker]") {
   const auto flag = std::filesystem::temp_directory_path() / ("assay-once-" + std::to_string(::getpid()));
   Worker worker("liar", liar({"once", flag.string()}));
-  CHECK(worker.run(ask("segfaults")).kind == Kind::crashed);
-  const oracles::Outcome outcome = worker.run(ask("honest"));
+  CHECK(worker.run(submit("segfaults")).kind == Kind::crashed);
+  const oracles::Outcome outcome = worker.run(submit("honest"));
   CHECK(outcome.kind == Kind::crashed);
   CHECK_THAT(outcome.because, Contains("its last words: not again"));
   std::filesystem::remove(flag);

@@ -6,7 +6,7 @@
  * Export the one function declared last. assay loads the library into a process of its own (assay-worker-host): a
  * crash, a hang or a leak is a finding about one case and ends nothing else. Calls come one at a time, from one thread:
  *
- *   describe, then for each question:  load, run for each set of data (two, to show what a session keeps), unload
+ *   describe, then for each request:  load, run for each set of data (two, to show what a session keeps), unload
  *   with run_into: load, for each set run and run_into, unload
  *
  * Everything the host passes is valid until the function that got it returns, a model until unload returns. What is
@@ -26,7 +26,7 @@ extern "C" {
 
 #define ASSAY_BACKEND_ABI 1
 
-/* The answer to a question. Both refusals need a reason, in the words of your runtime: host->because(). */
+/* The answer to a request. Both refusals need a reason, in the words of your runtime: host->because(). */
 enum {
   ASSAY_OK = 0,
   ASSAY_REFUSED = 1,    /* the model or the data are turned away: invalid, or not understood */

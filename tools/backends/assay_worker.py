@@ -118,7 +118,7 @@ def let_go():
     os.close(nothing)
 
 
-def fork_when_asked():
+def fork_on_request():
     """Stays, and forks a process for every request of the host; returns in each of these. See README.md, "Fork"."""
     named = os.environ.get("ASSAY_FORK_FD")
     if named is None or "ASSAY_REPLY_FD" not in os.environ or not may_fork():
@@ -179,7 +179,7 @@ def answer(run, not_implemented, header, model, sets):
 
 def serve(description, run, not_implemented=()):
     description = {"assay": 1, **description}
-    fork_when_asked()
+    fork_on_request()
     requests = sys.stdin.buffer
     replies = open_replies(description)
     for line in iter(requests.readline, b""):

@@ -216,13 +216,13 @@ assay_operand view(const StatedOperand& operand, const Viewed* constant) {
 // One request in the words of the header; it keeps what those point to.
 class RequestView {
  public:
-  RequestView(const suites::Request& ask, bool wants_node) : threads_(std::to_string(ask.threads)) {
-    options_ = {{"threads", threads_.c_str()}, {"optimization", ask.optimization.c_str()}};
-    for (const auto& [key, value] : ask.options) options_.push_back({key.c_str(), value.c_str()});
-    if (wants_node) parse(ask.model);
+  RequestView(const suites::Request& request, bool wants_node) : threads_(std::to_string(request.threads)) {
+    options_ = {{"threads", threads_.c_str()}, {"optimization", request.optimization.c_str()}};
+    for (const auto& [key, value] : request.options) options_.push_back({key.c_str(), value.c_str()});
+    if (wants_node) parse(request.model);
     model_ = {sizeof(assay_model),
-              ask.model.data(),
-              ask.model.size(),
+              request.model.data(),
+              request.model.size(),
               options_.data(),
               static_cast<std::int32_t>(options_.size()),
               wants_node ? &node_ : nullptr};
@@ -362,11 +362,11 @@ class Session {
 };
 
 // The outputs of every set, read after the last run: a buffer that is used again shows.
-std::vector<std::vector<std::string>> run_all(Session& session, const suites::Request& ask) {
+std::vector<std::vector<std::string>> run_all(Session& session, const suites::Request& request) {
   std::vector<std::vector<std::string>> all;
-  if (ask.binds_outputs) {
+  if (request.binds_outputs) {
     std::vector<std::vector<Guarded>> results;
-    for (const auto& parts : ask.sets) results.push_back(session.run_into(parts));
+    for (const auto& parts : request.sets) results.push_back(session.run_into(parts));
     for (const auto& buffers : results) {
       auto& set = all.emplace_back();
       for (std::size_t i = 0; i < buffers.size(); ++i) set.push_back(buffers[i].encoded(i));
@@ -374,18 +374,19 @@ std::vector<std::vector<std::string>> run_all(Session& session, const suites::Re
     return all;
   }
   std::vector<std::vector<Emitted>> results;
-  for (const auto& parts : ask.sets) results.push_back(session.run(parts));
+  for (const auto& parts : request.sets) results.push_back(session.run(parts));
   for (const auto& outputs : results) all.push_back(encoded(outputs));
   return all;
 }
 
-std::string answer(const assay_backend& backend, const suites::Request& ask) {
+std::string answer(const assay_backend& backend, const suites::Request& request) {
   try {
-    const RequestView question(ask, backend.wants_node != 0);
-    Session session(backend, question.model());
-    return suites::outputs_frame(ask.id, run_all(session, ask));
+    const RequestView request(request, backend.wants_node != 0);
+    Session session(backend, request.model());
+    return suites::outputs_frame(request.id, run_all(session, request));
   } catch (const Refusal& refusal) {
-    return suites::answer_line(ask.id, refusal.kind, std::string_view(refusal.because).substr(0, longest_reason), {});
+    return suites::answer_line(request.id, refusal.kind, std::string_view(refusal.because).substr(0, longest_reason),
+                               {});
   }
 }
 
@@ -443,9 +444,9 @@ int main(int argc, char** argv) {
   try {
     const assay_backend& backend = assay::load(argv[1]);
     const std::string description = assay::description_line(backend, argc - 2, argv + 2);
-    assay::suites::fork_when_asked();
+    assay::suites::fork_on_request();
     assay::suites::serve(std::atoi(descriptor), description,
-                         [&](const assay::suites::Request& ask) { return assay::answer(backend, ask); });
+                         [&](const assay::suites::Request& request) { return assay::answer(backend, request); });
     assay::end(0);
   } catch (const assay::InputError& error) {
     std::cerr << name << error.what() << std::endl;

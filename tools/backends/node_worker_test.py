@@ -21,18 +21,18 @@ await serve({backend: "echo"}, async (model, sets, options) => {
 """
 
 
-def question(model, sets, **more):
+def request(model, sets, **more):
     sizes = [[len(part) for part in parts] for parts in sets]
     header = {"ask": "run", "id": "5f", "model": len(model), "sets": sizes, "options": {"threads": 3}, **more}
     return json.dumps(header).encode() + b"\n" + model + b"".join(part for parts in sets for part in parts)
 
 
-def answers(*questions):
+def answers(*requests):
     """Exit code of the worker, and the bytes of all it answered."""
     with tempfile.TemporaryDirectory() as folder:
         worker = pathlib.Path(folder, "echo.mjs")
         worker.write_text(ECHO % (FOLDER / "assay_worker.mjs"))
-        done = subprocess.run(["sh", "-c", 'exec "$0" "$@" 3>&1 >/dev/null', NODE, worker], input=b"".join(questions),
+        done = subprocess.run(["sh", "-c", 'exec "$0" "$@" 3>&1 >/dev/null', NODE, worker], input=b"".join(requests),
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60, check=False,
                               env={"ASSAY_REPLY_FD": "3"})
         return done.returncode, done.stdout
@@ -45,14 +45,14 @@ class NodeWorker(unittest.TestCase):
         self.assertEqual((code, json.loads(said)), (0, {"assay": 1, "backend": "echo"}))
 
     def test_parts_come_back_in_order_and_an_absent_one_is_empty(self):
-        code, said = answers(question(b"m", [[b"ab", b""], [b"c\n", b"d" * 200000]]))
+        code, said = answers(request(b"m", [[b"ab", b""], [b"c\n", b"d" * 200000]]))
         header, _, parts = said.partition(b"\n")
         self.assertEqual(code, 0)
         self.assertEqual(json.loads(header), {"id": "5f", "outcome": "outputs", "sets": [[3, 1], [3, 200001]]})
         self.assertEqual(parts, b"ab3" + b"3" + b"c\n3" + b"d" * 200000 + b"3")
 
     def test_what_is_missing_and_what_is_refused_are_told_apart(self):
-        code, said = answers(question(b"missing", [[]]), question(b"bad", [[]], id="60"))
+        code, said = answers(request(b"missing", [[]]), request(b"bad", [[]], id="60"))
         missing, bad = map(json.loads, said.splitlines())
         self.assertEqual(code, 0)
         self.assertEqual(missing, {"id": "5f", "outcome": "unsupported", "because": "no kernel for it"})
@@ -64,7 +64,7 @@ class NodeWorker(unittest.TestCase):
         self.assertEqual(said, b"")
 
     def test_a_trap_of_webassembly_ends_the_worker_without_an_answer(self):
-        code, said = answers(question(b"trap", [[]]))
+        code, said = answers(request(b"trap", [[]]))
         self.assertNotEqual(code, 0)
         self.assertEqual(said, b"")
 

@@ -42,17 +42,17 @@ struct Choice {
   }
 };
 
-std::string answer(const Choice& choice, const suites::Request& ask) {
+std::string answer(const Choice& choice, const suites::Request& request) {
   const suites::KernelAnswer answer =
-      suites::kernel_answer(ask, [&](const Definition& definition) { return choice.kernel(definition); });
+      suites::kernel_answer(request, [&](const Definition& definition) { return choice.kernel(definition); });
   const Outcome& outcome = answer.outcome;
-  if (outcome.kind != Outcome::Kind::outputs) return suites::answer_line(ask.id, outcome.kind, outcome.because, {});
+  if (outcome.kind != Outcome::Kind::outputs) return suites::answer_line(request.id, outcome.kind, outcome.because, {});
   std::vector<std::vector<std::string>> sets;
   for (const std::vector<Tensor>& outputs : outcome.sets) {
     auto& parts = sets.emplace_back();
     for (std::size_t i = 0; i < outputs.size(); ++i) parts.push_back(encode_tensor(outputs[i], answer.names[i]));
   }
-  return suites::outputs_frame(ask.id, sets);
+  return suites::outputs_frame(request.id, sets);
 }
 
 template <class Named>
@@ -82,10 +82,10 @@ int main(int argc, char** argv) {
     std::ios::sync_with_stdio(false);
     assay::expect_known(choice.variant, assay::mutation::variants(), [](const auto& v) { return v.name; });
     assay::expect_known(choice.mutant, assay::mutation::mutants(), [](const auto& m) { return m.id; });
-    assay::suites::fork_when_asked();
+    assay::suites::fork_on_request();
     assay::suites::serve(assay::reply_descriptor(),
                          assay::suites::description_line(assay::suites::own_description(choice.backend())),
-                         [&](const assay::suites::Request& ask) { return assay::answer(choice, ask); });
+                         [&](const assay::suites::Request& request) { return assay::answer(choice, request); });
     return 0;
   } catch (const assay::InputError& error) {
     std::cerr << error.what() << std::endl;

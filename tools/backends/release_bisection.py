@@ -99,7 +99,7 @@ class Bisection:
                 return ("yanked by its makers" if "is a yanked version" in done.stderr else None), digest
         return None, ""
 
-    def asked(self, home):
+    def requested(self, home):
         """What `assay replay` says of the case, and whether the worker answered at all."""
         command = [word.replace("{python}", str(home / "bin" / "python")) for word in self.order["command"]]
         done = subprocess.run([self.order["assay"], "replay", "--backend", "exec:" + shlex.join(command), self.order["case"]],
@@ -119,7 +119,7 @@ class Bisection:
                 if trouble and not trouble.startswith("yanked"):
                     trial.words = trial.words or "not tried: " + trouble
                     break
-                trial.words, answered = self.asked(home)
+                trial.words, answered = self.requested(home)
                 if trouble:
                     trial.words += f" ({trouble})"
             if answered:

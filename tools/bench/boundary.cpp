@@ -3,9 +3,9 @@
 // workers'. Names of backends and of operators as arguments; onnxruntime and reference, and every operator, where there
 // are none.
 #include "oracles/judging/judge.h"
+#include "reference/case_view.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
-#include "reference/question.h"
 #include "suites/campaign/campaign.h"
 #include "suites/workers/frame.h"
 #include "suites/workers/worker.h"
@@ -67,7 +67,7 @@ Served served(const suites::Suite& suite) {
     if (const Call call = planned.c.call(); definition.violated(call).empty())
       for (int set = 0; set < data_sets; ++set) {
         const auto data = operands(planned.c, set);
-        outcome.sets.push_back(definition.kernel(call, views(data)).asked());
+        outcome.sets.push_back(definition.kernel(call, views(data)).requested());
         parts.push_back(encode_tensor(outcome.sets.back().front(), "Y"));
       }
     if (outcome.sets.empty()) outcome = oracles::Outcome::failure(oracles::Outcome::Kind::refused, "illegal");
@@ -97,7 +97,7 @@ void print_parts(const suites::Suite& suite, double planning) {
   const std::pair<const char*, double> parts[] = {
       {"draw the case, write its line", planning},
       {"draw the operands", drawing},
-      {"model and data", each([&](std::size_t i) { asks.push_back(suites::ask_of(suite.cases[i], data[i], {})); })},
+      {"model and data", each([&](std::size_t i) { asks.push_back(suites::request_of(suite.cases[i], data[i], {})); })},
       {"frame of the question", each([&](std::size_t i) { suites::run_line(asks[i]); })},
       {"frame of the answer", each([&](std::size_t i) {
          suites::parse_answer(suites::answer_line(asks[i].id, oracles::Outcome::Kind::outputs, "", {{100}, {100}}));

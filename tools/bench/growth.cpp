@@ -2,7 +2,7 @@
 // assay-bench-growth: how the cost of a case grows with its size, and what memory assay holds as cases go by.
 //
 //   assay-bench-growth [CASES]   CASES small generated ones over our own kernels, in this process (default 200000)
-#include "reference/question.h"
+#include "reference/case_view.h"
 #include "suites/campaign/campaign.h"
 #include "suites/planning/stream.h"
 #include "suites/workers/worker.h"
@@ -51,10 +51,10 @@ void print_size(const char* what, Int channels, Int maps, Int side, Int kernel) 
                            c + "," + k + "," + k + "]~normal:2";
   const suites::SuiteCase planned{case_of(line), line, "", {}};
   const auto backend = ours()();
-  const suites::Request ask = suites::ask_of(planned, {});
-  const oracles::Outcome outcome = backend->run(ask);
-  const double asking = least_seconds([&] { suites::ask_of(planned, {}); });
-  const double running = least_seconds([&] { backend->run(ask); });
+  const suites::Request request = suites::request_of(planned, {});
+  const oracles::Outcome outcome = backend->run(request);
+  const double run_case = least_seconds([&] { suites::request_of(planned, {}); });
+  const double running = least_seconds([&] { backend->run(request); });
   const double judging =
       least_seconds([&] { suites::judged(planned, outcome, backend->describe(), oracles::Level::L2); });
   const Int out = side - kernel + 1;
@@ -63,7 +63,7 @@ void print_size(const char* what, Int channels, Int maps, Int side, Int kernel) 
               static_cast<long long>(what[0] == 'c'   ? channels
                                      : what[0] == 't' ? kernel * kernel
                                                       : maps * out * out),
-              products, 1e6 * asking, 1e6 * running, 1e6 * judging, 1e9 * judging / products);
+              products, 1e6 * run_case, 1e6 * running, 1e6 * judging, 1e9 * judging / products);
 }
 
 void print_sizes() {
@@ -79,24 +79,24 @@ void print_memory(Int cases) {
   suites::WorkerPool pool(ours(), 1);
   suites::Stream stream({}, 1);
   double least = 1e9, most = 0;
-  Int asked = 0, told = 0;
+  Int requested = 0, told = 0;
   const double start = processor_seconds();
   std::printf("  %10s %10s %12s\n", "cases", "MiB", "us/case");
-  while (asked < cases) {
+  while (requested < cases) {
     suites::Suite suite;
-    while (suite.cases.size() < block && asked + static_cast<Int>(suite.cases.size()) < cases)
+    while (suite.cases.size() < block && requested + static_cast<Int>(suite.cases.size()) < cases)
       suite.cases.push_back(stream.next());
     suites::run(suite, pool, {});
-    asked += static_cast<Int>(suite.cases.size());
+    requested += static_cast<Int>(suite.cases.size());
     const double now = resident_mib();
-    if (asked >= cases / 10) {
+    if (requested >= cases / 10) {
       least = std::min(least, now);
       most = std::max(most, now);
     }
-    if (asked * 10 / cases == told) continue;
-    told = asked * 10 / cases;
-    std::printf("  %10lld %10.1f %12.1f\n", static_cast<long long>(asked), now,
-                1e6 * (processor_seconds() - start) / static_cast<double>(asked));
+    if (requested * 10 / cases == told) continue;
+    told = requested * 10 / cases;
+    std::printf("  %10lld %10.1f %12.1f\n", static_cast<long long>(requested), now,
+                1e6 * (processor_seconds() - start) / static_cast<double>(requested));
   }
   std::printf("  after the first tenth between %.1f and %.1f MiB\n", least, most);
 }

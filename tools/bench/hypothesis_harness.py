@@ -170,7 +170,7 @@ class Cost:
 def main():
     task, operator, seed, cases = sys.argv[1:]
     warnings.simplefilter("ignore")
-    ask = Strength(operator) if task == "strength" else Cost()
+    evaluate = Strength(operator) if task == "strength" else Cost()
 
     @hypothesis.seed(int(seed))
     @hypothesis.settings(max_examples=int(cases), deadline=None, database=None, phases=[hypothesis.Phase.generate],
@@ -178,12 +178,12 @@ def main():
     @hypothesis.given(conv_cases() if operator == "Conv" else pool_cases())
     def matches_the_evaluator(case):
         attributes, inputs = case
-        ask(model_of(operator, attributes, inputs), inputs)
+        submit(model_of(operator, attributes, inputs), inputs)
 
     with np.errstate(all="ignore"):
         matches_the_evaluator()
     rules = {rule: ", ".join(f"{word} {value:g}" for word, value in said.items()) for rule, said in RULES.items()}
-    print(json.dumps({"strength": ask.said, "rules": rules, "seconds": time.process_time()}))
+    print(json.dumps({"strength": evaluate.said, "rules": rules, "seconds": time.process_time()}))
 
 
 if __name__ == "__main__":

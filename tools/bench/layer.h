@@ -2,7 +2,7 @@
 // Layer: one layer of a well-known shape with its data, as the benchmarks put it to the kernels.
 #pragma once
 
-#include "reference/question.h"
+#include "reference/case_view.h"
 
 #include <string>
 #include <vector>

@@ -47,16 +47,16 @@ def quantized(inputs, attributes):
 OPERATORS = {"Conv": conv, "AveragePool": pool, "DeformConv": deform, "QLinearConv": quantized}
 
 
-def answer(question):
-    folder = pathlib.Path(question["layer"])
-    inputs = [torch.from_numpy(np.load(folder / f"{name}.npy")) for name in question["inputs"]]
+def answer(request):
+    folder = pathlib.Path(request["layer"])
+    inputs = [torch.from_numpy(np.load(folder / f"{name}.npy")) for name in request["inputs"]]
     with torch.inference_mode():
-        call = OPERATORS[question["op"]](inputs, question["attributes"])
+        call = OPERATORS[request["op"]](inputs, request["attributes"])
         given = call()
         given = (given.int_repr() if given.is_quantized else given).numpy()
         if not close(given, np.load(folder / "output.npy")):
             return {"because": "computes something else"}
-        return {"seconds": seconds_per_call(call, question["seconds"])}
+        return {"seconds": seconds_per_call(call, request["seconds"])}
 
 
 def main():

@@ -4,7 +4,7 @@
 //   golden_digest SUITES    the folder suites/: of the seed suite as this machine draws it
 //   golden_digest LINES     a file of case lines: of those
 //   golden_digest SUITES .  no digest, but the lines of the seed suite as this machine draws them
-#include "reference/question.h"
+#include "reference/case_view.h"
 #include "suites/golden/golden_folder.h"
 
 #include <fstream>

@@ -108,12 +108,12 @@ class Plugin(unittest.TestCase):
                                   env=environment, capture_output=True, text=True, timeout=600, check=False)
         return done.returncode, done.stdout + done.stderr
 
-    def asked(self, *arguments, **options):
+    def requested(self, *arguments, **options):
         return self.pytest("--assay-backend", "planted_backend", "--assay-ops", "AveragePool-19", "--assay-options", "--cases 0",
                            *arguments, **options)
 
     def test_a_planted_bug_is_a_failed_test_whose_text_is_the_cause(self):
-        code, said = self.asked("--assay-types", "f32", bug="shape")
+        code, said = self.requested("--assay-types", "f32", bug="shape")
         self.assertEqual(code, 1, said)
         self.assertIn("1 failed", said)
         self.assertIn("AveragePool-19, f32: ", said)
@@ -121,7 +121,7 @@ class Plugin(unittest.TestCase):
         self.assertNotIn("runtest", said)  # none of our own frames
 
     def test_k_chooses_among_them(self):
-        code, said = self.asked("-k", "f32", "-v", bug="shape")
+        code, said = self.requested("-k", "f32", "-v", bug="shape")
         self.assertEqual(code, 1, said)
         self.assertIn("assay::test_averagepool_19_f32 FAILED", said)
         self.assertIn("2 deselected", said)

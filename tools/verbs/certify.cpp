@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay certify: asks a backend the whole suite, prints what was found and writes the report.
+// assay certify: runs a backend through the whole suite, prints what was found and writes the report.
 #include "reference/sequence.h"
 #include "reports/annotations.h"
 #include "reports/atomic_file.h"
@@ -97,7 +97,7 @@ std::vector<suites::Accuracy> over_every_input(const Options& options, suites::W
 
 // Refusals say themselves what they are about; hangs, and what eats memory, take too long to be shrunk before the first
 // screen.
-constexpr suites::Sorting sorting{.most_asks = 100, .most_asks_of_hangs = 0, .most_asks_of_refusals = 0};
+constexpr suites::Sorting sorting{.most_runs = 100, .most_runs_of_hangs = 0, .most_runs_of_refusals = 0};
 
 void settle(reports::Expectations& agreed, const suites::Suite& suite, const suites::Campaign& campaign,
             const Options& options) {
@@ -111,10 +111,10 @@ void settle(reports::Expectations& agreed, const suites::Suite& suite, const sui
 
 reports::Report certified(suites::Suite suite, const Options& options, reports::Expectations agreed,
                           const Stopwatch& stopwatch) {
-  reports::Asked asked = options.subject.asked();
-  asked.seed = options.seed;
-  asked.profile = options.profile;
-  asked.most_failures = options.most_failures;
+  reports::Invocation invocation = options.subject.invocation();
+  invocation.seed = options.seed;
+  invocation.profile = options.profile;
+  invocation.most_failures = options.most_failures;
   std::optional<ProgressLine> line;
   if (!options.is_quiet) line.emplace();
   suites::RunOptions run_options = options.subject.run_options();
@@ -125,22 +125,22 @@ reports::Report certified(suites::Suite suite, const Options& options, reports::
   };
   heed_interrupts();
   suites::WorkerPool pool(options.subject.opener(), run_options.jobs);
-  Failing failing(suite, asked, pool.describe());
+  Failing failing(suite, invocation, pool.describe());
   suites::Campaign done = campaign(suite, options, pool, run_options, failing);
-  asked.every_input = takes_every_input(options, suite, pool.describe());
+  invocation.every_input = takes_every_input(options, suite, pool.describe());
   std::vector<suites::Accuracy> every_input;
-  if (asked.every_input) every_input = over_every_input(options, pool, run_options);
+  if (invocation.every_input) every_input = over_every_input(options, pool, run_options);
   settle(agreed, suite, done, options);
   suites::Sorted sorted = failing.sorted(agreed, pool, run_options, sorting);
   line.reset();
   reports::Run run = stopwatch.run(run_options.jobs);
   run.isolation = done.isolation;
   run.upkeep = done.upkeep;
-  return reports::report(std::move(suite), std::move(done), std::move(asked), std::move(run), std::move(agreed),
+  return reports::report(std::move(suite), std::move(done), std::move(invocation), std::move(run), std::move(agreed),
                          std::move(sorted), std::move(every_input));
 }
 
-// As asked; else all there is for a certificate, and for a look as the catalogue says of the backend.
+// As given; else all there is for a certificate, and for a look as the catalogue says of the backend.
 std::string suite_of(const Options& options) {
   if (!options.suite.empty()) return options.suite;
   if (!options.certificate.empty()) return "full";
@@ -277,8 +277,8 @@ void print_differences(const reports::Report& first, const reports::Report& othe
     ++count;
     at = i;
   }
-  std::cout << "configuration " << other.asked.configuration() << ": " << count << " cases end otherwise than under "
-            << first.asked.configuration();
+  std::cout << "configuration " << other.invocation.configuration() << ": " << count
+            << " cases end otherwise than under " << first.invocation.configuration();
   if (count > 0)
     std::cout << ", the first " << name(other.campaign.verdicts[at]->state) << " instead of "
               << name(first.campaign.verdicts[at]->state) << ": " << first.suite.cases[at].line;

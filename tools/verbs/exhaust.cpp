@@ -73,7 +73,7 @@ int exhaust(const Options& options) {
         "leave out --level");
   heed_interrupts();
   suites::WorkerPool pool(options.subject.opener(), jobs_or_processors(options.jobs));
-  reports::ExhaustReport report{pool.describe(), options.subject.asked(), {}, {}};
+  reports::ExhaustReport report{pool.describe(), options.subject.invocation(), {}, {}};
   suites::expect_declared(report.backend, options.subject.options());
   report.functions = plan(options, report.backend);
   if (options.resume && options.report.empty()) throw InputError("--resume needs the --report to go on with");

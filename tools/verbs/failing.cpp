@@ -23,7 +23,7 @@ void settle(reports::Expectations& agreed, const suites::Suite& suite, const sui
 }
 
 void Failing::see(const suites::CaseResult& conclusion) {
-  if (!reports::breaks_conformance(conclusion.verdict.state, asked_.strict)) return;
+  if (!reports::breaks_conformance(conclusion.verdict.state, requested_.strict)) return;
   failures_.push_back(suites::failure_of(conclusion.index, suite_.cases[conclusion.index], conclusion.outcome,
                                          conclusion.verdict, judgement_));
 }
@@ -34,7 +34,7 @@ suites::Sorted Failing::sorted(const reports::Expectations& agreed, suites::Work
   std::erase_if(failures_, [&](const suites::Failure& each) {
     const oracles::State state = each.told.verdict.state;
     if (agreed.excuses(each.index, oracles::name(state))) return true;
-    return state != oracles::State::error && !asked_.counts_special() &&
+    return state != oracles::State::error && !requested_.counts_special() &&
            oracles::is_special(oracles::class_of(each.planned.c));
   });
   std::ranges::sort(failures_, {}, &suites::Failure::index);

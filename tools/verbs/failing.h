@@ -18,8 +18,8 @@ void settle(reports::Expectations& agreed, const suites::Suite& suite, const sui
 
 class Failing {
  public:
-  Failing(const suites::Suite& suite, const reports::Asked& asked, const suites::Description& backend)
-      : suite_(suite), asked_(asked), judgement_{asked.level, backend.arithmetic} {}
+  Failing(const suites::Suite& suite, const reports::Invocation& invocation, const suites::Description& backend)
+      : suite_(suite), requested_(invocation), judgement_{invocation.level, backend.arithmetic} {}
 
   // By one thread at a time.
   void see(const suites::CaseResult& conclusion);
@@ -32,7 +32,7 @@ class Failing {
 
  private:
   const suites::Suite& suite_;
-  reports::Asked asked_;
+  reports::Invocation requested_;
   oracles::Judgement judgement_;
   std::vector<suites::Failure> failures_;
 };

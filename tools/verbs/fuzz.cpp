@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay fuzz: asks a backend more than any suite holds, keeps what was found and says it in a few sentences.
+// assay fuzz: runs a backend on more cases than any suite holds, keeps what was found and says it in a few sentences.
 #include "reports/atomic_file.h"
 #include "reports/fuzz_report.h"
 #include "suites/expectations/ledger.h"
@@ -109,7 +109,7 @@ std::vector<bool> excused(const Options& options, const suites::Harvest& harvest
 
 void write_folders(const reports::FuzzReport& report, const suites::RunOptions& run_options) {
   if (report.folder.empty()) return;
-  const suites::Provenance provenance{ASSAY_VERSION, report.asked.backend, report.backend, run_options};
+  const suites::Provenance provenance{ASSAY_VERSION, report.invocation.backend, report.backend, run_options};
   for (const suites::Cause& cause : report.causes)
     for (std::size_t i : cause.examples)
       suites::write_finding(fs::path(report.folder) / suites::folder_name(report.findings[i]), report.findings[i],
@@ -123,8 +123,8 @@ int fuzz(const Options& options) {
   reports::FuzzReport report;
   report.plan = plan_of(options);
   causes_of(options.show);  // mistakes are told before the work
-  report.asked = options.subject.asked();
-  report.asked.seed = options.seed;
+  report.invocation = options.subject.invocation();
+  report.invocation.seed = options.seed;
   reports::AtomicFile draft(options.report);
   suites::RunOptions run_options = options.subject.run_options();
   run_options.jobs = jobs;

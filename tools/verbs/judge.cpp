@@ -51,18 +51,18 @@ std::vector<std::string> flaws_in(const fs::path& outputs, const suites::Suite& 
   return all;
 }
 
-reports::Asked asked_of(const Options& options, const suites::Manifest& manifest,
-                        const suites::Description& description) {
-  reports::Asked asked;
-  asked.tool_version = ASSAY_VERSION;
-  asked.backend = options.backend.empty() ? description.backend : options.backend;
-  asked.seed = manifest.seed;
-  asked.level = level_of(options.level);
-  asked.strict = options.strict;
-  asked.presenting = suites::VariantSampling::none;
+reports::Invocation asked_of(const Options& options, const suites::Manifest& manifest,
+                             const suites::Description& description) {
+  reports::Invocation invocation;
+  invocation.tool_version = ASSAY_VERSION;
+  invocation.backend = options.backend.empty() ? description.backend : options.backend;
+  invocation.seed = manifest.seed;
+  invocation.level = level_of(options.level);
+  invocation.strict = options.strict;
+  invocation.presenting = suites::VariantSampling::none;
   for (const suites::Listed& each : manifest.cases)
-    asked.vectors[each.line] = (options.golden / std::string(name(each.golden_kind)) / each.name).string();
-  return asked;
+    invocation.vectors[each.line] = (options.golden / std::string(name(each.golden_kind)) / each.name).string();
+  return invocation;
 }
 
 void print_flaws(const std::vector<std::string>& problems) {
@@ -77,26 +77,26 @@ int judge(const Options& options) {
   if (!fs::is_directory(options.outputs))
     throw InputError(options.outputs.string() + " is no folder; it holds one folder of answers per case");
   const suites::Description description = suites::saved_description(options.outputs);
-  reports::Asked asked = asked_of(options, manifest, description);
+  reports::Invocation invocation = asked_of(options, manifest, description);
   reports::Expectations agreed = agreed_in(options.expectations, options.baseline);
   reports::AtomicFile draft(options.report);
   print_flaws(flaws_in(options.outputs, suite));
   suites::RunOptions run_options;
-  run_options.level = asked.level;
+  run_options.level = invocation.level;
   run_options.jobs = jobs_or_processors(options.jobs);
   run_options.presenting = suites::VariantSampling::none;
   suites::WorkerPool pool(
       [&] { return std::make_unique<suites::RecordedBackend>(options.outputs, suite, description); }, run_options.jobs);
-  Failing failing(suite, asked, description);
+  Failing failing(suite, invocation, description);
   suites::Campaign campaign =
       suites::run(suite, pool, run_options, [&](const suites::CaseResult& done) { failing.see(done); });
   reports::Run run = stopwatch.run(run_options.jobs);
   run.isolation = campaign.isolation;
   settle(agreed, suite, campaign, {}, options.strict);
   constexpr suites::Sorting as_saved{
-      .most_asks = 0, .most_asks_of_errors = 0, .most_asks_of_hangs = 0, .most_asks_of_refusals = 0};
+      .most_runs = 0, .most_runs_of_errors = 0, .most_runs_of_hangs = 0, .most_runs_of_refusals = 0};
   suites::Sorted sorted = failing.sorted(agreed, pool, run_options, as_saved);
-  reports::Report report = reports::report(suite, std::move(campaign), std::move(asked), std::move(run),
+  reports::Report report = reports::report(suite, std::move(campaign), std::move(invocation), std::move(run),
                                            std::move(agreed), std::move(sorted));
   publish(report, draft, options.report);
   return report.is_as_agreed() ? conforms : not_conforming;

@@ -198,7 +198,7 @@ std::vector<std::string> completions(const CLI::App& app, std::string_view line,
   return positional ? completed(*positional, "", typed, vocabulary) : std::vector<std::string>();
 }
 
-// Each asks the program itself; where it knows nothing the shell offers files.
+// Each calls the program itself; where it knows nothing the shell offers files.
 constexpr std::string_view bash = R"bash(_assay() {
   local line=${COMP_LINE:0:COMP_POINT} word
   word=${line##*[[:space:]]}

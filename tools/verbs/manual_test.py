@@ -105,12 +105,12 @@ class ProgressOfARun(unittest.TestCase):
 
     def test_certify_tells_how_far_it_is_and_leaves_no_line_behind(self):
         seen = self.on_a_terminal("certify", "--backend", "reference", "--cases", "2500", "--ops", "Conv")
-        self.assertRegex(seen, r"\r\x1b\[K  \d+ of \d+ asked  \d+/s  \d+ (?:s|min) left")
+        self.assertRegex(seen, r"\r\x1b\[K  \d+ of \d+ run  \d+/s  \d+ (?:s|min) left")
         self.assertTrue(seen.endswith("\r\x1b[K"))
 
     def test_fuzz_tells_coverage(self):
         seen = self.on_a_terminal("fuzz", "--backend", "reference", "--cases", "600", "--findings", "")
-        self.assertRegex(seen, r"asked  \d+/s  \d+ (?:s|min) left  \d+ % of pairs covered")
+        self.assertRegex(seen, r"run  \d+/s  \d+ (?:s|min) left  \d+ % of pairs covered")
 
     def test_what_is_no_terminal_hears_nothing_of_a_short_run(self):
         done = subprocess.run([TOOL, "certify", "--backend", "reference", "--cases", "0", "--ops", "Conv-1"],

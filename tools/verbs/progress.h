@@ -29,7 +29,7 @@ class ProgressLine {
   Clock::time_point start_ = Clock::now(), shown_ = start_;  // of the stage, and when it was last told
 };
 
-// "1234 of 4790 asked  220/s  17 s left  3 fail", after `seconds` of the stage.
+// "1234 of 4790 run  220/s  17 s left  3 fail", after `seconds` of the stage.
 std::string described(const suites::Progress& progress, double seconds, std::optional<std::chrono::seconds> budget);
 std::string duration_text(double seconds);  // "17 s", "4 min", "2 h 05 min"
 

@@ -49,7 +49,7 @@ class Listening : public suites::Backend {
  public:
   explicit Listening(std::unique_ptr<suites::Backend> backend) : backend_(std::move(backend)) {}
   const suites::Description& describe() override { return backend_->describe(); }
-  void ask(const suites::Request& question) override { backend_->ask(question); }
+  void submit(const suites::Request& case_run) override { backend_->submit(case_run); }
   Outcome answer() override { return heard = backend_->answer(); }
   Outcome heard;
 
@@ -59,7 +59,7 @@ class Listening : public suites::Backend {
 
 // Everything that is known when the case is answered.
 struct Replayed {
-  const ReplayRun& question;
+  const ReplayRun& case_run;
   const Outcome& outcome;
   const Verdict& verdict;
   oracles::Judgement judgement;
@@ -93,16 +93,16 @@ void show_cause(const suites::Finding& finding) {
 
 // -- the case
 
-void show_question(const ReplayRun& question, const suites::Description& backend) {
+void show_run(const ReplayRun& case_run, const suites::Description& backend) {
   row("backend") << backend.backend << " " << backend.version << " " << backend.device << "\n";
-  if (!question.model.empty()) row("model") << question.title << "\n";
-  if (!question.planned) return;
-  for (const suites::Step& step : question.before) row("first") << step.line << "\n";
-  row(question.model.empty() ? "case" : "as a case") << question.planned->line << "\n";
-  row("id") << case_id(question.planned->line) << "\n";
-  row("class") << oracles::class_of(question.planned->c) << "\n";
-  const bool is_legal = question.call.definition().violated(question.call).empty();
-  for (const std::string& id : suites::clauses_of(question.planned->c)) {
+  if (!case_run.model.empty()) row("model") << case_run.title << "\n";
+  if (!case_run.planned) return;
+  for (const suites::Step& step : case_run.before) row("first") << step.line << "\n";
+  row(case_run.model.empty() ? "case" : "as a case") << case_run.planned->line << "\n";
+  row("id") << case_id(case_run.planned->line) << "\n";
+  row("class") << oracles::class_of(case_run.planned->c) << "\n";
+  const bool is_legal = case_run.call.definition().violated(case_run.call).empty();
+  for (const std::string& id : suites::clauses_of(case_run.planned->c)) {
     const std::string meaning = suites::meaning_of(id).value_or(id);
     row(is_legal ? "rests on" : "breaks") << meaning.substr(0, meaning.find('\n')) << "\n";
   }
@@ -123,13 +123,13 @@ const Tensor* output_of(const Outcome& outcome, std::size_t set, std::size_t out
 }
 
 oracles::Answers answers_to(const Replayed& r, std::size_t set) {
-  return oracles::oracle_of(r.question.call.definition().version)
-      .answer(r.question.call, r.question.sets[set], r.verdict.readings, r.judgement.arithmetic);
+  return oracles::oracle_of(r.case_run.call.definition().version)
+      .answer(r.case_run.call, r.case_run.sets[set], r.verdict.readings, r.judgement.arithmetic);
 }
 
 // "data 0", and where there are several outputs which one.
 std::ostream& data_row(const Replayed& r, std::size_t set, std::size_t output) {
-  const std::vector<std::string> names = r.question.call.asked_outputs();
+  const std::vector<std::string> names = r.case_run.call.requested_outputs();
   return row("data " + std::to_string(set)) << (names.size() == 1 ? "" : names.at(output) + ", ");
 }
 
@@ -137,8 +137,8 @@ std::ostream& data_row(const Replayed& r, std::size_t set, std::size_t output) {
 std::string admitted(const Element& element, DType type) {
   std::string out = oracles::readable(oracles::wanted(element, type), type);
   if (element.kind != oracles::Kind::finite) return out + (element.reason.empty() ? "" : ": " + element.reason);
-  const oracles::Interval asked = oracles::interval(element, element.asked, type);
-  const std::string lower = oracles::written(asked.lower, type), upper = oracles::written(asked.upper, type);
+  const oracles::Interval invocation = oracles::interval(element, element.invocation, type);
+  const std::string lower = oracles::written(invocation.lower, type), upper = oracles::written(invocation.upper, type);
   if (lower != upper)
     out += ", admitted from " + oracles::readable(lower, type) + " to " + oracles::readable(upper, type);
   return out;
@@ -158,7 +158,7 @@ void show_element(const oracles::Answer& answer, const Element& element, const T
 }
 
 void show_all_elements(const Replayed& r) {
-  for (std::size_t set = 0; set < r.question.sets.size(); ++set) {
+  for (std::size_t set = 0; set < r.case_run.sets.size(); ++set) {
     const oracles::Answers answers = answers_to(r, set);
     for (std::size_t output = 0; output < answers.size(); ++output) {
       const Tensor* got = output_of(r.outcome, set, output);
@@ -171,7 +171,7 @@ void show_all_elements(const Replayed& r) {
 }
 
 void show_wrong_elements(const Replayed& r) {
-  const oracles::Judge bench(r.question.call, r.question.sets, r.judgement);
+  const oracles::Judge bench(r.case_run.call, r.case_run.sets, r.judgement);
   const std::vector<oracles::Offender> wrong = bench.offenders(r.outcome, r.verdict);
   std::map<int, oracles::Answers> answers;
   std::set<std::pair<int, int>> headed;
@@ -197,7 +197,7 @@ std::string rounded_proof(const std::string& proof) {
 
 void show_proof(const Replayed& r) {
   const Evidence& evidence = *r.verdict.evidence;
-  const std::vector<std::string> outputs = r.question.call.asked_outputs();
+  const std::vector<std::string> outputs = r.case_run.call.requested_outputs();
   row("proof") << "element " << text(evidence.index)
                << (outputs.size() == 1 ? "" : " of " + outputs.at(static_cast<std::size_t>(evidence.output)))
                << " of data set " << evidence.set << "\n";
@@ -217,7 +217,7 @@ void show_proof(const Replayed& r) {
 // Nothing where there is no answer to look at.
 void show_answer(const Replayed& r) {
   if (r.outcome.kind != Outcome::Kind::outputs) return;
-  if (!r.question.call.definition().violated(r.question.call, r.verdict.readings).empty()) return;
+  if (!r.case_run.call.definition().violated(r.case_run.call, r.verdict.readings).empty()) return;
   if (r.shows_all)
     show_all_elements(r);
   else if (r.verdict.state == oracles::State::fail || r.verdict.state == oracles::State::below)
@@ -228,7 +228,7 @@ void show_answer(const Replayed& r) {
 // -- the verb
 
 // Asks and judges other cases in the same session.
-suites::AskCase asking(Listening& backend, const suites::RunOptions& run_options) {
+suites::RunCase run_case(Listening& backend, const suites::RunOptions& run_options) {
   return [&backend, &run_options](const Case& c) {
     const Verdict verdict = suites::certify({c, line(c), "shrinking", std::nullopt}, backend, run_options);
     return suites::Answered{backend.heard, verdict};
@@ -239,21 +239,21 @@ std::optional<suites::Finding> finding_of(const Replayed& r, const Options& opti
                                           const suites::RunOptions& run_options) {
   const bool is_finding = suites::is_finding(r.verdict.state);
   const bool is_wanted = !options.save.empty() || options.as_issue;
-  if (!r.question.planned) {
+  if (!r.case_run.planned) {
     if (is_wanted || options.shrinks)
       throw InputError("the model has too much data for a case line, which --shrink, --save and --issue need");
     return std::nullopt;
   }
   if (!is_finding && !is_wanted) return std::nullopt;
-  if (r.question.is_session()) {
+  if (r.case_run.is_session()) {
     if (is_wanted || options.shrinks)
       throw InputError("--shrink, --save and --issue take one case; this is a session, which is as short as it gets");
     return std::nullopt;
   }
-  const suites::SuiteCase& planned = *r.question.planned;
+  const suites::SuiteCase& planned = *r.case_run.planned;
   return suites::finding_of(planned.c, planned.origin, {r.outcome, r.verdict}, suites::wrong_models(),
                             {.judgement = r.judgement},
-                            options.shrinks && is_finding ? asking(backend, run_options) : suites::AskCase());
+                            options.shrinks && is_finding ? run_case(backend, run_options) : suites::RunCase());
 }
 
 void tell_issue(const suites::Finding& finding, const suites::Provenance& provenance) {
@@ -264,30 +264,30 @@ void tell_issue(const suites::Finding& finding, const suites::Provenance& proven
 }
 
 // A session runs in one process, from its first case to its last.
-Outcome run(const ReplayRun& question, suites::Backend& backend, const suites::RunOptions& run_options) {
-  for (std::size_t i = 0; i < question.before.size(); ++i)
-    backend.run(suites::ask_of(question.before[i], run_options, i == 0));
-  return backend.run(question.ask(run_options));
+Outcome run(const ReplayRun& case_run, suites::Backend& backend, const suites::RunOptions& run_options) {
+  for (std::size_t i = 0; i < case_run.before.size(); ++i)
+    backend.run(suites::request_of(case_run.before[i], run_options, i == 0));
+  return backend.run(case_run.submit(run_options));
 }
 
 // What it ends as without what ran before it.
-Verdict run_alone(const ReplayRun& question, suites::Backend& backend, const suites::RunOptions& run_options) {
-  suites::Request ask = question.ask(run_options);
-  ask.fresh = true;
-  return question.judged(backend.run(ask), backend.describe(), run_options.level);
+Verdict run_alone(const ReplayRun& case_run, suites::Backend& backend, const suites::RunOptions& run_options) {
+  suites::Request request = case_run.submit(run_options);
+  request.fresh = true;
+  return case_run.judged(backend.run(request), backend.describe(), run_options.level);
 }
 
 int replay(Options options, const std::function<bool(const std::string&)>& is_given) {
-  const ReplayRun question = question_of(options.said, options.subject, is_given);
+  const ReplayRun case_run = run_of(options.said, options.subject, is_given);
   const suites::RunOptions run_options = options.subject.run_options();
   Listening backend(options.subject.opener()());
   const suites::Description& described = backend.describe();
   suites::expect_declared(described, run_options.options);
-  if (question.settings.binds_outputs && !described.binds_outputs)
+  if (case_run.settings.binds_outputs && !described.binds_outputs)
     throw InputError(described.backend + " does not declare binds_outputs, so outputs=bound means nothing to it");
-  const Outcome outcome = run(question, backend, run_options);
-  const Verdict verdict = question.judged(outcome, described, run_options.level);
-  const Replayed replayed{question, outcome, verdict, {run_options.level, described.arithmetic}, options.shows_all};
+  const Outcome outcome = run(case_run, backend, run_options);
+  const Verdict verdict = case_run.judged(outcome, described, run_options.level);
+  const Replayed replayed{case_run, outcome, verdict, {run_options.level, described.arithmetic}, options.shows_all};
   const std::optional<suites::Finding> finding = finding_of(replayed, options, backend, run_options);
   const suites::Provenance provenance{ASSAY_VERSION, options.subject.backend, described, run_options};
   if (!options.save.empty()) suites::write_finding(options.save, *finding, provenance);
@@ -295,9 +295,9 @@ int replay(Options options, const std::function<bool(const std::string&)>& is_gi
     tell_issue(*finding, provenance);
   } else {
     show_verdict(replayed);
-    if (question.is_session()) show_alone(run_alone(question, backend, run_options));
+    if (case_run.is_session()) show_alone(run_alone(case_run, backend, run_options));
     if (finding && suites::is_finding(verdict.state)) show_cause(*finding);
-    show_question(question, described);
+    show_run(case_run, described);
     show_readings(verdict);
     show_answer(replayed);
   }

@@ -51,7 +51,7 @@ Words sorted(const std::vector<std::string>& words) {
   return out;
 }
 
-// What is asked about: exactly one of these.
+// What is looked at: exactly one of these.
 Positional matter_of(const Words& words) {
   std::vector<Positional> found;
   for (const Positional kind : {Positional::line, Positional::report, Positional::folder, Positional::model})
@@ -69,7 +69,7 @@ Positional matter_of(const Words& words) {
   throw InputError("name a case line in quotes, a report.json and a number, the folder of a finding, or a model.onnx");
 }
 
-// -- how it was asked
+// -- how it was run
 
 // Names that a file may make us run: none that is a command or code of its own.
 bool is_safe(const std::string& backend) {
@@ -77,7 +77,7 @@ bool is_safe(const std::string& backend) {
   return backend.starts_with("reference") || backend.starts_with("mutant:") || backend.starts_with("variant:");
 }
 
-struct Asked {
+struct Invocation {
   std::string backend;
   int threads;
   std::string optimization;
@@ -87,18 +87,18 @@ struct Asked {
 
 using IsGiven = std::function<bool(const std::string&)>;
 
-void take_over(const Asked& asked, Subject& subject, const IsGiven& is_given) {
+void take_over(const Invocation& invocation, Subject& subject, const IsGiven& is_given) {
   if (subject.backend.empty()) {
-    if (!is_safe(asked.backend))
-      throw InputError("it was run on " + suites::printable(asked.backend, 80) +
+    if (!is_safe(invocation.backend))
+      throw InputError("it was run on " + suites::printable(invocation.backend, 80) +
                        ", which a file does not start: name it with --backend");
-    subject.backend = asked.backend;
+    subject.backend = invocation.backend;
   }
-  if (!is_given("--threads")) subject.threads = std::clamp(asked.threads, 1, 4096);
-  if (!is_given("--optimization")) subject.optimization = optimization_of(asked.optimization);
-  if (!is_given("--level")) subject.level = asked.level;
+  if (!is_given("--threads")) subject.threads = std::clamp(invocation.threads, 1, 4096);
+  if (!is_given("--optimization")) subject.optimization = optimization_of(invocation.optimization);
+  if (!is_given("--level")) subject.level = invocation.level;
   if (!is_given("--set"))
-    for (const auto& [option, value] : asked.options) subject.settings.push_back(option + "=" + value);
+    for (const auto& [option, value] : invocation.options) subject.settings.push_back(option + "=" + value);
 }
 
 Json json_in(const fs::path& file) {
@@ -111,7 +111,7 @@ Json json_in(const fs::path& file) {
 
 // -- a case
 
-ReplayRun question_of(SuiteCase planned) {
+ReplayRun run_of(SuiteCase planned) {
   const Call call = planned.c.call();
   std::string title = planned.line;
   std::vector<Operands> sets = all_operands(planned.c);
@@ -128,16 +128,16 @@ suites::Settings together(suites::Settings options, const suites::Settings& own)
 }
 
 // A case, or a session that ends with one.
-ReplayRun question_of(const std::string& text, std::string origin) {
+ReplayRun run_of(const std::string& text, std::string origin) {
   Result<suites::Steps> steps = suites::parse_session(text);
   if (!steps) throw InputError(steps.error());
   suites::Steps before = *std::move(steps);
   const suites::Step last = std::move(before.back());
   before.pop_back();
-  ReplayRun question = question_of(SuiteCase{*parse_case(last.line), last.line, std::move(origin), std::nullopt});
-  question.before = std::move(before);
-  question.settings = last.settings;
-  return question;
+  ReplayRun case_run = run_of(SuiteCase{*parse_case(last.line), last.line, std::move(origin), std::nullopt});
+  case_run.before = std::move(before);
+  case_run.settings = last.settings;
+  return case_run;
 }
 
 // -- a report
@@ -166,7 +166,7 @@ ReplayRun of_report(const Words& words, Subject& subject, const IsGiven& is_give
     take_over(
         {backend.at("spec"), options.at("threads"), options.at("optimization"), options.at("set"), report.at("level")},
         subject, is_given);
-    return question_of(found, file + " " + number->second.front());
+    return run_of(found, file + " " + number->second.front());
   } catch (const Json::exception&) {
     throw InputError(suites::printable(file, 80) + " is no report of this version of assay");
   }
@@ -238,22 +238,22 @@ class ModelReader {
     give(std::move(sets));
   }
 
-  ReplayRun question() const {
+  ReplayRun case_run() const {
     const Definition* definition = find_definition(served_.version);
     expects(definition, "a served node has a definition");
     Node node = served_.node;
     const Operands first = operands_of(*definition, given_.front());
     for (std::size_t i = 0; i < first.size(); ++i)
       if (first[i]) node.value(definition->inputs[i], *first[i]);
-    ReplayRun question{name_, std::nullopt, Call(*definition, std::move(node)), {}, model_, {}};
+    ReplayRun case_run{name_, std::nullopt, Call(*definition, std::move(node)), {}, model_, {}};
     for (const std::vector<Tensor>& set : given_) {
-      question.sets.push_back(operands_of(*definition, set));
-      question.parts.emplace_back();
+      case_run.sets.push_back(operands_of(*definition, set));
+      case_run.parts.emplace_back();
       for (std::size_t i = 0; i < set.size(); ++i)
-        question.parts.back().push_back(encode_tensor(set[i], served_.graph_inputs[i]));
+        case_run.parts.back().push_back(encode_tensor(set[i], served_.graph_inputs[i]));
     }
-    question.planned = as_case();
-    return question;
+    case_run.planned = as_case();
+    return case_run;
   }
 
  private:
@@ -323,7 +323,7 @@ ReplayRun of_model(const Words& words, const std::string& recipe) {
   const auto files = words.find(Positional::tensor);
   if (files == words.end()) {
     reader.draw(recipe);
-    return reader.question();
+    return reader.case_run();
   }
   std::vector<Tensor> tensors;
   for (const std::string& each : files->second) {
@@ -332,7 +332,7 @@ ReplayRun of_model(const Words& words, const std::string& recipe) {
     tensors.push_back(*std::move(tensor));
   }
   reader.give({std::move(tensors)});
-  return reader.question();
+  return reader.case_run();
 }
 
 // -- a folder
@@ -351,7 +351,7 @@ ReplayRun of_vector(const fs::path& folder) {
   }
   if (sets.empty()) throw InputError(folder.string() + " has no test_data_set_0");
   reader.give(std::move(sets));
-  return reader.question();
+  return reader.case_run();
 }
 
 ReplayRun of_folder(const fs::path& folder, Subject& subject, const IsGiven& is_given) {
@@ -360,7 +360,7 @@ ReplayRun of_folder(const fs::path& folder, Subject& subject, const IsGiven& is_
     const Json json = json_in(folder / "case.json");
     if (!json.contains("line") || !json["line"].is_string())
       throw InputError((folder / "case.json").string() + " has no \"line\"");
-    return question_of(json["line"].get<std::string>(), folder.string());
+    return run_of(json["line"].get<std::string>(), folder.string());
   }
   if (!fs::exists(folder / "finding.json", ignored) && fs::exists(folder / "model.onnx", ignored))
     return of_vector(folder);
@@ -373,9 +373,9 @@ ReplayRun of_folder(const fs::path& folder, Subject& subject, const IsGiven& is_
                json.at("level")},
               subject, is_given);
   } catch (const Json::exception&) {
-    // Whoever asked is not said: then the command line has to.
+    // Which backend ran is not said: then the command line has to.
   }
-  return question_of(*std::move(read));
+  return run_of(*std::move(read));
 }
 
 void name_backend(const Words& words, Subject& subject) {
@@ -389,17 +389,17 @@ void name_backend(const Words& words, Subject& subject) {
 
 }  // namespace
 
-suites::Request ReplayRun::ask(const suites::RunOptions& run_options) const {
+suites::Request ReplayRun::submit(const suites::RunOptions& run_options) const {
   if (model.empty())
-    return suites::ask_of(planned->c, planned->line, sets, run_options, together(run_options.settings, settings));
-  suites::Request ask;
-  ask.id = case_id(title);
-  ask.model = model;
-  ask.sets = parts;
-  ask.threads = run_options.settings.threads;
-  ask.optimization = run_options.settings.optimization;
-  ask.options = run_options.options;
-  return ask;
+    return suites::request_of(planned->c, planned->line, sets, run_options, together(run_options.settings, settings));
+  suites::Request request;
+  request.id = case_id(title);
+  request.model = model;
+  request.sets = parts;
+  request.threads = run_options.settings.threads;
+  request.optimization = run_options.settings.optimization;
+  request.options = run_options.options;
+  return request;
 }
 
 oracles::Verdict ReplayRun::judged(const oracles::Outcome& outcome, const suites::Description& backend,
@@ -408,7 +408,7 @@ oracles::Verdict ReplayRun::judged(const oracles::Outcome& outcome, const suites
   return oracles::judge(call, sets, outcome, {level, backend.arithmetic});
 }
 
-ReplayRun question_of(const Said& said, Subject& subject, const IsGiven& is_given) {
+ReplayRun run_of(const Said& said, Subject& subject, const IsGiven& is_given) {
   const Words words = sorted(said.words);
   const Positional matter = matter_of(words);
   name_backend(words, subject);
@@ -422,7 +422,7 @@ ReplayRun question_of(const Said& said, Subject& subject, const IsGiven& is_give
     case Positional::report: return of_report(words, subject, is_given);
     case Positional::folder: return of_folder(words.at(matter).front(), subject, is_given);
     case Positional::model: return of_model(words, said.recipe);
-    default: return question_of(words.at(matter).front(), "command line");
+    default: return run_of(words.at(matter).front(), "command line");
   }
 }
 

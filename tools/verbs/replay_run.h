@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReplayRun: what `assay replay` asks, wherever it comes from: a case line, a finding of a report, a folder, a model.
+// ReplayRun: what `assay replay` runs, wherever it comes from: a case line, a finding of a report, a folder, a model.
 #pragma once
 
 #include "suites/campaign/campaign.h"
@@ -24,7 +24,7 @@ struct ReplayRun {
   suites::Settings settings = {};  // as its line says
 
   bool is_session() const { return !before.empty(); }
-  suites::Request ask(const suites::RunOptions& run_options) const;
+  suites::Request submit(const suites::RunOptions& run_options) const;
   oracles::Verdict judged(const oracles::Outcome& outcome, const suites::Description& backend,
                           oracles::Level level) const;
 };
@@ -35,9 +35,9 @@ struct Said {
   std::string recipe = "small:1";
 };
 
-// Sorts the words and reads what they name. A backend among them, or the one that a report or a finding was asked of,
-// goes into `subject`, where none is named there; so does how it was asked, but for what `is_given` says was said.
+// Sorts the words and reads what they name. A backend among them, or the one that a report or a finding is about,
+// goes into `subject`, where none is named there; so does how it was run, but for what `is_given` says was said.
 // Throws InputError, in one line that says what to do.
-ReplayRun question_of(const Said& said, Subject& subject, const std::function<bool(const std::string&)>& is_given);
+ReplayRun run_of(const Said& said, Subject& subject, const std::function<bool(const std::string&)>& is_given);
 
 }  // namespace assay::tools

@@ -128,23 +128,23 @@ suites::RunOptions Subject::run_options() const {
   return run_options;
 }
 
-reports::Asked Subject::asked() const {
-  reports::Asked asked;
-  asked.tool_version = ASSAY_VERSION;
-  asked.backend = backend;
-  asked.level = level_of(level);
-  asked.strict = strict;
-  asked.threads = threads;
-  asked.optimization = optimization;
-  asked.options = options();
-  asked.pack = packed();
-  asked.presenting = sampling_of<suites::VariantSampling>(presentations);
-  asked.laws = sampling_of<suites::LawSampling>(laws);
-  asked.exhaustive = exhaustive;
-  asked.special_values = special_values;
-  asked.timeout_seconds = timeout_seconds;
-  asked.memory_mib = memory_mib;
-  return asked;
+reports::Invocation Subject::invocation() const {
+  reports::Invocation invocation;
+  invocation.tool_version = ASSAY_VERSION;
+  invocation.backend = backend;
+  invocation.level = level_of(level);
+  invocation.strict = strict;
+  invocation.threads = threads;
+  invocation.optimization = optimization;
+  invocation.options = options();
+  invocation.pack = packed();
+  invocation.presenting = sampling_of<suites::VariantSampling>(presentations);
+  invocation.laws = sampling_of<suites::LawSampling>(laws);
+  invocation.exhaustive = exhaustive;
+  invocation.special_values = special_values;
+  invocation.timeout_seconds = timeout_seconds;
+  invocation.memory_mib = memory_mib;
+  return invocation;
 }
 
 }  // namespace assay::tools

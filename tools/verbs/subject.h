@@ -40,7 +40,7 @@ struct Subject {
   suites::OpenBackend opener() const;
   std::map<std::string, std::string> options() const;  // throws InputError where a setting is not KEY=VALUE
   suites::RunOptions run_options() const;              // one job, silent
-  reports::Asked asked() const;
+  reports::Invocation invocation() const;
 };
 
 }  // namespace assay::tools

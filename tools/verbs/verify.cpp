@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// assay verify: whether a certificate holds: by itself, by its report, by its signature, and by asking again.
+// assay verify: whether a certificate holds: by itself, by its report, by its signature, and by running it again.
 #include "reports/verify.h"
 
 #include "oracles/judging/case_class.h"
@@ -77,7 +77,7 @@ suites::Limits limits_of(const Json& certificate) {
   return limits;
 }
 
-// Tells whether what would be asked here is what was certified.
+// Tells whether what would be run here is what was certified.
 std::optional<reports::Broken> other_backend(const Json& certificate, const suites::Description& here,
                                              const std::string& spec) {
   const Json& backend = certificate.at("backend");
@@ -120,20 +120,20 @@ std::optional<reports::Broken> other_verdict(const Json& told, const oracles::Ve
 
 std::optional<reports::Broken> broken_by_replay(const reports::Verification& verification, const Options& options,
                                                 suites::Backend& backend, const suites::RunOptions& run_options) {
-  Int asked = 0, unstable = 0;
+  Int invocation = 0, unstable = 0;
   for (std::size_t index :
        reports::sample(verification.suite(), static_cast<std::size_t>(options.replay), options.seed)) {
     const Json& told = verification.report().at("verdicts").at(index);
     const oracles::Verdict verdict = suites::certify(verification.suite().cases[index], backend, run_options);
-    ++asked;
+    ++invocation;
     if (is_marked_unstable(told)) {
       ++unstable;
       continue;
     }
     if (auto broken = other_verdict(told, verdict, index)) return broken;
   }
-  if (asked > 0)
-    say(std::to_string(asked) + " cases run again end as in the report" +
+  if (invocation > 0)
+    say(std::to_string(invocation) + " cases run again end as in the report" +
         (unstable > 0 ? ", " + std::to_string(unstable) + " unstable ones aside" : ""));
   return std::nullopt;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// onnxruntime by the C API of the library that its pip wheel holds: what onnxruntime.py asks, without Python.
+// onnxruntime by the C API of the library that its pip wheel holds: what onnxruntime.py does, without Python.
 //
 // The wheel brings no header. OrtApi is a table of function pointers to which versions only append
 // (onnxruntime_c_api.h: "NO REORDERING"), so a function has a number; those in use are named below.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenVINO's CPU plugin by the C++ API whose headers its pip wheel holds: what openvino.py asks, without Python.
+// OpenVINO's CPU plugin by the C++ API whose headers its pip wheel holds: what openvino.py does, without Python.
 // Compiled by build.sh when the backend is installed.
 //
 // Options: `precision` is the hint INFERENCE_PRECISION_HINT, f32 where none is asked for, because the plugin's own

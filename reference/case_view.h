@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A question as a kernel takes it: the case that a line has to be, and its operands uncopied.
+// A case as a kernel takes it: the case that a line has to be, and its operands uncopied.
 #pragma once
 
 #include "reference/case.h"

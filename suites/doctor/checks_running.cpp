@@ -22,7 +22,7 @@ CheckResult answers_a_model(TestedWorker& under_test) {
       for (const auto weights : {Probe::Weights::constant, Probe::Weights::given}) {
         const std::string line = probe.line({1, 2, 2}, weights);
         const IdentityRequest echo = under_test.echo(line, 1);
-        const Reply reply = under_test.ask(echo);
+        const Reply reply = under_test.submit(echo);
         ++tried;
         if (!has_outputs(reply)) {
           last = line + ", " + in_words(reply.answer);
@@ -55,7 +55,7 @@ CheckResult takes_weights(TestedWorker& under_test, Probe::Weights weights) {
   if (under_test.probe().definition->version.name == "AveragePool") return skipped("AveragePool has no weights");
   const std::string line = under_test.probe().line({1, 2, 2}, weights);
   const IdentityRequest echo = under_test.echo(line, 1);
-  const Reply reply = under_test.ask(echo);
+  const Reply reply = under_test.submit(echo);
   if (has_outputs(reply)) return under_test.check_outputs(echo, reply), ok();
   if (weights == Probe::Weights::given)
     return note(echo.what, in_words(reply.answer),
@@ -78,34 +78,34 @@ CheckResult several_sets(TestedWorker& under_test) {
 CheckResult odd_ids(TestedWorker& under_test) {
   IdentityRequest echo = under_test.good();
   for (const char* id : {"0", "a \"quoted\\ id\"\n\t/", "caf\u00e9 \u6f22\u5b57 \U0001F600", "{\"id\":1}"}) {
-    echo.ask.id = id;
+    echo.request.id = id;
     under_test.must_answer(echo);
   }
-  echo.ask.id = std::string(10'000, 'x');
+  echo.request.id = std::string(10'000, 'x');
   under_test.must_answer(echo);
   // The same JSON strings, written in ASCII.
-  echo.ask.id = "caf\u00e9 \U0001F600";
-  std::string header = run_line(echo.ask);
-  header.replace(header.find(echo.ask.id), echo.ask.id.size(), R"(caf\u00e9 \ud83d\ude00)");
+  echo.request.id = "caf\u00e9 \U0001F600";
+  std::string header = run_line(echo.request);
+  header.replace(header.find(echo.request.id), echo.request.id.size(), R"(caf\u00e9 \ud83d\ude00)");
   under_test.worker().send(header);
-  under_test.worker().send_body(echo.ask);
+  under_test.worker().send_body(echo.request);
   under_test.check_outputs(echo, under_test.worker().answer());
   return ok();
 }
 
-// What the header says is rewritten; what is asked stays the same.
+// What the header says is rewritten; the request stays the same.
 struct Rewritten {
   const char *from, *to;
 };
 
-Reply ask_rewritten(TestedWorker& under_test, IdentityRequest& echo, const Rewritten& change) {
-  std::string header = run_line(echo.ask);
+Reply send_rewritten(TestedWorker& under_test, IdentityRequest& echo, const Rewritten& change) {
+  std::string header = run_line(echo.request);
   const std::size_t at = header.find(change.from);
   expects(at != std::string::npos, "the header has what is to be replaced");
   header.replace(at, std::string_view(change.from).size(), change.to);
   echo.what += ", in its header " + std::string(change.to) + "…";
   under_test.worker().send(header);
-  under_test.worker().send_body(echo.ask);
+  under_test.worker().send_body(echo.request);
   return under_test.worker().answer();
 }
 
@@ -113,7 +113,7 @@ CheckResult ignores_new_keys(TestedWorker& under_test) {
   for (const Rewritten& change : {Rewritten{R"({"ask")", R"({"later":["sets",{"model":7}],"ask")"},
                                   Rewritten{R"("options":{)", R"("options":{"later":"x",)"}}) {
     IdentityRequest echo = under_test.good();
-    const Reply reply = ask_rewritten(under_test, echo, change);
+    const Reply reply = send_rewritten(under_test, echo, change);
     under_test.check_outputs(echo, reply);
   }
   return ok();
@@ -121,12 +121,12 @@ CheckResult ignores_new_keys(TestedWorker& under_test) {
 
 CheckResult reads_any_spelling(TestedWorker& under_test) {
   const IdentityRequest echo = under_test.good();
-  Json json = Json::parse(run_line(echo.ask));
+  Json json = Json::parse(run_line(echo.request));
   std::string header = "{ ";
   for (auto item = json.rbegin(); item != json.rend(); ++item)
     header += (item == json.rbegin() ? "" : " ,\t") + ('"' + item.key()) + "\" : " + item.value().dump();
   under_test.worker().send(header + " }\n");
-  under_test.worker().send_body(echo.ask);
+  under_test.worker().send_body(echo.request);
   under_test.check_outputs(echo, under_test.worker().answer());
   return ok();
 }
@@ -143,38 +143,38 @@ CheckResult usual_options(TestedWorker& under_test) {
   for (const char* level : {"all", "extended", "basic", "none"}) {
     IdentityRequest echo = under_test.good();
     echo.what += R"( with "optimization":")" + std::string(level) + '"';
-    echo.ask.optimization = level;
+    echo.request.optimization = level;
     under_test.must_answer(echo);
   }
   IdentityRequest echo = under_test.good();
   echo.what += R"( with "threads":2)";
-  echo.ask.threads = 2;
+  echo.request.threads = 2;
   under_test.must_answer(echo);
   return ok();
 }
 
 CheckResult strange_options(TestedWorker& under_test) {
   IdentityRequest echo = under_test.good();
-  const Reply reply = ask_rewritten(under_test, echo, {R"("all")", R"("turbo")"});
+  const Reply reply = send_rewritten(under_test, echo, {R"("all")", R"("turbo")"});
   return lives_through(under_test, echo, reply);
 }
 
 CheckResult declared_options(TestedWorker& under_test) {
-  int asked = 0;
+  int runs = 0;
   std::string refusals;
   for (const auto& [key, values] : under_test.description().options)
     for (const std::string& value : values) {
       IdentityRequest echo = under_test.good();
       echo.what += " with \"" + key + "\":\"" + value + '"';
-      echo.ask.options[key] = value;
-      const Reply reply = under_test.ask(echo);
-      ++asked;
+      echo.request.options[key] = value;
+      const Reply reply = under_test.submit(echo);
+      ++runs;
       if (!has_outputs(reply))
         refusals += (refusals.empty() ? "" : "; ") + key + "=" + value + " " + in_words(reply.answer);
     }
   if (!refusals.empty())
     return note("each option it declares", refusals, "declare only the values that this installation can serve");
-  return asked == 0 ? skipped("it declares no option with a list of values") : ok(std::to_string(asked) + " asked");
+  return runs == 0 ? skipped("it declares no option with a list of values") : ok(std::to_string(runs) + " asked");
 }
 
 template <DType type>
@@ -184,7 +184,7 @@ CheckResult keeps(TestedWorker& under_test) {
   for (const Probe& probe : all)
     for (const auto weights : {Probe::Weights::constant, Probe::Weights::given}) {
       const IdentityRequest echo = under_test.echo(probe.line({1, 2, 3}, weights), 2);
-      const Reply reply = under_test.ask(echo);
+      const Reply reply = under_test.submit(echo);
       if (has_outputs(reply)) return under_test.check_outputs(echo, reply), ok();
       if (why.empty()) why = in_words(reply.answer);
     }
@@ -203,14 +203,14 @@ CheckResult keeps_i32(TestedWorker& under_test) {
   if (!description.operators.empty() && !description.operators.contains("QLinearConv-10"))
     return skipped("it declares no QLinearConv");
   for (std::uint8_t& value : echo.wanted.at(0).as<std::uint8_t>()) value = static_cast<std::uint8_t>(value + 7);
-  const Reply reply = under_test.ask(echo);
+  const Reply reply = under_test.submit(echo);
   if (!has_outputs(reply)) return skipped(in_words(reply.answer));
   return under_test.check_outputs(echo, reply), ok();
 }
 
 CheckResult takes_an_empty_extent(TestedWorker& under_test) {
   const IdentityRequest echo = under_test.of_shape({0, 2, 2}, 2);
-  const Reply reply = under_test.ask(echo);
+  const Reply reply = under_test.submit(echo);
   if (!has_outputs(reply)) return lives_through(under_test, echo, reply);
   try {
     under_test.check_outputs(echo, reply);
@@ -226,8 +226,8 @@ CheckResult takes_an_absent_input(TestedWorker& under_test) {
   const Probe::Bias bias = has_bias ? Probe::Bias::given : Probe::Bias::none;
   IdentityRequest echo = under_test.echo(under_test.probe().line({1, 2, 2}, under_test.weights(), bias), 1);
   echo.what += std::string(", with size 0 for ") + (has_bias ? "B" : "X");
-  echo.ask.sets.at(0).back().clear();
-  const Reply reply = under_test.ask(echo);
+  echo.request.sets.at(0).back().clear();
+  const Reply reply = under_test.submit(echo);
   if (has_outputs(reply) && !has_bias)
     return wrong(echo.what, "outputs", "size 0 says that this input is absent: do not make one up");
   return lives_through(under_test, echo, reply);
@@ -235,15 +235,15 @@ CheckResult takes_an_absent_input(TestedWorker& under_test) {
 
 CheckResult takes_megabytes(TestedWorker& under_test) {
   const IdentityRequest echo = under_test.of_shape({1, 1024, 1024}, 2);
-  const Reply reply = under_test.ask(echo);
+  const Reply reply = under_test.submit(echo);
   if (!has_outputs(reply)) return lives_through(under_test, echo, reply);
   under_test.check_outputs(echo, reply);
-  return ok(kib(echo.ask.sets[0][0].size() * 2) + " each way");
+  return ok(kib(echo.request.sets[0][0].size() * 2) + " each way");
 }
 
 }  // namespace
 
-std::vector<Check> checks_of_asking() {
+std::vector<Check> checks_of_running() {
   using enum Prerequisite;
   return {{"answers a model", "Run", answers_a_model, description, model},
           {"nothing but frames", "Frames", nothing_but_frames, model, model},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/campaign/asking.h"
+#include "suites/campaign/run_options.h"
 
 #include "oracles/judging/judge.h"
 #include "reference/nearest.h"
@@ -62,26 +62,26 @@ bool read_setting(std::string_view word, Settings& settings) {
   return value == "all" || value == "extended" || value == "basic" || value == "none";
 }
 
-Request ask_of(const SuiteCase& planned, const RunOptions& run_options) {
-  return ask_of(planned, all_operands(planned.c), run_options);
+Request request_of(const SuiteCase& planned, const RunOptions& run_options) {
+  return request_of(planned, all_operands(planned.c), run_options);
 }
 
-Request ask_of(const SuiteCase& planned, const std::vector<Operands>& data, const RunOptions& run_options) {
-  return ask_of(planned.c, planned.line, data, run_options, run_options.settings);
+Request request_of(const SuiteCase& planned, const std::vector<Operands>& data, const RunOptions& run_options) {
+  return request_of(planned.c, planned.line, data, run_options, run_options.settings);
 }
 
-Request ask_of(const Case& c, std::string_view line, const std::vector<Operands>& data, const RunOptions& run_options,
-               const Settings& settings) {
-  Request ask;
+Request request_of(const Case& c, std::string_view line, const std::vector<Operands>& data,
+                   const RunOptions& run_options, const Settings& settings) {
+  Request request;
   const bool is_named = settings.names == 0;  // under other names nothing tells what case it is
-  ask.id = case_id(is_named ? std::string(line) : text(settings) + " " + std::string(line));
-  ask.model = model_of(c, data.front(), settings.names);
-  for (const Operands& set : data) ask.sets.push_back(graph_inputs(c, set, is_named));
-  ask.threads = settings.threads;
-  ask.optimization = settings.optimization;
-  ask.binds_outputs = settings.binds_outputs;
-  ask.options = run_options.options;
-  return ask;
+  request.id = case_id(is_named ? std::string(line) : text(settings) + " " + std::string(line));
+  request.model = model_of(c, data.front(), settings.names);
+  for (const Operands& set : data) request.sets.push_back(graph_inputs(c, set, is_named));
+  request.threads = settings.threads;
+  request.optimization = settings.optimization;
+  request.binds_outputs = settings.binds_outputs;
+  request.options = run_options.options;
+  return request;
 }
 
 std::string excluded_by(const Description& backend, const Case& c) {
@@ -123,7 +123,7 @@ oracles::Verdict judged(const SuiteCase& planned, std::vector<Operands> data, or
 oracles::Verdict certify(const SuiteCase& planned, Backend& backend, const RunOptions& run_options) {
   expect_declared(backend.describe(), run_options.options);
   // The case is forgotten before its answer is judged: of large tensors it is a copy.
-  oracles::Outcome outcome = backend.run(ask_of(planned, run_options));
+  oracles::Outcome outcome = backend.run(request_of(planned, run_options));
   return judged(planned, std::move(outcome), backend.describe(), run_options.level);
 }
 

@@ -19,11 +19,11 @@
 namespace assay::suites {
 
 struct Progress {
-  std::string_view stage = "asked";  // what is done to the cases
-  std::size_t done = 0, total = 0;   // total: 0 where only a budget ends it
+  std::string_view stage = "run";   // what is done to the cases
+  std::size_t done = 0, total = 0;  // total: 0 where only a budget ends it
   std::map<oracles::State, std::size_t> states;
   std::size_t kinds = 0;           // of failures, told apart by signature; fuzz
-  std::optional<double> coverage;  // share of the pairs of features that were asked; fuzz
+  std::optional<double> coverage;  // share of the pairs of features that were covered; fuzz
 };
 
 // What is said beside a verdict (decisions 1).
@@ -48,7 +48,7 @@ std::string text(const Settings& settings);
 // Reads one of these words into `settings`; false where it is none.
 bool read_setting(std::string_view word, Settings& settings);
 
-// How many other ways of asking a campaign asks.
+// How many other ways of running a case a campaign tries.
 enum class VariantSampling { none, sample, all };
 
 // How to go about it. Only `level` and the configuration of the backend may change a verdict.
@@ -67,10 +67,10 @@ struct RunOptions {
 };
 
 // `data`: the operands of every set, as `all_operands` draws them; without, they are drawn.
-Request ask_of(const SuiteCase& planned, const RunOptions& run_options);
-Request ask_of(const SuiteCase& planned, const std::vector<Operands>& data, const RunOptions& run_options);
-Request ask_of(const Case& c, std::string_view line, const std::vector<Operands>& data, const RunOptions& run_options,
-               const Settings& settings);
+Request request_of(const SuiteCase& planned, const RunOptions& run_options);
+Request request_of(const SuiteCase& planned, const std::vector<Operands>& data, const RunOptions& run_options);
+Request request_of(const Case& c, std::string_view line, const std::vector<Operands>& data,
+                   const RunOptions& run_options, const Settings& settings);
 // Why the declared capabilities exclude a case; empty where they do not.
 std::string excluded_by(const Description& backend, const Case& c);
 // A refusal of what the backend declared it cannot do is `unsupported`.

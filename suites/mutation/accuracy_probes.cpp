@@ -130,7 +130,7 @@ AccuracyProbe sounded(const Mutant& bug, Int terms, std::vector<Sounded>& cases)
   AccuracyProbe out{.mutant = &bug, .terms = terms};
   int worst = -1, worst_dense = -1;
   for (Sounded& one : cases) {
-    const OpVersion& version = one.exam.question().version;
+    const OpVersion& version = one.exam.tested_case().version;
     const char* way = bug.expected == State::pass ? "f64" : "sequential";
     const oracles::Verdict right = one.exam.mark(one.exam.answer(*variant(way, version)));
     const oracles::Verdict said = one.exam.mark(one.exam.answer(*mutant(bug.id, version)));
@@ -141,7 +141,7 @@ AccuracyProbe sounded(const Mutant& bug, Int terms, std::vector<Sounded>& cases)
     (one.is_dense ? out.dense : out.said) = word(least > 0 ? said : right);
     if (one.is_dense) continue;
     out.right = word(right);
-    out.line = line(one.exam.question());
+    out.line = line(one.exam.tested_case());
   }
   return out;
 }
