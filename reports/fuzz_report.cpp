@@ -55,7 +55,7 @@ Json finding_json(const FuzzReport& report, const suites::Finding& finding, std:
                {"by_shape", finding.diagnosis.by_shape},
                {"confirmed", finding.diagnosis.is_confirmed},
                {"shrunk", finding.is_shrunk},
-               {"asks", finding.asks},
+               {"asks", finding.runs},
                {"stands_for", finding.stands_for},
                {"folder", suites::folder_name(finding)},
                {"cause", cause + 1}};
@@ -71,7 +71,7 @@ Json peak_json(const FuzzReport& report, const suites::WorstCase& peak) {
           {"line", canonical},
           {"state", name(peak.answered.verdict.state)},
           {"share", peak.answered.verdict.worst_share},
-          {"asks", peak.asks},
+          {"asks", peak.runs},
           {"replay", replay_line(report.invocation, canonical)}};
 }
 

@@ -79,7 +79,8 @@ struct Read {
   }
 };
 
-// The type of the operator's first input as the line states it: " X=f16[1,2,3]~small:1".
+// The type of the operator's first input as the line states it: " X=f16[1,2,3]~small:1"; of an operator without inputs,
+// that of its output, which attributes give.
 std::string type_in(const std::string& line, const std::string& op) {
   const std::size_t colon = op.find(':');
   const std::string name = colon == op.npos ? op : op.substr(colon + 1);
@@ -87,6 +88,10 @@ std::string type_in(const std::string& line, const std::string& op) {
       find_definition({colon == op.npos ? "" : op.substr(0, colon), name.substr(0, name.rfind('-')),
                        static_cast<int>(std::stoul(name.substr(name.rfind('-') + 1)))});
   if (!definition) return "f32";
+  if (definition->inputs.empty()) {
+    const Result<Case> c = parse_case(line);
+    return c ? std::string(assay::name(definition->type_of(c->call(), definition->data()))) : "f32";
+  }
   const std::string given = " " + definition->data().name + "=";
   const std::size_t at = line.find(given);
   if (at == line.npos || line[at + given.size()] == '"') return "f32";  // absent: a near miss

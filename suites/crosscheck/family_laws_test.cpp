@@ -137,7 +137,7 @@ class Hearing {
     }
     const Call call(definition, std::move(node));
     if (!definition.violated(call).empty()) return std::nullopt;
-    return hands_(definition)(call, inputs).evaluated();
+    return hands_(definition)(call, inputs).requested();
   }
 
   const Case& c_;

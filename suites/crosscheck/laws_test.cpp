@@ -75,7 +75,7 @@ std::optional<oracles::Ratio> rest(const std::vector<std::unique_ptr<oracles::An
                                    const suites::Equation& equation) {
   oracles::Ratio sum;
   for (const suites::Link& link : equation) {
-    const oracles::Element element = answers[link.tested_case]->element(link.element);
+    const oracles::Element element = answers[link.case_index]->element(link.element);
     if (element.kind != oracles::Kind::finite) return std::nullopt;
     sum = sum + element.value * oracles::Dyadic{link.factor, 0};
   }

@@ -94,13 +94,13 @@ struct Documents {
     return [] { return std::make_unique<Buggy>(); };
   }
 
-  static reports::Asked requested() {
-    reports::Asked requested;
-    requested.tool_version = "0.1.0";
-    requested.backend = "buggy";
-    requested.timeout_seconds = 10;
-    requested.memory_mib = 4096;
-    return requested;
+  static reports::Invocation invocation() {
+    reports::Invocation invocation;
+    invocation.tool_version = "0.1.0";
+    invocation.backend = "buggy";
+    invocation.timeout_seconds = 10;
+    invocation.memory_mib = 4096;
+    return invocation;
   }
 
   // A few cases of each operator version.
@@ -120,7 +120,7 @@ struct Documents {
   void make_report() {
     suites::WorkerPool pool(opener(), 1);
     const suites::RunOptions run_options;
-    const oracles::Judgement judgement{requested().level, pool.describe().arithmetic};
+    const oracles::Judgement judgement{invocation().level, pool.describe().arithmetic};
     std::vector<suites::Failure> failures;
     suites::Campaign done = suites::run(suite, pool, run_options, [&](const suites::CaseResult& each) {
       if (suites::is_finding(each.verdict.state))
@@ -130,7 +130,7 @@ struct Documents {
     std::ranges::sort(failures, {}, &suites::Failure::index);
     std::vector<suites::Finding> found = suites::findings_of(failures, pool, run_options, suites::wrong_models(), few);
     reports::Report made =
-        reports::report(suite, std::move(done), requested(), {"2026-01-01T00:00:00Z", 1, 1, "any"}, {},
+        reports::report(suite, std::move(done), invocation(), {"2026-01-01T00:00:00Z", 1, 1, "any"}, {},
                         suites::sorted(std::move(failures), std::move(found), suites::wrong_models()));
     std::ostringstream out, sealed;
     reports::write_json(made, out);
@@ -146,12 +146,12 @@ struct Documents {
     made.plan.cases = 60;
     made.plan.islands = 1;
     made.plan.shard = part;
-    made.requested = requested();
+    made.invocation = invocation();
     const suites::RunOptions run_options;
     suites::WorkerPool pool(opener(), 1);
     made.backend = pool.describe();
     suites::Store store = suites::Store::create(
-        path(name), suites::identity_of(made.plan, "buggy", made.backend, run_options, made.requested.tool_version));
+        path(name), suites::identity_of(made.plan, "buggy", made.backend, run_options, made.invocation.tool_version));
     made.complete = suites::fuzz(made.plan, pool, run_options, store);
     made.harvest = suites::harvest(store, false, false);
     made.peaks = suites::seek(made.plan, pool, run_options);

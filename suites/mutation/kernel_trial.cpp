@@ -46,7 +46,7 @@ KernelTrial::KernelTrial(Case c)
 oracles::Outcome KernelTrial::answer(const Kernel& kernel) const {
   oracles::Outcome outcome;
   try {
-    for (const oracles::Operands& set : sets_) outcome.sets.push_back(kernel(call_, views(set)).required());
+    for (const oracles::Operands& set : sets_) outcome.sets.push_back(kernel(call_, views(set)).requested());
   } catch (const std::exception& crash) {
     return oracles::Outcome::failure(oracles::Outcome::Kind::crashed, crash.what());
   }

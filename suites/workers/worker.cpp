@@ -18,12 +18,12 @@ using Kind = Outcome::Kind;
 struct Worker::Exchange {
   enum class Progress { incomplete, complete, garbled };
 
-  Exchange(const Request* requested, const Limits& within) : submit(requested), limits(within) {}
+  Exchange(const Request* requested, const Limits& within) : request(requested), limits(within) {}
 
   const Request* request = nullptr;  // null: the worker shall describe itself
   const Limits& limits;
 
-  std::string request = {};  // its header line
+  std::string header_line = {};
   Outgoing outgoing = {};
   std::string incoming = {};
   std::size_t header = std::string::npos;  // its length with the newline, once it is there
@@ -179,11 +179,11 @@ void Worker::submit(const Request& request) {
 
 Outcome Worker::answer() {
   expects(exchange_ != nullptr, "an answer follows a request");
-  std::optional<Outcome> failure = not_requested_ ? std::move(not_requested_) : converse(*exchange_);
+  std::optional<Outcome> failure = not_sent_ ? std::move(not_sent_) : converse(*exchange_);
   // What a worker does before it read any of the request it does over the one before: it is run afresh, once.
   if (failure && !exchange_->was_read) {
     pose(*exchange_->request);
-    failure = not_requested_ ? std::move(not_requested_) : converse(*exchange_);
+    failure = not_sent_ ? std::move(not_sent_) : converse(*exchange_);
   }
   const std::unique_ptr<Exchange> exchange = std::move(exchange_);
   if (failure) return *std::move(failure);
@@ -194,14 +194,14 @@ Outcome Worker::answer() {
 // Starts a worker where there is none, or none that is fresh enough, and sends what it takes without waiting.
 void Worker::pose(const Request& request) {
   exchange_.reset();
-  not_requested_ = is_ready() && (!request.fresh || is_fresh_) ? std::nullopt : start();
+  not_sent_ = is_ready() && (!request.fresh || is_fresh_) ? std::nullopt : start();
   is_fresh_ = false;
   exchange_ = std::make_unique<Exchange>(&request, limits_);
-  if (not_requested_) return;
+  if (not_sent_) return;
   process_->allow(allowed_ = memory_for(request));
   process_->forget_log();
-  exchange_->request = run_line(request);
-  exchange_->outgoing.add(exchange_->request);
+  exchange_->header_line = run_line(request);
+  exchange_->outgoing.add(exchange_->header_line);
   exchange_->outgoing.add(request.model);
   for (const auto& set : request.sets)
     for (const std::string& part : set) exchange_->outgoing.add(part);
@@ -277,8 +277,8 @@ std::optional<Outcome> Worker::start() {
   allowed_ = limits_.memory;
   is_fresh_ = true;
   Exchange exchange(nullptr, limits_);
-  exchange.request = describe_line();
-  exchange.outgoing.add(exchange.request);
+  exchange.header_line = describe_line();
+  exchange.outgoing.add(exchange.header_line);
   if (std::optional<Outcome> failure = converse(exchange)) return failure;
   if (!description_) description_ = std::move(exchange.introduction.description);
   process_->forks();

@@ -76,7 +76,7 @@ class Worker : public Backend {
   std::unique_ptr<Process> process_;
   std::optional<Description> description_;
   std::unique_ptr<Exchange> exchange_;             // what was sent and is not answered
-  std::optional<oracles::Outcome> not_requested_;  // why that request could not be put
+  std::optional<oracles::Outcome> not_sent_;  // why that request could not be put
   int starts_ = 0, answers_ = 0;                   // answers of this process
   bool is_fresh_ = false;                          // it was sent nothing yet
   bool was_asleep_ = false;

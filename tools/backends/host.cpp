@@ -381,8 +381,8 @@ std::vector<std::vector<std::string>> run_all(Session& session, const suites::Re
 
 std::string answer(const assay_backend& backend, const suites::Request& request) {
   try {
-    const RequestView request(request, backend.wants_node != 0);
-    Session session(backend, request.model());
+    const RequestView view(request, backend.wants_node != 0);
+    Session session(backend, view.model());
     return suites::outputs_frame(request.id, run_all(session, request));
   } catch (const Refusal& refusal) {
     return suites::answer_line(request.id, refusal.kind, std::string_view(refusal.because).substr(0, longest_reason),

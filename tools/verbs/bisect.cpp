@@ -23,7 +23,7 @@ using suites::CatalogueEntry;
 using Words = std::vector<std::string>;
 
 struct Options {
-  std::string backend, good, bad, case_run;
+  std::string backend, good, bad, failing;
 };
 
 bool holds(const std::string& word, std::string_view part) { return word.find(part) != word.npos; }
@@ -56,15 +56,15 @@ Words worker_of(const CatalogueEntry& entry) {
 }
 
 // Throws InputError before anything is installed. What is in the folder of a finding, the first replay says.
-void check_run(const std::string& case_run) {
+void check_run(const std::string& failing) {
   std::error_code failure;
-  if (std::filesystem::is_directory(case_run, failure)) return;
-  if (const Result<Case> c = parse_case(case_run); !c) throw InputError(c.error());
+  if (std::filesystem::is_directory(failing, failure)) return;
+  if (const Result<Case> c = parse_case(failing); !c) throw InputError(c.error());
 }
 
 int bisect(const Options& options) {
   const CatalogueEntry& entry = entry_named(options.backend);
-  check_run(options.case_run);
+  check_run(options.failing);
   const std::string package = entry.package.substr(0, entry.package.find(' '));
   Words with{"ml_dtypes"};  // what workers read and write tensors by
   if (package != "onnx") with.emplace_back("onnx==1.23.2");
@@ -76,7 +76,7 @@ int bisect(const Options& options) {
                                 {"with", with},
                                 {"good", options.good},
                                 {"bad", options.bad},
-                                {"case", options.case_run},
+                                {"case", options.failing},
                                 {"folder", (suites::cache_folder() / "bisect").string()},
                                 {"version", "assay " ASSAY_VERSION}};
   const auto script = suites::backends_folder() / "release_bisection.py";
@@ -89,7 +89,7 @@ Verb bisect_verb(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("bisect", "the first released version of a backend in which a case fails, or passes again");
-  command->add_option("case", options->case_run, "the case line, in quotes, or the folder of a finding")->required();
+  command->add_option("case", options->failing, "the case line, in quotes, or the folder of a finding")->required();
   command->add_option("--backend", options->backend, "a pip package of the catalogue: onnxruntime, openvino, ...")
       ->required();
   command->add_option("--good", options->good, "a version that passes: 1.20 or 1.20.1")->required();

@@ -87,7 +87,7 @@ void show_cause(const suites::Finding& finding) {
   if (suites::is_too_large_to_explain(finding.answered.outcome))
     row("cause") << "not looked for: wrong models are compared up to " << suites::most_explained << " outputs\n";
   if (finding.is_shrunk)
-    row("shrunk") << finding.line << "\n" << std::string(10, ' ') << finding.asks << " runs to shrink\n";
+    row("shrunk") << finding.line << "\n" << std::string(10, ' ') << finding.runs << " runs to shrink\n";
   row("signature") << text(finding.signature) << "\n";
 }
 
@@ -137,8 +137,8 @@ std::ostream& data_row(const Replayed& r, std::size_t set, std::size_t output) {
 std::string admitted(const Element& element, DType type) {
   std::string out = oracles::readable(oracles::wanted(element, type), type);
   if (element.kind != oracles::Kind::finite) return out + (element.reason.empty() ? "" : ": " + element.reason);
-  const oracles::Interval invocation = oracles::interval(element, element.invocation, type);
-  const std::string lower = oracles::written(invocation.lower, type), upper = oracles::written(invocation.upper, type);
+  const oracles::Interval required = oracles::interval(element, element.required, type);
+  const std::string lower = oracles::written(required.lower, type), upper = oracles::written(required.upper, type);
   if (lower != upper)
     out += ", admitted from " + oracles::readable(lower, type) + " to " + oracles::readable(upper, type);
   return out;
