@@ -324,7 +324,8 @@ TEST_CASE("Function bodies: what ONNX expands an operator to lies within the ora
       }
       KernelTrial exam(c);
       const oracles::Outcome outcome = exam.answer(body_kernel(body.opset, own_hand));
-      if (outcome.sets.at(0).empty()) {  // of a type that an inner operator does not admit: Shrink of u8 by Neg
+      // Of a type or a shape that an inner operator does not admit: Shrink of u8 by Neg, a Scale of all axes by Mul.
+      if (outcome.sets.at(0).size() < c.call().requested_outputs().size()) {
         ++illegal;
         continue;
       }

@@ -36,7 +36,7 @@ TEST_CASE("Seeking: what a correct kernel uses of the budget is at most all of i
   for (std::uint64_t island = 0; island < 16; ++island) {
     const WorstCase peak = suites::climb({}, 1, island, sequential(), 40);
     INFO(line(peak.c) << " uses " << share(peak));
-    CHECK(peak.requests == 40);
+    CHECK(peak.runs == 40);
     CHECK(share(peak) <= 1 + 1e-9);
     CHECK(peak.answered.verdict.state != oracles::State::fail);
     CHECK(peak.answered.verdict.state != oracles::State::below);

@@ -41,9 +41,12 @@ Shrinkage shrunk(const Case& c, std::string_view bug, bool shows) {
   const suites::Answered first = answered(c, bug);
   const suites::ShrinkResult small = suites::shrink(c, first, [&](const Case& other) { return answered(other, bug); });
   const suites::Signature before = signature_of(c, first), after = signature_of(small.c, small.answered);
-  const Shrinkage row{generators::size_of(c), generators::size_of(small.c),
-                      small.runs,         before == after,
-                      small.is_minimal,       suites::plainness_of(small.c).is_within(suites::plainness_of(c))};
+  const Shrinkage row{generators::size_of(c),
+                      generators::size_of(small.c),
+                      small.runs,
+                      before == after,
+                      small.is_minimal,
+                      suites::plainness_of(small.c).is_within(suites::plainness_of(c))};
   if (shows)
     std::cout << std::left << std::setw(42) << bug << std::right << std::setw(4) << row.requests << std::setw(6)
               << row.before.elements << " -> " << std::setw(3) << row.after.elements << std::setw(3)

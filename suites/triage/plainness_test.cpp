@@ -24,7 +24,7 @@ RunCase failing(F&& fails) {
 
 Case shrunk(const std::string& line, const RunCase& run_case) {
   const Case c = case_of(line);
-  return shrink(c, submit(c), run_case).c;
+  return shrink(c, run_case(c), run_case).c;
 }
 
 }  // namespace
