@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/families/normalized.h"
+#include "oracles/rules/rules.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +16,7 @@ Element TreeAnswer::element(Int index) const {
 
 std::vector<Tolerance> TreeAnswer::wider(Int index) const {
   const TreeValue value = value_at(index);
-  if (value.index() == 0) return {};
+  if (const Element* const copied = std::get_if<Element>(&value)) return wider_of_copies(*copied, dtype_);
   return tolerances(*std::get<Tree>(value), element(index), dtype_, declared_);
 }
 

@@ -19,6 +19,7 @@ struct FeaturePoint {
   const Readings& readings;
   Scalar x;
   Int feature, column;
+  bool flushes = false;  // subnormal keys are zeros as well
 
   DType type() const { return call.type("X").dtype; }
   // The entry of a list that stands for this feature.
@@ -40,18 +41,21 @@ class FeaturesAnswer final : public Answer {
 
   Shape shape() const override { return type_.shape; }
   DType dtype() const override { return type_.dtype; }
-  Element element(Int index) const override { return at(index, x_.at(index / columns_)); }
+  Element element(Int index) const override {
+    Element out = at(index, x_.at(index / columns_));
+    const std::optional<Element> other = flushed(index);
+    const bool is_tolerable = out.kind == Kind::finite && other && other->kind == Kind::finite;
+    if (!other || is_tolerable || wanted(out, dtype()) == wanted(*other, dtype())) return out;
+    return unscored("hardware that flushes subnormals looks another value up");
+  }
   std::vector<Tolerance> wider(Int index) const override {
-    const DType type = x_.tensor().dtype();
     std::vector<Tolerance> all;
-    if (!is_float(type)) return all;
     const Scalar x = x_.at(index / columns_);
-    if (type == dtype()) all.push_back(flushing(element(index), {x}, dtype()));
-    if (!x.is_subnormal(format_of(type))) return all;
-    const Element flushed = at(index, Scalar{Scalar::Class::finite, x.negative, 0, 0});
-    if (flushed.kind != Kind::finite) return all;
-    all.push_back(beyond("subnormals flushed"));  // hardware may look zero up instead
-    all.back().range = Interval{nearest(flushed, dtype()), nearest(flushed, dtype())};
+    if (is_float(dtype()) && x_.tensor().dtype() == dtype()) all.push_back(flushing(at(index, x), {x}, dtype()));
+    const std::optional<Element> other = flushed(index);
+    if (!other || other->kind != Kind::finite) return all;
+    all.push_back(beyond("subnormals flushed"));
+    all.back().range = Interval{nearest(*other, dtype()), nearest(*other, dtype())};
     return all;
   }
   std::vector<ProofTerm> taps(Int index) const override {
@@ -60,8 +64,16 @@ class FeaturesAnswer final : public Answer {
   }
 
  private:
-  Element at(Int index, const Scalar& x) const {
-    return rule_({call_, readings_, x, index / columns_ % last_extent(call_), index % columns_});
+  Element at(Int index, const Scalar& x, bool flushes = false) const {
+    return rule_({call_, readings_, x, index / columns_ % last_extent(call_), index % columns_, flushes});
+  }
+  // The element where subnormals are read as zeros; nothing where that changes nothing.
+  std::optional<Element> flushed(Int index) const {
+    const Scalar x = x_.at(index / columns_);
+    const bool may_change = is_float(x_.tensor().dtype()) && x.is_finite() &&
+                            (x.is_zero() || x.is_subnormal(format_of(x_.tensor().dtype())));
+    if (!may_change) return std::nullopt;
+    return at(index, Scalar{Scalar::Class::finite, x.negative, 0, 0}, true);
   }
 
   Call call_;
@@ -218,8 +230,9 @@ std::optional<Tensor> stated(const Call& call, std::string_view stem) {
 
 // Whether an element is found by a key: equal, to the bit by one reading (G45), where that is NaN by what the version
 // says of it (G32).
-bool finds(const FeaturePoint& p, const Scalar& key) {
+bool finds(const FeaturePoint& p, Scalar key) {
   if (p.x.text) return *key.text == *p.x.text;
+  if (p.flushes && key.is_finite() && key.is_subnormal(format_of(p.type()))) key.significand = 0, key.exponent = 0;
   if (is_nan(key) || is_nan(p.x)) return is_nan(key) && is_nan(p.x);
   const bool may_differ = p.readings.of("G45") != "bits" || !key.is_zero();
   return same(key, p.x) && (may_differ || key.negative == p.x.negative);

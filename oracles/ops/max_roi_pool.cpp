@@ -78,6 +78,8 @@ class RoiPooledAnswer final : public Answer {
           if (std::ranges::none_of(options, [&](const Scalar& other) { return same(each, other); }))
             options.push_back(each);
     if (options.size() == 1) return exactly(options.front(), dtype());
+    if (std::ranges::any_of(options, [&](const Scalar& each) { return each.is_subnormal(format_of(dtype())); }))
+      options.emplace_back();  // where subnormals are flushed
     return one_of(rows.size() * columns.size() > 1 ? "W58" : "W59", options);
   }
 

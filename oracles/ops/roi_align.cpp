@@ -189,9 +189,14 @@ class Pooled final : public Node {
   }
 
   bool breaks_down(const Policy& p) const override {
-    double sum = 0;
-    bin_.each([&](const Spot& y, const Spot& x) { sum += magnitude(y, x); });
-    return !(2 * sum < std::ldexp(1.0, p.nodes.max_exponent));
+    double sum = 0, largest = 0;  // the latter of what counts nothing too: it may be infinite in a smaller format
+    bin_.each([&](const Spot& y, const Spot& x) {
+      sum += magnitude(y, x);
+      bin_.each_corner(y, x, [&](const Dyadic&, Int row, Int column) {
+        largest = std::max(largest, std::abs(bin_.value(row, column).as_double()));
+      });
+    });
+    return !(2 * std::max(sum, largest) < std::ldexp(1.0, p.nodes.max_exponent));
   }
   bool is_met_by(const Policy& p) const override { return Node::is_met_by(p) && p.is_fused(); }
 

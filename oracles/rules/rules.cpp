@@ -285,6 +285,19 @@ Tolerance flushing(const Element& element, const std::vector<Scalar>& operands, 
   return flushed;
 }
 
+std::vector<Tolerance> wider_of_copies(const Element& element, DType type) {
+  if (element.kind != Kind::finite) return {};
+  const Scalar value = nearest(element, type);
+  std::vector<Tolerance> all{flushing(element, {value}, type)};
+  if (type != DType::f64) return all;
+  const Format& single = format_of(DType::f32);
+  all.push_back(beyond_copies("f64 computed in f32"));
+  all.back().budget = element.magnitude * Dyadic::power_of_two(single.unit_exponent()) +
+                      ratio(scalar_of(std::ldexp(1.0, single.min_exponent)));
+  all.back().may_overflow = is_near_overflow(value, single);
+  return all;
+}
+
 Oracle without_rounding(Oracle oracle) {
   oracle.rounds = false;
   return with_touched(std::move(oracle));
