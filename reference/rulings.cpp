@@ -697,11 +697,31 @@ const std::vector<Ruling>& table() {
        {"one-nan", "each-nan"},
        set | nonfinite | chosen_once},
       {"M36", "Unique: the order of strings", "That of their bytes in UTF-8, which is that of their code points.", {}},
+      {"M37",
+       "NonMaxSuppression: a score that is score_threshold",
+       "The text removes those less than it; every implementation removes those equal to it as well, as TensorFlow "
+       "does.",
+       {"strictly-greater", "keep-equal"}},
+      {"M38",
+       "NonMaxSuppression: boxes of one score",
+       "The text has no order of them. The lower index comes first, as everywhere; any of them is another reading.",
+       {"lower-index", "any"}},
+      {"M39",
+       "NonMaxSuppression: NaN, boxes of negative or infinite extents, overlaps within rounding of iou_threshold",
+       "Nothing is claimed of what is selected. Only where areas are exact and their union is a power of two do all "
+       "ways "
+       "of dividing tell an overlap that is the threshold.",
+       {}},
       {"M40",
        "Range: the number of elements",
        "The quotient of the numbers that are given, rounded up, without another rounding. Others round the way and the "
        "quotient to the type or to f64; the body that ONNX has of it casts both to f32.",
        {"exact", "count-in-T", "count-f64", "body"}},
+      {"M42",
+       "AffineGrid: a single point between corners",
+       "2i / (L - 1) - 1 is 0 / 0: PyTorch, which the text refers to, has 0, onnx.reference -1. Either is right.",
+       {"zero", "minus-one"},
+       set | chosen_once},
       {"M43",
        "Resize-10 and Upsample: the nearest element",
        "The text has no formula: rounded down where there are more elements, up where there are fewer, as the "
@@ -779,6 +799,16 @@ const std::vector<Ruling>& table() {
        "ConstantOfShape: a value of one element that is no list",
        "The text asks for one element and names no rank; ONNX's inference and onnxruntime take a list of one alone.",
        {"any-rank", "one-d"}},
+      {"M68",
+       "NonMaxSuppression: the order of rows",
+       "The text has none. By batch, class and score, the highest first, is what implementations do; any is right.",
+       {"by-score", "any"},
+       set | chosen_once},
+      {"M69",
+       "AffineGrid: other values of a single point between corners",
+       "Only those of M42 are taken. onnxruntime has 1; by the body that ONNX has of it all of a grid is NaN where an "
+       "axis of the image has one point.",
+       {"none", "plus-one", "body"}},
       {"G13",
        "StringSplit: what is whitespace",
        "The text says no more. The space and the five controls of ASCII; onnxruntime has the space alone, "

@@ -17,7 +17,7 @@ LARGER = {"SwiGLU": 49, "Shrink": 85, "Mod": 97, "Clip": 123, "Pow": 189, "Cast"
           "Split": 276, "Resize": 690, "TensorScatter": 152, "Range": 267, "Unique": 304,
           "QuantizeLinear": 280, "DequantizeLinear": 280, "DynamicQuantizeLinear": 219,
           "NegativeLogLikelihoodLoss": 152, "SoftmaxCrossEntropyLoss": 152,
-          "MaxUnpool": 306, "Det": 301, "RoiAlign": 599, "MaxRoiPool": 344, "Upsample": 399, "GridSample": 461,
+          "MaxUnpool": 306, "Det": 301, "RoiAlign": 599, "NonMaxSuppression": 450, "AffineGrid": 240, "MaxRoiPool": 344, "Upsample": 399, "GridSample": 461,
           "StringConcat": 100, "StringSplit": 142, "Binarizer": 120, "Imputer": 120, "Scaler": 120,
           "ArrayFeatureExtractor": 120, "OneHotEncoder": 120, "CategoryMapper": 163, "LabelEncoder": 163}
 # Names of inputs that are words, or letters, of much else.

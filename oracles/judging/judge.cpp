@@ -181,6 +181,8 @@ struct Judge::State {
   std::optional<Verdict> malformed(const Outcome& outcome, const std::vector<TensorType>& wanted) const;
   Verdict compare_values(const Outcome& outcome, const Readings& readings, Variety* variety) const;
   Verdict judge_under(const Outcome& outcome, const Readings& readings, Variety* variety = nullptr) const;
+  bool has_answer(const Readings& readings) const;
+  std::optional<Shape> shape_facing(const Outcome& outcome, const Readings& readings) const;
   std::optional<FilterResult> screen(const Answer& answer, std::size_t set, const Tensor& got) const;
   void confirm(const Answer& answer, const Tensor& got, const FilterResult& screening) const;
   Verdict judge_by_members(const Outcome& outcome, Variety& variety) const;
@@ -295,8 +297,23 @@ Verdict Judge::State::compare_values(const Outcome& outcome, const Readings& rea
   return out;
 }
 
+// Tells whether there is an output under these readings.
+bool Judge::State::has_answer(const Readings& readings) const {
+  return oracle().given || oracle().shape(call, readings);
+}
+
+// The shape of the first output or, where the data leave that open, the one that the answers to what is faced have.
+std::optional<Shape> Judge::State::shape_facing(const Outcome& outcome, const Readings& readings) const {
+  std::optional<Shape> shape = oracle().shape(call, readings);
+  if (shape || !oracle().given || outcome.sets.size() != sets.size()) return shape;
+  face(outcome);
+  return facing(readings).answer(0, 0).shape();
+}
+
 Verdict Judge::State::judge_under(const Outcome& outcome, const Readings& readings, Variety* variety) const {
-  const std::optional<Shape> shape = oracle().shape(call, readings);
+  const std::optional<Shape> shape = shape_facing(outcome, readings);
+  if (!shape && oracle().given)
+    return verdict(oracles::State::unscored, "undecidable", "the data leave the shape open");
   expects(shape.has_value(), "a legal call without a window");
   if (auto bad = malformed(outcome, wanted_types(*shape, readings))) return *bad;
   if (outcome.kind == Outcome::Kind::shapes) return judge_shapes(outcome);
@@ -365,7 +382,7 @@ Verdict Judge::State::judge_legal(const Outcome& outcome) const {
   std::optional<Verdict> contested;
   std::optional<Verdict> undecided;
   for (const Readings& readings : departures(call.definition(), touched)) {
-    if (refuses(readings) || !oracle().shape(call, readings)) continue;
+    if (refuses(readings) || !has_answer(readings)) continue;
     if (contested && contested->readings.departures().size() < readings.departures().size()) break;
     Verdict other = judge_under(outcome, readings);
     if (other.state == oracles::State::below && !weaker) {
@@ -404,8 +421,7 @@ Verdict Judge::State::judge_legal(const Outcome& outcome) const {
 
 Verdict Judge::State::judge_near_miss(const Outcome& outcome) const {
   const auto fits = [&](const Readings& readings) {
-    if (!oracle().shape(call, readings)) return false;
-    return judge_under(outcome, readings).state == oracles::State::pass;
+    return has_answer(readings) && judge_under(outcome, readings).state == oracles::State::pass;
   };
   Verdict out = verdict(oracles::State::accepted, "accepted", "an invalid model was executed");
   for (const Readings& readings : lifting(call.definition(), violated)) {
@@ -447,13 +463,14 @@ Verdict Judge::State::judge_refusal(const Outcome& outcome) const {
     return verdict(oracles::State::unscored, "undefined", why);
   const auto is_empty = [&](const Readings& readings) {
     const std::optional<Shape> shape = oracle().shape(call, readings);
-    return !shape || volume(*shape) == 0 || (refuses(readings) && !undefined_element(readings).empty());
+    return !has_answer(readings) || (shape && volume(*shape) == 0) ||
+           (refuses(readings) && !undefined_element(readings).empty());
   };
   std::vector<Readings> excusing;
   const bool is_empty_as_ruled = is_empty({});
   for (const Readings& readings : departures(call.definition(), touched)) {
     if (!excusing.empty() && excusing.front().departures().size() < readings.departures().size()) break;
-    if (is_empty_as_ruled ? !oracle().shape(call, readings) : is_empty(readings)) excusing.push_back(readings);
+    if (is_empty_as_ruled ? !has_answer(readings) : is_empty(readings)) excusing.push_back(readings);
   }
   if (excusing.empty()) return verdict(oracles::State::refused, "refused", outcome.because);
   Verdict out =

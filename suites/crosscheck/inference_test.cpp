@@ -170,8 +170,9 @@ bool has_a_scale_of_its_own(const Case& c) {
 // Those whose data decide the extents, Range of 16-bit integers, OneHot, whose depth it does not read, layers that step
 // through time, whose hidden_size may be left out, and MelWeightMatrix without bins; nor has ai.onnx.ml much of it.
 bool is_open(const OpVersion& version) {
-  constexpr std::string_view all[] = {"Compress",    "NonZero", "Unique", "Range", "OneHot",
-                                      "StringSplit", "RNN",     "GRU",    "LSTM",  "MelWeightMatrix"};
+  constexpr std::string_view all[] = {"Compress",         "NonZero", "Unique", "Range", "OneHot",
+                                      "StringSplit",      "RNN",     "GRU",    "LSTM",  "MelWeightMatrix",
+                                      "NonMaxSuppression"};
   return version.domain == "ai.onnx.ml" || std::ranges::count(all, version.name) > 0;
 }
 
@@ -198,7 +199,7 @@ bool requests_less(const Case& c) {
 // It refuses windows of no element.
 bool is_of_no_element(const Case& c) {
   const Parameter* const size = c.definition().input("size");
-  return size && !size->reads_as.empty() && c.call().integer("size") == 0;
+  return size && !size->reads_as.empty() && c.call().ints("size") == Ints{0};
 }
 
 // It takes a list of one alone as the value of ConstantOfShape (M66).

@@ -9,4 +9,8 @@ namespace assay::mutation {
 std::vector<VariantKernel> creating_variants(const std::string& op);
 std::vector<Bug> creating_bugs(const std::string& op);
 
+// NonMaxSuppression, which chooses boxes.
+std::vector<VariantKernel> suppressing_variants(const std::string& op);
+std::vector<Bug> suppressing_bugs(const std::string& op);
+
 }  // namespace assay::mutation

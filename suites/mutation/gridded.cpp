@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // GridSample a third time: the corners around a point one after the other, numbered by the bits of a counter, in float
-// or double.
+// or double. AffineGrid a third time: by steps from the first point of an axis on.
 #include "reference/families/elementwise.h"
+#include "reference/window.h"
 #include "suites/mutation/family.h"
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 
 namespace assay::mutation {
 namespace {
+
+using oracles::Level;
 
 enum Defect {
   none,
@@ -142,15 +145,74 @@ Kernel sampling(Manner how, bool in_double = false) {
   };
 }
 
+// -- AffineGrid
+
+struct Spreading {
+  bool in_double = false;
+  double alone = 0;  // the coordinate of a single point
+  // Slips.
+  bool begins_at_edge = false, exchanges_axes = false, transposes = false, forgets_translation = false,
+       takes_first = false;
+};
+
+template <class A>
+double spread_at(const Spreading& how, const Call& call, const Tensor& theta, const Shape& at, const Shape& shape) {
+  const Int axes = shape.back();
+  const auto entry = [&](Int row, Int column) {
+    const Int matrix = how.takes_first ? 0 : at.front();
+    return static_cast<A>(number_at(theta, (matrix * axes + row) * (axes + 1) + column));
+  };
+  A sum = how.forgets_translation ? A(0) : entry(at.back(), axes);
+  for (Int j = 0; j < axes; ++j) {
+    const auto axis = static_cast<std::size_t>(how.exchanges_axes ? j + 1 : axes - j);
+    const bool aligns = call.integer("align_corners") == 1;
+    const A points = static_cast<A>(shape[axis]), step = 2 / (aligns ? points - 1 : points);
+    const A first = aligns || how.begins_at_edge ? A(-1) : -1 + step / 2;
+    const A along = aligns && shape[axis] == 1 ? static_cast<A>(how.alone) : first + static_cast<A>(at[axis]) * step;
+    sum += along * (how.transposes ? entry(j, at.back()) : entry(at.back(), j));
+  }
+  return static_cast<double>(sum);
+}
+
+Kernel spreading(Spreading how) {
+  return [how](const Call& call, Inputs in) {
+    Values y = outputs_of(call);
+    const Shape shape = y[0]->shape();
+    const bool is_wide = how.in_double || in[0]->dtype() == DType::f64;
+    for_each_position(shape, [&](const Shape& at, Int i) {
+      put_number(
+          *y[0], i,
+          is_wide ? spread_at<double>(how, call, *in[0], at, shape) : spread_at<float>(how, call, *in[0], at, shape));
+    });
+    return y;
+  };
+}
+
 }  // namespace
 
 std::vector<VariantKernel> grid_variants(const std::string& op) {
+  if (op == "AffineGrid")
+    return {
+        variant_of("sequential", "by steps from the first point on", spreading({})),
+        variant_of("in-double", "every float is computed in double", spreading({.in_double = true})),
+        variant_of("begins-alone", "a single point is the first corner", spreading({.alone = -1})),
+        {{"ends-alone", Level::L2, "a single point is the last corner", "M69", "plus-one"}, spreading({.alone = 1})}};
   if (op != "GridSample") return {};
   return {variant_of("sequential", "corner after corner", sampling({})),
           variant_of("in-double", "every float is computed in double", sampling({}, true))};
 }
 
 std::vector<Bug> grid_bugs(const std::string& op) {
+  if (op == "AffineGrid") {
+    const auto bug = [&](const char* name, const char* what, Spreading how) {
+      return bug_of(op, name, what, spreading(how));
+    };
+    return {bug("begins-at-edge", "the first point is always -1", {.begins_at_edge = true}),
+            bug("exchanges-axes", "the first coordinate goes along the first axis", {.exchanges_axes = true}),
+            bug("transposes", "rows of theta are read as columns", {.transposes = true}),
+            bug("forgets-translation", "the last column is left out", {.forgets_translation = true}),
+            bug("takes-first", "every batch has the first matrix", {.takes_first = true})};
+  }
   if (op != "GridSample") return {};
   const auto bug = [&](const char* name, const char* what, Defect defect) {
     return bug_of(op, name, what, sampling({defect}));
