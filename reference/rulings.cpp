@@ -859,10 +859,83 @@ const std::vector<Ruling>& table() {
        "LabelEncoder: a zero of the other sign",
        "Version 2 speaks of bits, 4 no longer does: what is equal is found, and bits may be compared.",
        {"equal", "bits"}},
+      {"G35",
+       "Normalizer: signs",
+       "MAX divides by max(X), as the text has it, onnx.reference by the largest size. L1 divides by the sum of sizes, "
+       "as "
+       "every runtime does, the text by the sum. The text takes L2 as a root, which has no sign; every runtime keeps "
+       "it.",
+       {"signed", "max-abs", "signed-sum", "unsigned"}},
+      {"G50",
+       "Normalizer: a row with NaN or an infinity",
+       "The maximum of NaN and what is left beside an infinite sum are open. With NaN in it a sum is NaN, and an "
+       "infinity "
+       "over an infinity.",
+       {}},
+      {"G51",
+       "FeatureVectorizer: inputdimensions that are absent, or smaller than the inputs",
+       "As many columns of each input are taken as are said, all of them where nothing is; such a model may be "
+       "refused.",
+       {"columns", "refuse"}},
+      {"G34",
+       "LinearClassifier: two labels and one row of coefficients",
+       "The text is silent: the label by the sign of the score s, and the scores -s and s, of LOGISTIC their "
+       "transforms; "
+       "onnxruntime may return 1 - s and s. Of the other transforms anything is admitted.",
+       {"minus", "complement"}},
+      {"G38",
+       "SOFTMAX_ZERO",
+       "The text names it and says no more. A score of 0 stays 0 and has no part in the sum, as every runtime has it; "
+       "of "
+       "scores that rounding may move to or from 0 anything is admitted.",
+       {"keeps-zeros", "softmax"}},
+      {"G52",
+       "PROBIT",
+       "The text names it and says no more; runtimes approximate it to a few digits: anything is admitted.",
+       {}},
+      {"G53",
+       "linear models: scores that are NaN or infinite",
+       "Their transforms, and the label they have, are open: anything is admitted.",
+       {}},
+      {"G54",
+       "LinearClassifier: which label",
+       "That of the largest score, the first of equal ones; where arithmetic or a transform may exchange two of them "
+       "either is right. Of SOFTMAX_ZERO and PROBIT any is.",
+       {},
+       set},
       {"G46",
        "ArrayFeatureExtractor: no places",
        "The output has no columns; onnxruntime refuses it.",
        {"empty", "refuse"}},
+      {"G16",
+       "StringNormalizer: the case of letters beyond ASCII",
+       "'Environment dependent'. Letters with one partner in Unicode change to it, or stay as a platform has it that "
+       "knows ASCII alone; of letters with none or several partners, and of locales other than en_US, anything is "
+       "admitted.",
+       {"unicode", "ascii"}},
+      {"G49",
+       "StringNormalizer: no strings",
+       "Nothing is left of nothing: one empty string, as where all are dropped; or no string, or such a model is "
+       "refused.",
+       {"one-empty", "none", "refuse"}},
+      {"G17",
+       "TfIdfVectorizer: skips of single tokens",
+       "Skips lie between tokens: a single one is counted once, whatever max_skip_count.",
+       {}},
+      {"G41",
+       "TfIdfVectorizer: several n-grams at one place",
+       "Counts are added, as every runtime does. Weighed, onnxruntime has the last weight and onnx.reference the "
+       "first: "
+       "anything is admitted.",
+       {}},
+      {"G42",
+       "TfIdfVectorizer: which weight is whose",
+       "'The weight of the i-th n-gram in pool'; onnx.reference takes that of the place.",
+       {}},
+      {"G48",
+       "TfIdfVectorizer: an n-gram that stands in the pool twice",
+       "The text does not say which of the two is counted: anything is admitted.",
+       {}},
       {"E13",
        "Sign of NaN",
        "None of the three conditions holds: NaN and 0 are both accepted.",

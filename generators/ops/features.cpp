@@ -106,6 +106,60 @@ Case draw_scaler(const Definition& definition, DType type, std::uint64_t stratum
   return c;
 }
 
+// A row, or rows.
+Shape with_rows(std::uint64_t stratum) {
+  const Shape shape = with_features(stratum);
+  return shape.size() < 3 ? shape : Shape{volume(std::span(shape).first(shape.size() - 1)), shape.back()};
+}
+
+Case draw_normalizer(const Definition& definition, DType type, std::uint64_t stratum) {
+  Case c = blank(definition);
+  c.node.input("X", {type, with_rows(stratum)});
+  const bool is_whole = !is_float(type);
+  Recipe recipe = seeded(is_whole ? "small" : pick({"normal", "small", "quarter", "uniform", "logu", "normal"}));
+  if (chance(35))
+    recipe = {chance(50) ? "lit" : "hold", pick({"1,-2,0,3,4", "-1,-3,-2", "0,0,0,5", "0,-1,-7,0,-4", "3,4"})};
+  if (type == DType::i64 && chance(30)) recipe = {"hold", pick({"4294967298,1,-3,7", "1,-4294967297,2"})};
+  if (chance(20)) recipe = {"hold", is_whole ? "258,-300,2,65536" : "2.5,inf,-1,nan,3,0.5,-inf,8,1"};
+  c.sources["X"] = {recipe, false};
+  if (chance(85)) c.node.attribute("norm", pick<std::string>({"MAX", "L1", "L2"}));
+  return c;
+}
+
+Case draw_vectorizer(const Definition& definition, DType type, std::uint64_t stratum) {
+  Case c = blank(definition);
+  const Shape first = with_rows(stratum);
+  const Int rows = first.size() == 1 ? 1 : first[0];
+  Ints taken;
+  for (Int i = 0, many = weighted<Int>({{20, 1}, {45, 2}, {25, 3}, {10, 8}}); i < many; ++i) {
+    const std::string& name = definition.inputs[static_cast<std::size_t>(i)].name;
+    Shape shape = i == 0 ? first : Shape{rows, between(chance(15) ? 0 : 1, 4)};
+    if (rows == 1 && chance(50)) shape = {shape.back()};
+    c.node.input(name, {type, shape});
+    c.sources[name] = {chance(60) ? Recipe{"hold", joined(numbers_of(type), ",")} : draw_selection_fill(type),
+                       chance(20)};
+    taken.push_back(chance(10) ? between(0, shape.back()) : shape.back());
+  }
+  if (chance(90)) c.node.attribute("inputdimensions", taken);
+  return c;
+}
+
+// All inputs have as many rows as the first, and all their columns are taken.
+void refit_columns(Case& c) {
+  const Shape first = shape_of(c);
+  Ints taken;
+  for (const Parameter& input : c.definition().inputs) {
+    const auto found = c.node.inputs.find(input.name);
+    if (found == c.node.inputs.end() || first.empty()) break;
+    Shape& shape = found->second.type.shape;
+    if (shape.size() == 2 && first.size() == 2) shape[0] = first[0];
+    if (shape.size() == 2 && first.size() == 1) shape[0] = 1;
+    if (shape.size() == 1 && first.size() == 2 && first[0] != 1) shape.insert(shape.begin(), first[0]);
+    if (!shape.empty()) taken.push_back(shape.back());
+  }
+  if (c.node.attributes.contains("inputdimensions")) c.node.attribute("inputdimensions", taken);
+}
+
 Case draw_extractor(const Definition& definition, DType type, std::uint64_t stratum) {
   Shape shape = with_features(stratum);
   if (shape.back() == 0) shape.back() = 1;
@@ -259,6 +313,8 @@ void refit(Case& c) {
         value);
 }
 
+std::pair<Int, Int> rows_alone(const Definition&) { return {1, 2}; }
+
 OperatorGenerator made(Case (*draw)(const Definition&, DType, std::uint64_t), std::vector<Mutation> damages,
                        Ranks ranks = axes<0>) {
   OperatorGenerator all = moving_generator(draw);
@@ -298,6 +354,40 @@ const OperatorGenerator& imputer() {
 const OperatorGenerator& scaler() {
   static const OperatorGenerator all = made(
       draw_scaler, {longer("offset"), longer("scale"), without("offset"), without("scale"), without_axes()}, axes<1>);
+  return all;
+}
+const OperatorGenerator& normalizer() {
+  static const OperatorGenerator all = made(draw_normalizer,
+                                            {{"another rank",
+                                              [](Case& c) {
+                                                shape_of(c) = chance(50) ? Shape{} : Shape{1, 1, 2};
+                                              }}},
+                                            rows_alone);
+  return all;
+}
+const OperatorGenerator& feature_vectorizer() {
+  static const OperatorGenerator all = [] {
+    OperatorGenerator generator = made(
+        draw_vectorizer, {{"another rank",
+                           [](Case& c) {
+                             shape_of(c) = chance(50) ? Shape{} : Shape{1, 1, 2};
+                           }},
+                          {"another number of rows",
+                           [](Case& c) {
+                             shape_of(c) = {3, 1};
+                             c.node.attributes.erase("inputdimensions");
+                             return c.node.inputs.size() > 1;
+                           }},
+                          {"more columns than there are", [](Case& c) {
+                             Ints taken =
+                                 c.call().states("inputdimensions") ? c.call().ints("inputdimensions") : Ints{};
+                             chance(50) || taken.empty() ? taken.push_back(1) : static_cast<void>(taken.back() += 9);
+                             c.node.attribute("inputdimensions", taken);
+                           }}});
+    generator.refit = refit_columns;
+    generator.ranks = rows_alone;
+    return generator;
+  }();
   return all;
 }
 const OperatorGenerator& array_feature_extractor() {

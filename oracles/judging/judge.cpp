@@ -439,12 +439,14 @@ Verdict Judge::State::judge_near_miss(const Outcome& outcome) const {
 }
 
 // Says why, where the text leaves an element of an output open; else nothing. Only operators on elements have such,
-// products of integers and OneHotEncoder.
+// products of integers and those with one of a few rulings.
 std::string Judge::State::undefined_element(const Readings& readings) const {
   const Shaping shaping = call.definition().shaping;
   const bool is_made_of_elements =
       shaping == Shaping::one || shaping == Shaping::broadcast || shaping == Shaping::product;
-  if (!is_made_of_elements && !call.definition().ruling("G44")) return "";
+  constexpr std::string_view open[] = {"G16", "G44", "G48", "G50", "G52"};
+  const auto has = [&](std::string_view id) { return call.definition().ruling(id) != nullptr; };
+  if (!is_made_of_elements && std::ranges::none_of(open, has)) return "";
   AnswerCache& known = cache(readings);
   for (std::size_t set = 0; set < known.slots.size(); ++set)
     for (std::size_t output = 0; output < known.slots[set].size(); ++output)

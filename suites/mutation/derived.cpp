@@ -415,6 +415,17 @@ bool changes_nothing(std::string_view id) {
                                       "meanvariancenormalization-reverses-axes",
                                       "lrn-flips-size",
                                       "multinomial-flips-sample-size",
+                                      "stringnormalizer-ignores-locale",
+                                      "linearregressor-ignores-targets",
+                                      "linearregressor-flips-targets",
+                                      "linearclassifier-ignores-multi-class",
+                                      "linearclassifier-flips-multi-class",
+                                      "tfidfvectorizer-ignores-pool-int64s",
+                                      "tfidfvectorizer-ignores-pool-strings",
+                                      "tfidfvectorizer-increases-ngram-counts",
+                                      "tfidfvectorizer-reverses-ngram-counts",
+                                      "tfidfvectorizer-flips-max-gram-length",
+                                      "tfidfvectorizer-flips-min-gram-length",
                                       "tensorscatter-clamps-axis",
                                       "tensorscatter-ignores-mode",
                                       "tensorscatter-confuses-mode",
@@ -586,6 +597,7 @@ bool is_no_bug(const Operator& op, std::string_view derivation) {
                                                                    {"ReduceSumSquare", "negates-data"},
                                                                    {"OneHot", "reads-infinity-as-number"},
                                                                    {"Range", "writes-columns"},
+                                                                   {"StringNormalizer", "writes-columns"},
                                                                    {"HannWindow", "writes-columns"},
                                                                    {"HammingWindow", "writes-columns"},
                                                                    {"BlackmanWindow", "writes-columns"},
@@ -599,15 +611,26 @@ bool is_no_bug(const Operator& op, std::string_view derivation) {
                                                                    {"Scaler", "reads-integers-as-f32"},
                                                                    {"Binarizer", "reads-integers-as-f64"},
                                                                    {"Imputer", "reads-integers-as-f64"},
+                                                                   {"TfIdfVectorizer", "reads-integers-as-f64"},
                                                                    {"CategoryMapper", "reads-integers-as-f64"},
                                                                    {"LabelEncoder", "reads-integers-as-f64"},
                                                                    {"Scaler", "reads-integers-as-f64"},
+                                                                   {"Normalizer", "reads-integers-as-f32"},
+                                                                   {"Normalizer", "reads-integers-as-f64"},
+                                                                   {"Normalizer", "computes-f64-in-f32"},
+                                                                   {"LinearRegressor", "reads-integers-as-f32"},
+                                                                   {"LinearRegressor", "reads-integers-as-f64"},
+                                                                   {"LinearRegressor", "computes-f64-in-f32"},
+                                                                   {"LinearClassifier", "reads-integers-as-f32"},
+                                                                   {"LinearClassifier", "reads-integers-as-f64"},
+                                                                   {"LinearClassifier", "computes-f64-in-f32"},
                                                                    {"Scaler", "computes-f64-in-f32"}};
   // ConstantOfShape reads its input as a shape, and writes one element everywhere.
   constexpr std::string_view of_order[] = {"repeats-first", "shifts-by-one", "runs-backwards", "writes-columns"};
   if (op.name() == "ConstantOfShape" && std::ranges::count(of_order, derivation) > 0) return true;
-  constexpr std::string_view of_calls[] = {"ConstantOfShape", "HannWindow", "HammingWindow", "BlackmanWindow",
-                                           "MelWeightMatrix"};  // whose inputs are all read by the call
+  constexpr std::string_view of_calls[] = {"ConstantOfShape", "HannWindow",      "HammingWindow", "BlackmanWindow",
+                                           "MelWeightMatrix", "StringNormalizer"};  // whose inputs are
+                                                                                    // all read by it
   const bool reads_data = std::ranges::count(of_calls, op.name()) == 0 && !op.versions().back().inputs.empty();
   const bool is_of_data = derivation.starts_with("reads-") || derivation.find("data") != derivation.npos ||
                           derivation == "computes-f64-in-f32" || derivation == "flushes-subnormals";

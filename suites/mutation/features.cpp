@@ -21,6 +21,17 @@ enum Defect {
   rounds_categories,
   marks_first_for_unknown,
   keeps_unknown,
+  divides_by_zero,
+  starts_maximum_at_zero,
+  normalizes_whole,
+  forgets_root,
+  stacks_inputs,
+  transposes_coefficients,
+  forgets_intercepts,
+  repeats_first_intercept,
+  takes_smallest,
+  exchanges_two_labels,
+  takes_last_columns,
   first_key_counts,
   misses_last_key,
   counts_from_one
@@ -88,6 +99,54 @@ Kernel scaling(int defect) {
   };
 }
 
+Kernel normalizing_rows(int defect) {
+  return [=](const Call& call, Inputs in) -> Values {
+    Tensor y({DType::f32, in[0]->shape()});
+    const std::string norm = call.text("norm");
+    const Int length = defect == normalizes_whole ? y.elements() : columns_of(call);
+    for (Int first = 0; first < y.elements(); first += length) {
+      double largest = defect == starts_maximum_at_zero ? 0 : -INFINITY, sizes = 0, squares = 0;
+      for (Int i = first; i < first + length; ++i) {
+        const double x = number_at(*in[0], i);
+        largest = std::fmax(largest, x);
+        sizes += std::fabs(x);
+        squares += x * x;
+      }
+      const double by = norm == "MAX"            ? largest
+                        : norm == "L1"           ? sizes
+                        : defect == forgets_root ? squares
+                                                 : std::sqrt(squares);
+      const bool divides = by != 0 || defect == divides_by_zero;
+      for (Int i = first; i < first + length; ++i) put_number(y, i, number_at(*in[0], i) / (divides ? by : 1));
+    }
+    return y;
+  };
+}
+
+Kernel joining_columns(int defect) {
+  return [=](const Call& call, Inputs in) -> Values {
+    std::vector<std::vector<double>> rows(static_cast<std::size_t>(call.rank("X_0") == 1 ? 1 : call.dim("X_0", 0)));
+    std::vector<double> stacked;
+    for (std::size_t k = 0; k < in.size() && in[k]; ++k) {
+      const Int width = in[k]->shape().back();
+      const Int taken = call.states("inputdimensions") ? call.ints("inputdimensions")[k] : width;
+      for (std::size_t row = 0; row < rows.size(); ++row)
+        for (Int j = 0; j < taken; ++j) {
+          const Int from = defect == takes_last_columns ? width - taken + j : j;
+          rows[row].push_back(number_at(*in[k], static_cast<Int>(row) * width + from));
+          stacked.push_back(rows[row].back());
+        }
+    }
+    Tensor y({DType::f32, {std::ssize(rows), rows.empty() ? 0 : std::ssize(rows[0])}});
+    if (rows.empty()) return Tensor({DType::f32, call.definition().shape(call)});
+    std::vector<double> all;
+    for (const std::vector<double>& row : rows) all.insert(all.end(), row.begin(), row.end());
+    if (defect == stacks_inputs) all = stacked;
+    for (std::size_t i = 0; i < all.size(); ++i) y.as<float>()[i] = static_cast<float>(all[i]);
+    return y;
+  };
+}
+
 Kernel extracting(int defect) {
   return [=](const Call& call, Inputs in) -> Values {
     const Ints places = call.ints("Y");
@@ -135,6 +194,78 @@ Kernel marking_categories(int defect) {
       }
     }
     return y;
+  };
+}
+
+// -- linear models
+
+std::vector<double> row_of_scores(const Call& call, const Tensor& x, Int n, Int rows, int defect) {
+  const Reals weights = call.reals("coefficients");
+  const Int many = columns_of(call);
+  std::vector<double> all(static_cast<std::size_t>(rows), 0.0);
+  for (Int j = many; j-- > 0;)
+    for (Int k = 0; k < rows; ++k) {
+      const Int at = defect == transposes_coefficients ? j * rows + k : k * many + j;
+      all[static_cast<std::size_t>(k)] +=
+          static_cast<double>(weights[static_cast<std::size_t>(at)]) * number_at(x, n * many + j);
+    }
+  if (call.states("intercepts") && defect != forgets_intercepts)
+    for (std::size_t k = 0; k < all.size(); ++k)
+      all[k] += static_cast<double>(call.reals("intercepts")[defect == repeats_first_intercept ? 0 : k]);
+  return all;
+}
+
+void apply_post(const std::string& post, std::vector<double>& row) {
+  if (post == "LOGISTIC")
+    for (double& each : row) each = (1 + std::tanh(each / 2)) / 2;
+  if (post == "PROBIT")
+    for (double& each : row) each = 0;
+  if (!post.starts_with("SOFTMAX")) return;
+  const std::vector<double> before = row;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    double sum = 0;
+    for (const double other : before)
+      if (other != 0 || post == "SOFTMAX") sum += std::exp(other - before[i]);
+    row[i] = before[i] == 0 && post != "SOFTMAX" ? 0 : 1 / sum;
+  }
+}
+
+Kernel regressing(int defect) {
+  return [=](const Call& call, Inputs in) -> Values {
+    const Int targets = call.integer("targets"), many = call.dim("X", 0);
+    Tensor y({DType::f32, {many, targets}});
+    for (Int n = 0; n < many; ++n) {
+      std::vector<double> row = row_of_scores(call, *in[0], n, targets, defect);
+      apply_post(call.text("post_transform"), row);
+      for (Int k = 0; k < targets; ++k) put_number(y, n * targets + k, row[static_cast<std::size_t>(k)]);
+    }
+    return y;
+  };
+}
+
+Kernel classifying(int defect) {
+  return [=](const Call& call, Inputs in) -> Values {
+    const bool is_text = call.states("classlabels_strings");
+    const Texts texts = is_text ? call.texts("classlabels_strings") : Texts();
+    const Ints numbers = is_text ? Ints() : call.ints("classlabels_ints");
+    const Int classes = std::ssize(texts) + std::ssize(numbers), many = call.rank("X") == 1 ? 1 : call.dim("X", 0);
+    const Int rows = std::ssize(call.reals("coefficients")) / columns_of(call);
+    Tensor y({is_text ? DType::string : DType::i64, {many}}), z({DType::f32, {many, classes}});
+    for (Int n = 0; n < many; ++n) {
+      std::vector<double> row = row_of_scores(call, *in[0], n, rows, defect);
+      if (rows < classes) row.insert(row.begin(), -row[0]);
+      if (defect == exchanges_two_labels && rows < classes) std::swap(row[0], row[1]);
+      std::size_t best = 0;
+      for (std::size_t k = 1; k < row.size(); ++k)
+        if (defect == takes_smallest ? row[k] < row[best] : row[k] > row[best]) best = k;
+      if (is_text)
+        y.as<std::string>()[static_cast<std::size_t>(n)] = texts[best];
+      else
+        y.as<Int>()[static_cast<std::size_t>(n)] = numbers[best];
+      apply_post(call.text("post_transform"), row);
+      for (Int k = 0; k < classes; ++k) put_number(z, n * classes + k, row[static_cast<std::size_t>(k)]);
+    }
+    return {y, z};
   };
 }
 
@@ -222,6 +353,27 @@ const std::vector<Feature>& features() {
        scaling,
        {{"uses-first-feature", "every feature has the entries of the first", uses_first_feature},
         {"scales-first", "X is multiplied before the offset is taken off", scales_first}}},
+      {"Normalizer",
+       normalizing_rows,
+       {{"divides-by-zero", "a row of zeros is divided by 0", divides_by_zero},
+        {"starts-maximum-at-zero", "no maximum is below 0", starts_maximum_at_zero},
+        {"normalizes-whole", "all rows are one", normalizes_whole},
+        {"forgets-root", "L2 divides by the sum of squares", forgets_root}}},
+      {"FeatureVectorizer",
+       joining_columns,
+       {{"stacks-inputs", "the inputs stand one after the other, not beside each other", stacks_inputs},
+        {"takes-last-columns", "of fewer columns the last are taken", takes_last_columns}}},
+      {"LinearRegressor",
+       regressing,
+       {{"transposes-coefficients", "the coefficients of a feature are contiguous", transposes_coefficients},
+        {"forgets-intercepts", "no intercept is added", forgets_intercepts},
+        {"repeats-first-intercept", "every target has the first intercept", repeats_first_intercept}}},
+      {"LinearClassifier",
+       classifying,
+       {{"transposes-coefficients", "the coefficients of a feature are contiguous", transposes_coefficients},
+        {"forgets-intercepts", "no intercept is added", forgets_intercepts},
+        {"takes-smallest", "the label is that of the smallest score", takes_smallest},
+        {"exchanges-two-labels", "of two labels the first has the score", exchanges_two_labels}}},
       {"ArrayFeatureExtractor", extracting, {{"counts-from-minus-one", "the next feature is taken", wraps_features}}},
       {"OneHotEncoder",
        marking_categories,

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// StringConcat and StringSplit a third time: places where a delimiter stands are marked first, then cut at.
+// Operators on words a third time. StringSplit: places where a delimiter stands are marked first, then cut at.
+// StringNormalizer: words are compared in upper case.
+// TfIdfVectorizer: the runs of tokens from every place on are counted, then those of the pool looked up.
 #include "suites/mutation/pairing.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 namespace assay::mutation {
@@ -19,7 +22,20 @@ enum Defect {
   keeps_empty_words,
   cuts_from_end,
   drops_rest,
-  pads_with_space
+  pads_with_space,
+  counts_tokens_again,
+  skips_as_many_alone,
+  counts_in_idf,
+  weighs_by_place,
+  runs_into_next_row,
+  numbers_from_shortest,
+  always_compares_case,
+  never_compares_case,
+  changes_case_first,
+  drops_empty_strings,
+  drops_words_within,
+  returns_nothing,
+  stops_at_first
 };
 
 struct Cut {
@@ -99,6 +115,131 @@ Kernel splitting(int defect) {
   };
 }
 
+// -- StringNormalizer
+
+std::string cased(std::string text, bool is_upper) {
+  for (char& each : text)
+    if (static_cast<unsigned char>(each) < 0x80)
+      each = static_cast<char>(is_upper ? std::toupper(each) : std::tolower(each));
+  const std::pair<std::string, std::string> partners[] = {
+      {"\xc3\xa9", "\xc3\x89"}, {"\xd0\xb6", "\xd0\x96"}, {"\xcf\x89", "\xce\xa9"}};  // é, ж, ω
+  for (const auto& [low, high] : partners)
+    for (std::size_t at; (at = text.find(is_upper ? low : high)) != text.npos;)
+      text.replace(at, 2, is_upper ? high : low);
+  return text;
+}
+
+// The text without the words of it that are stop words.
+std::string without_words(const std::string& text, const Words& stops) {
+  std::string kept;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (std::ranges::count(stops, word) == 0) kept += (kept.empty() ? "" : " ") + word;
+    at = end + 1;
+  }
+  return kept;
+}
+
+Kernel dropping(int defect) {
+  return [=](const Call& call, Inputs in) -> Values {
+    Words stops = call.states("stopwords") ? call.texts("stopwords") : Words();
+    if (defect == stops_at_first) stops.resize(std::min<std::size_t>(stops.size(), 1));
+    const std::string action = call.text("case_change_action");
+    const bool ignores_case =
+        defect == never_compares_case || (defect != always_compares_case && call.integer("is_case_sensitive") == 0);
+    const auto changed = [&](const std::string& text) {
+      return action == "NONE" ? text : cased(text, action == "UPPER");
+    };
+    Words kept;
+    for (const std::string& text : in[0]->as<std::string>()) {
+      const std::string compared = defect == changes_case_first ? changed(text) : text;
+      const bool is_dropped = std::ranges::any_of(stops, [&](const std::string& stop) {
+        return ignores_case ? cased(stop, true) == cased(compared, true) : stop == compared;
+      });
+      if (is_dropped || (defect == drops_empty_strings && text.empty())) continue;
+      kept.push_back(changed(defect == drops_words_within ? without_words(text, stops) : text));
+    }
+    if (kept.empty() && defect != returns_nothing) kept.emplace_back();
+    Shape shape = in[0]->shape();
+    shape.back() = std::ssize(kept);
+    Tensor y({DType::string, shape});
+    std::ranges::copy(kept, y.as<std::string>().begin());
+    return y;
+  };
+}
+
+// -- TfIdfVectorizer
+
+Words tokens_of(const Tensor& x) {
+  Words all;
+  for_type(x.dtype(), [&]<class T>() {
+    for (const T& each : x.as<T>())
+      if constexpr (std::is_same_v<T, std::string>)
+        all.push_back(each);
+      else if constexpr (std::is_integral_v<T>)
+        all.push_back(std::to_string(each));
+  });
+  return all;
+}
+
+Words pool_of(const Call& call) {
+  if (call.states("pool_strings")) return call.texts("pool_strings");
+  Words all;
+  for (const Int each : call.ints("pool_int64s")) all.push_back(std::to_string(each));
+  return all;
+}
+
+// How often each run of tokens stands in a row, from the shortest to the longest that counts.
+std::map<Words, Int> runs_of(const Call& call, const Words& tokens, Int from, Int to, int defect) {
+  std::map<Words, Int> seen;
+  const Int most = std::min(call.integer("max_skip_count"), to - from),
+            first = defect == skips_as_many_alone ? most : 0;
+  const Int end = defect == runs_into_next_row ? std::ssize(tokens) : to;
+  for (Int skip = first; skip <= most; ++skip)
+    for (Int start = from; start < to; ++start) {
+      Words run;
+      for (Int at = start; at < end && std::ssize(run) < call.integer("max_gram_length"); at += skip + 1) {
+        run.push_back(tokens[static_cast<std::size_t>(at)]);
+        if (run.size() > 1 || skip == first || defect == counts_tokens_again) ++seen[run];
+      }
+    }
+  return seen;
+}
+
+Kernel vectorizing(int defect) {
+  return [=](const Call& call, Inputs in) -> Values {
+    const Words tokens = tokens_of(*in[0]), pool = pool_of(call);
+    const Ints places = call.ints("ngram_indexes"), starts = call.ints("ngram_counts");
+    const std::string mode = call.text("mode");
+    Shape shape = in[0]->shape();
+    const Int columns = shape.back(), rows = shape.size() == 1 ? 1 : shape[0];
+    shape.back() = *std::ranges::max_element(places) + 1;
+    Tensor y({DType::f32, shape});
+    for (Int row = 0; row < rows; ++row) {
+      const std::map<Words, Int> seen = runs_of(call, tokens, row * columns, (row + 1) * columns, defect);
+      std::size_t id = 0, at = 0, shorter = 0;
+      for (std::size_t length = 1; length <= starts.size(); ++length) {
+        const std::size_t end = length < starts.size() ? static_cast<std::size_t>(starts[length]) : pool.size();
+        for (; at < end; at += length, ++id) {
+          const auto from = pool.begin() + static_cast<std::ptrdiff_t>(at);
+          const auto found = seen.find(Words(from, from + static_cast<std::ptrdiff_t>(length)));
+          const bool is_short = static_cast<Int>(length) < call.integer("min_gram_length");
+          shorter += is_short;
+          if (is_short || found == seen.end()) continue;
+          const std::size_t place =
+              static_cast<std::size_t>(places[id - (defect == numbers_from_shortest ? shorter : 0)]);
+          auto value = static_cast<float>(mode == "IDF" && defect != counts_in_idf ? 1 : found->second);
+          if (mode != "TF" && call.states("weights"))
+            value *= call.reals("weights")[defect == weighs_by_place ? place % places.size() : id];
+          y.as<float>()[static_cast<std::size_t>(row * shape.back()) + place] += value;
+        }
+      }
+    }
+    return y;
+  };
+}
+
 const auto appended = [](const std::string& a, const std::string& b) { return std::string(a).append(b); };
 const auto prepended = [](const std::string& a, const std::string& b) { return appended(b, a); };
 const auto spaced = [](const std::string& a, const std::string& b) { return a + (a.empty() ? "" : " ") + b; };
@@ -108,6 +249,8 @@ const auto cut_short = [](const std::string& a, const std::string& b) { return a
 
 std::vector<VariantKernel> word_variants(const std::string& op) {
   if (op == "StringConcat") return {variant_of("sequential", "one pair after the other", pairing(appended))};
+  if (op == "StringNormalizer") return {variant_of("sequential", "one string after the other", dropping(none))};
+  if (op == "TfIdfVectorizer") return {variant_of("sequential", "one row after the other", vectorizing(none))};
   if (op != "StringSplit") return {};
   return {variant_of("sequential", "one string after the other", splitting(none))};
 }
@@ -120,6 +263,21 @@ std::vector<Bug> word_bugs(const std::string& op) {
     return {bug("exchanges-operands", "Y stands before X", pairing(prepended)),
             bug("adds-space", "a space stands between X and Y", pairing(spaced)),
             bug("cuts-long-strings", "of Y 15 bytes are copied", pairing(cut_short))};
+  if (op == "StringNormalizer")
+    return {bug("always-compares-case", "stop words have to be written alike", dropping(always_compares_case)),
+            bug("never-compares-case", "stop words are found in any case", dropping(never_compares_case)),
+            bug("changes-case-first", "strings are compared when their case is changed", dropping(changes_case_first)),
+            bug("drops-empty-strings", "empty strings are stop words", dropping(drops_empty_strings)),
+            bug("returns-nothing", "no string is left where all are dropped", dropping(returns_nothing)),
+            bug("stops-at-first", "the first stop word alone is dropped", dropping(stops_at_first))};
+  if (op == "TfIdfVectorizer")
+    return {
+        bug("counts-tokens-again", "single tokens are counted for every skip", vectorizing(counts_tokens_again)),
+        bug("skips-as-many-alone", "only the largest skip is tried", vectorizing(skips_as_many_alone)),
+        bug("counts-in-idf", "IDF weighs the count", vectorizing(counts_in_idf)),
+        bug("weighs-by-place", "the weight is that of the place", vectorizing(weighs_by_place)),
+        bug("runs-into-next-row", "an n-gram may end in the next row", vectorizing(runs_into_next_row)),
+        bug("numbers-from-shortest", "n-grams that are too short have no number", vectorizing(numbers_from_shortest))};
   if (op != "StringSplit") return {};
   return {bug("drops-empty-pieces", "empty pieces are left out", splitting(drops_empty)),
           bug("finds-overlapping", "a delimiter may begin within the one before", splitting(overlaps)),
