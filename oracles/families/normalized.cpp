@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/families/normalized.h"
+
 #include "oracles/rules/rules.h"
 
 #include <algorithm>

@@ -286,7 +286,7 @@ Tolerance flushing(const Element& element, const std::vector<Scalar>& operands, 
 }
 
 std::vector<Tolerance> wider_of_copies(const Element& element, DType type) {
-  if (element.kind != Kind::finite) return {};
+  if (element.kind != Kind::finite || !is_float(type)) return {};
   const Scalar value = nearest(element, type);
   std::vector<Tolerance> all{flushing(element, {value}, type)};
   if (type != DType::f64) return all;

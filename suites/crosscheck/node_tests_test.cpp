@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -26,7 +27,8 @@ struct Explained {
   std::string ruling = {};
 };
 
-const std::map<std::string, Explained>& explained() {
+// Returns why an official test does not pass; nothing where it has to.
+std::optional<Explained> explanation_of(const std::string& test) {
   static const std::map<std::string, Explained> table{
       // Written by hand to four digits: (0.858 + 0.0786 + 0.2692 + 0.1537) / 9 = 0.15105…, stored as 0.1511. ONNX's own
       // runner admits a relative error of 1e-3, the text promises no accuracy at all (A26): `below`, not a breach.
@@ -43,7 +45,10 @@ const std::map<std::string, Explained>& explained() {
       {"test_resize_downsample_scales_cubic_align_corners", {State::contested, "M20"}},
       {"test_resize_downsample_scales_linear_align_corners", {State::contested, "M20"}},
   };
-  return table;
+  // Its scalars are lists of one in all of them.
+  if (test.starts_with("test_nonmaxsuppression_")) return Explained{State::contested, "M4"};
+  const auto found = table.find(test);
+  return found == table.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::string environment(const char* name, const char* otherwise) {
@@ -141,12 +146,17 @@ oracles::Verdict verdict_on(const NodeTest& test, std::vector<Tensor> outputs) {
   return oracles::judge(test.call(), {test.operands}, outcome);
 }
 
-// Tells whether the stored numbers are those of the reference kernel to four digits after the point.
-bool is_rounded_to_four_digits(const NodeTest& test) {
+// Tells whether the stored numbers are those of the reference kernel rounded or cut to four digits after the point.
+bool has_four_digits(const NodeTest& test) {
   const Tensor right = test.call().definition().kernel(test.call(), views(test.operands)).only();
   const std::span<const float> exact = right.as<float>(), stored = test.expected.front().as<float>();
-  return std::ranges::equal(exact, stored, [](double a, double b) { return std::abs(a - b) <= 0.50001e-4; });
+  return std::ranges::equal(exact, stored, [](double a, double b) {
+    const double digits = b * 1e4;
+    return std::abs(a - b) <= 1e-4 && std::abs(digits - std::round(digits)) <= std::abs(digits) * 0x1p-23;
+  });
 }
+
+bool is_legal(const NodeTest& test) { return test.call().definition().violated(test.call()).empty(); }
 
 // Another value of the same type, far from the first.
 Tensor with_element_negated(Tensor tensor, Int index) {
@@ -175,18 +185,18 @@ TEST_CASE("Node tests: the outputs ONNX expects are what the oracle admits, or a
   for (const NodeTest& test : node_tests()) {
     const oracles::Verdict verdict = verdict_on(test, test.expected);
     INFO(test.name << ": " << oracles::name(verdict.state) << ", " << verdict.because << ": " << verdict.detail);
-    CHECK(test.call().definition().violated(test.call()).empty());
-    const auto known = explained().find(test.name);
+    const std::optional<Explained> known = explanation_of(test.name);
+    CHECK((is_legal(test) || (known && known->ruling == "M4")));
     const bool is_vacuous = verdict.state == State::unscored && verdict.because == "vacuous";
-    if (!is_vacuous) CHECK(verdict.state == (known == explained().end() ? State::pass : known->second.state));
-    if (known != explained().end() && known->second.ruling.empty()) {
-      CHECK(is_rounded_to_four_digits(test));
+    if (!is_vacuous) CHECK(verdict.state == (known ? known->state : State::pass));
+    if (known && known->ruling.empty()) {
+      CHECK(has_four_digits(test));
       report += "\n" + test.name + " is " + std::string(oracles::name(verdict.state)) + " by its digits";
-    } else if (known != explained().end()) {
-      CHECK(test.call().definition().ruling(known->second.ruling));
+    } else if (known) {
+      CHECK(test.call().definition().ruling(known->ruling));
       // A reading is named where one fits; accuracy has none.
-      CHECK((verdict.state == State::contested) == verdict.readings.departs(known->second.ruling));
-      report += "\n" + test.name + " is " + std::string(oracles::name(verdict.state)) + " by " + known->second.ruling;
+      CHECK((verdict.state == State::contested) == verdict.readings.departs(known->ruling));
+      report += "\n" + test.name + " is " + std::string(oracles::name(verdict.state)) + " by " + known->ruling;
     }
     for (const auto& [id, reading] : verdict.followed) report += "\n" + test.name + ": " + id + "=" + reading;
     ++judged[test.version.name];
@@ -195,9 +205,10 @@ TEST_CASE("Node tests: the outputs ONNX expects are what the oracle admits, or a
   for (const auto& [op, count] :
        std::map<std::string, int>{{"AveragePool", 20}, {"Conv", 6}, {"DeformConv", 4}, {"QLinearConv", 1}})
     CHECK(judged[op] == count);
-  constexpr std::string_view untested[] = {"GlobalLpPool",     "RandomUniform", "RandomNormal",   "RandomUniformLike",
-                                           "RandomNormalLike", "Multinomial",   "MaxRoiPool",     "Imputer",
-                                           "Scaler",           "OneHotEncoder", "CategoryMapper", "NhwcConv"};
+  constexpr std::string_view untested[] = {
+      "GlobalLpPool", "RandomUniform", "RandomNormal",      "RandomUniformLike", "RandomNormalLike", "Multinomial",
+      "MaxRoiPool",   "Normalizer",    "FeatureVectorizer", "LinearRegressor",   "LinearClassifier", "Imputer",
+      "Scaler",       "OneHotEncoder", "CategoryMapper",    "NhwcConv"};
   for (const Operator* op : operators()) {
     INFO(op->name());
     const bool is_tested = std::ranges::count(untested, op->name()) == 0;
@@ -211,6 +222,7 @@ TEST_CASE("Node tests: the outputs ONNX expects are what the oracle admits, or a
 TEST_CASE("Node tests: an expected output with one wrong element does not pass", "[node-tests]") {
   for (const NodeTest& test : node_tests()) {
     INFO(test.name);
+    if (!is_legal(test)) continue;
     const oracles::Answers answers = oracles::oracle_of(test.version).answer(test.call(), test.operands, {}, {});
     for (std::size_t output = 0; output < test.expected.size(); ++output) {
       const Tensor& right = test.expected[output];
@@ -219,7 +231,9 @@ TEST_CASE("Node tests: an expected output with one wrong element does not pass",
         if (answers[output]->element(index).kind == oracles::Kind::unscored) continue;  // a number out of range
         std::vector<Tensor> wrong = test.expected;
         wrong[output] = with_element_negated(right, index);
-        CHECK(verdict_on(test, std::move(wrong)).state == State::fail);
+        const oracles::Verdict verdict = verdict_on(test, std::move(wrong));
+        INFO(verdict.because << ": " << verdict.detail);
+        CHECK(verdict.state == State::fail);
       }
     }
   }

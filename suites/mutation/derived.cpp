@@ -608,6 +608,7 @@ bool is_no_bug(const Operator& op, std::string_view derivation) {
                                                                    {"ReduceL2", "reads-integers-as-f32"},
                                                                    {"ReduceL2", "reads-integers-as-f64"},
                                                                    {"GridSample", "flushes-subnormals"},
+                                                                   {"NonMaxSuppression", "flushes-subnormals"},
                                                                    {"Scaler", "reads-integers-as-f32"},
                                                                    {"Binarizer", "reads-integers-as-f64"},
                                                                    {"Imputer", "reads-integers-as-f64"},

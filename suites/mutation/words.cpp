@@ -268,6 +268,7 @@ std::vector<Bug> word_bugs(const std::string& op) {
             bug("never-compares-case", "stop words are found in any case", dropping(never_compares_case)),
             bug("changes-case-first", "strings are compared when their case is changed", dropping(changes_case_first)),
             bug("drops-empty-strings", "empty strings are stop words", dropping(drops_empty_strings)),
+            bug("drops-words-within", "stop words are dropped within a string too", dropping(drops_words_within)),
             bug("returns-nothing", "no string is left where all are dropped", dropping(returns_nothing)),
             bug("stops-at-first", "the first stop word alone is dropped", dropping(stops_at_first))};
   if (op == "TfIdfVectorizer")

@@ -75,10 +75,10 @@ class Worker : public Backend {
   Limits limits_;
   std::unique_ptr<Process> process_;
   std::optional<Description> description_;
-  std::unique_ptr<Exchange> exchange_;             // what was sent and is not answered
+  std::unique_ptr<Exchange> exchange_;        // what was sent and is not answered
   std::optional<oracles::Outcome> not_sent_;  // why that request could not be put
-  int starts_ = 0, answers_ = 0;                   // answers of this process
-  bool is_fresh_ = false;                          // it was sent nothing yet
+  int starts_ = 0, answers_ = 0;              // answers of this process
+  bool is_fresh_ = false;                     // it was sent nothing yet
   bool was_asleep_ = false;
   std::size_t first_bytes_ = 0;  // resident after the first of them
   std::size_t allowed_ = 0;      // bytes resident, while it has this request
