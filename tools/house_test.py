@@ -17,9 +17,9 @@ LARGER = {"SwiGLU": 49, "Shrink": 85, "Mod": 97, "Clip": 123, "Pow": 189, "Cast"
           "Split": 276, "Resize": 690, "TensorScatter": 152, "Range": 267, "Unique": 304,
           "QuantizeLinear": 280, "DequantizeLinear": 280, "DynamicQuantizeLinear": 219,
           "NegativeLogLikelihoodLoss": 152, "SoftmaxCrossEntropyLoss": 152,
-          "MaxUnpool": 306, "Det": 301, "RoiAlign": 599, "NonMaxSuppression": 450, "AffineGrid": 240, "MaxRoiPool": 344, "Upsample": 399, "GridSample": 461,
-          "StringConcat": 100, "StringSplit": 142, "StringNormalizer": 272, "TfIdfVectorizer": 351,
-          "FeatureVectorizer": 186, "Binarizer": 121, "Imputer": 121, "Scaler": 121,
+          "MaxUnpool": 306, "Det": 301, "RoiAlign": 603, "NonMaxSuppression": 485, "AffineGrid": 240, "MaxRoiPool": 344, "Upsample": 399, "GridSample": 461,
+          "StringConcat": 100, "StringSplit": 142, "StringNormalizer": 272, "TfIdfVectorizer": 352,
+          "FeatureVectorizer": 187, "Binarizer": 121, "Imputer": 121, "Scaler": 121,
           "ArrayFeatureExtractor": 121, "OneHotEncoder": 121, "CategoryMapper": 163, "LabelEncoder": 163}
 # Names of inputs that are words, or letters, of much else.
 PLAIN = {"a", "b", "shape", "data", "input", "output", "A", "C", "Z", "max", "min", "saturate", "mode", "upper", "starts", "ends",

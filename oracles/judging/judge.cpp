@@ -169,7 +169,7 @@ struct Judge::State {
 
   // The answers that what is faced, of the right types, is compared with.
   AnswerCache& facing(const Readings& readings) const {
-    if (!oracle().given) return cache(readings);
+    if (!oracle().given || faced.size() != sets.size()) return cache(readings);
     const auto [at, fresh] = facing_caches.try_emplace(readings);
     for (std::size_t set = 0; fresh && set < sets.size(); ++set)
       at->second.add_set(oracle().given(call, sets[set], readings, faced[set]));
@@ -299,7 +299,7 @@ Verdict Judge::State::compare_values(const Outcome& outcome, const Readings& rea
 
 // Tells whether there is an output under these readings.
 bool Judge::State::has_answer(const Readings& readings) const {
-  return oracle().given || oracle().shape(call, readings);
+  return oracle().shape(call, readings) || (oracle().given && !refuses(readings));
 }
 
 // The shape of the first output or, where the data leave that open, the one that the answers to what is faced have.
