@@ -835,8 +835,7 @@ const std::vector<Ruling>& table() {
       {"G21",
        "Bernoulli: the probability of 1",
        "'Binary random numbers (0 or 1) from a Bernoulli distribution' of that probability. The body that ONNX has of "
-       "it "
-       "draws 1 with the other one, as onnxruntime does, which runs the body.",
+       "it draws 1 with the other one, as onnxruntime does, which runs the body.",
        {"text", "function-body"}},
       {"G47",
        "Bernoulli: what is no probability",
@@ -925,8 +924,7 @@ const std::vector<Ruling>& table() {
       {"G41",
        "TfIdfVectorizer: several n-grams at one place",
        "Counts are added, as every runtime does. Weighed, onnxruntime has the last weight and onnx.reference the "
-       "first: "
-       "anything is admitted.",
+       "first: anything is admitted.",
        {}},
       {"G42",
        "TfIdfVectorizer: which weight is whose",

@@ -131,19 +131,13 @@ bool loses(DType type, const Scalar& value) {
   return !near.is_finite() || (near.is_zero() && !value.is_zero());
 }
 
-// Tells whether a value is 0 in that type, or a subnormal that hardware may read as 0.
-bool vanishes(DType type, const Scalar& value) {
-  const Scalar near = rounded(ratio(value), format_of(type));
-  return near.is_zero() || near.is_subnormal(format_of(type));
-}
-
 ElementValue quantized(const ElementPoint& p) {
   const Scalar &x = p.x[0], &s = p.x[1];
   const DType division = division_type(p);
   if ((s.is_finite() && loses(division, s)) || (x.is_finite() && !rounded(ratio(x), format_of(division)).is_finite()))
     return unscored("x or the scale leaves the range of the type of the division");
-  if (s.is_zero() && x.is_finite() && !x.is_zero() && vanishes(division, x))
-    return unscored("x is zero as well in the type of the division, or where subnormals are flushed");
+  const Dyadic least = Dyadic::power_of_two(format_of(division).min_exponent);
+  if (s.is_zero() && x.is_finite() && !x.is_zero() && abs(x.value()) < least) return unscored("x may vanish beside 0");
   if (!x.is_finite() || !s.is_finite() || s.is_zero()) return special_quotient(p);
   const Ratio e = quotient(ratio(x), s);
   const Slack slack = slack_of(p, e, division, true);

@@ -60,7 +60,7 @@ struct EngineCase {
   Node node;
   std::vector<std::optional<Tensor>> data;
 
-  Tensor ask(int threads) const {  // 0: the naive loop
+  Tensor run(int threads) const {  // 0: the naive loop
     const Call call(*definition, node);
     const std::vector<const Tensor*> in = views(data);
     return (threads ? definition->fast(call, in, threads) : definition->kernel(call, in)).only();
@@ -225,18 +225,18 @@ std::string shown(const EngineCase& q) {
 }
 
 template <class Request>
-void hold_to_the_naive_loop(Request&& ask, int count) {
+void hold_to_the_naive_loop(Request&& draw, int count) {
   if (std::getenv("ASSAY_FULL")) count *= 10;
   Dice seeds(Catch::rngSeed());
   for (int i = 0; i < count; ++i) {
     const auto seed = static_cast<std::uint64_t>(seeds.between(0, std::numeric_limits<Int>::max()));
     Dice dice(seed);
-    const EngineCase engine_case = ask(dice, dice.one_in(5));
+    const EngineCase engine_case = draw(dice, dice.one_in(5));
     INFO("seed " << seed << ": " << shown(engine_case));
     REQUIRE(engine_case.definition->violated(Call(*engine_case.definition, engine_case.node)).empty());
-    const Tensor naive = engine_case.ask(0);
+    const Tensor naive = engine_case.run(0);
     for (const int threads : i % 8 == 0 ? std::vector{1, 2, 3, 7} : std::vector{1})
-      REQUIRE((engine_case.ask(threads) == naive));
+      REQUIRE((engine_case.run(threads) == naive));
   }
 }
 
@@ -275,8 +275,8 @@ TEST_CASE("Threads share a piece of work in every way and change no bit", "[engi
     EngineCase conv{&newest("Conv"), Node().attribute("group", group).attribute("pads", Ints(2 * rank, 1)), {}};
     give(conv, "X", filled(dice, DType::f32, joined({batch, group * depth}, large.x), {}));
     give(conv, "W", filled(dice, DType::f32, joined({group * maps, depth}, large.kernel), {}));
-    const Tensor one = conv.ask(1);
-    CHECK((conv.ask(0) == one));
-    for (const int threads : {2, 3, 7, 1000}) CHECK((conv.ask(threads) == one));
+    const Tensor one = conv.run(1);
+    CHECK((conv.run(0) == one));
+    for (const int threads : {2, 3, 7, 1000}) CHECK((conv.run(threads) == one));
   }
 }

@@ -96,7 +96,7 @@ TEST_CASE("Every planted bug shrinks to a case on paper that fails in the same w
   const int requests = median(rows, [](const Shrinkage& r) { return r.requests; });
   const auto minimal = std::ranges::count_if(rows, &Shrinkage::is_minimal);
   std::cout << rows.size() << " failures: median " << before << " -> " << elements << " elements, " << attributes
-            << " attributes, " << requests << " asks; " << minimal << " minimal\n";
+            << " attributes, " << requests << " runs; " << minimal << " minimal\n";
   CHECK(elements <= 64);
   CHECK(attributes <= 5);
 }

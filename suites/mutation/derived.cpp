@@ -629,9 +629,9 @@ bool is_no_bug(const Operator& op, std::string_view derivation) {
   // ConstantOfShape reads its input as a shape, and writes one element everywhere.
   constexpr std::string_view of_order[] = {"repeats-first", "shifts-by-one", "runs-backwards", "writes-columns"};
   if (op.name() == "ConstantOfShape" && std::ranges::count(of_order, derivation) > 0) return true;
-  constexpr std::string_view of_calls[] = {"ConstantOfShape", "HannWindow",      "HammingWindow", "BlackmanWindow",
-                                           "MelWeightMatrix", "StringNormalizer"};  // whose inputs are
-                                                                                    // all read by it
+  // All inputs of these are read by the call.
+  constexpr std::string_view of_calls[] = {"ConstantOfShape", "HannWindow",      "HammingWindow",
+                                           "BlackmanWindow",  "MelWeightMatrix", "StringNormalizer"};
   const bool reads_data = std::ranges::count(of_calls, op.name()) == 0 && !op.versions().back().inputs.empty();
   const bool is_of_data = derivation.starts_with("reads-") || derivation.find("data") != derivation.npos ||
                           derivation == "computes-f64-in-f32" || derivation == "flushes-subnormals";
