@@ -247,8 +247,10 @@ bool admits_coarse_data(const Definition& d) {
 }
 bool spreads_infinities(const Definition& d) { return hands_out_floats(d) && !is_function(d); }
 bool chooses(const Definition& d) { return is_exact(d) && !copies(d); }
-// BitCast keeps every bit.
-bool may_flush(const Definition& d) { return chooses(d) && d.version.name != "BitCast"; }
+// BitCast keeps every bit; Imputer compares what it copies.
+bool may_flush(const Definition& d) {
+  return (chooses(d) && d.version.name != "BitCast") || d.version.name == "Imputer";
+}
 bool chooses_or_copies(const Definition& d) { return chooses(d) || copies(d); }
 
 const std::vector<Derivation>& derivations() {

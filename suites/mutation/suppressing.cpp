@@ -109,7 +109,7 @@ std::vector<VariantKernel> suppressing_variants(const std::string& op) {
           variant_of("in-double", "areas are computed in double", suppressing({.in_double = true})),
           {{"keeps-equal", Level::L2, "a score that is the threshold stays", "M37", "keep-equal"},
            suppressing({.keeps_equal = true})},
-          {{"takes-last", Level::L2, "of equal scores the last comes first", "M38", "any"},
+          {{"later-box-first", Level::L2, "of equal scores the last comes first", "M38", "any"},
            suppressing({.takes_last = true})}};
 }
 
