@@ -43,19 +43,21 @@ class FeaturesAnswer final : public Answer {
   DType dtype() const override { return type_.dtype; }
   Element element(Int index) const override {
     Element out = at(index, x_.at(index / columns_));
-    const std::optional<Element> other = flushed(index);
-    const bool is_tolerable = out.kind == Kind::finite && other && other->kind == Kind::finite;
-    if (!other || is_tolerable || wanted(out, dtype()) == wanted(*other, dtype())) return out;
+    const auto is_tolerable = [&](const Element& other) {
+      return (out.kind == Kind::finite && other.kind == Kind::finite) || wanted(out, dtype()) == wanted(other, dtype());
+    };
+    if (std::ranges::all_of(flushed(index), is_tolerable)) return out;
     return unscored("hardware that flushes subnormals looks another value up");
   }
   std::vector<Tolerance> wider(Int index) const override {
     std::vector<Tolerance> all;
     const Scalar x = x_.at(index / columns_);
     if (is_float(dtype()) && x_.tensor().dtype() == dtype()) all.push_back(flushing(at(index, x), {x}, dtype()));
-    const std::optional<Element> other = flushed(index);
-    if (!other || other->kind != Kind::finite) return all;
-    all.push_back(beyond("subnormals flushed"));
-    all.back().range = Interval{nearest(*other, dtype()), nearest(*other, dtype())};
+    for (const Element& other : flushed(index)) {
+      if (other.kind != Kind::finite) continue;
+      all.push_back(beyond("subnormals flushed"));
+      all.back().range = Interval{nearest(other, dtype()), nearest(other, dtype())};
+    }
     return all;
   }
   std::vector<ProofTerm> taps(Int index) const override {
@@ -67,13 +69,15 @@ class FeaturesAnswer final : public Answer {
   Element at(Int index, const Scalar& x, bool flushes = false) const {
     return rule_({call_, readings_, x, index / columns_ % last_extent(call_), index % columns_, flushes});
   }
-  // The element where subnormals are read as zeros; nothing where that changes nothing.
-  std::optional<Element> flushed(Int index) const {
+  // The element where subnormals of X are read as zeros, and where those of keys are as well; none where that changes
+  // nothing.
+  std::vector<Element> flushed(Int index) const {
     const Scalar x = x_.at(index / columns_);
     const bool may_change = is_float(x_.tensor().dtype()) && x.is_finite() &&
                             (x.is_zero() || x.is_subnormal(format_of(x_.tensor().dtype())));
-    if (!may_change) return std::nullopt;
-    return at(index, Scalar{Scalar::Class::finite, x.negative, 0, 0}, true);
+    if (!may_change) return {};
+    const Scalar zero{Scalar::Class::finite, x.negative, 0, 0};
+    return {at(index, zero), at(index, zero, true)};
   }
 
   Call call_;

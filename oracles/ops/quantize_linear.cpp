@@ -114,9 +114,8 @@ ElementValue special_quotient(const ElementPoint& p) {
   if (is_nan_quotient && width_of(type_of(p)) < 8) return undefined("E30", "NaN has no code");
   if (is_nan_quotient) return nan();
   if (is_infinite(s)) {
-    const Ratio zero;
-    if (is_integer_wanted) return exact_beside(whole_within(p, zero, {}).right, {});
-    return exact_beside(codes_within(p, zero, {}).right, {});
+    if (is_integer_wanted) return exact_beside(whole_within(p, Ratio(), {}).right, {});
+    return exact_beside(codes_within(p, Ratio(), {}).right, {});
   }
   if (is_integer_wanted) {
     const auto [least, most] = ends_of(type_of(p));
