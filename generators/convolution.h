@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operators of the Conv family draw alike: channels, groups and windows, and the damages done to them. An
+// Draws what the operators of the Conv family share: channels, groups and windows, and the damages done to them. An
 // operator says by its Layout which Conv a case stands for; damages are done to that Conv and written back.
 #pragma once
 

@@ -254,4 +254,11 @@ Cases plainer_entries(const Case& c, int part) {
   return out;
 }
 
+Mutation numbers_for_strings() {
+  return {"numbers", [](Case& c) {
+            c.node.input("X", {DType::f32, {1}});
+            c.sources["X"].recipe = {"values", "1"};
+          }};
+}
+
 }  // namespace assay::generators

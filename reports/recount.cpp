@@ -4,6 +4,7 @@
 #include "reference/case.h"
 #include "reference/operator.h"
 #include "reference/sequence.h"
+#include "suites/campaign/errors.h"
 #include "suites/predicates/predicate.h"
 #include "suites/text/printable.h"
 
@@ -90,7 +91,7 @@ std::string type_in(const std::string& line, const std::string& op) {
   if (!definition) return "f32";
   if (definition->inputs.empty()) {
     const Result<Case> c = parse_case(line);
-    return c ? std::string(assay::name(definition->type_of(c->call(), definition->data()))) : "f32";
+    return c ? std::string(assay::name(suites::first_type(*c))) : "f32";
   }
   const std::string given = " " + definition->data().name + "=";
   const std::size_t at = line.find(given);

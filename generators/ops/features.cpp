@@ -30,7 +30,7 @@ Case holding(const Definition& definition, DType type, const Shape& shape, const
   for (Int i = 0; i < volume(shape); ++i) all.push_back(pick(values));
   const auto is_other = [&](const std::string& each) { return each != all.front(); };
   if (all.size() > 1) all[1] = *std::ranges::find_if(values, is_other);
-  c.sources["X"] = {all.empty() ? Recipe{"text", ""} : assay::stated(all), false};
+  c.sources["X"] = {assay::stated(all), false};
   return c;
 }
 
@@ -106,7 +106,7 @@ Case draw_scaler(const Definition& definition, DType type, std::uint64_t stratum
   return c;
 }
 
-// A row, or rows.
+// Draws a row, or rows.
 Shape with_rows(std::uint64_t stratum) {
   const Shape shape = with_features(stratum);
   return shape.size() < 3 ? shape : Shape{volume(std::span(shape).first(shape.size() - 1)), shape.back()};
@@ -144,7 +144,7 @@ Case draw_vectorizer(const Definition& definition, DType type, std::uint64_t str
   return c;
 }
 
-// All inputs have as many rows as the first, and all their columns are taken.
+// Gives all inputs as many rows as the first, and takes all their columns.
 void refit_columns(Case& c) {
   const Shape first = shape_of(c);
   Ints taken;

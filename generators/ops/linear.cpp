@@ -73,7 +73,7 @@ Case draw_classifier(const Definition& definition, DType type, std::uint64_t str
   return c;
 }
 
-// Coefficients for as many features as there are.
+// Draws coefficients for as many features as there are.
 void refit(Case& c) {
   const auto found = c.node.attributes.find("coefficients");
   if (found == c.node.attributes.end() || shape_of(c).empty() || shape_of(c).back() < 1) return;

@@ -55,7 +55,7 @@ Numbers draw_boxes(Int count, bool is_centred, bool are_nested) {
   return boxes;
 }
 
-// Scores of few kinds, or so near to each other that fewer bits do not tell them apart.
+// Draws scores of few kinds, or so near to each other that fewer bits do not tell them apart.
 Numbers draw_scores(Int count) {
   Numbers scores;
   const Int kinds = chance(30) ? 3 : 64;

@@ -100,7 +100,7 @@ Case draw_nonzero(const Definition& definition, DType type, std::uint64_t stratu
   if (type == DType::string) {
     std::vector<std::string> texts(static_cast<std::size_t>(volume(shape)));
     for (std::string& each : texts) each = pick(std::vector<std::string>{"", "a", "0", " "});
-    c.sources["X"] = {texts.empty() ? Recipe{"text", ""} : assay::stated(texts), false};
+    c.sources["X"] = {assay::stated(texts), false};
     return c;
   }
   const Int share = pick<Int>({20, 50, 90}), sure = between(0, std::max<Int>(volume(shape) - 1, 0));  // one is no zero

@@ -20,7 +20,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   Texts texts;
   for (Int i = 0; i < count; ++i) texts.push_back(pick(words));
   c.node.input("X", {type, shape});
-  c.sources["X"] = {texts.empty() ? Recipe{"text", ""} : assay::stated(texts), chance(30)};
+  c.sources["X"] = {assay::stated(texts), chance(30)};
   if (chance(70)) {
     Texts stops;
     for (Int left = between(1, 3); left > 0; --left) stops.push_back(pick(words));
@@ -38,11 +38,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 const OperatorGenerator& string_normalizer() {
   static const OperatorGenerator all = [] {
     OperatorGenerator made = moving_generator(draw);
-    made.damages = {{"numbers",
-                     [](Case& c) {
-                       c.node.input("X", {DType::f32, {1}});
-                       c.sources["X"].recipe = {"values", "1"};
-                     }},
+    made.damages = {numbers_for_strings(),
                     {"several rows",
                      [](Case& c) {
                        c.node.input("X", {DType::string, {2, 1}});

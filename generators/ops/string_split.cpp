@@ -29,7 +29,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   Words texts;
   for (Int i = 0; i < volume(shape); ++i) texts.push_back(drawn_text(words, separators, shape.size() > 3 ? 4 : 8));
   c.node.input("X", {type, shape});
-  c.sources["X"] = {texts.empty() ? Recipe{"text", ""} : assay::stated(texts), chance(30)};
+  c.sources["X"] = {assay::stated(texts), chance(30)};
   if (has_delimiter || chance(40)) c.node.attribute("delimiter", Attribute(has_delimiter ? delimiter : std::string()));
   if (chance(50)) c.node.attribute("maxsplit", Attribute(between(0, 4)));
   return c;
@@ -40,11 +40,7 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
 const OperatorGenerator& string_split() {
   static const OperatorGenerator all = [] {
     OperatorGenerator made = moving_generator(draw);
-    made.damages = {{"numbers",
-                     [](Case& c) {
-                       c.node.input("X", {DType::f32, {1}});
-                       c.sources["X"].recipe = {"values", "1"};
-                     }},
+    made.damages = {numbers_for_strings(),
                     {"fewer than no splits", [](Case& c) { c.node.attribute("maxsplit", Attribute(-between(1, 2))); }}};
     return made;
   }();

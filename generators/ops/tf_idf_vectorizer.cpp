@@ -16,7 +16,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// A row, or rows, of any length.
+// Draws a row, or rows, of any length.
 Shape draw_rows(std::uint64_t stratum) {
   const Shape drawn = draw_extents(stratum % shape_strata);
   if (drawn.empty()) return {between(1, 33)};

@@ -55,7 +55,7 @@ struct Tile {
   const double *coordinate_error = nullptr, *inexact = nullptr, *uncertain = nullptr;
 };
 
-// What a tile says beyond its sums, worked out on demand.
+// Works out what a tile says beyond its sums, on demand.
 class TileDetails {
  public:
   virtual ~TileDetails() = default;

@@ -11,7 +11,7 @@
 
 namespace assay::oracles {
 
-// What comparing all elements gathers to tell whether the case shows anything at all.
+// Gathers, as all elements are compared, what tells whether the case shows anything at all.
 struct Variety {
   Int counted = 0, zeros = 0, maybe_zeros = 0;
   bool special = false, varies = false;  // special: an element without a number or without a term

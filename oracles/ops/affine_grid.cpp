@@ -13,7 +13,7 @@
 namespace assay::oracles {
 namespace {
 
-// Where the i-th of so many points lies along an axis; 1, of no points, for the translation.
+// Returns where the i-th of so many points lies along an axis; 1, of no points, for the translation.
 class Coordinate final : public Node {
  public:
   Coordinate(const Ratio& at, Int points) : Node({}, at), points_(points) { measure(); }
@@ -66,7 +66,7 @@ class PointsAnswer final : public TreeAnswer {
   Int terms() const override { return axes() + 1; }
   Int axes() const { return shape_.back(); }
   Int row_of(const Shape& at) const { return (at.front() * axes() + at.back()) * (axes() + 1); }
-  // The axis of the output that the j-th coordinate goes along.
+  // Returns the axis of the output that the j-th coordinate goes along.
   std::size_t axis_of(Int j) const { return static_cast<std::size_t>(axes() - j); }
 
   Ratio coordinate(const Shape& at, Int j) const {

@@ -11,7 +11,7 @@ namespace {
 
 const Parameter& input_of(const Call& call, std::size_t input) { return call.definition().inputs.at(input); }
 
-// How many columns of an input are taken; none of one that is not there.
+// Returns how many columns of an input are taken; none of one that is not there.
 Int width(const Call& call, std::size_t input) {
   if (!call.has(input_of(call, input).name)) return 0;
   return call.states("inputdimensions") ? call.ints("inputdimensions")[input]

@@ -69,8 +69,8 @@ class FeaturesAnswer final : public Answer {
   Element at(Int index, const Scalar& x, bool flushes = false) const {
     return rule_({call_, readings_, x, index / columns_ % last_extent(call_), index % columns_, flushes});
   }
-  // The element where subnormals of X are read as zeros, and where those of keys are as well; none where that changes
-  // nothing.
+  // Returns the element where subnormals of X are read as zeros, and where those of keys are as well; none where that
+  // changes nothing.
   std::vector<Element> flushed(Int index) const {
     const Scalar x = x_.at(index / columns_);
     const bool may_change = is_float(x_.tensor().dtype()) && x.is_finite() &&

@@ -77,7 +77,7 @@ Policy coarse() {
   return p;
 }
 
-// A score: what is computed or, where something is no number, what comes of that.
+// Holds a score: what is computed or, where something is no number, what comes of that.
 struct Score {
   Tree tree;
   Scalar strange;
@@ -132,7 +132,7 @@ class Model {
   Int rows_;
 };
 
-// The scores of a row as an output has them.
+// Holds the scores of a row as an output has them.
 class Transformed {
  public:
   Transformed(const Model& model, const Readings& readings, Int n, Int classes)
@@ -184,7 +184,7 @@ class Transformed {
   std::vector<Score> scores_;
 };
 
-// The scores that are returned.
+// Answers the scores that are returned.
 class ScoresAnswer final : public Answer {
  public:
   ScoresAnswer(const Call& call, const Operands& in, const Readings& readings, const Arithmetic& declared, Int classes)
@@ -269,8 +269,8 @@ class LabelsAnswer final : public Answer {
   std::vector<ProofTerm> taps(Int) const override { return {}; }
 
  private:
-  // The labels whose score may be the largest, the largest one first; none where some score is no number. Once they are
-  // transformed by a function of 10 bits, scores may be equal that differ by less than 0.3, or lie beyond ±5
+  // Returns the labels whose score may be the largest, the largest one first; none where some score is no number. Once
+  // they are transformed by a function of 10 bits, scores may be equal that differ by less than 0.3, or lie beyond ±5
   // (LOGISTIC).
   std::vector<std::size_t> candidates(Int index) const {
     const Transformed row(model_, Readings(), index, classes_of(model_.call()));

@@ -31,7 +31,7 @@ class RowsAnswer final : public TreeAnswer {
   Int columns() const { return x_.shape().back(); }
   Int terms() const override { return columns(); }
 
-  // The row of an element, and what it is divided by but of L2.
+  // Finds the row of an element, and what it is divided by but of L2.
   struct Row {
     explicit Row(std::vector<Scalar> elements) : together(std::move(elements)) {}
     Together together;

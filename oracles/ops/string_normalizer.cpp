@@ -20,7 +20,7 @@ constexpr Letters upper =
     U"АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏ";
 static_assert(lower.size() == upper.size());
 
-// Texts as code points; a byte that begins none stands for itself.
+// Decodes a text into code points; a byte that begins none stands for itself.
 std::u32string decoded(std::string_view text) {
   std::u32string out;
   for (std::size_t at = 0; at < text.size();) {

@@ -14,7 +14,7 @@ namespace {
 
 using Tokens = std::vector<std::string>;
 
-// The tokens of a tensor or of the pool, as text.
+// Returns the tokens of a tensor or of the pool, as text.
 std::string token(const Scalar& x) { return x.text ? *x.text : std::to_string(x.as_integer()); }
 
 Tokens pool_of(const Call& call) {
@@ -71,7 +71,7 @@ class VectorizerAnswer final : public TreeAnswer {
     }
   }
 
-  // How often each n-gram stands in a row.
+  // Counts how often each n-gram stands in a row.
   std::vector<Int> counted(const Call& call, const Tokens& tokens) const {
     std::vector<Int> counts(places_.size(), 0);
     const Int columns = std::ssize(tokens), skips = call.integer("max_skip_count");

@@ -52,7 +52,8 @@ Scalar lowest_of(DType dtype);  // the lowest number of the type
 Tolerance beyond(std::string arithmetic);
 // Admits what hardware may select that reads subnormals as zeros: 0, and any operand that compares equal to it.
 Tolerance flushing(const Element& element, const std::vector<Scalar>& operands, DType type);
-// Of an element that is copied by an operator that computes others: flushed subnormals, and f64 that becomes f32.
+// Admits of an element that is copied by an operator that computes others: flushed subnormals, and f64 that becomes
+// f32.
 std::vector<Tolerance> wider_of_copies(const Element& element, DType type);
 
 // A tap of a window that falls inside X: its value, and where in X it stands.

@@ -33,7 +33,7 @@ suites::Answered answered(const Case& c, std::string_view bug) {
 
 struct Shrinkage {
   CaseSize before, after;
-  int requests = 0;
+  int runs = 0;
   bool is_same = false, is_minimal = false, is_plain = false;
 };
 
@@ -48,7 +48,7 @@ Shrinkage shrunk(const Case& c, std::string_view bug, bool shows) {
                       small.is_minimal,
                       suites::plainness_of(small.c).is_within(suites::plainness_of(c))};
   if (shows)
-    std::cout << std::left << std::setw(42) << bug << std::right << std::setw(4) << row.requests << std::setw(6)
+    std::cout << std::left << std::setw(42) << bug << std::right << std::setw(4) << row.runs << std::setw(6)
               << row.before.elements << " -> " << std::setw(3) << row.after.elements << std::setw(3)
               << row.after.attributes << (row.is_minimal ? "  " : " !") << text(after) << "\n      " << line(small.c)
               << "\n";
@@ -86,17 +86,17 @@ TEST_CASE("Every planted bug shrinks to a case on paper that fails in the same w
       INFO(bug.id << " on " << line(c));
       CHECK(rows.back().is_same);
       CHECK(rows.back().is_plain);
-      CHECK(rows.back().requests <= 200);
+      CHECK(rows.back().runs <= 200);
     }
   }
   REQUIRE_FALSE(rows.empty());
   const Int before = median(rows, [](const Shrinkage& r) { return r.before.elements; });
   const Int elements = median(rows, [](const Shrinkage& r) { return r.after.elements; });
   const Int attributes = median(rows, [](const Shrinkage& r) { return r.after.attributes; });
-  const int requests = median(rows, [](const Shrinkage& r) { return r.requests; });
+  const int runs = median(rows, [](const Shrinkage& r) { return r.runs; });
   const auto minimal = std::ranges::count_if(rows, &Shrinkage::is_minimal);
   std::cout << rows.size() << " failures: median " << before << " -> " << elements << " elements, " << attributes
-            << " attributes, " << requests << " runs; " << minimal << " minimal\n";
+            << " attributes, " << runs << " runs; " << minimal << " minimal\n";
   CHECK(elements <= 64);
   CHECK(attributes <= 5);
 }
