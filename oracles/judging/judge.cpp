@@ -299,20 +299,21 @@ Verdict Judge::State::compare_values(const Outcome& outcome, const Readings& rea
 
 // Tells whether there is an output under these readings.
 bool Judge::State::has_answer(const Readings& readings) const {
-  return oracle().shape(call, readings) || (oracle().given && !refuses(readings));
+  return oracle().leaves_shape_open || oracle().shape(call, readings);
 }
 
-// The shape of the first output or, where the data leave that open, the one that the answers to what is faced have.
+// Returns the shape of the first output or, where the data leave that open, the one that the answers to what is faced
+// have.
 std::optional<Shape> Judge::State::shape_facing(const Outcome& outcome, const Readings& readings) const {
   std::optional<Shape> shape = oracle().shape(call, readings);
-  if (shape || !oracle().given || outcome.sets.size() != sets.size()) return shape;
+  if (shape || !oracle().leaves_shape_open || outcome.sets.size() != sets.size()) return shape;
   face(outcome);
   return facing(readings).answer(0, 0).shape();
 }
 
 Verdict Judge::State::judge_under(const Outcome& outcome, const Readings& readings, Variety* variety) const {
   const std::optional<Shape> shape = shape_facing(outcome, readings);
-  if (!shape && oracle().given)
+  if (!shape && oracle().leaves_shape_open)
     return verdict(oracles::State::unscored, "undecidable", "the data leave the shape open");
   expects(shape.has_value(), "a legal call without a window");
   if (auto bad = malformed(outcome, wanted_types(*shape, readings))) return *bad;

@@ -30,7 +30,7 @@ struct Corners {
   Dyadic area() const { return side(0) * side(1); }
 };
 
-// What two boxes share; sides of 0 where that is nothing.
+// Returns what two boxes share; sides of 0 where that is nothing.
 Corners shared_by(const Corners& a, const Corners& b) {
   Corners both;
   for (std::size_t axis = 0; axis < 2; ++axis) {
@@ -102,7 +102,7 @@ class Selection {
       is_plain_ &= !is_nan(scores_.at(i)) && !is_subnormal(scores_.at(i));
   }
 
-  // As ruled, or as the score that is the threshold is read; none where that is left open.
+  // Selects as ruled, or as the score that is the threshold is read; nothing where that is left open.
   std::optional<Rows> rows() const {
     Rows all;
     for (Int line = 0; line < lines(); ++line) {
@@ -164,7 +164,7 @@ class Selection {
   }
 
  private:
-  // A threshold, where it is a number that no hardware reads as another.
+  // Reads a threshold; it is plain where no hardware reads another number.
   Scalar of(float threshold) {
     const Scalar value = scalar_of(static_cast<double>(threshold));
     is_plain_ &= !is_nan(value) && !is_subnormal(value);
@@ -216,7 +216,7 @@ class Selection {
   std::vector<Corners> corners_;
 };
 
-// These rows, or of as many nothing.
+// Answers these rows, or leaves as many open.
 class RowsAnswer final : public Answer {
  public:
   RowsAnswer(Rows rows, bool is_open) : rows_(std::move(rows)), is_open_(is_open) {}
@@ -247,7 +247,7 @@ std::optional<Rows> rows_of(const std::vector<Tensor>& got) {
   return rows;
 }
 
-// What came back, where it is as right: the rows in another order, and those of another order among equal scores.
+// Answers what came back where it is as right: rows in another order, or those of another order among equal scores.
 Answers facing(const Call& call, const Operands& in, const Readings& readings, const std::vector<Tensor>& got) {
   const Selection selection(call, readings);
   const std::optional<Rows> ruled = selection.rows();
@@ -265,7 +265,8 @@ Oracle non_max_suppression() {
   Oracle oracle;
   oracle.answer = answer;
   oracle.given = facing;
-  // Of the boxes of one score any may be selected, and how many others follow is open then.
+  oracle.leaves_shape_open = true;
+  // Leaves the shape open where any box of one score may be selected: how many others follow depends on it.
   oracle.shape = [](const Call& call, const Readings& readings) -> std::optional<Shape> {
     const std::optional<Rows> rows = Selection(call, readings).rows();
     return rows && readings.of("M38") != "any" ? std::optional(Shape{std::ssize(*rows), 3}) : std::nullopt;
