@@ -256,8 +256,9 @@ Cases plainer_entries(const Case& c, int part) {
 
 Mutation numbers_for_strings() {
   return {"numbers", [](Case& c) {
-            c.node.input("X", {DType::f32, {1}});
-            c.sources["X"].recipe = {"values", "1"};
+            const std::string& name = c.definition().inputs.front().name;
+            c.node.input(name, {DType::f32, {1}});
+            c.sources[name].recipe = {"values", "1"};
           }};
 }
 

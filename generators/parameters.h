@@ -22,7 +22,7 @@ Case moving(const Definition& definition, DType type, const Shape& shape);
 // Axes of a tensor of that rank, each counted from either end where `from_end`, in any order.
 Ints any_order(Ints axes, Int rank, bool from_end = true);
 std::vector<Mutation> shape_damages();
-// Gives X a number where strings are wanted.
+// Gives the first input a number where strings are wanted.
 Mutation numbers_for_strings();
 
 // States integers under the name that the case's version has for them: as an attribute, or written out as an input,

@@ -265,8 +265,7 @@ Oracle non_max_suppression() {
   Oracle oracle;
   oracle.answer = answer;
   oracle.given = facing;
-  oracle.leaves_shape_open = true;
-  // Leaves the shape open where any box of one score may be selected: how many others follow depends on it.
+  oracle.leaves_shape_open = true;  // any box of one score may be selected, and how many follow depends on it
   oracle.shape = [](const Call& call, const Readings& readings) -> std::optional<Shape> {
     const std::optional<Rows> rows = Selection(call, readings).rows();
     return rows && readings.of("M38") != "any" ? std::optional(Shape{std::ssize(*rows), 3}) : std::nullopt;
