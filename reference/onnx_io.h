@@ -5,6 +5,7 @@
 
 #include "reference/case.h"
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -63,6 +64,31 @@ struct NodeName {
   int opset = 0;
 };
 Result<std::vector<NodeName>> node_names(std::string_view model);
+
+// One node of a model of many: as `Served`, but for its inputs, whose types are what arrives.
+struct GraphNode {
+  std::string name, op;  // as written: "conv1", "Conv", "com.microsoft:NhwcConv"
+  std::vector<std::string> inputs, outputs;  // names of values, "" where left out
+  int opset = 0;
+  const Definition* definition = nullptr;
+  Node node;            // attributes, inputs that are left out, and the outputs that are asked for
+  std::string because;  // there is no definition, or what the node breaks
+};
+
+struct GraphModel {
+  std::vector<std::pair<std::string, TensorType>> inputs;  // that have no initializer; every extent is known
+  std::map<std::string, Tensor> initializers;
+  std::vector<GraphNode> nodes;  // each behind those it needs
+  // Types of values, where ONNX's inference, which goes on behind what it cannot tell, knows every extent.
+  std::map<std::string, TensorType> types;
+};
+
+// What a model leaves open: extents by symbol ("batch") or by input and axis ("X.0").
+using Extents = std::map<std::string, Int, std::less<>>;
+
+// Reads a stranger's model of any operators, the model's own functions inlined; data that stand in files beside it are
+// read from `folder`. An extent that is left open and not given is 1 of the first axis and 8 of any other.
+Result<GraphModel> read_graph(std::string_view model, const std::filesystem::path& folder, const Extents& extents);
 
 // Every operator version in the registry of the package, deprecated ones included, by name and version.
 struct Registered {

@@ -3,9 +3,14 @@
 #include "reference/onnx_io.h"
 #include "reference/onnx_io_message.h"
 
+#include <onnx/inliner/inliner.h>
 #include <onnx/onnx_pb.h>
+#include <onnx/shape_inference/implementation.h>
 
+#include <algorithm>
+#include <fstream>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace assay {
@@ -169,7 +174,161 @@ std::vector<Served> serve_all(const onnx::ModelProto& model) {
   return all;
 }
 
+// -- a model of many nodes
+
+// Puts data that stand in a file beside the model into the message.
+void take_in(onnx::TensorProto& proto, const std::filesystem::path& folder) {
+  if (proto.data_location() != onnx::TensorProto::EXTERNAL) return;
+  std::map<std::string, std::string> entries;
+  for (const onnx::StringStringEntryProto& each : proto.external_data()) entries[each.key()] = each.value();
+  const std::filesystem::path location = std::filesystem::path(entries["location"]).lexically_normal();
+  const std::string owner = "the data of " + quoted(proto.name());
+  if (location.empty() || location.is_absolute() || *location.begin() == "..")
+    reject(owner + " are in " + quoted(location.string()) + ", which is no file beside the model");
+  const auto number = [&](const char* key) {
+    const std::string& digits = entries[key];
+    if (digits.size() > 18 || digits.find_first_not_of("0123456789") != digits.npos)
+      reject(owner + " have the " + key + " " + quoted(digits));
+    return digits.empty() ? Int{0} : Int{std::stoll(digits)};
+  };
+  std::ifstream file(folder / location, std::ios::binary | std::ios::ate);
+  if (!file) reject(owner + " are in " + quoted(location.string()) + ", which is not there");
+  const Int offset = number("offset"), size = static_cast<Int>(file.tellg());
+  const Int length = entries.contains("length") ? number("length") : size - offset;
+  if (offset > size || length > size - offset) reject(quoted(location.string()) + " is too short for " + owner);
+  std::string bytes(static_cast<std::size_t>(length), '\0');
+  file.seekg(offset);
+  file.read(bytes.data(), length);
+  proto.set_data_location(onnx::TensorProto::DEFAULT);
+  proto.clear_external_data();
+  proto.set_raw_data(std::move(bytes));
+}
+
+// Settles what an input leaves open, the same for every input that names the same symbol.
+void settle(onnx::ValueInfoProto& input, const Extents& given, Extents& settled) {
+  if (!input.type().has_tensor_type()) reject("the input " + quoted(input.name()) + " is no tensor");
+  if (!input.type().tensor_type().has_shape()) reject("the input " + quoted(input.name()) + " has no shape");
+  auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
+  if (shape.dim_size() > most_dimensions) reject("the input " + quoted(input.name()) + " has too many dimensions");
+  for (int axis = 0; axis < shape.dim_size(); ++axis) {
+    onnx::TensorShapeProto_Dimension& dim = *shape.mutable_dim(axis);
+    if (dim.has_dim_value() && dim.dim_value() >= 0) continue;
+    const std::string place = input.name() + "." + std::to_string(axis);
+    const std::string symbol = dim.dim_param().empty() ? place : dim.dim_param();
+    const auto found = given.contains(place) ? given.find(place) : given.find(symbol);
+    const Int assumed = found != given.end() ? found->second : axis == 0 ? 1 : 8;
+    dim.set_dim_value(settled.emplace(symbol, assumed).first->second);
+  }
+}
+
+void settle_inputs(onnx::GraphProto& graph, const Extents& given) {
+  std::set<std::string> constants;
+  for (const onnx::TensorProto& each : graph.initializer()) constants.insert(each.name());
+  Extents settled, known;
+  for (onnx::ValueInfoProto& input : *graph.mutable_input()) {
+    if (constants.contains(input.name())) continue;
+    settle(input, given, settled);
+    for (int axis = 0; axis < input.type().tensor_type().shape().dim_size(); ++axis)
+      known.emplace(input.name() + "." + std::to_string(axis), 0);
+  }
+  known.insert(settled.begin(), settled.end());
+  for (const auto& [name, extent] : given)
+    if (!known.contains(name)) reject("no input has an extent called " + quoted(name));
+}
+
+// Shapes alone; what the inference does not know, or finds fault with, stays unknown.
+std::map<std::string, TensorType> inferred_types(onnx::ModelProto& model) {
+  try {
+    onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(),
+                                       onnx::ShapeInferenceOptions(false, 0, true));
+  } catch (const std::exception&) {
+    // The values it came to are known.
+  }
+  std::map<std::string, TensorType> types;
+  for (const auto* list : {&model.graph().input(), &model.graph().value_info(), &model.graph().output()})
+    for (const onnx::ValueInfoProto& info : *list) {
+      const onnx::TypeProto_Tensor& tensor = info.type().tensor_type();
+      const std::optional<DType> dtype = dtype_numbered(tensor.elem_type());
+      const auto is_known = [](const auto& dim) { return dim.has_dim_value() && dim.dim_value() >= 0; };
+      if (!dtype || !tensor.has_shape() || !std::ranges::all_of(tensor.shape().dim(), is_known)) continue;
+      TensorType type{*dtype, {}};
+      for (const auto& dim : tensor.shape().dim()) type.shape.push_back(dim.dim_value());
+      types.emplace(info.name(), std::move(type));
+    }
+  return types;
+}
+
+// What of a node needs no types. Where the standard does not have it so, says why not.
+void define(const onnx::ModelProto& model, const onnx::NodeProto& proto, GraphNode& into) {
+  if (!find_operator(domain_of(proto.domain()), proto.op_type())) reject("assay does not define it");
+  into.opset = opset_of(model, domain_of(proto.domain()));
+  const Definition& definition = definition_of(proto, into.opset);
+  Served served;
+  read_attributes(proto, definition, served.node);
+  read_outputs(proto, definition, served);
+  const std::size_t given = into.inputs.size();
+  if (given > definition.inputs.size())
+    reject(text(definition.version) + " with " + std::to_string(given) + " inputs, of which assay knows " +
+           std::to_string(definition.inputs.size()));
+  for (std::size_t i = 0; i < given; ++i)
+    if (into.inputs[i].empty()) served.node.empty_input(definition.inputs[i].name);
+  into.node = std::move(served.node);
+  into.definition = &definition;
+}
+
+GraphNode graph_node(const onnx::ModelProto& model, int at) {
+  const onnx::NodeProto& proto = model.graph().node(at);
+  const std::string domain = domain_of(proto.domain());
+  GraphNode node;
+  node.op = domain.empty() ? proto.op_type() : domain + ":" + proto.op_type();
+  node.name = proto.name().empty() ? proto.op_type() + "_" + std::to_string(at) : proto.name();
+  node.inputs.assign(proto.input().begin(), proto.input().end());
+  node.outputs.assign(proto.output().begin(), proto.output().end());
+  try {
+    define(model, proto, node);
+  } catch (const InputError& error) {
+    node.because = error.what();
+  }
+  return node;
+}
+
+// A node stands behind those whose outputs it takes (onnx/docs/IR.md, "Graphs").
+void expect_order(const GraphModel& graph) {
+  std::set<std::string> known{""};
+  for (const auto& [name, type] : graph.inputs) known.insert(name);
+  for (const auto& [name, tensor] : graph.initializers) known.insert(name);
+  for (const GraphNode& node : graph.nodes) {
+    for (const std::string& input : node.inputs)
+      if (!known.contains(input))
+        reject("the node " + quoted(node.name) + " takes " + quoted(input) + ", which no node before it gives");
+    known.insert(node.outputs.begin(), node.outputs.end());
+  }
+}
+
+GraphModel graph_of(onnx::ModelProto model, const std::filesystem::path& folder, const Extents& extents) {
+  if (model.functions_size() > 0) onnx::inliner::InlineLocalFunctions(model);
+  onnx::GraphProto& proto = *model.mutable_graph();
+  if (proto.node_size() == 0) reject("a model of 0 nodes");
+  if (proto.sparse_initializer_size() > 0) reject("a sparse initializer");
+  GraphModel graph;
+  for (onnx::TensorProto& each : *proto.mutable_initializer()) {
+    take_in(each, folder);
+    graph.initializers.emplace(each.name(), tensor_of(each));
+  }
+  settle_inputs(proto, extents);
+  for (const onnx::ValueInfoProto& info : proto.input())
+    if (!graph.initializers.contains(info.name())) graph.inputs.emplace_back(info.name(), declared_type(info));
+  for (int i = 0; i < proto.node_size(); ++i) graph.nodes.push_back(graph_node(model, i));
+  expect_order(graph);
+  graph.types = inferred_types(model);
+  return graph;
+}
+
 }  // namespace
+
+Result<GraphModel> read_graph(std::string_view bytes, const std::filesystem::path& folder, const Extents& extents) {
+  return as_result([&] { return graph_of(message_of<onnx::ModelProto>(bytes, "ModelProto"), folder, extents); });
+}
 
 Result<std::vector<NodeName>> node_names(std::string_view bytes) {
   return as_result([&] {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/recipe.h"
 
+#include "reference/convert.h"
 #include "reference/line_words.h"
 #include "reference/nearest.h"
 #include "reference/sequence.h"
+#include "reference/tensor_store.h"
 
 #include <algorithm>
 #include <array>
@@ -317,7 +319,7 @@ std::vector<std::string> family_names() {
     names.push_back(std::string(family.name) + (family.name == "odd" ? "12" : family.name == "around" ? "0" : ""));
   for (const BitFamily& family : drawn_as_bits)
     names.push_back(std::string(family.name) + (family.name == "near" ? "0" : ""));
-  for (const char* stated : {"onehot", "iota", "bits", "const", "lit", "hold", "values", "text"})
+  for (const char* stated : {"onehot", "iota", "bits", "const", "lit", "hold", "values", "text", "stored"})
     names.emplace_back(stated);
   return names;
 }
@@ -462,6 +464,20 @@ void write_out(const Recipe& recipe, Tensor& tensor) {
   });
 }
 
+// Repeats what is stored; of another type, its numbers.
+void take_stored(const Recipe& recipe, Tensor& tensor) {
+  const std::optional<Tensor> found = stored_as(recipe.argument);
+  if (!found)
+    throw InputError("the data stored:" + recipe.argument +
+                     " are those of a model; name it with --model, as the run did");
+  const Tensor from = found->dtype() == tensor.dtype() ? *found : converted(*found, tensor.dtype());
+  if (from.elements() == 0) return;
+  for_type(tensor.dtype(), [&]<class T>() {
+    const std::span<const T> numbers = from.as<T>();
+    for (std::size_t at = 0; T & element : tensor.as<T>()) element = numbers[at++ % numbers.size()];
+  });
+}
+
 std::string words_of(std::string_view with, int parameter) {
   std::string words(with);
   for (std::size_t at; (at = words.find('#')) != std::string::npos;) words.replace(at, 1, std::to_string(parameter));
@@ -524,6 +540,10 @@ Result<Recipe> parse_recipe(std::string_view text) {
       return Error{"recipe '" + std::string(text) + "' needs a seed, as in small:7"};
     return recipe;
   }
+  if (recipe.family == "stored") {
+    if (is_store_name(recipe.argument)) return recipe;
+    return Error{"recipe '" + std::string(text) + "' needs 16 hexadecimal digits, as in stored:0123456789abcdef"};
+  }
   if (recipe.family == "text") {
     if (stated_texts(recipe.argument)) return recipe;
     return Error{"recipe '" + std::string(text) + "' needs letters, digits, _ and %XX, as in text:a,B,%C3%A9"};
@@ -542,7 +562,8 @@ Result<Recipe> parse_recipe(std::string_view text) {
 bool is_nonfinite(const Recipe& recipe, const TensorType& type) {
   if (type.dtype != DType::string && width_of(type.dtype) < 8) return false;
   if (recipe.family == "special") return true;
-  if (recipe.family == "bits") return is_float(type.dtype) && has_nonfinite(fill(recipe, type));
+  if (recipe.family == "bits" || recipe.family == "stored")
+    return is_float(type.dtype) && has_nonfinite(fill(recipe, type));
   if (recipe.family != "lit" && recipe.family != "const" && recipe.family != "hold" && recipe.family != "values")
     return false;
   const std::vector<double> values = numbers(recipe.argument).value_or(std::vector<double>());
@@ -565,6 +586,7 @@ std::string in_words(const Recipe& recipe) {
   if (recipe.family == "bits")
     return "the bit patterns from " + recipe.argument + " on; from the last to the first in the second data set";
   if (recipe.family == "const") return recipe.argument + " everywhere" + negated;
+  if (recipe.family == "stored") return "numbers of the model, the same in every data set";
   if (recipe.family == "hold" || recipe.family == "text")
     return recipe.argument + ", repeated to fill, the same in every data set";
   if (recipe.family == "values")
@@ -588,6 +610,8 @@ Tensor fill(const Recipe& recipe, const TensorType& type, int set) {
     state_texts(recipe, tensor);
   else if (recipe.family == "values")
     write_out(recipe, tensor);
+  else if (recipe.family == "stored")
+    take_stored(recipe, tensor);
   else
     state(recipe, tensor, set);
   return tensor;

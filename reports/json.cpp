@@ -2,6 +2,7 @@
 // The report as JSON, written member by member: one line per operator, ruling, constraint, finding and verdict, so that
 // two reports can be compared with diff.
 #include "reference/sequence.h"
+#include "reports/model_run.h"
 #include "reports/pieces.h"
 #include "suites/campaign/signature.h"
 #include "suites/triage/clauses.h"
@@ -212,6 +213,10 @@ void write_json(const Report& report, std::ostream& out) {
   document.member("special", counts_json(report.special));
   document.member("marks", report.marks);
   document.member("classes", classes_json(report));
+  if (report.model) {
+    document.member("model", model_json(report));
+    document.list("nodes", node_rows(report), node_json);
+  }
   document.list("operators", report.operators, operator_json);
   document.list("rulings", report.rulings, ruling_json);
   document.list("constraints", report.constraints, constraint_json);

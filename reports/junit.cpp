@@ -3,6 +3,7 @@
 // any service shows it. A suite per operator version; a test is red where the case breaks the result of the run.
 #include "reference/sequence.h"
 #include "reports/render.h"
+#include "reports/report.h"
 #include "reports/rows.h"
 
 #include <algorithm>
@@ -160,13 +161,41 @@ class Document {
 
   void write(std::ostream& out) {
     root_ = document_.append_child("testsuites");
-    for (const Json& row : rendering_.report.at("operators")) add_version(row);
+    if (rendering_.report.contains("nodes"))
+      add_nodes();
+    else
+      for (const Json& row : rendering_.report.at("operators")) add_version(row);
     add_ledger();
     add_result();
     document_.save(out, " ", pugi::format_default, pugi::encoding_utf8);
   }
 
  private:
+  // Adds a test per node of a model, by its name.
+  void add_nodes() {
+    const Json& report = rendering_.report;
+    Suite suite(root_, words(report.at("model"), "file"), report);
+    for (const Json& node : report.at("nodes")) {
+      const std::string name = words(node, "name"), state = words(node, "state"), why = words(node, "because");
+      const std::optional<oracles::State> found = oracles::state_named(state);
+      if (found == oracles::State::pass || found == oracles::State::contested)
+        suite.passes(name);
+      else if (!found || !breaks_conformance(*found, report.at("mode") == "strict"))
+        suite.skips(name, state + in_brackets(why));
+      else
+        suite.breaks(name, state == "error" ? error : failure, state, why,
+                     words(node, "op") + ": " + why + "\n" + replay_of(node));
+    }
+    suite.finish("nodes of a model\n");
+  }
+
+  // The line that replays the cause of a node.
+  std::string replay_of(const Json& node) const {
+    if (!node.contains("cause")) return "";
+    const Json& cause = rendering_.report.at("causes").at(node.at("cause").get<std::size_t>() - 1);
+    return words(cause, "sentence") + "\nreplay: " + words(cause, "replay", 1 << 16) + "\n";
+  }
+
   void add_version(const Json& row) {
     const std::string op = words(row, "op");
     const Json& counts = row.at("counts");

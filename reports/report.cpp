@@ -376,6 +376,7 @@ suites::Provenance provenance_of(const Invocation& invocation, const suites::Des
   provenance.run_options.settings.threads = invocation.threads;
   provenance.run_options.settings.optimization = invocation.optimization;
   provenance.run_options.options = invocation.options;
+  provenance.run_options.model = invocation.model.words();
   provenance.limits = limits_of(invocation);
   return provenance;
 }
@@ -391,7 +392,8 @@ std::string replay_line(const Invocation& invocation, std::string_view line) {
 
 std::string certify_line(const Invocation& invocation, std::string_view suite, Int generated, std::string_view ledger) {
   const auto word = [](std::string_view text) { return suites::shell_word(text); };
-  std::string command = "assay certify --backend " + word(invocation.backend) + " --suite " + std::string(suite);
+  std::string command = "assay certify --backend " + word(invocation.backend);
+  command += invocation.model.file.empty() ? " --suite " + std::string(suite) : " " + invocation.model.words();
   if (!invocation.profile.empty()) command += " --profile " + invocation.profile;
   command += " --seed " + std::to_string(invocation.seed) + " --cases " + std::to_string(generated);
   command += " --level " + std::string(oracles::name(invocation.level));
@@ -444,8 +446,9 @@ bool Report::is_interrupted() const {
 }
 
 Report report(suites::Suite suite, suites::Campaign campaign, Invocation invocation, Run run, Expectations agreed,
-              suites::Sorted sorted, std::vector<suites::Accuracy> every_input) {
+              suites::Sorted sorted, std::vector<suites::Accuracy> every_input, std::optional<ModelRun> model) {
   Report report;
+  report.model = std::move(model);
   report.suite = std::move(suite);
   report.campaign = std::move(campaign);
   report.invocation = std::move(invocation);

@@ -8,6 +8,7 @@
 #include "suites/campaign/provenance.h"
 #include "suites/expectations/baseline.h"
 #include "suites/expectations/ledger.h"
+#include "suites/models/model_suite.h"
 #include "suites/planning/coverage.h"
 #include "suites/predicates/predicate.h"
 #include "suites/triage/causes.h"
@@ -44,6 +45,7 @@ struct Invocation {
   int threads = 1;
   std::string optimization = "all";
   std::map<std::string, std::string> options;  // further ones
+  suites::ModelSource model = {};              // whose nodes are run
   double timeout_seconds = 0;
   Int memory_mib = 0;
   int pack = 1;
@@ -135,6 +137,12 @@ struct ReportedFinding {
   std::vector<std::string> clauses = {};  // that the smallest rests on: constraints it breaks, rulings it touches
 };
 
+// The nodes of a model, in its order.
+struct ModelRun {
+  std::string hash;  // SHA-256 of its file
+  std::vector<suites::ModelNode> nodes;
+};
+
 struct Report {
   suites::Suite suite;
   suites::Campaign campaign;
@@ -143,6 +151,7 @@ struct Report {
   Expectations agreed;
   suites::Sorted sorted;                      // what broke conformance and was not agreed
   std::vector<suites::Accuracy> every_input;  // of functions in the types of 16 bits, where that was asked for
+  std::optional<ModelRun> model = {};         // whose nodes the cases are
 
   std::vector<std::string> classes;  // by index of the suite
   Counts totals, excused;            // excused: of these, those that break conformance but were agreed
@@ -164,7 +173,8 @@ struct Report {
 };
 
 Report report(suites::Suite suite, suites::Campaign campaign, Invocation invocation, Run run, Expectations agreed = {},
-              suites::Sorted sorted = {}, std::vector<suites::Accuracy> every_input = {});
+              suites::Sorted sorted = {}, std::vector<suites::Accuracy> every_input = {},
+              std::optional<ModelRun> model = {});
 
 // Tells whether a verdict does not conform. A contested one does not under `strict`.
 bool breaks_conformance(oracles::State state, bool strict);

@@ -8,7 +8,7 @@ set(reports_refuses "^tools/")
 set(tools_refuses "^$")
 # The rooms of a folder, lowest first: none may include one above it.
 set(oracles_rooms exact filter judging rules families ops)
-set(suites_rooms text predicates sandbox workers planning mutation campaign expectations triage golden doctor crosscheck)
+set(suites_rooms text predicates sandbox workers planning mutation campaign expectations models triage golden doctor crosscheck)
 set(folders reference oracles generators suites reports tools)
 set(complaints)
 

@@ -231,6 +231,21 @@ std::optional<FilterResult> Judge::State::screen(const Answer& answer, std::size
   return answer.screen(got, {.only_nearest = judgement.level < Level::L2, .seed = seed + set});
 }
 
+// Returns the elements to look at: all or, of more than `most`, one in each stretch of equal length, wherever in it the
+// hash says, and the last.
+std::vector<Int> looked_at(Int elements, Int most, std::uint64_t hash) {
+  const Int stretches = std::min(elements, most);
+  std::vector<Int> all;
+  for (Int i = 0; i < stretches; ++i) {
+    const Int first = i * (elements / stretches) + std::min(i, elements % stretches);
+    const Int length = elements / stretches + (i < elements % stretches ? 1 : 0);
+    hash = (hash ^ static_cast<std::uint64_t>(i)) * 0x100000001b3u;
+    all.push_back(first + static_cast<Int>((hash >> 16) % static_cast<std::uint64_t>(length)));
+  }
+  if (!all.empty()) all.back() = elements - 1;
+  return all;
+}
+
 // A sample of what the filter decided, against the definition; where sums are long, the later ones against bins, and
 // fewer of them.
 constexpr Int most_defined_terms = 2048, most_confirmed_terms = 8192;
@@ -268,6 +283,7 @@ Verdict Judge::State::compare_values(const Outcome& outcome, const Readings& rea
   face(outcome);
   AnswerCache& answers = facing(readings);
   Comparison all(judgement.level);
+  Int sampled_of = 0;  // elements of outputs that were looked at in part
   const auto is_over = [&] { return all.wrong() >= judgement.most_wrong; };
   const auto compare = [&](std::size_t set, std::size_t output) {
     const Tensor& got = outcome.sets[set][output];
@@ -277,7 +293,9 @@ Verdict Judge::State::compare_values(const Outcome& outcome, const Readings& rea
     };
     const std::optional<FilterResult> screening = screen(answer, set, got);
     if (!screening) {
-      for (Int i = 0; i < got.elements() && !is_over(); ++i) examine_at(i);
+      for (const Int i : looked_at(got.elements(), judgement.most_elements, seed + set))
+        if (!is_over()) examine_at(i);
+      if (got.elements() > judgement.most_elements) sampled_of += got.elements();
       return;
     }
     expects(screening->right + static_cast<Int>(screening->undecided.size()) == got.elements(),
@@ -292,6 +310,9 @@ Verdict Judge::State::compare_values(const Outcome& outcome, const Readings& rea
   if (variety) *variety = all.variety();
   Verdict out = all.verdict();
   if (out.state == oracles::State::below && all.below() > 0) out.detail = explanation(all, outcome, readings);
+  if (sampled_of > 0)
+    out.detail += (out.detail.empty() ? "" : "; ") + std::to_string(out.elements) +
+                  " elements looked at, of outputs of " + std::to_string(sampled_of) + " a sample";
   if (is_over())
     out.detail += (out.detail.empty() ? "" : "; ") + ("looked at up to wrong element " + std::to_string(all.wrong()));
   return out;
@@ -533,10 +554,11 @@ std::vector<Offender> Judge::offenders(const Outcome& outcome, const Verdict& ve
     const Tensor& tensor = outcome.sets[set][output];
     const Answer& answer = answers.answer(set, output);
     const std::optional<FilterResult> screening = state_->screen(answer, set, tensor);
-    const Int suspects = screening ? static_cast<Int>(screening->undecided.size()) : tensor.elements();
-    for (Int suspect = 0; suspect < suspects; ++suspect) {
+    const std::vector<Int> suspects =
+        screening ? screening->undecided
+                  : looked_at(tensor.elements(), state_->judgement.most_elements, state_->seed + set);
+    for (const Int i : suspects) {
       if (static_cast<Int>(list.size()) >= state_->judgement.most_wrong) return;
-      const Int i = screening ? screening->undecided[static_cast<std::size_t>(suspect)] : suspect;
       const Element& element = answers.element(set, output, i);
       const Scalar got = scalar(tensor, i);
       const ElementRating finding = examine(answer, i, element, got);

@@ -767,6 +767,23 @@ function drawInputs() {
     el("div", {class: "charts broad"}, drawn.map(inputsChart)));
 }
 
+// -- model
+
+// The nodes in the order of the model, each with its verdict and the cause beside it.
+function drawModel() {
+  const section = byId("model"), nodes = report.nodes;
+  if (!nodes) return section.remove();
+  const digits = (value) => (value === undefined ? "" : Number(value.toPrecision(3)).toString());
+  const word = (state) => (state === "not judged" ? "unsupported" : state);
+  const why = (node) => (node.cause ? [link("cause-" + causes[node.cause - 1].id, "cause " + node.cause), " ", el("span", {class: "soft"}, said(causes[node.cause - 1].says))]
+    : node.state === "pass" ? [] : [el("span", {class: "soft"}, said(node.because || ""))]);
+  const judged = nodes.filter((node) => node.worst_ulp !== undefined).length;
+  section.append(el("p", {class: "soft"}, said(report.model.file), ": " + judged + " of " + many(nodes.length, "node") + " judged, each on small integers, on numbers of full significands and on what arrives there."),
+    scrolled("Verdict by node", el("table", {class: "stacks"}, el("caption", {class: "unseen"}, "Verdict by node"), head("Node", "Operator", "Verdict", "#Worst ulp", "#Share of the bound", "Cause"),
+      el("tbody", {}, nodes.map((node) => el("tr", {}, el("th", {scope: "row"}, said(node.name)), el("td", {"data-label": "operator"}, said(node.op)), el("td", {"data-label": "verdict"}, sign(word(node.state), node.state)),
+        el("td", {class: "num", "data-label": "worst ulp"}, digits(node.worst_ulp)), el("td", {class: "num", "data-label": "share of the bound"}, digits(node.worst_share)), el("td", {}, why(node))))))));
+}
+
 // -- coverage
 
 function coverageOf(row) {
@@ -1050,7 +1067,7 @@ function toggleTheme() {
 }
 
 function drawFrame() {
-  const names = {ship: "Summary", causes: "Causes", errors: "Errors", ...(report.every_input ? {inputs: "Every input"} : {}), coverage: "Coverage", readings: "Clauses", verdicts: "Verdicts"};
+  const names = {ship: "Summary", ...(report.nodes ? {model: "Model"} : {}), causes: "Causes", errors: "Errors", ...(report.every_input ? {inputs: "Every input"} : {}), coverage: "Coverage", readings: "Clauses", verdicts: "Verdicts"};
   byId("sections").append(...Object.entries(names).map(([id, words]) => link(id, words)));
   byId("theme").addEventListener("click", toggleTheme);
   byId("help-button").addEventListener("click", () => byId("help").showModal());
@@ -1077,6 +1094,7 @@ firstScreen();
 drawCauses();
 drawErrors();
 drawInputs();
+drawModel();
 drawCoverage();
 drawReadings();
 drawVerdicts();

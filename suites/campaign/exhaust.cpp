@@ -92,7 +92,9 @@ class Part {
     }
     got_ = &outcome.sets.front().front();
     judge();
-    if (out_.breaks()) heed(judged(planned, {operands_}, outcome, backend.describe(), run_options.level));
+    const oracles::Judgement whole{
+        .level = run_options.level, .arithmetic = backend.describe().arithmetic, .most_elements = got_->elements()};
+    if (out_.breaks()) heed(oracles::judge(requested_.call(), {operands_}, outcome, whole));
     return std::move(out_);
   }
 

@@ -29,6 +29,7 @@ std::string replay_command(const Provenance& provenance, std::string_view what) 
   if (settings.optimization != "all") command += " --optimization " + settings.optimization;
   for (const auto& [option, value] : run_options.options) command += " --set " + in_quotes(option + "=" + value);
   if (!provenance.limits.empty()) command += " " + provenance.limits;
+  if (!run_options.model.empty() && what.find("~stored:") != what.npos) command += " " + run_options.model;
   return command + " " + shell_word(what);
 }
 

@@ -57,6 +57,7 @@ struct RunOptions {
   int jobs = 1;
   Settings settings;
   std::map<std::string, std::string> options;  // of the backend's own, such as it declares
+  std::string model;  // where stored data come from, in the words of a command line: "--model FILE"
   int pack = 1;                                // legal cases in one model, for runtimes that are slow to load
   VariantSampling presenting = VariantSampling::sample;
   LawSampling laws = LawSampling::none;

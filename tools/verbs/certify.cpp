@@ -15,6 +15,7 @@
 #include "tools/verbs/failing.h"
 #include "tools/verbs/github.h"
 #include "tools/verbs/options.h"
+#include "tools/verbs/positional.h"
 #include "tools/verbs/progress.h"
 #include "tools/verbs/publish.h"
 #include "tools/verbs/subject.h"
@@ -29,6 +30,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <sstream>
 
 namespace assay::tools {
@@ -48,7 +50,9 @@ struct Options {
   Int most_failures = 0;
   bool github = false, lists = false, is_quiet = false, every_input = true;
 
-  bool is_narrowed() const { return !only_failed.empty() || !filter.empty() || most_failures > 0; }
+  bool is_narrowed() const {
+    return !only_failed.empty() || !filter.empty() || most_failures > 0 || !subject.model.empty();
+  }
 };
 
 // Where the answers go. Throws InputError where there are none to save, or others lie there already.
@@ -109,8 +113,47 @@ void settle(reports::Expectations& agreed, const suites::Suite& suite, const sui
     });
 }
 
-reports::Report certified(suites::Suite suite, const Options& options, reports::Expectations agreed,
+struct Planned {
+  suites::Suite suite;
+  std::optional<reports::ModelRun> model;
+};
+
+// Plans the nodes of a model, or those whose cases failed.
+Planned planned_model(const Options& options, const suites::SuiteRequest& request) {
+  suites::ModelSuite of_model = suites::suite_of(options.subject.model_source(), request.selection, request.seed,
+                                                 jobs_or_processors(options.jobs));
+  if (!options.only_failed.empty()) {
+    const std::vector<std::string> failed = suites::failed_lines(options.only_failed, options.subject.strict);
+    const std::set<std::string> wanted(failed.begin(), failed.end());
+    std::erase_if(of_model.suite.cases, [&](const suites::SuiteCase& each) { return !wanted.contains(each.line); });
+    of_model.suite.hash = suites::suite_hash(of_model.suite.cases);
+  }
+  return {std::move(of_model.suite), reports::ModelRun{of_model.hash, std::move(of_model.nodes)}};
+}
+
+Planned planned_suite(const Options& options, const suites::SuiteRequest& request) {
+  if (!options.subject.model.empty()) return planned_model(options, request);
+  if (options.only_failed.empty()) return {suites::plan(suites_folder(options.suites), request), {}};
+  const std::vector<std::string> failed = suites::failed_lines(options.only_failed, options.subject.strict);
+  return {suites::suite_of(failed, options.only_failed, request.selection), {}};
+}
+
+// What is run: the suite, or the part of it that was asked for.
+Planned planned(const Options& options, const suites::SuiteRequest& request) {
+  std::optional<suites::Predicate> predicate;
+  if (!options.filter.empty()) {
+    const Result<suites::Predicate> parsed = suites::parse_predicate(options.filter);
+    if (!parsed) throw InputError("--filter: " + parsed.error());
+    predicate = *parsed;
+  }
+  Planned all = planned_suite(options, request);
+  if (predicate) all.suite = suites::narrowed(std::move(all.suite), *predicate);
+  return all;
+}
+
+reports::Report certified(Planned planned, const Options& options, reports::Expectations agreed,
                           const Stopwatch& stopwatch) {
+  suites::Suite suite = std::move(planned.suite);
   reports::Invocation invocation = options.subject.invocation();
   invocation.seed = options.seed;
   invocation.profile = options.profile;
@@ -137,7 +180,7 @@ reports::Report certified(suites::Suite suite, const Options& options, reports::
   run.isolation = done.isolation;
   run.upkeep = done.upkeep;
   return reports::report(std::move(suite), std::move(done), std::move(invocation), std::move(run), std::move(agreed),
-                         std::move(sorted), std::move(every_input));
+                         std::move(sorted), std::move(every_input), std::move(planned.model));
 }
 
 // As given; else all there is for a certificate, and for a look as the catalogue says of the backend.
@@ -156,26 +199,13 @@ void check_certificate(const Options& options, const suites::Suite& suite) {
     throw InputError("--certificate needs --report: it vouches for the verdicts of that file");
   if (!options.baseline.empty())
     throw InputError("--certificate: a baseline excuses breaches that nobody stands for; use --expectations");
+  if (!options.subject.model.empty())
+    throw InputError("--certificate is about operators, and takes the whole suite; of a model there is the report");
   if (!suite.complete)
     throw InputError(
         "--certificate takes the whole suite: leave out --ops, --types, --filter and --only-failed, and let --suite be "
         "default or full and --cases at least " +
         std::to_string(suites::default_generated));
-}
-
-// What is run: the suite, or the part of it that was asked for.
-suites::Suite planned(const Options& options, const suites::SuiteRequest& request) {
-  std::optional<suites::Predicate> predicate;
-  if (!options.filter.empty()) {
-    const Result<suites::Predicate> parsed = suites::parse_predicate(options.filter);
-    if (!parsed) throw InputError("--filter: " + parsed.error());
-    predicate = *parsed;
-  }
-  suites::Suite suite = options.only_failed.empty()
-                            ? suites::plan(suites_folder(options.suites), request)
-                            : suites::suite_of(suites::failed_lines(options.only_failed, options.subject.strict),
-                                               options.only_failed, request.selection);
-  return predicate ? suites::narrowed(std::move(suite), *predicate) : suite;
 }
 
 // Why cases that were pinned or drawn are not in a limited suite: "Conv.R1 1234, Conv.R2 567".
@@ -203,6 +233,8 @@ void publish_certificate(const reports::Report& report, const Options& options, 
 }
 
 std::string why_none(const Options& options) {
+  if (options.only_failed.empty() && options.filter.empty())
+    return "no node of " + options.subject.model + " is one of an operator that --ops and --types admit";
   if (!options.filter.empty()) return "--filter " + options.filter + " holds for none of them";
   return "--ops and --types leave out all that " + options.only_failed + " has";
 }
@@ -222,11 +254,11 @@ reports::Report certify_once(const Options& options) {
   std::optional<reports::Unheeded> unheeded;
   if (options.github) unheeded.emplace(std::cout);
   const Stopwatch stopwatch;
-  suites::Suite suite = planned(options, request);
-  if (suite.cases.empty()) throw InputError("no case is left to run; " + why_none(options));
-  check_certificate(options, suite);
-  if (!options.is_quiet) say_left_out(suite);
-  reports::Report report = certified(std::move(suite), options, std::move(agreed), stopwatch);
+  Planned all = planned(options, request);
+  if (all.suite.cases.empty()) throw InputError("no case is left to run; " + why_none(options));
+  check_certificate(options, all.suite);
+  if (!options.is_quiet) say_left_out(all.suite);
+  reports::Report report = certified(std::move(all), options, std::move(agreed), stopwatch);
   publish(report, draft, options.report, options.is_quiet ? Detail::conclusion : Detail::all, causes_of(options.show));
   if (certificate.is_named()) publish_certificate(report, options, certificate);
   unheeded.reset();
@@ -287,7 +319,8 @@ void print_differences(const reports::Report& first, const reports::Report& othe
 
 // The lines that would be run, and nothing else.
 int list(const Options& options) {
-  for (const suites::SuiteCase& each : planned(options, request_of(options)).cases) std::cout << each.line << "\n";
+  for (const suites::SuiteCase& each : planned(options, request_of(options)).suite.cases)
+    std::cout << each.line << "\n";
   return conforms;
 }
 
@@ -334,7 +367,10 @@ Verb certify_verb(CLI::App& app) {
       app.add_subcommand("certify", "run the suite on a backend and report what it gets right and wrong");
   options->subject.add_options(*command);
   options->subject.add_campaign_options(*command);
-  options->subject.add_backend_word(*command);
+  options->subject.add_model_options(*command);
+  take_words(*command, "what",
+             {{Positional::backend, &options->subject.backend}, {Positional::model, &options->subject.model}},
+             "the backend, as --backend names it; a model, as --model does");
   add_selection_options(*command, options->operators, options->types);
   command->add_option("--seed", options->seed, "of the generated cases")->capture_default_str();
   add_number_option(

@@ -278,6 +278,7 @@ Verdict run_alone(const ReplayRun& case_run, suites::Backend& backend, const sui
 }
 
 int replay(Options options, const std::function<bool(const std::string&)>& is_given) {
+  if (!options.subject.model.empty()) suites::store_data(options.subject.model_source(), options.subject.threads);
   const ReplayRun case_run = run_of(options.said, options.subject, is_given);
   const suites::RunOptions run_options = options.subject.run_options();
   Listening backend(options.subject.opener()());
@@ -317,6 +318,7 @@ Verb replay_verb(CLI::App& app) {
           "as .npy or .pb files; and a backend")
       ->required();
   options->subject.add_options(*command);
+  options->subject.add_model_options(*command);
   command->add_option("--data", options->said.recipe, "recipe for the inputs of a model that no file gives: small:1")
       ->capture_default_str();
   command->add_flag("--shrink", options->shrinks, "look for the simplest case that fails in the same way");

@@ -83,6 +83,33 @@ void Subject::add_campaign_options(CLI::App& command) {
                    "run where nothing speaks against it");
 }
 
+void Subject::add_model_options(CLI::App& command) {
+  command.add_option("--model", model,
+                     "a model.onnx: its nodes are run, on data of their own and on what arrives there");
+  command.add_option("--inputs", model_inputs,
+                     "of the model: a folder with NAME.npy or input_0.pb …; left out, they are drawn");
+  command
+      .add_option(
+          "--dim", dims,
+          "of the model: an extent that it leaves open, by symbol or by input and axis, as in batch=1 or X.0=1; "
+          "left out, 1 of the first axis and 8 of any other")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+suites::ModelSource Subject::model_source() const {
+  suites::ModelSource source{model, model_inputs, {}};
+  for (const std::string& dim : dims) {
+    const std::size_t equals = dim.rfind('=');
+    const std::string digits = equals == dim.npos ? "" : dim.substr(equals + 1);
+    const bool is_number = !digits.empty() && digits.size() < 10 && digits.find_first_not_of("0123456789") == dim.npos;
+    if (equals == 0 || !is_number)
+      throw InputError("--dim " + suites::printable(dim, 80) + ": write a symbol and its extent, as in batch=1");
+    source.extents[dim.substr(0, equals)] = std::stoll(digits);
+  }
+  return source;
+}
+
 int Subject::packed() const {
   if (pack > 0) return pack;
   const suites::CatalogueEntry* entry = suites::find_entry(suites::catalogue(), backend);
@@ -121,6 +148,7 @@ suites::RunOptions Subject::run_options() const {
   run_options.settings.threads = threads;
   run_options.settings.optimization = optimization;
   run_options.options = options();
+  run_options.model = model_source().words();
   run_options.pack = packed();
   run_options.presenting = sampling_of<suites::VariantSampling>(presentations);
   run_options.laws = sampling_of<suites::LawSampling>(laws);
@@ -137,6 +165,7 @@ reports::Invocation Subject::invocation() const {
   invocation.threads = threads;
   invocation.optimization = optimization;
   invocation.options = options();
+  invocation.model = model_source();
   invocation.pack = packed();
   invocation.presenting = sampling_of<suites::VariantSampling>(presentations);
   invocation.laws = sampling_of<suites::LawSampling>(laws);

@@ -4,6 +4,7 @@
 
 #include "reports/report.h"
 #include "suites/campaign/campaign.h"
+#include "suites/models/model_suite.h"
 #include "suites/workers/worker.h"
 
 #include <map>
@@ -30,15 +31,19 @@ struct Subject {
   std::string presentations = "sample", laws = "none";
   bool exhaustive = false;      // no circuit breaker
   bool special_values = false;  // NaN, infinities and integer overflow decide
+  std::string model, model_inputs;
+  std::vector<std::string> dims;  // "batch=1"
 
   void add_options(CLI::App& command);
-  void add_backend_word(CLI::App& command);      // BACKEND without --backend
+  void add_backend_word(CLI::App& command);  // BACKEND without --backend
+  void add_model_options(CLI::App& command);
   void add_campaign_options(CLI::App& command);  // of more than one case
 
   int packed() const;  // cases in one model
   suites::Limits limits() const;
   suites::OpenBackend opener() const;
   std::map<std::string, std::string> options() const;  // throws InputError where a setting is not KEY=VALUE
+  suites::ModelSource model_source() const;            // throws InputError where --dim is not NAME=N
   suites::RunOptions run_options() const;              // one job, silent
   reports::Invocation invocation() const;
 };

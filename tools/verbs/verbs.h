@@ -32,6 +32,7 @@ Verb list_verb(CLI::App& app);
 Verb backends_verb(CLI::App& app);
 Verb explain_verb(CLI::App& app);
 Verb doctor_verb(CLI::App& app);
+Verb vet_verb(CLI::App& app);
 Verb waive_verb(CLI::App& app);
 Verb exhaust_verb(CLI::App& app);
 Verb mutate_verb(CLI::App& app);

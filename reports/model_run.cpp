@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a report says of the nodes of a model.
+#include "reports/model_run.h"
+
+#include "reference/sequence.h"
+#include "reports/terminal.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ostream>
+
+namespace assay::reports {
+namespace {
+
+using oracles::State;
+
+// The gravest first.
+constexpr std::array by_gravity = {State::error,    State::fail,        State::refused, State::below, State::contested,
+                                   State::accepted, State::unsupported, State::not_run, State::pass,  State::unscored};
+
+std::size_t gravity(State state) {
+  return static_cast<std::size_t>(std::ranges::find(by_gravity, state) - by_gravity.begin());
+}
+
+void add(NodeRow& row, const oracles::Verdict& verdict, std::size_t cause) {
+  const bool is_graver = !row.state || gravity(verdict.state) < gravity(*row.state);
+  if (is_graver) {
+    row.state = verdict.state;
+    row.cause = cause;
+    row.detail = verdict.detail.empty() ? verdict.because : verdict.detail;
+  }
+  row.is_judged |= is_judged(verdict.state);
+  if (verdict.elements == 0) return;
+  row.worst_ulp = std::max(row.worst_ulp, verdict.worst_ulp);
+  row.worst_share = std::max(row.worst_share, verdict.worst_share);
+}
+
+// "6 If, 1 Loop"
+std::string counted(const std::map<std::string, Int>& all) {
+  std::string words;
+  for (const auto& [what, count] : all) words += (words.empty() ? "" : ", ") + std::to_string(count) + " " + what;
+  return words;
+}
+
+std::string in_words(const NodeRow& row) {
+  std::string words(row.state ? name(*row.state) : "not judged");
+  if (row.cause != suites::no_cause) words += " (cause " + std::to_string(row.cause + 1) + ")";
+  return words;
+}
+
+bool is_plain(const NodeRow& row) { return row.state == State::pass; }
+
+}  // namespace
+
+std::vector<NodeRow> node_rows(const Report& report) {
+  std::map<std::string_view, std::size_t> index;
+  for (std::size_t i = 0; i < report.suite.cases.size(); ++i) index.emplace(report.suite.cases[i].line, i);
+  std::vector<NodeRow> rows;
+  for (const suites::ModelNode& node : report.model->nodes) {
+    NodeRow& row = rows.emplace_back(NodeRow{.node = &node, .detail = node.because});
+    for (const std::string& line : node.lines)
+      if (const auto at = index.find(line); at != index.end() && report.campaign.verdicts[at->second])
+        add(row, *report.campaign.verdicts[at->second], report.cause_of[at->second]);
+  }
+  return rows;
+}
+
+Json model_json(const Report& report) {
+  const suites::ModelSource& source = report.invocation.model;
+  Json json = {{"file", source.file}, {"hash", report.model->hash}, {"inputs", source.inputs}};
+  json["extents"] = Json::object();
+  for (const auto& [name, extent] : source.extents) json["extents"][name] = extent;
+  return json;
+}
+
+Json node_json(const NodeRow& row) {
+  Json json = {{"name", row.node->name}, {"op", row.node->op}, {"state", row.state ? name(*row.state) : "not judged"}};
+  if (row.cause != suites::no_cause) json["cause"] = row.cause + 1;
+  if (!row.detail.empty()) json["because"] = row.detail;
+  if (row.is_judged && std::isfinite(row.worst_ulp)) json["worst_ulp"] = row.worst_ulp;
+  if (row.is_judged && std::isfinite(row.worst_share)) json["worst_share"] = row.worst_share;
+  json["cases"] = transformed<Json>(row.node->lines, [](const std::string& line) { return case_id(line); });
+  return json;
+}
+
+void write_model(const Report& report, bool shows_all, std::ostream& out) {
+  const std::vector<NodeRow> rows = node_rows(report);
+  const Int judged = std::ranges::count_if(rows, &NodeRow::is_judged);
+  out << "model " << report.invocation.model.file << ": " << judged << " of " << rows.size() << " nodes judged\n";
+  std::map<std::string, Int> left_out;
+  for (const NodeRow& row : rows)
+    if (!row.state) ++left_out[row.node->op + ": " + row.detail];
+  if (!left_out.empty()) out << "  not judged: " << counted(left_out) << "\n";
+  Table table({"node", "operator", "worst ulp", "share of bound", ""});
+  bool has_rows = false;
+  for (const NodeRow& row : rows) {
+    if (!row.state || (is_plain(row) && !shows_all)) continue;
+    has_rows = true;
+    const auto number = [&](double value) { return row.is_judged ? in_digits(value, 3) : std::string(); };
+    table.add({row.node->name, row.node->op, number(row.worst_ulp), number(row.worst_share), in_words(row)}, {});
+  }
+  if (has_rows) table.write(Colour::none, out);
+  const Int plain = std::ranges::count_if(rows, is_plain);
+  if (plain > 0 && !shows_all)
+    out << "  " << plain << (plain == 1 ? " node passes" : " nodes pass") << "; --show all\n";
+}
+
+}  // namespace assay::reports

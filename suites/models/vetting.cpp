@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/models/vetting.h"
+
+#include "suites/campaign/errors.h"
+#include "suites/predicates/predicate.h"
+#include "suites/text/json_depth.h"
+#include "suites/text/printable.h"
+#include "suites/workers/vector_folder.h"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <stdexcept>
+
+namespace assay::suites {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uintmax_t most_report = std::uintmax_t{1} << 32;
+
+// Where a version does not conform, for one cause.
+struct KnownException {
+  std::size_t cause = 0;
+  std::string sentence;
+  std::vector<Predicate> when;
+  Int others = 0;  // cases that no predicate covers
+};
+
+struct KnownVersion {
+  std::set<std::string, std::less<>> judged;  // types
+  std::vector<KnownException> exceptions;
+};
+using Known = std::map<std::string, KnownVersion, std::less<>>;  // by "Conv-11"
+
+KnownException exception_of(const Json& json, const Json& causes) {
+  KnownException exception;
+  exception.cause = json.at("cause").get<std::size_t>();
+  exception.others = json.at("others").get<Int>();
+  const Json& told = json.contains("sentence") ? json : causes.at(exception.cause - 1);
+  exception.sentence = printable(told.at("sentence").get<std::string>(), 300);
+  for (const Json& when : json.at("when")) {
+    const std::string text = when;
+    Result<Predicate> read = text.empty() ? Predicate() : parse_predicate(text);
+    if (!read) throw std::invalid_argument(read.error());
+    exception.when.push_back(*std::move(read));
+  }
+  return exception;
+}
+
+// A report has the types of a version by name, a certificate as a list.
+KnownVersion version_of(const Json& row, const Json& causes) {
+  KnownVersion version;
+  if (row.contains("standings")) {
+    for (const auto& [type, standing] : row.at("standings").items())
+      if (standing.at("judged").get<Int>() > 0) version.judged.insert(type);
+  } else {
+    for (const Json& each : row.at("types"))
+      if (each.at("judged").get<Int>() > 0) version.judged.insert(each.at("type").get<std::string>());
+  }
+  for (const Json& each : row.at("exceptions")) version.exceptions.push_back(exception_of(each, causes));
+  return version;
+}
+
+// The head of a report, which has what is asked of it: of a thousand times as much verdicts are the rest.
+std::string without_verdicts(std::string text) {
+  const std::size_t at = text.find("\n  \"verdicts\": ");
+  return at == text.npos ? text : text.substr(0, text.find_last_not_of(",\n ", at) + 1) + "}";
+}
+
+Known known_by(const std::filesystem::path& file) {
+  Result<std::string> text = file_contents(file, most_report);
+  if (!text) throw InputError(text.error());
+  try {
+    const std::string head = without_verdicts(*std::move(text));
+    if (nests_too_deep(head)) throw std::invalid_argument("depth");
+    const Json report = Json::parse(head);
+    const Json causes = report.value("causes", Json::array());
+    Known known;
+    for (const Json& row : report.at("operators"))
+      known.emplace(row.at("op").get<std::string>(), version_of(row, causes));
+    return known;
+  } catch (const std::exception&) {  // of nlohmann, or a predicate that is none
+    throw InputError(file.string() + " is no report of certify and no certificate of this version of assay");
+  }
+}
+
+std::string warning(const KnownException& exception, const std::string& where) {
+  return "cause " + std::to_string(exception.cause) + ": " + exception.sentence + "; " + where;
+}
+
+void warn(Vetted& vetted, const Case& c, const Known& known) {
+  const auto version = known.find(vetted.node.op);
+  const std::string type(name(first_type(c)));
+  if (version == known.end() || !version->second.judged.contains(type)) {
+    vetted.warnings.push_back((version == known.end() ? "" : type + " ") + std::string("is not in the report"));
+    return;
+  }
+  vetted.is_known = true;
+  for (const KnownException& each : version->second.exceptions) {
+    const auto holds = std::ranges::find_if(each.when, [&](const Predicate& when) { return when.holds(c); });
+    if (holds != each.when.end())
+      vetted.warnings.push_back(warning(each, holds->text().empty() ? "in every case" : "where " + holds->text()));
+    else if (each.others > 0)
+      vetted.warnings.push_back(warning(each, "in " + std::to_string(each.others) + " cases nobody can tell apart"));
+  }
+}
+
+}  // namespace
+
+std::vector<Vetted> vet(const ModelSource& source, const std::filesystem::path& report) {
+  const Known known = known_by(report);
+  std::vector<Vetted> all;
+  for (TypedNode& typed : typed_nodes(source)) {
+    Vetted& vetted = all.emplace_back(Vetted{std::move(typed.node), {}});
+    if (!typed.c)
+      vetted.warnings.push_back("not vetted: " + vetted.node.because);
+    else
+      warn(vetted, *typed.c, known);
+  }
+  return all;
+}
+
+}  // namespace assay::suites

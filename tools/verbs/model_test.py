@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""certify, replay and vet of a model: every node is judged, a planted bug is found at its node, and what is no model ends in one line."""
+import shlex
+
+import onnx
+import onnx.parser
+import numpy as np
+
+from command_line import InFolder, assay, ended, read_json, refused
+
+# A network as users have it: an extent left open, a Reshape fed by constants, a function of its own, an operator that
+# assay does not judge, and a node behind it.
+NETWORK = """<ir_version: 9, opset_import: ["" : 17, "own" : 1]>
+net (float[batch, 3, 10, 10] x) => (float[batch, 256] probabilities, float[batch, 256] kept)
+<float[4, 3, 3, 3] weight, float[4] bias, int64[2] flat = {0, -1}, float[256, 256] dense>
+{
+  [conv] hidden = Conv <pads = [0, 0, 0, 0]> (x, weight, bias)
+  [gate] gated = own.gate (hidden)
+  [flatten] row = Reshape (gated, flat)
+  [scores] scores = Gemm <transB = 1> (row, dense)
+  [softmax] probabilities = Softmax (scores)
+  [if] chosen = If (yes) <then_branch = g1 () => (float[batch, 256] y1) { y1 = Identity (scores) },
+                          else_branch = g2 () => (float[batch, 256] y2) { y2 = Neg (scores) }>
+  [behind] kept = Relu (chosen)
+}
+<opset_import: ["" : 17], domain: "own">
+gate (x) => (y) { s = Sigmoid (x)
+                  y = Mul (x, s) }
+"""
+
+
+def network():
+    model = onnx.parser.parse_model(NETWORK.replace("float[256, 256] dense>", "float[256, 256] dense, bool yes = {1}>"))
+    drawn = np.random.default_rng(1)
+    for info in model.graph.value_info:
+        shape = tuple(dim.dim_value for dim in info.type.tensor_type.shape.dim)
+        model.graph.initializer.append(onnx.numpy_helper.from_array(drawn.normal(size=shape).astype(np.float32), info.name))
+    model.graph.ClearField("value_info")
+    return model
+
+
+class Model(InFolder):
+    def setUp(self):
+        super().setUp()
+        self.file = self.folder / "net.onnx"
+        onnx.save(network(), self.file)
+        self.report = self.folder / "report.json"
+
+    def nodes(self, code, *words):
+        ended(code, "certify", self.file, "--report", self.report, *words)
+        return {node["name"]: node for node in read_json(self.report)["nodes"]}
+
+    def test_every_node_is_judged(self):
+        nodes = self.nodes(0, "--backend", "reference", "--presentations", "all")
+        self.assertEqual({name for name, node in nodes.items() if node["state"] == "pass"}, set(nodes) - {"if"})
+        self.assertEqual(nodes["if"]["state"], "not judged")
+        self.assertEqual(nodes["if"]["because"], "assay does not define it")
+        self.assertEqual(len(nodes["conv"]["cases"]), 3)
+        self.assertEqual({node["op"] for node in nodes.values()},
+                         {"Conv-11", "Sigmoid-13", "Mul-14", "Reshape-14", "Gemm-13", "Softmax-13", "If", "Relu-14"})
+
+    def test_a_planted_bug_is_found_at_its_node_and_replayed(self):
+        nodes = self.nodes(1, "--backend", "mutant:gemm-ignores-transB")
+        self.assertEqual([name for name, node in nodes.items() if node["state"] not in ("pass", "not judged", "unsupported")], ["scores"])
+        report = read_json(self.report)
+        self.assertNotIn("stored", report["causes"][0]["smallest"])  # shrunk to data that a line can say
+        failed = next(each for each in report["verdicts"] if each["state"] == "fail" and "stored" in each["line"])
+        ended(1, *shlex.split(failed["replay"])[1:])
+        self.assertIn("--model", refused("replay", "--backend", "reference", failed["line"]))
+
+    def test_extents_and_inputs(self):
+        np.save(self.folder / "x.npy", np.ones((2, 3, 10, 10), np.float32))
+        self.assertIn("--dim", refused("certify", self.file, "--backend", "reference", "--inputs", self.folder))
+        ended(0, "certify", self.file, "--backend", "reference", "--inputs", self.folder, "--dim", "batch=2")
+        self.assertIn('"b"', refused("certify", self.file, "--backend", "reference", "--dim", "b=2"))
+        refused("certify", self.file, "--backend", "reference", "--dim", "batch")
+
+    def test_data_beside_the_model(self):
+        external = self.folder / "external.onnx"
+        onnx.save(network(), external, save_as_external_data=True, location="weights", size_threshold=0)
+        ended(0, "certify", external, "--backend", "reference")
+        (self.folder / "weights").unlink()
+        self.assertIn("not there", refused("certify", external, "--backend", "reference"))
+
+    def test_what_is_no_model(self):
+        for change, word in ((lambda graph: graph.node.insert(0, graph.node.pop()), "no node before it gives"),
+                             (lambda graph: graph.ClearField("node"), "0 nodes"),
+                             (lambda graph: graph.input[0].type.tensor_type.ClearField("shape"), "no shape")):
+            model = network()
+            change(model.graph)
+            onnx.save(model, self.file)
+            self.assertIn(word, refused("certify", self.file, "--backend", "reference"))
+        self.file.write_bytes(b"nothing")
+        refused("certify", self.file, "--backend", "reference")
+        refused("certify", self.folder / "none.onnx", "--backend", "reference")
+        refused("certify", self.file, "--certificate", self.folder / "c.json")
+
+    def test_formats_know_nodes(self):
+        self.nodes(1, "--backend", "mutant:gemm-ignores-transB")
+        text = ended(0, "report", self.report, "--format", "junit").stdout
+        self.assertIn('<testcase name="scores"', text)
+        ended(0, "report", self.report, "--format", "html", "--out", self.folder / "page.html")
+
+    def test_vet(self):
+        ops = self.folder / "ops.json"
+        ended((0, 1), "certify", "--backend", "mutant:gemm-ignores-transB", "--ops", "Conv-11,Sigmoid-13,Mul-14,Gemm-13,Softmax-13",
+              "--cases", "4000", "--presentations", "none", "--no-every-input", "--report", ops)
+        told = ended(1, "vet", self.file, ops).stdout
+        self.assertIn("scores", told)
+        self.assertIn("transB", told)
+        self.assertIn("Reshape-14: is not in the report", told)
+        self.assertNotIn("    conv\n", told)
+        refused("vet", self.file, self.folder / "none.json")
+        self.assertIn("name a model", refused("vet", self.file))
+        done = assay("vet", ops, ops)
+        self.assertEqual(done.returncode, 2)
