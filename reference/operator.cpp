@@ -533,8 +533,9 @@ std::string page_of(const OpVersion& version) {
            version.name;
   std::string anchor = version.name + "-" + std::to_string(version.since_version);
   for (char& letter : anchor) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  const char* const prefix = version.domain.empty() ? "onnx__" : "onnx_aionnxml_";
-  return std::string("https://onnx.ai/onnx/operators/") + prefix + version.name + ".html#l-onnx-op-" + anchor;
+  std::string prefix = "onnx_" + version.domain + "_";  // "onnx_aionnxml_"
+  std::erase(prefix, '.');
+  return "https://onnx.ai/onnx/operators/" + prefix + version.name + ".html#l-onnx-op-" + anchor;
 }
 
 int newest_opset_of(std::string_view domain) {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace assay::oracles {
 namespace {
@@ -42,6 +43,8 @@ struct Exponentials::Line {
   };
 
   std::vector<Scalar> x;
+  std::vector<Logit> logits;         // where they are computed; x then tells which are -inf
+  std::size_t top = 0;               // of those
   Dyadic most;                       // M
   std::vector<double> sizes, drops;  // |x| and M - x, at least; of -inf no more than a mark
   std::vector<double> exponentials;  // at least
@@ -50,22 +53,29 @@ struct Exponentials::Line {
   double largest_size = 0;
   mutable std::map<int, Enclosed> enclosed;
   mutable std::map<std::string, double> sum_errors;
+  mutable std::map<std::string, std::vector<double>> own_errors;
 
   explicit Line(std::vector<Scalar> values);
+  explicit Line(std::vector<Logit> values);
   bool counts(std::size_t j) const { return x[j].is_finite(); }
   double logarithm() const { return std::log(total) + 0x1p-40; }  // log S, at least
   const Enclosed& at(int bits) const;
+  Real term(std::size_t j, int bits) const;
+  // What the logits are known to within.
+  const std::vector<double>& errors(const Policy& policy) const;
+  double most_error(const Policy& policy) const;
   double term_error(const Policy& policy, std::size_t j) const;
   double sum_error(const Policy& policy) const;
+  double share_error(const Policy& policy, std::size_t j) const;
   double log_sum_error(const Policy& policy) const;
   double logarithm_error(const Policy& policy) const;
   bool breaks_down(const Policy& policy) const;
 };
 
 Exponentials::Line::Line(std::vector<Scalar> values) : x(std::move(values)) {
-  const auto top = std::ranges::max_element(x, is_less);
-  most = top->value();
-  largest = top->as_double();
+  const auto highest = std::ranges::max_element(x, is_less);
+  most = highest->value();
+  largest = highest->as_double();
   for (const Scalar& each : x) {
     terms += each.is_finite() ? 1 : 0;
     sizes.push_back(each.is_finite() ? std::abs(each.as_double()) : 0);
@@ -76,23 +86,64 @@ Exponentials::Line::Line(std::vector<Scalar> values) : x(std::move(values)) {
   for (const double each : exponentials) total += each;
 }
 
+Exponentials::Line::Line(std::vector<Logit> values) : logits(std::move(values)) {
+  const auto is_above = [&](std::size_t j) {
+    return (logits[j].tree->value(96) - logits[top].tree->value(96)).is_positive();
+  };
+  while (!logits[top].tree) ++top;
+  for (std::size_t j = top + 1; j < logits.size(); ++j)
+    if (logits[j].tree && is_above(j)) top = j;
+  const Real largest_value = logits[top].tree->value(96);
+  largest = largest_value.size() * (largest_value.is_negative() ? -1 : 1);
+  for (const Logit& each : logits) {
+    x.push_back(each.tree ? Scalar() : infinity(true));
+    terms += each.tree ? 1 : 0;
+    sizes.push_back(each.tree ? each.tree->size() : 0);
+    const bool is_lower = each.tree && each.like != logits[top].like;
+    drops.push_back(is_lower ? std::min((each.tree->value(96) - largest_value).size() * raised, farthest) : 0);
+    largest_size = std::max(largest_size, sizes.back());
+  }
+  for (const Real& each : at(96).terms) exponentials.push_back(each.size());
+  for (const double each : exponentials) total += each;
+}
+
+Real Exponentials::Line::term(std::size_t j, int bits) const {
+  if (!counts(j)) return Real(0, bits);
+  const auto exponential = [](const Real& of) { return oracles::enclosed(Function::exp, std::array{of}); };
+  if (logits.empty()) return exponential(Real(Ratio{x[j].value() - most, 1}, bits));
+  if (logits[j].like == logits[top].like) return Real(1, bits);
+  return exponential(logits[j].tree->value(bits) - logits[top].tree->value(bits));
+}
+
 const Exponentials::Line::Enclosed& Exponentials::Line::at(int bits) const {
   const auto known = enclosed.find(bits);
   if (known != enclosed.end()) return known->second;
   Enclosed out{{}, Real(0, bits)};
-  for (const Scalar& each : x) {
-    const Real term = each.is_finite()
-                          ? oracles::enclosed(Function::exp, std::array{Real(Ratio{each.value() - most, 1}, bits)})
-                          : Real(0, bits);
-    out.sum = out.sum + term;
-    out.terms.push_back(term);
+  for (std::size_t j = 0; j < x.size(); ++j) {
+    out.terms.push_back(term(j, bits));
+    out.sum = out.sum + out.terms.back();
   }
   return enclosed.emplace(bits, std::move(out)).first->second;
 }
 
+const std::vector<double>& Exponentials::Line::errors(const Policy& p) const {
+  const auto known = own_errors.find(p.arithmetic);
+  if (known != own_errors.end()) return known->second;
+  std::vector<double> all;
+  for (std::size_t j = 0; j < x.size(); ++j)
+    all.push_back(logits.empty()   ? p.input_error * sizes[j] + p.lost_input
+                  : logits[j].tree ? logits[j].tree->error(p)
+                                   : 0);
+  return own_errors[p.arithmetic] = std::move(all);
+}
+
+double Exponentials::Line::most_error(const Policy& p) const {
+  return logits.empty() ? p.input_error * largest_size + p.lost_input : std::ranges::max(errors(p));
+}
+
 // How far the computed exponential of one logit may lie from E.
 double Exponentials::Line::term_error(const Policy& p, std::size_t j) const {
-  const double own = p.input_error * sizes[j] + p.lost_input, of_most = p.input_error * largest_size + p.lost_input;
+  const double own = errors(p)[j], of_most = most_error(p);
   const double shift = p.is_unshifted ? own : own + of_most + p.unit() * (drops[j] + own + of_most) + p.smallest();
   const double argument = p.is_unshifted ? sizes[j] : drops[j];
   const double unit = std::ldexp(1.0, p.working.unit_exponent());
@@ -127,6 +178,16 @@ double Exponentials::Line::sum_error(const Policy& p) const {
   return sum_errors[p.arithmetic] = off * raised;
 }
 
+// How far the computed share of one logit may lie from E / S.
+double Exponentials::Line::share_error(const Policy& p, std::size_t j) const {
+  if (!counts(j)) return 0;  // exp(-inf) is 0
+  const double off = sum_error(p), own = term_error(p, j), sum = total / raised;
+  if (!(off < sum)) return unproven;
+  const double rounding = three_roundings(p.unit());
+  const double error = (own * (1 + rounding) + exponentials[j] * (rounding + off / sum)) / (sum - off) + p.smallest();
+  return (error + p.vanishing()) * raised;
+}
+
 // How far the computed log S may lie from it, or M + log S where no maximum is subtracted.
 double Exponentials::Line::log_sum_error(const Policy& p) const {
   const double sum = total / raised, share = sum_error(p) / sum;
@@ -146,6 +207,8 @@ double Exponentials::Line::logarithm_error(const Policy& p) const {
 
 bool Exponentials::Line::breaks_down(const Policy& p) const {
   const auto longest = static_cast<double>(std::bit_width(static_cast<std::uint64_t>(terms)));
+  if (std::ranges::any_of(logits, [&](const Logit& each) { return each.tree && each.tree->breaks_down(p); }))
+    return true;
   if (p.is_unshifted)
     return !is_within(largest, p.nodes.min_exponent + p.nodes.precision, p.nodes.max_exponent - longest - 1);
   return longest >= p.nodes.max_exponent - 1 ||
@@ -162,15 +225,7 @@ std::unique_ptr<Expression> Exponentials::share(Int i) const {
       return enclosed.terms[i_] / enclosed.sum;
     }
 
-    double error(const Policy& p) const override {
-      if (!line_->counts(i_)) return 0;  // exp(-inf) is 0
-      const double off = line_->sum_error(p), own = line_->term_error(p, i_), sum = line_->total / raised;
-      if (!(off < sum)) return unproven;
-      const double rounding = three_roundings(p.unit());
-      const double error =
-          (own * (1 + rounding) + line_->exponentials[i_] * (rounding + off / sum)) / (sum - off) + p.smallest();
-      return (error + p.vanishing()) * raised;
-    }
+    double error(const Policy& p) const override { return line_->share_error(p, i_); }
 
     bool breaks_down(const Policy& p) const override { return line_->breaks_down(p); }
 
@@ -179,6 +234,83 @@ std::unique_ptr<Expression> Exponentials::share(Int i) const {
     std::size_t i_;
   };
   return std::make_unique<Share>(line_, static_cast<std::size_t>(i));
+}
+
+std::unique_ptr<Expression> Exponentials::mean(std::vector<Scalar> v, DType cast) const {
+  class Mean final : public Expression {
+   public:
+    Mean(std::shared_ptr<const Line> line, std::vector<Scalar> v, DType cast)
+        : line_(std::move(line)), cast_(format_of(cast)), v_(std::move(v)) {
+      const std::size_t top = line_->logits[line_->top].like;
+      for (std::size_t j = 0; j < v_.size(); ++j) {
+        if (!line_->counts(j)) continue;
+        Class& own = classes_[line_->logits[j].like];
+        own.total += v_[j].value();
+        own.first = own.count == 0 ? j : own.first;
+        own.count += 1;
+        sizes_ += std::abs(v_[j].as_double());
+      }
+      of_top_ = {classes_[top].total, classes_[top].count};
+      for (auto& [like, each] : classes_)
+        each.beyond = Ratio{each.total * Dyadic{of_top_.denominator, 0} - of_top_.numerator * Dyadic{each.count, 0},
+                            of_top_.denominator};
+    }
+
+    Real value(int bits) const override {
+      const Line::Enclosed& enclosed = line_->at(bits);
+      Real beyond(0, bits);
+      for (const auto& [like, each] : classes_)
+        if (!each.beyond.is_zero()) beyond = beyond + enclosed.terms[each.first] * Real(each.beyond, bits);
+      return Real(of_top_, bits) + beyond / enclosed.sum;
+    }
+
+    double error(const Policy& p) const override {
+      const bool is_cast = cast_.precision < p.nodes.precision;
+      double off = 0, size = 0;
+      for (std::size_t j = 0; j < v_.size(); ++j) {
+        if (!line_->counts(j)) continue;
+        const double v = std::abs(v_[j].as_double()), share = line_->exponentials[j] / (line_->total / raised);
+        double own = line_->share_error(p, j);
+        if (!std::isfinite(own)) return unproven;
+        if (is_cast) own += p.truncation * std::ldexp(share + own, cast_.unit_exponent()) + vanishing(p);
+        // Of a wider type than is worked in, v is rounded too.
+        const double of_v = (p.input_error + 2 * p.sum_unit()) * v + p.lost_input;
+        off += own * v + (share + own) * (is_wide(p, v_[j]) ? of_v : p.input_error * v + p.lost_input);
+        size += (share + own) * (v + of_v);
+      }
+      const auto n = static_cast<double>(line_->terms);
+      return (off + gamma_of(n + 1, p.sum_unit()) * size + (n + 1) * (p.smallest() + (p.flushes ? vanishing(p) : 0))) *
+             raised;
+    }
+
+    bool breaks_down(const Policy& p) const override {
+      return line_->breaks_down(p) || !(sizes_ < std::ldexp(0.5, p.working.max_exponent));
+    }
+
+   private:
+    struct Class {
+      Dyadic total;
+      Integer count = 0;
+      std::size_t first = 0;
+      Ratio beyond;  // its total, less what it were if its mean were that of the largest logit
+    };
+
+    static bool is_wide(const Policy& p, const Scalar& v) {
+      return std::cmp_greater(std::bit_width(v.significand), p.working.precision) ||
+             (!v.is_zero() && v.exponent < p.working.smallest_exponent());
+    }
+    double vanishing(const Policy& p) const {
+      return std::ldexp(1.0, p.flushes ? cast_.min_exponent : cast_.smallest_exponent());
+    }
+
+    std::shared_ptr<const Line> line_;
+    Format cast_;
+    std::vector<Scalar> v_;
+    std::map<std::size_t, Class> classes_;
+    Ratio of_top_;
+    double sizes_ = 0;
+  };
+  return std::make_unique<Mean>(line_, std::move(v), cast);
 }
 
 std::unique_ptr<Expression> Exponentials::logarithm_of_share(Int i) const {
@@ -261,5 +393,6 @@ std::unique_ptr<Expression> Exponentials::logarithm() const {
 }
 
 Exponentials::Exponentials(std::vector<Scalar> x) : line_(std::make_shared<const Line>(std::move(x))) {}
+Exponentials::Exponentials(std::vector<Logit> x) : line_(std::make_shared<const Line>(std::move(x))) {}
 
 }  // namespace assay::oracles

@@ -22,22 +22,36 @@
 // of the two inner ones and one of v; without the maximum M is 0 and e_M too. Of the share itself, off by r < 1
 // relatively, it errs by -log(1 - r) + the row of log: beyond L2, -inf where the share vanishes.
 //
+// The mean of v, each by its share, is the sum of shares that may be cast to a type, or that of t v over the sum of t:
+//   mean         with e of a share and of its cast, the sum of all e |v|, γ(n + 1) of all (share + e) |v|, and n + 1 η
+// It is a fraction only if every class of equal logits has the same mean; else it is that of the class of the largest,
+// and what the others add, so that its side of that number is known.
+//
 // A share is a fraction if all finite logits are equal; else it is irrational (Lindemann and Weierstrass: exponentials
 // of different fractions have no linear relation), hence never an end of what encloses it.
 #pragma once
 
-#include "oracles/exact/expression.h"
+#include "oracles/exact/tree.h"
 
 namespace assay::oracles {
+
+// A logit that is computed; none of -inf. Those that are equal are like the same one of them.
+struct Logit {
+  Tree tree;
+  std::size_t like = 0;
+};
 
 class Exponentials {
  public:
   // Finite logits and -inf, not -inf alone.
   explicit Exponentials(std::vector<Scalar> x);
+  explicit Exponentials(std::vector<Logit> x);
 
   std::unique_ptr<Expression> share(Int i) const;
   std::unique_ptr<Expression> logarithm_of_share(Int i) const;
   std::unique_ptr<Expression> logarithm() const;  // of the sum of all exp(x_j)
+  // The mean of v by the shares, of logits that are computed; numbers where a share is not 0.
+  std::unique_ptr<Expression> mean(std::vector<Scalar> v, DType cast) const;
 
  private:
   struct Line;

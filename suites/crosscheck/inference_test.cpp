@@ -168,11 +168,22 @@ bool has_a_scale_of_its_own(const Case& c) {
 }
 
 // Those whose data decide the extents, Range of 16-bit integers, OneHot, whose depth it does not read, layers that step
-// through time, whose hidden_size may be left out, and MelWeightMatrix without bins; nor has ai.onnx.ml much of it.
+// through time, whose hidden_size may be left out, MelWeightMatrix without bins, and STFT whose length is the signal's;
+// nor has ai.onnx.ml much of it.
 bool is_open(const OpVersion& version) {
-  constexpr std::string_view all[] = {
-      "Compress",        "NonZero",           "Unique",          "Range", "OneHot", "StringSplit", "RNN", "GRU", "LSTM",
-      "MelWeightMatrix", "NonMaxSuppression", "StringNormalizer"};
+  constexpr std::string_view all[] = {"Compress",
+                                      "NonZero",
+                                      "Unique",
+                                      "Range",
+                                      "OneHot",
+                                      "StringSplit",
+                                      "RNN",
+                                      "GRU",
+                                      "LSTM",
+                                      "MelWeightMatrix",
+                                      "NonMaxSuppression",
+                                      "StringNormalizer",
+                                      "STFT"};
   return version.domain == "ai.onnx.ml" || std::ranges::count(all, version.name) > 0;
 }
 
@@ -207,9 +218,22 @@ bool is_of_no_element(const Case& c) {
   return size && !size->reads_as.empty() && c.call().ints("size") == Ints{0};
 }
 
+// It infers both sides where STFT, whose default is one, does not say so.
+bool leaves_side_out(const Case& c) {
+  return c.definition().input("frame_step") && !c.node.attributes.contains("onesided");
+}
+
 // It takes a list of one alone as the value of ConstantOfShape (M66).
 bool has_a_value_that_is_no_list(const Case& c) {
   return c.definition().ruling("M66") && c.call().states("value") && c.call().tensor("value").shape().size() != 1;
+}
+
+// Under an ellipsis it keeps an extent of 1 that a later operand has a symbol for, or 0.
+bool has_an_ellipsis(const Case& c) {
+  return c.definition().ruling("W26") && c.call().text("equation").find("...") != std::string::npos;
+}
+bool has_empty_operands(const Case& c) {
+  return std::ranges::any_of(c.node.inputs, [](const auto& input) { return volume(input.second.type.shape) == 0; });
 }
 
 // Makes the inputs constants that the call reads: of others inference knows nothing.
@@ -319,11 +343,12 @@ TEST_CASE("Inference: on legal cases definition, oracle and ONNX agree on the sh
     CHECK(oracle_shape(c.call()) == ruled);
     if (lists_axes_out_of_order(c) || has_short_axes(c) || has_a_scale_of_its_own(c) || has_scalar_indices(c) ||
         definition.ruling("M54") || adds_output_padding(c) || has_a_value_that_is_no_list(c) || requests_less(c) ||
-        is_of_no_element(c) || is_no_list_of_strings(c))
+        is_of_no_element(c) || is_no_list_of_strings(c) || leaves_side_out(c) ||
+        (has_an_ellipsis(c) && has_empty_operands(c)))
       return;  // of a deprecated version it infers nothing
     compare(c, ruled, tally);
     // Of sizes that are no constant it counts none, and fails.
-    if (index % 8 == 0 && !(definition.version.name == "Resize" && c.call().states("sizes")))
+    if (index % 8 == 0 && !has_an_ellipsis(c) && !(definition.version.name == "Resize" && c.call().states("sizes")))
       compare_symbolic(c, ruled);
   });
   for (std::size_t i = 0; i < defects().size(); ++i) {

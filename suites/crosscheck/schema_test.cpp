@@ -85,13 +85,17 @@ std::string type_of(const Parameter& parameter) {
   return alone ? std::string(onnx_name(*alone)) : parameter.type;
 }
 
+bool begins_list(const std::vector<Parameter>& all, std::size_t at) {
+  return at + 1 < all.size() && all[at + 1].arity == Arity::repeated;
+}
+
 Page page_of(const Definition& definition) {
   Page page;
   for (std::size_t i = 0; i < definition.inputs.size(); ++i)
     if (definition.inputs[i].arity != Arity::repeated)
       page["input " + std::to_string(i)] = definition.inputs[i].name + " " + type_of(definition.inputs[i]) +
                                            (definition.inputs[i].arity == Arity::optional ? " optional"
-                                            : definition.is_variadic()                    ? " variadic"
+                                            : begins_list(definition.inputs, i)           ? " variadic"
                                                                                           : " required");
   const bool has_list = definition.outputs.back().arity == Arity::repeated;
   for (std::size_t i = 0; i < definition.outputs.size(); ++i)

@@ -17,6 +17,7 @@ import onnx
 from onnx.backend.test.loader import load_model_tests
 
 
+DOMAINS = {"", "ai.onnx", "ai.onnx.ml", "ai.onnx.preview.training"}
 TYPES = {*range(1, 14), *range(16, 29)}  # what dtypes.def has: no complex numbers
 
 
@@ -42,7 +43,7 @@ def main(folder, operators, others):
     for case in load_model_tests(kind="node"):
         nodes, graph = case.model.graph.node, case.model.graph
         has_types = all(type_of(value) in TYPES for value in [*graph.input, *graph.output])
-        is_ours = len(nodes) == 1 and nodes[0].domain in ("", "ai.onnx", "ai.onnx.ml") and nodes[0].op_type in operators
+        is_ours = len(nodes) == 1 and nodes[0].domain in DOMAINS and nodes[0].op_type in operators
         is_wanted = is_ours and has_types
         if not is_wanted and (not others or is_ours):
             continue

@@ -2,6 +2,7 @@
 // Planted bugs and correct ways that follow from a definition alone: of every operator whose family is not that of
 // sliding windows, which have their own.
 #include "oracles/exact/enclosure.h"
+#include "suites/mutation/causal.h"
 #include "suites/mutation/creating.h"
 #include "suites/mutation/pairing.h"
 #include "suites/mutation/resizing.h"
@@ -394,10 +395,11 @@ std::vector<Misreading> misreadings(const AttributeSpec& spec) {
 // own.
 bool is_left_out(const Operator& op, const AttributeSpec& spec) {
   constexpr std::string_view all[] = {
-      "consumed_inputs", "sorted",     "allowzero",       "saturate",  "round_mode", "perm",
-      "blocksize",       "block_size", "batch_axis",      "time_axis", "seed",       "group",
-      "num_groups",      "stash_type", "training_mode",   "precision", "num_heads",  "rotary_embedding_dim",
-      "hidden_size",     "layout",     "output_sequence", "zeros"};
+      "consumed_inputs",  "sorted",     "allowzero",       "saturate",  "round_mode",  "perm",
+      "blocksize",        "block_size", "batch_axis",      "time_axis", "seed",        "group",
+      "num_groups",       "stash_type", "training_mode",   "precision", "num_heads",   "rotary_embedding_dim",
+      "hidden_size",      "layout",     "output_sequence", "zeros",     "q_num_heads", "kv_num_heads",
+      "softmax_precision"};
   const bool follows = spec.kind == AttributeSpec::Kind::ints && !spec.required && spec.name == "kernel_shape";
   const bool is_of_table = op.domain() == "ai.onnx.ml" && !spec.value;  // which no model is without
   return follows || is_of_table || std::ranges::count(all, spec.name) > 0 ||
@@ -433,6 +435,8 @@ bool changes_nothing(std::string_view id) {
                                       "tensorscatter-confuses-mode",
                                       "col2im-ignores-strides",
                                       "roialign-flips-output-height",
+                                      "attention-negates-scale",
+                                      "attention-negates-softcap",
                                       "roialign-flips-output-width"};
   return std::ranges::find(all, id) != std::end(all);
 }
@@ -541,11 +545,12 @@ std::vector<VariantKernel> variants_by_name(const std::string& name) {
   if (name == "LogSoftmax") return log_softmax_variants();
   if (name == "Resize" || name == "Upsample") return resizing_variants();
   for (const auto variants_of_group :
-       {global_variants,    norm_variants,       product_variants,     transposing_variants, word_variants,
-        random_variants,    feature_variants,    grid_variants,        extreme_variants,     prefix_variants,
-        operand_variants,   creating_variants,   placing_variants,     reducing_variants,    normalizing_variants,
-        response_variants,  quantizing_variants, loss_variants,        windowing_variants,   rotating_variants,
-        recurring_variants, folding_variants,    determinant_variants, region_variants,      suppressing_variants,
+       {global_variants,      norm_variants,       product_variants,      transposing_variants, word_variants,
+        random_variants,      feature_variants,    grid_variants,         extreme_variants,     prefix_variants,
+        operand_variants,     creating_variants,   placing_variants,      reducing_variants,    normalizing_variants,
+        response_variants,    quantizing_variants, loss_variants,         windowing_variants,   rotating_variants,
+        recurring_variants,   folding_variants,    determinant_variants,  region_variants,      suppressing_variants,
+        contracting_variants, causal_variants,     transforming_variants, optimizing_variants,  attending_variants,
         computing_variants})
     if (std::vector<VariantKernel> variants = variants_of_group(name); !variants.empty()) return variants;
   std::vector<VariantKernel> variants = sign_variants(name);
@@ -561,11 +566,12 @@ std::vector<Bug> bugs_by_name(const std::string& name) {
   if (name == "TopK") return ranking_bugs();
   if (name == "Resize") return resizing_bugs();
   if (name == "Upsample") return upsampling_bugs();
-  for (const auto bugs_of_group : {global_bugs,   norm_bugs,        product_bugs,   transposing_bugs, word_bugs,
-                                   random_bugs,   feature_bugs,     grid_bugs,      extreme_bugs,     prefix_bugs,
-                                   operand_bugs,  creating_bugs,    placing_bugs,   reducing_bugs,    normalizing_bugs,
-                                   response_bugs, loss_bugs,        windowing_bugs, rotating_bugs,    recurring_bugs,
-                                   folding_bugs,  determinant_bugs, region_bugs,    suppressing_bugs, quantizing_bugs})
+  for (const auto bugs_of_group :
+       {global_bugs,      norm_bugs,      product_bugs,      transposing_bugs, word_bugs,      random_bugs,
+        feature_bugs,     grid_bugs,      extreme_bugs,      prefix_bugs,      operand_bugs,   creating_bugs,
+        placing_bugs,     reducing_bugs,  normalizing_bugs,  response_bugs,    loss_bugs,      windowing_bugs,
+        rotating_bugs,    recurring_bugs, folding_bugs,      determinant_bugs, region_bugs,    suppressing_bugs,
+        contracting_bugs, causal_bugs,    transforming_bugs, optimizing_bugs,  attending_bugs, quantizing_bugs})
     if (std::vector<Bug> bugs = bugs_of_group(name); !bugs.empty()) return bugs;
   return computing_bugs(name);
 }

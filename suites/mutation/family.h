@@ -39,6 +39,10 @@ std::vector<Bug> global_bugs(const std::string& op);
 std::vector<VariantKernel> product_variants(const std::string& op);
 std::vector<Bug> product_bugs(const std::string& op);
 
+// Einsum.
+std::vector<VariantKernel> contracting_variants(const std::string& op);
+std::vector<Bug> contracting_bugs(const std::string& op);
+
 // LpPool, GlobalLpPool and LpNormalization.
 std::vector<VariantKernel> norm_variants(const std::string& op);
 std::vector<Bug> norm_bugs(const std::string& op);
@@ -97,9 +101,21 @@ std::vector<Bug> windowing_bugs(const std::string& op);
 std::vector<VariantKernel> rotating_variants(const std::string& op);
 std::vector<Bug> rotating_bugs(const std::string& op);
 
+// DFT and STFT.
+std::vector<VariantKernel> transforming_variants(const std::string& op);
+std::vector<Bug> transforming_bugs(const std::string& op);
+
+// Momentum, Adagrad and Adam.
+std::vector<VariantKernel> optimizing_variants(const std::string& op);
+std::vector<Bug> optimizing_bugs(const std::string& op);
+
 // RNN, GRU and LSTM.
 std::vector<VariantKernel> recurring_variants(const std::string& op);
 std::vector<Bug> recurring_bugs(const std::string& op);
+
+// Attention.
+std::vector<VariantKernel> attending_variants(const std::string& op);
+std::vector<Bug> attending_bugs(const std::string& op);
 
 // Col2Im.
 std::vector<VariantKernel> folding_variants(const std::string& op);

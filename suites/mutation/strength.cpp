@@ -220,7 +220,7 @@ std::string_view equivalence(const Mutant& mutant, const OpVersion& version) {
         version.since_version < e.below)
       return e.argument;
   const Definition& definition = *find_definition(version);
-  if (!mutant.attribute.empty() && !definition.attribute(mutant.attribute))
+  if (!mutant.attribute.empty() && !definition.attribute(mutant.attribute) && !definition.input(mutant.attribute))
     return "there is no such attribute, and what it does by default is done";
   return shows(definition, mutant.types) ? std::string_view{} : "no type that it shows with is admitted";
 }
