@@ -16,7 +16,7 @@
 //   text:V,V,…  strings, repeated to fill, the same in every data set; all but letters, digits and _ as %XX
 //   values:V,V,…  like hold, and exact: integers are read in the element type; nothing at all for a tensor without
 //               elements
-//   stored:H    the numbers of the tensor whose hash is H (tensor_store.h), repeated to fill, the same in every data set
+//   stored:H    the tensor whose hash is H (tensor_store.h), repeated to fill, the same in every data set
 //   byte:S      integers of an 8-bit type, whole range      edge:S     its two smallest and two largest
 //   aroundZ:S   Z plus -8..8, saturated
 //

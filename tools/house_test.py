@@ -24,7 +24,7 @@ LARGER = {"SwiGLU": 49, "Shrink": 85, "Mod": 97, "Clip": 123, "Pow": 189, "Cast"
 # Names of inputs that are words, or letters, of much else.
 PLAIN = {"a", "b", "shape", "data", "input", "output", "A", "C", "Z", "max", "min", "saturate", "mode", "upper", "starts", "ends",
          "start", "end", "k", "axes", "p", "broadcast", "value", "ratio", "values", "counts", "depth", "limit", "size", "target",
-         "scores", "interleaved", "T"}
+         "scores", "interleaved", "T", "V", "offset"}
 # Strings that name an operator, an input or an attribute where nothing may. The list may only shrink.
 NAMING = {
     "generators/convolution.cpp": 52,

@@ -58,7 +58,7 @@ struct RunOptions {
   Settings settings;
   std::map<std::string, std::string> options;  // of the backend's own, such as it declares
   std::string model;  // where stored data come from, in the words of a command line: "--model FILE"
-  int pack = 1;                                // legal cases in one model, for runtimes that are slow to load
+  int pack = 1;       // legal cases in one model, for runtimes that are slow to load
   VariantSampling presenting = VariantSampling::sample;
   LawSampling laws = LawSampling::none;
   bool exhaustive = false;                        // no circuit breaker: every case is run
