@@ -67,7 +67,7 @@ Result<std::vector<NodeName>> node_names(std::string_view model);
 
 // One node of a model of many: as `Served`, but for its inputs, whose types are what arrives.
 struct GraphNode {
-  std::string name, op;  // as written: "conv1", "Conv", "com.microsoft:NhwcConv"
+  std::string name, op;                      // as written: "conv1", "Conv", "com.microsoft:NhwcConv"
   std::vector<std::string> inputs, outputs;  // names of values, "" where left out
   int opset = 0;
   const Definition* definition = nullptr;

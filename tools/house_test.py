@@ -49,8 +49,8 @@ NAMING = {
     "suites/doctor/checks_starting.cpp": 1,
     "suites/planning/coverage.cpp": 5,
     "suites/planning/law_breach.cpp": 2,
-    "suites/planning/laws.cpp": 37,
-    "suites/doctor/tested_worker.cpp": 20,
+    "suites/planning/laws.cpp": 35,
+    "suites/doctor/tested_worker.cpp": 19,
     "suites/campaign/signature.cpp": 6,
 }
 
