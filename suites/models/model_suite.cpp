@@ -20,7 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t most_model = std::uintmax_t{1} << 31;
-constexpr Int most_written = 4096;  // numbers in a case line
+constexpr Int most_written = 4096;           // numbers in a case line
+constexpr Int most_elements = Int{1} << 31;  // of one tensor
 
 struct File {
   std::string hash;
@@ -36,6 +37,8 @@ File read(const ModelSource& source) {
 }
 
 // -- what goes in
+
+bool fits_memory(const TensorType& type) { return volume(type.shape) <= most_elements; }
 
 std::string words_of(const TensorType& type) { return std::string(assay::name(type.dtype)) + assay::text(type.shape); }
 
@@ -87,6 +90,7 @@ ModelValues first_values(const GraphModel& graph, const ModelSource& source) {
     if (given && given->type() != type)
       throw InputError("the input " + printable(name, 80) + " is " + words_of(type) + ", its data are " +
                        words_of(given->type()) + (given->dtype() == type.dtype ? "; --dim names an extent" : ""));
+    if (!fits_memory(type)) throw InputError("the input " + printable(name, 80) + " is too large: " + words_of(type));
     values[name] = {given ? *given : drawn(type, i + 1), false};
   }
   return values;
@@ -117,9 +121,13 @@ std::optional<Arrival> arrive(const GraphNode& node, const ModelValues& values, 
   return arrival;
 }
 
-std::string breach_of(const Call& call) {
+// Says why a node cannot be worked out; nothing where it can.
+std::string obstacle_of(const Call& call) {
   const std::vector<std::string> violated = call.definition().violated(call);
-  if (violated.empty()) return "";
+  if (violated.empty()) {
+    const auto is_too_large = [](const auto& type) { return type && !fits_memory(*type); };
+    return std::ranges::any_of(call.definition().infer(call), is_too_large) ? "its output is too large" : "";
+  }
   const std::string& id = violated.front();
   const Constraint* constraint = call.definition().constraint(id);
   return "breaks " + call.definition().version.name + "." + id + (constraint ? ": " + constraint->text : "");
@@ -149,7 +157,7 @@ class CaseDrawer {
  public:
   CaseDrawer(std::uint64_t seed) : seed_(seed) {}
 
-  // None where the node is too long to be written out, or nothing of it is to be drawn.
+  // Returns none where nothing of the node is to be drawn.
   std::optional<Case> draw(const GraphNode& node, const Arrival& arrival, Data data) const {
     Case c;
     c.version = node.definition->version;
@@ -163,7 +171,7 @@ class CaseDrawer {
       const Value& value = *arrival.operands[i];
       const bool is_free = data != Data::arriving && is_data(*node.definition, i, value);
       is_drawn |= is_free;
-      c.sources[input.name] = {is_free ? fresh(value, data, i) : kept(*node.definition, input, value),
+      c.sources[input.name] = {is_free ? fresh(value, data, i) : kept(input, value),
                                value.is_constant && !arrival.is_constant};
     }
     if (!is_drawn) return std::nullopt;
@@ -194,7 +202,7 @@ class CaseDrawer {
     return {type == DType::f32 || type == DType::f64 ? "small" : "sign", seed};
   }
 
-  static Recipe kept(const Definition&, const Parameter& input, const Value& value) {
+  static Recipe kept(const Parameter& input, const Value& value) {
     const Tensor& tensor = value.tensor;
     if (!input.reads_as.empty() || tensor.dtype() == DType::string) return assay::stated(tensor);
     return {"stored", store(tensor)};
@@ -221,38 +229,54 @@ Values computed(const GraphNode& node, const Call& call, const Arrival& arrival,
   return node.definition->fast ? node.definition->fast(call, in, threads) : node.definition->kernel(call, in);
 }
 
-// Goes through a model from its inputs to its outputs, and sees to each node that is defined here.
-template <class See>
-void walk(const GraphModel& graph, const ModelSource& source, int threads, See&& see) {
-  ModelValues values = first_values(graph, source);
-  std::map<std::string, std::size_t> last_use;
-  for (std::size_t at = 0; at < graph.nodes.size(); ++at)
-    for (const std::string& input : graph.nodes[at].inputs) last_use[input] = at;
-  for (std::size_t at = 0; at < graph.nodes.size(); ++at) {
-    const GraphNode& node = graph.nodes[at];
-    std::string because = node.because;
-    std::optional<Arrival> arrival;
-    if (node.definition) arrival = arrive(node, values, because);
-    std::optional<Call> call;
-    if (arrival) {
-      call.emplace(*node.definition, arrival->node);
-      because = breach_of(*call);
-    }
-    see(node, because.empty() ? &*arrival : nullptr, because);
-    if (because.empty()) {
-      Values out = computed(node, *call, *arrival, threads);
-      for (std::size_t i = 0; i < node.outputs.size() && i < out.size(); ++i)
-        if (out[i] && !node.outputs[i].empty()) values[node.outputs[i]] = {*std::move(out[i]), arrival->is_constant};
-    } else {
-      // What lies behind it is judged on other data.
-      for (const std::string& output : node.outputs)
-        if (const auto type = graph.types.find(output); type != graph.types.end())
-          values[output] = {drawn(type->second, at + 1), false};
-    }
-    for (const std::string& input : node.inputs)
-      if (last_use.at(input) == at && !graph.initializers.contains(input)) values.erase(input);
+// Goes through a model from its inputs to its outputs. Behind a node that is not worked out, data are drawn.
+class Evaluation {
+ public:
+  Evaluation(const GraphModel& graph, const ModelSource& source, int threads)
+      : graph_(graph), threads_(threads), values_(first_values(graph, source)) {
+    for (std::size_t at = 0; at < graph.nodes.size(); ++at)
+      for (const std::string& input : graph.nodes[at].inputs) last_use_[input] = at;
   }
-}
+
+  // Shows each node with what arrives at it, or why that is not known.
+  template <class See>
+  void run(See&& see) {
+    for (std::size_t at = 0; at < graph_.nodes.size(); ++at) {
+      const GraphNode& node = graph_.nodes[at];
+      std::string because = node.because;
+      std::optional<Arrival> arrival;
+      std::optional<Call> call;
+      if (node.definition) arrival = arrive(node, values_, because);
+      if (arrival) because = obstacle_of(call.emplace(*node.definition, arrival->node));
+      see(node, because.empty() ? &*arrival : nullptr, because);
+      because.empty() ? work_out(node, *call, *arrival) : draw_outputs(node, at + 1);
+      forget_inputs(node, at);
+    }
+  }
+
+ private:
+  void work_out(const GraphNode& node, const Call& call, const Arrival& arrival) {
+    Values out = computed(node, call, arrival, threads_);
+    for (std::size_t i = 0; i < node.outputs.size() && i < out.size(); ++i)
+      if (out[i] && !node.outputs[i].empty()) values_[node.outputs[i]] = {*std::move(out[i]), arrival.is_constant};
+  }
+
+  void draw_outputs(const GraphNode& node, std::uint64_t seed) {
+    for (const std::string& output : node.outputs)
+      if (const auto type = graph_.types.find(output); type != graph_.types.end() && fits_memory(type->second))
+        values_[output] = {drawn(type->second, seed), false};
+  }
+
+  void forget_inputs(const GraphNode& node, std::size_t at) {
+    for (const std::string& input : node.inputs)
+      if (last_use_.at(input) == at && !graph_.initializers.contains(input)) values_.erase(input);
+  }
+
+  const GraphModel& graph_;
+  int threads_;
+  ModelValues values_;
+  std::map<std::string, std::size_t> last_use_;
+};
 
 ModelNode described(const GraphNode& node, std::string because) {
   return {node.name, node.definition ? text(node.definition->version) : node.op, {}, std::move(because)};
@@ -323,7 +347,7 @@ void fold(const GraphNode& node, std::map<std::string, Tensor>& constants) {
   const std::optional<Arrival> arrival = arrive(node, values, because);
   if (!arrival || elements > most_written) return;
   const Call call(*node.definition, arrival->node);
-  if (!node.definition->violated(call).empty()) return;
+  if (!obstacle_of(call).empty()) return;
   Values out = computed(node, call, *arrival, 1);
   for (std::size_t i = 0; i < node.outputs.size() && i < out.size(); ++i)
     if (out[i] && !node.outputs[i].empty()) constants[node.outputs[i]] = *std::move(out[i]);
@@ -368,15 +392,16 @@ std::string ModelSource::words() const {
 ModelSuite suite_of(const ModelSource& source, const Selection& selection, std::uint64_t seed, int threads) {
   File file = read(source);
   Planner planner(fs::path(source.file).filename().string(), selection, seed);
-  walk(file.graph, source, threads, [&](const GraphNode& node, const Arrival* arrival, const std::string& because) {
-    planner.add(node, arrival, because);
-  });
+  Evaluation(file.graph, source, threads)
+      .run([&](const GraphNode& node, const Arrival* arrival, const std::string& because) {
+        planner.add(node, arrival, because);
+      });
   return std::move(planner).done(std::move(file.hash));
 }
 
 void store_data(const ModelSource& source, int threads) {
   const File file = read(source);
-  walk(file.graph, source, threads, [](const GraphNode&, const Arrival* arrival, const std::string&) {
+  Evaluation(file.graph, source, threads).run([](const GraphNode&, const Arrival* arrival, const std::string&) {
     for (std::size_t i = 0; arrival && i < arrival->operands.size(); ++i)
       if (const Value* value = arrival->operands[i]; value && value->tensor.dtype() != DType::string)
         store(value->tensor);
