@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t most_model = std::uintmax_t{1} << 31;
 constexpr Int most_written = 4096;           // numbers in a case line
-constexpr Int most_elements = Int{1} << 31;  // of one tensor
+constexpr Int most_elements = Int{1} << 30;  // of one tensor
 
 struct File {
   std::string hash;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """certify, replay and vet of a model: every node is judged, a planted bug is found at its node, and what is no model ends in one line."""
+import random
 import shlex
 
 import onnx
@@ -94,6 +95,19 @@ class Model(InFolder):
         refused("certify", self.file, "--backend", "reference")
         refused("certify", self.folder / "none.onnx", "--backend", "reference")
         refused("certify", self.file, "--certificate", self.folder / "c.json")
+
+    def test_damaged_models_end_in_one_line(self):
+        good, chance = self.file.read_bytes(), random.Random(1)
+        report = self.folder / "ops.json"
+        ended(0, "certify", "--backend", "reference", "--ops", "Relu-14", "--cases", "0", "--no-every-input", "--report", report)
+        places = [*range(1500), *range(len(good) - 500, len(good))]  # in between are weights
+        for _ in range(100):
+            bad = bytearray(good)
+            for _ in range(chance.choice((1, 1, 3))):
+                bad[chance.choice(places)] = chance.randrange(256)
+            self.file.write_bytes(bad if chance.random() < 0.9 else bad[:chance.choice(places)])
+            ended((0, 2), "certify", self.file, "--backend", "reference", "--list")
+            ended((0, 1, 2), "vet", self.file, report)
 
     def test_formats_know_nodes(self):
         self.nodes(1, "--backend", "mutant:gemm-ignores-transB")
