@@ -168,11 +168,17 @@ std::vector<int> features(const Case& c) {
 bool is_possible(const Definition& definition, const CoverageValue& a, const CoverageValue& b) {
   // Without auto_pad all padding is that of `pads`.
   const bool only_pads = definition.attribute("auto_pad") == nullptr;
+  // Others of its inputs may be degenerate where the first has no axes.
+  const bool has_others = definition.inputs.size() > 1 &&
+                          (definition.shaping == Shaping::reduced || definition.shaping == Shaping::normalized);
+  const auto excludes = [&](const Exclusion& each, const CoverageValue& p, const CoverageValue& q) {
+    return names(each, p, q) && !(has_others && each.b == "class");
+  };
   for (const auto& [p, q] : {std::pair(a, b), std::pair(b, a)}) {
     if (only_pads && p.dimension == "pads" && p.value == "left out" && q.dimension == "padding" && q.value != "none")
       return false;
     if (std::ranges::any_of(family_of(definition).exclusions(),
-                            [&](const Exclusion& each) { return names(each, p, q); }))
+                            [&](const Exclusion& each) { return excludes(each, p, q); }))
       return false;
   }
   return true;

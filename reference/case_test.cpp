@@ -144,7 +144,10 @@ TEST_CASE("A recipe is told in words", "[recipe]") {
   CHECK(in_words({"around-3", "1"}).starts_with("integers from -3 - 8 to -3 + 8"));
   CHECK(in_words({"lit", "1,nan"}) == "1,nan, repeated to fill, negated in the second data set");
   CHECK(in_words({"hold", "0.5"}) == "0.5, repeated to fill, the same in every data set");
-  for (const std::string& family : recipe_families()) CHECK(parse_recipe(family + ":1"));
+  for (const std::string& family : recipe_families())
+    CHECK(parse_recipe(family + (family == "stored" ? ":0123456789abcdef" : ":1")));
+  CHECK(!parse_recipe("stored:1"));
+  CHECK(in_words({"stored", "0123456789abcdef"}) == "numbers of the model, the same in every data set");
 }
 
 TEST_CASE("Integer families stay in their range, and the second data set differs from the first", "[recipe]") {

@@ -597,9 +597,11 @@ class Scored final : public AttentionAnswer {
 
   // The lowest number, to which the score may be added, or another.
   Said with_lowest(const Key& key) const {
-    Element out = exactly(lowest_of(dtype()), dtype());
-    const double score = key.capped.tree ? key.capped.tree->size() : 0;
-    out.required.budget = budget_of(2 * score + std::ldexp(1.0, format_of(dtype()).max_exponent), {});
+    const Scalar lowest = lowest_of(dtype());
+    Element out = exactly(lowest, dtype());
+    const double twice = key.capped.tree ? 2 * key.capped.tree->size() : 0;
+    if (!std::isfinite(twice)) return unsettled();
+    out.required.budget = budget_of(twice, abs(Ratio{lowest.value(), 1}));
     return out;
   }
 

@@ -68,7 +68,9 @@ class GatedAnswer final : public Answer {
     const auto widen_by = [&](Tolerance& wider, double imprecision) {
       Policy p = policy(wider);
       p.imprecision = imprecision;
-      wider.budget = budget_of(gated.error(p), own.blur);
+      const double error = gated.error(p);
+      wider.vacuous = wider.vacuous || !std::isfinite(error);
+      if (!wider.vacuous) wider.budget = budget_of(error, own.blur);
       wider.may_overflow = wider.may_overflow || gated.breaks_down(p);
     };
     for (Tolerance& each : all) widen_by(each, 0);

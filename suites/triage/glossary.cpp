@@ -282,7 +282,8 @@ std::optional<std::string> recipe(std::string_view word) {
   const bool is_constant = word.ends_with("@init");
   if (is_constant) word.remove_suffix(5);
   if (word.starts_with('~')) word.remove_prefix(1);
-  const std::string given(word), assumed = given.find(':') == std::string::npos ? given + ":1" : given;
+  const std::string given(word), argument = given == "stored" ? ":0000000000000000" : ":1";
+  const std::string assumed = given.find(':') == std::string::npos ? given + argument : given;
   const Result<Recipe> found = parse_recipe(assumed);
   if (!found) return std::nullopt;
   return given + ": recipe, fills a tensor with " + in_words(*found) +
