@@ -86,8 +86,9 @@ void Subject::add_campaign_options(CLI::App& command) {
 void Subject::add_model_options(CLI::App& command) {
   command.add_option("--model", model,
                      "a model.onnx: its nodes are run, on data of their own and on what arrives there");
-  command.add_option("--inputs", model_inputs,
-                     "of the model: a folder with NAME.npy or input_0.pb …; left out, they are drawn");
+  command.add_option(
+      "--inputs", model_inputs,
+      "of the model: a folder with NAME.npy or input_0.pb, input_1.pb and so on; left out, they are drawn");
   command
       .add_option(
           "--dim", dims,
