@@ -279,7 +279,11 @@ class Evaluation {
 };
 
 ModelNode described(const GraphNode& node, std::string because) {
-  return {node.name, node.definition ? text(node.definition->version) : node.op, {}, std::move(because)};
+  constexpr std::size_t most = 200;
+  return {printable(node.name, most),
+          node.definition ? text(node.definition->version) : printable(node.op, most),
+          {},
+          std::move(because)};
 }
 
 // Collects the cases of a model, node by node.
