@@ -142,6 +142,7 @@ void draw_data(Case& c, Int size) {
     c.node.attribute("scale",
                      Attribute(selects ? pick({1.0F, 1.0F, 1.0F, 0.25F}) : pick({1.0F, 0.25F, 0.5F, 2.0F, 0.7F})));
   if (chance(2)) c.node.attribute("scale", Attribute(0.0F));
+  if (chance(6)) c.sources[pick({"Q", "V"})].recipe = {"hold", "1,inf,-2,3"};
 }
 
 Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
