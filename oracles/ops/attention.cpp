@@ -599,7 +599,7 @@ class Scored final : public AttentionAnswer {
   Said with_lowest(const Key& key) const {
     const Scalar lowest = lowest_of(dtype());
     Element out = exactly(lowest, dtype());
-    const double twice = key.capped.tree ? 2 * key.capped.tree->size() : 0;
+    const double twice = key.capped.tree ? 2 * key.capped.tree->size() : HUGE_VAL;
     if (!std::isfinite(twice)) return unsettled();
     out.required.budget = budget_of(twice, abs(Ratio{lowest.value(), 1}));
     return out;
