@@ -350,7 +350,7 @@ TEST_CASE("Function bodies: what ONNX expands an operator to lies within the ora
       passed += verdict.state == State::pass;
     }
     CHECK(passed > (draws() - illegal - integers) / 3);
-    CHECK(illegal < draws() / 2);
+    CHECK(illegal < 2 * draws() / 3);  // Attention's adds masks of one type to scores of another
     illegal += integers;
     compared.insert(version);
     cases += draws();
