@@ -15,6 +15,7 @@
 #include "suites/triage/triage.h"
 
 #include <iosfwd>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -137,7 +138,7 @@ struct ReportedFinding {
   std::vector<std::string> clauses = {};  // that the smallest rests on: constraints it breaks, rulings it touches
 };
 
-// The nodes of a model, in its order.
+// Lists the nodes of a model, in its order.
 struct ModelRun {
   std::string hash;  // SHA-256 of its file
   std::vector<suites::ModelNode> nodes;
@@ -199,7 +200,7 @@ void write_json(const Report& report, std::ostream& out);
 
 enum class Colour { none, terminal };
 // What `assay certify` prints; `file` is where the JSON went, empty for nowhere.
-inline constexpr std::size_t few_causes = 5;
+inline constexpr std::size_t few_causes = 5, all_causes = std::numeric_limits<std::size_t>::max();
 void write_session(const Report& report, std::string_view file, Colour colour, std::ostream& out,
                    std::size_t most_causes = few_causes);
 // Its last line alone.

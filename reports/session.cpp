@@ -271,7 +271,7 @@ void write_session(const Report& report, std::string_view file, Colour colour, s
   write_readings_followed(report, out);
   write_acceptance(report, out);
   write_every_input(report, colour, out);
-  if (report.model) write_model(report, most_causes > report.sorted.causes.size() + few_causes, out);
+  if (report.model) write_model(report, most_causes == all_causes, out);
   write_causes(report, colour, most_causes, out);
   write_agreed(report, colour, out);
   write_conclusion(report, file, out);

@@ -231,20 +231,26 @@ std::optional<FilterResult> Judge::State::screen(const Answer& answer, std::size
   return answer.screen(got, {.only_nearest = judgement.level < Level::L2, .seed = seed + set});
 }
 
-// Returns the elements to look at: all or, of more than `most`, one in each stretch of equal length, wherever in it the
+// Chooses the elements to look at: all or, of more than `most`, one in each stretch of equal length, wherever in it the
 // hash says, and the last.
-std::vector<Int> looked_at(Int elements, Int most, std::uint64_t hash) {
-  const Int stretches = std::min(elements, most);
-  std::vector<Int> all;
-  for (Int i = 0; i < stretches; ++i) {
-    const Int first = i * (elements / stretches) + std::min(i, elements % stretches);
-    const Int length = elements / stretches + (i < elements % stretches ? 1 : 0);
-    hash = (hash ^ static_cast<std::uint64_t>(i)) * 0x100000001b3u;
-    all.push_back(first + static_cast<Int>((hash >> 16) % static_cast<std::uint64_t>(length)));
+class Sample {
+ public:
+  Sample(Int elements, Int most, std::uint64_t hash)
+      : elements_(elements), size_(std::min(elements, most)), hash_(hash) {}
+  Int size() const { return size_; }
+  bool is_whole() const { return size_ == elements_; }
+  Int operator[](Int i) const {
+    if (is_whole() || i == size_ - 1) return elements_ - size_ + i;
+    const Int rest = elements_ % size_, first = i * (elements_ / size_) + std::min(i, rest);
+    const Int length = elements_ / size_ + (i < rest ? 1 : 0);
+    const std::uint64_t hash = (hash_ ^ static_cast<std::uint64_t>(i)) * 0x9e3779b97f4a7c15u;
+    return first + static_cast<Int>((hash >> 16) % static_cast<std::uint64_t>(length));
   }
-  if (!all.empty()) all.back() = elements - 1;
-  return all;
-}
+
+ private:
+  Int elements_, size_;
+  std::uint64_t hash_;
+};
 
 // A sample of what the filter decided, against the definition; where sums are long, the later ones against bins, and
 // fewer of them.
@@ -293,9 +299,9 @@ Verdict Judge::State::compare_values(const Outcome& outcome, const Readings& rea
     };
     const std::optional<FilterResult> screening = screen(answer, set, got);
     if (!screening) {
-      for (const Int i : looked_at(got.elements(), judgement.most_elements, seed + set))
-        if (!is_over()) examine_at(i);
-      if (got.elements() > judgement.most_elements) sampled_of += got.elements();
+      const Sample sample(got.elements(), judgement.most_elements, seed + set);
+      for (Int i = 0; i < sample.size() && !is_over(); ++i) examine_at(sample[i]);
+      if (!sample.is_whole()) sampled_of += got.elements();
       return;
     }
     expects(screening->right + static_cast<Int>(screening->undecided.size()) == got.elements(),
@@ -554,11 +560,11 @@ std::vector<Offender> Judge::offenders(const Outcome& outcome, const Verdict& ve
     const Tensor& tensor = outcome.sets[set][output];
     const Answer& answer = answers.answer(set, output);
     const std::optional<FilterResult> screening = state_->screen(answer, set, tensor);
-    const std::vector<Int> suspects =
-        screening ? screening->undecided
-                  : looked_at(tensor.elements(), state_->judgement.most_elements, state_->seed + set);
-    for (const Int i : suspects) {
+    const Sample sample(tensor.elements(), state_->judgement.most_elements, state_->seed + set);
+    const Int suspects = screening ? static_cast<Int>(screening->undecided.size()) : sample.size();
+    for (Int suspect = 0; suspect < suspects; ++suspect) {
       if (static_cast<Int>(list.size()) >= state_->judgement.most_wrong) return;
+      const Int i = screening ? screening->undecided[static_cast<std::size_t>(suspect)] : sample[suspect];
       const Element& element = answers.element(set, output, i);
       const Scalar got = scalar(tensor, i);
       const ElementRating finding = examine(answer, i, element, got);

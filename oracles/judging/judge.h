@@ -21,7 +21,7 @@ struct Judgement {
   // So many wrong elements are looked at and no more, of whatever size an output is: a `fail` does not get any worse.
   // Its counts are then of what was looked at, which its detail says.
   Int most_wrong = Int{1} << 20;
-  // Of a larger output that no filter speaks for so many elements are looked at, drawn evenly; the detail says so.
+  // Limits how many elements, drawn evenly, of an output that no filter speaks for are looked at; the detail says so.
   Int most_elements = Int{1} << 16;
 };
 

@@ -101,6 +101,24 @@ TEST_CASE("Of many wrong elements no more are looked at than are asked for", "[j
   }
 }
 
+TEST_CASE("Of a large output that no filter speaks for a sample is looked at, the last element among it", "[judge]") {
+  const Case c = case_of("AveragePool-22 opset=22 ir=10 X=f32[1,1,12]~iota:1 kernel_shape=1");
+  Judgement judgement;
+  judgement.tier = Tier::exact;
+  judgement.most_elements = 4;
+  const Judge few(c, judgement);
+  std::vector<float> values(12);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) + 1;
+  const Verdict right = few.judge(answered({1, 1, 12}, values));
+  CHECK(right.state == State::pass);
+  CHECK(right.elements == 8);
+  CHECK(right.detail == "8 elements looked at, of outputs of 24 a sample");
+  values.back() = 0;
+  const Outcome wrong = answered({1, 1, 12}, values);
+  CHECK(few.judge(wrong).state == State::fail);
+  CHECK(few.offenders(wrong, few.judge(wrong)).size() == 2);
+}
+
 TEST_CASE("A value outside every reading is a fail with a certificate", "[judge]") {
   const Verdict v = judge(case_of(valid_ceil), answered({1, 1, 3}, {1.5, 3.5, 2.5}));
   CHECK(v.state == State::fail);

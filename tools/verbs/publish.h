@@ -20,7 +20,7 @@ enum class Detail { all, conclusion };
 inline std::size_t causes_of(const std::string& word) {
   const bool is_number = !word.empty() && word.size() < 7 && word.find_first_not_of("0123456789") == word.npos;
   if (!is_number && word != "all") throw InputError("--show " + word + ": write a number of causes, or all");
-  return is_number ? std::stoul(word) : static_cast<std::size_t>(-1);
+  return is_number ? std::stoul(word) : reports::all_causes;
 }
 
 // What was found is printed in any case: a full disk must not cost it.
