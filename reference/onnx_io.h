@@ -65,7 +65,7 @@ struct NodeName {
 };
 Result<std::vector<NodeName>> node_names(std::string_view model);
 
-// One node of a model of many: as `Served`, but for its inputs, whose types are what arrives.
+// Holds one node of a model of many: as `Served`, but for its inputs, whose types are what arrives.
 struct GraphNode {
   std::string name, op;                      // as written: "conv1", "Conv", "com.microsoft:NhwcConv"
   std::vector<std::string> inputs, outputs;  // names of values, "" where left out
@@ -79,15 +79,18 @@ struct GraphModel {
   std::vector<std::pair<std::string, TensorType>> inputs;  // that have no initializer; every extent is known
   std::map<std::string, Tensor> initializers;
   std::vector<GraphNode> nodes;  // each behind those it needs
-  // Types of values, where ONNX's inference, which goes on behind what it cannot tell, knows every extent.
+  // Holds types of values, where ONNX's inference, which goes on behind what it cannot tell, knows every extent.
   std::map<std::string, TensorType> types;
 };
 
-// What a model leaves open: extents by symbol ("batch") or by input and axis ("X.0").
+// Settles what a model leaves open: extents by symbol ("batch") or by input and axis ("X.0").
 using Extents = std::map<std::string, Int, std::less<>>;
 
+// Returns what an extent is taken for that a model leaves open and nobody gives: 1 of the first axis, 8 of any other.
+Int assumed_extent(std::size_t axis);
+
 // Reads a stranger's model of any operators, the model's own functions inlined; data that stand in files beside it are
-// read from `folder`. An extent that is left open and not given is 1 of the first axis and 8 of any other.
+// read from `folder`.
 Result<GraphModel> read_graph(std::string_view model, const std::filesystem::path& folder, const Extents& extents);
 
 // Every operator version in the registry of the package, deprecated ones included, by name and version.

@@ -216,7 +216,7 @@ void settle(onnx::ValueInfoProto& input, const Extents& given, Extents& settled)
     const std::string place = input.name() + "." + std::to_string(axis);
     const std::string symbol = dim.dim_param().empty() ? place : dim.dim_param();
     const auto found = given.contains(place) ? given.find(place) : given.find(symbol);
-    const Int assumed = found != given.end() ? found->second : axis == 0 ? 1 : 8;
+    const Int assumed = found != given.end() ? found->second : assumed_extent(static_cast<std::size_t>(axis));
     dim.set_dim_value(settled.emplace(symbol, assumed).first->second);
   }
 }
@@ -236,7 +236,7 @@ void settle_inputs(onnx::GraphProto& graph, const Extents& given) {
     if (!known.contains(name)) reject("no input has an extent called " + quoted(name));
 }
 
-// Shapes alone; what the inference does not know, or finds fault with, stays unknown.
+// Infers shapes alone; what the inference does not know, or finds fault with, stays unknown.
 std::map<std::string, TensorType> inferred_types(onnx::ModelProto& model) {
   try {
     onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(),
@@ -258,7 +258,7 @@ std::map<std::string, TensorType> inferred_types(onnx::ModelProto& model) {
   return types;
 }
 
-// What of a node needs no types. Where the standard does not have it so, says why not.
+// Reads what of a node needs no types. Where the standard does not have it so, says why not.
 void define(const onnx::ModelProto& model, const onnx::NodeProto& proto, GraphNode& into) {
   if (!find_operator(domain_of(proto.domain()), proto.op_type())) reject("assay does not define it");
   into.opset = opset_of(model, domain_of(proto.domain()));
@@ -292,7 +292,7 @@ GraphNode graph_node(const onnx::ModelProto& model, int at) {
   return node;
 }
 
-// A node stands behind those whose outputs it takes (onnx/docs/IR.md, "Graphs").
+// Demands that a node stands behind those whose outputs it takes (onnx/docs/IR.md, "Graphs").
 void expect_order(const GraphModel& graph) {
   std::set<std::string> known{""};
   for (const auto& [name, type] : graph.inputs) known.insert(name);
@@ -325,6 +325,8 @@ GraphModel graph_of(onnx::ModelProto model, const std::filesystem::path& folder,
 }
 
 }  // namespace
+
+Int assumed_extent(std::size_t axis) { return axis == 0 ? 1 : 8; }
 
 Result<GraphModel> read_graph(std::string_view bytes, const std::filesystem::path& folder, const Extents& extents) {
   return as_result([&] { return graph_of(message_of<onnx::ModelProto>(bytes, "ModelProto"), folder, extents); });

@@ -504,7 +504,7 @@ std::string wrong_exception(const Json& exception, const std::vector<const Read*
   std::vector<suites::Predicate> when;
   for (const Json& each : exception.at("when")) {
     const std::string text = each;
-    const Result<suites::Predicate> read = text.empty() ? suites::Predicate() : suites::parse_predicate(text);
+    const Result<suites::Predicate> read = suites::stated_predicate(text);
     if (!read) return read.error();
     when.push_back(*read);
   }

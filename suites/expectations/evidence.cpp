@@ -56,8 +56,7 @@ Exceptions exceptions_of(const Json& report) {
   for (const Json& row : report.value("operators", Json::array()))
     for (const Json& each : row.value("exceptions", Json::array()))
       for (const Json& when : each.at("when")) {
-        const std::string text = when;
-        Result<Predicate> read = text.empty() ? Predicate() : parse_predicate(text);  // everywhere
+        Result<Predicate> read = stated_predicate(when.get<std::string>());
         if (!read) throw std::invalid_argument(read.error());
         all[{row.at("op").get<std::string>(), each.at("cause").get<std::size_t>()}].push_back(*std::move(read));
       }

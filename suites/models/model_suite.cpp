@@ -6,7 +6,6 @@
 #include "suites/campaign/errors.h"
 #include "suites/campaign/provenance.h"
 #include "suites/text/printable.h"
-#include "suites/workers/npy.h"
 #include "suites/workers/vector_folder.h"
 
 #include <algorithm>
@@ -19,7 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t most_model = std::uintmax_t{1} << 31;
 constexpr Int most_written = 4096;           // numbers in a case line
 constexpr Int most_elements = Int{1} << 30;  // of one tensor
 
@@ -29,7 +27,7 @@ struct File {
 };
 
 File read(const ModelSource& source) {
-  const Result<std::string> bytes = file_contents(source.file, most_model);
+  const Result<std::string> bytes = file_contents(source.file, most_message);
   if (!bytes) throw InputError(bytes.error());
   Result<GraphModel> graph = read_graph(*bytes, fs::path(source.file).parent_path(), source.extents);
   if (!graph) throw InputError(printable(source.file, 80) + ": " + graph.error());
@@ -48,14 +46,6 @@ Tensor drawn(const TensorType& type, std::uint64_t seed) {
   return fill(type.dtype == DType::string ? Recipe{"text", "a"} : Recipe{"hold", "0,1"}, type);
 }
 
-Tensor tensor_in(const fs::path& file) {
-  const Result<std::string> bytes = file_contents(file, most_model);
-  if (!bytes) throw InputError(bytes.error());
-  Result<Tensor> tensor = file.extension() == ".npy" ? decode_npy(*bytes) : decode_tensor(*bytes);
-  if (!tensor) throw InputError(file.string() + ": " + tensor.error());
-  return *std::move(tensor);
-}
-
 // Finds the i-th input in a folder, under its name or its number.
 std::optional<Tensor> given_input(const fs::path& folder, const std::string& name, std::size_t i) {
   std::string plain = name;
@@ -64,7 +54,10 @@ std::optional<Tensor> given_input(const fs::path& folder, const std::string& nam
     for (const char* const extension : {".npy", ".pb"}) {
       std::error_code ignored;
       const fs::path file = folder / (stem + extension);
-      if (fs::exists(file, ignored)) return tensor_in(file);
+      if (!fs::exists(file, ignored)) continue;
+      Result<Tensor> tensor = tensor_in(file);
+      if (!tensor) throw InputError(tensor.error());
+      return *std::move(tensor);
     }
   return std::nullopt;
 }
@@ -96,14 +89,14 @@ ModelValues first_values(const GraphModel& graph, const ModelSource& source) {
   return values;
 }
 
-// A node with what arrives at it.
+// Holds a node with what arrives at it.
 struct Arrival {
   Node node;
   std::vector<const Value*> operands;  // in schema order, null where left out
   bool is_constant = true;
 };
 
-// Says in `because` what is missing.
+// Says in `because` what is missing, and returns none then.
 std::optional<Arrival> arrive(const GraphNode& node, const ModelValues& values, std::string& because) {
   Arrival arrival{node.node, {}};
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -157,8 +150,9 @@ class CaseDrawer {
  public:
   CaseDrawer(std::uint64_t seed) : seed_(seed) {}
 
-  // Returns none where nothing of the node is to be drawn.
-  std::optional<Case> draw(const GraphNode& node, const Arrival& arrival, Data data) const {
+  // Returns none where nothing of the node is to be drawn. `kept`: the model's own data, by operand.
+  std::optional<Case> draw(const GraphNode& node, const Arrival& arrival, const std::vector<Recipe>& kept,
+                           Data data) const {
     Case c;
     c.version = node.definition->version;
     c.opset = node.opset;
@@ -171,8 +165,7 @@ class CaseDrawer {
       const Value& value = *arrival.operands[i];
       const bool is_free = data != Data::arriving && is_data(*node.definition, i, value);
       is_drawn |= is_free;
-      c.sources[input.name] = {is_free ? fresh(value, data, i) : kept(input, value),
-                               value.is_constant && !arrival.is_constant};
+      c.sources[input.name] = {is_free ? fresh(value, data, i) : kept[i], value.is_constant && !arrival.is_constant};
     }
     if (!is_drawn) return std::nullopt;
     // As its line has it, which says all there is.
@@ -192,7 +185,7 @@ class CaseDrawer {
     return is_float(tensor.dtype()) && (!value.is_constant || is_uniform(tensor));
   }
 
-  // Where a constant is something like a variance, it is positive.
+  // Draws positive numbers where a constant may be something like a variance.
   Recipe fresh(const Value& value, Data data, std::size_t i) const {
     const std::string seed = std::to_string(seed_ + i);
     const DType type = value.tensor.dtype();
@@ -202,14 +195,20 @@ class CaseDrawer {
     return {type == DType::f32 || type == DType::f64 ? "small" : "sign", seed};
   }
 
-  static Recipe kept(const Parameter& input, const Value& value) {
-    const Tensor& tensor = value.tensor;
-    if (!input.reads_as.empty() || tensor.dtype() == DType::string) return assay::stated(tensor);
-    return {"stored", store(tensor)};
-  }
-
   std::uint64_t seed_;
 };
+
+// Says what arrives as recipes, by operand: a list in words, anything else by its hash.
+std::vector<Recipe> kept_data(const Arrival& arrival, const Definition& definition) {
+  std::vector<Recipe> kept(arrival.operands.size());
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (!arrival.operands[i]) continue;
+    const Tensor& tensor = arrival.operands[i]->tensor;
+    const bool is_list = !definition.inputs[i].reads_as.empty() || tensor.dtype() == DType::string;
+    kept[i] = is_list ? assay::stated(tensor) : Recipe{"stored", store(tensor)};
+  }
+  return kept;
+}
 
 Int longest_list(const Arrival& arrival, const Definition& definition) {
   Int most = 0;
@@ -292,7 +291,7 @@ class Planner {
   Planner(std::string title, const Selection& selection, std::uint64_t seed)
       : title_(std::move(title)), selection_(selection), drawer_(seed) {}
 
-  // A node that takes nothing in has nothing to get wrong.
+  // Leaves out a node that takes nothing in, which has nothing to get wrong.
   void add(const GraphNode& node, const Arrival* arrival, const std::string& because) {
     if (node.inputs.empty()) return;
     ModelNode planned = described(node, because);
@@ -314,8 +313,9 @@ class Planner {
       planned.because = "too many numbers decide what it does";
       return;
     }
+    const std::vector<Recipe> kept = kept_data(arrival, *node.definition);
     for (const Data data : {Data::exact, Data::wide, Data::arriving})
-      if (std::optional<Case> c = drawer_.draw(node, arrival, data); c && c->is_legal())
+      if (std::optional<Case> c = drawer_.draw(node, arrival, kept, data); c && c->is_legal())
         add_case(*std::move(c), node, data, planned);
     if (planned.lines.empty() && planned.because.empty()) planned.because = "no case line can say it";
   }

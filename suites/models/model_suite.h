@@ -12,7 +12,7 @@
 
 namespace assay::suites {
 
-// A model on the command line.
+// Names a model as a command line does.
 struct ModelSource {
   std::string file;      // empty: none
   std::string inputs;    // a folder with input_0.pb or NAME.npy …; empty: inputs are drawn

@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 constexpr std::uintmax_t most_report = std::uintmax_t{1} << 32;
 
-// Where a version does not conform, for one cause.
+// Tells where a version does not conform, for one cause.
 struct KnownException {
   std::size_t cause = 0;
   std::string sentence;
@@ -40,15 +40,14 @@ KnownException exception_of(const Json& json, const Json& causes) {
   const Json& told = json.contains("sentence") ? json : causes.at(exception.cause - 1);
   exception.sentence = printable(told.at("sentence").get<std::string>(), 300);
   for (const Json& when : json.at("when")) {
-    const std::string text = when;
-    Result<Predicate> read = text.empty() ? Predicate() : parse_predicate(text);
+    Result<Predicate> read = stated_predicate(when.get<std::string>());
     if (!read) throw std::invalid_argument(read.error());
     exception.when.push_back(*std::move(read));
   }
   return exception;
 }
 
-// A report has the types of a version by name, a certificate as a list.
+// Reads a report, which has the types of a version by name, or a certificate, which lists them.
 KnownVersion version_of(const Json& row, const Json& causes) {
   KnownVersion version;
   if (row.contains("standings")) {
@@ -62,7 +61,7 @@ KnownVersion version_of(const Json& row, const Json& causes) {
   return version;
 }
 
-// The head of a report, which has what is asked of it: of a thousand times as much verdicts are the rest.
+// Cuts the verdicts off a report: they are nearly all of it, and nothing is looked up in them.
 std::string without_verdicts(std::string text) {
   const std::size_t at = text.find("\n  \"verdicts\": ");
   return at == text.npos ? text : text.substr(0, text.find_last_not_of(",\n ", at) + 1) + "}";

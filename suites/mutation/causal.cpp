@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CausalConvWithState a third time: each element from the cells at and before its own time, which may be negative.
-#include "suites/mutation/causal.h"
+#include "suites/mutation/family.h"
 
 #include <cmath>
 

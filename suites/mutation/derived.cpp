@@ -2,7 +2,6 @@
 // Planted bugs and correct ways that follow from a definition alone: of every operator whose family is not that of
 // sliding windows, which have their own.
 #include "oracles/exact/enclosure.h"
-#include "suites/mutation/causal.h"
 #include "suites/mutation/creating.h"
 #include "suites/mutation/pairing.h"
 #include "suites/mutation/resizing.h"

@@ -43,6 +43,10 @@ std::vector<Bug> product_bugs(const std::string& op);
 std::vector<VariantKernel> contracting_variants(const std::string& op);
 std::vector<Bug> contracting_bugs(const std::string& op);
 
+// CausalConvWithState.
+std::vector<VariantKernel> causal_variants(const std::string& op);
+std::vector<Bug> causal_bugs(const std::string& op);
+
 // LpPool, GlobalLpPool and LpNormalization.
 std::vector<VariantKernel> norm_variants(const std::string& op);
 std::vector<Bug> norm_bugs(const std::string& op);

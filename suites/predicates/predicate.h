@@ -46,5 +46,7 @@ class Predicate {
 
 // Errors begin with the place: "column 17: …". Text from strangers is safe: length and depth are limited.
 Result<Predicate> parse_predicate(std::string_view text);
+// Reads back what Predicate::text says, which is nothing of the one that always holds.
+Result<Predicate> stated_predicate(std::string_view text);
 
 }  // namespace assay::suites

@@ -250,4 +250,8 @@ Result<Predicate> parse_predicate(std::string_view text) {
   }
 }
 
+Result<Predicate> stated_predicate(std::string_view text) {
+  return text.empty() ? Result<Predicate>(Predicate()) : parse_predicate(text);
+}
+
 }  // namespace assay::suites

@@ -2,6 +2,7 @@
 #include "suites/workers/vector_folder.h"
 
 #include "suites/text/printable.h"
+#include "suites/workers/npy.h"
 
 #include <algorithm>
 #include <charconv>
@@ -12,8 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a protobuf message may have at most.
-constexpr std::uintmax_t most_bytes = std::uintmax_t{1} << 31;
 // A folder of a stranger may claim test_data_set_2000000000.
 constexpr int most_numbers = 1 << 10;
 
@@ -29,7 +28,7 @@ struct Reading {
 
   // The file named from the root; its flaw is noted where it cannot be read.
   std::optional<std::string> bytes_of(const std::string& file) {
-    Result<std::string> bytes = file_contents(root / file, most_bytes, links);
+    Result<std::string> bytes = file_contents(root / file, most_message, links);
     if (bytes) return *std::move(bytes);
     complain(FileProblem::Kind::unreadable, file, bytes.error().substr((root / file).string().size() + 1));
     return std::nullopt;
@@ -212,6 +211,13 @@ std::vector<std::string> names_in(const fs::path& folder) {
     names.push_back(entry->path().filename().string());
   std::ranges::sort(names);
   return names;
+}
+
+Result<Tensor> tensor_in(const fs::path& file) {
+  const Result<std::string> bytes = file_contents(file, most_message);
+  if (!bytes) return Error{bytes.error()};
+  Result<Tensor> tensor = file.extension() == ".npy" ? decode_npy(*bytes) : decode_tensor(*bytes);
+  return tensor ? std::move(tensor) : Result<Tensor>(Error{file.string() + ": " + tensor.error()});
 }
 
 Result<std::string> file_contents(const fs::path& file, std::uintmax_t most, Links links) {

@@ -73,6 +73,12 @@ std::optional<int> number_in(std::string_view name, std::string_view prefix, std
 // The names in a folder, sorted; empty where there is none.
 std::vector<std::string> names_in(const std::filesystem::path& folder);
 
+// What a protobuf message, a model or a tensor, may have at most.
+inline constexpr std::uintmax_t most_message = std::uintmax_t{1} << 31;
+
+// Reads a tensor off a .npy file, or else a TensorProto. The error is one line that begins with the path.
+Result<Tensor> tensor_in(const std::filesystem::path& file);
+
 // A regular file of at most `most` bytes. The error is one line that begins with the path.
 Result<std::string> file_contents(const std::filesystem::path& file, std::uintmax_t most, Links links = Links::follow);
 

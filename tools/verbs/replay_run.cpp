@@ -7,7 +7,6 @@
 #include "suites/text/printable.h"
 #include "suites/triage/finding_folder.h"
 #include "suites/workers/catalogue.h"
-#include "suites/workers/npy.h"
 #include "suites/workers/vector_folder.h"
 #include "suites/workers/worker_names.h"
 #include "tools/verbs/positional.h"
@@ -28,7 +27,7 @@ using Json = nlohmann::json;
 using suites::SuiteCase;
 using Words = std::map<Positional, std::vector<std::string>>;
 
-constexpr std::uintmax_t most_report = std::uintmax_t{1} << 32, most_model = std::uintmax_t{1} << 31;
+constexpr std::uintmax_t most_report = std::uintmax_t{1} << 32;
 // So many values of a model are written into a case line, so that it can be shrunk and saved.
 constexpr Int most_written = 4096;
 
@@ -174,16 +173,6 @@ ReplayRun of_report(const Words& words, Subject& subject, const IsGiven& is_give
 
 // -- a model
 
-Result<Tensor> tensor_in(const fs::path& file) {
-  const Result<std::string> bytes = suites::file_contents(file, most_model);
-  if (!bytes) return Error{bytes.error()};
-  Result<Tensor> tensor = file.extension() == ".npy" ? suites::decode_npy(*bytes) : decode_tensor(*bytes);
-  return tensor ? std::move(tensor) : Result<Tensor>(Error{file.string() + ": " + tensor.error()});
-}
-
-// Where a model leaves an extent open and no file says it.
-Int assumed_extent(std::size_t axis) { return axis == 0 ? 1 : 8; }
-
 const std::string& schema_name(const Served& served, const std::string& graph_input) {
   const auto at = std::ranges::find(served.operand_names, graph_input);
   if (at == served.operand_names.end()) throw InputError("the graph input " + graph_input + " goes into no node");
@@ -317,7 +306,7 @@ class ModelReader {
 
 ReplayRun of_model(const Words& words, const std::string& recipe) {
   const std::string& file = words.at(Positional::model).front();
-  Result<std::string> model = suites::file_contents(file, most_model);
+  Result<std::string> model = suites::file_contents(file, suites::most_message);
   if (!model) throw InputError(model.error());
   ModelReader reader(*std::move(model), file);
   const auto files = words.find(Positional::tensor);
@@ -327,7 +316,7 @@ ReplayRun of_model(const Words& words, const std::string& recipe) {
   }
   std::vector<Tensor> tensors;
   for (const std::string& each : files->second) {
-    Result<Tensor> tensor = tensor_in(each);
+    Result<Tensor> tensor = suites::tensor_in(each);
     if (!tensor) throw InputError(tensor.error());
     tensors.push_back(*std::move(tensor));
   }
