@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report says of the nodes of a model.
+// Says what a report knows of the nodes of a model.
 #include "reports/model_run.h"
 
 #include "reference/sequence.h"

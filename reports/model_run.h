@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report says of the nodes of a model, one row each.
+// Says what a report knows of the nodes of a model, one row each.
 #pragma once
 
 #include "reports/pieces.h"

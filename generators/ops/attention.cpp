@@ -19,7 +19,7 @@ Int integer_or(const Case& c, const char* attribute, Int otherwise) {
   return found == c.node.attributes.end() ? otherwise : std::max<Int>(1, std::get<Int>(found->second));
 }
 
-// What the shapes of all inputs follow from.
+// Holds what the shapes of all inputs follow from.
 struct Layout {
   bool is_flat = false;
   Int batches = 1, q_heads = 1, kv_heads = 1, queries = 1, keys = 1, past = 0, size = 1, v_size = 1;
@@ -83,7 +83,7 @@ void refit(Case& c) {
   lay_out(c, layout_of(c));
 }
 
-// Rows with one or two 16 among zeros, again and again.
+// Repeats rows with one or two 16 among zeros.
 Recipe selecting(Int width, Int rows) {
   Ints values;
   for (Int row = 0; row < rows; ++row) {
@@ -95,7 +95,7 @@ Recipe selecting(Int width, Int rows) {
   return {"lit", joined(values, ",", [](Int value) { return std::to_string(value); })};
 }
 
-// The first two differ, so that no mask is the same everywhere.
+// Makes the first two differ, so that no mask is the same everywhere.
 std::string several(Int count, const std::vector<std::string>& from) {
   std::vector<std::string> all{pick(from)};
   while (std::ssize(all) < count)

@@ -16,7 +16,7 @@
 namespace assay::generators {
 namespace {
 
-// An equation without blanks; a dot in a term stands for an ellipsis.
+// Holds an equation without blanks; a dot in a term stands for an ellipsis.
 struct Draft {
   Names terms;
   std::optional<std::string> output;

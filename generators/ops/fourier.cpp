@@ -37,7 +37,7 @@ void write_scalar(Case& c, const char* name, DType type, Int value) {
   write_out(c, name, {}, {value});
 }
 
-// The axis of a signal: none of its last.
+// Returns the axis of a signal: none of its last.
 Int draw_axis(Int rank) { return chance(50) ? between(-rank, -2) : between(0, rank - 2); }
 
 Case draw(const Definition& definition, DType type, std::uint64_t stratum) {

@@ -122,7 +122,7 @@ struct Oracle {
   // The answer in the light of outputs of the right types, where elements are right or wrong together: as `got` has
   // them where the text leaves their order open. Null where each element stands alone.
   std::function<Answers(const Call&, const Operands&, const Readings&, const std::vector<Tensor>& got)> given = {};
-  // True where `shape` may be none because the data leave it open: `given`, which then takes outputs of any type, has
+  // Tells that `shape` may be none because the data leave it open: `given`, which then takes outputs of any type, has
   // it.
   bool leaves_shape_open = false;
   // The function that each element of the output is of the one of the input, where that is one of exact/functions.h.

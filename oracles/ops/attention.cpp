@@ -29,7 +29,7 @@ constexpr std::size_t sized(Int i) { return static_cast<std::size_t>(i); }
 
 // -- scores
 
-// What scores are multiplied by: what is said, or 1 / √n.
+// Holds what scores are multiplied by: what is said, or 1 / √n.
 struct Scale {
   Ratio square;  // of it
   std::optional<Ratio> exact;
@@ -49,7 +49,7 @@ struct Scale {
 
   Real value(int bits) const { return exact ? Real(*exact, bits) : square_root(Real(square, bits)); }
 
-  // How far its root may be off, relatively.
+  // Bounds how far its root may be off, relatively.
   double root_error(const Policy& p) const {
     if (root || size == 0) return 0;
     const double unit = is_single ? std::max(p.sum_unit(), 0x1p-24) : p.sum_unit();
@@ -57,7 +57,7 @@ struct Scale {
   }
 };
 
-// A query times a key, of numbers.
+// Multiplies a query by a key, of numbers.
 struct Products {
   Dyadic dot;
   double sizes = 0, most_q = 0, most_k = 0;  // of all products; the largest factors
@@ -83,7 +83,7 @@ bool holds(const Format& format, const Ratio& x) {
   return in_it.is_finite() && ratio(in_it) == x;
 }
 
-// A score, and a bias that is added to it.
+// Holds a score, and a bias that is added to it.
 class Score final : public Node {
  public:
   Score(const Products& of, const Scale& scale, DType type, const Dyadic& bias = {})
@@ -149,7 +149,7 @@ class Score final : public Node {
   double own_;  // the size of the score
 };
 
-// Is evaluated in f64, whatever what follows is cast to.
+// Evaluates in f64, whatever what follows is cast to.
 class Before final : public Node {
  public:
   explicit Before(const Tree& of) : Node({of}, of->fraction()) { measure(); }
@@ -186,7 +186,7 @@ struct Heads {
 
   Int total() const { return past + keys; }
   Int shared(Int head) const { return head * kv_heads / q_heads; }
-  // Where the parts of a head of Q, or of Y, begin.
+  // Returns where the parts of a head of Q, or of Y, begin.
   Int place(Int b, Int h, Int i, Int width) const {
     return (is_flat ? (b * queries + i) * q_heads + h : (b * q_heads + h) * queries + i) * width;
   }
@@ -195,7 +195,7 @@ struct Heads {
   }
 };
 
-// Keys, or values, of the past and of now.
+// Finds keys, or values, of the past and of now.
 struct Cached {
   std::optional<Cells> past, now;
 
@@ -214,7 +214,7 @@ struct Cached {
 
 // -- rows
 
-// A number, NaN or an infinity, or what may be anything.
+// Holds a number, NaN or an infinity, or what may be anything.
 struct Quantity {
   Tree tree;
   Scalar special{};  // where there is no tree; finite: anything
@@ -236,7 +236,7 @@ struct Key {
   }
 };
 
-// One query of one head.
+// Gathers what there is to know of one query of one head.
 struct Row {
   std::vector<Key> keys;
   bool is_masked = true;   // every key is hidden
@@ -270,7 +270,7 @@ class Attending {
     return known != rows_.end() ? known->second : rows_.emplace(number, made_row(b, h, i)).first->second;
   }
 
-  // What is made of the shares, evaluated as softmax_precision says.
+  // Evaluates what is made of the shares as softmax_precision says.
   Tree in_precision(std::unique_ptr<Expression> of) const {
     Tree tree = leaf(std::move(of));
     return precision_ && (is_narrow(type) || is_below(*precision_)) ? in_format(tree, *precision_) : tree;
@@ -321,7 +321,7 @@ class Attending {
     return (left >= 0 && j < position(b, i) - left) || (right >= 0 && j > position(b, i) + right);
   }
 
-  // The element of the mask; -inf behind one that is short.
+  // Returns the element of the mask; -inf behind one that is short.
   Scalar of_mask(const Shape& at) const {
     if (!mask_) return {};
     const Shape& shape = mask_->shape();
@@ -441,7 +441,7 @@ class Attending {
 
 // -- outputs
 
-// An element that needs no rounding, or what is computed; NaN may come in its place.
+// Holds an element that needs no rounding, or what is computed; NaN may come in its place.
 struct Said {
   Said(Element of) : element(std::move(of)) {}
   Said(Tree of) : tree(std::move(of)) {}
@@ -489,7 +489,7 @@ class AttentionAnswer : public Answer {
   Arithmetic declared_;
 };
 
-// Y.
+// Answers Y.
 class Attended final : public AttentionAnswer {
  public:
   using AttentionAnswer::AttentionAnswer;
@@ -558,7 +558,7 @@ class Attended final : public AttentionAnswer {
   }
 };
 
-// qk_matmul_output.
+// Answers qk_matmul_output.
 class Scored final : public AttentionAnswer {
  public:
   Scored(DType dtype, std::shared_ptr<const Attending> of, const Arithmetic& declared, Int mode)
@@ -595,7 +595,7 @@ class Scored final : public AttentionAnswer {
     return out;
   }
 
-  // The lowest number, to which the score may be added, or another.
+  // Admits the lowest number, to which the score may be added, or another.
   Said with_lowest(const Key& key) const {
     const Scalar lowest = lowest_of(dtype());
     Element out = exactly(lowest, dtype());
@@ -620,7 +620,7 @@ class Scored final : public AttentionAnswer {
   Int mode_;
 };
 
-// present_key and present_value: copies.
+// Answers present_key and present_value, which are copies.
 class Present final : public AttentionAnswer {
  public:
   Present(DType dtype, std::shared_ptr<const Attending> of, const Arithmetic& declared, bool is_of_keys)
@@ -661,7 +661,7 @@ Answers answers(const Call& call, const Operands& in, const Readings& readings, 
   return all;
 }
 
-// None where a reading turns the model away.
+// Returns none where a reading turns the model away.
 std::optional<Shape> shape(const Call& call, const Readings& readings) {
   const Heads heads(call);
   const auto turns_away = [&](const char* ruling) { return readings.of(ruling) == "refuse"; };

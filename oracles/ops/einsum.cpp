@@ -2,7 +2,7 @@
 // The exact answer of Einsum: sums of products of as many factors as there are operands (windows-and-products 2.6,
 // 3.10).
 //
-// Of m operands and n terms, of sizes A together, any path is right: two operands contracted after the other, labels
+// Any path is right, of m operands and n terms, of sizes A together: two operands contracted after the other, labels
 // that one of them alone has summed before that, sums in blocks. It rounds a term (m - 1) + (n - 1) times at most, so
 // that |y' - y| <= γ(n + m - 1, u) A. What lies between is kept in the type, t = m - 2 of it and one for each operand
 // that may be summed alone: of floats of 16 bits γ(t, u_T) A (1 + γ(n + m - 1, u)) more. Nothing rounds where
@@ -25,7 +25,7 @@
 namespace assay::oracles {
 namespace {
 
-// One number for each label.
+// Holds one number for each label.
 using OfLabels = std::array<Int, 128>;
 std::size_t number_of(char label) { return static_cast<std::size_t>(label); }
 
@@ -38,7 +38,7 @@ std::string spelled(std::string term, Int axes) {
   return term.replace(dots, 3, under);
 }
 
-// Which elements of the operands meet in an element of the output.
+// Tells which elements of the operands meet in an element of the output.
 class LabelMeeting {
  public:
   explicit LabelMeeting(const Call& call) {
@@ -74,7 +74,7 @@ class LabelMeeting {
   Int operands() const { return std::ssize(terms_); }
   Int count() const { return count_; }      // terms of each element
   Int most_terms() const { return most_; }  // of what lies between
-  // How many of several operands have a label to sum over that no other has, but perhaps once.
+  // Counts how many of several operands have a label to sum over that no other has, but perhaps once.
   Int summed_alone() const {
     return std::ranges::count_if(steps_, [&](const OfLabels& own) {
       return operands() > 1 && std::ranges::any_of(summed_, [&](char label) {
@@ -130,7 +130,7 @@ class LabelMeeting {
   Shape shape_;
 };
 
-// What one pass over the terms of an element tells.
+// Holds what one pass over the terms of an element tells.
 struct Sum {
   static constexpr int none = std::numeric_limits<int>::max();
   Dyadic value, size;                            // the sum, and A
@@ -142,7 +142,7 @@ struct Sum {
   bool nan = false, clashes = false, positive = false, negative = false, subnormal_meets_infinity = false;
 };
 
-// How a class of implementations computes; `stored`: what lies between is rounded to that, `inputs`: factors are.
+// Says how a class of implementations computes; `stored`: what lies between is rounded to that, `inputs`: factors are.
 struct Machine {
   const Format* format;
   const Format* stored = nullptr;

@@ -22,7 +22,7 @@
 namespace assay::oracles {
 namespace {
 
-// The cosines of multiples of a turn over 4 * quarter, up to a quarter of a turn.
+// Encloses the cosines of multiples of a turn over 4 * quarter, up to a quarter of a turn.
 class Cosines {
  public:
   explicit Cosines(Int quarter) : quarter_(quarter) {}
@@ -79,7 +79,7 @@ std::optional<Dyadic> fraction_of(const std::vector<Dyadic>& weights) {
   return Dyadic{roots.front(), exponent - 1};
 }
 
-// A sample, or the product of one and what it is weighed with; its parts need be no numbers.
+// Holds a sample, or the product of one and what it is weighed with; its parts need be no numbers.
 struct Part {
   Scalar x;
   std::optional<Scalar> weight;
@@ -99,7 +99,7 @@ struct Sample {
   bool is_conjugate = false;
 };
 
-// What is transformed at once: N, the samples that are there, and their sizes.
+// Holds what is transformed at once: N, the samples that are there, and their sizes.
 struct Samples {
   Int length = 1;
   bool is_complex = false, is_weighed = false;
@@ -121,7 +121,7 @@ struct Samples {
   }
 };
 
-// One part of one bin.
+// Works out one part of one bin.
 class Bin final : public Expression {
  public:
   Bin(const Samples& samples, const Cosines& cosines, Int k, bool is_imaginary, bool is_inverse)

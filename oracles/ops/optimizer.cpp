@@ -13,7 +13,7 @@
 namespace assay::oracles {
 namespace {
 
-// A power that may be a product of so many factors.
+// Bounds a power that may be a product of so many factors.
 class Repeated final : public Node {
  public:
   Repeated(const Tree& of, double factors) : Node({of}, of->fraction()), factors_(factors) { measure(); }
@@ -26,7 +26,7 @@ class Repeated final : public Node {
   double factors_;
 };
 
-// What one element is computed of. The same formulas are read with trees and, where an operand is no number, with
+// Holds what one element is computed of. The same formulas are read with trees and, where an operand is no number, with
 // doubles: what then becomes of it no rounding decides.
 template <class V>
 struct Terms {
@@ -47,7 +47,7 @@ double any_of(double a, double b) { return a == b ? a : std::nan(""); }
 Tree in_type_of_rate(const Tree& x, DType type) { return type == DType::f32 ? in_format(x, type) : x; }
 double in_type_of_rate(double x, DType) { return x; }
 
-// X', V' and H', as far as the operator has them.
+// Holds X', V' and H', as far as the operator has them.
 template <class V>
 struct Updated {
   V x, v, h;
@@ -110,7 +110,7 @@ class UpdateAnswer final : public TreeAnswer {
     return {(one - number("norm_coefficient_post")) * stepped(rate, v, h), v, h};
   }
 
-  // The value that this output has of them.
+  // Chooses the value that this output has of them.
   template <class V>
   V chosen(const Updated<V>& all) const {
     if (output_ == 0) return all.x;

@@ -35,7 +35,7 @@
 
 namespace assay::oracles {
 
-// A logit that is computed; none of -inf. Those that are equal are like the same one of them.
+// Holds a logit that is computed; none of -inf. Those that are equal are like the same one of them.
 struct Logit {
   Tree tree;
   std::size_t like = 0;
@@ -50,7 +50,7 @@ class Exponentials {
   std::unique_ptr<Expression> share(Int i) const;
   std::unique_ptr<Expression> logarithm_of_share(Int i) const;
   std::unique_ptr<Expression> logarithm() const;  // of the sum of all exp(x_j)
-  // The mean of v by the shares, of logits that are computed; numbers where a share is not 0.
+  // Returns the mean of v by the shares, of logits that are computed; numbers where a share is not 0.
   std::unique_ptr<Expression> mean(std::vector<Scalar> v, DType cast) const;
 
  private:
