@@ -275,7 +275,7 @@ void add_explanation(Json& json, const Invocation& invocation, const suites::Des
   const auto& [outcome, verdict] = finding.answered;
   json["clauses"] = suites::clauses_of(finding.c);
   if (verdict.evidence) json["evidence"] = evidence_json(*verdict.evidence);
-  const oracles::Judgement judgement{invocation.level, described.arithmetic};
+  const oracles::Judgement judgement = suites::judgement_of(invocation.level, described.arithmetic);
   if (const auto picture = oracles::picture(finding.c, outcome, verdict, judgement))
     json["picture"] = picture_json(*picture);
   json["account"] = account_json(suites::account_of(finding, provenance_of(invocation, described)));

@@ -5,6 +5,7 @@
 #include "oracles/judging/verdict.h"
 #include "reference/case.h"
 
+#include <limits>
 #include <memory>
 
 namespace assay::oracles {
@@ -22,7 +23,7 @@ struct Judgement {
   // Its counts are then of what was looked at, which its detail says.
   Int most_wrong = Int{1} << 20;
   // Limits how many elements, drawn evenly, of an output that no filter speaks for are looked at; the detail says so.
-  Int most_elements = Int{1} << 16;
+  Int most_elements = std::numeric_limits<Int>::max();
 };
 
 // The readings of a legal case that depart from the rulings, of the clauses it touches: one change at a time, then

@@ -25,7 +25,8 @@ Outcome only_first_set(Outcome outcome) {
 }
 
 Verdict judged_on_first_set(const Case& c, Outcome outcome, const Description& backend, oracles::Level level) {
-  return oracles::judge(c.call(), {operands(c, 0)}, only_first_set(std::move(outcome)), {level, backend.arithmetic});
+  return oracles::judge(c.call(), {operands(c, 0)}, only_first_set(std::move(outcome)),
+                        judgement_of(level, backend.arithmetic));
 }
 
 // Tells whether the second set of data, wrongly, gets the answer to the first.

@@ -92,8 +92,7 @@ class Part {
     }
     got_ = &outcome.sets.front().front();
     judge();
-    const oracles::Judgement whole{
-        .level = run_options.level, .arithmetic = backend.describe().arithmetic, .most_elements = got_->elements()};
+    const oracles::Judgement whole{run_options.level, backend.describe().arithmetic};
     if (out_.breaks()) heed(oracles::judge(requested_.call(), {operands_}, outcome, whole));
     return std::move(out_);
   }

@@ -102,6 +102,10 @@ std::string excluded_by(const Description& backend, const Case& c) {
   return "";
 }
 
+oracles::Judgement judgement_of(oracles::Level level, const oracles::Arithmetic& arithmetic) {
+  return {.level = level, .arithmetic = arithmetic, .most_elements = Int{1} << 16};
+}
+
 oracles::Verdict judged(const SuiteCase& planned, oracles::Outcome outcome, const Description& backend,
                         oracles::Level level) {
   return judged(planned, all_operands(planned.c), std::move(outcome), backend, level);
@@ -112,7 +116,8 @@ oracles::Verdict judged(const SuiteCase& planned, std::vector<Operands> data, or
   const std::string excluded = excluded_by(backend, planned.c);
   const bool declared = outcome.kind == oracles::Outcome::Kind::refused && !excluded.empty();
   if (declared) outcome.kind = oracles::Outcome::Kind::unsupported;
-  oracles::Verdict verdict = oracles::judge(planned.c.call(), std::move(data), outcome, {level, backend.arithmetic});
+  oracles::Verdict verdict =
+      oracles::judge(planned.c.call(), std::move(data), outcome, judgement_of(level, backend.arithmetic));
   if (declared && verdict.state == oracles::State::unsupported) {
     verdict.because = "declared";
     verdict.detail = excluded;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "oracles/exact/accuracy.h"
-#include "oracles/judging/verdict.h"
+#include "oracles/judging/judge.h"
 #include "suites/planning/laws.h"
 #include "suites/planning/suite.h"
 #include "suites/workers/backend.h"
@@ -74,6 +74,8 @@ Request request_of(const Case& c, std::string_view line, const std::vector<Opera
                    const RunOptions& run_options, const Settings& settings);
 // Why the declared capabilities exclude a case; empty where they do not.
 std::string excluded_by(const Description& backend, const Case& c);
+// Gives what a run asks of a verdict: of a large output that no filter speaks for it looks at a sample.
+oracles::Judgement judgement_of(oracles::Level level, const oracles::Arithmetic& arithmetic);
 // A refusal of what the backend declared it cannot do is `unsupported`.
 oracles::Verdict judged(const SuiteCase& planned, oracles::Outcome outcome, const Description& backend,
                         oracles::Level level);

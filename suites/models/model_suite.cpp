@@ -138,6 +138,8 @@ bool is_sum_of_products(const Definition& definition) {
          definition.shaping == Shaping::product;
 }
 
+bool is_quantized(DType type) { return type == DType::u8 || type == DType::i8; }
+
 // Tells whether all elements are the same, as in models that ship without their weights.
 bool is_uniform(const Tensor& tensor) {
   const auto bytes = tensor.bytes();
@@ -174,14 +176,15 @@ class CaseDrawer {
   }
 
  private:
-  // Tells whether the model means just anything by an operand: what arrives, if it is a tensor of floats; where
-  // products are summed, whatever has the type of the data.
+  // Tells whether the model means just anything by an operand: what arrives, if it is a tensor of floats or of
+  // quantized numbers; where products are summed, whatever has the type of the data.
   static bool is_data(const Definition& definition, std::size_t i, const Value& value) {
     const Parameter& input = definition.inputs[i];
     const Tensor& tensor = value.tensor;
     if (!input.reads_as.empty() || tensor.elements() < 2 || tensor.dtype() == DType::string) return false;
     const bool is_alike = input.type == definition.inputs.front().type;
     if (is_sum_of_products(definition) && is_alike) return true;
+    if (!value.is_constant && is_alike && is_quantized(tensor.dtype())) return true;
     return is_float(tensor.dtype()) && (!value.is_constant || is_uniform(tensor));
   }
 

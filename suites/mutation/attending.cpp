@@ -221,7 +221,8 @@ class Layer {
     for (Int j = 0; j < total_; ++j) {
       const std::vector<S>& from = mode == 0 ? raw : mode == 1 ? bent : mode == 2 ? biased : shared;
       const auto value = static_cast<double>(from[at(j)]);
-      put_number(to, first + j, how_.writes_lowest && mode == 2 && std::isinf(value) && value < 0 ? least : value);
+      const bool is_masked = mode == 2 && biased[at(j)] == lowest && bent[at(j)] != lowest;
+      put_number(to, first + j, how_.writes_lowest && is_masked ? least : value);
     }
   }
 
@@ -272,7 +273,6 @@ std::vector<Bug> attending_bugs(const std::string& op) {
   Bug unshifted = bug("forgets-most", "no maximum is subtracted, which overflows", {.forgets_most = true});
   unshifted.mutant.expected = oracles::State::below;
   unshifted.mutant.severity = Mutant::severity_of(oracles::State::below);
-  unshifted.mutant.is_named_arithmetic = true;
   return {
       unshifted,
       bug("deals-heads", "the heads of K are dealt out in turn", {.deals_heads = true}),

@@ -265,7 +265,7 @@ std::vector<oracles::Evidence> wrong_elements(const Incident& told, const Proven
   if (!evidence) return {};
   const bool is_there = told.outcome && !told.outcome->sets.empty() && !told.outcome->sets[0].empty();
   if (!is_there || told.outcome->sets[0][0].elements() > most_looked_at) return {*evidence};
-  const oracles::Judge bench(told.c, {provenance.run_options.level, provenance.description.arithmetic});
+  const oracles::Judge bench(told.c, judgement_of(provenance.run_options.level, provenance.description.arithmetic));
   std::vector<oracles::Evidence> out;
   for (const oracles::Offender& each : bench.offenders(*told.outcome, told.verdict)) {
     if (each.set == set) out.push_back(bench.evidence(each, told.verdict));

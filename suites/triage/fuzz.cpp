@@ -209,7 +209,7 @@ bool fuzz(const FuzzPlan& plan, WorkerPool& pool, const RunOptions& run_options,
   RunOptions own = run_options;
   own.enough = &enough;
   own.exhaustive = run_options.exhaustive || plan.shard.count > 1;  // a shard knows too little of the others
-  const oracles::Judgement judgement{run_options.level, pool.describe().arithmetic};
+  const oracles::Judgement judgement = judgement_of(run_options.level, pool.describe().arithmetic);
   Progression progression = progression_of(store);
   Blocks blocks(plan, store);
   Blocks::Block put_last;

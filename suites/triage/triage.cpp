@@ -38,7 +38,7 @@ class Examiner {
         run_options_(run_options),
         models_(models),
         sorting_(sorting),
-        judgement_{run_options.level, backend.describe().arithmetic} {}
+        judgement_(judgement_of(run_options.level, backend.describe().arithmetic)) {}
 
   Finding finding_of(const Failure& failure) const {
     const Case& c = failure.planned.c;

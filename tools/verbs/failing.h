@@ -19,7 +19,7 @@ void settle(reports::Expectations& agreed, const suites::Suite& suite, const sui
 class Failing {
  public:
   Failing(const suites::Suite& suite, const reports::Invocation& invocation, const suites::Description& backend)
-      : suite_(suite), requested_(invocation), judgement_{invocation.level, backend.arithmetic} {}
+      : suite_(suite), requested_(invocation), judgement_(suites::judgement_of(invocation.level, backend.arithmetic)) {}
 
   // By one thread at a time.
   void see(const suites::CaseResult& conclusion);

@@ -143,7 +143,7 @@ int fuzz(const Options& options) {
   report.harvest = suites::harvest(store, options.subject.strict, options.subject.special_values);
   if (report.plan.islands > 0 && report.complete) {
     report.peaks = suites::seek(report.plan, pool, run_options);
-    suites::add_peaks(report.harvest, report.peaks, {run_options.level, report.backend.arithmetic},
+    suites::add_peaks(report.harvest, report.peaks, suites::judgement_of(run_options.level, report.backend.arithmetic),
                       options.subject.strict);
   }
   report.excused = excused(options, report.harvest);

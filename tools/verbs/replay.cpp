@@ -288,7 +288,8 @@ int replay(Options options, const std::function<bool(const std::string&)>& is_gi
     throw InputError(described.backend + " does not declare binds_outputs, so outputs=bound means nothing to it");
   const Outcome outcome = run(case_run, backend, run_options);
   const Verdict verdict = case_run.judged(outcome, described, run_options.level);
-  const Replayed replayed{case_run, outcome, verdict, {run_options.level, described.arithmetic}, options.shows_all};
+  const Replayed replayed{case_run, outcome, verdict, suites::judgement_of(run_options.level, described.arithmetic),
+                          options.shows_all};
   const std::optional<suites::Finding> finding = finding_of(replayed, options, backend, run_options);
   const suites::Provenance provenance{ASSAY_VERSION, options.subject.backend, described, run_options};
   if (!options.save.empty()) suites::write_finding(options.save, *finding, provenance);

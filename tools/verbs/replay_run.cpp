@@ -394,7 +394,7 @@ suites::Request ReplayRun::submit(const suites::RunOptions& run_options) const {
 oracles::Verdict ReplayRun::judged(const oracles::Outcome& outcome, const suites::Description& backend,
                                    oracles::Level level) const {
   if (model.empty()) return suites::judged(*planned, sets, outcome, backend, level);
-  return oracles::judge(call, sets, outcome, {level, backend.arithmetic});
+  return oracles::judge(call, sets, outcome, suites::judgement_of(level, backend.arithmetic));
 }
 
 ReplayRun run_of(const Said& said, Subject& subject, const IsGiven& is_given) {

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""assay worker: onnxruntime; with --set defects=planted it is wrong in each of the layers named below, and in no other."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/backends"))
+import assay_worker  # noqa: E402
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+import onnxruntime  # noqa: E402
+
+
+def without_last(axis):
+    """The last line along an axis is never written."""
+    def damaged(out, *given):
+        out = out.copy()
+        out.swapaxes(0, axis)[-1] = 0
+        return out
+    return damaged
+
+
+def shifted(axis):
+    return lambda out, *given: np.roll(out, 1, axis)
+
+
+def drops_epsilon(out, x, scale, bias, mean, var):
+    mean, var, scale, bias = (each.reshape(-1, 1, 1) for each in (mean, var, scale, bias))
+    return (x - mean) / np.sqrt(var) * scale + bias
+
+
+def is_stale(out, *given):
+    return written.setdefault(out.shape, out)
+
+
+def counts_padding(out, *given):
+    out = out.copy()
+    out[..., 0, :] *= np.float32(2 / 3)
+    return out
+
+
+def sums_in_float16(out, a, b, c):
+    out = np.zeros(out.shape, np.float16)
+    for k in range(a.shape[1]):
+        out += np.outer(a[:, k], b[:, k]).astype(np.float16)
+    return out + c
+
+
+def gelu_by_tanh(out, x):
+    return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+
+
+def unbiased(out, x, scale, bias):
+    return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True, ddof=1) + 1e-5) * scale + bias
+
+
+def along_other_axis(out, x):
+    exponentials = np.exp(x - x.max(0))
+    return exponentials / exponentials.sum(0)
+
+
+def rounds_half_away(out, x, scale, zero):
+    return np.clip(np.trunc(x / scale + np.copysign(0.5, x)) + zero, 0, 255)
+
+
+def truncates(out, x):
+    return np.where(np.abs(out.astype(np.float32)) > np.abs(x), np.nextafter(out, np.float16(0)), out)
+
+
+# What the layer of an operator and of a shape of its first input answers, of the right answer and of what goes in.
+DEFECTS = {
+    ("Conv", (1, 3, 16, 16)): lambda out, *given: np.maximum(out, 0),
+    ("Conv", (1, 8, 8, 8)): shifted(3),
+    ("Conv", (1, 8, 4, 4)): without_last(1),
+    ("BatchNormalization", (1, 8, 8, 8)): drops_epsilon,
+    ("Clip", (1, 8, 8, 8)): lambda out, x, least, most: np.maximum(x, least),
+    ("MaxPool", (1, 8, 8, 8)): is_stale,
+    ("AveragePool", (1, 8, 4, 4)): counts_padding,
+    ("Concat", (1, 8, 4, 4)): lambda out, a, b: np.concatenate((b, a), 1),
+    ("Resize", (1, 16, 4, 4)): shifted(2),
+    ("Add", (1, 16, 8, 8)): without_last(2),
+    ("ReduceMean", (1, 16, 8, 8)): lambda out, *given: out * np.float32(64 / 63),
+    ("Gemm", (1, 16)): sums_in_float16,
+    ("Gelu", (1, 64)): gelu_by_tanh,
+    ("Transpose", (8, 8)): lambda out, x: x,
+    ("LayerNormalization", (8, 8)): unbiased,
+    ("Softmax", (8, 8)): along_other_axis,
+    ("Gather", (8, 8)): lambda out, x, indices: x[(indices + 1) % 8],
+    ("Slice", (4, 8)): lambda out, x, *given: x[:, 2:8],
+    ("QuantizeLinear", (4, 6)): rounds_half_away,
+    ("DequantizeLinear", (4, 6)): lambda out, x, scale, zero: x.astype(np.float32) * scale,
+    ("Cast", (4, 6)): truncates,
+    ("MatMul", (4, 6)): without_last(1),
+}
+written = {}  # what a buffer of a shape holds since the first run
+
+
+def run(model, sets, options):
+    written.clear()
+    proto = onnx.load_model_from_string(model)
+    node, constants = proto.graph.node[0], {each.name: onnx.numpy_helper.to_array(each) for each in proto.graph.initializer}
+    settings = onnxruntime.SessionOptions()
+    settings.log_severity_level = 4
+    settings.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(model, settings, providers=["CPUExecutionProvider"])
+    answers = []
+    for parts in sets:
+        feeds = {each.name: assay_worker.array_of(part) for each, part in zip(session.get_inputs(), parts) if part is not None}
+        outs = session.run(None, feeds)
+        given = [feeds.get(name, constants.get(name)) for name in node.input]
+        defect = DEFECTS.get((node.op_type, given[0].shape)) if options.get("defects") == "planted" else None
+        if defect:
+            outs[0] = defect(outs[0], *given).astype(outs[0].dtype)
+        answers.append([assay_worker.proto_of(each.name, out) for each, out in zip(session.get_outputs(), outs)])
+    return answers
+
+
+assay_worker.serve({"backend": "defective", "version": onnxruntime.__version__, "device": "cpu", "arithmetic": {"accumulator": "f32"},
+                    "options": {"defects": ["none", "planted"]}}, run)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""certify of a model: each planted defect of a backend is found at the layer it is in, and correct arithmetic at none."""
+import pathlib
+import sys
+
+import numpy as np
+import onnx
+import onnx.parser
+
+from command_line import InFolder, ended, read_json
+
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
+WORKER = PROJECT / "suites/models/defective.py"
+
+NETWORK = """<ir_version: 9, opset_import: ["" : 20]>
+net (float[1, 3, 16, 16] x) => (float16[4, 5] product, float[4, 6] back)
+<float[8, 3, 3, 3] w1, float[8] b1, float[8, 1, 3, 3] w2, float[8] gain, float[8] bias, float[8] mean, float[8] var,
+ float[8, 8, 1, 1] w3, float[8] b3, float[64, 16] w4, float[64] b4, float[8] gain2, float[8] bias2, float16[6, 5] w5,
+ float[1, 1, 8, 1] shift, float least = {0}, float most = {1}, float[4] twice = {1, 1, 2, 2}, int64[2] axes = {2, 3},
+ int64[2] square = {8, 8}, int64[4] rows = {0, 5, 2, 5}, int64[1] first = {0}, int64[1] last = {6}, int64[1] one = {1},
+ float step = {2}, uint8 zero = {7}>
+{
+  [stem] a = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (x, w1, b1)
+  [norm] b = BatchNormalization (a, gain, bias, mean, var)
+  [clip] c = Clip (b, least, most)
+  [depthwise] d = Conv <group = 8, pads = [1, 1, 1, 1]> (c, w2)
+  [pool] e = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (d)
+  [average] f = AveragePool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (e)
+  [pointwise] g = Conv (e, w3, b3)
+  [concat] h = Concat <axis = 1> (f, g)
+  [resize] i = Resize <mode = "nearest"> (h, , twice)
+  [add] j = Add (i, shift)
+  [average_all] k = ReduceMean <keepdims = 0> (j, axes)
+  [dense] l = Gemm <transB = 1> (k, w4, b4)
+  [gelu] m = Gelu (l)
+  [reshape] n = Reshape (m, square)
+  [transpose] o = Transpose <perm = [1, 0]> (n)
+  [layer_norm] p = LayerNormalization (o, gain2, bias2)
+  [softmax] q = Softmax <axis = 1> (p)
+  [gather] r = Gather (q, rows)
+  [slice] s = Slice (r, first, last, one)
+  [quantize] t = QuantizeLinear (s, step, zero)
+  [dequantize] back = DequantizeLinear (t, step, zero)
+  [cast] u = Cast <to = 10> (s)
+  [half_matmul] product = MatMul (u, w5)
+}
+"""
+
+# The layers that the worker's defects are in, in its order.
+DAMAGED = ("stem", "depthwise", "pointwise", "norm", "clip", "pool", "average", "concat", "resize", "add", "average_all", "dense", "gelu",
+           "transpose", "layer_norm", "softmax", "gather", "slice", "quantize", "dequantize", "cast", "half_matmul")
+
+
+def network():
+    model = onnx.parser.parse_model(NETWORK)
+    drawn = np.random.default_rng(1)
+    for info in model.graph.value_info:
+        kind = info.type.tensor_type
+        data = np.abs(drawn.normal(size=[dim.dim_value for dim in kind.shape.dim]))
+        data = data.astype(onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type))
+        model.graph.initializer.append(onnx.numpy_helper.from_array(data, info.name))
+    model.graph.ClearField("value_info")
+    return model
+
+
+class Defects(InFolder):
+    def setUp(self):
+        super().setUp()
+        self.file, self.report = self.folder / "net.onnx", self.folder / "report.json"
+        onnx.save(network(), self.file)
+
+    def wrong_layers(self, code, backend, *words):
+        ended(code, "certify", self.file, "--backend", backend, "--report", self.report, "--presentations", "none", "--cases", "0", *words)
+        return [node["name"] for node in read_json(self.report)["nodes"] if node["state"] != "pass"]
+
+    def test_each_is_found_at_its_layer(self):
+        worker = f"exec:{sys.executable} {WORKER}"
+        self.assertEqual(self.wrong_layers(0, worker), [])
+        self.assertEqual(set(self.wrong_layers(1, worker, "--set", "defects=planted")), set(DAMAGED))
+
+    def test_correct_arithmetic_is_found_at_none(self):
+        for backend in ("reference", "onnxruntime", "variant:in-double", "variant:reversed"):
+            with self.subTest(backend):
+                self.assertEqual(self.wrong_layers(0, backend), [])
