@@ -127,6 +127,8 @@ struct Oracle {
   bool leaves_shape_open = false;
   // The function that each element of the output is of the one of the input, where that is one of exact/functions.h.
   std::optional<FunctionCall> (*function)(const Call&) = nullptr;
+  // `touched` by a look at so many elements of each output; null where it is little work.
+  std::function<std::vector<std::string>(const Call&, const Operands&, Int most_elements)> touched_by_sample = {};
 };
 // The oracle of an operator; throws BrokenPromise where there is none.
 const Oracle& oracle_of(const OpVersion& version);

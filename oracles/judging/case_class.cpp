@@ -47,12 +47,15 @@ std::optional<std::string_view> plain_class_of(const Case& c) {
 
 }  // namespace
 
-std::vector<std::string> touched(const Call& call, const std::vector<Operands>& sets) {
+std::vector<std::string> touched(const Call& call, const std::vector<Operands>& sets, Int most) {
   const Oracle& oracle = oracle_of(call.definition().version);
   if (!oracle.touched_reads_data) return oracle.touched(call, nullptr);
   std::vector<std::string> ids;
+  const auto touched_by = [&](const Operands& operands) {
+    return oracle.touched_by_sample ? oracle.touched_by_sample(call, operands, most) : oracle.touched(call, &operands);
+  };
   for (const Operands& operands : sets)
-    for (std::string& id : oracle.touched(call, &operands))
+    for (std::string& id : touched_by(operands))
       if (std::ranges::find(ids, id) == ids.end()) ids.push_back(std::move(id));
   in_order(ids);
   return ids;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/judging/judge.h"
 
+#include "oracles/exact/sample.h"
 #include "oracles/judging/case_class.h"
 #include "oracles/judging/comparison.h"
 #include "oracles/judging/environment.h"
@@ -142,14 +143,23 @@ struct Judge::State {
   std::vector<Operands> sets;
   Judgement judgement;
   std::vector<std::string> violated;
-  std::vector<std::string> touched;
-  std::uint64_t seed = 0;  // of the samples: a hash of the data
+  std::vector<std::string> touched;  // of a large output by a sample
+  std::uint64_t seed = 0;            // of the samples: a hash of the data
   mutable std::map<Readings, AnswerCache> caches;
   // Where elements are right or wrong together: the answers in the light of the outputs judged last.
   mutable std::map<Readings, AnswerCache> facing_caches;
   mutable std::vector<std::vector<Tensor>> faced;
 
   bool is_legal() const { return violated.empty(); }
+  // Returns the readings that may explain what the rulings do not: a sample may have missed what tells them apart.
+  std::vector<Readings> explaining() const {
+    const auto is_large = [&](const std::optional<TensorType>& type) {
+      return !type || volume(type->shape) > judgement.most_elements;
+    };
+    const bool is_whole = judgement.most_elements == Judgement().most_elements ||
+                          std::ranges::none_of(call.definition().infer(call), is_large);
+    return departures(call.definition(), is_whole ? touched : oracles::touched(call, sets));
+  }
   const Oracle& oracle() const { return oracle_of(call.definition().version); }
 
   AnswerCache& cache(const Readings& readings) const {
@@ -230,27 +240,6 @@ std::optional<FilterResult> Judge::State::screen(const Answer& answer, std::size
   if (judgement.tier == Tier::exact) return std::nullopt;
   return answer.screen(got, {.only_nearest = judgement.level < Level::L2, .seed = seed + set});
 }
-
-// Chooses the elements to look at: all or, of more than `most`, one in each stretch of equal length, wherever in it the
-// hash says, and the last.
-class Sample {
- public:
-  Sample(Int elements, Int most, std::uint64_t hash)
-      : elements_(elements), size_(std::min(elements, most)), hash_(hash) {}
-  Int size() const { return size_; }
-  bool is_whole() const { return size_ == elements_; }
-  Int operator[](Int i) const {
-    if (is_whole() || i == size_ - 1) return elements_ - size_ + i;
-    const Int rest = elements_ % size_, first = i * (elements_ / size_) + std::min(i, rest);
-    const Int length = elements_ / size_ + (i < rest ? 1 : 0);
-    const std::uint64_t hash = (hash_ ^ static_cast<std::uint64_t>(i)) * 0x9e3779b97f4a7c15u;
-    return first + static_cast<Int>((hash >> 16) % static_cast<std::uint64_t>(length));
-  }
-
- private:
-  Int elements_, size_;
-  std::uint64_t hash_;
-};
 
 // A sample of what the filter decided, against the definition; where sums are long, the later ones against bins, and
 // fewer of them.
@@ -409,7 +398,7 @@ Verdict Judge::State::judge_legal(const Outcome& outcome) const {
   std::optional<Verdict> weaker;
   std::optional<Verdict> contested;
   std::optional<Verdict> undecided;
-  for (const Readings& readings : departures(call.definition(), touched)) {
+  for (const Readings& readings : explaining()) {
     if (refuses(readings) || !has_answer(readings)) continue;
     if (contested && contested->readings.departures().size() < readings.departures().size()) break;
     Verdict other = judge_under(outcome, readings);
@@ -498,7 +487,7 @@ Verdict Judge::State::judge_refusal(const Outcome& outcome) const {
   };
   std::vector<Readings> excusing;
   const bool is_empty_as_ruled = is_empty({});
-  for (const Readings& readings : departures(call.definition(), touched)) {
+  for (const Readings& readings : explaining()) {
     if (!excusing.empty() && excusing.front().departures().size() < readings.departures().size()) break;
     if (is_empty_as_ruled ? !has_answer(readings) : is_empty(readings)) excusing.push_back(readings);
   }
@@ -517,7 +506,7 @@ Judge::Judge(Call call, std::vector<Operands> sets, Judgement judgement)
   expect_sound_environment();
   state_->seed = seed_of(state_->sets);
   state_->violated = state_->call.definition().violated(state_->call);
-  if (state_->is_legal()) state_->touched = oracles::touched(state_->call, state_->sets);
+  if (state_->is_legal()) state_->touched = oracles::touched(state_->call, state_->sets, judgement.most_elements);
 }
 
 Judge::Judge(const Case& c, Judgement judgement) : Judge(c.call(), all_operands(c), judgement) {}

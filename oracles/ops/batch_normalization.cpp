@@ -91,15 +91,28 @@ class BatchAnswer final : public TreeAnswer {
       if (spread.is_zero()) return unscored("a variance of 0 without epsilon");
       if (spread.numerator < Dyadic{}) return exactly(nan(), dtype());
     }
-    return normalized(k, operand(all[0]), operand(all[1]), operand(all[2]));
+    return normalized(channel(k), operand(all[0]));
   }
 
-  Tree normalized(Int k, const Tree& x, const Tree& scale, const Tree& b) const {
+  // Holds what the elements of one parameter share.
+  struct Channel {
+    Tree mean, spread, scale, b, factor, shift;
+  };
+
+  const Channel& channel(Int k) const {
+    const auto known = channels_.find(k);
+    if (known != channels_.end()) return known->second;
     const Tree mean = trains_ ? statistics(k).group->mean() : operand(in_[3].at(k));
     const Tree variance = trains_ ? statistics(k).group->variance() : operand(in_[4].at(k));
+    const Tree scale = operand(in_[1].at(k)), b = operand(in_[2].at(k));
     const Tree spread = variance + number("epsilon"), factor = scale * inverse_root(spread);
-    const Tree apart = over_root(x - mean, spread) * scale + b;
-    return in_format(either(apart, trains_ ? folded(x, mean, factor, b) : x * factor + (b - mean * factor)), stash());
+    return channels_.emplace(k, Channel{mean, spread, scale, b, factor, b - mean * factor}).first->second;
+  }
+
+  Tree normalized(const Channel& of, const Tree& x) const {
+    const Tree apart = over_root(x - of.mean, of.spread) * of.scale + of.b;
+    const Tree together = trains_ ? folded(x, of.mean, of.factor, of.b) : x * of.factor + of.shift;
+    return in_format(either(apart, together), stash());
   }
 
   // given m + current (1 - m), or given + (current - given)(1 - m); what is saved is the current one.
@@ -129,6 +142,7 @@ class BatchAnswer final : public TreeAnswer {
   bool trains_;
   std::vector<Cells> in_;
   mutable std::map<Int, Together> known_;
+  mutable std::map<Int, Channel> channels_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "oracles/exact/geometry.h"
 #include "oracles/exact/operands.h"
+#include "oracles/exact/sample.h"
 #include "oracles/judging/finding.h"
 #include "oracles/judging/judge.h"
 #include "oracles/rules/broadcast.h"
@@ -114,10 +115,12 @@ bool are_alike(const Element& a, const Element& b) {
   return a.value == b.value && a.required.budget == b.required.budget;
 }
 
-std::vector<Element> elements(const Answers& answers) {
+std::vector<Element> elements(const Answers& answers, Int most) {
   std::vector<Element> all;
-  for (const std::unique_ptr<Answer>& answer : answers)
-    for (Int i = 0, count = volume(answer->shape()); i < count; ++i) all.push_back(answer->element(i));
+  for (const std::unique_ptr<Answer>& answer : answers) {
+    const Sample sample(volume(answer->shape()), most, 0);
+    for (Int i = 0; i < sample.size(); ++i) all.push_back(answer->element(sample[i]));
+  }
   return all;
 }
 
@@ -128,14 +131,16 @@ bool are_alike_around(const Element& a, const Element& b) {
          same(a.required.range->upper, b.required.range->upper);
 }
 
-bool are_alike(std::span<const Element> ruled, const Answers& answers, bool around) {
+bool are_alike(std::span<const Element> ruled, const Answers& answers, Int most, bool around) {
   auto next = ruled.begin();
-  for (const std::unique_ptr<Answer>& answer : answers)
-    for (Int i = 0, count = volume(answer->shape()); i < count; ++i) {
-      const Element element = answer->element(i);
+  for (const std::unique_ptr<Answer>& answer : answers) {
+    const Sample sample(volume(answer->shape()), most, 0);
+    for (Int i = 0; i < sample.size(); ++i) {
+      const Element element = answer->element(sample[i]);
       const Element& other = *next++;
       if (!(around ? are_alike_around(other, element) : are_alike(other, element))) return false;
     }
+  }
   return true;
 }
 
@@ -402,10 +407,10 @@ Scalar lowest_of(DType dtype) {
 
 Oracle with_touched(Oracle oracle) {
   oracle.touched_reads_data = true;
-  oracle.touched = [answer = oracle.answer, shape = oracle.shape](const Call& call, const Operands* in) {
+  oracle.touched_by_sample = [answer = oracle.answer, shape = oracle.shape](const Call& call, const Operands& in,
+                                                                            Int most) {
     std::vector<std::string> ids;
-    if (!in) return ids;
-    const bool is_nonfinite = has_nonfinite(*in);
+    const bool is_nonfinite = has_nonfinite(in);
     const auto may_differ = [&](const RulingUse& use) {
       const Ruling& ruling = *find_ruling(use.id);
       return use.readings.size() > 1 && !ruling.is(Ruling::set) && (!ruling.is(Ruling::nonfinite) || is_nonfinite);
@@ -418,17 +423,20 @@ Oracle with_touched(Oracle oracle) {
     {
       const ReadRulings read;
       ruled_shape = shape(call, {});
-      ruled = elements(answer(call, *in, {}, {}));
+      ruled = elements(answer(call, in, {}, {}), most);
       std::erase_if(ids, [&](const std::string& id) { return !read.contains(id); });
     }
     std::erase_if(ids, [&](const std::string& id) {
       return std::ranges::none_of(departures(call.definition(), {id}), [&](const Readings& readings) {
         if (shape(call, readings) != ruled_shape) return true;
-        return readings.of(id) != "refuse" && !are_alike(ruled, answer(call, *in, readings, {}), id == "A16");
+        return readings.of(id) != "refuse" && !are_alike(ruled, answer(call, in, readings, {}), most, id == "A16");
       });
     });
     in_order(ids);
     return ids;
+  };
+  oracle.touched = [by_sample = oracle.touched_by_sample](const Call& call, const Operands* in) {
+    return in ? by_sample(call, *in, std::numeric_limits<Int>::max()) : std::vector<std::string>();
   };
   return oracle;
 }

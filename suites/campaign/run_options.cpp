@@ -103,7 +103,7 @@ std::string excluded_by(const Description& backend, const Case& c) {
 }
 
 oracles::Judgement judgement_of(oracles::Level level, const oracles::Arithmetic& arithmetic) {
-  return {.level = level, .arithmetic = arithmetic, .most_elements = Int{1} << 16};
+  return {.level = level, .arithmetic = arithmetic, .most_elements = Int{1} << 12};
 }
 
 oracles::Verdict judged(const SuiteCase& planned, oracles::Outcome outcome, const Description& backend,
