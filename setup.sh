@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 packages=(g++ libboost1.81-dev libprotobuf-dev protobuf-compiler nlohmann-json3-dev catch2 librapidcheck-dev libcli11-dev
-  libmpfr-dev libmpfi-dev libgmp-dev libvalijson-dev minisign openssh-client
+  libmpfr-dev libmpfi-dev libgmp-dev libre2-dev libvalijson-dev minisign openssh-client
   libbenchmark-dev libssl-dev libsqlite3-dev zlib1g-dev libpugixml-dev libxml2-utils ninja-build ccache python3 python3-venv git ca-certificates)
 [[ " $* " == *" --clang "* ]] && packages+=(clang-16 clang-tidy-16)
 browser=

@@ -259,7 +259,7 @@ class Answers(InFolder):
         for word, said in (("A3", "clamp0 (ruled), signed-trunc, signed-floor"), ("AveragePool.W2", "pads are given only"),
                            ("below", "verdict: outside the interval"), ("L2", "asked for by default"), ("unstable", "mark: "),
                            ("small:7", "seed 7 (8 in the second data set)"), ("ek < s", "smaller than the stride"),
-                           ("case", "OPERATOR-N"), ("LinearAttention", "not certified yet: https://onnx.ai"), (POOL, "a count from 1 on")):
+                           ("case", "OPERATOR-N"), ("FlexAttention", "not certified yet: https://onnx.ai"), (POOL, "a count from 1 on")):
             done = ended(0, "explain", word)
             self.assertIn(said, done.stdout)
 

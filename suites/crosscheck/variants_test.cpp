@@ -215,6 +215,7 @@ constexpr std::string_view rounding[] = {"HannWindow",
                                          "SoftmaxCrossEntropyLoss",
                                          "AffineGrid",
                                          "Attention",
+                                         "LinearAttention",
                                          "CausalConvWithState",
                                          "DFT",
                                          "STFT"};

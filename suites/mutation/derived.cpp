@@ -394,11 +394,11 @@ std::vector<Misreading> misreadings(const AttributeSpec& spec) {
 // own.
 bool is_left_out(const Operator& op, const AttributeSpec& spec) {
   constexpr std::string_view all[] = {
-      "consumed_inputs",  "sorted",     "allowzero",       "saturate",  "round_mode",  "perm",
-      "blocksize",        "block_size", "batch_axis",      "time_axis", "seed",        "group",
-      "num_groups",       "stash_type", "training_mode",   "precision", "num_heads",   "rotary_embedding_dim",
-      "hidden_size",      "layout",     "output_sequence", "zeros",     "q_num_heads", "kv_num_heads",
-      "softmax_precision"};
+      "consumed_inputs",   "sorted",     "allowzero",       "saturate",  "round_mode",  "perm",
+      "blocksize",         "block_size", "batch_axis",      "time_axis", "seed",        "group",
+      "num_groups",        "stash_type", "training_mode",   "precision", "num_heads",   "rotary_embedding_dim",
+      "hidden_size",       "layout",     "output_sequence", "zeros",     "q_num_heads", "kv_num_heads",
+      "softmax_precision", "chunk_size"};
   const bool follows = spec.kind == AttributeSpec::Kind::ints && !spec.required && spec.name == "kernel_shape";
   const bool is_of_table = op.domain() == "ai.onnx.ml" && !spec.value;  // which no model is without
   return follows || is_of_table || std::ranges::count(all, spec.name) > 0 ||
@@ -419,6 +419,7 @@ bool changes_nothing(std::string_view id) {
                                       "lrn-flips-size",
                                       "multinomial-flips-sample-size",
                                       "stringnormalizer-ignores-locale",
+                                      "regexfullmatch-ignores-pattern",
                                       "linearregressor-ignores-targets",
                                       "linearregressor-flips-targets",
                                       "linearclassifier-ignores-multi-class",
@@ -550,7 +551,7 @@ std::vector<VariantKernel> variants_by_name(const std::string& name) {
         response_variants,    quantizing_variants, loss_variants,         windowing_variants,   rotating_variants,
         recurring_variants,   folding_variants,    determinant_variants,  region_variants,      suppressing_variants,
         contracting_variants, causal_variants,     transforming_variants, optimizing_variants,  attending_variants,
-        computing_variants})
+        computing_variants,   remembering_variants})
     if (std::vector<VariantKernel> variants = variants_of_group(name); !variants.empty()) return variants;
   std::vector<VariantKernel> variants = sign_variants(name);
   return variants.empty() ? broadcast_variants(name) : variants;
@@ -570,7 +571,8 @@ std::vector<Bug> bugs_by_name(const std::string& name) {
         feature_bugs,     grid_bugs,      extreme_bugs,      prefix_bugs,      operand_bugs,   creating_bugs,
         placing_bugs,     reducing_bugs,  normalizing_bugs,  response_bugs,    loss_bugs,      windowing_bugs,
         rotating_bugs,    recurring_bugs, folding_bugs,      determinant_bugs, region_bugs,    suppressing_bugs,
-        contracting_bugs, causal_bugs,    transforming_bugs, optimizing_bugs,  attending_bugs, quantizing_bugs})
+        contracting_bugs, causal_bugs,    transforming_bugs, optimizing_bugs,  attending_bugs, quantizing_bugs,
+        remembering_bugs})
     if (std::vector<Bug> bugs = bugs_of_group(name); !bugs.empty()) return bugs;
   return computing_bugs(name);
 }
@@ -610,6 +612,7 @@ bool is_no_bug(const Operator& op, std::string_view derivation) {
                                                                    {"BlackmanWindow", "writes-columns"},
                                                                    {"Range", "flushes-subnormals"},
                                                                    {"Range", "reads-infinity-as-number"},
+                                                                   {"LinearAttention", "reads-infinity-as-number"},
                                                                    {"QuantizeLinear", "reads-integers-as-f32"},
                                                                    {"DequantizeLinear", "reads-integers-as-f32"},
                                                                    {"ReduceL2", "reads-integers-as-f32"},

@@ -121,6 +121,10 @@ std::vector<Bug> recurring_bugs(const std::string& op);
 std::vector<VariantKernel> attending_variants(const std::string& op);
 std::vector<Bug> attending_bugs(const std::string& op);
 
+// LinearAttention.
+std::vector<VariantKernel> remembering_variants(const std::string& op);
+std::vector<Bug> remembering_bugs(const std::string& op);
+
 // Col2Im.
 std::vector<VariantKernel> folding_variants(const std::string& op);
 std::vector<Bug> folding_bugs(const std::string& op);

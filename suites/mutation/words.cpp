@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <re2/re2.h>
 #include <string>
 
 namespace assay::mutation {
@@ -240,6 +241,52 @@ Kernel vectorizing(int defect) {
   };
 }
 
+// RegexFullMatch: the longest match that begins with the string has to be all of it.
+struct Matching {
+  bool takes_first = false;  // match, which an alternative written before may make shorter
+  bool takes_part = false, takes_begin = false, by_lines = false, dot_is_any = false, takes_any_case = false;
+  bool reads_latin = false, forgets_last_line = false, matches_empty = false, stops_at_zero = false;
+};
+
+Kernel matching(Matching how) {
+  return [how](const Call& call, Inputs in) {
+    Tensor y({DType::boolean, in[0]->shape()});
+    RE2::Options options;
+    options.set_longest_match(!how.takes_first);
+    options.set_log_errors(false);
+    options.set_dot_nl(how.dot_is_any);
+    options.set_case_sensitive(!how.takes_any_case);
+    if (how.reads_latin) options.set_encoding(RE2::Options::EncodingLatin1);
+    const RE2 pattern((how.by_lines ? "(?m)" : "") + call.text("pattern"), options);
+    std::ranges::transform(in[0]->as<std::string>(), y.as<Bool>().begin(), [&](std::string text) {
+      if (how.forgets_last_line && text.ends_with('\n')) text.pop_back();
+      if (how.stops_at_zero) text.resize(std::min(text.find('\0'), text.size()));
+      if (how.matches_empty && text.empty()) return Bool(1.0);
+      re2::StringPiece found;
+      const auto anchor = how.takes_part ? RE2::UNANCHORED : RE2::ANCHOR_START;
+      const bool matches = pattern.Match(text, 0, text.size(), anchor, &found, 1);
+      return Bool(matches && (how.takes_part || how.takes_begin || found.size() == text.size()) ? 1.0 : 0.0);
+    });
+    return y;
+  };
+}
+
+std::vector<Bug> matching_bugs(const std::string& op) {
+  const auto bug = [&](const char* name, const char* what, Matching how) {
+    return bug_of(op, name, what, matching(how));
+  };
+  return {bug("takes-first", "the match that is preferred has to be all of the string", {.takes_first = true}),
+          bug("takes-part", "a part that matches is enough", {.takes_part = true}),
+          bug("takes-begin", "a beginning that matches is enough", {.takes_begin = true}),
+          bug("by-lines", "lines begin and end as texts do", {.by_lines = true}),
+          bug("dot-is-any", "a dot is a newline too", {.dot_is_any = true}),
+          bug("takes-any-case", "case does not count", {.takes_any_case = true}),
+          bug("reads-latin", "each byte is a letter", {.reads_latin = true}),
+          bug("forgets-last-line", "a newline at the end does not count", {.forgets_last_line = true}),
+          bug("matches-empty", "an empty string matches", {.matches_empty = true}),
+          bug("stops-at-zero", "a string ends where a 0 is", {.stops_at_zero = true})};
+}
+
 const auto appended = [](const std::string& a, const std::string& b) { return std::string(a).append(b); };
 const auto prepended = [](const std::string& a, const std::string& b) { return appended(b, a); };
 const auto spaced = [](const std::string& a, const std::string& b) { return a + (a.empty() ? "" : " ") + b; };
@@ -251,6 +298,7 @@ std::vector<VariantKernel> word_variants(const std::string& op) {
   if (op == "StringConcat") return {variant_of("sequential", "one pair after the other", pairing(appended))};
   if (op == "StringNormalizer") return {variant_of("sequential", "one string after the other", dropping(none))};
   if (op == "TfIdfVectorizer") return {variant_of("sequential", "one row after the other", vectorizing(none))};
+  if (op == "RegexFullMatch") return {variant_of("sequential", "the longest match of each string", matching({}))};
   if (op != "StringSplit") return {};
   return {variant_of("sequential", "one string after the other", splitting(none))};
 }
@@ -271,6 +319,7 @@ std::vector<Bug> word_bugs(const std::string& op) {
             bug("drops-words-within", "stop words are dropped within a string too", dropping(drops_words_within)),
             bug("returns-nothing", "no string is left where all are dropped", dropping(returns_nothing)),
             bug("stops-at-first", "the first stop word alone is dropped", dropping(stops_at_first))};
+  if (op == "RegexFullMatch") return matching_bugs(op);
   if (op == "TfIdfVectorizer")
     return {
         bug("counts-tokens-again", "single tokens are counted for every skip", vectorizing(counts_tokens_again)),

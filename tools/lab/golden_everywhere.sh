@@ -55,7 +55,7 @@ here() {
   objects "$work/$name" "$compiler" "$@" -isystem .deps/onnx/include 2>"$work/$name.log" ||
     { echo "$name: does not compile ($work/$name.log)"; failed=1; return; }
   "$compiler" "$work/$name"/*.o -o "$work/$name/golden_digest" .deps/onnx/lib/libonnx.a .deps/onnx/lib/libonnx_proto.a \
-    -lprotobuf -lcrypto -lmpfi -lmpfr -lgmp -lrapidcheck -lpthread
+    -lprotobuf -lcrypto -lmpfi -lmpfr -lgmp -lre2 -lrapidcheck -lpthread
   tell "$name" "$work/$name/golden_digest" suites
 }
 
@@ -69,7 +69,7 @@ unpack() {
     -o "APT::Architecture=$arch" -o "APT::Architectures::=$arch" -o APT::Sandbox::User=root)
   apt-get "${options[@]}" update
   apt-get "${options[@]}" install --download-only --no-install-recommends \
-    libc6-dev libstdc++-12-dev libprotobuf-dev libssl-dev libmpfi-dev librapidcheck-dev
+    libc6-dev libstdc++-12-dev libprotobuf-dev libssl-dev libmpfi-dev libre2-dev librapidcheck-dev
   for package in "$at"/cache/archives/*.deb; do dpkg -x "$package" "$at/root"; done
   touch "$at/whole"
 }
@@ -91,7 +91,7 @@ emulated() {
     { echo "$name: does not compile ($work/$name.log)"; failed=1; return; }
   "$triple-g++" -std=c++20 "${flags[@]}" -I"$work/proto" -c "$work/proto/onnx/onnx-ml.pb.cc" -o "$work/$name/proto.o"
   "$triple-g++" --sysroot="$root" "$work/$name"/*.o -o "$work/$name/golden_digest" -no-pie \
-    -Wl,--unresolved-symbols=ignore-all -Wl,-z,lazy -lprotobuf -lcrypto -lmpfi -lmpfr -lgmp -lrapidcheck -lpthread
+    -Wl,--unresolved-symbols=ignore-all -Wl,-z,lazy -lprotobuf -lcrypto -lmpfi -lmpfr -lgmp -lre2 -lrapidcheck -lpthread
   tell "$name" "$qemu" -L "$root" "$work/$name/golden_digest" suites
 }
 

@@ -13,7 +13,7 @@ import sys
 
 OURS = {"libprotobuf.so.32": "libprotobuf32", "libcrypto.so.3": "libssl3", "libsqlite3.so.0": "libsqlite3-0",
         "libpugixml.so.1": "libpugixml1v5", "libmpfi.so.0": "libmpfi0", "libmpfr.so.6": "libmpfr6",
-        "libgmp.so.10": "libgmp10"}
+        "libgmp.so.10": "libgmp10", "libre2.so.9": "libre2-9"}
 # On every machine that has a Python; libstdc++ since GCC 12.
 EXPECTED = re.compile(r"lib(c|m|dl|pthread|rt|gcc_s|stdc\+\+|z)\.so\.\d+$|ld-linux-x86-64\.so\.2$")
 

@@ -17,7 +17,7 @@ function(assay_python)
   target_include_directories(assay-python PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_definitions(assay-python PRIVATE ASSAY_VERSION="${PROJECT_VERSION}")
   target_link_libraries(assay-python PRIVATE Boost::headers ONNX::onnx protobuf::libprotobuf OpenSSL::Crypto
-                        mpfi mpfr gmp)
+                        mpfi mpfr gmp re2)
   target_link_options(assay-python PRIVATE -Wl,-Bsymbolic
                       "-Wl,--version-script=${PROJECT_SOURCE_DIR}/tools/python/exports.map")
   set_target_properties(assay-python PROPERTIES OUTPUT_NAME _core CXX_VISIBILITY_PRESET hidden
