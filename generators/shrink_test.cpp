@@ -118,7 +118,9 @@ TEST_CASE("Where everything fails nearly nothing is left, but never data of zero
         (least.definition().attribute("consumed_inputs") && least.definition().attribute("is_test") && required > 0);
     const bool has_pool = least.definition().attribute("ngram_counts") != nullptr;  // one of two
     const bool has_rule = least.definition().attribute("update_rule") != nullptr;   // by which inputs may be left out
-    CHECK(size_of(least).attributes <= std::max<Int>(has_pair ? 2 : 1, required + has_pool + has_rule));
+    const Int of_trees = least.definition().attribute("nodes_modes") ? 14 : 0;      // nodes, weights and labels
+    CHECK(size_of(least).attributes <=
+          std::max<Int>(has_pair ? 2 : 1, std::max(of_trees, required + has_pool + has_rule)));
   }
 }
 

@@ -7,17 +7,13 @@
 // The regressor returns the scores, transformed; the classifier the label of the largest, and the scores. Of two labels
 // with one row of coefficients the second has that score and the first its opposite.
 #include "reference/families/elementwise.h"
-#include "reference/sequence.h"
-
-#include <algorithm>
-#include <cmath>
+#include "reference/families/scores.h"
 
 namespace assay {
 namespace {
 
 using enum DType;
 using enum AttributeSpec::Kind;
-using Row = std::vector<double>;
 
 Int features(const Call& call) { return call.rank("X") == 0 ? 0 : call.shape("X").back(); }
 Int batch(const Call& call) { return call.rank("X") == 1 ? 1 : call.dim("X", 0); }
@@ -35,57 +31,20 @@ Row scores(const Call& call, const Tensor& x, Int n) {
   return all;
 }
 
-// Finds where the normal distribution has that share below, by halving.
-double probit(double share) {
-  if (!(share > 0 && share < 1)) return share == 0 ? -INFINITY : share == 1 ? INFINITY : NAN;
-  double low = -40, high = 40;
-  for (int i = 0; i < 100; ++i) {
-    const double middle = (low + high) / 2;
-    (std::erfc(-middle / std::sqrt(2.0)) / 2 < share ? low : high) = middle;
-  }
-  return low;
-}
-
-// Of SOFTMAX_ZERO a score of 0 has no share.
-void share(Row& row, bool keeps_zeros) {
-  if (row.empty()) return;
-  const double most = std::ranges::max(row);
-  double sum = 0;
-  for (double& each : row) sum += each = keeps_zeros && each == 0 ? 0 : std::exp(each - most);
-  for (double& each : row) each /= sum;
-}
-
-void transform(const Call& call, Row& row) {
-  const std::string post = call.text("post_transform");
-  if (post.starts_with("SOFTMAX")) share(row, post == "SOFTMAX_ZERO");
-  for (double& each : row) {
-    if (post == "LOGISTIC") each = 1 / (1 + std::exp(-each));
-    if (post == "PROBIT") each = probit(each);
-  }
-}
-
-void put(Tensor& to, Int row, const Row& values) {
-  for (std::size_t k = 0; k < values.size(); ++k)
-    put_number(to, row * std::ssize(values) + static_cast<Int>(k), values[k]);
-}
-
 Values regress(const Call& call, Inputs in) {
   Tensor y({f32, {batch(call), call.integer("targets")}});
   for (Int n = 0; n < batch(call); ++n) {
     Row row = scores(call, *in[0], n);
-    transform(call, row);
+    transform(call.text("post_transform"), row);
     put(y, n, row);
   }
   return y;
 }
 
-bool has_strings(const Call& call) { return call.states("classlabels_strings"); }
-Int labels(const Call& call) {
-  return has_strings(call) ? std::ssize(call.texts("classlabels_strings")) : std::ssize(call.ints("classlabels_ints"));
-}
+Int labels(const Call& call) { return count_labels(call, "classlabels_ints"); }
 
 Types classified_types(const Call& call) {
-  return {TensorType{has_strings(call) ? string : i64, {batch(call)}}, TensorType{f32, {batch(call), labels(call)}}};
+  return {TensorType{type_of_label(call), {batch(call)}}, TensorType{f32, {batch(call), labels(call)}}};
 }
 
 Values classify(const Call& call, Inputs in) {
@@ -93,18 +52,12 @@ Values classify(const Call& call, Inputs in) {
   for (Int n = 0; n < batch(call); ++n) {
     Row row = scores(call, *in[0], n);
     if (row.size() == 1 && labels(call) == 2) row = {-row[0], row[0]};
-    const std::size_t best = static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
-    if (has_strings(call))
-      out[0]->as<std::string>()[static_cast<std::size_t>(n)] = call.texts("classlabels_strings")[best];
-    else
-      out[0]->as<Int>()[static_cast<std::size_t>(n)] = call.ints("classlabels_ints")[best];
-    transform(call, row);
+    put_label(*out[0], n, row, call, "classlabels_ints");
+    transform(call.text("post_transform"), row);
     put(*out[1], n, row);
   }
   return out;
 }
-
-DType type_of_label(const Call& call) { return has_strings(call) ? string : i64; }
 
 // -- constraints, which hold where features are none
 
@@ -114,9 +67,7 @@ bool has_rows(const Call& call, Int rows) {
 bool has_targets(const Call& call) {
   return !call.states("coefficients") ? false : call.integer("targets") < 1 || has_rows(call, call.integer("targets"));
 }
-bool has_one_kind(const Call& call) {
-  return call.states("classlabels_ints") != call.states("classlabels_strings") && labels(call) >= 1;
-}
+bool has_one_kind(const Call& call) { return has_labels(call, "classlabels_ints"); }
 bool has_classes(const Call& call) {
   return !has_one_kind(call) || (labels(call) > 1 && has_rows(call, labels(call))) ||
          (labels(call) == 2 && has_rows(call, 1));
@@ -133,7 +84,7 @@ Operator linear_regressor() {
   return Operator("LinearRegressor", "ai.onnx.ml")
       .input("X", "T").output("Y", "f32").type("T", {f32, f64, i64, i32})
       .optional_attribute("coefficients", reals).optional_attribute("intercepts", reals).attribute("targets", 1)
-      .word("post_transform", {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"}, "LR1")
+      .word("post_transform", post_transforms(), "LR1")
       .rulings({"A29", "G38", "G52", "G53"})
       .require("LR2", "targets >= 1", [](auto& c) { return c.integer("targets") >= 1; })
       .require("LR3", "X is [N, F], F >= 1", [](auto& c) { return c.rank("X") == 2 && c.dim("X", 1) > 0; })
@@ -150,7 +101,7 @@ Operator linear_classifier() {
       .input("X", "T1").output("Y", "T2").output("Z", "f32").type("T1", {f32, f64, i64, i32}).type("T2", {string, i64})
       .optional_ints("classlabels_ints").optional_attribute("classlabels_strings", texts)
       .required_attribute("coefficients", reals).optional_attribute("intercepts", reals).attribute("multi_class", 0)
-      .word("post_transform", {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"}, "LC1")
+      .word("post_transform", post_transforms(), "LC1")
       .rulings({"A29", "G34", "G38", "G52", "G53", "G54"})
       .require("LC2", "labels of one kind are there", has_one_kind)
       .require("LC3", "X is [N, F] or [F], F >= 1",

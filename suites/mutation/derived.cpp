@@ -424,6 +424,8 @@ bool changes_nothing(std::string_view id) {
                                       "linearregressor-flips-targets",
                                       "linearclassifier-ignores-multi-class",
                                       "linearclassifier-flips-multi-class",
+                                      "svmregressor-ignores-n-supports",
+                                      "svmregressor-flips-n-supports",
                                       "tfidfvectorizer-ignores-pool-int64s",
                                       "tfidfvectorizer-ignores-pool-strings",
                                       "tfidfvectorizer-increases-ngram-counts",
@@ -551,7 +553,7 @@ std::vector<VariantKernel> variants_by_name(const std::string& name) {
         response_variants,    quantizing_variants, loss_variants,         windowing_variants,   rotating_variants,
         recurring_variants,   folding_variants,    determinant_variants,  region_variants,      suppressing_variants,
         contracting_variants, causal_variants,     transforming_variants, optimizing_variants,  attending_variants,
-        computing_variants,   remembering_variants})
+        forest_variants,      machine_variants,    remembering_variants,  computing_variants})
     if (std::vector<VariantKernel> variants = variants_of_group(name); !variants.empty()) return variants;
   std::vector<VariantKernel> variants = sign_variants(name);
   return variants.empty() ? broadcast_variants(name) : variants;
@@ -572,7 +574,7 @@ std::vector<Bug> bugs_by_name(const std::string& name) {
         placing_bugs,     reducing_bugs,  normalizing_bugs,  response_bugs,    loss_bugs,      windowing_bugs,
         rotating_bugs,    recurring_bugs, folding_bugs,      determinant_bugs, region_bugs,    suppressing_bugs,
         contracting_bugs, causal_bugs,    transforming_bugs, optimizing_bugs,  attending_bugs, quantizing_bugs,
-        remembering_bugs})
+        remembering_bugs, forest_bugs,    machine_bugs})
     if (std::vector<Bug> bugs = bugs_of_group(name); !bugs.empty()) return bugs;
   return computing_bugs(name);
 }
@@ -635,6 +637,16 @@ bool is_no_bug(const Operator& op, std::string_view derivation) {
                                                                    {"LinearClassifier", "reads-integers-as-f32"},
                                                                    {"LinearClassifier", "reads-integers-as-f64"},
                                                                    {"LinearClassifier", "computes-f64-in-f32"},
+                                                                   {"SVMRegressor", "writes-columns"},
+                                                                   {"SVMRegressor", "reads-integers-as-f32"},
+                                                                   {"SVMRegressor", "reads-integers-as-f64"},
+                                                                   {"SVMRegressor", "computes-f64-in-f32"},
+                                                                   {"TreeEnsembleRegressor", "reads-integers-as-f32"},
+                                                                   {"TreeEnsembleRegressor", "reads-integers-as-f64"},
+                                                                   {"TreeEnsembleRegressor", "computes-f64-in-f32"},
+                                                                   {"TreeEnsembleClassifier", "reads-integers-as-f32"},
+                                                                   {"TreeEnsembleClassifier", "reads-integers-as-f64"},
+                                                                   {"TreeEnsembleClassifier", "computes-f64-in-f32"},
                                                                    {"Scaler", "computes-f64-in-f32"}};
   // ConstantOfShape reads its input as a shape, and writes one element everywhere.
   constexpr std::string_view of_order[] = {"repeats-first", "shifts-by-one", "runs-backwards", "writes-columns"};

@@ -57,6 +57,14 @@ std::vector<Bug> random_bugs(const std::string& op);
 std::vector<VariantKernel> feature_variants(const std::string& op);
 std::vector<Bug> feature_bugs(const std::string& op);
 
+// TreeEnsemble and its relatives.
+std::vector<VariantKernel> forest_variants(const std::string& op);
+std::vector<Bug> forest_bugs(const std::string& op);
+
+// SVMRegressor.
+std::vector<VariantKernel> machine_variants(const std::string& op);
+std::vector<Bug> machine_bugs(const std::string& op);
+
 // GridSample.
 std::vector<VariantKernel> grid_variants(const std::string& op);
 std::vector<Bug> grid_bugs(const std::string& op);
