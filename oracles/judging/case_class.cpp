@@ -47,12 +47,13 @@ std::optional<std::string_view> plain_class_of(const Case& c) {
 
 }  // namespace
 
-std::vector<std::string> touched(const Call& call, const std::vector<Operands>& sets, Int most) {
+std::vector<std::string> touched(const Call& call, const std::vector<Operands>& sets, Int most_elements) {
   const Oracle& oracle = oracle_of(call.definition().version);
   if (!oracle.touched_reads_data) return oracle.touched(call, nullptr);
   std::vector<std::string> ids;
   const auto touched_by = [&](const Operands& operands) {
-    return oracle.touched_by_sample ? oracle.touched_by_sample(call, operands, most) : oracle.touched(call, &operands);
+    return oracle.touched_by_sample ? oracle.touched_by_sample(call, operands, most_elements)
+                                    : oracle.touched(call, &operands);
   };
   for (const Operands& operands : sets)
     for (std::string& id : touched_by(operands))
@@ -63,7 +64,7 @@ std::vector<std::string> touched(const Call& call, const std::vector<Operands>& 
 
 std::vector<std::string> touched(const Case& c) {
   const bool reads_data = oracle_of(c.version).touched_reads_data;
-  return touched(c.call(), reads_data ? all_operands(c) : std::vector<Operands>{});
+  return touched(c.call(), reads_data ? all_operands(c) : std::vector<Operands>{}, most_touched);
 }
 
 std::string_view class_of(const Case& c, const std::vector<std::string>& touched) {

@@ -5,19 +5,18 @@
 #include "oracles/exact/enclosure.h"
 #include "reference/case.h"
 
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace assay::oracles {
 
+// Of larger outputs a sample of so many elements tells what touches a case.
+constexpr Int most_touched = 1 << 10;
 // The rulings with several readings that influence a legal case, in id order.
 std::vector<std::string> touched(const Case& c);
-// The same without a Case: operands in schema order, per data set; read only where they decide. Of an output of more
-// elements than `most` a sample tells.
-std::vector<std::string> touched(const Call& call, const std::vector<Operands>& sets,
-                                 Int most = std::numeric_limits<Int>::max());
+// The same without a Case: operands in schema order, per data set; read only where they decide.
+std::vector<std::string> touched(const Call& call, const std::vector<Operands>& sets, Int most_elements);
 
 // Both, and the constraints it breaks, each worked out once.
 struct Classification {

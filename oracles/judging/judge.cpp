@@ -153,12 +153,12 @@ struct Judge::State {
   bool is_legal() const { return violated.empty(); }
   // Returns the readings that may explain what the rulings do not: a sample may have missed what tells them apart.
   std::vector<Readings> explaining() const {
-    const auto is_large = [&](const std::optional<TensorType>& type) {
-      return !type || volume(type->shape) > judgement.most_elements;
+    const auto is_large = [](const std::optional<TensorType>& type) {
+      return !type || volume(type->shape) > most_touched;
     };
-    const bool is_whole = judgement.most_elements == Judgement().most_elements ||
-                          std::ranges::none_of(call.definition().infer(call), is_large);
-    return departures(call.definition(), is_whole ? touched : oracles::touched(call, sets));
+    const bool is_sampled = std::ranges::any_of(call.definition().infer(call), is_large);
+    constexpr Int all = std::numeric_limits<Int>::max();
+    return departures(call.definition(), is_sampled ? oracles::touched(call, sets, all) : touched);
   }
   const Oracle& oracle() const { return oracle_of(call.definition().version); }
 
@@ -506,7 +506,7 @@ Judge::Judge(Call call, std::vector<Operands> sets, Judgement judgement)
   expect_sound_environment();
   state_->seed = seed_of(state_->sets);
   state_->violated = state_->call.definition().violated(state_->call);
-  if (state_->is_legal()) state_->touched = oracles::touched(state_->call, state_->sets, judgement.most_elements);
+  if (state_->is_legal()) state_->touched = oracles::touched(state_->call, state_->sets, most_touched);
 }
 
 Judge::Judge(const Case& c, Judgement judgement) : Judge(c.call(), all_operands(c), judgement) {}
