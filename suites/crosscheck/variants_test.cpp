@@ -218,7 +218,11 @@ constexpr std::string_view rounding[] = {"HannWindow",
                                          "LinearAttention",
                                          "CausalConvWithState",
                                          "DFT",
-                                         "STFT"};
+                                         "STFT",
+                                         "TreeEnsembleClassifier",
+                                         "TreeEnsembleRegressor",
+                                         "TreeEnsemble",
+                                         "SVMRegressor"};
 
 TEST_CASE("The reference kernel and the sequential variant agree in shape and bits on exact data", "[variants]") {
   for (const auto& [subject, index] : sampled_versions("", 2'000)) {
