@@ -28,7 +28,7 @@ Names limits_of(DType type) {
   Names all{"0", "1", "-1", "0.5", "2", "-0.25"};
   if (type == DType::f64) all.push_back("0x1.999999999999ap-4");
   if (type == DType::f32) all.push_back("0x1.99999ap-4");
-  if (chance(20)) all.insert(all.end(), {"inf", "-inf", "0", "16777216"});
+  if (chance(30)) all.insert(all.end(), {"inf", "-inf", "inf", "16777216"});
   return all;
 }
 
@@ -74,7 +74,7 @@ Recipe draw_rows_data(DType type) {
     if (chance(30)) return {"hold", type == DType::i64 ? "4294967298,0,-3,1,16777217,4294967295" : "16777217,1,-1,0,2"};
     return chance(50) ? Recipe{"hold", "1,0,2,-1,0,1,-2"} : seeded("small");
   }
-  if (chance(30)) return {"hold", "nan,0.5,1,inf,-1,nan,2,0,-inf,-0.25,0.1"};
+  if (chance(30)) return {"hold", pick({"nan,0.5,1,inf,-1,nan,2,0,-inf,-0.25,0.1", "inf,-inf,1,inf,nan,0.5,-1,2,0"})};
   if (chance(40)) return {"hold", "0.5,-1,0.1,2,1,-0.25,0,-0,1.5"};
   return seeded(pick({"quarter", "normal", "small", "uniform"}));
 }
