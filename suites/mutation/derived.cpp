@@ -647,6 +647,7 @@ bool is_no_bug(const Operator& op, std::string_view derivation) {
                                                                    {"TreeEnsembleClassifier", "reads-integers-as-f32"},
                                                                    {"TreeEnsembleClassifier", "reads-integers-as-f64"},
                                                                    {"TreeEnsembleClassifier", "computes-f64-in-f32"},
+                                                                   {"TreeEnsemble", "computes-f64-in-f32"},
                                                                    {"Scaler", "computes-f64-in-f32"}};
   // ConstantOfShape reads its input as a shape, and writes one element everywhere.
   constexpr std::string_view of_order[] = {"repeats-first", "shifts-by-one", "runs-backwards", "writes-columns"};
