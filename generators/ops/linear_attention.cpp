@@ -78,7 +78,8 @@ void draw_data(Case& c) {
         is_exact && chance(40)
             ? Recipe{"hold", "0,-0"}
             : Recipe{"hold", pick({"-0.5,-0.1,-1,-0.01,-0.25,0", "-2,-0.7,-0.3,-5", "-1,-0.5", "0.1,-0.2,0.3"})};
-  if (has(c, "beta")) c.sources["beta"].recipe = {"hold", pick({"0.5,1,0.25,0.75", "1,0.5,0,2", "0.3,0.9,0.7", "1,2"})};
+  if (has(c, "beta"))
+    c.sources["beta"].recipe = {"hold", pick({"0.5,1,0.25,0.75", "1,0.5,0,2", "0.3,0.9,0.7", "1,2", "-0.5,1,-1.6"})};
   if (chance(6))
     c.sources[pick<std::string>({"query", "key", "value"})].recipe =
         chance(50) ? seeded(pick({"special", "huge"}))

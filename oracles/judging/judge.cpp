@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/judging/judge.h"
 
-#include "oracles/exact/sample.h"
+#include "oracles/exact/element_sample.h"
 #include "oracles/judging/case_class.h"
 #include "oracles/judging/comparison.h"
 #include "oracles/judging/environment.h"
@@ -288,7 +288,7 @@ Verdict Judge::State::compare_values(const Outcome& outcome, const Readings& rea
     };
     const std::optional<FilterResult> screening = screen(answer, set, got);
     if (!screening) {
-      const Sample sample(got.elements(), judgement.most_elements, seed + set);
+      const ElementSample sample(got.elements(), judgement.most_elements, seed + set);
       for (Int i = 0; i < sample.size() && !is_over(); ++i) examine_at(sample[i]);
       if (!sample.is_whole()) sampled_of += got.elements();
       return;
@@ -549,7 +549,7 @@ std::vector<Offender> Judge::offenders(const Outcome& outcome, const Verdict& ve
     const Tensor& tensor = outcome.sets[set][output];
     const Answer& answer = answers.answer(set, output);
     const std::optional<FilterResult> screening = state_->screen(answer, set, tensor);
-    const Sample sample(tensor.elements(), state_->judgement.most_elements, state_->seed + set);
+    const ElementSample sample(tensor.elements(), state_->judgement.most_elements, state_->seed + set);
     const Int suspects = screening ? static_cast<Int>(screening->undecided.size()) : sample.size();
     for (Int suspect = 0; suspect < suspects; ++suspect) {
       if (static_cast<Int>(list.size()) >= state_->judgement.most_wrong) return;

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact answers of LinearAttention (reductions 8.1), token by token or in chunks: "may be implemented using
 // chunk-parallel algorithms". With n of a key's size, T tokens, |.| the length of a vector, of one column s of the
-// state, and of each token d = max e^decay, D a product of such and a = |beta| |k|²:
-//   a step       s' = (1 - beta k k') D s + beta k v, or D s + k v: it stretches errors by d max(1, |1 - a|) at most
-//   sizes        S' = d max(1, |1 - a|) S + |beta v| |k| of the column; C = the largest D S a chunk may begin with;
-//                X = |v| + |k| C; of what is written, which a chunk solves for by substitution or by an inverse,
-//                U = |beta| (X + |k| Σ D |k| |beta| X Π max(1, |1 - a|)); W = Σ D |k| U + C of the state put together
-//   of a token   r (S' + d S + W + |k| |beta| (X + |k| (d S + Σ D |k| U))): what a step is made of errs by r,
-//                relatively, in either way: γ(n + 2T + 20), and what factors are off
-//   decays       r' (d S + |k|² |beta| (Σ D |k| U + C)), r' of an exponential, or of two of their sums in a chunk,
-//                which are off by 4 γ(T) Σ |decay|
+// state, and of each token d = max e^decay, D a product of such, a = |beta| |k|², h = max(1, |1 - beta |k|²|) (1 where
+// nothing is retrieved) and H a product of such:
+//   a step       s' = (1 - beta k k') D s + beta k v, or D s + k v: it stretches errors by d h at most
+//   sizes        S' = d h S + |beta v| |k| of the column; C = the largest D S a chunk may begin with; X = |v| + |k| C;
+//                of what is written, which a chunk solves for by substitution or by an inverse,
+//                U = |beta| (X + |k| Σ D |k| |beta| X H); W = Σ D |k| U + C of the state put together;
+//                R = |beta| |k| (Σ D |k| U + C), and by an inverse R + |beta| |k| Σ D |k| R H, of what is retrieved
+//   of a token   r (S' + d S + W + |k| R + |k| |beta| (X + |k| d S)): what a step is made of errs by r, relatively, in
+//                either way: γ(n + 2T + 20), and what factors are off
+//   decays       r' (d S + |k| R + W), r' of an exponential, or of two of their sums in a chunk, which are off by
+//                4 γ(T) Σ |decay|
 //   output       |scale| |q| (e + r (S + W) + r' W), what the scale is off, and what underflows
 // The errors of what is computed of them make that 1 / (1 - (r + r') T (3 + a) (1 + a T)) times as much, or nothing is
-// proven. Sums of decays beyond 40 may overflow in a chunk.
+// proven. An inverse by powers (1 - L)(1 + L²)(1 + L⁴) is not stable, and not covered. Sums of decays beyond 40 may
+// overflow in a chunk.
 #include "oracles/exact/expression.h"
 #include "oracles/exact/functions.h"
 #include "oracles/exact/operands.h"
@@ -207,8 +210,8 @@ class Recurrence {
       }
       to.each_decay.push_back(least_decay);
       decays.push_back(std::exp(most_of_decay));
-      const double a = corrects() ? betas.back() * keys.back() * keys.back() : 0;
-      stretch.push_back(std::max(1.0, a - 1));
+      const double square = keys.back() * keys.back(), a = corrects() ? betas.back() * square : 0;
+      stretch.push_back(corrects() ? std::max(1.0, std::abs(1 - beta(b, t, h).as_double() * square)) : 1);
       if (corrects()) to.steepest = std::max(to.steepest, a);
       longest = std::max(longest, keys.back());
       largest = std::max(largest, values.back());
@@ -220,26 +223,28 @@ class Recurrence {
     const double grown = tokens == 1 ? std::max(1.0, decays[0]) : std::exp(most);
     to.room = longest * longest * largest * steps * grown * static_cast<double>(tokens + heads.size + 1);
     double state = first, decayed = 0, carried = first;  // what a chunk may have begun with, decayed
-    std::vector<double> met, written;
+    std::vector<double> met, written, solved_for;
     for (Int t = 0; t < tokens; ++t) {
       const double d = decays[sized(t)], key = keys[sized(t)], beta = betas[sized(t)];
       const double alone = corrects() ? key : 0;  // other rules retrieve nothing
       carried = d * std::max(carried, state);
       met.push_back(values[sized(t)] + alone * carried);
-      double since = 1, stretched = 1, solved = 0, summed = 0;
+      double since = 1, stretched = 1, solved = 0, summed = 0, again = 0;
       for (Int s = t; s-- > 0; stretched *= stretch[sized(s)]) {
         since *= decays[sized(s + 1)];
         solved += since * stretched * keys[sized(s)] * betas[sized(s)] * met[sized(s)];
         summed += since * keys[sized(s)] * written[sized(s)];
+        again += since * stretched * keys[sized(s)] * solved_for[sized(s)];
       }
       written.push_back(beta * (met.back() + alone * solved));
       const double next = d * stretch[sized(t)] * state + beta * values[sized(t)] * key;
       const double whole = summed + key * written.back() + carried;
-      const double solved_for = key * beta * alone * (summed + carried), longer = d * stretch[sized(t)];
-      to.error.push_back(longer * to.error.back() + next + d * state + whole + solved_for +
+      solved_for.push_back(beta * alone * (summed + carried));
+      const double longer = d * stretch[sized(t)], in_solving = key * (solved_for.back() + beta * alone * again);
+      to.error.push_back(longer * to.error.back() + next + d * state + whole + in_solving +
                          key * beta * (met.back() + alone * d * state));
-      decayed = longer * decayed + d * state + solved_for;
-      to.of_decays.push_back(decayed + summed + carried);
+      decayed = longer * decayed + d * state + in_solving + summed + carried;
+      to.of_decays.push_back(decayed);
       to.size.push_back(next + whole);
       state = next;
     }

@@ -3,7 +3,7 @@
 
 #include "oracles/exact/geometry.h"
 #include "oracles/exact/operands.h"
-#include "oracles/exact/sample.h"
+#include "oracles/exact/element_sample.h"
 #include "oracles/judging/finding.h"
 #include "oracles/judging/judge.h"
 #include "oracles/rules/broadcast.h"
@@ -118,7 +118,7 @@ bool are_alike(const Element& a, const Element& b) {
 std::vector<Element> elements(const Answers& answers, Int most) {
   std::vector<Element> all;
   for (const std::unique_ptr<Answer>& answer : answers) {
-    const Sample sample(volume(answer->shape()), most, 0);
+    const ElementSample sample(volume(answer->shape()), most, 0);
     for (Int i = 0; i < sample.size(); ++i) all.push_back(answer->element(sample[i]));
   }
   return all;
@@ -134,7 +134,7 @@ bool are_alike_around(const Element& a, const Element& b) {
 bool are_alike(std::span<const Element> ruled, const Answers& answers, Int most, bool around) {
   auto next = ruled.begin();
   for (const std::unique_ptr<Answer>& answer : answers) {
-    const Sample sample(volume(answer->shape()), most, 0);
+    const ElementSample sample(volume(answer->shape()), most, 0);
     for (Int i = 0; i < sample.size(); ++i) {
       const Element element = answer->element(sample[i]);
       const Element& other = *next++;

@@ -167,7 +167,9 @@ class CaseDrawer {
       const Value& value = *arrival.operands[i];
       const bool is_free = data != Data::arriving && is_data(*node.definition, i, value);
       is_drawn |= is_free;
-      c.sources[input.name] = {is_free ? fresh(value, data, i) : kept[i], value.is_constant && !arrival.is_constant};
+      // Of a node that constants alone reach, what is data stays an input: else nothing would be run.
+      const bool is_initializer = value.is_constant && (!arrival.is_constant || !input.reads_as.empty());
+      c.sources[input.name] = {is_free ? fresh(value, data, i) : kept[i], is_initializer};
     }
     if (!is_drawn) return std::nullopt;
     // As its line has it, which says all there is.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sample: which elements of a large output are looked at.
+// ElementSample: which elements of a large output are looked at.
 #pragma once
 
 #include "reference/tensor.h"
@@ -11,9 +11,9 @@ namespace assay::oracles {
 
 // Chooses the elements to look at: all or, of more than `most`, one in each stretch of equal length, wherever in it the
 // hash says, and the last.
-class Sample {
+class ElementSample {
  public:
-  Sample(Int elements, Int most, std::uint64_t hash)
+  ElementSample(Int elements, Int most, std::uint64_t hash)
       : elements_(elements), size_(std::min(elements, most)), hash_(hash) {}
   Int size() const { return size_; }
   bool is_whole() const { return size_ == elements_; }
