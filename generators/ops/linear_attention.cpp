@@ -105,8 +105,8 @@ Case draw(const Definition& definition, DType type, std::uint64_t stratum) {
   give("key", type);
   give("value", type);
   if (chance(45)) give("past_state", chance(70) ? type : pick({DType::f32, DType::f16, DType::bf16}));
-  if (rule.starts_with("gated") || chance(1)) give("decay", type, chance(50) ? l.kv_heads : l.kv_heads * l.size);
-  if (rule.ends_with("delta") || chance(1)) give("beta", type, chance(30) ? 1 : l.kv_heads);
+  if (rule.starts_with("gated") || chance(5)) give("decay", type, chance(50) ? l.kv_heads : l.kv_heads * l.size);
+  if (rule.ends_with("delta") || chance(5)) give("beta", type, chance(30) ? 1 : l.kv_heads);
   if (rule != "gated_delta" || chance(50)) c.node.attribute("update_rule", rule);
   if (chance(40)) c.node.attribute("scale", Attribute(pick({1.0F, 0.5F, 0.25F, 2.0F, 0.7F, -1.0F, 0.0F})));
   if (chance(30)) c.node.attribute("chunk_size", Attribute(pick<Int>({1, 2, 3, 16, 64, 128})));
