@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/rules/rules.h"
 
+#include "oracles/exact/element_sample.h"
 #include "oracles/exact/geometry.h"
 #include "oracles/exact/operands.h"
-#include "oracles/exact/element_sample.h"
 #include "oracles/judging/finding.h"
 #include "oracles/judging/judge.h"
 #include "oracles/rules/broadcast.h"
