@@ -3,6 +3,7 @@
 // that are close, alike and zero.
 #include "generators/draw.h"
 #include "generators/families/elementwise.h"
+#include "generators/families/scores.h"
 #include "generators/parameters.h"
 #include "generators/values.h"
 #include "reference/operator.h"
@@ -61,14 +62,7 @@ Case draw_classifier(const Definition& definition, DType type, std::uint64_t str
   if (shape[0] == 1 && chance(40)) shape = {shape[1]};
   const Int labels = weighted<Int>({{50, 2}, {30, 3}, {20, 4}});
   draw_model(c, type, shape, labels == 2 && chance(60) ? 1 : labels);
-  Ints numbers{7, -1, 0, 4294967296};
-  Texts texts{"b", "a", "", "\xc3\xa9"};
-  numbers.resize(static_cast<std::size_t>(labels));
-  texts.resize(static_cast<std::size_t>(labels));
-  if (chance(50))
-    c.node.attribute("classlabels_ints", numbers);
-  else
-    c.node.attribute("classlabels_strings", texts);
+  state_labels(c, "classlabels_ints", labels);
   if (chance(30)) c.node.attribute("multi_class", Attribute(between(0, 1)));
   return c;
 }
@@ -90,27 +84,11 @@ void refit(Case& c) {
     std::get<Reals>(intercepts->second).resize(static_cast<std::size_t>(std::max<Int>(0, rows)), 0.25F);
 }
 
-Mutation resized(const char* name) {
-  return {"another number of entries", [name](Case& c) {
-            const auto found = c.node.attributes.find(name);
-            if (found == c.node.attributes.end()) return false;
-            std::get<Reals>(found->second).push_back(0.5F);
-            return true;
-          }};
-}
-
 OperatorGenerator made(Case (*draw)(const Definition&, DType, std::uint64_t), Ranks ranks) {
   OperatorGenerator all = moving_generator(draw, refit);
   all.ranks = ranks;
-  all.damages = {resized("coefficients"),
-                 resized("intercepts"),
-                 {"another rank",
-                  [](Case& c) {
-                    shape_of(c) = chance(50) ? Shape{} : Shape{1, 1, 2};
-                  }},
-                 {"no features", [](Case& c) {
-                    shape_of(c) = {2, 0};
-                  }}};
+  all.damages = {lengthened("coefficients"), lengthened("intercepts")};
+  std::ranges::move(row_damages(), std::back_inserter(all.damages));
   return all;
 }
 
@@ -128,10 +106,7 @@ const OperatorGenerator& linear_regressor() {
 const OperatorGenerator& linear_classifier() {
   static const OperatorGenerator all = [] {
     OperatorGenerator generator = made(draw_classifier, [](const Definition&) { return std::pair<Int, Int>{1, 2}; });
-    generator.damages.push_back(
-        {"labels of both kinds", [](Case& c) {
-           c.node.attribute("classlabels_ints", Ints{1, 2}).attribute("classlabels_strings", Texts{"a", "b"});
-         }});
+    generator.damages.push_back(labels_of_both_kinds("classlabels_ints"));
     generator.damages.push_back({"a flag that is none", [](Case& c) { c.node.attribute("multi_class", 2); }});
     return generator;
   }();

@@ -2,6 +2,7 @@
 // SVMRegressor: every kernel, a few support vectors or none, one class, every transformation.
 #include "generators/draw.h"
 #include "generators/families/elementwise.h"
+#include "generators/families/scores.h"
 #include "generators/parameters.h"
 #include "generators/values.h"
 #include "reference/operator.h"
@@ -67,13 +68,15 @@ void refit(Case& c) {
   fit("support_vectors", supports * features);
 }
 
-Mutation resized(const char* name) {
-  return {"another number of entries", [name](Case& c) {
-            const auto found = c.node.attributes.find(name);
-            if (found == c.node.attributes.end()) return false;
-            std::get<Reals>(found->second).push_back(0.5F);
-            return true;
-          }};
+std::vector<Mutation> own_damages() {
+  return {{"a transform that is none", [](Case& c) { c.node.attribute("post_transform", "none"); }},
+          {"fewer than none", [](Case& c) { c.node.attribute("n_supports", -1); }},
+          {"a flag that is none", [](Case& c) { c.node.attribute("one_class", 2); }},
+          {"a kernel of nothing", [](Case& c) {
+             if (c.node.attributes.contains("support_vectors")) return false;
+             c.node.attribute("kernel_type", "RBF").attribute("kernel_params", Reals{1, 0, 1});
+             return true;
+           }}};
 }
 
 }  // namespace
@@ -82,26 +85,10 @@ const OperatorGenerator& svm_regressor() {
   static const OperatorGenerator all = [] {
     OperatorGenerator generator = moving_generator(draw_regressor, refit);
     generator.ranks = [](const Definition&) { return std::pair<Int, Int>{2, 2}; };
-    generator.damages = {resized("coefficients"),
-                         resized("support_vectors"),
-                         resized("rho"),
-                         resized("kernel_params"),
-                         {"another rank",
-                          [](Case& c) {
-                            shape_of(c) = chance(50) ? Shape{} : Shape{1, 1, 2};
-                          }},
-                         {"no features",
-                          [](Case& c) {
-                            shape_of(c) = {2, 0};
-                          }},
-                         {"a transform that is none", [](Case& c) { c.node.attribute("post_transform", "none"); }},
-                         {"fewer than none", [](Case& c) { c.node.attribute("n_supports", -1); }},
-                         {"a flag that is none", [](Case& c) { c.node.attribute("one_class", 2); }},
-                         {"a kernel of nothing", [](Case& c) {
-                            if (c.node.attributes.contains("support_vectors")) return false;
-                            c.node.attribute("kernel_type", "RBF").attribute("kernel_params", Reals{1, 0, 1});
-                            return true;
-                          }}};
+    for (const char* const list : {"coefficients", "support_vectors", "rho", "kernel_params"})
+      generator.damages.push_back(lengthened(list));
+    std::ranges::move(row_damages(), std::back_inserter(generator.damages));
+    std::ranges::move(own_damages(), std::back_inserter(generator.damages));
     return generator;
   }();
   return all;

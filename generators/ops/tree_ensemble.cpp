@@ -4,6 +4,7 @@
 // in any order.
 #include "generators/draw.h"
 #include "generators/families/elementwise.h"
+#include "generators/families/scores.h"
 #include "generators/parameters.h"
 #include "generators/values.h"
 #include "reference/operator.h"
@@ -235,14 +236,7 @@ Case draw_classifier(const Definition& definition, DType type, std::uint64_t str
   Case c = draw_rows(definition, type, stratum);
   const Int labels = weighted<Int>({{45, 2}, {35, 3}, {20, 4}});
   draw_ensemble(c, "class_", labels, true);
-  Ints numbers{7, -1, 0, 4294967296};
-  Texts texts{"b", "a", "", "\xc3\xa9"};
-  numbers.resize(static_cast<std::size_t>(labels));
-  texts.resize(static_cast<std::size_t>(labels));
-  if (chance(50))
-    c.node.attribute("classlabels_int64s", numbers);
-  else
-    c.node.attribute("classlabels_strings", texts);
+  state_labels(c, "classlabels_int64s", labels);
   return c;
 }
 
@@ -310,15 +304,6 @@ Mutation changed(const char* what, const char* name, Int to) {
             return true;
           }};
 }
-Mutation lengthened(const char* name) {
-  return {"another number of entries", [=](Case& c) {
-            const auto found = c.node.attributes.find(name);
-            if (found == c.node.attributes.end()) return false;
-            if (Ints* const whole = std::get_if<Ints>(&found->second)) return whole->push_back(0), true;
-            if (Reals* const real = std::get_if<Reals>(&found->second)) return real->push_back(0.5F), true;
-            return false;
-          }};
-}
 
 std::vector<Mutation> damages() {
   return {{"another rank",
@@ -384,10 +369,7 @@ const OperatorGenerator& tree_ensemble_classifier() {
   static const OperatorGenerator all = [] {
     OperatorGenerator generator = made(draw_classifier);
     add_named(generator.damages, "class_ids", "class_nodeids");
-    generator.damages.push_back(
-        {"labels of both kinds", [](Case& c) {
-           c.node.attribute("classlabels_int64s", Ints{1, 2}).attribute("classlabels_strings", Texts{"a", "b"});
-         }});
+    generator.damages.push_back(labels_of_both_kinds("classlabels_int64s"));
     return generator;
   }();
   return all;

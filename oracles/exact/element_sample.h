@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace assay::oracles {
+
+constexpr Int every_element = std::numeric_limits<Int>::max();
 
 // Chooses the elements to look at: all or, of more than `most`, one in each stretch of equal length, wherever in it the
 // hash says, and the last.

@@ -110,8 +110,9 @@ struct Oracle {
   // The shape of the first output alone; none where no window fits under these readings.
   std::function<std::optional<Shape>(const Call&, const Readings&)> shape;
   // Rulings with more than one admissible reading that influence this call, in id order. Where the data decide too,
-  // `operands` is read; it may be null, and then only the call is looked at.
-  std::function<std::vector<std::string>(const Call&, const Operands* operands)> touched;
+  // `operands` is read; it may be null, and then only the call is looked at. Where that is work, so many elements of
+  // each output are.
+  std::function<std::vector<std::string>(const Call&, const Operands* operands, Int most_elements)> touched;
   bool touched_reads_data = false;
   // The inputs that are multiplied, averaged or interpolated: what TF32, bf16 and flushing hardware changes on the way
   // in.
@@ -127,8 +128,6 @@ struct Oracle {
   bool leaves_shape_open = false;
   // The function that each element of the output is of the one of the input, where that is one of exact/functions.h.
   std::optional<FunctionCall> (*function)(const Call&) = nullptr;
-  // `touched` by a look at so many elements of each output; null where it is little work.
-  std::function<std::vector<std::string>(const Call&, const Operands&, Int most_elements)> touched_by_sample = {};
 };
 // The oracle of an operator; throws BrokenPromise where there is none.
 const Oracle& oracle_of(const OpVersion& version);

@@ -225,14 +225,10 @@ std::unique_ptr<Answer> product(ProductOperands in, const Readings& readings, co
 
 Oracle of_products(Oracle oracle) {
   Oracle out = with_touched(std::move(oracle));
-  const auto only_of_integers = [](auto touched) {
-    return [touched = std::move(touched)](const Call& call, const auto&... rest) {
-      const bool is_of_floats = is_float(call.type(call.definition().inputs.front().name).dtype);
-      return is_of_floats ? std::vector<std::string>() : touched(call, rest...);
-    };
+  out.touched = [of_integers = std::move(out.touched)](const Call& call, const Operands* in, Int most) {
+    return is_float(call.type(call.definition().inputs.front().name).dtype) ? std::vector<std::string>()
+                                                                            : of_integers(call, in, most);
   };
-  out.touched = only_of_integers(std::move(out.touched));
-  out.touched_by_sample = only_of_integers(std::move(out.touched_by_sample));
   out.factors = {"A", "B"};
   return out;
 }

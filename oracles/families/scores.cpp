@@ -255,6 +255,13 @@ Score opposite(const Score& score) {
   return {score.tree ? negative(score.tree) : nullptr, negated(score.strange), score.is_nothing, score.open_by};
 }
 
+std::vector<ProofTerm> row_taps(const Cells& x, Int first, Int many) {
+  std::vector<ProofTerm> all;
+  for (Int at = first; at < first + many; ++at)
+    all.push_back({{written(x.at(at), x.tensor().dtype())}, place("X", x.shape(), at)});
+  return all;
+}
+
 std::unique_ptr<Answer> scores_answer(SharedModel model, const Readings& readings, const Arithmetic& declared,
                                       DType dtype) {
   return std::make_unique<ScoresAnswer>(std::move(model), readings, declared, dtype);

@@ -64,9 +64,12 @@ class ScoreModel {
 };
 using SharedModel = std::shared_ptr<const ScoreModel>;
 
+// Lists so many elements of X from one on.
+std::vector<ProofTerm> row_taps(const Cells& x, Int first, Int many);
+
 std::unique_ptr<Answer> scores_answer(SharedModel model, const Readings& readings, const Arithmetic& declared,
                                       DType dtype = DType::f32);
-// Of labels that stand in an attribute of that name, or in classlabels_strings.
+// Answers labels, which stand in an attribute of that name or in classlabels_strings.
 std::unique_ptr<Answer> labels_answer(SharedModel model, const Call& call, const std::string& integers,
                                       const Readings& readings);
 Int count_classes(const Call& call, const std::string& integers);

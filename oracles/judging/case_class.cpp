@@ -49,14 +49,10 @@ std::optional<std::string_view> plain_class_of(const Case& c) {
 
 std::vector<std::string> touched(const Call& call, const std::vector<Operands>& sets, Int most_elements) {
   const Oracle& oracle = oracle_of(call.definition().version);
-  if (!oracle.touched_reads_data) return oracle.touched(call, nullptr);
+  if (!oracle.touched_reads_data) return oracle.touched(call, nullptr, most_elements);
   std::vector<std::string> ids;
-  const auto touched_by = [&](const Operands& operands) {
-    return oracle.touched_by_sample ? oracle.touched_by_sample(call, operands, most_elements)
-                                    : oracle.touched(call, &operands);
-  };
   for (const Operands& operands : sets)
-    for (std::string& id : touched_by(operands))
+    for (std::string& id : oracle.touched(call, &operands, most_elements))
       if (std::ranges::find(ids, id) == ids.end()) ids.push_back(std::move(id));
   in_order(ids);
   return ids;

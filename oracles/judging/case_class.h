@@ -11,7 +11,7 @@
 
 namespace assay::oracles {
 
-// Of larger outputs a sample of so many elements tells what touches a case.
+// Limits the elements of an output that are looked at for what touches a case.
 constexpr Int most_touched = 1 << 10;
 // The rulings with several readings that influence a legal case, in id order.
 std::vector<std::string> touched(const Case& c);

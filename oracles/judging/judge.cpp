@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/judging/judge.h"
 
-#include "oracles/exact/element_sample.h"
 #include "oracles/judging/case_class.h"
 #include "oracles/judging/comparison.h"
 #include "oracles/judging/environment.h"
@@ -157,8 +156,7 @@ struct Judge::State {
       return !type || volume(type->shape) > most_touched;
     };
     const bool is_sampled = std::ranges::any_of(call.definition().infer(call), is_large);
-    constexpr Int all = std::numeric_limits<Int>::max();
-    return departures(call.definition(), is_sampled ? oracles::touched(call, sets, all) : touched);
+    return departures(call.definition(), is_sampled ? oracles::touched(call, sets, every_element) : touched);
   }
   const Oracle& oracle() const { return oracle_of(call.definition().version); }
 

@@ -2,10 +2,10 @@
 // (Case, Outcome) -> Verdict: the ruling first, then the readings that depart from it; of one element see finding.h.
 #pragma once
 
+#include "oracles/exact/element_sample.h"
 #include "oracles/judging/verdict.h"
 #include "reference/case.h"
 
-#include <limits>
 #include <memory>
 
 namespace assay::oracles {
@@ -23,7 +23,7 @@ struct Judgement {
   // Its counts are then of what was looked at, which its detail says.
   Int most_wrong = Int{1} << 20;
   // Limits how many elements, drawn evenly, of an output that no filter speaks for are looked at; the detail says so.
-  Int most_elements = std::numeric_limits<Int>::max();
+  Int most_elements = every_element;
 };
 
 // The readings of a legal case that depart from the rulings, of the clauses it touches: one change at a time, then

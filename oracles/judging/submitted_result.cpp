@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracles/judging/submitted_result.h"
 
+#include "oracles/exact/element_sample.h"
+#include "oracles/judging/case_class.h"
 #include "reference/onnx_io.h"
 #include "reference/operator.h"
 
@@ -140,7 +142,7 @@ ExaminedResult examined(const SubmittedResult& claim, const Judgement& judgement
   for (const std::string& id : out.verdict.violated) out.violated.push_back(id + ": " + text_of(definition, id));
   out.output = model.output_names.front();
   if (!out.violated.empty()) return out;
-  for (const std::string& id : oracle_of(model.version).touched(Call(definition, call.node), &call.operands))
+  for (const std::string& id : touched(Call(definition, call.node), {call.operands}, every_element))
     out.rulings.push_back({id, std::string(out.verdict.readings.of(id)), std::string(find_ruling(id)->title)});
   if (has_offenders(out.verdict.state)) add_worst(out, bench, outcome);
   out.output = model.output_names.at(out.worst ? static_cast<std::size_t>(out.worst->output) : 0);

@@ -119,7 +119,9 @@ std::optional<Shape> shape(const Call& call, const Readings& readings) {
   return windowed(call, call.dim("X", 0), call.dim("X", 1), readings);
 }
 
-std::vector<std::string> touched(const Call& call, const Operands*) { return touched_by_geometry(call, sliding(call)); }
+std::vector<std::string> touched(const Call& call, const Operands*, Int) {
+  return touched_by_geometry(call, sliding(call));
+}
 
 }  // namespace
 

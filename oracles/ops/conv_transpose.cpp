@@ -206,7 +206,7 @@ class TransposedAnswer final : public Answer {
   std::optional<Cells> b_;
 };
 
-std::vector<std::string> touched(const Call& call, const Operands*) {
+std::vector<std::string> touched(const Call& call, const Operands*, Int) {
   std::vector<std::string> ids;
   const std::optional<Axes> ruled = axes_of(call, {});
   for (const RulingUse& use : call.definition().rulings) {

@@ -260,7 +260,7 @@ std::optional<Shape> shape(const Call& call, const Readings& readings) {
   return windowed(call, call.dim("X", 0), call.dim("W", 0), readings);
 }
 
-std::vector<std::string> touched(const Call& call, const Operands* in) {
+std::vector<std::string> touched(const Call& call, const Operands* in, Int) {
   if (!in) return {};
   const std::vector<WindowAxis> windows = *tracks(call, sliding(call), {});
   const Shape y = *shape(call, {});

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "oracles/exact/element_sample.h"
 #include "oracles/exact/enclosure.h"
 #include "reference/operator.h"
 #include "reference/recipe.h"
@@ -53,13 +54,14 @@ TEST_CASE("A sample between cells blends its neighbours, zeros outside included"
     CHECK(up.at(i, Readings().with("A20", "hard-zero")) == (i < 3 ? 0 : blended[i]));
   }
   const Operands& operands = up.in;
-  CHECK(oracle_of({"", "DeformConv", 22}).touched(up.call(), &operands) == std::vector<std::string>{"A20"});
+  CHECK(oracle_of({"", "DeformConv", 22}).touched(up.call(), &operands, every_element) ==
+        std::vector<std::string>{"A20"});
 }
 
 TEST_CASE("A coordinate beyond the border by less than a double tells is still beyond it", "[DeformConv][A20]") {
   const auto touched = [](const char* offsets) {
     const Sampling s(DType::f64, {4}, "iota:1", offsets);
-    return oracle_of({"", "DeformConv", 22}).touched(s.call(), &s.in);
+    return oracle_of({"", "DeformConv", 22}).touched(s.call(), &s.in, every_element);
   };
   // 3 + 1.0000000000000004 is 4 + 2^-51, in f64 4: rounding may carry it to the far side of the last cell's neighbour.
   CHECK(touched("lit:0,0,0,1.0000000000000004") == std::vector<std::string>{"A20"});

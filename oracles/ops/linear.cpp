@@ -38,12 +38,7 @@ class Model final : public ScoreModel {
   }
   ScoreRow compared(Int n, const Readings&) const override { return row(n, Readings()); }
 
-  std::vector<ProofTerm> taps(Int n) const override {
-    std::vector<ProofTerm> all;
-    for (Int at = n * features_; at < (n + 1) * features_; ++at)
-      all.push_back({{written(x_.at(at), x_.tensor().dtype())}, place("X", x_.shape(), at)});
-    return all;
-  }
+  std::vector<ProofTerm> taps(Int n) const override { return row_taps(x_, n * features_, features_); }
 
  private:
   Score score(Int n, Int k) const {

@@ -156,7 +156,7 @@ class Recurrence {
 
   // -- what is no number
 
-  // Of one token everything is as it comes first; e^-inf is 0 there, which a chunk does not get by a difference.
+  // Says what a decay leaves known. For one token e^-inf is 0; a chunk, which takes a difference, does not get that.
   Sort sort_of_decay(const Scalar& g, Int t) const {
     if (is_nan(g)) return t == 0 && !in_[3] ? Sort::open : Sort::nan;
     return g.is_finite() || (g.negative && heads.tokens == 1) ? Sort::number : Sort::open;
@@ -324,7 +324,7 @@ class Read final : public Expression {
                   nodes * (lost(p) + p.lost_input) * room_);
   }
 
-  // What no sum and no product exceeds.
+  // Compares what no sum and no product exceeds with the largest number.
   bool breaks_down(const Policy& p) const override { return !(room_ < std::ldexp(1.0, p.nodes.max_exponent)); }
 
   // The body works in float32, whatever the types.

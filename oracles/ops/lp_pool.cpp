@@ -177,7 +177,9 @@ std::unique_ptr<Answer> answer(const Call& call, const Operands& in, const Readi
   return std::make_unique<NormAnswer>(call, in, readings, declared);
 }
 
-std::vector<std::string> touched(const Call& call, const Operands*) { return touched_by_geometry(call, sliding(call)); }
+std::vector<std::string> touched(const Call& call, const Operands*, Int) {
+  return touched_by_geometry(call, sliding(call));
+}
 
 }  // namespace
 

@@ -107,7 +107,7 @@ std::optional<Shape> shape(const Call& call, const Readings& readings) {
   return y;
 }
 
-std::vector<std::string> touched(const Call& call, const Operands*) {
+std::vector<std::string> touched(const Call& call, const Operands*, Int) {
   std::vector<std::string> ids = touched_by_geometry(call, layout(call, {}).sliding);
   if (shape(call, Readings().with("A24", "OIHW"))) ids.push_back("A24");
   return ids;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "oracles/exact/element_sample.h"
 #include "oracles/exact/enclosure.h"
 #include "reference/operator.h"
 #include "reference/recipe.h"
@@ -21,7 +22,7 @@ TEST_CASE("X and Y are channels-last, W by the layout of A24", "[NhwcConv][A24]"
   CHECK(oracle_of(version).shape(call(ohwi), {}) == Shape{1, 3, 5, 4});
   // Read as M x C/group x k… these are 3 channels of a 2 x 3 kernel: 5 - 2 + 1 by 6 - 3 + 1.
   CHECK(oracle_of(version).shape(call(ohwi), Readings().with("A24", "OIHW")) == Shape{1, 4, 4, 4});
-  CHECK(oracle_of(version).touched(call(ohwi), nullptr) == std::vector<std::string>{"A24"});
+  CHECK(oracle_of(version).touched(call(ohwi), nullptr, every_element) == std::vector<std::string>{"A24"});
   const Node only =
       Node().input("X", Shape{1, 5, 6, 3}).input("W", Shape{4, 3, 2, 3}).attribute("kernel_shape", Ints{3, 2});
   CHECK_FALSE(oracle_of(version).shape(call(only), Readings().with("A24", "OIHW")));

@@ -270,7 +270,7 @@ Oracle non_max_suppression() {
     const std::optional<Rows> rows = Selection(call, readings).rows();
     return rows && readings.of("M38") != "any" ? std::optional(Shape{std::ssize(*rows), 3}) : std::nullopt;
   };
-  oracle.touched = [](const Call& call, const Operands*) {
+  oracle.touched = [](const Call& call, const Operands*, Int) {
     const Selection selection(call, {});
     std::vector<std::string> ids;
     if (selection.meets_threshold()) ids.emplace_back("M37");

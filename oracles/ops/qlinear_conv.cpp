@@ -202,7 +202,7 @@ bool differ(const Element& a, const Element& b) {
          unlike(a.required.range->upper, b.required.range->upper);
 }
 
-std::vector<std::string> touched(const Call& call, const Operands* in) {
+std::vector<std::string> touched(const Call& call, const Operands* in, Int) {
   std::vector<std::string> ids = touched_by_geometry(call, sliding(call));
   if (!in) return ids;
   const auto windows = *tracks(call, sliding(call), {});

@@ -318,7 +318,7 @@ Oracle bernoulli() {
     return std::make_unique<TossedAnswer>(std::move(type), *in.at(0), readings, got);
   });
   // Before there is an answer its readings do not differ, but where a probability is 0 or 1.
-  oracle.touched = [](const Call&, const Operands*) { return std::vector<std::string>{"G21"}; };
+  oracle.touched = [](const Call&, const Operands*, Int) { return std::vector<std::string>{"G21"}; };
   oracle.touched_reads_data = false;
   return oracle;
 }

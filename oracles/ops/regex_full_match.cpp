@@ -39,8 +39,8 @@ const Pattern& pattern_of(const Call& call) {
   return *last;
 }
 
-// Tells whether a version of Unicode may say what a pattern means: \p, or case that may be of letters beyond ASCII.
-// What it is taken for need not be one of them.
+// Tells whether a version of Unicode may say what a pattern means: \p, or case that may be of letters beyond ASCII. It
+// errs towards yes.
 bool leans_on_unicode(std::string_view pattern) {
   bool has_any_case = false, has_others = false;
   for (std::size_t i = 0; i < pattern.size(); ++i) {

@@ -50,12 +50,7 @@ class Machine final : public ScoreModel {
 
   ScoreRow row(Int n, const Readings&) const override { return {{score(n)}}; }
 
-  std::vector<ProofTerm> taps(Int n) const override {
-    std::vector<ProofTerm> all;
-    for (Int at = n * features_; at < (n + 1) * features_; ++at)
-      all.push_back({{written(x_.at(at), x_.tensor().dtype())}, place("X", x_.shape(), at)});
-    return all;
-  }
+  std::vector<ProofTerm> taps(Int n) const override { return row_taps(x_, n * features_, features_); }
 
  private:
   std::vector<Scalar> listed(const std::string& name) const {

@@ -407,10 +407,10 @@ Scalar lowest_of(DType dtype) {
 
 Oracle with_touched(Oracle oracle) {
   oracle.touched_reads_data = true;
-  oracle.touched_by_sample = [answer = oracle.answer, shape = oracle.shape](const Call& call, const Operands& in,
-                                                                            Int most) {
+  oracle.touched = [answer = oracle.answer, shape = oracle.shape](const Call& call, const Operands* in, Int most) {
     std::vector<std::string> ids;
-    const bool is_nonfinite = has_nonfinite(in);
+    if (!in) return ids;
+    const bool is_nonfinite = has_nonfinite(*in);
     const auto may_differ = [&](const RulingUse& use) {
       const Ruling& ruling = *find_ruling(use.id);
       return use.readings.size() > 1 && !ruling.is(Ruling::set) && (!ruling.is(Ruling::nonfinite) || is_nonfinite);
@@ -423,20 +423,17 @@ Oracle with_touched(Oracle oracle) {
     {
       const ReadRulings read;
       ruled_shape = shape(call, {});
-      ruled = elements(answer(call, in, {}, {}), most);
+      ruled = elements(answer(call, *in, {}, {}), most);
       std::erase_if(ids, [&](const std::string& id) { return !read.contains(id); });
     }
     std::erase_if(ids, [&](const std::string& id) {
       return std::ranges::none_of(departures(call.definition(), {id}), [&](const Readings& readings) {
         if (shape(call, readings) != ruled_shape) return true;
-        return readings.of(id) != "refuse" && !are_alike(ruled, answer(call, in, readings, {}), most, id == "A16");
+        return readings.of(id) != "refuse" && !are_alike(ruled, answer(call, *in, readings, {}), most, id == "A16");
       });
     });
     in_order(ids);
     return ids;
-  };
-  oracle.touched = [by_sample = oracle.touched_by_sample](const Call& call, const Operands* in) {
-    return in ? by_sample(call, *in, std::numeric_limits<Int>::max()) : std::vector<std::string>();
   };
   return oracle;
 }

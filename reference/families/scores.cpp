@@ -20,7 +20,7 @@ double probit(double share) {
   return low;
 }
 
-// Of SOFTMAX_ZERO a score of 0 has no share.
+// Makes shares of scores; SOFTMAX_ZERO keeps a score of 0 as it is and gives it none.
 void share(Row& row, bool keeps_zeros) {
   if (row.empty()) return;
   const double most = std::ranges::max(row);

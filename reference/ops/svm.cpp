@@ -20,34 +20,44 @@ Int features(const Call& call) { return call.dim("X", 1); }
 Int supports(const Call& call) { return call.integer("n_supports"); }
 Int length(const Call& call, const std::string& list) { return call.states(list) ? std::ssize(call.reals(list)) : 0; }
 
-double parameter(const Call& call, std::size_t which) {
-  return call.states("kernel_params") ? static_cast<double>(call.reals("kernel_params")[which]) : 0;
-}
+// K of two vectors.
+struct KernelFunction {
+  std::string type;
+  double gamma = 0, coef0 = 0, degree = 0;
 
-// Returns K of a row and the entries of a list from one on.
-double kernel_of(const Call& call, const Tensor& x, Int row, const Reals& list, Int from, const std::string& type) {
-  double dot = 0, squares = 0;
-  for (Int j = 0; j < features(call); ++j) {
-    const double own = number_at(x, row * features(call) + j),
-                 other = static_cast<double>(list[static_cast<std::size_t>(from + j)]);
-    dot += own * other;
-    squares += (own - other) * (own - other);
+  explicit KernelFunction(const Call& call) : type(call.text("kernel_type")) {
+    if (!call.states("kernel_params")) return;
+    const Reals all = call.reals("kernel_params");
+    gamma = all[0], coef0 = all[1], degree = all[2];
   }
-  const double gamma = parameter(call, 0), moved = gamma * dot + parameter(call, 1);
-  if (type == "LINEAR") return dot;
-  if (type == "POLY") return std::pow(moved, parameter(call, 2));
-  return type == "RBF" ? std::exp(-gamma * squares) : std::tanh(moved);
-}
+
+  // Compares a row of X with the entries of a list from one on.
+  double operator()(const Tensor& x, Int row, const Reals& list, Int from) const {
+    double dot = 0, squares = 0;
+    const Int many = x.shape()[1];
+    for (Int j = 0; j < many; ++j) {
+      const double own = number_at(x, row * many + j),
+                   other = static_cast<double>(list[static_cast<std::size_t>(from + j)]);
+      dot += own * other;
+      squares += (own - other) * (own - other);
+    }
+    const double moved = gamma * dot + coef0;
+    if (type == "LINEAR") return dot;
+    if (type == "POLY") return std::pow(moved, degree);
+    return type == "RBF" ? std::exp(-gamma * squares) : std::tanh(moved);
+  }
+};
 
 Values regress(const Call& call, Inputs in) {
   Tensor y({f32, {call.dim("X", 0), 1}});
-  const Reals weights = call.reals("coefficients");
+  const KernelFunction k(call);
+  const Int many = supports(call);
+  const Reals weights = call.reals("coefficients"), vectors = many > 0 ? call.reals("support_vectors") : Reals();
   for (Int n = 0; n < call.dim("X", 0); ++n) {
     double sum = static_cast<double>(call.reals("rho")[0]);
-    if (supports(call) == 0) sum += kernel_of(call, *in[0], n, weights, 0, "LINEAR");
-    for (Int i = 0; i < supports(call); ++i)
-      sum += static_cast<double>(weights[static_cast<std::size_t>(i)]) *
-             kernel_of(call, *in[0], n, call.reals("support_vectors"), i * features(call), call.text("kernel_type"));
+    if (many == 0) sum += k(*in[0], n, weights, 0);  // LINEAR, as SR9 has it
+    for (Int i = 0; i < many; ++i)
+      sum += static_cast<double>(weights[static_cast<std::size_t>(i)]) * k(*in[0], n, vectors, i * features(call));
     if (call.integer("one_class") != 0) sum = sum > 0 ? 1 : -1;
     Row row{sum};
     transform(call.text("post_transform"), row);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // TreeEnsembleClassifier (ai.onnx.ml 1, 3, 5) -
-// https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsembleClassifier.html TreeEnsembleRegressor (ai.onnx.ml 1, 3, 5) -
-// https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsembleRegressor.html TreeEnsemble (ai.onnx.ml 5) -
-// https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsemble.html
+//   https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsembleClassifier.html
+// TreeEnsembleRegressor (ai.onnx.ml 1, 3, 5) -
+//   https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsembleRegressor.html
+// TreeEnsemble (ai.onnx.ml 5) -
+//   https://onnx.ai/onnx/operators/onnx_aionnxml_TreeEnsemble.html
 //
-// Of every tree a row of X reaches one leaf: a node compares one feature with its value and leads to one of two others.
+// A row of X reaches one leaf of every tree: a node compares one feature with its value and leads to one of two others.
 //
 //   score[n, k] = base_values[k] + the aggregate of the weights that those leaves have for k
 //

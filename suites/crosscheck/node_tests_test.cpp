@@ -249,7 +249,7 @@ TEST_CASE("Node tests: an expected output with one wrong element does not pass",
         wrong[output] = with_element_negated(right, index);
         const oracles::Verdict verdict = verdict_on(test, std::move(wrong));
         INFO(verdict.because << ": " << verdict.detail);
-        // Where every operation may round to f16, nothing is proven of four tokens.
+        // Nothing is proven of four tokens where every operation may round to f16.
         const bool is_open = test.name == "test_linear_attention_fp16";
         CHECK(verdict.state == (is_open ? State::below : State::fail));
       }

@@ -2,8 +2,9 @@
 #include "suites/planning/laws.h"
 
 #include "generators/convolution.h"
-#include "oracles/exact/enclosure.h"
+#include "oracles/exact/element_sample.h"
 #include "oracles/exact/operands.h"
+#include "oracles/judging/case_class.h"
 #include "reference/flat_index.h"
 #include "reference/operator.h"
 #include "reference/window.h"
@@ -410,10 +411,7 @@ bool additivity(const Case& c, RelatedCases& relation) {
 // -- Where a law may be checked
 
 bool is_untouched(const Case& c) {
-  const oracles::Oracle& oracle = oracles::oracle_of(c.version);
-  if (!oracle.touched_reads_data) return oracle.touched(c.call(), nullptr).empty();
-  const oracles::Operands data = operands(c, 0);
-  return oracle.touched(c.call(), &data).empty();
+  return oracles::touched(c.call(), {operands(c, 0)}, oracles::every_element).empty();
 }
 
 bool is_small(const Case& c) {

@@ -5,9 +5,9 @@ import sys
 
 import numpy as np
 import onnx
-import onnx.parser
 
 from command_line import InFolder, ended, read_json
+from model_test import with_weights
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 WORKER = PROJECT / "suites/models/defective.py"
@@ -51,23 +51,11 @@ DAMAGED = ("stem", "depthwise", "pointwise", "norm", "clip", "pool", "average", 
            "transpose", "layer_norm", "softmax", "gather", "slice", "quantize", "dequantize", "cast", "half_matmul")
 
 
-def network():
-    model = onnx.parser.parse_model(NETWORK)
-    drawn = np.random.default_rng(1)
-    for info in model.graph.value_info:
-        kind = info.type.tensor_type
-        data = np.abs(drawn.normal(size=[dim.dim_value for dim in kind.shape.dim]))
-        data = data.astype(onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type))
-        model.graph.initializer.append(onnx.numpy_helper.from_array(data, info.name))
-    model.graph.ClearField("value_info")
-    return model
-
-
 class Defects(InFolder):
     def setUp(self):
         super().setUp()
         self.file, self.report = self.folder / "net.onnx", self.folder / "report.json"
-        onnx.save(network(), self.file)
+        onnx.save(with_weights(NETWORK, np.abs), self.file)
 
     def wrong_layers(self, code, backend, *words):
         ended(code, "certify", self.file, "--backend", backend, "--report", self.report, "--presentations", "none", "--cases", "0", *words)

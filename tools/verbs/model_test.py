@@ -30,14 +30,20 @@ gate (x) => (y) { s = Sigmoid (x)
 """
 
 
-def network():
-    model = onnx.parser.parse_model(NETWORK.replace("float[256, 256] dense>", "float[256, 256] dense, bool yes = {1}>"))
-    drawn = np.random.default_rng(1)
+def with_weights(text, of=lambda drawn: drawn):
+    """The model of a text, in which the values declared without data are constants: a function of normal numbers."""
+    model, drawn = onnx.parser.parse_model(text), np.random.default_rng(1)
     for info in model.graph.value_info:
-        shape = tuple(dim.dim_value for dim in info.type.tensor_type.shape.dim)
-        model.graph.initializer.append(onnx.numpy_helper.from_array(drawn.normal(size=shape).astype(np.float32), info.name))
+        kind = info.type.tensor_type
+        data = of(drawn.normal(size=[dim.dim_value for dim in kind.shape.dim]))
+        data = data.astype(onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type))
+        model.graph.initializer.append(onnx.numpy_helper.from_array(data, info.name))
     model.graph.ClearField("value_info")
     return model
+
+
+def network():
+    return with_weights(NETWORK.replace("float[256, 256] dense>", "float[256, 256] dense, bool yes = {1}>"))
 
 
 class Model(InFolder):
