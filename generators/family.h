@@ -14,7 +14,6 @@
 
 namespace assay::generators {
 
-using Cases = std::vector<Case>;
 using Names = std::vector<std::string>;
 
 // One dimension of the space an operator version spans, with the values a legal case can have.
@@ -39,12 +38,6 @@ struct Exclusion {
   std::vector<std::string_view> of_a;
   std::string_view b;
   std::vector<std::string_view> of_b;
-};
-
-// A step of shrinking: in how many parts it may be taken, and the simpler cases of one part, the boldest first.
-struct Step {
-  int (*parts)(const Case&);
-  Cases (*candidates)(const Case&, int part);
 };
 
 // Says what an input is for: data show something only where they vary, weights may all be 1, others may be 0.

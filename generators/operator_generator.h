@@ -8,12 +8,15 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace assay::generators {
+
+using Cases = std::vector<Case>;
 
 // A change that may break a constraint of a legal case; one that returns false does not apply to this case. Which
 // constraints are broken is read from the definition, never assumed.
@@ -34,6 +37,12 @@ struct Mutation {
 struct CoverageTag {
   std::string name;
   std::function<bool(const Case&)> holds;  // checked on legal cases
+};
+
+// A step of shrinking: in how many parts it may be taken, and the simpler cases of one part, the boldest first.
+struct Step {
+  int (*parts)(const Case&);
+  Cases (*candidates)(const Case&, int part);
 };
 
 // Where an operator of the Conv family keeps what Conv calls X, W and B.
@@ -60,6 +69,7 @@ struct OperatorGenerator {
   Int most_outputs = 600, most_cost = 20'000;
   // Makes the inputs whose shapes follow from others fit again after a change (shrink.h); null where there are none.
   void (*refit)(Case&) = nullptr;
+  std::span<const Step> steps = {};  // of shrinking, before those of its family
 };
 
 const OperatorGenerator& generator_of(const OpVersion& version);

@@ -122,10 +122,12 @@ Cases fewer_parameters(const Case& c, int part) {
 constexpr int presentations = 6;
 int input_count(const Case& c) { return static_cast<int>(c.definition().inputs.size()); }
 
-// ModelVariant, the family's coarse steps, data, attributes, inputs, the family's fine steps, presentation in parts.
+// ModelVariant, the operator's own steps, the family's coarse steps, data, attributes, inputs, the family's fine steps,
+// presentation in parts.
 std::vector<Step> steps_of(const Case& c) {
   const Family& family = family_of(c.definition());
   std::vector<Step> all{{[](const Case&) { return 1; }, plainly_presented}};
+  std::ranges::copy(generator_of(c.version).steps, std::back_inserter(all));
   std::ranges::copy(family.coarse_steps(), std::back_inserter(all));
   all.push_back({input_count, plainer_data});
   all.push_back({[](const Case& of) { return static_cast<int>(of.node.attributes.size()); }, fewer_attributes});

@@ -135,6 +135,21 @@ TEST_CASE("What the failure needs stays, everything else goes", "[shrink]") {
         "Conv-22 opset=22 ir=10 X=f16[1,2,1]~iota:1 W=f16[2,1,1]~const:1 dilations=2 group=2");
 }
 
+TEST_CASE("An ensemble shrinks tree by tree and node by node to what fails", "[shrink]") {
+  const Case c = case_of(
+      "ai.onnx.ml:TreeEnsembleRegressor-1 opset=1 ir=8 X=f32[1,2]~iota:1 nodes_treeids=0,0,0,1,1,1,1,1 "
+      "nodes_nodeids=0,1,2,0,1,2,3,4 nodes_featureids=0,0,0,0,1,0,0,0 nodes_truenodeids=1,0,0,1,3,0,0,0 "
+      "nodes_falsenodeids=2,0,0,2,4,0,0,0 nodes_modes=BRANCH_LEQ,LEAF,LEAF,BRANCH_GT,BRANCH_EQ,LEAF,LEAF,LEAF "
+      "nodes_values=1,0,0,2,0.5,0,0,0 target_treeids=0,0,1,1,1 target_nodeids=1,2,2,3,4 target_ids=0,0,0,0,0 "
+      "target_weights=0.1,0.2,0.3,0.4,0.5 n_targets=1");
+  const auto asks_for_equality = [](const Case& k) {
+    return std::ranges::count(k.call().texts("nodes_modes"), "BRANCH_EQ") > 0;
+  };
+  const Case least = bottom(c, asks_for_equality);
+  CHECK(least.call().texts("nodes_modes") == Texts{"BRANCH_EQ", "LEAF", "LEAF"});
+  CHECK(least.call().ints("nodes_treeids") == Ints{1, 1, 1});
+}
+
 TEST_CASE("What is written out becomes round, value by value", "[shrink]") {
   const Case c = case_of("Conv-11 opset=11 ir=8 X=f32[1,1,3]~lit:0x1.8p+3,-7.25,nan W=f32[1,1,1]~const:1");
   const auto has_nan = [](const Case& k) {

@@ -5,6 +5,7 @@
 #include "generators/draw.h"
 #include "generators/families/elementwise.h"
 #include "generators/families/scores.h"
+#include "generators/ops/simpler_trees.h"
 #include "generators/parameters.h"
 #include "generators/values.h"
 #include "reference/operator.h"
@@ -360,6 +361,7 @@ OperatorGenerator made(Case (*draw)(const Definition&, DType, std::uint64_t)) {
   OperatorGenerator all = moving_generator(draw, refit);
   all.ranks = [](const Definition&) { return std::pair<Int, Int>{2, 2}; };
   all.damages = damages();
+  all.steps = simpler_trees();
   return all;
 }
 
