@@ -316,6 +316,10 @@ Call Case::call() const {
 
 std::string attribute_text(const Attribute& attribute) { return std::visit(Written{}, attribute); }
 
+std::string source_text(const TensorType& type, const Source& source) {
+  return tensor_text(type, source.recipe) + (source.initializer ? "@init" : "");
+}
+
 std::string line(const Case& c) {
   const Operator& op = *find_operator(c.version.domain, c.version.name);
   std::string out = text(c.version) + " opset=" + std::to_string(c.opset) + " ir=" + std::to_string(c.ir_version);
@@ -327,9 +331,7 @@ std::string line(const Case& c) {
       out += "\"\"";
       continue;
     }
-    const Source& source = c.sources.at(input);
-    out += tensor_text(found->second.type, source.recipe);
-    if (source.initializer) out += "@init";
+    out += source_text(found->second.type, c.sources.at(input));
   }
   for (const AttributeSpec* attribute : op.attributes_ever())
     if (const auto found = c.node.attributes.find(attribute->name); found != c.node.attributes.end())

@@ -48,6 +48,7 @@ struct Case {
 // The canonical line; two cases are the same exactly when their lines are.
 std::string line(const Case& c);
 std::string attribute_text(const Attribute& attribute);  // as the line has it
+std::string source_text(const TensorType& type, const Source& source);
 Result<Case> parse_case(std::string_view line);
 
 // The first 128 bits of SHA-256 of the line, in hexadecimal.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "reference/case.h"
+#include "reference/graph_case.h"
 
 #include <filesystem>
 #include <string>
@@ -26,6 +27,10 @@ std::string packed_model_of(const std::vector<const Case*>& cases);
 // The graph inputs of that model that are no initializers, for one data set, as TensorProtos in graph-input order.
 std::vector<std::string> graph_inputs(const Case& c, int set);
 std::vector<std::string> graph_inputs(const Case& c, const Operands& data, bool named = true);
+
+// The same of a graph: values keep their names, dimensions of outputs are symbolic.
+std::string model_of(const GraphCase& graph, const GraphData& leaves);
+std::vector<std::string> graph_inputs(const GraphCase& graph, const GraphData& leaves);
 
 std::string encode_tensor(const Tensor& tensor, std::string_view name);
 // Strangers' bytes: raw_data or the typed fields; anything else is one clear line.
@@ -78,7 +83,8 @@ struct GraphNode {
 struct GraphModel {
   std::vector<std::pair<std::string, TensorType>> inputs;  // that have no initializer; every extent is known
   std::map<std::string, Tensor> initializers;
-  std::vector<GraphNode> nodes;  // each behind those it needs
+  std::vector<GraphNode> nodes;      // each behind those it needs
+  std::vector<std::string> outputs;  // names of values
   // Holds types of values, where ONNX's inference, which goes on behind what it cannot tell, knows every extent.
   std::map<std::string, TensorType> types;
 };

@@ -193,6 +193,28 @@ void add_opset_imports(onnx::ModelProto& model, const Case& c) {
   add(c.version.domain, c.opset);
 }
 
+void add_step(onnx::GraphProto& graph, const GraphStep& step) {
+  onnx::NodeProto& node = *graph.add_node();
+  node.set_op_type(step.c.version.name);
+  for (const std::string& operand : step.operands) node.add_input(operand);
+  add_attributes(node, step.c);
+  for (const std::string& result : step.results) node.add_output(result);
+}
+
+// Declares the outputs of a graph by type and rank, as those of a node are.
+void add_graph_outputs(onnx::GraphProto& proto, const GraphCase& graph) {
+  std::map<std::string, TensorType, std::less<>> types;
+  for (const GraphStep& step : graph.steps) {
+    const Types inferred = step.c.definition().infer(step.c.call());
+    for (std::size_t i = 0; i < step.results.size(); ++i)
+      if (!step.results[i].empty() && inferred.at(i)) types[step.results[i]] = *inferred[i];
+  }
+  for (const std::string& output : graph.outputs) {
+    const TensorType& type = types.at(output);
+    declare_symbolic(*proto.add_output(), output, type.dtype, type.shape.size());
+  }
+}
+
 onnx::ModelProto empty_model(const Case& c) {
   onnx::ModelProto model;
   model.set_ir_version(c.ir_version);
@@ -301,6 +323,28 @@ std::string packed_model_of(const std::vector<const Case*>& cases) {
     add_case(*model.mutable_graph(), *cases[i], std::to_string(i) + "_", initializers_of(*cases[i]));
   }
   return bytes_of(model);
+}
+
+std::string model_of(const GraphCase& graph, const GraphData& leaves) {
+  onnx::ModelProto model = empty_model(graph.steps.front().c);
+  onnx::GraphProto& proto = *model.mutable_graph();
+  proto.set_name("graph");
+  for (const GraphLeaf& leaf : graph.leaves) {
+    const bool is_constant = leaf.source.initializer;
+    if (is_constant) *proto.add_initializer() = proto_of(leaves.find(leaf.name)->second, leaf.name);
+    if (!is_constant || graph.ir_version < initializers_stand_alone)
+      declare_as(is_constant ? DeclaredShapes::fixed : graph.declared, *proto.add_input(), leaf.name, leaf.type);
+  }
+  for (const GraphStep& step : graph.steps) add_step(proto, step);
+  add_graph_outputs(proto, graph);
+  return bytes_of(model);
+}
+
+std::vector<std::string> graph_inputs(const GraphCase& graph, const GraphData& leaves) {
+  std::vector<std::string> out;
+  for (const GraphLeaf& leaf : graph.leaves)
+    if (!leaf.source.initializer) out.push_back(encode_tensor(leaves.find(leaf.name)->second, leaf.name));
+  return out;
 }
 
 std::vector<std::string> graph_inputs(const Case& c, int set) { return graph_inputs(c, operands(c, set)); }

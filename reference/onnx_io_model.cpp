@@ -319,6 +319,7 @@ GraphModel graph_of(onnx::ModelProto model, const std::filesystem::path& folder,
   for (const onnx::ValueInfoProto& info : proto.input())
     if (!graph.initializers.contains(info.name())) graph.inputs.emplace_back(info.name(), declared_type(info));
   for (int i = 0; i < proto.node_size(); ++i) graph.nodes.push_back(graph_node(model, i));
+  for (const onnx::ValueInfoProto& info : proto.output()) graph.outputs.push_back(info.name());
   expect_order(graph);
   graph.types = inferred_types(model);
   return graph;

@@ -61,6 +61,10 @@ double signed_by(Generator& generator, double value) { return generator.next() &
 double small(Generator& g, const ElementFormat&, int) { return signed_by(g, static_cast<double>(1 + g.below(8))); }
 double sign(Generator& g, const ElementFormat&, int) { return signed_by(g, 1); }
 
+double sparse(Generator& g, const ElementFormat&, int one_in) {
+  return g.below(static_cast<std::uint64_t>(one_in)) == 0 ? signed_by(g, 1) : 0;
+}
+
 double odd(Generator& g, const ElementFormat&, int bits) {
   return signed_by(g, static_cast<double>(2 * g.below(std::uint64_t{1} << (bits - 1)) + 1));
 }
@@ -272,9 +276,10 @@ struct Family {
   std::string_view words;  // # is its parameter
 };
 
-constexpr std::array<Family, 19> seeded{
+constexpr std::array<Family, 20> seeded{
     {{"small", small, "integers from -8 to 8 without 0"},
      {"sign", sign, "-1 and 1"},
+     {"sparse", sparse, "-1 or 1 at one of # places, 0 elsewhere"},
      {"odd", odd, "odd integers of magnitude below 2^#"},
      {"pow2", pow2, "powers of two from 2^-3 to 2^3 with either sign"},
      {"normal", normal, "normally distributed numbers of mean 0 and variance 1 with full significands"},
@@ -300,8 +305,8 @@ struct Split {
 };
 
 Split split(std::string_view family) {
-  for (const auto& [name, least, most] :
-       {std::tuple{"odd", 1, 52}, std::tuple{"around", -128, 255}, std::tuple{"near", 0, 255}}) {
+  for (const auto& [name, least, most] : {std::tuple{"odd", 1, 52}, std::tuple{"sparse", 1, 1 << 20},
+                                          std::tuple{"around", -128, 255}, std::tuple{"near", 0, 255}}) {
     const std::size_t length = std::string_view(name).size();
     if (!family.starts_with(name)) continue;
     const std::optional<int> parameter = whole<int>(family.substr(length));
@@ -316,7 +321,10 @@ const Family* find_family(std::string_view name) { return find_in(seeded, name, 
 std::vector<std::string> family_names() {
   std::vector<std::string> names;
   for (const Family& family : seeded)
-    names.push_back(std::string(family.name) + (family.name == "odd" ? "12" : family.name == "around" ? "0" : ""));
+    names.push_back(std::string(family.name) + (family.name == "odd"      ? "12"
+                                                : family.name == "sparse" ? "4"
+                                                : family.name == "around" ? "0"
+                                                                          : ""));
   for (const BitFamily& family : drawn_as_bits)
     names.push_back(std::string(family.name) + (family.name == "near" ? "0" : ""));
   for (const char* stated : {"onehot", "iota", "bits", "const", "lit", "hold", "values", "text", "stored"})

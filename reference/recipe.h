@@ -30,7 +30,7 @@
 //               odd data sets; strings count
 //
 //   quarter:S   multiples of 1/4 in [-3,3]      brink:S    -3..3 and their neighbours, 2^(2-p) away
-//   astray:S    quarter, one in four +-2^3..2^14
+//   astray:S    quarter, one in four +-2^3..2^14            sparseN:S   -1 or 1 at one of N places, else 0
 //
 // Values in const, lit and hold are decimal or hexadecimal floats, nan, inf or -inf. Of strings full, ends, pattern and
 // near draw short words that differ by case, blanks or length; the others write their numbers in decimal.

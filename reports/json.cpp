@@ -216,6 +216,8 @@ void write_json(const Report& report, std::ostream& out) {
   if (report.model) {
     document.member("model", model_json(report));
     document.list("nodes", node_rows(report), node_json);
+    document.list("windows", report.model->windows,
+                  [&](const suites::WindowResult& each) { return window_json(report, each); });
   }
   document.list("operators", report.operators, operator_json);
   document.list("rulings", report.rulings, ruling_json);

@@ -171,7 +171,7 @@ class Document {
   }
 
  private:
-  // Adds a test per node of a model, by its name.
+  // Adds a test per node of a model, by its name, and one per window.
   void add_nodes() {
     const Json& report = rendering_.report;
     Suite suite(root_, words(report.at("model"), "file"), report);
@@ -185,6 +185,18 @@ class Document {
       else
         suite.breaks(name, state == "error" ? error : failure, state, why,
                      words(node, "op") + ": " + why + "\n" + replay_of(node));
+    }
+    for (const Json& window : member(report, "windows")) {
+      const std::string name = joined(window.at("nodes").get<std::vector<std::string>>(), " > "),
+                        state = words(window, "state");
+      const std::string why = words(window, "because");
+      if (state == "pass")
+        suite.passes(name);
+      else if (!window.contains("replay"))
+        suite.skips(name, state + in_brackets(why));
+      else
+        suite.breaks(name, state == "error" ? error : failure, state, why,
+                     "replay: " + words(window, "replay", 1 << 16) + "\n");
     }
     suite.finish("nodes of a model\n");
   }

@@ -49,6 +49,30 @@ std::string in_words(const NodeRow& row) {
   return words;
 }
 
+// Prints the windows that do not conform, the first few, and how many passed.
+void write_windows(const Report& report, bool shows_all, std::ostream& out) {
+  const std::vector<suites::WindowResult>& windows = report.model->windows;
+  if (windows.empty()) return;
+  constexpr Int most_shown = 5;
+  const auto in_state = [&](State state) {
+    return std::ranges::count_if(windows,
+                                 [&](const suites::WindowResult& each) { return each.verdict.state == state; });
+  };
+  out << "windows of several nodes, with data that no rewriting of the graph may change: " << in_state(State::pass)
+      << " of " << windows.size() << " pass";
+  if (const Int left = in_state(State::unscored); left > 0)
+    out << ", " << left << (left == 1 ? " has" : " have") << " no single right answer";
+  out << "\n";
+  Int shown = 0;
+  for (const suites::WindowResult& each : windows) {
+    if (!breaks_conformance(each.verdict.state, report.invocation.strict)) continue;
+    if (++shown > most_shown && !shows_all) continue;
+    out << "  " << name(each.verdict.state) << "  " << joined(each.window.nodes, " > ") << ": " << each.verdict.detail
+        << "\n    replay: " << replay_line(report.invocation, each.window.line) << "\n";
+  }
+  if (shown > most_shown && !shows_all) out << "  " << shown - most_shown << " more; --show all\n";
+}
+
 bool is_plain(const NodeRow& row) { return row.state == State::pass; }
 
 }  // namespace
@@ -84,6 +108,15 @@ Json node_json(const NodeRow& row) {
   return json;
 }
 
+Json window_json(const Report& report, const suites::WindowResult& result) {
+  const auto& [window, verdict] = result;
+  Json json = {{"nodes", window.nodes}, {"state", name(verdict.state)}, {"line", window.line}, {"alike", window.count}};
+  if (!verdict.detail.empty()) json["because"] = verdict.detail;
+  if (breaks_conformance(verdict.state, report.invocation.strict))
+    json["replay"] = replay_line(report.invocation, window.line);
+  return json;
+}
+
 void write_model(const Report& report, bool shows_all, std::ostream& out) {
   const std::vector<NodeRow> rows = node_rows(report);
   const Int judged = std::ranges::count_if(rows, &NodeRow::is_judged);
@@ -104,6 +137,7 @@ void write_model(const Report& report, bool shows_all, std::ostream& out) {
   const Int plain = std::ranges::count_if(rows, is_plain);
   if (plain > 0 && !shows_all)
     out << "  " << plain << (plain == 1 ? " node passes" : " nodes pass") << "; --show all\n";
+  write_windows(report, shows_all, out);
 }
 
 }  // namespace assay::reports

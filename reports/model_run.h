@@ -25,7 +25,8 @@ struct NodeRow {
 std::vector<NodeRow> node_rows(const Report& report);
 Json model_json(const Report& report);
 Json node_json(const NodeRow& row);
-// Prints how many nodes were judged, which were not, and those that do not simply pass.
+Json window_json(const Report& report, const suites::WindowResult& window);
+// Prints how many nodes were judged, which were not, and those that do not simply pass; then the windows.
 void write_model(const Report& report, bool shows_all, std::ostream& out);
 
 }  // namespace assay::reports

@@ -582,6 +582,8 @@ Json recounted_report(const Json& report) {
     rows.back()["exceptions"] = exceptions_in(report, op);
     certified = worse(certified, text_of(rows.back(), "certified"));
   }
+  for (const Json& window : report.value("windows", Json::array()))
+    if (breaks(text_of(window, "state"), is_strict(report))) certified = worse(certified, "not conforming");
   return {{"totals", totals_of(verdicts)},
           {"special", totals_of(verdicts, true)},
           {"marks", marks_of(verdicts)},

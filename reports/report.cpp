@@ -439,6 +439,13 @@ bool Expectations::excuses(std::size_t index, std::string_view word) const {
   return (ledger && settlement.excuses(index, word)) || (baseline && comparison.excuses(index, word));
 }
 
+Int breaching_windows(const Report& report) {
+  if (!report.model) return 0;
+  return std::ranges::count_if(report.model->windows, [&](const suites::WindowResult& each) {
+    return breaks_conformance(each.verdict.state, report.invocation.strict);
+  });
+}
+
 bool Report::is_interrupted() const {
   return !campaign.is_complete() || std::ranges::any_of(every_input, [](const suites::Accuracy& each) {
     return each.ended.empty() && !each.is_complete();
@@ -473,6 +480,7 @@ Report report(suites::Suite suite, suites::Campaign campaign, Invocation invocat
   choose_smallest(report);
   cover(report, natures);
   report.certified = overall(report.operators);
+  if (breaching_windows(report) > 0) report.certified = Certified::not_conforming;
   return report;
 }
 

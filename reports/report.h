@@ -138,10 +138,11 @@ struct ReportedFinding {
   std::vector<std::string> clauses = {};  // that the smallest rests on: constraints it breaks, rulings it touches
 };
 
-// Lists the nodes of a model, in its order.
+// Lists the nodes of a model, in its order, and the windows of several nodes that were run.
 struct ModelRun {
   std::string hash;  // SHA-256 of its file
   std::vector<suites::ModelNode> nodes;
+  std::vector<suites::WindowResult> windows = {};
 };
 
 struct Report {
@@ -177,6 +178,8 @@ Report report(suites::Suite suite, suites::Campaign campaign, Invocation invocat
               suites::Sorted sorted = {}, std::vector<suites::Accuracy> every_input = {},
               std::optional<ModelRun> model = {});
 
+// The windows of its model that do not conform.
+Int breaching_windows(const Report& report);
 // Tells whether a verdict does not conform. A contested one does not under `strict`.
 bool breaks_conformance(oracles::State state, bool strict);
 // Tells whether a class of cases decides on conformance (spec B.1); special values are judged and shown apart, unless

@@ -187,6 +187,9 @@ std::string breaches(const Report& report) {
   if (const auto functions = std::ranges::count_if(report.every_input, &suites::Accuracy::breaks); functions > 0)
     words += (words.empty() ? "" : ", ") + std::to_string(functions) +
              (functions == 1 ? " function over every input" : " functions over every input");
+  if (const Int windows = breaching_windows(report); windows > 0)
+    words += (words.empty() ? "" : ", ") + std::to_string(windows) + (windows == 1 ? " window" : " windows") +
+             " of the model";
   return words;
 }
 

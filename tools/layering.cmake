@@ -7,8 +7,8 @@ set(suites_refuses "^(reports|tools)/")
 set(reports_refuses "^tools/")
 set(tools_refuses "^$")
 # The rooms of a folder, lowest first: none may include one above it.
-set(oracles_rooms exact filter judging rules families ops)
-set(suites_rooms text predicates sandbox workers planning mutation campaign expectations models triage golden doctor crosscheck)
+set(oracles_rooms exact filter judging rules families ops graphs)
+set(suites_rooms text predicates sandbox workers planning mutation campaign expectations triage graphs models golden doctor crosscheck)
 set(folders reference oracles generators suites reports tools)
 set(complaints)
 

@@ -782,6 +782,16 @@ function drawModel() {
     scrolled("Verdict by node", el("table", {class: "stacks"}, el("caption", {class: "unseen"}, "Verdict by node"), head("Node", "Operator", "Verdict", "#Worst ulp", "#Share of the bound", "Cause"),
       el("tbody", {}, nodes.map((node) => el("tr", {}, el("th", {scope: "row"}, said(node.name)), el("td", {"data-label": "operator"}, said(node.op)), el("td", {"data-label": "verdict"}, sign(word(node.state), node.state)),
         el("td", {class: "num", "data-label": "worst ulp"}, digits(node.worst_ulp)), el("td", {class: "num", "data-label": "share of the bound"}, digits(node.worst_share)), el("td", {}, why(node))))))));
+  drawWindows(section);
+}
+
+// The windows of several nodes that do not conform, each with what differs and how to run it again.
+function drawWindows(section) {
+  const windows = report.windows || [], broken = windows.filter((each) => each.replay);
+  if (!windows.length) return;
+  section.append(el("p", {class: "soft"}, "Of " + many(windows.length, "window") + " of two to six nodes, with data that no rewriting of the graph may change, " + windows.filter((each) => each.state === "pass").length + " pass."));
+  if (broken.length) section.append(scrolled("Windows that do not conform", el("table", {class: "stacks"}, el("caption", {class: "unseen"}, "Windows that do not conform"), head("Nodes", "Verdict", "What differs", "Replay"),
+    el("tbody", {}, broken.map((each) => el("tr", {}, el("th", {scope: "row"}, said(each.nodes.join(" > "))), el("td", {"data-label": "verdict"}, sign(each.state, each.state)), el("td", {}, said(each.because || "")), el("td", {}, el("code", {}, said(each.replay)))))))));
 }
 
 // -- coverage

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""assay worker: onnxruntime; with --set defects=planted it is wrong in each of the layers named below, and in no other."""
+"""assay worker: onnxruntime; with --set defects=planted it is wrong in each of the layers named below, and in no other; with
+--set fusions=planted where nodes follow each other, and right where each is alone."""
 import pathlib
 import sys
 
@@ -91,7 +92,26 @@ DEFECTS = {
     ("Cast", (4, 6)): truncates,
     ("MatMul", (4, 6)): without_last(1),
 }
+# What nodes that follow each other answer as one, of the right answer.
+FUSIONS = {
+    ("Conv", "BatchNormalization"): shifted(1),
+    ("Conv", "Add"): without_last(1),
+    ("Relu", "MaxPool"): lambda out: np.maximum(out, 1),
+    ("Pad", "Conv"): without_last(3),
+    ("MatMul", "Add"): lambda out: out - 1,
+    ("Transpose", "MatMul"): shifted(0),
+}
 written = {}  # what a buffer of a shape holds since the first run
+
+
+def fused(graph):
+    """The damage to an output of a graph, by its name."""
+    givers, found = {node.output[0]: node for node in graph.node}, {}
+    for last in graph.node:
+        for first in (givers[name] for name in last.input if name in givers):
+            if (first.op_type, last.op_type) in FUSIONS:
+                found[last.output[0]] = FUSIONS[first.op_type, last.op_type]
+    return found
 
 
 def run(model, sets, options):
@@ -110,9 +130,11 @@ def run(model, sets, options):
         defect = DEFECTS.get((node.op_type, given[0].shape)) if options.get("defects") == "planted" else None
         if defect:
             outs[0] = defect(outs[0], *given).astype(outs[0].dtype)
+        fusions = fused(proto.graph) if options.get("fusions") == "planted" else {}
+        outs = [fusions[each.name](out) if each.name in fusions else out for each, out in zip(session.get_outputs(), outs)]
         answers.append([assay_worker.proto_of(each.name, out) for each, out in zip(session.get_outputs(), outs)])
     return answers
 
 
 assay_worker.serve({"backend": "defective", "version": onnxruntime.__version__, "device": "cpu", "arithmetic": {"accumulator": "f32"},
-                    "options": {"defects": ["none", "planted"]}}, run)
+                    "options": {"defects": ["none", "planted"], "fusions": ["none", "planted"]}}, run)

@@ -401,11 +401,19 @@ std::string ModelSource::words() const {
 ModelSuite suite_of(const ModelSource& source, const Selection& selection, std::uint64_t seed, int threads) {
   File file = read(source);
   Planner planner(fs::path(source.file).filename().string(), selection, seed);
+  WindowCutter cutter(file.graph);
   Evaluation(file.graph, source, threads)
       .run([&](const GraphNode& node, const Arrival* arrival, const std::string& because) {
         planner.add(node, arrival, because);
+        if (!arrival || !selection.admits(*node.definition, DType::f32)) return;
+        std::vector<WindowOperand> operands;
+        for (const Value* const each : arrival->operands)
+          operands.push_back(each ? WindowOperand{&each->tensor, each->is_constant} : WindowOperand{});
+        cutter.add(static_cast<std::size_t>(&node - file.graph.nodes.data()), node, arrival->node, operands);
       });
-  return std::move(planner).done(std::move(file.hash));
+  ModelSuite all = std::move(planner).done(std::move(file.hash));
+  all.windows = cutter.windows();
+  return all;
 }
 
 void store_data(const ModelSource& source, int threads) {

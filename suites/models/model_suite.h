@@ -4,6 +4,7 @@
 #pragma once
 
 #include "reference/onnx_io.h"
+#include "suites/models/windows.h"
 #include "suites/planning/suite.h"
 
 #include <cstdint>
@@ -31,6 +32,7 @@ struct ModelSuite {
   Suite suite;
   std::string hash;  // SHA-256 of the file
   std::vector<ModelNode> nodes;
+  std::vector<ModelWindow> windows;
 };
 
 // Three kinds of data per node: small integers, which most arithmetic keeps exact; numbers of full significands; and

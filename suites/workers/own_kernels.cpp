@@ -13,11 +13,14 @@ namespace {
 
 using oracles::Outcome;
 
+[[noreturn]] void refuse(const std::string& why) {
+  throw Refusal{why.starts_with("no operator ") ? Outcome::Kind::unsupported : Outcome::Kind::refused, why};
+}
+
 std::vector<Served> parse(std::string_view model) {
   Result<std::vector<Served>> served = parse_nodes(model);
   if (served) return *std::move(served);
-  const bool is_unknown = served.error().starts_with("no operator ");
-  throw Refusal{is_unknown ? Outcome::Kind::unsupported : Outcome::Kind::refused, served.error()};
+  refuse(served.error());
 }
 
 // A declared extent of -1 is not declared.
@@ -62,6 +65,13 @@ Bound bind(const Served& served, const Definition& definition, const std::map<st
   return bound;
 }
 
+void expect_legal(const Call& call) {
+  std::string broken;
+  for (const std::string& id : call.definition().violated(call))
+    broken += " " + call.definition().version.name + "." + id;
+  if (!broken.empty()) throw Refusal{.because = "breaks" + broken};
+}
+
 // One node of the model, in a session of its own.
 class Session {
  public:
@@ -71,17 +81,15 @@ class Session {
   std::vector<Tensor> outputs(const std::map<std::string, Tensor>& inputs) {
     Bound bound = bind(served_, definition_, inputs);
     const Call call(definition_, std::move(bound.node));
-    expect_legal(call);
+    expect_still_legal(call);
     return kernel_(call, bound.operands, threads_).requested();
   }
 
  private:
   // The sets of one request mostly have the same types.
-  void expect_legal(const Call& call) {
+  void expect_still_legal(const Call& call) {
     if (legal_ == call.node()) return;
-    std::string broken;
-    for (const std::string& id : definition_.violated(call)) broken += " " + definition_.version.name + "." + id;
-    if (!broken.empty()) throw Refusal{.because = "breaks" + broken};
+    expect_legal(call);
     legal_ = call.node();
   }
 
@@ -92,7 +100,68 @@ class Session {
   std::optional<Node> legal_;
 };
 
+// Runs nodes that feed one another.
+class GraphSession {
+ public:
+  GraphSession(const std::string& model, const OpenKernel& open, int threads)
+      : graph_(accepted(read_graph(model, {}, {}))), threads_(threads) {
+    for (const GraphNode& node : graph_.nodes) {
+      if (!node.definition) refuse(node.because);
+      kernels_.push_back(open(*node.definition));
+    }
+  }
+
+  const std::vector<std::string>& names() const { return graph_.outputs; }
+
+  std::vector<Tensor> outputs(const std::vector<std::string>& parts) {
+    if (parts.size() != graph_.inputs.size()) throw Refusal{.because = "another number of inputs than the graph has"};
+    std::map<std::string, Tensor> values = graph_.initializers;
+    for (std::size_t i = 0; i < parts.size(); ++i) values[graph_.inputs[i].first] = accepted(decode_tensor(parts[i]));
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) run(graph_.nodes[i], kernels_[i], values);
+    std::vector<Tensor> out;
+    for (const std::string& name : graph_.outputs) {
+      if (!values.contains(name)) throw Refusal{.because = "nothing gives the output " + name};
+      out.push_back(values.at(name));
+    }
+    return out;
+  }
+
+ private:
+  void run(const GraphNode& node, const FastKernel& kernel, std::map<std::string, Tensor>& values) const {
+    Node bound = node.node;
+    std::vector<const Tensor*> operands(node.definition->inputs.size());
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i].empty()) continue;
+      operands[i] = &values.at(node.inputs[i]);
+      bound.value(node.definition->inputs[i], *operands[i]);
+    }
+    const Call call(*node.definition, std::move(bound));
+    expect_legal(call);
+    Values out = kernel(call, operands, threads_);
+    for (std::size_t i = 0; i < node.outputs.size() && i < out.size(); ++i)
+      if (out[i] && !node.outputs[i].empty()) values[node.outputs[i]] = *std::move(out[i]);
+  }
+
+  GraphModel graph_;
+  std::vector<FastKernel> kernels_;
+  int threads_;
+};
+
+// Tells whether a node takes what another one gives.
+bool is_connected(const Request& request) {
+  const Result<std::vector<NodeName>> nodes = node_names(request.model);
+  return nodes && nodes->size() > 1 && !parse_nodes(request.model);
+}
+
+KernelAnswer computed_graph(const Request& request, const OpenKernel& open) {
+  GraphSession session(request.model, open, request.threads);
+  KernelAnswer answer{{}, session.names()};
+  for (const auto& parts : request.sets) answer.outcome.sets.push_back(session.outputs(parts));
+  return answer;
+}
+
 KernelAnswer computed(const Request& request, const OpenKernel& open) {
+  if (is_connected(request)) return computed_graph(request, open);
   const std::vector<Served> nodes = parse(request.model);
   KernelAnswer answer;
   std::vector<Session> sessions;

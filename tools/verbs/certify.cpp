@@ -50,6 +50,10 @@ struct Options {
   Int most_failures = 0;
   bool github = false, lists = false, is_quiet = false, every_input = true;
 
+  // Windows are of a model as a whole.
+  bool runs_windows() const {
+    return operators.empty() && types.empty() && only_failed.empty() && filter.empty() && most_failures == 0;
+  }
   bool is_narrowed() const {
     return !only_failed.empty() || !filter.empty() || most_failures > 0 || !subject.model.empty();
   }
@@ -116,19 +120,22 @@ void settle(reports::Expectations& agreed, const suites::Suite& suite, const sui
 struct Planned {
   suites::Suite suite;
   std::optional<reports::ModelRun> model;
+  std::vector<suites::ModelWindow> windows = {};  // of the model
 };
 
 // Plans the nodes of a model, or those whose cases failed.
 Planned planned_model(const Options& options, const suites::SuiteRequest& request) {
   suites::ModelSuite of_model = suites::suite_of(options.subject.model_source(), request.selection, request.seed,
                                                  jobs_or_processors(options.jobs));
+  if (!options.runs_windows()) of_model.windows.clear();
   if (!options.only_failed.empty()) {
     const std::vector<std::string> failed = suites::failed_lines(options.only_failed, options.subject.strict);
     const std::set<std::string> wanted(failed.begin(), failed.end());
     std::erase_if(of_model.suite.cases, [&](const suites::SuiteCase& each) { return !wanted.contains(each.line); });
     of_model.suite.hash = suites::suite_hash(of_model.suite.cases);
   }
-  return {std::move(of_model.suite), reports::ModelRun{of_model.hash, std::move(of_model.nodes)}};
+  return {std::move(of_model.suite), reports::ModelRun{of_model.hash, std::move(of_model.nodes)},
+          std::move(of_model.windows)};
 }
 
 Planned planned_suite(const Options& options, const suites::SuiteRequest& request) {
@@ -149,6 +156,20 @@ Planned planned(const Options& options, const suites::SuiteRequest& request) {
   Planned all = planned_suite(options, request);
   if (predicate) all.suite = suites::narrowed(std::move(all.suite), *predicate);
   return all;
+}
+
+// Names the nodes of a model that do not pass alone.
+std::set<std::string> wrong_nodes(const reports::ModelRun& model, const suites::Suite& suite,
+                                  const suites::Campaign& campaign) {
+  std::set<std::string> wrong_lines, names;
+  for (std::size_t i = 0; i < suite.cases.size(); ++i)
+    if (const auto& verdict = campaign.verdicts[i];
+        !verdict || reports::breaks_conformance(verdict->state, true) || verdict->state == oracles::State::unsupported)
+      wrong_lines.insert(suite.cases[i].line);
+  for (const suites::ModelNode& node : model.nodes)
+    if (std::ranges::any_of(node.lines, [&](const std::string& line) { return wrong_lines.contains(line); }))
+      names.insert(node.name);
+  return names;
 }
 
 reports::Report certified(Planned planned, const Options& options, reports::Expectations agreed,
@@ -173,6 +194,9 @@ reports::Report certified(Planned planned, const Options& options, reports::Expe
   invocation.every_input = takes_every_input(options, suite, pool.describe());
   std::vector<suites::Accuracy> every_input;
   if (invocation.every_input) every_input = over_every_input(options, pool, run_options);
+  if (!planned.windows.empty() && !pool.describe().answers_shapes)
+    planned.model->windows =
+        suites::run_windows(planned.windows, wrong_nodes(*planned.model, suite, done), pool, run_options);
   settle(agreed, suite, done, options);
   suites::Sorted sorted = failing.sorted(agreed, pool, run_options, sorting);
   line.reset();

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""certify of a model: each planted defect of a backend is found at the layer it is in, and correct arithmetic at none."""
+"""certify of a model: each planted defect of a backend is found at the layer or the window it is in, correct arithmetic at none."""
 import pathlib
+import shlex
 import sys
 
 import numpy as np
@@ -50,12 +51,46 @@ net (float[1, 3, 16, 16] x) => (float16[4, 5] product, float[4, 6] back)
 DAMAGED = ("stem", "depthwise", "pointwise", "norm", "clip", "pool", "average", "concat", "resize", "add", "average_all", "dense", "gelu",
            "transpose", "layer_norm", "softmax", "gather", "slice", "quantize", "dequantize", "cast", "half_matmul")
 
+BLOCKS = """<ir_version: 9, opset_import: ["" : 17]>
+net (float[1, 4, 8, 8] x) => (float[6, 5] scores)
+<float[8, 4, 3, 3] w1, float[8] b1, float[8] gain, float[8] bias, float[8] mean, float[8] var, float[8, 8, 1, 1] w2, float[6, 8, 3, 3] w3,
+ float[16, 7] w4, float[7] b4, float[6, 5] w5, int64[8] border = {0, 0, 1, 0, 0, 0, 0, 1}, int64[2] rows = {6, 16},
+ int64[1] first = {0}, int64[1] last = {6}, int64[1] zero = {0}>
+{
+  [stem] a = Conv <pads = [1, 1, 1, 1]> (x, w1, b1)
+  [norm] b = BatchNormalization (a, gain, bias, mean, var)
+  [act] c = Relu (b)
+  [branch] d = Conv (c, w2)
+  [residual] e = Add (d, c)
+  [act2] f = Relu (e)
+  [pool] g = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (f)
+  [soft] h = Sigmoid (g)
+  [pad] i = Pad (h, border)
+  [padded] j = Conv <pads = [1, 1, 1, 1]> (i, w3)
+  [narrow] k = AveragePool <kernel_shape = [2, 2]> (j)
+  [rows] l = Reshape (k, rows)
+  [dense] m = MatMul (l, w4)
+  [offset] n = Add (m, b4)
+  [rest] o = Slice (n, first, last, zero)
+  [turn] p = Transpose (o)
+  [scores] scores = MatMul (p, w5)
+}
+"""
+
+# The windows that the worker's fusions are in.
+FUSED = {("stem", "norm"), ("branch", "residual"), ("act2", "pool"), ("pad", "padded"), ("dense", "offset"), ("turn", "scores")}
+
 
 class Defects(InFolder):
     def setUp(self):
         super().setUp()
         self.file, self.report = self.folder / "net.onnx", self.folder / "report.json"
         onnx.save(with_weights(NETWORK, np.abs), self.file)
+
+    def windows(self, code, backend, *words):
+        onnx.save(with_weights(BLOCKS, np.abs), self.folder / "blocks.onnx")
+        ended(code, "certify", self.folder / "blocks.onnx", "--backend", backend, "--report", self.report, "--presentations", "none", *words)
+        return read_json(self.report)["windows"]
 
     def wrong_layers(self, code, backend, *words):
         ended(code, "certify", self.file, "--backend", backend, "--report", self.report, "--presentations", "none", "--cases", "0", *words)
@@ -70,3 +105,21 @@ class Defects(InFolder):
         for backend in ("reference", "onnxruntime", "variant:in-double", "variant:reversed"):
             with self.subTest(backend):
                 self.assertEqual(self.wrong_layers(0, backend), [])
+
+    def test_a_wrong_fusion_is_found_at_its_nodes(self):
+        worker = f"exec:{sys.executable} {WORKER}"
+        windows = self.windows(1, worker, "--set", "fusions=planted")
+        failed = [each for each in windows if each["state"] == "fail"]
+        self.assertEqual({tuple(each["nodes"]) for each in failed}, FUSED)
+        self.assertEqual({each["state"] for each in windows}, {"pass", "fail"})
+        self.assertTrue(all("elements differ" in each["because"] for each in failed))
+        ended(1, *shlex.split(failed[0]["replay"])[1:], "--save", self.folder / "finding")
+        self.assertIn("exactly", failed[0]["because"])
+        self.assertEqual(onnx.load(self.folder / "finding/model.onnx").graph.node[1].op_type, "BatchNormalization")
+
+    def test_correct_arithmetic_has_no_wrong_window(self):
+        for backend in ("reference", "onnxruntime", "variant:in-double", "variant:reversed"):
+            with self.subTest(backend):
+                windows = self.windows(0, backend)
+                self.assertGreater(len(windows), 30)
+                self.assertEqual({each["state"] for each in windows}, {"pass"})

@@ -6,6 +6,8 @@
 #include "oracles/judging/finding.h"
 #include "oracles/judging/judge.h"
 #include "reports/pieces.h"
+#include "suites/graphs/graph_folder.h"
+#include "suites/graphs/graph_run.h"
 #include "suites/triage/clauses.h"
 #include "suites/triage/finding_folder.h"
 #include "suites/triage/glossary.h"
@@ -277,7 +279,24 @@ Verdict run_alone(const ReplayRun& case_run, suites::Backend& backend, const sui
   return case_run.judged(backend.run(request), backend.describe(), run_options.level);
 }
 
+int replay_graph(const GraphCase& graph, const Options& options) {
+  if (options.shrinks || options.as_issue) throw InputError("--shrink and --issue take a case, not a graph");
+  const suites::RunOptions run_options = options.subject.run_options();
+  const std::unique_ptr<suites::Backend> backend = options.subject.opener()();
+  const suites::Description& described = backend->describe();
+  suites::expect_declared(described, run_options.options);
+  const oracles::GraphVerdict verdict = suites::run_graph(graph, *backend, run_options);
+  row("verdict") << oracles::name(verdict.state) << (verdict.detail.empty() ? "" : ": ") << verdict.detail << "\n";
+  row("backend") << described.backend << " " << described.version << " " << described.device << "\n";
+  row("graph") << line(graph) << "\n";
+  if (!options.save.empty())
+    suites::write_graph(options.save, graph, verdict, {ASSAY_VERSION, options.subject.backend, described, run_options});
+  return reports::breaks_conformance(verdict.state, options.subject.strict) ? not_conforming : conforms;
+}
+
 int replay(Options options, const std::function<bool(const std::string&)>& is_given) {
+  if (const std::optional<GraphCase> graph = graph_of(options.said, options.subject))
+    return replay_graph(*graph, options);
   if (!options.subject.model.empty()) suites::store_data(options.subject.model_source(), options.subject.threads);
   const ReplayRun case_run = run_of(options.said, options.subject, is_given);
   const suites::RunOptions run_options = options.subject.run_options();
@@ -314,7 +333,8 @@ Verb replay_verb(CLI::App& app) {
   command
       ->add_option(
           "case", options->said.words,
-          "a case line in quotes; or a report.json and the number of a cause or finding; or the folder of a "
+          "a case line or a graph line in quotes; or a report.json and the number of a cause or finding; or the folder "
+          "of a "
           "finding, of golden vectors or of an ONNX backend test; or a model.onnx of one node, with its inputs "
           "as .npy or .pb files; and a backend")
       ->required();

@@ -397,6 +397,16 @@ oracles::Verdict ReplayRun::judged(const oracles::Outcome& outcome, const suites
   return oracles::judge(call, sets, outcome, suites::judgement_of(level, backend.arithmetic));
 }
 
+std::optional<GraphCase> graph_of(const Said& said, Subject& subject) {
+  if (std::ranges::none_of(said.words, is_graph_line)) return std::nullopt;
+  const Words words = sorted(said.words);
+  matter_of(words);
+  name_backend(words, subject);
+  Result<GraphCase> graph = parse_graph_case(words.at(Positional::line).front());
+  if (!graph) throw InputError(graph.error());
+  return *std::move(graph);
+}
+
 ReplayRun run_of(const Said& said, Subject& subject, const IsGiven& is_given) {
   const Words words = sorted(said.words);
   const Positional matter = matter_of(words);

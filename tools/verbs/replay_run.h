@@ -2,6 +2,7 @@
 // ReplayRun: what `assay replay` runs, wherever it comes from: a case line, a finding of a report, a folder, a model.
 #pragma once
 
+#include "reference/graph_case.h"
 #include "suites/campaign/campaign.h"
 #include "suites/campaign/confirmation.h"
 #include "tools/verbs/subject.h"
@@ -34,6 +35,9 @@ struct Said {
   std::vector<std::string> words;
   std::string recipe = "small:1";
 };
+
+// Reads a graph, and the backend that another word names, where it is a graph line that stands there.
+std::optional<GraphCase> graph_of(const Said& said, Subject& subject);
 
 // Sorts the words and reads what they name. A backend among them, or the one that a report or a finding is about,
 // goes into `subject`, where none is named there; so does how it was run, but for what `is_given` says was said.

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/graphs/exactness.h"
+
+#include "oracles/judging/case_class.h"
+#include "reference/sequence.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <span>
+
+namespace assay::oracles {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+struct Envelope {
+  double most = 1, history = 1, grain = 1;  // M, H, g
+};
+
+// The precision p and the normal range [least, end) of a type.
+struct FormatLimits {
+  int precision;
+  double least, end;
+};
+std::optional<FormatLimits> limits_of(DType type) {
+  switch (type) {
+    case DType::f16: return FormatLimits{11, 0x1p-14, 0x1p16};
+    case DType::bf16: return FormatLimits{8, 0x1p-126, 0x1p127};
+    case DType::f32: return FormatLimits{24, 0x1p-126, 0x1p127};
+    case DType::f64: return FormatLimits{53, 0x1p-1022, 0x1p1023};
+    default: return std::nullopt;
+  }
+}
+
+// The largest power of two that divides a number; infinity of 0.
+double grain_of(double value) {
+  if (value == 0 || !std::isfinite(value)) return infinity;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1), exponent = bits >> 52 & 0x7ff;
+  const int zeros = std::countr_zero(exponent == 0 ? fraction : fraction | std::uint64_t{1} << 52);
+  return std::ldexp(1, zeros - 1074 + static_cast<int>(exponent == 0 ? 0 : exponent - 1));
+}
+bool is_power_of_two(double value) { return value != 0 && std::isfinite(value) && grain_of(value) == std::abs(value); }
+
+double number(const Tensor& tensor, Int i) {
+  double value = 0;
+  for_float(tensor.dtype(),
+            [&]<class T>() { value = static_cast<double>(tensor.as<T>()[static_cast<std::size_t>(i)]); });
+  return value;
+}
+
+// One walk over a graph: with the values as they are, for precision; or with leaves that are at least 1 in magnitude
+// and at most 1 in grain, for range (graphs.md 1.2, a and b).
+class Walk {
+ public:
+  Walk(const Call& call, std::span<const Envelope> in, const Operands& operands, bool is_for_range)
+      : call_(call), in_(in), operands_(operands), is_for_range_(is_for_range) {}
+
+  const Call& call() const { return call_; }
+  const Envelope& in(std::size_t i) const { return in_[i]; }
+  bool has(std::size_t i) const { return i < operands_.size() && operands_[i].has_value(); }
+  const Tensor& tensor(std::size_t i) const { return *operands_.at(i); }
+
+  Envelope constant(double most, double grain) const {
+    if (is_for_range_) most = std::max(most, 1.0), grain = std::min(grain, 1.0);
+    return {most, most, grain};
+  }
+  Envelope constant(double value) const { return constant(std::abs(value), grain_of(value)); }
+
+ private:
+  const Call& call_;
+  std::span<const Envelope> in_;
+  const Operands& operands_;
+  bool is_for_range_;
+};
+
+Envelope normal(Envelope e) {
+  e.most = std::max(e.most, e.grain);
+  e.history = std::max(e.history, e.most);
+  return e;
+}
+
+// -- what several rules are made of
+
+Envelope sum(const Envelope& a, const Envelope& b) {
+  return {a.most + b.most, a.history + b.history, std::min(a.grain, b.grain)};
+}
+Envelope product(const Envelope& a, const Envelope& b) {
+  return {a.most * b.most, a.history * b.history, a.grain * b.grain};
+}
+Envelope either(const Envelope& a, const Envelope& b) {
+  return {std::max(a.most, b.most), std::max(a.history, b.history), std::min(a.grain, b.grain)};
+}
+// Sums so many terms.
+Envelope times(const Envelope& term, double count) { return {term.most * count, term.history * count, term.grain}; }
+// Ends the history behind a sum of several products: what stands behind it reaches it term by term alone (1.3).
+Envelope dot(const Envelope& a, const Envelope& b, double terms) {
+  const Envelope one = product(a, b);
+  if (terms <= 1) return one;
+  return {one.most * terms, one.most * terms, one.grain};
+}
+
+template <class F>
+Envelope over_all(const Walk& walk, F&& join) {
+  Envelope out = walk.in(0);
+  for (std::size_t i = 1; walk.has(i); ++i) out = join(out, walk.in(i));
+  return out;
+}
+
+double volume_of(const Ints& extents) {
+  double all = 1;
+  for (const Int each : extents) all *= static_cast<double>(each);
+  return all;
+}
+
+// -- rules; none: the call may round, whatever the data
+
+using Rule = std::optional<Envelope> (*)(const Walk&);
+
+std::optional<Envelope> move(const Walk& walk) { return walk.in(0); }
+std::optional<Envelope> join_all(const Walk& walk) { return over_all(walk, either); }
+std::optional<Envelope> add(const Walk& walk) { return over_all(walk, sum); }
+std::optional<Envelope> multiply(const Walk& walk) { return product(walk.in(0), walk.in(1)); }
+
+// x / c where every c is a power of two: its grain is the least of them.
+std::optional<Envelope> divide(const Walk& walk) {
+  const Tensor& by = walk.tensor(1);
+  double least = infinity, most = 0;
+  for (Int i = 0; i < by.elements(); ++i) {
+    const double value = number(by, i);
+    if (!is_power_of_two(value)) return std::nullopt;
+    least = std::min(least, std::abs(value)), most = std::max(most, std::abs(value));
+  }
+  return product(walk.in(0), walk.constant(1 / least, 1 / most));
+}
+
+std::optional<Envelope> mean_of_all(const Walk& walk) {
+  std::size_t count = 1;
+  while (walk.has(count)) ++count;
+  const double share = 1 / static_cast<double>(count);
+  return is_power_of_two(share) ? std::optional(product(over_all(walk, sum), walk.constant(share))) : std::nullopt;
+}
+
+std::optional<Envelope> leaky_relu(const Walk& walk) {
+  return either(walk.in(0), product(walk.in(0), walk.constant(static_cast<double>(walk.call().real("alpha")))));
+}
+std::optional<Envelope> p_relu(const Walk& walk) { return either(walk.in(0), product(walk.in(0), walk.in(1))); }
+
+// A bound of Clip: an attribute or, later, an input.
+std::optional<double> bound(const Walk& walk, const char* name, std::size_t input) {
+  if (walk.call().definition().attribute(name))
+    return walk.call().states(name) ? std::optional(static_cast<double>(walk.call().real(name))) : std::nullopt;
+  return walk.has(input) ? std::optional(number(walk.tensor(input), 0)) : std::nullopt;
+}
+
+// A bound acts where it is within the history of what is clipped; 0 has no grain.
+std::optional<Envelope> clip(const Walk& walk) {
+  const std::optional<double> least = bound(walk, "min", 1), most = bound(walk, "max", 2);
+  Envelope out = walk.in(0);
+  for (const std::optional<double>& each : {least, most}) {
+    if (!each || *each == 0 || std::abs(*each) > walk.in(0).history) continue;
+    const Envelope own = walk.constant(*each);
+    out.history = std::max(out.history, own.most);
+    out.grain = std::min(out.grain, own.grain);
+  }
+  const double low = std::max(-out.most, least.value_or(-infinity)), high = std::min(out.most, most.value_or(infinity));
+  out.most = std::max({std::abs(low), std::abs(high), out.grain});
+  return out;
+}
+
+std::optional<Envelope> conv(const Walk& walk) {
+  const Shape& w = walk.tensor(1).shape();
+  const double terms = volume_of(Ints(w.begin() + 1, w.end()));
+  const Envelope out = dot(walk.in(0), walk.in(1), terms);
+  return walk.has(2) ? sum(out, walk.in(2)) : out;
+}
+
+std::optional<Envelope> conv_transpose(const Walk& walk) {
+  Shape w = walk.tensor(1).shape();
+  w[0] /= walk.call().integer("group");
+  w[1] = 1;
+  const Envelope out = dot(walk.in(0), walk.in(1), volume_of(w));
+  return walk.has(2) ? sum(out, walk.in(2)) : out;
+}
+
+std::optional<Envelope> mat_mul(const Walk& walk) {
+  return dot(walk.in(0), walk.in(1), static_cast<double>(walk.tensor(0).shape().back()));
+}
+
+std::optional<Envelope> gemm(const Walk& walk) {
+  const double alpha = static_cast<double>(walk.call().real("alpha")),
+               beta = static_cast<double>(walk.call().real("beta"));
+  if (alpha < 0 || beta < 0 || !is_power_of_two(alpha) || !is_power_of_two(beta)) return std::nullopt;
+  const Int terms = walk.tensor(0).shape()[walk.call().integer("transA") != 0 ? 0 : 1];
+  const Envelope out = product(dot(walk.in(0), walk.in(1), static_cast<double>(terms)), walk.constant(alpha));
+  return walk.has(2) ? sum(out, product(walk.in(2), walk.constant(beta))) : out;
+}
+
+// The mean of so many: they are summed at the grain of one, then divided by a power of two.
+std::optional<Envelope> mean(const Envelope& of, double count, const Walk& walk) {
+  if (!is_power_of_two(count)) return std::nullopt;
+  return product(times(of, count), walk.constant(1 / count));
+}
+
+// Where every window is whole or padding counts.
+std::optional<Envelope> average_pool(const Walk& walk) {
+  const Call& call = walk.call();
+  const auto integer = [&](const char* name) { return call.definition().attribute(name) ? call.integer(name) : 0; };
+  const bool is_padded =
+      call.text("auto_pad") != "NOTSET" || std::ranges::any_of(call.ints("pads"), [](Int pad) { return pad != 0; });
+  if (integer("ceil_mode") != 0 ||
+      (is_padded && (integer("count_include_pad") == 0 || call.text("auto_pad") != "NOTSET")))
+    return std::nullopt;
+  return mean(walk.in(0), volume_of(call.ints("kernel_shape")), walk);
+}
+
+std::optional<Envelope> global_average_pool(const Walk& walk) {
+  const Shape& x = walk.tensor(0).shape();
+  return mean(walk.in(0), volume_of(Ints(x.begin() + 2, x.end())), walk);
+}
+
+std::optional<Envelope> max_pool(const Walk& walk) {
+  return walk.call().requested_outputs().size() == 1 ? move(walk) : std::nullopt;
+}
+
+// Where the scale has no root to round: every variance and epsilon sum to a power of four, in the type and exactly.
+std::optional<Envelope> batch_normalization(const Walk& walk) {
+  const Call& call = walk.call();
+  const auto flag = [&](const char* name) { return call.definition().attribute(name) && call.integer(name) != 0; };
+  if (call.requested_outputs().size() != 1 || flag("training_mode") || !call.definition().attribute("epsilon"))
+    return std::nullopt;
+  if (call.definition().attribute("is_test") && call.integer("is_test") == 0) return std::nullopt;
+  const Tensor& variance = walk.tensor(4);
+  if (variance.dtype() != DType::f32) return std::nullopt;
+  double least = infinity, most = 0;
+  for (const float each : variance.as<float>()) {
+    const float whole = each + call.real("epsilon");
+    int exponent;
+    if (!is_power_of_two(static_cast<double>(whole)) || (std::frexp(whole, &exponent), exponent % 2 == 0))
+      return std::nullopt;
+    const double root = std::sqrt(static_cast<double>(whole));
+    least = std::min(least, root), most = std::max(most, root);
+  }
+  const Envelope scale = product(walk.in(1), walk.constant(1 / least, 1 / most));
+  return sum(product(sum(walk.in(0), walk.in(3)), scale), walk.in(2));
+}
+
+std::optional<Envelope> pad(const Walk& walk) {
+  const Call& call = walk.call();
+  if (call.text("mode") != "constant") return move(walk);
+  if (call.definition().attribute("value") == nullptr && walk.has(2)) return either(walk.in(0), walk.in(2));
+  const double value = call.states("value") ? static_cast<double>(call.real("value")) : 0;
+  return value == 0 ? walk.in(0) : either(walk.in(0), walk.constant(value));
+}
+
+std::optional<Envelope> resize(const Walk& walk) {
+  return walk.call().text("mode") == "nearest" ? move(walk) : std::nullopt;
+}
+
+std::optional<Envelope> where(const Walk& walk) { return either(walk.in(1), walk.in(2)); }
+
+std::optional<Envelope> dropout(const Walk& walk) {
+  const Call& call = walk.call();
+  if (call.requested_outputs().size() != 1 || walk.has(2) || call.definition().attribute("is_test"))
+    return std::nullopt;
+  return move(walk);
+}
+
+std::optional<Envelope> sum_over(const Walk& walk, bool is_mean) {
+  const Types types = walk.call().definition().infer(walk.call());
+  const Int out = volume(types.front()->shape), in = walk.tensor(0).elements();
+  if (out == 0 || in == 0) return std::nullopt;
+  const double count = static_cast<double>(in / out);
+  return is_mean ? mean(walk.in(0), count, walk) : times(walk.in(0), count);
+}
+std::optional<Envelope> reduce_sum(const Walk& walk) { return sum_over(walk, false); }
+std::optional<Envelope> reduce_mean(const Walk& walk) { return sum_over(walk, true); }
+
+// The table of graphs.md 1.1. What is not here rounds, or shows more of a number than its value.
+const std::map<std::string_view, Rule>& rules() {
+  static const std::map<std::string_view, Rule> all{
+      {"Identity", move},
+      {"Reshape", move},
+      {"Flatten", move},
+      {"Squeeze", move},
+      {"Unsqueeze", move},
+      {"Transpose", move},
+      {"Slice", move},
+      {"Split", move},
+      {"Gather", move},
+      {"Expand", move},
+      {"Tile", move},
+      {"DepthToSpace", move},
+      {"SpaceToDepth", move},
+      {"Dropout", dropout},
+      {"Concat", join_all},
+      {"Where", where},
+      {"Pad", pad},
+      {"Resize", resize},
+      {"Upsample", resize},
+      {"Relu", move},
+      {"Neg", move},
+      {"Abs", move},
+      {"LeakyRelu", leaky_relu},
+      {"PRelu", p_relu},
+      {"Clip", clip},
+      {"Max", join_all},
+      {"Add", add},
+      {"Sub", add},
+      {"Sum", add},
+      {"Mul", multiply},
+      {"Div", divide},
+      {"Mean", mean_of_all},
+      {"MatMul", mat_mul},
+      {"Gemm", gemm},
+      {"Conv", conv},
+      {"ConvTranspose", conv_transpose},
+      {"BatchNormalization", batch_normalization},
+      {"MaxPool", max_pool},
+      {"GlobalMaxPool", move},
+      {"AveragePool", average_pool},
+      {"GlobalAveragePool", global_average_pool},
+      {"ReduceMax", move},
+      {"ReduceSum", reduce_sum},
+      {"ReduceMean", reduce_mean},
+  };
+  return all;
+}
+
+// -- a graph
+
+// M, H and g of data: H is M, as nothing has been clipped. The 0 of a bound or of padding has no grain.
+std::optional<Envelope> envelope_of(const Tensor& data, bool is_for_range) {
+  double most = 0, grain = infinity;
+  bool is_finite = true;
+  for_float(data.dtype(), [&]<class T>() {
+    double last = 0, shrink = 0;  // neighbours are often equal; 1 / grain
+    for (const T& each : data.as<T>()) {
+      const auto value = static_cast<double>(each);
+      if (value == last) continue;
+      last = value;
+      is_finite = is_finite && std::isfinite(value);
+      most = std::max(most, std::abs(value));
+      if (value * shrink == std::trunc(value * shrink) && shrink > 0) continue;
+      grain = std::min(grain, grain_of(value));
+      shrink = 1 / grain;
+    }
+  });
+  if (!is_finite) return std::nullopt;
+  if (most == 0) most = grain = 1;
+  if (is_for_range) most = std::max(most, 1.0), grain = std::min(grain, 1.0);
+  return Envelope{most, most, grain};
+}
+
+std::optional<std::string> obstacle_of(const GraphCase& graph, const GraphData& values, bool is_for_range) {
+  std::map<std::string, Envelope, std::less<>> known;
+  // Says why a value may round; its largest terms are those of its envelope.
+  const auto objection = [&](const std::string& name, const Envelope& e, DType type) -> std::string {
+    const std::optional<FormatLimits> limits = limits_of(type);
+    if (!limits) return name + " is of " + std::string(assay::name(type));
+    if (is_for_range) return e.history < limits->end && e.grain >= limits->least ? "" : name + " may leave the range";
+    const double bits = std::ceil(std::log2(e.history / e.grain));
+    if (e.history <= std::ldexp(e.grain, limits->precision)) return "";
+    return name + " may need " + std::to_string(static_cast<Int>(bits)) + " bits of " +
+           std::to_string(limits->precision);
+  };
+  for (const GraphLeaf& leaf : graph.leaves) {
+    const Tensor& data = values.find(leaf.name)->second;
+    if (!is_float(data.dtype())) continue;
+    const std::optional<Envelope> own = envelope_of(data, is_for_range);
+    if (!own) return leaf.name + " is not finite";
+    if (const std::string why = objection(leaf.name, known[leaf.name] = *own, data.dtype()); !why.empty()) return why;
+  }
+  for (const GraphStep& step : graph.steps) {
+    const Call call = step.c.call();
+    const Operands operands = operands_of(step, values);
+    std::vector<Envelope> in(operands.size());
+    for (std::size_t i = 0; i < step.operands.size(); ++i)
+      if (const auto found = known.find(step.operands[i]); found != known.end()) in[i] = found->second;
+    const auto rule = rules().find(step.c.version.name);
+    std::optional<Envelope> out;
+    if (rule != rules().end()) out = rule->second(Walk(call, in, operands, is_for_range));
+    if (!out) return step.c.version.name + " may round";
+    for (const std::string& result : step.results) {
+      if (result.empty()) continue;
+      const Tensor& data = values.find(result)->second;
+      if (const std::string why = objection(result, known[result] = normal(*out), data.dtype()); !why.empty())
+        return why;
+      if (!envelope_of(data, false)) return result + " is not finite";
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool may_be_exact(const Call& call) {
+  const Definition& definition = call.definition();
+  return definition.version.domain.empty() && rules().contains(definition.version.name) && !definition.inputs.empty() &&
+         limits_of(definition.type_of(call, definition.outputs.front()));
+}
+
+std::optional<std::string> ruling_touched(const GraphCase& graph, const GraphData& values, Int most_elements) {
+  for (const GraphStep& step : graph.steps)
+    if (const auto rulings = touched(step.c.call(), {operands_of(step, values)}, most_elements); !rulings.empty())
+      return step.c.version.name + " rests on " + rulings.front() + ", which has several readings";
+  return std::nullopt;
+}
+
+std::optional<std::string> obstacle_to_exactness(const GraphCase& graph, const GraphData& values) {
+  if (auto why = ruling_touched(graph, values, most_touched)) return why;
+  if (auto why = obstacle_of(graph, values, false)) return why;
+  return obstacle_of(graph, values, true);
+}
+
+}  // namespace assay::oracles

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The counter-examples are those of graphs.md 1.2 and 1.3.
+#include "oracles/graphs/exactness.h"
+
+#include "oracles/graphs/graph_judge.h"
+
+#include <catch2/catch.hpp>
+
+namespace assay::oracles {
+namespace {
+
+using Catch::Matchers::Contains;
+
+std::string obstacle(const std::string& steps) {
+  const Result<GraphCase> graph = parse_graph_case("graph opset=13 ir=8 " + steps);
+  INFO((graph ? "" : graph.error()));
+  REQUIRE(graph);
+  return obstacle_to_exactness(*graph, evaluate(*graph, leaves_of(*graph, 0), 1)).value_or("");
+}
+
+TEST_CASE("Sums of products of small integers have one answer", "[graphs]") {
+  CHECK(obstacle("a=f32[1,2,4]~small:1 b=f32[3,2,1]~sign:2@init c=Conv(a,b) d=Relu(c) out=d") == "");
+  CHECK(obstacle("a=f32[4,64]~small:1 b=f32[64,3]~small:2@init c=f32[3]~small:3@init d=MatMul(a,b) e=Add(d,c) out=e") ==
+        "");
+}
+
+TEST_CASE("What rounds has more than one", "[graphs]") {
+  CHECK_THAT(obstacle("a=f32[4]~small:1 b=Exp(a) out=b"), Contains("Exp may round"));
+  CHECK_THAT(obstacle("a=f32[4]~small:1 b=f32[]~values:3@init c=Div(a,b) out=c"), Contains("Div may round"));
+  CHECK_THAT(obstacle("a=f32[4]~normal:1 b=Mul(a,a) out=b"), Contains("bits of 24"));
+  CHECK_THAT(obstacle("a=f16[1,512]~small:1 b=f16[512,1]~small:2@init c=MatMul(a,b) out=c"), Contains("bits of 11"));
+  CHECK_THAT(obstacle("a=f32[1,1,3,3]~small:1 b=GlobalAveragePool(a) out=b"), Contains("GlobalAveragePool may round"));
+}
+
+TEST_CASE("A bound cuts a number, and not what may be moved across it", "[graphs]") {
+  // Clip(15, 0, 1/4) * 7: the factor may go first, and 105 * 2^2 needs nine bits of bfloat16's eight.
+  CHECK_THAT(
+      obstacle(
+          "a=bf16[1]~const:15 b=bf16[]~values:0@init c=bf16[]~values:0.25@init d=bf16[1]~const:7@init e=Clip(a,b,c) "
+          "f=Mul(e,d) out=f"),
+      Contains("f may need 9 bits of 8"));
+  CHECK(obstacle(
+            "a=bf16[1]~const:15 b=bf16[]~values:0@init c=bf16[]~values:0.25@init d=bf16[1]~const:3@init e=Clip(a,b,c) "
+            "f=Mul(e,d) out=f") == "");
+}
+
+TEST_CASE("A product that only a rewriting leaves in range does not count", "[graphs]") {
+  // x * 2^-4 * 2^-4 * 2^9: all values are in range, x * 2^9 is not.
+  CHECK_THAT(obstacle("a=f16[1]~const:200 b=f16[]~values:0.0625@init c=f16[]~values:512@init d=Mul(a,b) e=Mul(d,b) "
+                      "f=Mul(e,c) out=f"),
+             Contains("leave the range"));
+}
+
+TEST_CASE("The root of a variance has to be exact", "[graphs]") {
+  const auto normalized = [](const std::string& variance) {
+    return "a=f32[1,2,4]~small:1 b=f32[2]~hold:1,-2@init c=f32[2]~small:2@init d=f32[2]~small:3@init e=f32[2]~hold:" +
+           variance + "@init f=BatchNormalization(a,b,c,d,e) out=f";
+  };
+  CHECK(obstacle(normalized("0.99999")) == "");
+  CHECK_THAT(obstacle(normalized("2")), Contains("BatchNormalization may round"));
+}
+
+Outcome outcome_of(const GraphCase& graph, const GraphData& values) {
+  Outcome outcome;
+  outcome.sets.emplace_back();
+  for (const std::string& output : graph.outputs) outcome.sets.front().push_back(values.find(output)->second);
+  return outcome;
+}
+
+TEST_CASE("One wrong element is a finding, the sign of a zero is none", "[graphs]") {
+  const GraphCase graph = *parse_graph_case(
+      "graph opset=13 ir=8 a=f32[1,2,4]~iota:-3 b=f32[3,2,1]~hold:0,1,-1,0,1,1@init c=f32[3]~small:2@init "
+      "d=Conv(a,b,c) "
+      "e=Relu(d) out=e");
+  const GraphJudge judge(graph, 1);
+  CHECK(judge.obstacle() == "");
+  CHECK(judge.confirm() == "");
+  Outcome outcome = outcome_of(graph, judge.values());
+  CHECK(judge.judge(outcome).state == State::pass);
+  const auto elements = outcome.sets.front().front().as<float>();
+  for (float& each : elements)
+    if (each == 0) each = -0.0F;
+  CHECK(judge.judge(outcome).state == State::pass);
+  elements[5] += 1;
+  const GraphVerdict verdict = judge.judge(outcome);
+  CHECK(verdict.state == State::fail);
+  CHECK_THAT(verdict.detail, Contains("e[0,1,1] is") && Contains("1 of 12 elements differ"));
+  elements[5] = elements[5] - 1 + 0.001F;
+  CHECK(judge.judge(outcome).state == State::below);
+}
+
+}  // namespace
+}  // namespace assay::oracles

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracles/graphs/graph_judge.h"
+
+#include "oracles/exact/element_sample.h"
+#include "oracles/exact/exact.h"
+#include "oracles/exact/operands.h"
+#include "oracles/graphs/exactness.h"
+#include "oracles/judging/finding.h"
+#include "oracles/judging/judge.h"
+#include "reference/case_view.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay::oracles {
+namespace {
+
+double number(const Tensor& tensor, std::size_t i) {
+  double value = 0;
+  for_float(tensor.dtype(), [&]<class T>() { value = static_cast<double>(tensor.as<T>()[i]); });
+  return value;
+}
+
+// Applies a function to every element.
+template <class F>
+void change(Tensor& tensor, F&& f) {
+  for_float(tensor.dtype(), [&]<class T>() {
+    for (T& each : tensor.as<T>()) each = T(f(static_cast<double>(each)));
+  });
+}
+void make_absolute(Tensor& tensor) {
+  change(tensor, [](double value) { return std::abs(value); });
+}
+void negate(Tensor& tensor) {
+  change(tensor, [](double value) { return -value; });
+}
+
+// Bounds every element as the sum of the magnitudes of its terms: a graph of magnitudes, in which nothing is subtracted
+// and nothing clipped.
+GraphData magnitudes(const GraphCase& graph, GraphData values, int threads) {
+  for (auto& [name, tensor] : values)
+    if (is_float(tensor.dtype())) make_absolute(tensor);
+  for (const GraphStep& step : graph.steps) {
+    Operands operands = operands_of(step, values);
+    const std::string& op = step.c.version.name;
+    if (op == "Clip") {
+      values[step.results.front()] = *operands.front();
+      continue;
+    }
+    if (op == "Sub") negate(*operands[1]);
+    if (op == "BatchNormalization") negate(*operands[3]);
+    const Definition& definition = step.c.definition();
+    const Call call = step.c.call();
+    Values out =
+        definition.fast ? definition.fast(call, views(operands), threads) : definition.kernel(call, views(operands));
+    for (std::size_t i = 0; i < step.results.size() && i < out.size(); ++i) {
+      if (step.results[i].empty() || !out[i]) continue;
+      make_absolute(*out[i]);
+      values[step.results[i]] = *std::move(out[i]);
+    }
+  }
+  return values;
+}
+
+// An implementation may take the root of a variance by an approximation (graphs.md 1.4).
+bool has_root(const GraphCase& graph) {
+  return std::ranges::any_of(graph.steps,
+                             [](const GraphStep& step) { return step.c.version.name == "BatchNormalization"; });
+}
+
+// The worst difference of an output: the first that is far off, else the first.
+struct Difference {
+  Int index = -1, count = 0;
+  bool is_far = false;
+};
+
+std::string in_words(const std::string& name, const Tensor& got, const Tensor& right, const Difference& of) {
+  const auto word = [&](const Tensor& tensor) {
+    return readable(written(scalar(tensor, of.index), tensor.dtype()), tensor.dtype());
+  };
+  return name + assay::text(position(right.shape(), of.index)) + " is " + word(got) + ", exactly " + word(right) +
+         "; " + std::to_string(of.count) + " of " + std::to_string(right.elements()) + " elements differ";
+}
+
+std::string in_words(const TensorType& type) { return std::string(assay::name(type.dtype)) + assay::text(type.shape); }
+
+}  // namespace
+
+GraphJudge::GraphJudge(GraphCase graph, int threads)
+    : graph_(std::move(graph)),
+      threads_(threads),
+      leaves_(leaves_of(graph_, 0)),
+      values_(evaluate(graph_, leaves_, threads)) {
+  obstacle_ = obstacle_to_exactness(graph_, values_).value_or("");
+}
+
+GraphVerdict GraphJudge::judge(const Outcome& outcome) const {
+  if (!obstacle_.empty()) return {State::unscored, obstacle_};
+  if (outcome.kind == Outcome::Kind::unsupported) return {State::unsupported, outcome.because};
+  if (outcome.kind == Outcome::Kind::refused) return {State::refused, outcome.because};
+  if (outcome.kind != Outcome::Kind::outputs)
+    return {State::error, std::string(name(outcome.kind)) + (outcome.because.empty() ? "" : ": " + outcome.because)};
+  if (outcome.sets.size() != 1 || outcome.sets.front().size() != graph_.outputs.size())
+    return {State::fail, "it gives another number of outputs"};
+  GraphVerdict verdict{State::pass, ""};
+  GraphData terms;
+  for (std::size_t k = 0; k < graph_.outputs.size() && verdict.state != State::fail; ++k) {
+    const Tensor &right = values_.find(graph_.outputs[k])->second, &got = outcome.sets.front()[k];
+    if (got.type() != right.type())
+      return {State::fail, graph_.outputs[k] + " is " + in_words(got.type()) + ", exactly " + in_words(right.type())};
+    Difference worst;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(right.elements()); ++i) {
+      const double exact = number(right, i), off = std::abs(number(got, i) - exact);
+      if (off == 0) continue;
+      if (terms.empty()) terms = magnitudes(graph_, leaves_, threads_);
+      const double all = number(terms.find(graph_.outputs[k])->second, i);
+      if (has_root(graph_) && off <= 0x1p-10 * all) continue;
+      const bool is_far = !(off <= 0x1p-7 * all);
+      if (++worst.count == 1 || (is_far && !worst.is_far)) worst.index = static_cast<Int>(i);
+      worst.is_far |= is_far;
+    }
+    if (worst.count == 0 || (verdict.state == State::below && !worst.is_far)) continue;
+    verdict = {worst.is_far ? State::fail : State::below, in_words(graph_.outputs[k], got, right, worst)};
+  }
+  return verdict;
+}
+
+std::string GraphJudge::confirm() const {
+  if (const auto ruling = ruling_touched(graph_, values_, every_element)) return *ruling;
+  Judgement some;
+  some.most_elements = 1 << 12;
+  for (const GraphStep& step : graph_.steps) {
+    Outcome outcome;
+    outcome.sets.emplace_back();
+    for (const std::string& result : step.results)
+      if (!result.empty()) outcome.sets.front().push_back(values_.find(result)->second);
+    const Verdict verdict = oracles::judge(step.c.call(), {operands_of(step, values_)}, outcome, some);
+    if (verdict.state != State::pass)
+      throw BrokenPromise("the kernel and the oracle disagree on " + step.c.version.name + " of " + line(graph_));
+  }
+  return "";
+}
+
+}  // namespace assay::oracles

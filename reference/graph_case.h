@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// GraphCase: nodes that feed one another, with their data, as one line of text. Nothing outside the line changes the
+// model or the data.
+//
+//   graph opset=13 ir=8 a=f32[1,2,4]~small:1 b=f32[3,2,1]~taps:2@init c=Conv(a,b) d=Relu(c) e=Concat(c,d){axis=1} out=e
+//
+// Tokens are separated by one space: the opset and IR version, the values that go in, the steps, each behind those it
+// needs, the outputs, the presentation. A step takes values by name, "" where an input is left out, and writes its
+// attributes as a case line does; its operator is of the version that the opset selects. All are of ai.onnx.
+#pragma once
+
+#include "reference/case.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+struct GraphLeaf {
+  std::string name;
+  TensorType type;
+  Source source;
+  bool operator==(const GraphLeaf&) const = default;
+};
+
+struct GraphStep {
+  Case c;  // its node; a source for every input that is a leaf
+  // By schema order of inputs and of outputs, "" where one is left out, up to the last that is there.
+  std::vector<std::string> operands, results;
+  bool operator==(const GraphStep&) const = default;
+};
+
+struct GraphCase {
+  int opset = 1, ir_version = 8;
+  std::vector<GraphLeaf> leaves;
+  std::vector<GraphStep> steps;
+  std::vector<std::string> outputs;
+  DeclaredShapes declared = DeclaredShapes::fixed;
+  bool operator==(const GraphCase&) const = default;
+};
+
+// The canonical line; two graphs are the same exactly when their lines are.
+std::string line(const GraphCase& graph);
+// Tells whether a line is that of a graph.
+bool is_graph_line(std::string_view line);
+// Error where a step is not legal, a name is not there or the line is not canonical.
+Result<GraphCase> parse_graph_case(std::string_view line);
+
+// Names the i-th value: a, b, … z, aa, ab, …
+std::string value_name(std::size_t i);
+
+// Tensors by the names of values.
+using GraphData = std::map<std::string, Tensor, std::less<>>;
+// What goes in, for a data set.
+GraphData leaves_of(const GraphCase& graph, int set);
+// Works out every value by our own kernels.
+GraphData evaluate(const GraphCase& graph, GraphData leaves, int threads);
+// The inputs of a step, in schema order.
+Operands operands_of(const GraphStep& step, const GraphData& values);
+
+}  // namespace assay

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/models/windows.h"
+
+#include "oracles/graphs/exactness.h"
+#include "suites/graphs/graph_run.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <future>
+
+namespace assay::suites {
+namespace {
+
+constexpr Int most_listed = 4096;            // numbers of a list that a line writes out
+constexpr Int most_elements = Int{1} << 24;  // of a value
+
+std::string decimal(float value) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
+}
+
+// The products that a weight has a part in, for one element of the output.
+Int terms_of(const std::string& op, const Shape& weight, bool is_first) {
+  if (op == "MatMul" || op == "Gemm") return weight[weight.size() - (is_first || weight.size() < 2 ? 1 : 2)];
+  Int all = op == "ConvTranspose" ? weight[0] : weight[1];
+  for (std::size_t axis = 2; axis < weight.size(); ++axis) all *= weight[axis];
+  return all;
+}
+
+bool is_weight(const std::string& op, std::size_t i) {
+  return (i == 1 && (op == "Conv" || op == "ConvTranspose")) || (i < 2 && (op == "MatMul" || op == "Gemm"));
+}
+
+// Draws a constant so that few bits are enough for what comes of it: of weights about three in each sum count.
+Recipe constant(const Case& c, std::size_t i, const Shape& shape, const std::string& seed) {
+  const std::string& op = c.version.name;
+  if (is_weight(op, i) && shape.size() > 1)
+    return {"sparse" + std::to_string(std::clamp<Int>(terms_of(op, shape, i == 0) / 3, 1, Int{1} << 20)), seed};
+  if (op == "BatchNormalization" && i == 1) return {"hold", "1,-2,0.5,2,-1"};
+  if (op == "BatchNormalization" && i == 4)  // with epsilon it is 1
+    return {"hold", decimal(1 - c.call().real("epsilon"))};
+  if (op == "Div" && i == 1) return {"hold", "2,-4,0.5,1"};
+  if (op == "Mul") return {"hold", "2,-1,0.5,3"};
+  if (op == "PRelu") return {"hold", "0.5,-0.25,2"};
+  return {"small", seed};
+}
+
+// The next power of two, as a slope that keeps numbers exact.
+void round_slope(Node& node) {
+  const auto slope = node.attributes.find("alpha");
+  if (slope == node.attributes.end()) return;
+  if (float* const value = std::get_if<float>(&slope->second); value && *value > 0)
+    *value = std::exp2(std::round(std::log2(*value)));
+}
+
+}  // namespace
+
+WindowCutter::WindowCutter(const GraphModel& graph) {
+  for (std::size_t at = 0; at < graph.nodes.size(); ++at)
+    for (const std::string& input : graph.nodes[at].inputs) takers_[input].push_back(at);
+  for (const std::string& output : graph.outputs) takers_[output].push_back(graph.nodes.size());
+}
+
+void WindowCutter::add(std::size_t at, const GraphNode& node, const Node& arrived,
+                       const std::vector<WindowOperand>& operands) {
+  Case c;
+  c.version = node.definition->version;
+  c.opset = node.opset;
+  c.ir_version = c.opset < 21 ? 8 : 10;
+  c.node = arrived;
+  if (c.version.name == "LeakyRelu" || c.version.name == "Gemm") round_slope(c.node);
+  if (!oracles::may_be_exact(Call(*node.definition, c.node)) || !c.node.outputs.empty()) return;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const auto& [given, is_constant] = operands[i];
+    if (!given) continue;
+    const Tensor& tensor = *given;
+    const Parameter& input = node.definition->inputs[i];
+    const bool is_bound = c.version.name == "Clip" && i > 0;
+    const bool is_list = !input.reads_as.empty() || !is_float(tensor.dtype()) || is_bound;
+    if (tensor.elements() > (is_list ? most_listed : most_elements) || tensor.elements() == 0) return;
+    if (tensor.dtype() == DType::string) return;
+    const std::string seed = std::to_string(i + 1);
+    c.sources[input.name] = {is_list       ? stated(tensor)
+                             : is_constant ? constant(c, i, tensor.shape(), seed)
+                                           : Recipe{"small", seed},
+                             is_constant};
+  }
+  for (auto& [name, input] : c.node.inputs) input.data.reset();  // the source has them
+  for (const std::string& output : node.outputs)
+    if (!output.empty()) givers_[output] = at;
+  members_.emplace(at, Member{node.name, std::move(c), node.inputs, node.outputs});
+}
+
+// The last member before a window that gives a part of it something.
+std::optional<std::size_t> WindowCutter::next_of(const Members& inside) const {
+  std::optional<std::size_t> last;
+  for (const auto& [at, member] : inside)
+    for (const std::string& value : member->operands)
+      if (const auto giver = givers_.find(value); giver != givers_.end() && !inside.contains(giver->second))
+        last = std::max(last.value_or(0), giver->second);
+  return last;
+}
+
+bool WindowCutter::is_seen_outside(const std::string& value, const Members& inside) const {
+  const auto takers = takers_.find(value);
+  return takers == takers_.end() ||
+         std::ranges::any_of(takers->second, [&](std::size_t taker) { return !inside.contains(taker); });
+}
+
+std::optional<GraphCase> WindowCutter::graph_of(const Members& inside) const {
+  GraphCase graph;
+  graph.opset = inside.begin()->second->c.opset;
+  graph.ir_version = inside.begin()->second->c.ir_version;
+  std::map<std::string, std::string> names;
+  std::set<std::string> given;
+  for (const auto& [at, member] : inside) given.insert(member->results.begin(), member->results.end());
+  for (const auto& [at, member] : inside)
+    for (std::size_t i = 0; i < member->operands.size(); ++i) {
+      const std::string& value = member->operands[i];
+      if (value.empty() || given.contains(value) || names.contains(value)) continue;
+      const std::string& input = member->c.definition().inputs[i].name;
+      Source source = member->c.sources.at(input);
+      if (source.recipe.family == "small" || source.recipe.family.starts_with("sparse"))
+        source.recipe.argument = std::to_string(graph.leaves.size() + 1);
+      const std::string name = names[value] = value_name(graph.leaves.size());
+      graph.leaves.push_back({name, member->c.node.inputs.at(input).type, source});
+    }
+  std::size_t next = graph.leaves.size();
+  for (const auto& [at, member] : inside) {
+    GraphStep step{member->c, {}, {}};
+    for (const std::string& value : member->operands) step.operands.push_back(value.empty() ? "" : names.at(value));
+    for (const std::string& value : member->results) {
+      step.results.push_back(value.empty() ? "" : names[value] = value_name(next++));
+      if (!value.empty() && is_seen_outside(value, inside)) graph.outputs.push_back(step.results.back());
+    }
+    graph.steps.push_back(std::move(step));
+  }
+  // As its line has it, which says all there is.
+  Result<GraphCase> read = parse_graph_case(line(graph));
+  return read ? std::optional(*std::move(read)) : std::nullopt;
+}
+
+std::vector<ModelWindow> WindowCutter::windows() const {
+  std::map<std::size_t, std::vector<ModelWindow>> by_size;
+  std::map<std::string, std::pair<std::size_t, std::size_t>> known;
+  for (const auto& [end, member] : members_) {
+    Members inside{{end, &member}};
+    while (inside.size() < most_nodes_of_a_window) {
+      const std::optional<std::size_t> next = next_of(inside);
+      if (!next) break;
+      inside.emplace(*next, &members_.at(*next));
+      const std::optional<GraphCase> graph = graph_of(inside);
+      if (!graph) continue;
+      const std::string text = line(*graph);
+      std::vector<ModelWindow>& like = by_size[inside.size()];
+      if (const auto [found, is_new] = known.try_emplace(text, inside.size(), like.size()); !is_new) {
+        ++by_size[found->second.first][found->second.second].count;
+        continue;
+      }
+      ModelWindow& window = like.emplace_back(ModelWindow{text, {}});
+      for (const auto& [at, each] : inside) window.nodes.push_back(each->name);
+    }
+  }
+  std::vector<ModelWindow> all;
+  for (auto& [size, some] : by_size) std::ranges::move(some, std::back_inserter(all));
+  return all;
+}
+
+namespace {
+
+using oracles::State;
+
+bool breaks(State state) {
+  return state == State::fail || state == State::below || state == State::refused || state == State::error;
+}
+
+// Draws 1 and -1 for what goes in, where larger numbers need too many bits.
+GraphCase with_signs_alone(GraphCase graph) {
+  for (GraphLeaf& leaf : graph.leaves)
+    if (leaf.source.recipe.family == "small") leaf.source.recipe.family = "sign";
+  return graph;
+}
+
+WindowResult result_of(const ModelWindow& window, Backend& backend, const RunOptions& run_options) {
+  const GraphCase graph = *parse_graph_case(window.line);
+  WindowResult result{window, {}};
+  result.verdict = run_graph(graph, backend, run_options);
+  if (result.verdict.state != State::unscored || result.verdict.detail.find(" bits of ") == std::string::npos)
+    return result;
+  const GraphCase gentler = with_signs_alone(graph);
+  result.window.line = line(gentler);
+  result.verdict = run_graph(gentler, backend, run_options);
+  return result;
+}
+
+bool holds_any(const ModelWindow& window, const std::vector<std::set<std::string>>& groups) {
+  const std::set<std::string> own(window.nodes.begin(), window.nodes.end());
+  return std::ranges::any_of(groups,
+                             [&](const std::set<std::string>& group) { return std::ranges::includes(own, group); });
+}
+
+}  // namespace
+
+std::vector<WindowResult> run_windows(const std::vector<ModelWindow>& windows, const std::set<std::string>& wrong_alone,
+                                      WorkerPool& pool, const RunOptions& run_options) {
+  std::vector<std::set<std::string>> broken;
+  for (const std::string& node : wrong_alone) broken.push_back({node});
+  std::vector<WindowResult> results;
+  Progress progress;
+  progress.stage = "windows of the model";
+  progress.total = windows.size();
+  for (std::size_t first = 0; first < windows.size();) {
+    std::size_t end = first;  // those of one size, which are smaller than what follows
+    while (end < windows.size() && windows[end].nodes.size() == windows[first].nodes.size()) ++end;
+    std::vector<const ModelWindow*> open;
+    for (; first < end; ++first)
+      if (!holds_any(windows[first], broken)) open.push_back(&windows[first]);
+    std::vector<WindowResult> some(open.size());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&](Backend& backend) {
+      for (std::size_t i; (i = next++) < open.size() && !(run_options.stop && *run_options.stop);)
+        some[i] = result_of(*open[i], backend, run_options);
+    };
+    std::vector<std::future<void>> others;
+    for (std::size_t job = 1; job < pool.size(); ++job)
+      others.push_back(std::async(std::launch::async, work, std::ref(pool.member(job))));
+    work(pool.first());
+    for (std::future<void>& other : others) other.get();
+    for (WindowResult& each : some) {
+      if (each.window.nodes.empty()) continue;  // an interrupt cut it off
+      if (breaks(each.verdict.state)) broken.emplace_back(each.window.nodes.begin(), each.window.nodes.end());
+      results.push_back(std::move(each));
+    }
+    progress.done = end;
+    if (run_options.progress) run_options.progress(progress);
+  }
+  return results;
+}
+
+}  // namespace assay::suites
