@@ -18,6 +18,7 @@
 #include "suites/golden/audit.h"
 #include "suites/golden/golden_folder.h"
 #include "suites/golden/golden_outputs.h"
+#include "suites/graphs/graph_run.h"
 #include "suites/mutation/mutants.h"
 #include "suites/sandbox/process.h"
 #include "suites/text/printable.h"
@@ -256,6 +257,15 @@ void read_line(const std::string& line, Generator&) {
   suites::golden_case(planned);
 }
 
+void read_graph_line(const std::string& line, Generator&) {
+  const Result<GraphCase> graph = parse_graph_case(line);
+  if (!graph) return use(graph.error());
+  CHECK(*parse_graph_case(assay::line(*graph)) == *graph);
+  if (!std::ranges::all_of(graph->steps, [](const GraphStep& step) { return is_small(step.c); })) return;
+  Buggy backend;
+  use(suites::run_graph(*graph, backend, {}).detail);
+}
+
 void read_cases(const std::string& text, Generator&) { suites::read_cases(text, "own.cases"); }
 
 void read_predicate(const std::string& text, Generator& chance) {
@@ -475,6 +485,14 @@ const std::vector<std::string> predicates{
     "not initializer(W) and recipe(X) == \"small\"",
     "shapes == symbolic and opset >= 11 and elements(X) < 7 and all(shape(X)) != 0 and states(strides)"};
 
+const std::vector<std::string> graphs{
+    "graph opset=13 ir=8 a=f32[1,2,4]~iota:1 b=f32[2,2,1]~lit:1,0,0,-1@init c=i64[2]~values:2,4@init d=Conv(a,b) "
+    "e=Relu(d) "
+    "f=Add(a,e) g=Reshape(f,c) h,i=Split(g){axis=0} out=e,h,i",
+    "graph opset=11 ir=8 a=f32[1,1,4,4]~small:1 b=MaxPool(a){kernel_shape=2,2;strides=2,2} c=Flatten(b) d=Clip(c) "
+    "out=d "
+    "shapes=symbolic"};
+
 const std::vector<std::string> frames{
     R"j({"assay":1,"backend":"x","version":"1","device":"cpu","arithmetic":{"accumulator":"f32","tf32":true},)j"
     R"j("capabilities":{"operators":["Conv-11"],"types":["f32"],"excludes":["any(strides) > 1"]},"options":{"a":["b"]}})j",
@@ -495,6 +513,7 @@ std::vector<Reader> readers() {
   const std::vector<std::string> arrays{array("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 4), }", 96),
                                         array("{'descr': '>i8', 'fortran_order': True, 'shape': (5,), }", 40)};
   return {{"line", words, all.lines, read_line},
+          {"graph", words, graphs, read_graph_line},
           {"cases", words, {case_file(all.lines)}, read_cases},
           {"predicate", words, predicates, read_predicate},
           {"report", json, {all.report}, read_report},

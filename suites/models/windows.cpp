@@ -2,12 +2,11 @@
 #include "suites/models/windows.h"
 
 #include "oracles/graphs/exactness.h"
+#include "suites/graphs/exact_data.h"
 #include "suites/graphs/graph_run.h"
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
-#include <cmath>
 #include <functional>
 #include <future>
 
@@ -16,45 +15,6 @@ namespace {
 
 constexpr Int most_listed = 4096;            // numbers of a list that a line writes out
 constexpr Int most_elements = Int{1} << 24;  // of a value
-
-std::string decimal(float value) {
-  char digits[32];
-  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
-}
-
-// The products that a weight has a part in, for one element of the output.
-Int terms_of(const std::string& op, const Shape& weight, bool is_first) {
-  if (op == "MatMul" || op == "Gemm") return weight[weight.size() - (is_first || weight.size() < 2 ? 1 : 2)];
-  Int all = op == "ConvTranspose" ? weight[0] : weight[1];
-  for (std::size_t axis = 2; axis < weight.size(); ++axis) all *= weight[axis];
-  return all;
-}
-
-bool is_weight(const std::string& op, std::size_t i) {
-  return (i == 1 && (op == "Conv" || op == "ConvTranspose")) || (i < 2 && (op == "MatMul" || op == "Gemm"));
-}
-
-// Draws a constant so that few bits are enough for what comes of it: of weights about three in each sum count.
-Recipe constant(const Case& c, std::size_t i, const Shape& shape, const std::string& seed) {
-  const std::string& op = c.version.name;
-  if (is_weight(op, i) && shape.size() > 1)
-    return {"sparse" + std::to_string(std::clamp<Int>(terms_of(op, shape, i == 0) / 3, 1, Int{1} << 20)), seed};
-  if (op == "BatchNormalization" && i == 1) return {"hold", "1,-2,0.5,2,-1"};
-  if (op == "BatchNormalization" && i == 4)  // with epsilon it is 1
-    return {"hold", decimal(1 - c.call().real("epsilon"))};
-  if (op == "Div" && i == 1) return {"hold", "2,-4,0.5,1"};
-  if (op == "Mul") return {"hold", "2,-1,0.5,3"};
-  if (op == "PRelu") return {"hold", "0.5,-0.25,2"};
-  return {"small", seed};
-}
-
-// The next power of two, as a slope that keeps numbers exact.
-void round_slope(Node& node) {
-  const auto slope = node.attributes.find("alpha");
-  if (slope == node.attributes.end()) return;
-  if (float* const value = std::get_if<float>(&slope->second); value && *value > 0)
-    *value = std::exp2(std::round(std::log2(*value)));
-}
 
 }  // namespace
 
@@ -71,20 +31,19 @@ void WindowCutter::add(std::size_t at, const GraphNode& node, const Node& arrive
   c.opset = node.opset;
   c.ir_version = c.opset < 21 ? 8 : 10;
   c.node = arrived;
-  if (c.version.name == "LeakyRelu" || c.version.name == "Gemm") round_slope(c.node);
+  round_slope(c);
   if (!oracles::may_be_exact(Call(*node.definition, c.node)) || !c.node.outputs.empty()) return;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const auto& [given, is_constant] = operands[i];
     if (!given) continue;
     const Tensor& tensor = *given;
     const Parameter& input = node.definition->inputs[i];
-    const bool is_bound = c.version.name == "Clip" && i > 0;
-    const bool is_list = !input.reads_as.empty() || !is_float(tensor.dtype()) || is_bound;
+    const bool is_list = !input.reads_as.empty() || !is_float(tensor.dtype()) || is_bound(c, i);
     if (tensor.elements() > (is_list ? most_listed : most_elements) || tensor.elements() == 0) return;
     if (tensor.dtype() == DType::string) return;
     const std::string seed = std::to_string(i + 1);
     c.sources[input.name] = {is_list       ? stated(tensor)
-                             : is_constant ? constant(c, i, tensor.shape(), seed)
+                             : is_constant ? exact_constant(c, i, tensor.shape(), seed)
                                            : Recipe{"small", seed},
                              is_constant};
   }
