@@ -9,6 +9,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <set>
 #include <span>
 
 namespace assay::oracles {
@@ -355,52 +356,136 @@ std::optional<Envelope> envelope_of(const Tensor& data, bool is_for_range) {
   return Envelope{most, most, grain};
 }
 
-std::optional<std::string> obstacle_of(const GraphCase& graph, const GraphData& values, bool is_for_range) {
-  std::map<std::string, Envelope, std::less<>> known;
-  // Says why a value may round; its largest terms are those of its envelope.
-  const auto objection = [&](const std::string& name, const Envelope& e, DType type) -> std::string {
-    const std::optional<FormatLimits> limits = limits_of(type);
-    if (!limits) return name + " is of " + std::string(assay::name(type));
-    if (is_for_range) return e.history < limits->end && e.grain >= limits->least ? "" : name + " may leave the range";
-    const double bits = std::ceil(std::log2(e.history / e.grain));
-    if (e.history <= std::ldexp(e.grain, limits->precision)) return "";
-    return name + " may need " + std::to_string(static_cast<Int>(bits)) + " bits of " +
-           std::to_string(limits->precision);
-  };
-  for (const GraphLeaf& leaf : graph.leaves) {
-    const Tensor& data = values.find(leaf.name)->second;
-    if (!is_float(data.dtype())) continue;
-    const std::optional<Envelope> own = envelope_of(data, is_for_range);
-    if (!own) return leaf.name + " is not finite";
-    if (const std::string why = objection(leaf.name, known[leaf.name] = *own, data.dtype()); !why.empty()) return why;
+// Functions whose result a small error of their own does not move far, whatever formula they are evaluated by.
+bool is_well_conditioned(std::string_view op) {
+  static const std::set<std::string_view> all{
+      "Sigmoid",     "Tanh",       "HardSigmoid", "HardSwish", "Mish", "Gelu",    "Elu",        "Selu",
+      "Celu",        "Softplus",   "Softsign",    "Swish",     "Erf",  "Softmax", "LogSoftmax", "GlobalAveragePool",
+      "AveragePool", "ReduceMean", "Mean",        "Div"};
+  return all.contains(op);
+}
+
+// What may follow them.
+bool carries_on(std::string_view op) {
+  return op == "Mul" || op == "Add" || op == "Relu" || op == "Identity" || op == "Reshape" || op == "Flatten" ||
+         op == "Transpose" || op == "Concat";
+}
+
+double largest(const Tensor& data) {
+  const std::optional<Envelope> own = envelope_of(data, false);
+  return own ? own->most : infinity;
+}
+
+// One walk over the steps of a graph.
+class Inspection {
+ public:
+  Inspection(const GraphCase& graph, const GraphData& values, bool is_for_range)
+      : graph_(graph), values_(values), is_for_range_(is_for_range) {}
+
+  Exactness run() && {
+    for (const GraphLeaf& leaf : graph_.leaves) take(leaf);
+    for (const GraphStep& step : graph_.steps) take(step);
+    out_.coarse *= 0x1p-10;
+    return std::move(out_);
   }
-  for (const GraphStep& step : graph.steps) {
-    const Call call = step.c.call();
-    const Operands operands = operands_of(step, values);
-    std::vector<Envelope> in(operands.size());
-    for (std::size_t i = 0; i < step.operands.size(); ++i)
-      if (const auto found = known.find(step.operands[i]); found != known.end()) in[i] = found->second;
-    const auto rule = rules().find(step.c.version.name);
-    std::optional<Envelope> out;
-    if (rule != rules().end()) out = rule->second(Walk(call, in, operands, is_for_range));
-    if (!out) return step.c.version.name + " may round";
-    for (const std::string& result : step.results) {
-      if (result.empty()) continue;
-      const Tensor& data = values.find(result)->second;
-      if (const std::string why = objection(result, known[result] = normal(*out), data.dtype()); !why.empty())
-        return why;
-      if (!envelope_of(data, false)) return result + " is not finite";
+
+ private:
+  void object(const std::string& why) {
+    if (out_.obstacle.empty()) out_.obstacle = why;
+  }
+  const Tensor& value(const std::string& name) const { return values_.find(name)->second; }
+
+  // Objects where the largest terms of a value need more bits than its type has, or leave its range.
+  void hold(const std::string& name, const Envelope& e) {
+    const DType type = value(name).dtype();
+    const std::optional<FormatLimits> limits = limits_of(type);
+    known_[name] = e;
+    if (!limits) return object(name + " is of " + std::string(assay::name(type)));
+    if (is_for_range_) {
+      if (!(e.history < limits->end && e.grain >= limits->least)) object(name + " may leave the range");
+    } else if (e.history > std::ldexp(e.grain, limits->precision)) {
+      object(name + " may need " + std::to_string(static_cast<Int>(std::ceil(std::log2(e.history / e.grain)))) +
+             " bits of " + std::to_string(limits->precision));
     }
   }
-  return std::nullopt;
-}
+
+  void take(const GraphLeaf& leaf) {
+    if (!is_float(value(leaf.name).dtype())) return;
+    if (const std::optional<Envelope> own = envelope_of(value(leaf.name), is_for_range_))
+      hold(leaf.name, *own);
+    else
+      object(leaf.name + " is not finite");
+  }
+
+  void take(const GraphStep& step) {
+    const std::string& op = step.c.version.name;
+    const auto is_rounded = [&](const std::string& name) { return out_.rounded.contains(name); };
+    if (std::ranges::any_of(step.operands, is_rounded))
+      return carries_on(op) ? round(step) : object(op + " of what is rounded");
+    const Call call = step.c.call();
+    const Operands operands = operands_of(step, values_);
+    std::vector<Envelope> in(operands.size());
+    for (std::size_t i = 0; i < step.operands.size(); ++i)
+      if (const auto found = known_.find(step.operands[i]); found != known_.end()) in[i] = found->second;
+    const auto rule = rules().find(op);
+    std::optional<Envelope> out;
+    if (rule != rules().end()) out = rule->second(Walk(call, in, operands, is_for_range_));
+    if (!out) return is_well_conditioned(op) ? round(step) : object(op + " may round");
+    for (const std::string& result : step.results) {
+      if (result.empty()) continue;
+      hold(result, normal(*out));
+      if (!envelope_of(value(result), false)) object(result + " is not finite");
+    }
+  }
+
+  // Notes what a step gives as rounded; its arguments have to be so small that an error of theirs counts for little.
+  void round(const GraphStep& step) {
+    constexpr double most = 1 << 10;
+    for (const std::string& name : step.operands) {
+      if (name.empty() || !is_float(value(name).dtype())) continue;
+      const double own = largest(value(name));
+      if (own > most) object(name + " is too large for " + step.c.version.name);
+      out_.coarse = std::max(out_.coarse, own / 8);
+    }
+    for (const std::string& result : step.results) {
+      if (result.empty()) continue;
+      const double own = largest(value(result));
+      if (!limits_of(value(result).dtype()) || value(result).dtype() == DType::bf16 ||
+          value(result).dtype() == DType::f16)
+        object(step.c.version.name + " may round");
+      if (!std::isfinite(own)) object(result + " is not finite");
+      out_.coarse = std::max(out_.coarse, own);
+      out_.rounded.insert(result);
+    }
+  }
+
+  const GraphCase& graph_;
+  const GraphData& values_;
+  bool is_for_range_;
+  std::map<std::string, Envelope, std::less<>> known_;
+  Exactness out_;
+};
 
 }  // namespace
 
 bool may_be_exact(const Call& call) {
   const Definition& definition = call.definition();
-  return definition.version.domain.empty() && rules().contains(definition.version.name) && !definition.inputs.empty() &&
-         limits_of(definition.type_of(call, definition.outputs.front()));
+  const std::string& op = definition.version.name;
+  return definition.version.domain.empty() && (rules().contains(op) || is_well_conditioned(op)) &&
+         !definition.inputs.empty() && limits_of(definition.type_of(call, definition.outputs.front()));
+}
+
+bool may_be_exact(const GraphCase& graph) {
+  std::set<std::string_view> rounded;
+  for (const GraphStep& step : graph.steps) {
+    const std::string& op = step.c.version.name;
+    const bool follows =
+        std::ranges::any_of(step.operands, [&](const std::string& each) { return rounded.contains(each); });
+    if (follows && !carries_on(op)) return false;
+    if (follows || !rules().contains(op)) rounded.insert(step.results.begin(), step.results.end());
+    rounded.erase("");
+  }
+  return true;
 }
 
 std::optional<std::string> ruling_touched(const GraphCase& graph, const GraphData& values, Int most_elements) {
@@ -410,10 +495,11 @@ std::optional<std::string> ruling_touched(const GraphCase& graph, const GraphDat
   return std::nullopt;
 }
 
-std::optional<std::string> obstacle_to_exactness(const GraphCase& graph, const GraphData& values) {
-  if (auto why = ruling_touched(graph, values, most_touched)) return why;
-  if (auto why = obstacle_of(graph, values, false)) return why;
-  return obstacle_of(graph, values, true);
+Exactness exactness_of(const GraphCase& graph, const GraphData& values) {
+  if (auto why = ruling_touched(graph, values, most_touched)) return {*std::move(why), {}};
+  Exactness out = Inspection(graph, values, false).run();
+  if (out.obstacle.empty()) out.obstacle = Inspection(graph, values, true).run().obstacle;
+  return out;
 }
 
 }  // namespace assay::oracles

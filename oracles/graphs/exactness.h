@@ -12,16 +12,27 @@
 #include "reference/graph_case.h"
 
 #include <optional>
+#include <set>
 #include <string>
 
 namespace assay::oracles {
 
-// Tells whether there are data for which a node of such a call does not round: the operators of the table.
+// Tells whether a node of such a call may stand in a graph with one right answer, or at its end.
 bool may_be_exact(const Call& call);
 
-// Returns why a graph with these values, all that `evaluate` gives, has more than one right answer: "e may need 27 bits
-// of 24"; nothing where it has one.
-std::optional<std::string> obstacle_to_exactness(const GraphCase& graph, const GraphData& values);
+// Tells whether there may be data for which a graph has one right answer, by its operators alone.
+bool may_be_exact(const GraphCase& graph);
+
+struct Exactness {
+  std::string
+      obstacle;  // why there is more than one right answer: "e may need 27 bits of 24"; empty where there is one
+  // Values of nodes that round and that take exact ones, as a Sigmoid behind a Conv, and of what follows them. No
+  // evaluation is further off than `coarse`, which only a wrong value exceeds.
+  std::set<std::string, std::less<>> rounded;
+  double coarse = 0;
+};
+// `values`: all that `evaluate` gives.
+Exactness exactness_of(const GraphCase& graph, const GraphData& values);
 
 // Names a step that rests on a clause of several readings, as far as so many elements of each output tell.
 std::optional<std::string> ruling_touched(const GraphCase& graph, const GraphData& values, Int most_elements);

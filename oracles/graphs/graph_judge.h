@@ -2,6 +2,7 @@
 // GraphJudge: holds what came back for a graph against its one right answer (exactness.h).
 #pragma once
 
+#include "oracles/graphs/exactness.h"
 #include "oracles/judging/verdict.h"
 #include "reference/graph_case.h"
 
@@ -22,11 +23,12 @@ class GraphJudge {
   const GraphData& leaves() const { return leaves_; }
   const GraphData& values() const { return values_; }
   // Says why the graph has no single right answer; empty where it has one.
-  const std::string& obstacle() const { return obstacle_; }
+  const std::string& obstacle() const { return exactness_.obstacle; }
 
   // `pass`: every number is the right one. A graph with a BatchNormalization passes within 2^-10 of the magnitude of
   // what is added up, since its root may be one of an approximation; any other is `below` within 2^-7 of it, as where
-  // operands are rounded to bfloat16 or a product is taken by an algorithm that rounds. The rest is `fail`.
+  // operands are rounded to bfloat16 or a product is taken by an algorithm that rounds. An output that is rounded
+  // passes within the coarse bound. The rest is `fail`.
   GraphVerdict judge(const Outcome& outcome) const;
 
   // Looks again before something is called wrong: at every element for clauses of several readings, which the obstacle
@@ -38,7 +40,7 @@ class GraphJudge {
   GraphCase graph_;
   int threads_;
   GraphData leaves_, values_;
-  std::string obstacle_;
+  Exactness exactness_;
 };
 
 }  // namespace assay::oracles

@@ -113,6 +113,7 @@ std::vector<ModelWindow> WindowCutter::windows() const {
       inside.emplace(*next, &members_.at(*next));
       const std::optional<GraphCase> graph = graph_of(inside);
       if (!graph) continue;
+      if (!oracles::may_be_exact(*graph)) break;
       const std::string text = line(*graph);
       std::vector<ModelWindow>& like = by_size[inside.size()];
       if (const auto [found, is_new] = known.try_emplace(text, inside.size(), like.size()); !is_new) {
@@ -147,8 +148,8 @@ WindowResult result_of(const ModelWindow& window, Backend& backend, const RunOpt
   const GraphCase graph = *parse_graph_case(window.line);
   WindowResult result{window, {}};
   result.verdict = run_graph(graph, backend, run_options);
-  if (result.verdict.state != State::unscored || result.verdict.detail.find(" bits of ") == std::string::npos)
-    return result;
+  const auto says = [&](const char* words) { return result.verdict.detail.find(words) != std::string::npos; };
+  if (result.verdict.state != State::unscored || !(says(" bits of ") || says(" is too large for "))) return result;
   const GraphCase gentler = with_signs_alone(graph);
   result.window.line = line(gentler);
   result.verdict = run_graph(gentler, backend, run_options);
