@@ -2,7 +2,9 @@
 #include "reports/difference.h"
 
 #include "oracles/exact/accuracy.h"
+#include "reference/case.h"
 #include "reference/result.h"
+#include "reference/sequence.h"
 #include "reports/report.h"
 #include "reports/rows.h"
 
@@ -163,8 +165,25 @@ WeakestLevels compare_cases(const Rendering& reports, Difference& difference) {
                                   row.replay().empty() ? was.replay() : row.replay()});
   }
   difference.gone = static_cast<Int>(then.size()) - difference.common;
-  std::ranges::stable_sort(difference.cases, {}, &CaseChange::kind);
   return levels;
+}
+
+// Compares the windows of a model that both have; which are run depends on the nodes that are wrong alone.
+void compare_windows(const Json& a, const Json& b, Difference& difference) {
+  const Json before = member(a, "windows"), after = member(b, "windows");
+  std::map<std::string, const Json*> then;
+  for (const Json& each : before) then[each.at("line").get<std::string>()] = &each;
+  for (const Json& each : after) {
+    const std::string line = each.at("line"), nodes = joined(each.at("nodes").get<std::vector<std::string>>(), " > ");
+    const auto found = then.find(line);
+    if (found == then.end() || member(*found->second, "state") == member(each, "state")) continue;
+    const bool was_wrong = found->second->contains("replay"), is_wrong = each.contains("replay");
+    const ChangeKind kind = is_wrong && !was_wrong                              ? ChangeKind::broken
+                            : was_wrong && !is_wrong && each["state"] == "pass" ? ChangeKind::fixed
+                                                                                : ChangeKind::otherwise;
+    difference.cases.push_back({kind, case_id(line), nodes, line, words(*found->second, "state"), words(each, "state"),
+                                words(each, "because"), words(is_wrong ? each : *found->second, "replay", 1 << 20)});
+  }
 }
 
 std::map<std::string, Int> signatures(const Json& report) {
@@ -220,6 +239,8 @@ Difference difference(const Rendering& reports) {
                                    cases(difference.common) + " that both have; " + cases(difference.fresh) +
                                    " are new, " + cases(difference.gone) + " are gone");
     compare_versions(a, b, same_suite, levels, difference);
+    compare_windows(a, b, difference);
+    std::ranges::stable_sort(difference.cases, {}, &CaseChange::kind);
   }
   count(difference);
   return difference;

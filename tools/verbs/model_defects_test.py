@@ -116,6 +116,10 @@ class Defects(InFolder):
         ended(1, *shlex.split(failed[0]["replay"])[1:], "--save", self.folder / "finding")
         self.assertIn("exactly", failed[0]["because"])
         self.assertEqual(onnx.load(self.folder / "finding/model.onnx").graph.node[1].op_type, "BatchNormalization")
+        self.report.rename(self.folder / "before.json")
+        self.windows(0, worker)
+        self.assertIn("fixed  stem > norm: fail -> pass", ended(0, "diff", self.folder / "before.json", self.report).stdout)
+        self.assertIn("broken  stem > norm: pass -> fail", ended(1, "diff", self.report, self.folder / "before.json").stdout)
 
     def test_correct_arithmetic_has_no_wrong_window(self):
         for backend in ("reference", "onnxruntime", "variant:in-double", "variant:reversed"):
