@@ -17,12 +17,6 @@ using oracles::Outcome;
   throw Refusal{why.starts_with("no operator ") ? Outcome::Kind::unsupported : Outcome::Kind::refused, why};
 }
 
-std::vector<Served> parse(std::string_view model) {
-  Result<std::vector<Served>> served = parse_nodes(model);
-  if (served) return *std::move(served);
-  refuse(served.error());
-}
-
 // A declared extent of -1 is not declared.
 bool fits(const TensorType& given, const TensorType& declared) {
   return given.dtype == declared.dtype &&
@@ -147,12 +141,6 @@ class GraphSession {
   int threads_;
 };
 
-// Tells whether a node takes what another one gives.
-bool is_connected(const Request& request) {
-  const Result<std::vector<NodeName>> nodes = node_names(request.model);
-  return nodes && nodes->size() > 1 && !parse_nodes(request.model);
-}
-
 KernelAnswer computed_graph(const Request& request, const OpenKernel& open) {
   GraphSession session(request.model, open, request.threads);
   KernelAnswer answer{{}, session.names()};
@@ -161,8 +149,13 @@ KernelAnswer computed_graph(const Request& request, const OpenKernel& open) {
 }
 
 KernelAnswer computed(const Request& request, const OpenKernel& open) {
-  if (is_connected(request)) return computed_graph(request, open);
-  const std::vector<Served> nodes = parse(request.model);
+  const Result<std::vector<Served>> served = parse_nodes(request.model);
+  if (!served) {
+    const Result<std::vector<NodeName>> names = node_names(request.model);
+    if (!names || names->size() < 2 || served.error().starts_with("no operator ")) refuse(served.error());
+    return computed_graph(request, open);
+  }
+  const std::vector<Served>& nodes = *served;
   KernelAnswer answer;
   std::vector<Session> sessions;
   sessions.reserve(nodes.size());
