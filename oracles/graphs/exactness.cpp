@@ -46,18 +46,11 @@ double grain_of(double value) {
 }
 bool is_power_of_two(double value) { return value != 0 && std::isfinite(value) && grain_of(value) == std::abs(value); }
 
-double number(const Tensor& tensor, Int i) {
-  double value = 0;
-  for_float(tensor.dtype(),
-            [&]<class T>() { value = static_cast<double>(tensor.as<T>()[static_cast<std::size_t>(i)]); });
-  return value;
-}
-
-// One walk over a graph: with the values as they are, for precision; or with leaves that are at least 1 in magnitude
-// and at most 1 in grain, for range (graphs.md 1.2, a and b).
-class Walk {
+// What a rule sees of a step. For precision constants are as they are; for range they are at least 1 in magnitude and
+// at most 1 in grain, as leaves are (graphs.md 1.2, a and b).
+class StepView {
  public:
-  Walk(const Call& call, std::span<const Envelope> in, const Operands& operands, bool is_for_range)
+  StepView(const Call& call, std::span<const Envelope> in, const Operands& operands, bool is_for_range)
       : call_(call), in_(in), operands_(operands), is_for_range_(is_for_range) {}
 
   const Call& call() const { return call_; }
@@ -105,9 +98,9 @@ Envelope dot(const Envelope& a, const Envelope& b, double terms) {
 }
 
 template <class F>
-Envelope over_all(const Walk& walk, F&& join) {
-  Envelope out = walk.in(0);
-  for (std::size_t i = 1; walk.has(i); ++i) out = join(out, walk.in(i));
+Envelope over_all(const StepView& step, F&& join) {
+  Envelope out = step.in(0);
+  for (std::size_t i = 1; step.has(i); ++i) out = join(out, step.in(i));
   return out;
 }
 
@@ -119,51 +112,51 @@ double volume_of(const Ints& extents) {
 
 // -- rules; none: the call may round, whatever the data
 
-using Rule = std::optional<Envelope> (*)(const Walk&);
+using Rule = std::optional<Envelope> (*)(const StepView&);
 
-std::optional<Envelope> move(const Walk& walk) { return walk.in(0); }
-std::optional<Envelope> join_all(const Walk& walk) { return over_all(walk, either); }
-std::optional<Envelope> add(const Walk& walk) { return over_all(walk, sum); }
-std::optional<Envelope> multiply(const Walk& walk) { return product(walk.in(0), walk.in(1)); }
+std::optional<Envelope> move(const StepView& step) { return step.in(0); }
+std::optional<Envelope> join_all(const StepView& step) { return over_all(step, either); }
+std::optional<Envelope> add(const StepView& step) { return over_all(step, sum); }
+std::optional<Envelope> multiply(const StepView& step) { return product(step.in(0), step.in(1)); }
 
 // x / c where every c is a power of two: its grain is the least of them.
-std::optional<Envelope> divide(const Walk& walk) {
-  const Tensor& by = walk.tensor(1);
+std::optional<Envelope> divide(const StepView& step) {
+  const Tensor& by = step.tensor(1);
   double least = infinity, most = 0;
   for (Int i = 0; i < by.elements(); ++i) {
-    const double value = number(by, i);
+    const double value = number_in(by, i);
     if (!is_power_of_two(value)) return std::nullopt;
     least = std::min(least, std::abs(value)), most = std::max(most, std::abs(value));
   }
-  return product(walk.in(0), walk.constant(1 / least, 1 / most));
+  return product(step.in(0), step.constant(1 / least, 1 / most));
 }
 
-std::optional<Envelope> mean_of_all(const Walk& walk) {
+std::optional<Envelope> mean_of_all(const StepView& step) {
   std::size_t count = 1;
-  while (walk.has(count)) ++count;
+  while (step.has(count)) ++count;
   const double share = 1 / static_cast<double>(count);
-  return is_power_of_two(share) ? std::optional(product(over_all(walk, sum), walk.constant(share))) : std::nullopt;
+  return is_power_of_two(share) ? std::optional(product(over_all(step, sum), step.constant(share))) : std::nullopt;
 }
 
-std::optional<Envelope> leaky_relu(const Walk& walk) {
-  return either(walk.in(0), product(walk.in(0), walk.constant(static_cast<double>(walk.call().real("alpha")))));
+std::optional<Envelope> leaky_relu(const StepView& step) {
+  return either(step.in(0), product(step.in(0), step.constant(static_cast<double>(step.call().real("alpha")))));
 }
-std::optional<Envelope> p_relu(const Walk& walk) { return either(walk.in(0), product(walk.in(0), walk.in(1))); }
+std::optional<Envelope> p_relu(const StepView& step) { return either(step.in(0), product(step.in(0), step.in(1))); }
 
 // A bound of Clip: an attribute or, later, an input.
-std::optional<double> bound(const Walk& walk, const char* name, std::size_t input) {
-  if (walk.call().definition().attribute(name))
-    return walk.call().states(name) ? std::optional(static_cast<double>(walk.call().real(name))) : std::nullopt;
-  return walk.has(input) ? std::optional(number(walk.tensor(input), 0)) : std::nullopt;
+std::optional<double> bound(const StepView& step, const char* name, std::size_t input) {
+  if (step.call().definition().attribute(name))
+    return step.call().states(name) ? std::optional(static_cast<double>(step.call().real(name))) : std::nullopt;
+  return step.has(input) ? std::optional(number_in(step.tensor(input), 0)) : std::nullopt;
 }
 
 // A bound acts where it is within the history of what is clipped; 0 has no grain.
-std::optional<Envelope> clip(const Walk& walk) {
-  const std::optional<double> least = bound(walk, "min", 1), most = bound(walk, "max", 2);
-  Envelope out = walk.in(0);
+std::optional<Envelope> clip(const StepView& step) {
+  const std::optional<double> least = bound(step, "min", 1), most = bound(step, "max", 2);
+  Envelope out = step.in(0);
   for (const std::optional<double>& each : {least, most}) {
-    if (!each || *each == 0 || std::abs(*each) > walk.in(0).history) continue;
-    const Envelope own = walk.constant(*each);
+    if (!each || *each == 0 || std::abs(*each) > step.in(0).history) continue;
+    const Envelope own = step.constant(*each);
     out.history = std::max(out.history, own.most);
     out.grain = std::min(out.grain, own.grain);
   }
@@ -172,69 +165,69 @@ std::optional<Envelope> clip(const Walk& walk) {
   return out;
 }
 
-std::optional<Envelope> conv(const Walk& walk) {
-  const Shape& w = walk.tensor(1).shape();
+std::optional<Envelope> conv(const StepView& step) {
+  const Shape& w = step.tensor(1).shape();
   const double terms = volume_of(Ints(w.begin() + 1, w.end()));
-  const Envelope out = dot(walk.in(0), walk.in(1), terms);
-  return walk.has(2) ? sum(out, walk.in(2)) : out;
+  const Envelope out = dot(step.in(0), step.in(1), terms);
+  return step.has(2) ? sum(out, step.in(2)) : out;
 }
 
-std::optional<Envelope> conv_transpose(const Walk& walk) {
-  Shape w = walk.tensor(1).shape();
-  w[0] /= walk.call().integer("group");
+std::optional<Envelope> conv_transpose(const StepView& step) {
+  Shape w = step.tensor(1).shape();
+  w[0] /= step.call().integer("group");
   w[1] = 1;
-  const Envelope out = dot(walk.in(0), walk.in(1), volume_of(w));
-  return walk.has(2) ? sum(out, walk.in(2)) : out;
+  const Envelope out = dot(step.in(0), step.in(1), volume_of(w));
+  return step.has(2) ? sum(out, step.in(2)) : out;
 }
 
-std::optional<Envelope> mat_mul(const Walk& walk) {
-  return dot(walk.in(0), walk.in(1), static_cast<double>(walk.tensor(0).shape().back()));
+std::optional<Envelope> mat_mul(const StepView& step) {
+  return dot(step.in(0), step.in(1), static_cast<double>(step.tensor(0).shape().back()));
 }
 
-std::optional<Envelope> gemm(const Walk& walk) {
-  const double alpha = static_cast<double>(walk.call().real("alpha")),
-               beta = static_cast<double>(walk.call().real("beta"));
+std::optional<Envelope> gemm(const StepView& step) {
+  const double alpha = static_cast<double>(step.call().real("alpha")),
+               beta = static_cast<double>(step.call().real("beta"));
   if (alpha < 0 || beta < 0 || !is_power_of_two(alpha) || !is_power_of_two(beta)) return std::nullopt;
-  const Int terms = walk.tensor(0).shape()[walk.call().integer("transA") != 0 ? 0 : 1];
-  const Envelope out = product(dot(walk.in(0), walk.in(1), static_cast<double>(terms)), walk.constant(alpha));
-  return walk.has(2) ? sum(out, product(walk.in(2), walk.constant(beta))) : out;
+  const Int terms = step.tensor(0).shape()[step.call().integer("transA") != 0 ? 0 : 1];
+  const Envelope out = product(dot(step.in(0), step.in(1), static_cast<double>(terms)), step.constant(alpha));
+  return step.has(2) ? sum(out, product(step.in(2), step.constant(beta))) : out;
 }
 
 // The mean of so many: they are summed at the grain of one, then divided by a power of two.
-std::optional<Envelope> mean(const Envelope& of, double count, const Walk& walk) {
+std::optional<Envelope> mean(const Envelope& of, double count, const StepView& step) {
   if (!is_power_of_two(count)) return std::nullopt;
-  return product(times(of, count), walk.constant(1 / count));
+  return product(times(of, count), step.constant(1 / count));
 }
 
 // Where every window is whole or padding counts.
-std::optional<Envelope> average_pool(const Walk& walk) {
-  const Call& call = walk.call();
+std::optional<Envelope> average_pool(const StepView& step) {
+  const Call& call = step.call();
   const auto integer = [&](const char* name) { return call.definition().attribute(name) ? call.integer(name) : 0; };
   const bool is_padded =
       call.text("auto_pad") != "NOTSET" || std::ranges::any_of(call.ints("pads"), [](Int pad) { return pad != 0; });
   if (integer("ceil_mode") != 0 ||
       (is_padded && (integer("count_include_pad") == 0 || call.text("auto_pad") != "NOTSET")))
     return std::nullopt;
-  return mean(walk.in(0), volume_of(call.ints("kernel_shape")), walk);
+  return mean(step.in(0), volume_of(call.ints("kernel_shape")), step);
 }
 
-std::optional<Envelope> global_average_pool(const Walk& walk) {
-  const Shape& x = walk.tensor(0).shape();
-  return mean(walk.in(0), volume_of(Ints(x.begin() + 2, x.end())), walk);
+std::optional<Envelope> global_average_pool(const StepView& step) {
+  const Shape& x = step.tensor(0).shape();
+  return mean(step.in(0), volume_of(Ints(x.begin() + 2, x.end())), step);
 }
 
-std::optional<Envelope> max_pool(const Walk& walk) {
-  return walk.call().requested_outputs().size() == 1 ? move(walk) : std::nullopt;
+std::optional<Envelope> max_pool(const StepView& step) {
+  return step.call().requested_outputs().size() == 1 ? move(step) : std::nullopt;
 }
 
 // Where the scale has no root to round: every variance and epsilon sum to a power of four, in the type and exactly.
-std::optional<Envelope> batch_normalization(const Walk& walk) {
-  const Call& call = walk.call();
+std::optional<Envelope> batch_normalization(const StepView& step) {
+  const Call& call = step.call();
   const auto flag = [&](const char* name) { return call.definition().attribute(name) && call.integer(name) != 0; };
   if (call.requested_outputs().size() != 1 || flag("training_mode") || !call.definition().attribute("epsilon"))
     return std::nullopt;
   if (call.definition().attribute("is_test") && call.integer("is_test") == 0) return std::nullopt;
-  const Tensor& variance = walk.tensor(4);
+  const Tensor& variance = step.tensor(4);
   if (variance.dtype() != DType::f32) return std::nullopt;
   double least = infinity, most = 0;
   for (const float each : variance.as<float>()) {
@@ -245,40 +238,40 @@ std::optional<Envelope> batch_normalization(const Walk& walk) {
     const double root = std::sqrt(static_cast<double>(whole));
     least = std::min(least, root), most = std::max(most, root);
   }
-  const Envelope scale = product(walk.in(1), walk.constant(1 / least, 1 / most));
-  return sum(product(sum(walk.in(0), walk.in(3)), scale), walk.in(2));
+  const Envelope scale = product(step.in(1), step.constant(1 / least, 1 / most));
+  return sum(product(sum(step.in(0), step.in(3)), scale), step.in(2));
 }
 
-std::optional<Envelope> pad(const Walk& walk) {
-  const Call& call = walk.call();
-  if (call.text("mode") != "constant") return move(walk);
-  if (call.definition().attribute("value") == nullptr && walk.has(2)) return either(walk.in(0), walk.in(2));
+std::optional<Envelope> pad(const StepView& step) {
+  const Call& call = step.call();
+  if (call.text("mode") != "constant") return move(step);
+  if (call.definition().attribute("value") == nullptr && step.has(2)) return either(step.in(0), step.in(2));
   const double value = call.states("value") ? static_cast<double>(call.real("value")) : 0;
-  return value == 0 ? walk.in(0) : either(walk.in(0), walk.constant(value));
+  return value == 0 ? step.in(0) : either(step.in(0), step.constant(value));
 }
 
-std::optional<Envelope> resize(const Walk& walk) {
-  return walk.call().text("mode") == "nearest" ? move(walk) : std::nullopt;
+std::optional<Envelope> resize(const StepView& step) {
+  return step.call().text("mode") == "nearest" ? move(step) : std::nullopt;
 }
 
-std::optional<Envelope> where(const Walk& walk) { return either(walk.in(1), walk.in(2)); }
+std::optional<Envelope> where(const StepView& step) { return either(step.in(1), step.in(2)); }
 
-std::optional<Envelope> dropout(const Walk& walk) {
-  const Call& call = walk.call();
-  if (call.requested_outputs().size() != 1 || walk.has(2) || call.definition().attribute("is_test"))
+std::optional<Envelope> dropout(const StepView& step) {
+  const Call& call = step.call();
+  if (call.requested_outputs().size() != 1 || step.has(2) || call.definition().attribute("is_test"))
     return std::nullopt;
-  return move(walk);
+  return move(step);
 }
 
-std::optional<Envelope> sum_over(const Walk& walk, bool is_mean) {
-  const Types types = walk.call().definition().infer(walk.call());
-  const Int out = volume(types.front()->shape), in = walk.tensor(0).elements();
+std::optional<Envelope> sum_over(const StepView& step, bool is_mean) {
+  const Types types = step.call().definition().infer(step.call());
+  const Int out = volume(types.front()->shape), in = step.tensor(0).elements();
   if (out == 0 || in == 0) return std::nullopt;
   const double count = static_cast<double>(in / out);
-  return is_mean ? mean(walk.in(0), count, walk) : times(walk.in(0), count);
+  return is_mean ? mean(step.in(0), count, step) : times(step.in(0), count);
 }
-std::optional<Envelope> reduce_sum(const Walk& walk) { return sum_over(walk, false); }
-std::optional<Envelope> reduce_mean(const Walk& walk) { return sum_over(walk, true); }
+std::optional<Envelope> reduce_sum(const StepView& step) { return sum_over(step, false); }
+std::optional<Envelope> reduce_mean(const StepView& step) { return sum_over(step, true); }
 
 // The table of graphs.md 1.1. What is not here rounds, or shows more of a number than its value.
 const std::map<std::string_view, Rule>& rules() {
@@ -376,7 +369,7 @@ double largest(const Tensor& data) {
   return own ? own->most : infinity;
 }
 
-// One walk over the steps of a graph.
+// Goes through the steps of a graph, for precision or for range.
 class Inspection {
  public:
   Inspection(const GraphCase& graph, const GraphData& values, bool is_for_range)
@@ -429,7 +422,7 @@ class Inspection {
       if (const auto found = known_.find(step.operands[i]); found != known_.end()) in[i] = found->second;
     const auto rule = rules().find(op);
     std::optional<Envelope> out;
-    if (rule != rules().end()) out = rule->second(Walk(call, in, operands, is_for_range_));
+    if (rule != rules().end()) out = rule->second(StepView(call, in, operands, is_for_range_));
     if (!out) return is_well_conditioned(op) ? round(step) : object(op + " may round");
     for (const std::string& result : step.results) {
       if (result.empty()) continue;
@@ -467,6 +460,13 @@ class Inspection {
 };
 
 }  // namespace
+
+double number_in(const Tensor& tensor, Int element) {
+  double value = 0;
+  for_float(tensor.dtype(),
+            [&]<class T>() { value = static_cast<double>(tensor.as<T>()[static_cast<std::size_t>(element)]); });
+  return value;
+}
 
 bool may_be_exact(const Call& call) {
   const Definition& definition = call.definition();

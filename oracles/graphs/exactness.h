@@ -37,4 +37,7 @@ Exactness exactness_of(const GraphCase& graph, const GraphData& values);
 // Names a step that rests on a clause of several readings, as far as so many elements of each output tell.
 std::optional<std::string> ruling_touched(const GraphCase& graph, const GraphData& values, Int most_elements);
 
+// An element of a tensor of floats.
+double number_in(const Tensor& tensor, Int element);
+
 }  // namespace assay::oracles

@@ -14,12 +14,6 @@
 namespace assay::oracles {
 namespace {
 
-double number(const Tensor& tensor, std::size_t i) {
-  double value = 0;
-  for_float(tensor.dtype(), [&]<class T>() { value = static_cast<double>(tensor.as<T>()[i]); });
-  return value;
-}
-
 // Applies a function to every element.
 template <class F>
 void change(Tensor& tensor, F&& f) {
@@ -110,14 +104,14 @@ GraphVerdict GraphJudge::judge(const Outcome& outcome) const {
     const bool is_rounded = exactness_.rounded.contains(graph_.outputs[k]);
     const double most = is_rounded ? exactness_.coarse : 0;
     Difference worst;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(right.elements()); ++i) {
-      const double exact = number(right, i), off = std::abs(number(got, i) - exact);
+    for (Int i = 0; i < right.elements(); ++i) {
+      const double exact = number_in(right, i), off = std::abs(number_in(got, i) - exact);
       if (off <= most) continue;
       if (terms.empty() && !is_rounded) terms = magnitudes(graph_, leaves_, threads_);
-      const double all = is_rounded ? 0 : number(terms.find(graph_.outputs[k])->second, i);
+      const double all = is_rounded ? 0 : number_in(terms.find(graph_.outputs[k])->second, i);
       if (has_root(graph_) && off <= 0x1p-10 * all) continue;
       const bool is_far = !(off <= 0x1p-7 * all);
-      if (++worst.count == 1 || (is_far && !worst.is_far)) worst.index = static_cast<Int>(i);
+      if (++worst.count == 1 || (is_far && !worst.is_far)) worst.index = i;
       worst.is_far |= is_far;
     }
     if (worst.count == 0 || (verdict.state == State::below && !worst.is_far)) continue;
