@@ -378,7 +378,7 @@ class Inspection {
   Exactness run() && {
     for (const GraphLeaf& leaf : graph_.leaves) take(leaf);
     for (const GraphStep& step : graph_.steps) take(step);
-    out_.coarse *= 0x1p-10;
+    out_.coarse *= 0x1p-9;
     return std::move(out_);
   }
 
