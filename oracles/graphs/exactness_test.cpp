@@ -102,5 +102,20 @@ TEST_CASE("What rounds at the end is held to a coarse bound", "[graphs]") {
              Contains("Sub of what is rounded"));
 }
 
+TEST_CASE("Behind an estimate of a root what rounds has its error as well", "[graphs]") {
+  const GraphCase graph = *parse_graph_case(
+      "graph opset=13 ir=8 a=f32[1,2,4]~small:1 b=f32[2]~hold:1,-2@init c=f32[2]~small:2@init d=f32[2]~small:3@init "
+      "e=f32[2]~hold:0.99999@init f=BatchNormalization(a,b,c,d,e) g=Sigmoid(f) out=f,g");
+  const GraphJudge judge(graph, 1);
+  CHECK(judge.obstacle() == "");
+  Outcome outcome = outcome_of(graph, judge.values());
+  for (float& each : outcome.sets.front()[0].as<float>()) each *= 1 + 0x1p-12F;
+  for (float& each : outcome.sets.front()[1].as<float>()) each = std::min(each + 0.02F, 1.0F);
+  CHECK(judge.judge(outcome).state == State::pass);
+  outcome.sets.front()[1].as<float>()[0] = 0.5F;
+  outcome.sets.front()[1].as<float>()[1] = -0.25F;
+  CHECK(judge.judge(outcome).state == State::fail);
+}
+
 }  // namespace
 }  // namespace assay::oracles

@@ -4,6 +4,7 @@
 #include "oracles/graphs/exactness.h"
 #include "suites/graphs/exact_data.h"
 #include "suites/graphs/graph_run.h"
+#include "suites/text/printable.h"
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +14,7 @@
 namespace assay::suites {
 namespace {
 
+constexpr std::size_t longest_name = 200;    // as in ModelNode
 constexpr Int most_listed = 4096;            // numbers of a list that a line writes out
 constexpr Int most_elements = Int{1} << 24;  // of a value
 
@@ -50,7 +52,7 @@ void WindowCutter::add(std::size_t at, const GraphNode& node, const Node& arrive
   for (auto& [name, input] : c.node.inputs) input.data.reset();  // the source has them
   for (const std::string& output : node.outputs)
     if (!output.empty()) givers_[output] = at;
-  members_.emplace(at, Member{node.name, std::move(c), node.inputs, node.outputs});
+  members_.emplace(at, Member{printable(node.name, longest_name), std::move(c), node.inputs, node.outputs});
 }
 
 // The last member before a window that gives a part of it something.
