@@ -169,6 +169,22 @@ Where the call reads an input, as the shape of Reshape, its values are written o
 The id of a case is the first 128 bits of the SHA-256 of its line.
 )";
 
+constexpr std::string_view of_graphs =
+    R"(A graph is one line of words, separated by single blanks, in this order:
+
+  graph                            the first word
+  opset=N ir=N                     the opset that the model imports, and its IR version
+  NAME=TYPE[EXTENTS]~RECIPE        a value that goes in, written as in a case line; @init behind it makes a constant of it
+  NAME,NAME=OPERATOR(NAME,NAME){ATTRIBUTE=VALUE;ATTRIBUTE=VALUE}
+                                   a step: what it gives, what it takes in the order of the schema, "" where left out; the
+                                   operator is of ai.onnx and of the version that the opset selects
+  out=NAME,NAME                    the outputs
+  shapes=symbolic, shapes=absent   extents of inputs are declared by symbols, or not at all; else by numbers
+
+A graph has one right answer where no operation of any rewriting by the laws of arithmetic rounds: its data are small
+integers. A window of a model is such a graph of two to six of its nodes.
+)";
+
 // -- rulings
 
 std::string versions_with(std::string_view id) {
@@ -364,6 +380,7 @@ std::optional<std::string> input(std::string_view word) {
 
 std::optional<std::string> meaning_of(std::string_view word) {
   if (word == "case" || word == "line" || word == "case line") return std::string(grammar);
+  if (word == "graph" || word == "window") return std::string(of_graphs);
   if (const Ruling* ruling = find_ruling(word)) return text_of(*ruling);
   std::string all;  // a word may mean several things
   for (const auto& answer :
@@ -373,7 +390,7 @@ std::optional<std::string> meaning_of(std::string_view word) {
 }
 
 std::vector<std::string> glossary_words() {
-  std::vector<std::string> words{"case"};
+  std::vector<std::string> words{"case", "graph", "window"};
   for (const std::span<const Word>& table : tables)
     for (const auto& [name, ignored] : table) words.emplace_back(name);
   for (const Ruling& ruling : rulings()) {
@@ -396,5 +413,6 @@ std::vector<std::string> glossary_words() {
 }
 
 std::string_view case_grammar() { return grammar; }
+std::string_view graph_grammar() { return of_graphs; }
 
 }  // namespace assay::suites

@@ -19,5 +19,6 @@ std::vector<std::string> glossary_words();
 
 // How a case is written, in some 15 lines.
 std::string_view case_grammar();
+std::string_view graph_grammar();
 
 }  // namespace assay::suites

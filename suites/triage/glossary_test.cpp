@@ -109,6 +109,8 @@ TEST_CASE("A word that is none has no meaning, and every word that is listed has
 TEST_CASE("The grammar of case lines stands in the README as explain says it", "[glossary]") {
   CHECK(meaning("case") == case_grammar());
   CHECK(contents("suites/README.md").find(std::string(case_grammar())) != std::string::npos);
+  CHECK(meaning("graph") == graph_grammar());
+  CHECK(contents("suites/graphs/README.md").find(std::string(graph_grammar())) != std::string::npos);
 }
 
 TEST_CASE("A case is told word by word", "[glossary]") {
