@@ -51,7 +51,7 @@ GraphVerdict run_graph(const GraphCase& graph, Backend& backend, const RunOption
   GraphVerdict alone = judge.judge(backend.run(request));
   if (!breaks(alone.state))
     return {State::unscored, "right alone in a fresh process, but among others: " + first.detail};
-  if (alone.state != State::refused) alone.detail += blamed(judge, request, backend);
+  alone.detail += blamed(judge, request, backend);
   return alone;
 }
 
