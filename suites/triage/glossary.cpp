@@ -380,7 +380,7 @@ std::optional<std::string> input(std::string_view word) {
 
 std::optional<std::string> meaning_of(std::string_view word) {
   if (word == "case" || word == "line" || word == "case line") return std::string(grammar);
-  if (word == "graph" || word == "window") return std::string(of_graphs);
+  if (word == "graph") return std::string(of_graphs);
   if (const Ruling* ruling = find_ruling(word)) return text_of(*ruling);
   std::string all;  // a word may mean several things
   for (const auto& answer :
@@ -390,7 +390,7 @@ std::optional<std::string> meaning_of(std::string_view word) {
 }
 
 std::vector<std::string> glossary_words() {
-  std::vector<std::string> words{"case", "graph", "window"};
+  std::vector<std::string> words{"case", "graph"};
   for (const std::span<const Word>& table : tables)
     for (const auto& [name, ignored] : table) words.emplace_back(name);
   for (const Ruling& ruling : rulings()) {
