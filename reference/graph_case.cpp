@@ -6,7 +6,6 @@
 #include "reference/sequence.h"
 
 #include <algorithm>
-#include <set>
 
 namespace assay {
 namespace {

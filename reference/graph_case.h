@@ -2,7 +2,8 @@
 // GraphCase: nodes that feed one another, with their data, as one line of text. Nothing outside the line changes the
 // model or the data.
 //
-//   graph opset=13 ir=8 a=f32[1,2,4]~small:1 b=f32[3,2,1]~taps:2@init c=Conv(a,b) d=Relu(c) e=Concat(c,d){axis=1} out=e
+//   graph opset=13 ir=8 a=f32[1,2,4]~small:1 b=f32[3,2,1]~sparse2:2@init c=Conv(a,b) d=Relu(c) e=Concat(c,d){axis=1}
+//   out=e
 //
 // Tokens are separated by one space: the opset and IR version, the values that go in, the steps, each behind those it
 // needs, the outputs, the presentation. A step takes values by name, "" where an input is left out, and writes its
@@ -53,7 +54,7 @@ std::string value_name(std::size_t i);
 
 // Tensors by the names of values.
 using GraphData = std::map<std::string, Tensor, std::less<>>;
-// What goes in, for a data set.
+// Fills what goes in, for a data set.
 GraphData leaves_of(const GraphCase& graph, int set);
 // Works out every value by our own kernels.
 GraphData evaluate(const GraphCase& graph, GraphData leaves, int threads);

@@ -2,12 +2,10 @@
 #include "oracles/graphs/exactness.h"
 
 #include "oracles/judging/case_class.h"
-#include "reference/sequence.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <set>
 #include <span>
@@ -46,7 +44,7 @@ double grain_of(double value) {
 }
 bool is_power_of_two(double value) { return value != 0 && std::isfinite(value) && grain_of(value) == std::abs(value); }
 
-// What a rule sees of a step. For precision constants are as they are; for range they are at least 1 in magnitude and
+// Shows a rule its step. For precision constants are as they are; for range they are at least 1 in magnitude and
 // at most 1 in grain, as leaves are (graphs.md 1.2, a and b).
 class StepView {
  public:
@@ -199,7 +197,7 @@ std::optional<Envelope> mean(const Envelope& of, double count, const StepView& s
   return product(times(of, count), step.constant(1 / count));
 }
 
-// Where every window is whole or padding counts.
+// Takes a pool whose windows are all whole, or where padding counts.
 std::optional<Envelope> average_pool(const StepView& step) {
   const Call& call = step.call();
   const auto integer = [&](const char* name) { return call.definition().attribute(name) ? call.integer(name) : 0; };
@@ -220,7 +218,7 @@ std::optional<Envelope> max_pool(const StepView& step) {
   return step.call().requested_outputs().size() == 1 ? move(step) : std::nullopt;
 }
 
-// Where the scale has no root to round: every variance and epsilon sum to a power of four, in the type and exactly.
+// Takes variances whose root is exact: each and epsilon sum to a power of four, in the type and exactly.
 std::optional<Envelope> batch_normalization(const StepView& step) {
   const Call& call = step.call();
   const auto flag = [&](const char* name) { return call.definition().attribute(name) && call.integer(name) != 0; };
@@ -358,7 +356,7 @@ bool is_well_conditioned(std::string_view op) {
   return all.contains(op);
 }
 
-// What may follow them.
+// Tells whether an operator may follow them.
 bool carries_on(std::string_view op) {
   return op == "Mul" || op == "Add" || op == "Relu" || op == "Identity" || op == "Reshape" || op == "Flatten" ||
          op == "Transpose" || op == "Concat";
@@ -427,7 +425,7 @@ class Inspection {
     for (const std::string& result : step.results) {
       if (result.empty()) continue;
       hold(result, normal(*out));
-      if (!envelope_of(value(result), false)) object(result + " is not finite");
+      if (!is_for_range_ && !envelope_of(value(result), false)) object(result + " is not finite");
     }
   }
 

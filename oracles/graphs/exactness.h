@@ -24,8 +24,8 @@ bool may_be_exact(const Call& call);
 bool may_be_exact(const GraphCase& graph);
 
 struct Exactness {
-  std::string
-      obstacle;  // why there is more than one right answer: "e may need 27 bits of 24"; empty where there is one
+  // Says why there is more than one right answer: "e may need 27 bits of 24"; empty where there is one.
+  std::string obstacle;
   // Values of nodes that round and that take exact ones, as a Sigmoid behind a Conv, and of what follows them. No
   // evaluation is further off than `coarse`, which only a wrong value exceeds.
   std::set<std::string, std::less<>> rounded;

@@ -2,8 +2,6 @@
 // The theorem of graphs.md 1.2, attacked at random: no legal rewriting of a graph that is called exact rounds, though
 // every operation is rounded to float16; and rewritings of the others do, or the test would show nothing.
 #include "oracles/graphs/exactness.h"
-#include "reference/convert.h"
-#include "reference/sequence.h"
 
 #include <catch2/catch.hpp>
 
@@ -30,7 +28,7 @@ TermPtr made(char op, TermPtr a, TermPtr b, bool is_of_dot = false) {
 
 using Row = std::vector<TermPtr>;
 
-// What a step gives, element by element, of rows of four; a matrix has four rows.
+// Expresses what a step gives, element by element, of rows of four; a matrix has four rows.
 Row expressed(const GraphStep& step, const std::map<std::string, Row>& known) {
   const std::string& op = step.c.version.name;
   const Row& a = known.at(step.operands[0]);
@@ -143,7 +141,6 @@ std::string drawn(Generator& draw) {
     all.replace(all.rfind('@'), 1, last);
     last = name;
   }
-  // What is a constant has @init behind its recipe, and no step has.
   return "graph opset=13 ir=8" + leaves + all + " out=" + last;
 }
 

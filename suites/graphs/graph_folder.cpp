@@ -4,11 +4,8 @@
 #include "reference/onnx_io.h"
 #include "reference/sequence.h"
 #include "suites/text/numpy_text.h"
-#include "suites/text/printable.h"
 #include "suites/triage/snippet.h"
 #include "suites/workers/vector_folder.h"
-
-#include <algorithm>
 
 namespace assay::suites {
 namespace {
@@ -34,13 +31,6 @@ for i, (each, got) in enumerate(zip(model.graph.output, run(model, inputs)[0])):
     wrong = wrong or len(differs) > 0
 sys.exit(1 if wrong else 0)
 )";
-
-std::string one_line(std::string_view words) {
-  std::string out = printable(words, 300);
-  for (char& c : out)
-    if (c < ' ' || c > '~') c = '?';
-  return out;
-}
 
 std::string script(const Snippet& snippet, const GraphCase& graph, const oracles::GraphVerdict& verdict,
                    const Provenance& provenance) {

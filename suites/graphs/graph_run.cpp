@@ -2,6 +2,7 @@
 #include "suites/graphs/graph_run.h"
 
 #include "reference/onnx_io.h"
+#include "suites/campaign/signature.h"
 
 #include <array>
 
@@ -10,10 +11,6 @@ namespace {
 
 using oracles::GraphVerdict;
 using oracles::State;
-
-bool breaks(State state) {
-  return state == State::fail || state == State::below || state == State::refused || state == State::error;
-}
 
 // Says at which level of optimization what is wrong at the one asked for is right.
 std::string blamed(const oracles::GraphJudge& judge, Request request, Backend& backend) {
@@ -45,11 +42,11 @@ GraphVerdict run_graph(const GraphCase& graph, Backend& backend, const RunOption
   if (!judge.obstacle().empty()) return {State::unscored, judge.obstacle()};
   Request request = request_of(graph, judge.leaves(), run_options);
   const GraphVerdict first = judge.judge(backend.run(request));
-  if (!breaks(first.state)) return first;
+  if (!is_finding(first.state)) return first;
   if (std::string why = judge.confirm(); !why.empty()) return {State::unscored, std::move(why)};
   request.fresh = true;
   GraphVerdict alone = judge.judge(backend.run(request));
-  if (!breaks(alone.state))
+  if (!is_finding(alone.state))
     return {State::unscored, "right alone in a fresh process, but among others: " + first.detail};
   alone.detail += blamed(judge, request, backend);
   return alone;

@@ -172,7 +172,7 @@ class CaseDrawer {
       c.sources[input.name] = {is_free ? fresh(value, data, i) : kept[i], is_initializer};
     }
     if (!is_drawn) return std::nullopt;
-    // As its line has it, which says all there is.
+    // Reads its line back, which says all there is.
     Result<Case> read = parse_case(line(c));
     return read ? std::optional(*std::move(read)) : std::nullopt;
   }

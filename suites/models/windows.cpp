@@ -2,6 +2,7 @@
 #include "suites/models/windows.h"
 
 #include "oracles/graphs/exactness.h"
+#include "suites/campaign/signature.h"
 #include "suites/graphs/exact_data.h"
 #include "suites/graphs/graph_run.h"
 #include "suites/text/printable.h"
@@ -99,7 +100,7 @@ std::optional<GraphCase> WindowCutter::graph_of(const Members& inside) const {
     }
     graph.steps.push_back(std::move(step));
   }
-  // As its line has it, which says all there is.
+  // Reads its line back, which says all there is.
   Result<GraphCase> read = parse_graph_case(line(graph));
   return read ? std::optional(*std::move(read)) : std::nullopt;
 }
@@ -134,10 +135,6 @@ std::vector<ModelWindow> WindowCutter::windows() const {
 namespace {
 
 using oracles::State;
-
-bool breaks(State state) {
-  return state == State::fail || state == State::below || state == State::refused || state == State::error;
-}
 
 // Draws 1 and -1 for what goes in, where larger numbers need too many bits.
 GraphCase with_signs_alone(GraphCase graph) {
@@ -193,7 +190,7 @@ std::vector<WindowResult> run_windows(const std::vector<ModelWindow>& windows, c
     for (std::future<void>& other : others) other.get();
     for (WindowResult& each : some) {
       if (each.window.nodes.empty()) continue;  // an interrupt cut it off
-      if (breaks(each.verdict.state)) broken.emplace_back(each.window.nodes.begin(), each.window.nodes.end());
+      if (is_finding(each.verdict.state)) broken.emplace_back(each.window.nodes.begin(), each.window.nodes.end());
       results.push_back(std::move(each));
     }
     progress.done = end;

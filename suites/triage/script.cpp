@@ -6,7 +6,6 @@
 #include "reference/onnx_text.h"
 #include "reference/sequence.h"
 #include "suites/text/numpy_text.h"
-#include "suites/text/printable.h"
 #include "suites/triage/snippet.h"
 #include "suites/workers/vector_folder.h"
 
@@ -99,13 +98,6 @@ bool has_nan(const Tensor& tensor) {
 bool are_unscored(const std::vector<Admitted>& answers) {
   return std::ranges::all_of(
       answers, [](const Admitted& each) { return each.unscored > 0 && each.unscored == each.output.elements(); });
-}
-
-std::string one_line(std::string_view words) {
-  std::string out = printable(words, 300);
-  for (char& c : out)
-    if (c < ' ' || c > '~') c = '?';
-  return out;
 }
 
 std::string or_bool(const std::string& mask) { return mask + ".astype(bool)"; }

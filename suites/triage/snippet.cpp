@@ -2,6 +2,7 @@
 #include "suites/triage/snippet.h"
 
 #include "suites/text/numpy_text.h"
+#include "suites/text/printable.h"
 #include "suites/workers/catalogue.h"
 #include "suites/workers/places.h"
 #include "suites/workers/vector_folder.h"
@@ -132,6 +133,13 @@ Result<Snippet> snippet_of(const Provenance& provenance, bool needs_ml_dtypes) {
     (is_function ? snippet.functions : snippet.head).push_back(filled_in(*stays, runtime.words));
   }
   return snippet;
+}
+
+std::string one_line(std::string_view words) {
+  std::string out = printable(words, 300);
+  for (char& c : out)
+    if (c < ' ' || c > '~') c = '?';
+  return out;
 }
 
 }  // namespace assay::suites

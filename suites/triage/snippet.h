@@ -12,6 +12,7 @@
 #include "suites/campaign/provenance.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::suites {
@@ -22,5 +23,8 @@ struct Snippet {
 
 // Reads the snippet of a backend and fills it in. The error says why there is none.
 Result<Snippet> snippet_of(const Provenance& provenance, bool needs_ml_dtypes);
+
+// Writes words as a comment may have them: one line of printable ASCII.
+std::string one_line(std::string_view words);
 
 }  // namespace assay::suites
