@@ -6,8 +6,54 @@
 #include "reference/sequence.h"
 
 #include <algorithm>
+#include <set>
 
 namespace assay {
+
+// Integers that are known before a graph is evaluated: those that go in, extents, and what is worked out from them.
+// Shapes, axes and indices are read from them.
+class KnownIntegers {
+ public:
+  void take(const GraphLeaf& leaf) {
+    if (is_known(leaf.type)) data_[leaf.name] = fill(leaf.source.recipe, leaf.type);
+  }
+  void take(const GraphStep& step, const Types& given) {
+    if (!std::ranges::all_of(given, [](const auto& type) { return !type || is_known(*type); })) return;
+    Operands operands(step.c.definition().inputs.size());
+    const bool reads_extents = reads_extents_alone(step.c.definition());
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+      if (step.operands[i].empty()) continue;
+      const auto found = data_.find(step.operands[i]);
+      if (found == data_.end() && !reads_extents) return;
+      operands[i] =
+          found != data_.end() ? found->second : Tensor(step.c.node.inputs.at(step.c.definition().inputs[i].name).type);
+    }
+    Values out = step.c.definition().kernel(step.c.call(), views(operands));
+    for (std::size_t i = 0; i < step.results.size() && i < out.size(); ++i)
+      if (!step.results[i].empty() && out[i]) data_[step.results[i]] = *std::move(out[i]);
+  }
+  // How a node is told what it reads; none where it is not known.
+  std::optional<Source> source(const std::string& name) const {
+    const auto found = data_.find(name);
+    return found == data_.end() ? std::nullopt : std::optional(Source{stated(found->second), false});
+  }
+
+ private:
+  // Tells whether an operator copies integers from its operand's type, as Shape and Size do, and never looks at its
+  // data.
+  static bool reads_extents_alone(const Definition& definition) {
+    const auto variable = std::ranges::find(definition.types, definition.outputs.front().type, &TypeVariable::name);
+    return definition.shaping == Shaping::moved && definition.inputs.size() == 1 &&
+           definition.inputs.front().reads_as.empty() &&
+           definition.inputs.front().type != definition.outputs.front().type && variable != definition.types.end() &&
+           variable->types == std::vector{DType::i64};
+  }
+  static bool is_known(const TensorType& type) {
+    return (type.dtype == DType::i64 || type.dtype == DType::i32) && volume(type.shape) <= 4096;
+  }
+  GraphData data_;
+};
+
 namespace {
 
 constexpr std::string_view first_word = "graph ";
@@ -32,6 +78,17 @@ std::string step_text(const GraphStep& step) {
       attributes += (attributes.empty() ? "" : ";") + attribute->name + "=" + attribute_text(found->second);
   return list_of_names(step.results) + "=" + step.c.version.name + "(" + list_of_names(step.operands) + ")" +
          (attributes.empty() ? "" : "{" + attributes + "}");
+}
+
+// -- steps
+
+// The types of what a step gives, by schema order.
+Result<Types> types_given(const GraphStep& step) {
+  const Definition& definition = step.c.definition();
+  const Call call = step.c.call();
+  if (const auto violated = definition.violated(call); !violated.empty())
+    return Error{"a step breaks " + definition.version.name + "." + violated.front()};
+  return definition.infer(call);
 }
 
 // -- reading
@@ -98,6 +155,7 @@ class Reader {
     if (name.empty()) return "\"\"";
     if (const auto leaf = leaves_.find(name); leaf != leaves_.end()) return leaf->second;
     const TensorType& type = types_.at(name);
+    if (const std::optional<Source> known = known_.source(name)) return source_text(type, *known);
     return source_text(type, {{is_float(type.dtype)          ? "small"
                                : type.dtype == DType::string ? "text"
                                                              : "const",
@@ -125,6 +183,11 @@ class Reader {
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
       if (!step.operands[i].empty() && !types_.contains(step.operands[i]))
         return Error{"'" + step.operands[i].substr(0, 80) + "' is not there before it is taken"};
+      const bool is_open =
+          !step.operands[i].empty() && !leaves_.contains(step.operands[i]) && !known_.source(step.operands[i]);
+      if (is_open && !definition->inputs[i].reads_as.empty())
+        return Error{definition->inputs[i].name + " of " + definition->version.name +
+                     " has to be worked out from what goes in"};
       node += " " + definition->inputs[i].name + "=" + operand_text(step.operands[i]);
     }
     if (const std::string_view rest = std::string_view(text).substr(close + 1); !rest.empty()) {
@@ -149,30 +212,31 @@ class Reader {
       const std::string &name = step.operands[i], &input = definition.inputs[i].name;
       if (name.empty()) continue;
       if (!leaves_.contains(name)) {
-        if (!definition.inputs[i].reads_as.empty())
-          return Error{input + " of " + definition.version.name + " has to be a value that goes in"};
         step.c.sources.erase(input);
+        if (definition.inputs[i].reads_as.empty()) continue;
+        step.c.sources[input] = *known_.source(name);
         continue;
       }
       GraphLeaf& leaf = *std::ranges::find(out_.leaves, name, &GraphLeaf::name);
       leaf.type = types_[name] = step.c.node.inputs.at(input).type;
       leaf.source = step.c.sources.at(input);
+      known_.take(leaf);
     }
-    const Call call = step.c.call();
-    if (const auto violated = definition.violated(call); !violated.empty())
-      return Error{"a step breaks " + definition.version.name + "." + violated.front()};
-    const Types types = definition.infer(call);
+    const Result<Types> types = types_given(step);
+    if (!types) return Error{types.error()};
     for (std::size_t i = 0; i < step.results.size(); ++i) {
       const std::string& name = step.results[i];
       if (name.empty()) continue;
-      if (types_.contains(name) || !std::ranges::all_of(name, is_plain) || !types.at(i))
+      if (types_.contains(name) || !std::ranges::all_of(name, is_plain) || !types->at(i))
         return Error{"'" + name.substr(0, 80) + "' names what is there, or nothing"};
-      types_[name] = *types.at(i);
+      types_[name] = *types->at(i);
     }
+    known_.take(step, *types);
     out_.steps.push_back(std::move(step));
     return std::nullopt;
   }
 
+  KnownIntegers known_;
   GraphCase out_;
   std::map<std::string, std::string, std::less<>> leaves_;  // as they are written
   std::map<std::string, TensorType, std::less<>> types_;
@@ -183,6 +247,83 @@ class Reader {
 std::string value_name(std::size_t i) {
   const std::string last(1, static_cast<char>('a' + i % 26));
   return i < 26 ? last : value_name(i / 26 - 1) + last;
+}
+
+GraphCase tidied(const GraphCase& graph) {
+  GraphCase out = graph;
+  std::set<std::string> needed(graph.outputs.begin(), graph.outputs.end());
+  out.steps.clear();
+  for (auto step = graph.steps.rbegin(); step != graph.steps.rend(); ++step) {
+    if (std::ranges::none_of(step->results, [&](const std::string& each) { return needed.contains(each); })) continue;
+    needed.insert(step->operands.begin(), step->operands.end());
+    out.steps.insert(out.steps.begin(), *step);
+  }
+  std::erase_if(out.leaves, [&](const GraphLeaf& leaf) { return !needed.contains(leaf.name); });
+  std::map<std::string, std::string> names{{"", ""}};
+  const auto rename = [&](std::string& name) {
+    name = names.try_emplace(name, value_name(names.size() - 1)).first->second;
+  };
+  for (GraphLeaf& leaf : out.leaves) rename(leaf.name);
+  for (GraphStep& step : out.steps) {
+    std::ranges::for_each(step.operands, rename);
+    std::ranges::for_each(step.results, rename);
+  }
+  std::ranges::for_each(out.outputs, rename);
+  return out;
+}
+
+GraphBuilder::GraphBuilder(int opset, int ir_version) : known_(std::make_unique<KnownIntegers>()) {
+  graph_.opset = opset, graph_.ir_version = ir_version;
+}
+GraphBuilder::~GraphBuilder() = default;
+
+const Definition* GraphBuilder::definition(const std::string& op) const {
+  const Operator* const found = find_operator("", op);
+  return found ? found->at(graph_.opset) : nullptr;
+}
+
+std::string GraphBuilder::leaf(const TensorType& type, const Source& source) {
+  const std::string name = value_name(types_.size());
+  types_[name] = type;
+  graph_.leaves.push_back({name, type, source});
+  known_->take(graph_.leaves.back());
+  return name;
+}
+
+std::vector<std::string> GraphBuilder::step(const std::string& op, const std::vector<std::string>& operands,
+                                            Attributes attributes, std::size_t results) {
+  const Definition* const own = definition(op);
+  if (!own || operands.size() > own->inputs.size() || results > own->outputs.size()) return {};
+  GraphStep step{{own->version, graph_.opset, graph_.ir_version, {}, {}}, operands, {}};
+  step.c.node.attributes = std::move(attributes);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Parameter& input = own->inputs[i];
+    if (operands[i].empty()) {
+      step.c.node.empty_input(input.name);
+      continue;
+    }
+    step.c.node.input(input.name, type(operands[i]));
+    const auto leaf = std::ranges::find(graph_.leaves, operands[i], &GraphLeaf::name);
+    if (leaf != graph_.leaves.end())
+      step.c.sources[input.name] = leaf->source;
+    else if (!input.reads_as.empty()) {
+      const std::optional<Source> known = known_->source(operands[i]);
+      if (!known) return {};
+      step.c.sources[input.name] = *known;
+    }
+  }
+  for (std::size_t i = 0; i < results; ++i)
+    if (own->outputs[i].arity != Arity::required) step.c.node.output(own->outputs[i].name);
+  const Result<Types> types = types_given(step);
+  if (!types) return {};
+  for (std::size_t i = 0; i < results; ++i) {
+    if (!types->at(i)) return {};
+    step.results.push_back(value_name(types_.size()));
+    types_[step.results.back()] = *types->at(i);
+  }
+  known_->take(step, *types);
+  graph_.steps.push_back(step);
+  return step.results;
 }
 
 std::string line(const GraphCase& graph) {

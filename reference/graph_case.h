@@ -7,12 +7,14 @@
 //
 // Tokens are separated by one space: the opset and IR version, the values that go in, the steps, each behind those it
 // needs, the outputs, the presentation. A step takes values by name, "" where an input is left out, and writes its
-// attributes as a case line does; its operator is of the version that the opset selects. All are of ai.onnx.
+// attributes as a case line does; its operator is of the version that the opset selects. All are of ai.onnx. What a
+// node reads its outputs' types from, a shape or axes, is worked out from integers that go in and from extents.
 #pragma once
 
 #include "reference/case.h"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +53,36 @@ Result<GraphCase> parse_graph_case(std::string_view line);
 
 // Names the i-th value: a, b, … z, aa, ab, …
 std::string value_name(std::size_t i);
+
+// What the outputs need, named in the order of definition.
+GraphCase tidied(const GraphCase& graph);
+
+using Attributes = std::map<std::string, Attribute, std::less<>>;
+
+class KnownIntegers;
+
+// Builds a graph node by node.
+class GraphBuilder {
+ public:
+  GraphBuilder(int opset, int ir_version);
+  ~GraphBuilder();
+
+  std::string leaf(const TensorType& type, const Source& source);  // its name
+  // Adds a node of the version that the opset selects; names what it gives. Nothing where it would not be legal.
+  std::vector<std::string> step(const std::string& op, const std::vector<std::string>& operands,
+                                Attributes attributes = {}, std::size_t results = 1);
+  void drop_step() { graph_.steps.pop_back(); }  // the last one; its names stay taken
+
+  // Null where the opset has no such operator.
+  const Definition* definition(const std::string& op) const;
+  const TensorType& type(const std::string& name) const { return types_.find(name)->second; }
+  const GraphCase& graph() const { return graph_; }  // without outputs
+
+ private:
+  GraphCase graph_;
+  std::map<std::string, TensorType, std::less<>> types_;
+  std::unique_ptr<KnownIntegers> known_;
+};
 
 // Tensors by the names of values.
 using GraphData = std::map<std::string, Tensor, std::less<>>;

@@ -67,5 +67,17 @@ TEST_CASE("What is no graph says so in one line", "[graph]") {
   CHECK_THAT(error_of("graph opset=13 ir=8 b=Relu( out=b"), Contains("is not OPERATOR"));
 }
 
+TEST_CASE("What a node reads may be worked out from extents and from what goes in", "[graph]") {
+  constexpr const char* computed =
+      "graph opset=13 ir=8 a=f32[2,3]~small:1 b=i64[1]~values:-1@init c=i64[1]~values:0@init d=Shape(a) "
+      "e=Gather(d,c){axis=0} "
+      "f=Concat(b,e){axis=0} g=Reshape(a,f) out=g";
+  const Result<GraphCase> graph = parse_graph_case(computed);
+  REQUIRE(graph);
+  CHECK(evaluate(*graph, leaves_of(*graph, 0), 1).find("g")->second.shape() == Shape{3, 2});
+  CHECK_THAT(error_of("graph opset=13 ir=8 a=f32[2]~small:1 b=Cast(a){to=7} c=Reshape(a,b) out=c"),
+             Contains("has to be worked out from what goes in"));
+}
+
 }  // namespace
 }  // namespace assay

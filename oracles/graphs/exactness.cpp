@@ -34,6 +34,13 @@ std::optional<FormatLimits> limits_of(DType type) {
   }
 }
 
+// The same of every type that is computed in; integers of a rewriting may be anything up to the end of their range.
+std::optional<FormatLimits> limits_of_numbers(DType type) {
+  if (type == DType::i32) return FormatLimits{31, 1, 0x1p31};
+  if (type == DType::i64) return FormatLimits{53, 1, 0x1p53};
+  return limits_of(type);
+}
+
 // The largest power of two that divides a number; infinity of 0.
 double grain_of(double value) {
   if (value == 0 || !std::isfinite(value)) return infinity;
@@ -271,6 +278,34 @@ std::optional<Envelope> sum_over(const StepView& step, bool is_mean) {
 std::optional<Envelope> reduce_sum(const StepView& step) { return sum_over(step, false); }
 std::optional<Envelope> reduce_mean(const StepView& step) { return sum_over(step, true); }
 
+// Takes what is put where, nothing added to it.
+std::optional<Envelope> scatter(const StepView& step) {
+  const Call& call = step.call();
+  if (call.definition().attribute("reduction") && call.text("reduction") != "none") return std::nullopt;
+  return either(step.in(0), step.in(2));
+}
+
+std::optional<Envelope> cum_sum(const StepView& step) {
+  const Shape& x = step.tensor(0).shape();
+  return times(step.in(0), x.empty() ? 1 : static_cast<double>(std::ranges::max(x)));
+}
+
+// The power of two that a tensor is quantised by as a whole.
+std::optional<double> scale_of(const StepView& step) {
+  if (step.tensor(1).elements() != 1 || !is_float(step.tensor(1).dtype())) return std::nullopt;
+  const double scale = number_in(step.tensor(1), 0);
+  return scale > 0 && is_power_of_two(scale) ? std::optional(scale) : std::nullopt;
+}
+// In steps of the scale, the zero point taken away; that nothing is cut off `Inspection` sees by the values.
+std::optional<Envelope> quantize(const StepView& step) {
+  const std::optional<double> scale = scale_of(step);
+  return scale ? std::optional(product(step.in(0), step.constant(1 / *scale))) : std::nullopt;
+}
+std::optional<Envelope> dequantize(const StepView& step) {
+  const std::optional<double> scale = scale_of(step);
+  return scale ? std::optional(product(step.in(0), step.constant(*scale))) : std::nullopt;
+}
+
 // The table of graphs.md 1.1. What is not here rounds, or shows more of a number than its value.
 const std::map<std::string_view, Rule>& rules() {
   static const std::map<std::string_view, Rule> all{
@@ -318,9 +353,46 @@ const std::map<std::string_view, Rule>& rules() {
       {"ReduceMax", move},
       {"ReduceSum", reduce_sum},
       {"ReduceMean", reduce_mean},
+      {"Cast", move},  // the result has to fit the narrower type, which `hold` says
+      {"Min", join_all},
+      {"ReduceMin", move},
+      {"CumSum", cum_sum},
+      {"Trilu", move},
+      {"GatherElements", move},
+      {"ScatterElements", scatter},
+      {"QuantizeLinear", quantize},
+      {"DequantizeLinear", dequantize},
   };
   return all;
 }
+
+// Operators across which no law carries a computation: what comes out of them is exact as it is (graphs.md 1.3).
+bool is_cut(std::string_view op) {
+  static const std::set<std::string_view> all{
+      "Sign",   "Floor",  "Ceil", "Round", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual",
+      "ArgMax", "ArgMin", "Not",  "And",   "Or",    "Xor",     "Shape",          "Size"};
+  return all.contains(op);
+}
+// Tells whether a step rounds in types of integers though it does not in those of floats.
+bool rounds_integers(const GraphStep& step) {
+  const std::string& op = step.c.version.name;
+  return op == "Div" || op == "Mean" || op == "ReduceMean" ||
+         (op == "Gemm" && (step.c.node.attributes.contains("alpha") || step.c.node.attributes.contains("beta")));
+}
+
+// Tells whether an operator moves quantised numbers and does nothing else to them.
+bool moves_integers(std::string_view op) {
+  static const std::set<std::string_view> all{
+      "Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose",    "Slice",        "Split",
+      "Gather",   "Concat",  "MaxPool", "Tile",    "Expand",    "DepthToSpace", "SpaceToDepth", "DequantizeLinear"};
+  return all.contains(op);
+}
+// Tells whether an engine may move a DequantizeLinear behind such a node.
+bool keeps_bytes(std::string_view op) {
+  return moves_integers(op) || op == "Relu" || op == "Clip" || op == "Dropout" || op == "Pad" || op == "Resize" ||
+         op == "Where" || op == "Max" || op == "Min";
+}
+bool is_product(std::string_view op) { return op == "Conv" || op == "ConvTranspose" || op == "MatMul" || op == "Gemm"; }
 
 // -- a graph
 
@@ -328,7 +400,7 @@ const std::map<std::string_view, Rule>& rules() {
 std::optional<Envelope> envelope_of(const Tensor& data, bool is_for_range) {
   double most = 0, grain = infinity;
   bool is_finite = true;
-  for_float(data.dtype(), [&]<class T>() {
+  for_number(data.dtype(), [&]<class T>() {
     double last = 0, shrink = 0;  // neighbours are often equal; 1 / grain
     for (const T& each : data.as<T>()) {
       const auto value = static_cast<double>(each);
@@ -374,6 +446,13 @@ class Inspection {
       : graph_(graph), values_(values), is_for_range_(is_for_range) {}
 
   Exactness run() && {
+    for (const GraphStep& step : graph_.steps) {
+      if (step.c.version.name != "Cast") continue;
+      for (const std::string& name : {step.operands.front(), step.results.front()}) {
+        const std::optional<FormatLimits> own = limits_of(value(name).dtype());
+        if (own && (!narrowest_ || own->precision < narrowest_->precision)) narrowest_ = own;
+      }
+    }
     for (const GraphLeaf& leaf : graph_.leaves) take(leaf);
     for (const GraphStep& step : graph_.steps) take(step);
     out_.coarse *= 0x1p-9;
@@ -386,12 +465,15 @@ class Inspection {
   }
   const Tensor& value(const std::string& name) const { return values_.find(name)->second; }
 
-  // Objects where the largest terms of a value need more bits than its type has, or leave its range.
+  // Objects where the largest terms of a value need more bits than there are, or leave the range.
   void hold(const std::string& name, const Envelope& e) {
     const DType type = value(name).dtype();
-    const std::optional<FormatLimits> limits = limits_of(type);
+    std::optional<FormatLimits> limits = limits_of_numbers(type);
     known_[name] = e;
+    if (quantized_.contains(name) || type == DType::boolean) return;
     if (!limits) return object(name + " is of " + std::string(assay::name(type)));
+    // Whatever a cast stands behind may be computed in its type.
+    if (narrowest_) limits = narrowest_;
     if (is_for_range_) {
       if (!(e.history < limits->end && e.grain >= limits->least)) object(name + " may leave the range");
     } else if (e.history > std::ldexp(e.grain, limits->precision)) {
@@ -401,11 +483,29 @@ class Inspection {
   }
 
   void take(const GraphLeaf& leaf) {
-    if (!is_float(value(leaf.name).dtype())) return;
-    if (const std::optional<Envelope> own = envelope_of(value(leaf.name), is_for_range_))
-      hold(leaf.name, *own);
+    if (limits_of_numbers(value(leaf.name).dtype())) hold_as_it_is(leaf.name);
+  }
+
+  void hold_as_it_is(const std::string& name) {
+    if (value(name).dtype() == DType::boolean) return;
+    if (const std::optional<Envelope> own = envelope_of(value(name), is_for_range_))
+      hold(name, normal(*own));
     else
-      object(leaf.name + " is not finite");
+      object(name + " is not finite");
+  }
+
+  // A cast to integers or flags cuts as well; what is beyond their range is undefined.
+  bool is_cut(const GraphStep& step) const {
+    if (step.c.version.name != "Cast") return oracles::is_cut(step.c.version.name);
+    return !is_float(value(step.results.front()).dtype()) || value(step.operands.front()).dtype() == DType::boolean;
+  }
+  void cut(const GraphStep& step) {
+    const DType type = value(step.results.front()).dtype();
+    if (step.c.version.name == "Cast" && is_float(value(step.operands.front()).dtype()) && type != DType::boolean &&
+        !(limits_of_numbers(type) && largest(value(step.operands.front())) < limits_of_numbers(type)->end))
+      object(step.results.front() + " may be out of range");
+    for (const std::string& result : step.results)
+      if (!result.empty()) hold_as_it_is(result);
   }
 
   void take(const GraphStep& step) {
@@ -418,6 +518,20 @@ class Inspection {
     std::vector<Envelope> in(operands.size());
     for (std::size_t i = 0; i < step.operands.size(); ++i)
       if (const auto found = known_.find(step.operands[i]); found != known_.end()) in[i] = found->second;
+    if (op == "DequantizeLinear" ||
+        (keeps_bytes(op) &&
+         std::ranges::any_of(step.operands, [&](const std::string& name) { return dequantized_.contains(name); })))
+      dequantized_.insert(step.results.begin(), step.results.end());
+    if (op == "DequantizeLinear" && !quantized_.contains(step.operands.front())) return take_bytes(step);
+    if (is_cut(step)) return cut(step);
+    if (is_product(op)) look_at_bytes(step, in);
+    if (!is_float(value(step.results.front()).dtype()) && rounds_integers(step)) return object(op + " may round");
+    const bool is_of_integers =
+        std::ranges::any_of(step.operands, [&](const std::string& name) { return quantized_.contains(name); });
+    if (is_of_integers && !moves_integers(op)) return object(op + " of what is quantised");
+    if ((is_of_integers && op != "DequantizeLinear") || op == "QuantizeLinear")
+      quantized_.insert(step.results.begin(), step.results.end());
+    if (op == "QuantizeLinear" && !is_lossless(step)) object(step.results.front() + " rounds or saturates");
     const auto rule = rules().find(op);
     std::optional<Envelope> out;
     if (rule != rules().end()) out = rule->second(StepView(call, in, operands, is_for_range_));
@@ -425,8 +539,40 @@ class Inspection {
     for (const std::string& result : step.results) {
       if (result.empty()) continue;
       hold(result, normal(*out));
-      if (!is_for_range_ && !envelope_of(value(result), false)) object(result + " is not finite");
+      if (!is_for_range_ && is_float(value(result).dtype()) && !envelope_of(value(result), false))
+        object(result + " is not finite");
     }
+  }
+
+  // Tells whether every number is one that QuantizeLinear keeps (graphs.md 3.2).
+  bool is_lossless(const GraphStep& step) const {
+    const Tensor &x = value(step.operands[0]), &y = value(step.results.front());
+    const double scale = number_in(value(step.operands[1]), 0);
+    const bool has_zero = step.operands.size() > 2 && !step.operands[2].empty();
+    const Tensor* const zero = has_zero ? &value(step.operands[2]) : nullptr;
+    if ((zero && zero->elements() != 1) || is_float(y.dtype())) return false;
+    for (Int i = 0; i < x.elements(); ++i) {
+      const double steps = number_in(y, i) - (zero ? number_in(*zero, 0) : 0);
+      if (steps * scale != number_in(x, i)) return false;
+    }
+    return true;
+  }
+
+  // Takes weights that are dequantised.
+  void take_bytes(const GraphStep& step) {
+    const std::string& result = step.results.front();
+    const Tensor& scale = value(step.operands[1]);
+    for (Int i = 0; is_float(scale.dtype()) && i < scale.elements(); ++i)
+      if (!is_power_of_two(number_in(scale, i)) || number_in(scale, i) < 0) object("a scale is no power of two");
+    hold_as_it_is(result);
+  }
+
+  // Objects where engines declare that they round operands of a product to 8 bits (graphs.md 3.3, H4 and H5).
+  void look_at_bytes(const GraphStep& step, const std::vector<Envelope>& in) {
+    const bool x = dequantized_.contains(step.operands[0]), w = dequantized_.contains(step.operands[1]);
+    if (x != w) return object(step.c.version.name + " of bytes and floats may round the floats to 8 bits");
+    if (x && step.operands.size() > 2 && !(in[2].grain >= in[0].grain * in[1].grain))
+      object(step.c.version.name + " of bytes may round what is added");
   }
 
   // Notes what a step gives as rounded; its arguments have to be so small that an error of theirs counts for little.
@@ -454,6 +600,9 @@ class Inspection {
   const GraphData& values_;
   bool is_for_range_;
   std::map<std::string, Envelope, std::less<>> known_;
+  std::set<std::string, std::less<>> quantized_;
+  std::set<std::string, std::less<>> dequantized_;  // and what is moved, clipped or chosen of it
+  std::optional<FormatLimits> narrowest_;           // of a graph with casts
   Exactness out_;
 };
 
@@ -461,14 +610,16 @@ class Inspection {
 
 double number_in(const Tensor& tensor, Int element) {
   double value = 0;
-  for_float(tensor.dtype(),
-            [&]<class T>() { value = static_cast<double>(tensor.as<T>()[static_cast<std::size_t>(element)]); });
+  for_number(tensor.dtype(),
+             [&]<class T>() { value = static_cast<double>(tensor.as<T>()[static_cast<std::size_t>(element)]); });
   return value;
 }
 
 bool may_be_exact(const Call& call) {
   const Definition& definition = call.definition();
   const std::string& op = definition.version.name;
+  // A scale of somebody's model is hardly ever a power of two.
+  if (op == "QuantizeLinear" || op == "DequantizeLinear") return false;
   return definition.version.domain.empty() && (rules().contains(op) || is_well_conditioned(op)) &&
          !definition.inputs.empty() && limits_of(definition.type_of(call, definition.outputs.front()));
 }

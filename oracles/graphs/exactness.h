@@ -17,7 +17,7 @@
 
 namespace assay::oracles {
 
-// Tells whether a node of such a call may stand in a graph with one right answer, or at its end.
+// Tells whether a node of somebody's model may stand in a graph with one right answer, or at its end.
 bool may_be_exact(const Call& call);
 
 // Tells whether there may be data for which a graph has one right answer, by its operators alone.
@@ -37,7 +37,7 @@ Exactness exactness_of(const GraphCase& graph, const GraphData& values);
 // Names a step that rests on a clause of several readings, as far as so many elements of each output tell.
 std::optional<std::string> ruling_touched(const GraphCase& graph, const GraphData& values, Int most_elements);
 
-// An element of a tensor of floats.
+// An element of a tensor of numbers.
 double number_in(const Tensor& tensor, Int element);
 
 }  // namespace assay::oracles

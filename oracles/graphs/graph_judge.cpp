@@ -48,7 +48,7 @@ GraphData magnitudes(const GraphCase& graph, GraphData values, int threads) {
         definition.fast ? definition.fast(call, views(operands), threads) : definition.kernel(call, views(operands));
     for (std::size_t i = 0; i < step.results.size() && i < out.size(); ++i) {
       if (step.results[i].empty() || !out[i]) continue;
-      make_absolute(*out[i]);
+      if (is_float(out[i]->dtype())) make_absolute(*out[i]);
       values[step.results[i]] = *std::move(out[i]);
     }
   }

@@ -12,7 +12,8 @@ namespace assay::oracles {
 
 struct GraphVerdict {
   State state = State::unscored;
-  std::string detail;  // "d[0,3,1] is 5, exactly 7; 12 of 200 elements differ"; why it is unscored
+  std::string detail = "";  // "d[0,3,1] is 5, exactly 7; 12 of 200 elements differ"; why it is unscored
+  std::string cure = "";    // the setting under which it is right: "optimization=basic", "disable=Pad_Fusion"
 };
 
 // The right values of a graph, worked out once. Keeps no reference.
