@@ -23,7 +23,9 @@ constexpr std::array all_formats = {
 };
 
 [[noreturn]] void refuse(const std::string& file) {
-  throw InputError(file + " is no report of this version of assay; write one with certify --report or fuzz --report");
+  throw InputError(
+      file +
+      " is no report of this version of assay; write one with certify --report or fuzz --report, without --graphs");
 }
 
 }  // namespace

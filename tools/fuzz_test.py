@@ -5,6 +5,7 @@ import pathlib
 import random
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -12,7 +13,8 @@ import jsonschema
 import onnx
 from command_line import TOOL, InFolder, assay, ended, read_json, refused, write_json
 
-SCHEMA = read_json("reports/fuzz.schema.json")
+SCHEMA, GRAPHS = read_json("reports/fuzz.schema.json"), read_json("reports/graphs.schema.json")
+FUSING = f"exec:{sys.executable} {pathlib.Path(__file__).resolve().parents[1] / 'suites/models/defective.py'}"
 KILLS = 50 if os.environ.get("ASSAY_FULL") else 6
 BUG = ["--backend", "mutant:pool-pads-same-undilated", "--ops", "AveragePool-19", "--presentations", "none"]
 
@@ -183,3 +185,47 @@ class Fuzz(InFolder):
                             (["--cases", 5, "--resume"], "--store"), (["--cases", 5, "--shard", "auto"], "SLURM"),
                             (["--cases", 5, "--regressions", "nowhere"], "nowhere")):
             self.assertIn(said, refused("fuzz", *BUG, *words, cwd=self.folder))
+
+
+class Graphs(InFolder):
+    def fuzzed(self, code, backend, *words):
+        ended(code, "fuzz", backend, "--graphs", "--findings", self.folder / "found", "--report", self.folder / "report.json", *words)
+        report = read_json(self.folder / "report.json")
+        jsonschema.Draft202012Validator(GRAPHS).validate(report)
+        del report["run"]
+        return report
+
+    def test_correct_arithmetic_is_right_in_every_graph(self):
+        for backend in ("reference", "variant:in-double", "variant:reversed"):
+            with self.subTest(backend):
+                report = self.fuzzed(0, backend, "--cases", 2000)
+                self.assertGreater(report["totals"]["pass"], 1600)
+                self.assertEqual(report["causes"], [])
+
+    def test_wrong_fusions_are_two_nodes_each(self):
+        self.assertEqual(self.fuzzed(1, FUSING, "--cases", 1500, "--set", "fusions=none")["totals"]["error"], 0)
+        report = self.fuzzed(1, FUSING, "--cases", 1500, "--set", "fusions=planted")
+        wrong = [cause for cause in report["causes"] if cause["state"] == "fail"]
+        pairs = {tuple(cause["operators"]) for cause in wrong}
+        self.assertLessEqual({("Conv", "BatchNormalization"), ("Conv", "Add"), ("Relu", "MaxPool"), ("Pad", "Conv"),
+                              ("MatMul", "Add"), ("Transpose", "MatMul")}, pairs)
+        for cause in wrong:
+            onnx.checker.check_model(onnx.load(self.folder / "found" / cause["folder"] / "model.onnx"))
+        ended(1, "replay", "--backend", FUSING, "--set", "fusions=planted", wrong[0]["line"])
+        self.assertIn(wrong[0]["line"], ended(1, "replay", self.folder / "report.json", 1, "--backend", FUSING).stdout)
+        self.assertIn("causes 1 to", refused("replay", self.folder / "report.json", 99, "--backend", FUSING))
+
+    def test_jobs_do_not_change_what_is_found(self):
+        words = ("--cases", 700, "--set", "fusions=planted")
+        self.assertEqual(self.fuzzed(1, FUSING, *words, "--jobs", 1), self.fuzzed(1, FUSING, *words, "--jobs", 3))
+
+    def test_the_pass_that_is_wrong_is_named_and_its_script_shows_it(self):
+        report = self.fuzzed(1, "onnxruntime", "--cases", 1500)
+        named = [cause for cause in report["causes"] if cause["right_with"] == "disable=Pad_Fusion"]
+        self.assertGreater(len(named), 0)
+        done = subprocess.run([sys.executable, self.folder / "found" / named[0]["folder"] / "repro.py"], capture_output=True, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+
+    def test_what_does_not_go_with_graphs_is_told_so(self):
+        self.assertIn("--graphs goes with", refused("fuzz", "reference", "--graphs", "--cases", 5, "--ops", "Conv"))
+        self.assertIn("fuzz needs an end", refused("fuzz", "reference", "--graphs"))

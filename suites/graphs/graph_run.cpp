@@ -5,6 +5,7 @@
 #include "suites/campaign/signature.h"
 
 #include <array>
+#include <regex>
 
 namespace assay::suites {
 namespace {
@@ -12,16 +13,43 @@ namespace {
 using oracles::GraphVerdict;
 using oracles::State;
 
-// Says at which level of optimization what is wrong at the one asked for is right.
-std::string blamed(const oracles::GraphJudge& judge, Request request, Backend& backend) {
-  static constexpr std::array<std::string_view, 4> levels{"all", "extended", "basic", "none"};
-  for (const std::string_view level : levels) {
-    if (level == request.optimization) continue;
-    request.optimization = level;
-    if (judge.judge(backend.run(request)).state == State::pass)
-      return "; right with optimization=" + std::string(level);
-  }
-  return "; wrong with optimization=none as well";
+constexpr std::array<std::string_view, 4> levels{"all", "extended", "basic", "none"};
+constexpr const char* disabling = "disable";  // the option by which a backend leaves a rewriting out
+
+// Runs under a setting, as `cure` words it.
+bool is_right_with(const std::string& setting, const oracles::GraphJudge& judge, Request request, Backend& backend) {
+  const std::size_t equals = setting.find('=');
+  const std::string name = setting.substr(0, equals), value = setting.substr(equals + 1);
+  if (name == "optimization")
+    request.optimization = value;
+  else
+    request.options[name] = value;
+  return judge.judge(backend.run(request)).state == State::pass;
+}
+
+// The rewriting without which a graph is right, else the highest level of optimization at which it is; empty where it
+// is wrong at every level.
+std::string cure_of(const oracles::GraphJudge& judge, const Request& request, Backend& backend) {
+  std::string level;
+  for (const std::string_view each : levels)
+    if (each != request.optimization && is_right_with("optimization=" + std::string(each), judge, request, backend)) {
+      level = "optimization=" + std::string(each);
+      break;
+    }
+  const auto& options = backend.describe().options;
+  const auto passes = options.find(disabling);
+  if (passes == options.end() || request.options.contains(disabling)) return level;
+  for (const std::string& pass : passes->second)
+    if (const std::string setting = std::string(disabling) + "=" + pass;
+        is_right_with(setting, judge, request, backend))
+      return setting;
+  return level;
+}
+
+// A backend's words without the names of values, which another graph has not: "(n_q)" is "()", ": n." is ": .".
+std::string without_names(const std::string& words) {
+  static const std::regex name(R"re(([('"]|: )[a-z][a-z0-9_]{0,9}([)'".]))re");
+  return std::regex_replace(words, name, "$1$2");
 }
 
 Request request_of(const GraphCase& graph, const GraphData& leaves, const RunOptions& run_options) {
@@ -48,8 +76,29 @@ GraphVerdict run_graph(const GraphCase& graph, Backend& backend, const RunOption
   GraphVerdict alone = judge.judge(backend.run(request));
   if (!is_finding(alone.state))
     return {State::unscored, "right alone in a fresh process, but among others: " + first.detail};
-  alone.detail += blamed(judge, request, backend);
+  request.fresh = false;
+  alone.cure = cure_of(judge, request, backend);
+  alone.detail += alone.cure.empty() ? "; wrong with optimization=none as well" : "; right with " + alone.cure;
   return alone;
+}
+
+GraphSymptom symptom_of(const GraphVerdict& verdict) {
+  // How far off a value is depends on the data.
+  if (verdict.state == State::fail || verdict.state == State::below) return {State::fail, "", verdict.cure};
+  return {verdict.state, reason_pattern(without_names(verdict.detail.substr(0, verdict.detail.rfind("; ")))),
+          verdict.cure};
+}
+
+bool has_symptom(const GraphCase& graph, const GraphSymptom& symptom, Backend& backend, const RunOptions& run_options) {
+  const oracles::GraphJudge judge(graph, 1);
+  if (!judge.obstacle().empty()) return false;
+  const Request request = request_of(graph, judge.leaves(), run_options);
+  GraphVerdict verdict = judge.judge(backend.run(request));
+  verdict.detail += "; ";
+  verdict.cure = symptom.cure;
+  if (symptom_of(verdict) != symptom) return false;
+  return is_right_with(symptom.cure.empty() ? "optimization=none" : symptom.cure, judge, request, backend) !=
+         symptom.cure.empty();
 }
 
 }  // namespace assay::suites

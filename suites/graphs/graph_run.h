@@ -10,8 +10,20 @@
 namespace assay::suites {
 
 // Runs a graph and judges what comes back. What breaks is run again alone, first in a fresh process, and that decides;
-// where it does so again, the optimization levels below say whether a rewriting of the graph did it. Throws
-// BrokenPromise where our own hands disagree about the answer.
+// where it does so again, it is run at lower levels of optimization and, where the backend can leave one out, without
+// each rewriting, to say which makes it wrong. Throws BrokenPromise where our own hands disagree about the answer.
 oracles::GraphVerdict run_graph(const GraphCase& graph, Backend& backend, const RunOptions& run_options);
+
+// Tells what makes a graph wrong, coarse enough that a smaller one still has it.
+struct GraphSymptom {
+  oracles::State state = oracles::State::pass;
+  std::string reason;  // of a refusal or an error, without its numbers
+  std::string cure;
+  auto operator<=>(const GraphSymptom&) const = default;
+};
+GraphSymptom symptom_of(const oracles::GraphVerdict& verdict);
+
+// Tells whether a graph is wrong in the same way. Looks once, in no fresh process.
+bool has_symptom(const GraphCase& graph, const GraphSymptom& symptom, Backend& backend, const RunOptions& run_options);
 
 }  // namespace assay::suites

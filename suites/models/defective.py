@@ -97,7 +97,7 @@ FUSIONS = {
     ("Conv", "BatchNormalization"): shifted(1),
     ("Conv", "Add"): without_last(1),
     ("Relu", "MaxPool"): lambda out: np.maximum(out, 1),
-    ("Pad", "Conv"): without_last(3),
+    ("Pad", "Conv"): without_last(-1),
     ("MatMul", "Add"): lambda out: out - 1,
     ("Transpose", "MatMul"): shifted(0),
 }

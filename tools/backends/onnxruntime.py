@@ -25,6 +25,23 @@ NO_OTHER = "session.disable_cpu_ep_fallback"
 PROVIDERS = {name.removesuffix("ExecutionProvider").lower(): name
              for name in onnxruntime.get_available_providers() if name != "AzureExecutionProvider"}
 
+# What graph_transformer_utils.cc of onnxruntime registers, by the names that disabled_optimizers takes; those last that only
+# prepare a graph for others.
+REWRITINGS = """
+    AttentionFusion BiasDropoutFusion BiasGeluFusion BiasSkipLayerNormFusion BiasSoftmaxFusion ConvActivationFusion
+    ConvAddActivationFusion ConvAddFusion ConvBNFusion ConvMulFusion DivMulFusion DoubleQDQPairsRemover
+    DynamicQuantizeMatMulFusion EmbedLayerNormFusion FastGeluFusion FuseFp16InitializerToFp32NodeTransformer FuseReluClip
+    GatherSliceToSplitFusion GatherToSliceFusion GeluFusionL1 GeluFusionL2 GemmActivationFusion GemmSumFusion
+    GemmTransposeFusion GroupQueryAttentionFusion GroupQueryAttentionPreNormFusion LabelEncoderFusion LayerNormFusionL1
+    LayerNormFusionL2 MatMulActivationFusion MatMulAddFusion MatMulIntegerToFloatFusion MatMulNBitsFusion MatMulScaleFusion
+    MatMul_BatchNormalization_Fusion MatmulTransposeFusion NchwcTransformer NhwcTransformer NotWhereFusion Pad_Fusion
+    PreShapeNodeElimination QDQS8ToU8Transformer QDQSelectorActionTransformer QuickGeluFusion ReshapeFusion
+    SimplifiedLayerNormFusion SkipLayerNormFusion SliceConcatToSpaceToDepthFusion TransposeOptimizer
+    TransposeOptimizer_CPUExecutionProvider WeightBiasQuantization WhereDummyDq QDQPropagationTransformer EnsureUniqueDQForNodeUnit
+    QDQFinalCleanupTransformer CastChainElimination CastElimination RemoveDuplicateCastTransformer CastFloat16Transformer
+    ExpandElimination UnsqueezeElimination EliminateSlice NoopElimination EliminateDropout EliminateIdentity
+    FreeDimensionOverrideTransformer ConstantSharing CommonSubexpressionElimination ConstantFolding""".split()
+
 
 def session_of(model, options):
     settings = onnxruntime.SessionOptions()
@@ -35,7 +52,8 @@ def session_of(model, options):
     provider = PROVIDERS[options.get("provider", "cpu")]
     if provider != "CPUExecutionProvider":
         settings.add_session_config_entry(NO_OTHER, "1")
-    session = onnxruntime.InferenceSession(model, settings, providers=[provider])
+    without = {options["disable"]} if "disable" in options else None
+    session = onnxruntime.InferenceSession(model, settings, providers=[provider], disabled_optimizers=without)
     if provider not in session.get_providers():  # it is built in and does not load: no answer of another one for it
         sys.exit(f"onnxruntime has {provider} but cannot use it here; it offers {', '.join(session.get_providers())}")
     return session
@@ -162,7 +180,7 @@ assay_worker.serve(
         "arithmetic": {"accumulator": "f32"},
         # Newer opsets are refused as "under development"; ALLOW_RELEASED_ONNX_OPSET_ONLY=0 only makes that a warning.
         "capabilities": {"newest_opset": 26, "binds_outputs": True},
-        "options": {"provider": sorted(PROVIDERS)},
+        "options": {"provider": sorted(PROVIDERS), "disable": REWRITINGS},
     },
     run,
 )

@@ -2,7 +2,9 @@
 // assay fuzz: runs a backend on more cases than any suite holds, keeps what was found and says it in a few sentences.
 #include "reports/atomic_file.h"
 #include "reports/fuzz_report.h"
+#include "reports/graph_report.h"
 #include "suites/expectations/ledger.h"
+#include "suites/graphs/graph_folder.h"
 #include "suites/sandbox/process.h"
 #include "suites/triage/finding_folder.h"
 #include "suites/triage/wrong_models.h"
@@ -35,7 +37,7 @@ struct Options {
   Int cases = 0, islands = 0;
   std::string budget, store, shard = "1/1", report, findings = "findings", regressions, expectations, baseline;
   std::string show = "5";
-  bool resume = false;
+  bool resume = false, graphs = false;
   int jobs = 0;
 };
 
@@ -116,7 +118,50 @@ void write_folders(const reports::FuzzReport& report, const suites::RunOptions& 
                             provenance);
 }
 
+// Runs drawn graphs instead of single nodes.
+int fuzz_graphs(const Options& options) {
+  const Stopwatch stopwatch;
+  if (!options.operators.empty() || !options.types.empty() || options.islands > 0 || !options.store.empty() ||
+      options.shard != "1/1" || !options.regressions.empty() || !options.expectations.empty() ||
+      !options.baseline.empty())
+    throw InputError("--graphs goes with --seed, --cases, --budget, --jobs, --report, --findings and --show alone");
+  reports::GraphReport report;
+  report.plan.seed = options.seed;
+  if (options.cases > 0) report.plan.graphs = static_cast<std::uint64_t>(options.cases);
+  if (!options.budget.empty()) report.plan.budget = duration_of(options.budget);
+  if (!report.plan.graphs && !report.plan.budget) throw InputError("fuzz needs an end: --budget 10m or --cases 100000");
+  report.invocation = options.subject.invocation();
+  report.invocation.seed = options.seed;
+  const std::size_t most_causes = causes_of(options.show);
+  const int jobs = jobs_or_processors(options.jobs);
+  reports::AtomicFile draft(options.report);
+  suites::RunOptions run_options = options.subject.run_options();
+  run_options.stop = &interrupted();
+  suites::WorkerPool pool(options.subject.opener(), jobs);
+  report.backend = pool.describe();
+  suites::expect_declared(report.backend, run_options.options);
+  heed_interrupts();
+  auto line = std::make_unique<ProgressLine>(report.plan.budget);
+  run_options.progress = [&](const suites::Progress& progress) { line->show(progress); };
+  report.harvest = suites::run_graphs(report.plan, pool, run_options);
+  line.reset();
+  if (!report.conforms()) report.folder = options.findings;
+  const suites::Provenance provenance{ASSAY_VERSION, report.invocation.backend, report.backend, run_options};
+  for (const suites::GraphCause& cause : report.harvest.causes) {
+    if (report.folder.empty()) break;
+    const suites::GraphFinding& example = report.harvest.findings[cause.members.front()];
+    suites::write_graph(fs::path(report.folder) / reports::folder_name(example), *parse_graph_case(example.line),
+                        example.verdict, provenance);
+  }
+  report.run = stopwatch.run(jobs);
+  report.run.isolation = pool.first().isolation();
+  report.run.upkeep = pool.upkeep();
+  publish(report, draft, options.report, Detail::all, most_causes);
+  return report.conforms() && report.harvest.complete ? conforms : not_conforming;
+}
+
 int fuzz(const Options& options) {
+  if (options.graphs) return fuzz_graphs(options);
   const Stopwatch stopwatch;
   const auto started = std::chrono::steady_clock::now();
   const int jobs = jobs_or_processors(options.jobs);
@@ -181,6 +226,7 @@ Verb fuzz_verb(CLI::App& app) {
       ->check(CLI::Range(Int{1}, Int{1} << 40));
   add_number_option(*command, "--seek", options->islands, 0, 1 << 20,
                     "after that, climb from so many places towards the largest error in its budget");
+  command->add_flag("--graphs", options->graphs, "run drawn graphs of several nodes, to find what optimisers do wrong");
   command->add_option("--store", options->store, "keep verdicts in this file, to --resume or `assay merge`");
   command->add_flag("--resume", options->resume, "go on with the store of the same campaign");
   command
@@ -189,7 +235,9 @@ Verb fuzz_verb(CLI::App& app) {
                    "ASSAY_SHARDS, CI_NODE_INDEX with CI_NODE_TOTAL)")
       ->capture_default_str();
   add_jobs_option(*command, options->jobs, "sessions side by side");
-  command->add_option("--report", options->report, "write the JSON report (reports/fuzz.schema.json) to this file");
+  command->add_option(
+      "--report", options->report,
+      "write the JSON report (reports/fuzz.schema.json; of --graphs reports/graphs.schema.json) to this file");
   command
       ->add_option("--findings", options->findings,
                    "folder for what is found, each in the layout of ONNX's backend tests; \"\" for none")

@@ -2,7 +2,6 @@
 """certify of a model: each planted defect of a backend is found at the layer or the window it is in, correct arithmetic at none."""
 import pathlib
 import shlex
-import subprocess
 import sys
 
 import numpy as np
@@ -13,7 +12,6 @@ from model_test import with_weights
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 WORKER = PROJECT / "suites/models/defective.py"
-PATTERNS = PROJECT / "suites/graphs/patterns.py"
 
 NETWORK = """<ir_version: 9, opset_import: ["" : 20]>
 net (float[1, 3, 16, 16] x) => (float16[4, 5] product, float[4, 6] back)
@@ -129,11 +127,3 @@ class Defects(InFolder):
                 windows = self.windows(0, backend)
                 self.assertGreater(len(windows), 30)
                 self.assertEqual({each["state"] for each in windows}, {"pass"})
-
-    def test_what_optimisers_rewrite_is_right_node_by_node(self):
-        model = self.folder / "patterns.onnx"
-        subprocess.run([sys.executable, PATTERNS, model], check=True)
-        ended(0, "certify", model, "--backend", "reference", "--report", self.report, "--presentations", "none")
-        windows = read_json(self.report)["windows"]
-        self.assertGreater(len(windows), 1500)
-        self.assertEqual({each["state"] for each in windows}, {"pass"})

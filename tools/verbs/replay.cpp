@@ -295,7 +295,7 @@ int replay_graph(const GraphCase& graph, const Options& options) {
 }
 
 int replay(Options options, const std::function<bool(const std::string&)>& is_given) {
-  if (const std::optional<GraphCase> graph = graph_of(options.said, options.subject))
+  if (const std::optional<GraphCase> graph = graph_of(options.said, options.subject, is_given))
     return replay_graph(*graph, options);
   if (!options.subject.model.empty()) suites::store_data(options.subject.model_source(), options.subject.threads);
   const ReplayRun case_run = run_of(options.said, options.subject, is_given);

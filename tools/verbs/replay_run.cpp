@@ -148,11 +148,14 @@ std::string numbered_line(const Json& report, std::size_t number, const std::str
   const std::string what = std::string(list).substr(0, std::string(list).size() - 1);
   if (number < 1 || number > all.size())
     throw InputError(file + " has " + (all.empty() ? "no " + what : what + "s 1 to " + std::to_string(all.size())));
-  const Json& smallest = all[number - 1].at("smallest");
+  const Json& cause = all[number - 1];
+  if (!cause.contains("smallest")) return cause.at("line").get<std::string>();  // of graphs
+  const Json& smallest = cause.at("smallest");
   return smallest.is_string() ? smallest.get<std::string>() : smallest.at("line").get<std::string>();
 }
 
-ReplayRun of_report(const Words& words, Subject& subject, const IsGiven& is_given) {
+// What a report has under a number, and how it was run there.
+std::pair<std::string, Invocation> reported(const Words& words) {
   const std::string& file = words.at(Positional::report).front();
   const auto number = words.find(Positional::number);
   if (number == words.end())
@@ -160,15 +163,20 @@ ReplayRun of_report(const Words& words, Subject& subject, const IsGiven& is_give
   const Json report = json_in(file);
   try {
     const std::size_t which = number->second.front().size() > 9 ? 0 : std::stoul(number->second.front());
-    const std::string found = numbered_line(report, which, suites::printable(file, 80));
+    std::string found = numbered_line(report, which, suites::printable(file, 80));
     const Json &backend = report.at("backend"), &options = backend.at("options");
-    take_over(
-        {backend.at("spec"), options.at("threads"), options.at("optimization"), options.at("set"), report.at("level")},
-        subject, is_given);
-    return run_of(found, file + " " + number->second.front());
+    const std::string level = report.value("level", "L2");
+    return {std::move(found),
+            {backend.at("spec"), options.at("threads"), options.at("optimization"), options.at("set"), level}};
   } catch (const Json::exception&) {
     throw InputError(suites::printable(file, 80) + " is no report of this version of assay");
   }
+}
+
+ReplayRun of_report(const Words& words, Subject& subject, const IsGiven& is_given) {
+  const auto [found, invocation] = reported(words);
+  take_over(invocation, subject, is_given);
+  return run_of(found, words.at(Positional::report).front() + " " + words.at(Positional::number).front());
 }
 
 // -- a model
@@ -397,12 +405,23 @@ oracles::Verdict ReplayRun::judged(const oracles::Outcome& outcome, const suites
   return oracles::judge(call, sets, outcome, suites::judgement_of(level, backend.arithmetic));
 }
 
-std::optional<GraphCase> graph_of(const Said& said, Subject& subject) {
-  if (std::ranges::none_of(said.words, is_graph_line)) return std::nullopt;
+std::optional<GraphCase> graph_of(const Said& said, Subject& subject, const IsGiven& is_given) {
   const Words words = sorted(said.words);
-  matter_of(words);
-  name_backend(words, subject);
-  Result<GraphCase> graph = parse_graph_case(words.at(Positional::line).front());
+  std::string line;
+  if (std::ranges::any_of(said.words, is_graph_line)) {
+    matter_of(words);
+    name_backend(words, subject);
+    line = words.at(Positional::line).front();
+  } else if (words.contains(Positional::report) && words.contains(Positional::number)) {
+    Invocation invocation;
+    std::tie(line, invocation) = reported(words);
+    if (!is_graph_line(line)) return std::nullopt;
+    name_backend(words, subject);
+    take_over(invocation, subject, is_given);
+  } else {
+    return std::nullopt;
+  }
+  Result<GraphCase> graph = parse_graph_case(line);
   if (!graph) throw InputError(graph.error());
   return *std::move(graph);
 }

@@ -36,8 +36,9 @@ struct Said {
   std::string recipe = "small:1";
 };
 
-// Reads a graph, and the backend that another word names, where it is a graph line that stands there.
-std::optional<GraphCase> graph_of(const Said& said, Subject& subject);
+// Reads a graph, and the backend that another word names, where a graph line or a report of graphs stands there.
+std::optional<GraphCase> graph_of(const Said& said, Subject& subject,
+                                  const std::function<bool(const std::string&)>& is_given);
 
 // Sorts the words and reads what they name. A backend among them, or the one that a report or a finding is about,
 // goes into `subject`, where none is named there; so does how it was run, but for what `is_given` says was said.
