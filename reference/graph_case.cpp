@@ -28,9 +28,7 @@ class KnownIntegers {
       operands[i] =
           found != data_.end() ? found->second : Tensor(step.c.node.inputs.at(step.c.definition().inputs[i].name).type);
     }
-    Values out = step.c.definition().kernel(step.c.call(), views(operands));
-    for (std::size_t i = 0; i < step.results.size() && i < out.size(); ++i)
-      if (!step.results[i].empty() && out[i]) data_[step.results[i]] = *std::move(out[i]);
+    run_step(step, operands, 1, data_);
   }
   // How a node is told what it reads; none where it is not known.
   std::optional<Source> source(const std::string& name) const {
@@ -356,16 +354,17 @@ Operands operands_of(const GraphStep& step, const GraphData& values) {
   return operands;
 }
 
+void run_step(const GraphStep& step, const Operands& operands, int threads, GraphData& values) {
+  const Definition& definition = step.c.definition();
+  const Call call = step.c.call();
+  const std::vector<const Tensor*> in = views(operands);
+  Values out = definition.fast ? definition.fast(call, in, threads) : definition.kernel(call, in);
+  for (std::size_t i = 0; i < step.results.size() && i < out.size(); ++i)
+    if (!step.results[i].empty() && out[i]) values[step.results[i]] = *std::move(out[i]);
+}
+
 GraphData evaluate(const GraphCase& graph, GraphData values, int threads) {
-  for (const GraphStep& step : graph.steps) {
-    const Definition& definition = step.c.definition();
-    const Call call = step.c.call();
-    const Operands operands = operands_of(step, values);
-    const std::vector<const Tensor*> in = views(operands);
-    Values out = definition.fast ? definition.fast(call, in, threads) : definition.kernel(call, in);
-    for (std::size_t i = 0; i < step.results.size() && i < out.size(); ++i)
-      if (!step.results[i].empty() && out[i]) values[step.results[i]] = *std::move(out[i]);
-  }
+  for (const GraphStep& step : graph.steps) run_step(step, operands_of(step, values), threads, values);
   return values;
 }
 

@@ -54,7 +54,7 @@ Result<GraphCase> parse_graph_case(std::string_view line);
 // Names the i-th value: a, b, … z, aa, ab, …
 std::string value_name(std::size_t i);
 
-// What the outputs need, named in the order of definition.
+// Keeps what the outputs need, named in the order of definition.
 GraphCase tidied(const GraphCase& graph);
 
 using Attributes = std::map<std::string, Attribute, std::less<>>;
@@ -90,6 +90,8 @@ using GraphData = std::map<std::string, Tensor, std::less<>>;
 GraphData leaves_of(const GraphCase& graph, int set);
 // Works out every value by our own kernels.
 GraphData evaluate(const GraphCase& graph, GraphData leaves, int threads);
+// Works out a step by our own kernels and keeps what it gives.
+void run_step(const GraphStep& step, const Operands& operands, int threads, GraphData& values);
 // The inputs of a step, in schema order.
 Operands operands_of(const GraphStep& step, const GraphData& values);
 

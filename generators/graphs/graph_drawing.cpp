@@ -9,8 +9,8 @@
 namespace assay::generators {
 namespace {
 
-// What optimisers look for (graphs.md 9); a line adds a pattern. A star stands behind nodes that share their operand;
-// "phases" are the four slices by 2 that make SpaceToDepth.
+// Lists what optimisers look for (graphs.md 9); a line adds a pattern. A star stands behind nodes that share their
+// operand; "phases" are the four slices by 2 that make SpaceToDepth.
 constexpr auto patterns = std::to_array<std::string_view>({
     // Nodes that do nothing.
     "Identity Relu",
@@ -279,7 +279,7 @@ constexpr auto patterns = std::to_array<std::string_view>({
     "Clip QuantizeLinear MaxPool DequantizeLinear",
 });
 
-// What may stand between the nodes of a pattern, before and behind it.
+// Lists what may stand between the nodes of a pattern, before and behind it.
 const std::vector<std::string>& free_operators() {
   static const std::vector<std::string> all{
       "Relu",    "Add",  "Mul",       "Transpose", "Reshape",   "Slice",   "Concat",    "Identity", "Conv",

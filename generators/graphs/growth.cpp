@@ -250,7 +250,7 @@ GraphCase Growth::finish() const {
   return tidied(graph);
 }
 
-// What fits behind the last value of a graph, operator by operator.
+// Draws what fits behind the last value of a graph, operator by operator.
 struct Fits {
   using Fit = bool (*)(Growth&, const std::string& op);
 
@@ -707,11 +707,10 @@ struct Fits {
 
   static bool cast(Growth& g, const std::string& op) {
     const DType from = g.type(g.last_).dtype;
-    if (!is_float(from) || chance(20)) {
-      const DType to = from == DType::f32 ? pick({DType::i32, DType::i64, DType::boolean}) : DType::f32;
-      return g.add(op, {g.last_}, {{"to", static_cast<Int>(to)}});
-    }
-    const DType to = from == DType::f32 ? pick({DType::f16, DType::f64, DType::f64, DType::f32}) : DType::f32;
+    const bool is_to_integers = !is_float(from) || chance(20);
+    const DType to = from != DType::f32 ? DType::f32
+                     : is_to_integers   ? pick({DType::i32, DType::i64, DType::boolean})
+                                        : pick({DType::f16, DType::f64, DType::f64, DType::f32});
     return g.add(op, {g.last_}, {{"to", static_cast<Int>(to)}});
   }
 

@@ -57,7 +57,7 @@ class Growth {
   }
   // The same, worked out of another constant; empty where the draw does not fit.
   std::string computed(const TensorType& type, const Recipe& recipe);
-  // What a node reads: axes, lengths, a shape.
+  // Gives a node what it reads: axes, lengths, a shape.
   std::string list(const Ints& values);
   // Weights of products of so many terms; of what is dequantised, now and then bytes that are dequantised as well.
   std::string weights(const Shape& shape, Int terms);

@@ -42,15 +42,10 @@ GraphData magnitudes(const GraphCase& graph, GraphData values, int threads) {
     }
     if (op == "Sub") negate(*operands[1]);
     if (op == "BatchNormalization") negate(*operands[3]);
-    const Definition& definition = step.c.definition();
-    const Call call = step.c.call();
-    Values out =
-        definition.fast ? definition.fast(call, views(operands), threads) : definition.kernel(call, views(operands));
-    for (std::size_t i = 0; i < step.results.size() && i < out.size(); ++i) {
-      if (step.results[i].empty() || !out[i]) continue;
-      if (is_float(out[i]->dtype())) make_absolute(*out[i]);
-      values[step.results[i]] = *std::move(out[i]);
-    }
+    run_step(step, operands, threads, values);
+    for (const std::string& result : step.results)
+      if (const auto found = values.find(result); found != values.end() && is_float(found->second.dtype()))
+        make_absolute(found->second);
   }
   return values;
 }

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
-#include <future>
 #include <mutex>
 #include <numeric>
 #include <tuple>
@@ -34,7 +32,7 @@ class GraphRunner {
       : plan_(plan), pool_(pool), run_options_(run_options), started_(Clock::now()) {}
 
   GraphHarvest run() && {
-    in_parallel([&](Backend& backend) {
+    in_parallel(pool_, [&](Backend& backend) {
       for (std::uint64_t index; goes_on(index = next_++);) run_one(index, backend);
     });
     out_.complete = !is_stopped();
@@ -54,15 +52,6 @@ class GraphRunner {
   }
   bool goes_on(std::uint64_t index) const {
     return !is_stopped() && !is_late(0.75) && !(plan_.graphs && index >= *plan_.graphs);
-  }
-
-  template <class F>
-  void in_parallel(F&& work) {
-    std::vector<std::future<void>> others;
-    for (std::size_t job = 1; job < pool_.size(); ++job)
-      others.push_back(std::async(std::launch::async, work, std::ref(pool_.member(job))));
-    work(pool_.first());
-    for (std::future<void>& other : others) other.get();
   }
 
   void run_one(std::uint64_t index, Backend& backend) {
@@ -100,7 +89,7 @@ class GraphRunner {
   void shrink(const std::vector<std::uint64_t>& wrong) {
     std::vector<std::optional<GraphFinding>> found(wrong.size());
     std::atomic<std::size_t> next = 0;
-    in_parallel([&](Backend& backend) {
+    in_parallel(pool_, [&](Backend& backend) {
       for (std::size_t i; (i = next++) < wrong.size() && !is_stopped() && !is_late(1);)
         found[i] = small(wrong[i], failed_.at(wrong[i]), backend);
     });
@@ -142,7 +131,7 @@ class GraphRunner {
         cause->members.push_back(i);
     }
     std::ranges::stable_sort(out_.causes, {}, [](const GraphCause& cause) {
-      // What is wrong at every level no optimizer did.
+      // Puts last what is wrong at every level: no optimizer did that.
       return std::tuple(cause.symptom.cure.empty(), gravity(cause.symptom.state), -std::ssize(cause.members));
     });
   }

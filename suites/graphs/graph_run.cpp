@@ -5,6 +5,7 @@
 #include "suites/campaign/signature.h"
 
 #include <array>
+#include <future>
 #include <regex>
 
 namespace assay::suites {
@@ -80,6 +81,14 @@ GraphVerdict run_graph(const GraphCase& graph, Backend& backend, const RunOption
   alone.cure = cure_of(judge, request, backend);
   alone.detail += alone.cure.empty() ? "; wrong with optimization=none as well" : "; right with " + alone.cure;
   return alone;
+}
+
+void in_parallel(WorkerPool& pool, const std::function<void(Backend&)>& work) {
+  std::vector<std::future<void>> others;
+  for (std::size_t job = 1; job < pool.size(); ++job)
+    others.push_back(std::async(std::launch::async, work, std::ref(pool.member(job))));
+  work(pool.first());
+  for (std::future<void>& other : others) other.get();
 }
 
 GraphSymptom symptom_of(const GraphVerdict& verdict) {

@@ -5,6 +5,7 @@
 #include "oracles/graphs/graph_judge.h"
 #include "suites/campaign/campaign.h"
 
+#include <functional>
 #include <string>
 
 namespace assay::suites {
@@ -13,6 +14,9 @@ namespace assay::suites {
 // where it does so again, it is run at lower levels of optimization and, where the backend can leave one out, without
 // each rewriting, to say which makes it wrong. Throws BrokenPromise where our own hands disagree about the answer.
 oracles::GraphVerdict run_graph(const GraphCase& graph, Backend& backend, const RunOptions& run_options);
+
+// Lets every session of a pool work at the same time; ends when all have.
+void in_parallel(WorkerPool& pool, const std::function<void(Backend&)>& work);
 
 // Tells what makes a graph wrong, coarse enough that a smaller one still has it.
 struct GraphSymptom {

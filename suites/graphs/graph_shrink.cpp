@@ -10,7 +10,7 @@
 namespace assay::suites {
 namespace {
 
-// What a smaller graph has less of, the most telling first.
+// Counts what a smaller graph has less of, the most telling first.
 auto size_of(const GraphCase& graph) {
   std::size_t words = 0;
   Int elements = 0, extents = 0;
@@ -190,7 +190,7 @@ class Shrinking {
     }
     return false;
   }
-  // Of data it is not the length of the line that counts.
+  // Accepts plainer data, whose line may be longer.
   bool accept_plainer(const GraphCase& candidate) {
     if (tries_left_-- <= 0) return false;
     Result<GraphCase> read = parse_graph_case(line(candidate));

@@ -9,8 +9,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
-#include <future>
 
 namespace assay::suites {
 namespace {
@@ -179,15 +177,10 @@ std::vector<WindowResult> run_windows(const std::vector<ModelWindow>& windows, c
       if (!holds_any(windows[first], broken)) open.push_back(&windows[first]);
     std::vector<WindowResult> some(open.size());
     std::atomic<std::size_t> next = 0;
-    const auto work = [&](Backend& backend) {
+    in_parallel(pool, [&](Backend& backend) {
       for (std::size_t i; (i = next++) < open.size() && !(run_options.stop && *run_options.stop);)
         some[i] = result_of(*open[i], backend, run_options);
-    };
-    std::vector<std::future<void>> others;
-    for (std::size_t job = 1; job < pool.size(); ++job)
-      others.push_back(std::async(std::launch::async, work, std::ref(pool.member(job))));
-    work(pool.first());
-    for (std::future<void>& other : others) other.get();
+    });
     for (WindowResult& each : some) {
       if (each.window.nodes.empty()) continue;  // an interrupt cut it off
       if (is_finding(each.verdict.state)) broken.emplace_back(each.window.nodes.begin(), each.window.nodes.end());
