@@ -451,10 +451,9 @@ const std::vector<Ruling>& table() {
        "and OpenVINO do, and onnxruntime does not.",
        {"body", "no-epsilon"}},
       {"N11",
-       "the saved variance of BatchNormalization, and its running variance",
-       "The variance of the population, as 14 says; before that the saved one may be 1 / sqrt(variance + epsilon), as "
-       "onnxruntime has it, and the running one that of a sample.",
-       {"variance", "inverse-std", "sample-variance"}},
+       "the saved variance of BatchNormalization",
+       "The variance, as it is called; onnxruntime saves 1 / sqrt(variance + epsilon).",
+       {"variance", "inverse-std"}},
       {"N12",
        "RMSNormalization with a scale of another type",
        "Y has the type of scale. The body multiplies two types, which no operator does: what is normalized is "
@@ -658,6 +657,12 @@ const std::vector<Ruling>& table() {
        "There is nothing to read, and the state stays what it is. The body cannot tell the extents of heads then; a "
        "backend may refuse the model.",
        {"empty", "refuse"}},
+      {"N72",
+       "the running variance of BatchNormalization before 14",
+       "It takes up the variance of the population, as 14 says; the texts before it are silent, and cuDNN takes that "
+       "of a "
+       "sample, n / (n - 1) times as much.",
+       {"population", "sample"}},
       {"M1",
        "A negative axis where the text says nothing of one",
        "Texts that admit them say so: such a model is invalid. Most implementations count from the end.",

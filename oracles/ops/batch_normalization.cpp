@@ -126,7 +126,7 @@ class BatchAnswer final : public TreeAnswer {
       return is_nan(given) ? exactly(nan(), dtype()) : unscored("an infinity is given");
     Tree current = is_mean ? of.group->mean() : of.group->variance();
     const auto n = static_cast<Int>(of.x.size());
-    if (!is_mean && readings_.of("N11") == "sample-variance" && !is_saved && n > 1)
+    if (!is_mean && readings_.of("N72") == "sample" && !is_saved && n > 1)
       current = current * operand(scalar(n)) / operand(scalar(n - 1));
     if (!is_mean && readings_.of("N11") == "inverse-std" && is_saved)
       current = inverse_root(current + number("epsilon"));

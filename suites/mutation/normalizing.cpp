@@ -24,7 +24,7 @@ struct Normalizing {
        keeps_variance = false;
   bool other_channel = false, other_groups = false;
   bool swaps_momentum = false, uses_given = false;
-  // How clauses of BatchNormalization may be read (N11).
+  // How clauses of BatchNormalization may be read (N11, N72).
   bool saves_inverse = false, keeps_sample_variance = false;
 };
 
@@ -183,7 +183,7 @@ Values normalize_batch(const Normalizing& how, const Call& call, Inputs in) {
   };
   const auto epsilon = static_cast<S>(how.forgets_epsilon ? 0.0F : call.real("epsilon"));
   const auto momentum = static_cast<S>(how.swaps_momentum ? 1 - call.real("momentum") : call.real("momentum"));
-  const bool is_unsettled = call.definition().ruling("N11");
+  const bool is_unsettled = call.definition().ruling("N72");
   std::map<Int, std::pair<S, S>> statistics;
   for (Int group = 0; group < in[3]->elements(); ++group) {
     const S own_mean = static_cast<S>(number_at(*in[3], group)),
@@ -255,20 +255,22 @@ std::vector<Bug> plain_bugs(const std::string& op) {
 
 std::vector<VariantKernel> batch_variants() {
   using Variance = Normalizing::Variance;
-  const auto reading = [](const char* name, const char* what, const char* read, Normalizing how) {
-    return VariantKernel{{name, Level::L2, what, "N11", read}, normalizing(how)};
+  const auto reading = [](const char* name, const char* what, const char* ruling, const char* read, Normalizing how) {
+    return VariantKernel{{name, Level::L2, what, ruling, read}, normalizing(how)};
   };
-  return {
-      variant_of("sequential", "the mean, then the variance", normalizing({})),
-      variant_of("in-double", "every float is computed in double", normalizing({.in_double = true})),
-      variant_of("one-pass", "the mean of squares less the squared mean",
-                 normalizing({.variance = Variance::one_pass})),
-      variant_of("folded", "x k + (b - mean k)", normalizing({.is_folded = true})),
-      variant_of("folded-running", "the same by Welford's recurrence",
-                 normalizing({.variance = Variance::running, .is_folded = true})),
-      reading("saves-inverse", "what is saved is 1 / sqrt(variance + epsilon)", "inverse-std", {.saves_inverse = true}),
-      reading("keeps-sample-variance", "the running variance is that of a sample", "sample-variance",
-              {.keeps_sample_variance = true})};
+  return {variant_of("sequential", "the mean, then the variance", normalizing({})),
+          variant_of("in-double", "every float is computed in double", normalizing({.in_double = true})),
+          variant_of("one-pass", "the mean of squares less the squared mean",
+                     normalizing({.variance = Variance::one_pass})),
+          variant_of("folded", "x k + (b - mean k)", normalizing({.is_folded = true})),
+          variant_of("folded-running", "the same by Welford's recurrence",
+                     normalizing({.variance = Variance::running, .is_folded = true})),
+          reading("saves-inverse", "what is saved is 1 / sqrt(variance + epsilon)", "N11", "inverse-std",
+                  {.saves_inverse = true}),
+          reading("keeps-sample-variance", "the running variance is that of a sample", "N72", "sample",
+                  {.keeps_sample_variance = true}),
+          reading("saves-inverse-of-sample", "both, as cuDNN has it", "N72", "sample",
+                  {.saves_inverse = true, .keeps_sample_variance = true})};
 }
 
 std::vector<Bug> batch_bugs(const std::string& op) {

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """assay worker: onnxruntime, one session per model, on the execution provider that --set provider=… names: cpu where none
 is named. What that provider does not take is unsupported, and never computed by another one."""
+import contextlib
 import ctypes
+import functools
 import os
 import sys
 
@@ -21,9 +23,13 @@ LEVELS = {
 }
 FATAL_ONLY = 4
 NO_OTHER = "session.disable_cpu_ep_fallback"
+# The last is how a session says it that found no kernel in any provider and may not fall back to the CPU.
+NO_KERNEL = ("NOT_IMPLEMENTED", "Could not find an implementation", "fallback to CPU EP has", "!node_provider_type.empty() was false")
 # By the names that people call them; what computes elsewhere is left out.
 PROVIDERS = {name.removesuffix("ExecutionProvider").lower(): name
              for name in onnxruntime.get_available_providers() if name != "AzureExecutionProvider"}
+# What a user of the CUDA provider chooses; left out, as onnxruntime has them.
+CUDA_OPTIONS = {"use_tf32": ["0", "1"], "cudnn_conv_algo_search": ["DEFAULT", "EXHAUSTIVE", "HEURISTIC"]}
 
 # What graph_transformer_utils.cc of onnxruntime registers, by the names that disabled_optimizers takes; those last that only
 # prepare a graph for others.
@@ -43,6 +49,13 @@ REWRITINGS = """
     FreeDimensionOverrideTransformer ConstantSharing CommonSubexpressionElimination ConstantFolding""".split()
 
 
+@functools.cache
+def preload_cuda():
+    """Loads the libraries of CUDA and cuDNN out of the packages that onnxruntime-gpu[cuda,cudnn] installs."""
+    with contextlib.redirect_stdout(sys.stderr):
+        onnxruntime.preload_dlls()
+
+
 def session_of(model, options):
     settings = onnxruntime.SessionOptions()
     settings.log_severity_level = FATAL_ONLY
@@ -53,7 +66,11 @@ def session_of(model, options):
     if provider != "CPUExecutionProvider":
         settings.add_session_config_entry(NO_OTHER, "1")
     without = {options["disable"]} if "disable" in options else None
-    session = onnxruntime.InferenceSession(model, settings, providers=[provider], disabled_optimizers=without)
+    if provider == "CUDAExecutionProvider":
+        preload_cuda()
+    chosen = {name: options[name] for name in CUDA_OPTIONS if name in options}
+    session = onnxruntime.InferenceSession(model, settings, providers=[(provider, chosen)], disabled_optimizers=without,
+                                           enable_fallback=0)  # which would try the CPU and say why that failed
     if provider not in session.get_providers():  # it is built in and does not load: no answer of another one for it
         sys.exit(f"onnxruntime has {provider} but cannot use it here; it offers {', '.join(session.get_providers())}")
     return session
@@ -167,7 +184,7 @@ def run(model, sets, options):
         raise assay_worker.Unsupported(error) from error
     except Exception as error:
         text = str(error)
-        if any(words in text for words in ("NOT_IMPLEMENTED", "Could not find an implementation", "fallback to CPU EP has")):
+        if any(words in text for words in NO_KERNEL):
             raise assay_worker.Unsupported(text) from error
         raise
 
@@ -180,7 +197,7 @@ assay_worker.serve(
         "arithmetic": {"accumulator": "f32"},
         # Newer opsets are refused as "under development"; ALLOW_RELEASED_ONNX_OPSET_ONLY=0 only makes that a warning.
         "capabilities": {"newest_opset": 26, "binds_outputs": True},
-        "options": {"provider": sorted(PROVIDERS), "disable": REWRITINGS},
+        "options": {"provider": sorted(PROVIDERS), "disable": REWRITINGS, **(CUDA_OPTIONS if "cuda" in PROVIDERS else {})},
     },
     run,
 )

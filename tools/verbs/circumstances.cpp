@@ -16,6 +16,25 @@ namespace {
 namespace fs = std::filesystem;
 
 std::atomic<bool> is_interrupted = false;
+volatile std::sig_atomic_t first_interrupt = 0;  // in seconds, 0 before it
+
+std::sig_atomic_t monotonic_seconds() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::sig_atomic_t>(now.tv_sec);
+}
+
+// Ends the process at a second interrupt. One within two seconds of the first is the same one: timeout(1) signals the
+// process and then its group.
+void on_interrupt(int signal) {
+  is_interrupted = true;
+  if (first_interrupt == 0) {
+    first_interrupt = monotonic_seconds();
+  } else if (monotonic_seconds() - first_interrupt > 1) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+}
 static_assert(std::atomic<bool>::is_always_lock_free, "written by a signal handler");
 
 std::string now_in_utc() {
@@ -39,8 +58,8 @@ const std::atomic<bool>& interrupted() { return is_interrupted; }
 
 void heed_interrupts() {
   struct sigaction action = {};
-  action.sa_handler = [](int) { is_interrupted = true; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  action.sa_handler = on_interrupt;
+  action.sa_flags = SA_RESTART;
   for (int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 

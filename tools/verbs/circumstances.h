@@ -11,7 +11,7 @@
 
 namespace assay::tools {
 
-// True once the first interrupt came; the second one kills.
+// True once the first interrupt came; a second one, two seconds later or more, kills.
 const std::atomic<bool>& interrupted();
 void heed_interrupts();
 

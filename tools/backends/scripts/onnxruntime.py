@@ -26,9 +26,14 @@ def run(model, *sets):
     settings.intra_op_num_threads = THREADS  # if threads
     settings.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, "ORT_" + {"none": "DISABLE_ALL"}.get(OPTIMIZATION, "ENABLE_" + OPTIMIZATION.upper()))  # if optimization
     settings.add_session_config_entry("session.disable_cpu_ep_fallback", str(int(PROVIDER != "cpu")))  # if provider
-    providers = [next(p for p in onnxruntime.get_available_providers() if p.lower() == PROVIDER + "executionprovider")]  # if provider
+    onnxruntime.preload_dlls()  # if provider
+    name = next(p for p in onnxruntime.get_available_providers() if p.lower() == PROVIDER + "executionprovider")  # if provider
+    chosen = {}  # if provider
+    chosen["use_tf32"] = USE_TF32  # if use_tf32
+    chosen["cudnn_conv_algo_search"] = CUDNN_CONV_ALGO_SEARCH  # if cudnn_conv_algo_search
+    providers = [(name, chosen)]  # if provider
     providers = ["CPUExecutionProvider"]  # unless provider
-    session = onnxruntime.InferenceSession(model.SerializeToString(), settings, providers=providers)  # if threads or optimization or provider
+    session = onnxruntime.InferenceSession(model.SerializeToString(), settings, providers=providers, enable_fallback=0)  # if threads or optimization or provider
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=providers)  # unless threads or optimization or provider
     return [session.run(None, inputs) for inputs in sets]  # unless ml_dtypes
     names = [output.name for output in session.get_outputs()]  # if ml_dtypes
