@@ -121,15 +121,20 @@ void read_operands(const onnx::NodeProto& proto, const Definition& definition,
   }
 }
 
-void expect_nodes_with_outputs(const onnx::ModelProto& model) {
-  const onnx::GraphProto& graph = model.graph();
-  if (graph.node_size() == 0) reject("a model of 0 nodes");
-  if (model.functions_size() > 0) reject("a model with functions of its own");
-  // Every output of every node, in their order.
+// Every output of every node, in their order.
+std::vector<std::string> given_by_nodes(const onnx::GraphProto& graph) {
   std::vector<std::string> names;
   for (const onnx::NodeProto& node : graph.node())
     for (const std::string& name : node.output())
       if (!name.empty()) names.push_back(name);
+  return names;
+}
+
+void expect_nodes_with_outputs(const onnx::ModelProto& model) {
+  const onnx::GraphProto& graph = model.graph();
+  if (graph.node_size() == 0) reject("a model of 0 nodes");
+  if (model.functions_size() > 0) reject("a model with functions of its own");
+  const std::vector<std::string> names = given_by_nodes(graph);
   if (names.size() != static_cast<std::size_t>(graph.output_size()))
     reject("a model whose nodes have " + std::to_string(names.size()) + " outputs, of which the graph has " +
            std::to_string(graph.output_size()));
@@ -308,7 +313,6 @@ void expect_order(const GraphModel& graph) {
 GraphModel graph_of(onnx::ModelProto model, const std::filesystem::path& folder, const Extents& extents) {
   if (model.functions_size() > 0) onnx::inliner::InlineLocalFunctions(model);
   onnx::GraphProto& proto = *model.mutable_graph();
-  if (proto.node_size() == 0) reject("a model of 0 nodes");
   if (proto.sparse_initializer_size() > 0) reject("a sparse initializer");
   GraphModel graph;
   for (onnx::TensorProto& each : *proto.mutable_initializer()) {
@@ -351,6 +355,15 @@ Result<std::vector<NodeName>> node_names(std::string_view bytes) {
 
 Result<std::vector<Served>> parse_nodes(std::string_view bytes) {
   return as_result([&] { return serve_all(message_of<onnx::ModelProto>(bytes, "ModelProto")); });
+}
+
+bool gives_what_nodes_give(std::string_view bytes) {
+  const Result<bool> same = as_result([&] {
+    const auto model = message_of<onnx::ModelProto>(bytes, "ModelProto");
+    return std::ranges::equal(given_by_nodes(model.graph()), model.graph().output(), {}, {},
+                              [](const onnx::ValueInfoProto& info) { return info.name(); });
+  });
+  return same && *same;
 }
 
 Result<Served> parse_model(std::string_view bytes) {

@@ -3,8 +3,10 @@
 #include "generators/generators.h"
 #include "reference/onnx_io.h"
 #include "reference/onnx_text.h"
+#include "reference/recipe.h"
 #include "suites/crosscheck/full_run.h"
 #include "suites/mutation/kernel_trial.h"
+#include "suites/workers/worker.h"
 
 #include <catch2/catch.hpp>
 #include <onnx/defs/parser.h>
@@ -197,6 +199,28 @@ TEST_CASE("What the text cannot say is said to be so", "[text]") {
   CHECK(text_of("AveragePool-1 opset=1 ir=8 X=f32[1,1,4]~iota:1 kernel_shape=2 auto_pad=a%00b") == "none");
   CHECK(text_of("Conv-11 opset=11 ir=8 X=f32[1,1,9]~iota:1 W=f32[1,1,9]~const:1@init", 8) == "none");
   CHECK(!model_text("no model"));
+}
+
+TEST_CASE("Own kernels run a graph of no node, and one that gives more than its node does", "[own_kernels]") {
+  const auto here = suites::open_backend("reference:inprocess");
+  const auto outcome = [&](const char* text) {
+    suites::Request request;
+    request.model = parsed(text).SerializeAsString();
+    request.sets = {{encode_tensor(fill({"lit", "-1,2"}, {DType::f32, {2}}), "x")}};
+    return here->run(request);
+  };
+  const auto values = [](const Tensor& tensor) {
+    return std::vector<float>(tensor.as<float>().begin(), tensor.as<float>().end());
+  };
+  const oracles::Outcome none = outcome(R"(<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] x) {})");
+  REQUIRE(none.kind == oracles::Outcome::Kind::outputs);
+  CHECK(values(none.sets.at(0).at(0)) == std::vector<float>{-1, 2});
+  const oracles::Outcome one =
+      outcome(R"(<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] x, float[2] y) { y = Relu(x) })");
+  REQUIRE(one.kind == oracles::Outcome::Kind::outputs);
+  CHECK(values(one.sets.at(0).at(1)) == std::vector<float>{0, 2});
+  CHECK(outcome(R"(<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] z) { y = Relu(x) })").kind ==
+        oracles::Outcome::Kind::refused);
 }
 
 }  // namespace assay::mutation

@@ -152,7 +152,8 @@ KernelAnswer computed(const Request& request, const OpenKernel& open) {
   const Result<std::vector<Served>> served = parse_nodes(request.model);
   if (!served) {
     const Result<std::vector<NodeName>> names = node_names(request.model);
-    if (!names || names->size() < 2 || served.error().starts_with("no operator ")) refuse(served.error());
+    if (!names || served.error().starts_with("no operator ")) refuse(served.error());
+    if (names->size() == 1 && gives_what_nodes_give(request.model)) refuse(served.error());
     return computed_graph(request, open);
   }
   const std::vector<Served>& nodes = *served;
