@@ -186,6 +186,28 @@ void compare_windows(const Json& a, const Json& b, Difference& difference) {
   }
 }
 
+// Compares what drawn graphs came to, cause by cause.
+void compare_graphs(const Json& a, const Json& b, Difference& difference) {
+  if (!a.contains("graphs") || !b.contains("graphs")) return;
+  const auto by_text = [](const Json& report) {
+    std::map<std::string, const Json*> causes;
+    for (const Json& each : report.at("graphs").at("causes")) causes[words(each, "text", 4000)] = &each;
+    return causes;
+  };
+  const auto before = by_text(a), after = by_text(b);
+  const auto add = [&](ChangeKind kind, const std::string& text, const Json& cause) {
+    const std::string line = words(cause, "line", 1 << 20), state = words(cause, "state");
+    const bool is_new = kind == ChangeKind::broken;
+    difference.cases.push_back({kind, case_id(line), text, line, is_new ? "pass" : state, is_new ? state : "pass",
+                                words(cause, "detail", 4000), words(cause, "replay", 1 << 20)});
+  };
+  for (const auto& [text, cause] : after)
+    if (!before.contains(text)) add(ChangeKind::broken, text, *cause);
+  const bool as_many = a.at("graphs").at("graphs") <= b.at("graphs").at("graphs");
+  for (const auto& [text, cause] : before)
+    if (!after.contains(text) && as_many) add(ChangeKind::fixed, text, *cause);
+}
+
 std::map<std::string, Int> signatures(const Json& report) {
   std::map<std::string, Int> all;
   for (const Json& each : report.at("signatures")) all[words(each, "signature", 4000)] = each.at("count").get<Int>();
@@ -240,6 +262,7 @@ Difference difference(const Rendering& reports) {
                                    " are new, " + cases(difference.gone) + " are gone");
     compare_versions(a, b, same_suite, levels, difference);
     compare_windows(a, b, difference);
+    compare_graphs(a, b, difference);
     std::ranges::stable_sort(difference.cases, {}, &CaseChange::kind);
   }
   count(difference);

@@ -2,6 +2,7 @@
 // GraphReport: what a campaign over drawn graphs found, causes first.
 #pragma once
 
+#include "reports/pieces.h"
 #include "reports/report.h"
 #include "reports/terminal.h"
 #include "suites/graphs/graph_campaign.h"
@@ -18,12 +19,16 @@ struct GraphReport {
   Run run;
   suites::GraphHarvest harvest;
   std::string folder;  // where the findings lie, "" for nowhere
-
-  bool conforms() const { return harvest.causes.empty() && harvest.unsorted == 0; }
 };
 
 // The name of the folder of a finding: the id of its line.
 std::string folder_name(const suites::GraphFinding& finding);
+
+// What graphs.schema.json and, under "graphs", report.schema.json say of a campaign over graphs.
+Json graphs_json(const Invocation& invocation, const suites::GraphHarvest& harvest);
+// Prints how many graphs were run and came out how, then the causes.
+void write_graphs(const Invocation& invocation, const suites::GraphHarvest& harvest, Colour colour, std::ostream& out,
+                  std::size_t most_causes);
 
 // The JSON document of graphs.schema.json. Everything but `run` is a function of the seed, the graphs and the backend.
 void write_json(const GraphReport& report, std::ostream& out);

@@ -2,6 +2,7 @@
 // The report as JSON, written member by member: one line per operator, ruling, constraint, finding and verdict, so that
 // two reports can be compared with diff.
 #include "reference/sequence.h"
+#include "reports/graph_report.h"
 #include "reports/model_run.h"
 #include "reports/pieces.h"
 #include "suites/campaign/signature.h"
@@ -219,6 +220,7 @@ void write_json(const Report& report, std::ostream& out) {
     document.list("windows", report.model->windows,
                   [&](const suites::WindowResult& each) { return window_json(report, each); });
   }
+  if (report.graphs) document.member("graphs", graphs_json(report.invocation, *report.graphs));
   document.list("operators", report.operators, operator_json);
   document.list("rulings", report.rulings, ruling_json);
   document.list("constraints", report.constraints, constraint_json);

@@ -165,6 +165,7 @@ class Document {
       add_nodes();
     else
       for (const Json& row : rendering_.report.at("operators")) add_version(row);
+    if (rendering_.report.contains("graphs")) add_graphs();
     add_ledger();
     add_result();
     document_.save(out, " ", pugi::format_default, pugi::encoding_utf8);
@@ -199,6 +200,19 @@ class Document {
                      "replay: " + words(window, "replay", 1 << 16) + "\n");
     }
     suite.finish("nodes of a model\n");
+  }
+
+  // Adds a test per cause of drawn graphs, and one that the others pass.
+  void add_graphs() {
+    const Json& graphs = rendering_.report.at("graphs");
+    Suite suite(root_, "drawn graphs", rendering_.report);
+    for (const Json& cause : graphs.at("causes")) {
+      const std::string state = words(cause, "state"), text = words(cause, "text", 4000);
+      suite.breaks(text, state == "error" ? error : failure, state, words(cause, "detail"),
+                   "replay: " + words(cause, "replay", 1 << 16) + "\n");
+    }
+    suite.passes("graphs with one right answer");
+    suite.finish(graphs.at("graphs").dump() + " graphs drawn\n");
   }
 
   // The line that replays the cause of a node.

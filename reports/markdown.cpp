@@ -123,6 +123,20 @@ std::string over_every_input(const Json& report) {
   return text;
 }
 
+// "248451 drawn graphs, 25 causes:" and the causes, the gravest first.
+std::string over_graphs(const Json& report) {
+  if (!report.contains("graphs")) return "";
+  const Json &graphs = report.at("graphs"), &causes = graphs.at("causes");
+  std::string text = "\n" + graphs.at("graphs").dump() + " drawn graphs, " + std::to_string(causes.size()) +
+                     (causes.size() == 1 ? " cause" : " causes") + (causes.empty() ? ".\n" : ":\n");
+  for (const Json& cause : causes) {
+    const std::size_t found = cause.at("graphs").size();
+    text += "- " + code_span(words(cause, "text", 400)) + " (" + std::to_string(found) +
+            (found == 1 ? " graph" : " graphs") + "), " + code_span(words(cause, "replay", 1 << 16)) + "\n";
+  }
+  return text;
+}
+
 std::string agreed(const Json& report) {
   std::string text;
   if (const auto ledger = report.find("ledger"); ledger != report.end() && ledger->is_object()) {
@@ -180,6 +194,7 @@ void write_markdown(const Rendering& rendering, std::ostream& out) {
   if (left > 0) comment.close("\n**Cut here:** " + std::to_string(left) + " more operator versions do not fit.\n");
   comment.add(readings(report));
   comment.add(over_every_input(report));
+  comment.add(over_graphs(report));
   comment.add(agreed(report));
   add_causes(causes_of(rendering), comment);
   out << comment.text();

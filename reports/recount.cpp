@@ -584,6 +584,10 @@ Json recounted_report(const Json& report) {
   }
   for (const Json& window : report.value("windows", Json::array()))
     if (breaks(text_of(window, "state"), is_strict(report))) certified = worse(certified, "not conforming");
+  if (report.contains("graphs")) {
+    const Json& graphs = report.at("graphs");
+    if (!graphs.at("causes").empty() || graphs.at("unsorted") != 0) certified = worse(certified, "not conforming");
+  }
   return {{"totals", totals_of(verdicts)},
           {"special", totals_of(verdicts, true)},
           {"marks", marks_of(verdicts)},

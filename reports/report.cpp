@@ -446,10 +446,15 @@ Int breaching_windows(const Report& report) {
   });
 }
 
+void add_graphs(Report& report, suites::GraphHarvest harvest) {
+  if (!harvest.conforms()) report.certified = Certified::not_conforming;
+  report.graphs = std::move(harvest);
+}
+
 bool Report::is_interrupted() const {
-  return !campaign.is_complete() || std::ranges::any_of(every_input, [](const suites::Accuracy& each) {
-    return each.ended.empty() && !each.is_complete();
-  });
+  return !campaign.is_complete() || (graphs && !graphs->complete) ||
+         std::ranges::any_of(every_input,
+                             [](const suites::Accuracy& each) { return each.ended.empty() && !each.is_complete(); });
 }
 
 Report report(suites::Suite suite, suites::Campaign campaign, Invocation invocation, Run run, Expectations agreed,

@@ -8,6 +8,7 @@
 #include "suites/campaign/provenance.h"
 #include "suites/expectations/baseline.h"
 #include "suites/expectations/ledger.h"
+#include "suites/graphs/graph_campaign.h"
 #include "suites/models/model_suite.h"
 #include "suites/planning/coverage.h"
 #include "suites/predicates/predicate.h"
@@ -151,9 +152,10 @@ struct Report {
   Invocation invocation;
   Run run;
   Expectations agreed;
-  suites::Sorted sorted;                      // what broke conformance and was not agreed
-  std::vector<suites::Accuracy> every_input;  // of functions in the types of 16 bits, where that was asked for
-  std::optional<ModelRun> model = {};         // whose nodes the cases are
+  suites::Sorted sorted;                            // what broke conformance and was not agreed
+  std::vector<suites::Accuracy> every_input;        // of functions in the types of 16 bits, where that was asked for
+  std::optional<ModelRun> model = {};               // whose nodes the cases are
+  std::optional<suites::GraphHarvest> graphs = {};  // that were drawn, where they were asked for
 
   std::vector<std::string> classes;  // by index of the suite
   Counts totals, excused;            // excused: of these, those that break conformance but were agreed
@@ -178,6 +180,8 @@ Report report(suites::Suite suite, suites::Campaign campaign, Invocation invocat
               suites::Sorted sorted = {}, std::vector<suites::Accuracy> every_input = {},
               std::optional<ModelRun> model = {});
 
+// Adds what drawn graphs came to, which may end its conformance.
+void add_graphs(Report& report, suites::GraphHarvest harvest);
 // The windows of its model that do not conform.
 Int breaching_windows(const Report& report);
 // Tells whether a verdict does not conform. A contested one does not under `strict`.

@@ -2,6 +2,7 @@
 // What `assay certify` prints: a table of operator versions, then what breaks conformance, then one sentence.
 #include "reference/sequence.h"
 #include "reports/exhaust_report.h"
+#include "reports/graph_report.h"
 #include "reports/model_run.h"
 #include "reports/terminal.h"
 
@@ -190,6 +191,10 @@ std::string breaches(const Report& report) {
   if (const Int windows = breaching_windows(report); windows > 0)
     words += (words.empty() ? "" : ", ") + std::to_string(windows) + (windows == 1 ? " window" : " windows") +
              " of the model";
+  if (report.graphs && !report.graphs->conforms()) {
+    const auto graphs = report.graphs->findings.size() + static_cast<std::size_t>(report.graphs->unsorted);
+    words += (words.empty() ? "" : ", ") + std::to_string(graphs) + (graphs == 1 ? " graph" : " graphs");
+  }
   return words;
 }
 
@@ -276,6 +281,10 @@ void write_session(const Report& report, std::string_view file, Colour colour, s
   write_every_input(report, colour, out);
   if (report.model) write_model(report, most_causes == all_causes, out);
   write_causes(report, colour, most_causes, out);
+  if (report.graphs) {
+    out << "drawn graphs, to find what optimisers do wrong: ";
+    write_graphs(report.invocation, *report.graphs, colour, out, most_causes);
+  }
   write_agreed(report, colour, out);
   write_conclusion(report, file, out);
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """assay fuzz as a person uses it: what it finds, and that neither jobs, shards nor a kill change it."""
+import html
 import os
 import pathlib
 import random
@@ -225,6 +226,22 @@ class Graphs(InFolder):
         self.assertGreater(len(named), 0)
         done = subprocess.run([sys.executable, self.folder / "found" / named[0]["folder"] / "repro.py"], capture_output=True, check=False)
         self.assertEqual(done.returncode, 1, done.stderr)
+
+    def test_certify_takes_graphs_in(self):
+        words = ("certify", FUSING, "--ops", "Relu-14", "--cases", 200, "--presentations", "none", "--report", self.folder / "report.json")
+        done = ended(1, *words, "--set", "fusions=planted", "--graphs", 700)
+        self.assertRegex(done.stdout.splitlines()[-1], r"^not conforming: (\d+ \w+, )*\d+ graphs?; ")
+        self.assertIn("drawn graphs, to find what optimisers do wrong: 700 graphs; ", done.stdout)
+        report = read_json(self.folder / "report.json")
+        jsonschema.Draft202012Validator(read_json("reports/report.schema.json")).validate(report)
+        first = report["graphs"]["causes"][0]
+        for form in ("markdown", "junit", "html"):
+            with self.subTest(form):
+                self.assertIn(first["line"].split(" ", 3)[3][:40], html.unescape(ended(0, "report", self.folder / "report.json", "--format", form).stdout))
+        ended(1, *words[:-1], self.folder / "mended.json", "--set", "fusions=none", "--graphs", 700)
+        told = ended(0, "diff", self.folder / "report.json", self.folder / "mended.json").stdout
+        self.assertIn("fixed  " + first["text"], told)
+        self.assertIn("leave out --graphs", refused(*words, "--graphs", 5, "--certificate", self.folder / "c.json"))
 
     def test_what_does_not_go_with_graphs_is_told_so(self):
         self.assertIn("--graphs goes with", refused("fuzz", "reference", "--graphs", "--cases", 5, "--ops", "Conv"))

@@ -794,6 +794,22 @@ function drawWindows(section) {
     el("tbody", {}, broken.map((each) => el("tr", {}, el("th", {scope: "row"}, said(each.nodes.join(" > "))), el("td", {"data-label": "verdict"}, sign(each.state, each.state)), el("td", {}, said(each.because || "")), el("td", {}, el("code", {}, said(each.replay)))))))));
 }
 
+// -- graphs
+
+// What drawn graphs came to: the causes, then which patterns were drawn beside what a rewriting may forget.
+function drawGraphs() {
+  const section = byId("graphs"), graphs = report.graphs;
+  if (!graphs) return section.remove();
+  const {totals, causes: found, cells} = graphs;
+  section.append(el("p", {class: "soft"}, "Of " + many(graphs.graphs, "graph") + " of patterns that optimisers rewrite " + thousands(totals.pass) + " pass and " + thousands(totals.unscored) + " have no single right answer."));
+  if (found.length) section.append(scrolled("Causes of wrong graphs", el("table", {class: "stacks"}, el("caption", {class: "unseen"}, "Causes of wrong graphs"), head("Cause", "Verdict", "#Graphs", "What differs", "Replay"),
+    el("tbody", {}, found.map((each) => el("tr", {}, el("th", {scope: "row"}, said(each.text)), el("td", {"data-label": "verdict"}, sign(each.state, each.state)), el("td", {class: "num", "data-label": "graphs"}, thousands(each.graphs.length)), el("td", {}, said(each.detail)), el("td", {}, el("code", {}, said(each.replay)))))))));
+  const patterns = cells.filter((each) => !each.hazard);
+  const beside = (pattern) => cells.filter((each) => each.hazard && each.pattern === pattern).map((each) => each.hazard + " " + thousands(each.graphs) + (each.wrong ? " (" + thousands(each.wrong) + " wrong)" : "")).join(", ");
+  section.append(el("details", {}, el("summary", {}, many(patterns.length, "pattern") + " and what a rewriting may forget there"), scrolled("Patterns", el("table", {class: "stacks"}, el("caption", {class: "unseen"}, "Patterns"), head("Pattern", "#Graphs", "#Judged", "#Wrong", "Beside it"),
+    el("tbody", {}, patterns.map((each) => el("tr", {}, el("th", {scope: "row"}, each.pattern), el("td", {class: "num", "data-label": "graphs"}, thousands(each.graphs)), el("td", {class: "num", "data-label": "judged"}, thousands(each.judged)), el("td", {class: "num", "data-label": "wrong"}, thousands(each.wrong)), el("td", {class: "small"}, beside(each.pattern)))))))));
+}
+
 // -- coverage
 
 function coverageOf(row) {
@@ -1077,7 +1093,7 @@ function toggleTheme() {
 }
 
 function drawFrame() {
-  const names = {ship: "Summary", ...(report.nodes ? {model: "Model"} : {}), causes: "Causes", errors: "Errors", ...(report.every_input ? {inputs: "Every input"} : {}), coverage: "Coverage", readings: "Clauses", verdicts: "Verdicts"};
+  const names = {ship: "Summary", ...(report.nodes ? {model: "Model"} : {}), causes: "Causes", ...(report.graphs ? {graphs: "Graphs"} : {}), errors: "Errors", ...(report.every_input ? {inputs: "Every input"} : {}), coverage: "Coverage", readings: "Clauses", verdicts: "Verdicts"};
   byId("sections").append(...Object.entries(names).map(([id, words]) => link(id, words)));
   byId("theme").addEventListener("click", toggleTheme);
   byId("help-button").addEventListener("click", () => byId("help").showModal());
@@ -1105,6 +1121,7 @@ drawCauses();
 drawErrors();
 drawInputs();
 drawModel();
+drawGraphs();
 drawCoverage();
 drawReadings();
 drawVerdicts();

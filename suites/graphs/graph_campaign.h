@@ -51,6 +51,8 @@ struct GraphHarvest {
   std::vector<GraphFinding> findings;                                        // by index
   std::vector<GraphCause> causes;                                            // the gravest first
   Int unsorted = 0;  // graphs that fail and were not looked into, the budget being used up
+
+  bool conforms() const { return causes.empty() && unsorted == 0; }
 };
 
 GraphHarvest run_graphs(const GraphPlan& plan, WorkerPool& pool, const RunOptions& run_options);

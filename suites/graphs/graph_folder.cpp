@@ -24,6 +24,10 @@ inputs = {each.name: tensor(f"input_{i}.pb") for i, each in enumerate(model.grap
 wrong = False
 for i, (each, got) in enumerate(zip(model.graph.output, run(model, inputs)[0])):
     right = tensor(f"output_{i}.pb")
+    if np.shape(got) != right.shape:
+        print(f"{version}: {each.name} has the shape {np.shape(got)}, which is exactly {right.shape}")
+        wrong = True
+        continue
     differs = np.argwhere(got != right)
     print(f"{version}: {each.name} has {len(differs)} of {right.size} elements that are not right")
     for at in map(tuple, differs[:5]):

@@ -42,7 +42,7 @@ struct Options {
   Subject subject;
   std::vector<std::string> operators, types;
   std::uint64_t seed = 1;
-  Int cases = suites::default_generated;
+  Int cases = suites::default_generated, graphs = 0;
   int jobs = 0;
   std::string report, certificate, suite, profile, suites, expectations, baseline, save_outputs;
   std::vector<std::string> configurations;
@@ -197,14 +197,20 @@ reports::Report certified(Planned planned, const Options& options, reports::Expe
   if (!planned.windows.empty() && !pool.describe().answers_shapes)
     planned.model->windows =
         suites::run_windows(planned.windows, wrong_nodes(*planned.model, suite, done), pool, run_options);
+  std::optional<suites::GraphHarvest> graphs;
+  if (options.graphs > 0 && !interrupted())
+    graphs = suites::run_graphs({options.seed, static_cast<std::uint64_t>(options.graphs), {}}, pool, run_options);
   settle(agreed, suite, done, options);
   suites::Sorted sorted = failing.sorted(agreed, pool, run_options, sorting);
   line.reset();
   reports::Run run = stopwatch.run(run_options.jobs);
   run.isolation = done.isolation;
   run.upkeep = done.upkeep;
-  return reports::report(std::move(suite), std::move(done), std::move(invocation), std::move(run), std::move(agreed),
-                         std::move(sorted), std::move(every_input), std::move(planned.model));
+  reports::Report report =
+      reports::report(std::move(suite), std::move(done), std::move(invocation), std::move(run), std::move(agreed),
+                      std::move(sorted), std::move(every_input), std::move(planned.model));
+  if (graphs) reports::add_graphs(report, *std::move(graphs));
+  return report;
 }
 
 // As given; else all there is for a certificate, and for a look as the catalogue says of the backend.
@@ -223,6 +229,8 @@ void check_certificate(const Options& options, const suites::Suite& suite) {
     throw InputError("--certificate needs --report: it vouches for the verdicts of that file");
   if (!options.baseline.empty())
     throw InputError("--certificate: a baseline excuses breaches that nobody stands for; use --expectations");
+  if (options.graphs > 0)
+    throw InputError("--certificate is about operators; leave out --graphs, which have a report of their own");
   if (!options.subject.model.empty())
     throw InputError("--certificate is about operators, and takes the whole suite; of a model there is the report");
   if (!suite.complete)
@@ -400,6 +408,8 @@ Verb certify_verb(CLI::App& app) {
   add_number_option(
       *command, "--cases", options->cases, Int{0}, Int{100'000'000},
       "how many cases the whole suite generates, of which --ops and --types keep a part; the pinned ones always run");
+  add_number_option(*command, "--graphs", options->graphs, Int{0}, Int{100'000'000},
+                    "run so many drawn graphs of several nodes as well, to find what optimisers do wrong");
   add_jobs_option(*command, options->jobs, "sessions side by side");
   command->add_option("--report", options->report, "write the JSON report (reports/report.schema.json) to this file");
   command->add_option(

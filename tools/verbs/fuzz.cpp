@@ -145,7 +145,7 @@ int fuzz_graphs(const Options& options) {
   run_options.progress = [&](const suites::Progress& progress) { line->show(progress); };
   report.harvest = suites::run_graphs(report.plan, pool, run_options);
   line.reset();
-  if (!report.conforms()) report.folder = options.findings;
+  if (!report.harvest.conforms()) report.folder = options.findings;
   const suites::Provenance provenance{ASSAY_VERSION, report.invocation.backend, report.backend, run_options};
   for (const suites::GraphCause& cause : report.harvest.causes) {
     if (report.folder.empty()) break;
@@ -157,7 +157,7 @@ int fuzz_graphs(const Options& options) {
   report.run.isolation = pool.first().isolation();
   report.run.upkeep = pool.upkeep();
   publish(report, draft, options.report, Detail::all, most_causes);
-  return report.conforms() && report.harvest.complete ? conforms : not_conforming;
+  return report.harvest.conforms() && report.harvest.complete ? conforms : not_conforming;
 }
 
 int fuzz(const Options& options) {
