@@ -59,10 +59,11 @@ constexpr std::size_t most_steps = 64, most_leaves = 256;
 
 // -- writing
 
-std::string presentation(DeclaredShapes declared) {
-  return declared == DeclaredShapes::fixed      ? ""
-         : declared == DeclaredShapes::symbolic ? " shapes=symbolic"
-                                                : " shapes=absent";
+std::string presentation(const GraphCase& graph) {
+  const std::string shapes = graph.declared == DeclaredShapes::fixed      ? ""
+                             : graph.declared == DeclaredShapes::symbolic ? " shapes=symbolic"
+                                                                          : " shapes=absent";
+  return shapes + (graph.inside == Wrapper::none ? "" : " inside=" + std::string(name(graph.inside)));
 }
 
 std::string list_of_names(const std::vector<std::string>& names) {
@@ -121,6 +122,18 @@ class Reader {
   }
 
  private:
+  // IR version 4 lets initializers stand alone, 8 lets models have functions.
+  std::optional<Error> read_wrapper(const std::string& value) {
+    for (const Wrapper each : {Wrapper::branch, Wrapper::loop, Wrapper::function}) {
+      if (value != assay::name(each)) continue;
+      const int least = each == Wrapper::function ? 8 : 4;
+      if (out_.ir_version < least) return Error{"inside=" + value + " takes ir=" + std::to_string(least) + " or more"};
+      out_.inside = each;
+      return std::nullopt;
+    }
+    return Error{"inside=if, inside=loop and inside=function are known"};
+  }
+
   std::optional<Error> read_token(const std::string& token) {
     const std::size_t equals = token.find('=');
     if (equals == token.npos) return Error{"'" + token.substr(0, 80) + "' is not NAME=VALUE"};
@@ -137,6 +150,7 @@ class Reader {
       out_.declared = value == "symbolic" ? DeclaredShapes::symbolic : DeclaredShapes::absent;
       return std::nullopt;
     }
+    if (name == "inside") return read_wrapper(value);
     const std::size_t bracket = value.find('['), parenthesis = value.find('(');
     if (parenthesis < bracket || bracket == value.npos) return read_step(name, value);
     if (name.empty() || types_.contains(name) || !std::ranges::all_of(name, is_plain))
@@ -324,12 +338,22 @@ std::vector<std::string> GraphBuilder::step(const std::string& op, const std::ve
   return step.results;
 }
 
+std::string_view name(Wrapper wrapper) {
+  switch (wrapper) {
+    case Wrapper::none: return "";
+    case Wrapper::branch: return "if";
+    case Wrapper::loop: return "loop";
+    case Wrapper::function: return "function";
+  }
+  return "";
+}
+
 std::string line(const GraphCase& graph) {
   std::string out =
       std::string(first_word) + "opset=" + std::to_string(graph.opset) + " ir=" + std::to_string(graph.ir_version);
   for (const GraphLeaf& leaf : graph.leaves) out += " " + leaf.name + "=" + source_text(leaf.type, leaf.source);
   for (const GraphStep& step : graph.steps) out += " " + step_text(step);
-  return out + " out=" + list_of_names(graph.outputs) + presentation(graph.declared);
+  return out + " out=" + list_of_names(graph.outputs) + presentation(graph);
 }
 
 bool is_graph_line(std::string_view line) { return line.starts_with(first_word); }

@@ -35,12 +35,19 @@ struct GraphStep {
   bool operator==(const GraphStep&) const = default;
 };
 
+// What the steps stand in. It computes what they do: an If whose condition is constant, a Loop of one turn, a function
+// of the model's own.
+enum class Wrapper { none, branch, loop, function };
+// "if", "loop", "function"; "" for none.
+std::string_view name(Wrapper wrapper);
+
 struct GraphCase {
   int opset = 1, ir_version = 8;
   std::vector<GraphLeaf> leaves;
   std::vector<GraphStep> steps;
   std::vector<std::string> outputs;
   DeclaredShapes declared = DeclaredShapes::fixed;
+  Wrapper inside = Wrapper::none;
   bool operator==(const GraphCase&) const = default;
 };
 

@@ -52,6 +52,25 @@ TEST_CASE("The model of a graph is read back as it is", "[graph]") {
   CHECK(graph_inputs(graph, leaves).size() == 1);
 }
 
+TEST_CASE("A graph may stand in a wrapper that computes the same", "[graph]") {
+  for (const char* const wrapper : {"if", "loop", "function"}) {
+    const std::string text = std::string(residual) + " inside=" + wrapper;
+    INFO(text);
+    const Result<GraphCase> graph = parse_graph_case(text);
+    REQUIRE(graph);
+    CHECK(line(*graph) == text);
+    CHECK(line(tidied(*graph)).ends_with(std::string(" inside=") + wrapper));
+    const Result<GraphModel> model = read_graph(model_of(*graph, leaves_of(*graph, 0)), {}, {});
+    REQUIRE(model);
+    CHECK(model->inputs.size() == 1);
+    CHECK(model->outputs.size() == graph->outputs.size());
+    CHECK(model->outputs.front() == graph->outputs.front() + "_out");
+    CHECK(model->nodes.size() == (std::string_view(wrapper) == "function" ? 5U : 1U));
+  }
+  CHECK_THAT(error_of("graph opset=9 ir=3 a=f32[2]~small:1 b=Relu(a) out=b inside=if"), Contains("takes ir=4 or more"));
+  CHECK_THAT(error_of("graph opset=13 ir=8 a=f32[2]~small:1 b=Relu(a) out=b inside=while"), Contains("are known"));
+}
+
 TEST_CASE("What is no graph says so in one line", "[graph]") {
   CHECK_THAT(error_of("graph opset=13 ir=8 a=f32[2]~small:1 b=Rlu(a) out=b"), Contains("no operator Rlu"));
   CHECK_THAT(error_of("graph opset=13 ir=8 a=f32[2]~small:1 b=Relu(c) out=b"), Contains("'c' is not there"));

@@ -201,17 +201,124 @@ void add_step(onnx::GraphProto& graph, const GraphStep& step) {
   for (const std::string& result : step.results) node.add_output(result);
 }
 
-// Declares the outputs of a graph by type and rank, as those of a node are.
-void add_graph_outputs(onnx::GraphProto& proto, const GraphCase& graph) {
+// The types of the outputs of a graph, in their order.
+std::vector<TensorType> output_types(const GraphCase& graph) {
   std::map<std::string, TensorType, std::less<>> types;
   for (const GraphStep& step : graph.steps) {
     const Types inferred = step.c.definition().infer(step.c.call());
     for (std::size_t i = 0; i < step.results.size(); ++i)
       if (!step.results[i].empty() && inferred.at(i)) types[step.results[i]] = *inferred[i];
   }
+  std::vector<TensorType> out;
+  for (const std::string& output : graph.outputs) out.push_back(types.at(output));
+  return out;
+}
+
+// Declares the outputs of a graph by type and rank, as those of a node are.
+void add_graph_outputs(onnx::GraphProto& proto, const GraphCase& graph, const std::string& suffix = "") {
+  const std::vector<TensorType> types = output_types(graph);
+  for (std::size_t i = 0; i < types.size(); ++i)
+    declare_symbolic(*proto.add_output(), graph.outputs[i] + suffix, types[i].dtype, types[i].shape.size());
+}
+
+void add_node(onnx::GraphProto& graph, const char* op, const std::string& input, const std::string& output) {
+  onnx::NodeProto& node = *graph.add_node();
+  node.set_op_type(op);
+  node.add_input(input);
+  node.add_output(output);
+}
+
+onnx::GraphProto& add_body(onnx::NodeProto& node, const char* name) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::GRAPH);
+  attribute.mutable_g()->set_name(name);
+  return *attribute.mutable_g();
+}
+
+std::string zeros(std::size_t output) { return "zeros_" + std::to_string(output); }
+
+// What a wrapper gives where the steps are not run.
+void add_zeros(onnx::GraphProto& proto, const GraphCase& graph) {
+  const std::vector<TensorType> types = output_types(graph);
+  for (std::size_t i = 0; i < types.size(); ++i) *proto.add_initializer() = proto_of(Tensor(types[i]), zeros(i));
+}
+
+// The steps in the branch of an If that its constant condition chooses; the other one gives zeros.
+void add_branches(onnx::GraphProto& proto, const GraphCase& graph) {
+  *proto.add_initializer() = proto_of(fill({"const", "1"}, {DType::boolean, {}}), "condition");
+  add_zeros(proto, graph);
+  onnx::NodeProto& node = *proto.add_node();
+  node.set_op_type("If");
+  node.add_input("condition");
+  for (const std::string& output : graph.outputs) node.add_output(output + "_out");
+  onnx::GraphProto& taken = add_body(node, "then_branch");
+  for (const GraphStep& step : graph.steps) add_step(taken, step);
+  add_graph_outputs(taken, graph);
+  onnx::GraphProto& other = add_body(node, "else_branch");
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i)
+    add_node(other, "Identity", zeros(i), graph.outputs[i] + "_else");
+  add_graph_outputs(other, graph, "_else");
+}
+
+// The steps in the body of a Loop of one turn, which carries their outputs from zeros on.
+void add_loop(onnx::GraphProto& proto, const GraphCase& graph) {
+  *proto.add_initializer() = proto_of(fill({"const", "1"}, {DType::i64, {}}), "turns");
+  add_zeros(proto, graph);
+  onnx::NodeProto& node = *proto.add_node();
+  node.set_op_type("Loop");
+  node.add_input("turns");
+  node.add_input("");
+  onnx::GraphProto& body = add_body(node, "body");
+  declare_as(DeclaredShapes::fixed, *body.add_input(), "turn", {DType::i64, {}});
+  declare_as(DeclaredShapes::fixed, *body.add_input(), "goes_on", {DType::boolean, {}});
+  declare_as(DeclaredShapes::fixed, *body.add_output(), "goes_on_then", {DType::boolean, {}});
+  const std::vector<TensorType> types = output_types(graph);
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    node.add_input(zeros(i));
+    node.add_output(graph.outputs[i] + "_out");
+    declare_symbolic(*body.add_input(), graph.outputs[i] + "_before", types[i].dtype, types[i].shape.size());
+  }
+  add_node(body, "Identity", "goes_on", "goes_on_then");
+  for (const GraphStep& step : graph.steps) add_step(body, step);
+  add_graph_outputs(body, graph);
+}
+
+// The steps in a function of the model's own, which takes all that goes in.
+void add_function(onnx::ModelProto& model, const GraphCase& graph) {
+  constexpr const char* domain = "assay.local";
+  onnx::FunctionProto& function = *model.add_functions();
+  function.set_name("Steps");
+  function.set_domain(domain);
+  *function.mutable_opset_import() = model.opset_import();
+  onnx::OperatorSetIdProto& import = *model.add_opset_import();
+  import.set_domain(domain);
+  import.set_version(1);
+  onnx::NodeProto& call = *model.mutable_graph()->add_node();
+  call.set_op_type("Steps");
+  call.set_domain(domain);
+  for (const GraphLeaf& leaf : graph.leaves) {
+    function.add_input(leaf.name);
+    call.add_input(leaf.name);
+  }
+  onnx::GraphProto steps;
+  for (const GraphStep& step : graph.steps) add_step(steps, step);
+  *function.mutable_node() = std::move(*steps.mutable_node());
   for (const std::string& output : graph.outputs) {
-    const TensorType& type = types.at(output);
-    declare_symbolic(*proto.add_output(), output, type.dtype, type.shape.size());
+    function.add_output(output);
+    call.add_output(output + "_out");
+  }
+}
+
+void add_steps(onnx::ModelProto& model, const GraphCase& graph) {
+  onnx::GraphProto& proto = *model.mutable_graph();
+  switch (graph.inside) {
+    case Wrapper::none:
+      for (const GraphStep& step : graph.steps) add_step(proto, step);
+      return;
+    case Wrapper::branch: return add_branches(proto, graph);
+    case Wrapper::loop: return add_loop(proto, graph);
+    case Wrapper::function: return add_function(model, graph);
   }
 }
 
@@ -335,8 +442,8 @@ std::string model_of(const GraphCase& graph, const GraphData& leaves) {
     if (!is_constant || graph.ir_version < initializers_stand_alone)
       declare_as(is_constant ? DeclaredShapes::fixed : graph.declared, *proto.add_input(), leaf.name, leaf.type);
   }
-  for (const GraphStep& step : graph.steps) add_step(proto, step);
-  add_graph_outputs(proto, graph);
+  add_steps(model, graph);
+  add_graph_outputs(proto, graph, graph.inside == Wrapper::none ? "" : "_out");
   return bytes_of(model);
 }
 

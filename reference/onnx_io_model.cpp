@@ -360,7 +360,8 @@ Result<std::vector<Served>> parse_nodes(std::string_view bytes) {
 bool gives_what_nodes_give(std::string_view bytes) {
   const Result<bool> same = as_result([&] {
     const auto model = message_of<onnx::ModelProto>(bytes, "ModelProto");
-    return std::ranges::equal(given_by_nodes(model.graph()), model.graph().output(), {}, {},
+    return model.functions_size() == 0 &&
+           std::ranges::equal(given_by_nodes(model.graph()), model.graph().output(), {}, {},
                               [](const onnx::ValueInfoProto& info) { return info.name(); });
   });
   return same && *same;

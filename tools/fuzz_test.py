@@ -243,6 +243,16 @@ class Graphs(InFolder):
         self.assertIn("fixed  " + first["text"], told)
         self.assertIn("leave out --graphs", refused(*words, "--graphs", 5, "--certificate", self.folder / "c.json"))
 
+    def test_a_graph_inside_something_is_the_same_graph(self):
+        line = "graph opset=13 ir=8 a=f32[1,2,4]~small:1 b=f32[3,2,1]~sparse2:2@init c=Conv(a,b) d=Relu(c) out=c,d inside="
+        for wrapper in ("if", "loop", "function"):
+            with self.subTest(wrapper):
+                folder = self.folder / wrapper
+                ended(0, "replay", "--backend", "onnxruntime", line + wrapper, "--save", folder)
+                onnx.checker.check_model(onnx.load(folder / "model.onnx"), full_check=True)
+        ended(0, "replay", "--backend", "reference", line + "function")
+        self.assertIn("unsupported", ended(0, "replay", "--backend", "reference", line + "if").stdout)
+
     def test_what_does_not_go_with_graphs_is_told_so(self):
         self.assertIn("--graphs goes with", refused("fuzz", "reference", "--graphs", "--cases", 5, "--ops", "Conv"))
         self.assertIn("fuzz needs an end", refused("fuzz", "reference", "--graphs"))

@@ -304,6 +304,14 @@ bool grow_pattern(Growth& growth, std::string_view pattern) {
   return true;
 }
 
+// Lets something that computes what the graph does stand around it, and names that.
+std::string_view put_inside(GraphCase& graph) {
+  graph.inside = pick({Wrapper::branch, Wrapper::loop, Wrapper::function});
+  return graph.inside == Wrapper::branch ? "inside If"
+         : graph.inside == Wrapper::loop ? "inside Loop"
+                                         : "inside a function";
+}
+
 std::optional<DrawnGraph> drawn(std::string_view pattern) {
   Growth growth(weighted<int>({{4, static_cast<int>(between(7, 23))}, {1, 13}, {1, 17}, {1, 21}}));
   while (chance(20)) growth.grow(pick(free_operators()));
@@ -315,7 +323,9 @@ std::optional<DrawnGraph> drawn(std::string_view pattern) {
   if (chance(8)) growth.repeat();
   GraphCase graph = growth.finish();
   if (chance(10)) graph.declared = pick({DeclaredShapes::symbolic, DeclaredShapes::absent});
-  return DrawnGraph{std::move(graph), pattern, growth.hazards()};
+  std::set<std::string_view> hazards = growth.hazards();
+  if (chance(6)) hazards.insert(put_inside(graph));
+  return DrawnGraph{std::move(graph), pattern, std::move(hazards)};
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ File read(const ModelSource& source) {
   if (!bytes) throw InputError(bytes.error());
   Result<GraphModel> graph = read_graph(*bytes, fs::path(source.file).parent_path(), source.extents);
   if (!graph) throw InputError(printable(source.file, 80) + ": " + graph.error());
+  if (graph->nodes.empty()) throw InputError(printable(source.file, 80) + ": a model of 0 nodes");
   return {sha256(*bytes), *std::move(graph)};
 }
 

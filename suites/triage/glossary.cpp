@@ -180,6 +180,8 @@ constexpr std::string_view of_graphs =
                                    operator is of ai.onnx and of the version that the opset selects
   out=NAME,NAME                    the outputs
   shapes=symbolic, shapes=absent   extents of inputs are declared by symbols, or not at all; else by numbers
+  inside=if, loop, function        the steps stand in an If of a constant condition, in a Loop of one turn, in a function of the
+                                   model's own
 
 A graph has one right answer where no operation of any rewriting by the laws of arithmetic rounds: its data are small
 integers. A window of a model is such a graph of two to six of its nodes.

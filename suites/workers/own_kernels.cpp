@@ -100,6 +100,7 @@ class GraphSession {
   GraphSession(const std::string& model, const OpenKernel& open, int threads)
       : graph_(accepted(read_graph(model, {}, {}))), threads_(threads) {
     for (const GraphNode& node : graph_.nodes) {
+      if (!node.definition && node.opset == 0) throw Refusal{Outcome::Kind::unsupported, node.op + ": " + node.because};
       if (!node.definition) refuse(node.because);
       kernels_.push_back(open(*node.definition));
     }
