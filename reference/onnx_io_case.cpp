@@ -221,9 +221,9 @@ void add_graph_outputs(onnx::GraphProto& proto, const GraphCase& graph, const st
     declare_symbolic(*proto.add_output(), graph.outputs[i] + suffix, types[i].dtype, types[i].shape.size());
 }
 
-void add_node(onnx::GraphProto& graph, const char* op, const std::string& input, const std::string& output) {
+void add_copy(onnx::GraphProto& graph, const std::string& input, const std::string& output) {
   onnx::NodeProto& node = *graph.add_node();
-  node.set_op_type(op);
+  node.set_op_type("Identity");
   node.add_input(input);
   node.add_output(output);
 }
@@ -246,18 +246,17 @@ void add_zeros(onnx::GraphProto& proto, const GraphCase& graph) {
 
 // The steps in the branch of an If that its constant condition chooses; the other one gives zeros.
 void add_branches(onnx::GraphProto& proto, const GraphCase& graph) {
-  *proto.add_initializer() = proto_of(fill({"const", "1"}, {DType::boolean, {}}), "condition");
+  *proto.add_initializer() = proto_of(fill({"const", "1"}, {DType::boolean, {}}), "is_taken");
   add_zeros(proto, graph);
   onnx::NodeProto& node = *proto.add_node();
   node.set_op_type("If");
-  node.add_input("condition");
+  node.add_input("is_taken");
   for (const std::string& output : graph.outputs) node.add_output(output + "_out");
   onnx::GraphProto& taken = add_body(node, "then_branch");
   for (const GraphStep& step : graph.steps) add_step(taken, step);
   add_graph_outputs(taken, graph);
   onnx::GraphProto& other = add_body(node, "else_branch");
-  for (std::size_t i = 0; i < graph.outputs.size(); ++i)
-    add_node(other, "Identity", zeros(i), graph.outputs[i] + "_else");
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) add_copy(other, zeros(i), graph.outputs[i] + "_else");
   add_graph_outputs(other, graph, "_else");
 }
 
@@ -279,7 +278,7 @@ void add_loop(onnx::GraphProto& proto, const GraphCase& graph) {
     node.add_output(graph.outputs[i] + "_out");
     declare_symbolic(*body.add_input(), graph.outputs[i] + "_before", types[i].dtype, types[i].shape.size());
   }
-  add_node(body, "Identity", "goes_on", "goes_on_then");
+  add_copy(body, "goes_on", "goes_on_then");
   for (const GraphStep& step : graph.steps) add_step(body, step);
   add_graph_outputs(body, graph);
 }
