@@ -13,6 +13,7 @@
 #include <iomanip>
 #include <iostream>
 #include <map>
+#include <sstream>
 
 namespace assay::mutation {
 namespace {
@@ -120,9 +121,14 @@ std::vector<Case> cases_with_pinned(const Variant& v, std::size_t count) {
 }
 
 // The judge names the reading, alone or among others as small.
+// Of a variant that follows another reading of two rulings, either will do: the data need not tell both.
 bool names(const oracles::Verdict& verdict, const Variant& v) {
-  if (verdict.readings.of(v.ruling) == v.reading) return true;
-  return std::ranges::any_of(verdict.also, [&](const Readings& r) { return r.of(v.ruling) == v.reading; });
+  std::istringstream rulings(v.ruling), readings(v.reading);
+  for (std::string ruling, reading; rulings >> ruling && readings >> reading;) {
+    const auto follows = [&](const Readings& r) { return r.of(ruling) == reading; };
+    if (follows(verdict.readings) || std::ranges::any_of(verdict.also, follows)) return true;
+  }
+  return false;
 }
 
 }  // namespace

@@ -269,7 +269,7 @@ std::vector<VariantKernel> batch_variants() {
                   {.saves_inverse = true}),
           reading("keeps-sample-variance", "the running variance is that of a sample", "N72", "sample",
                   {.keeps_sample_variance = true}),
-          reading("saves-inverse-of-sample", "both, as cuDNN has it", "N72", "sample",
+          reading("saves-inverse-of-sample", "both, as cuDNN has it", "N11 N72", "inverse-std sample",
                   {.saves_inverse = true, .keeps_sample_variance = true})};
 }
 
