@@ -35,8 +35,8 @@ struct GraphStep {
   bool operator==(const GraphStep&) const = default;
 };
 
-// What the steps stand in. It computes what they do: an If whose condition is constant, a Loop of one turn, a function
-// of the model's own.
+// Names what the steps stand in, which computes what they do: an If whose condition is constant, a Loop of one turn, a
+// function of the model's own.
 enum class Wrapper { none, branch, loop, function };
 // "if", "loop", "function"; "" for none.
 std::string_view name(Wrapper wrapper);

@@ -61,8 +61,8 @@ struct Served {
 };
 Result<Served> parse_model(std::string_view bytes);               // of a single node
 Result<std::vector<Served>> parse_nodes(std::string_view bytes);  // of independent nodes, in graph order
-// Whether the outputs of the graph are those of its nodes, in their order, and no function is there, as parse_nodes
-// demands.
+// Tells whether the outputs of the graph are those of its nodes, in their order, and no function is there, as
+// parse_nodes demands.
 bool gives_what_nodes_give(std::string_view bytes);
 
 // The nodes of a stranger's model, of whatever operators, in graph order; the opset is what the model imports for their

@@ -201,7 +201,7 @@ void add_step(onnx::GraphProto& graph, const GraphStep& step) {
   for (const std::string& result : step.results) node.add_output(result);
 }
 
-// The types of the outputs of a graph, in their order.
+// Infers the types of the outputs of a graph, in their order.
 std::vector<TensorType> output_types(const GraphCase& graph) {
   std::map<std::string, TensorType, std::less<>> types;
   for (const GraphStep& step : graph.steps) {
@@ -215,8 +215,8 @@ std::vector<TensorType> output_types(const GraphCase& graph) {
 }
 
 // Declares the outputs of a graph by type and rank, as those of a node are.
-void add_graph_outputs(onnx::GraphProto& proto, const GraphCase& graph, const std::string& suffix = "") {
-  const std::vector<TensorType> types = output_types(graph);
+void add_graph_outputs(onnx::GraphProto& proto, const GraphCase& graph, const std::vector<TensorType>& types,
+                       const std::string& suffix = "") {
   for (std::size_t i = 0; i < types.size(); ++i)
     declare_symbolic(*proto.add_output(), graph.outputs[i] + suffix, types[i].dtype, types[i].shape.size());
 }
@@ -238,32 +238,31 @@ onnx::GraphProto& add_body(onnx::NodeProto& node, const char* name) {
 
 std::string zeros(std::size_t output) { return "zeros_" + std::to_string(output); }
 
-// What a wrapper gives where the steps are not run.
-void add_zeros(onnx::GraphProto& proto, const GraphCase& graph) {
-  const std::vector<TensorType> types = output_types(graph);
+// Adds what a wrapper gives where the steps are not run.
+void add_zeros(onnx::GraphProto& proto, const std::vector<TensorType>& types) {
   for (std::size_t i = 0; i < types.size(); ++i) *proto.add_initializer() = proto_of(Tensor(types[i]), zeros(i));
 }
 
-// The steps in the branch of an If that its constant condition chooses; the other one gives zeros.
-void add_branches(onnx::GraphProto& proto, const GraphCase& graph) {
+// Puts the steps into the branch of an If that its constant condition chooses; the other one gives zeros.
+void add_branches(onnx::GraphProto& proto, const GraphCase& graph, const std::vector<TensorType>& types) {
   *proto.add_initializer() = proto_of(fill({"const", "1"}, {DType::boolean, {}}), "is_taken");
-  add_zeros(proto, graph);
+  add_zeros(proto, types);
   onnx::NodeProto& node = *proto.add_node();
   node.set_op_type("If");
   node.add_input("is_taken");
   for (const std::string& output : graph.outputs) node.add_output(output + "_out");
   onnx::GraphProto& taken = add_body(node, "then_branch");
   for (const GraphStep& step : graph.steps) add_step(taken, step);
-  add_graph_outputs(taken, graph);
+  add_graph_outputs(taken, graph, types);
   onnx::GraphProto& other = add_body(node, "else_branch");
-  for (std::size_t i = 0; i < graph.outputs.size(); ++i) add_copy(other, zeros(i), graph.outputs[i] + "_else");
-  add_graph_outputs(other, graph, "_else");
+  for (std::size_t i = 0; i < types.size(); ++i) add_copy(other, zeros(i), graph.outputs[i] + "_else");
+  add_graph_outputs(other, graph, types, "_else");
 }
 
-// The steps in the body of a Loop of one turn, which carries their outputs from zeros on.
-void add_loop(onnx::GraphProto& proto, const GraphCase& graph) {
+// Puts the steps into the body of a Loop of one turn, which carries their outputs from zeros on.
+void add_loop(onnx::GraphProto& proto, const GraphCase& graph, const std::vector<TensorType>& types) {
   *proto.add_initializer() = proto_of(fill({"const", "1"}, {DType::i64, {}}), "turns");
-  add_zeros(proto, graph);
+  add_zeros(proto, types);
   onnx::NodeProto& node = *proto.add_node();
   node.set_op_type("Loop");
   node.add_input("turns");
@@ -272,7 +271,6 @@ void add_loop(onnx::GraphProto& proto, const GraphCase& graph) {
   declare_as(DeclaredShapes::fixed, *body.add_input(), "turn", {DType::i64, {}});
   declare_as(DeclaredShapes::fixed, *body.add_input(), "goes_on", {DType::boolean, {}});
   declare_as(DeclaredShapes::fixed, *body.add_output(), "goes_on_then", {DType::boolean, {}});
-  const std::vector<TensorType> types = output_types(graph);
   for (std::size_t i = 0; i < types.size(); ++i) {
     node.add_input(zeros(i));
     node.add_output(graph.outputs[i] + "_out");
@@ -280,10 +278,10 @@ void add_loop(onnx::GraphProto& proto, const GraphCase& graph) {
   }
   add_copy(body, "goes_on", "goes_on_then");
   for (const GraphStep& step : graph.steps) add_step(body, step);
-  add_graph_outputs(body, graph);
+  add_graph_outputs(body, graph, types);
 }
 
-// The steps in a function of the model's own, which takes all that goes in.
+// Puts the steps into a function of the model's own, which takes all that goes in.
 void add_function(onnx::ModelProto& model, const GraphCase& graph) {
   constexpr const char* domain = "assay.local";
   onnx::FunctionProto& function = *model.add_functions();
@@ -311,14 +309,16 @@ void add_function(onnx::ModelProto& model, const GraphCase& graph) {
 
 void add_steps(onnx::ModelProto& model, const GraphCase& graph) {
   onnx::GraphProto& proto = *model.mutable_graph();
+  const std::vector<TensorType> types = output_types(graph);
   switch (graph.inside) {
     case Wrapper::none:
       for (const GraphStep& step : graph.steps) add_step(proto, step);
-      return;
-    case Wrapper::branch: return add_branches(proto, graph);
-    case Wrapper::loop: return add_loop(proto, graph);
-    case Wrapper::function: return add_function(model, graph);
+      break;
+    case Wrapper::branch: add_branches(proto, graph, types); break;
+    case Wrapper::loop: add_loop(proto, graph, types); break;
+    case Wrapper::function: add_function(model, graph); break;
   }
+  add_graph_outputs(proto, graph, types, graph.inside == Wrapper::none ? "" : "_out");
 }
 
 onnx::ModelProto empty_model(const Case& c) {
@@ -442,7 +442,6 @@ std::string model_of(const GraphCase& graph, const GraphData& leaves) {
       declare_as(is_constant ? DeclaredShapes::fixed : graph.declared, *proto.add_input(), leaf.name, leaf.type);
   }
   add_steps(model, graph);
-  add_graph_outputs(proto, graph, graph.inside == Wrapper::none ? "" : "_out");
   return bytes_of(model);
 }
 

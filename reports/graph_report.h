@@ -24,7 +24,7 @@ struct GraphReport {
 // The name of the folder of a finding: the id of its line.
 std::string folder_name(const suites::GraphFinding& finding);
 
-// What graphs.schema.json and, under "graphs", report.schema.json say of a campaign over graphs.
+// Makes what graphs.schema.json and, under "graphs", report.schema.json say of a campaign over graphs.
 Json graphs_json(const Invocation& invocation, const suites::GraphHarvest& harvest);
 // Prints how many graphs were run and came out how, then the causes.
 void write_graphs(const Invocation& invocation, const suites::GraphHarvest& harvest, Colour colour, std::ostream& out,

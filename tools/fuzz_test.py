@@ -256,3 +256,5 @@ class Graphs(InFolder):
     def test_what_does_not_go_with_graphs_is_told_so(self):
         self.assertIn("--graphs goes with", refused("fuzz", "reference", "--graphs", "--cases", 5, "--ops", "Conv"))
         self.assertIn("fuzz needs an end", refused("fuzz", "reference", "--graphs"))
+        for words in (("fuzz", "onnx.inference", "--cases", 5), ("certify", "onnx.inference", "--ops", "Relu")):
+            self.assertIn("answers types and shapes", refused(*words, "--graphs", *([] if words[0] == "fuzz" else [5])))

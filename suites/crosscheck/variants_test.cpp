@@ -121,7 +121,8 @@ std::vector<Case> cases_with_pinned(const Variant& v, std::size_t count) {
 }
 
 // The judge names the reading, alone or among others as small.
-// Of a variant that follows another reading of two rulings, either will do: the data need not tell both.
+// Tells whether a verdict names the reading of a variant. Where it follows one of each of two rulings, either will do:
+// the data need not tell both.
 bool names(const oracles::Verdict& verdict, const Variant& v) {
   std::istringstream rulings(v.ruling), readings(v.reading);
   for (std::string ruling, reading; rulings >> ruling && readings >> reading;) {

@@ -162,7 +162,14 @@ std::string in_words(const GraphCause& cause) {
          (cause.symptom.cure.empty() ? "; at every level of optimization" : "; right with " + cause.symptom.cure);
 }
 
+void expect_values(const Description& backend) {
+  if (backend.answers_shapes)
+    throw InputError("--graphs: " + backend.backend +
+                     " answers types and shapes, and of a graph the values are judged");
+}
+
 GraphHarvest run_graphs(const GraphPlan& plan, WorkerPool& pool, const RunOptions& run_options) {
+  expect_values(pool.describe());
   return GraphRunner(plan, pool, run_options).run();
 }
 

@@ -55,6 +55,8 @@ struct GraphHarvest {
   bool conforms() const { return causes.empty() && unsorted == 0; }
 };
 
+// Throws InputError where a backend answers types and shapes alone: of a graph the values are judged.
+void expect_values(const Description& backend);
 GraphHarvest run_graphs(const GraphPlan& plan, WorkerPool& pool, const RunOptions& run_options);
 
 }  // namespace assay::suites

@@ -25,10 +25,11 @@ class Onnxoptimizer:
 
     def __init__(self):
         self.optimizer = importlib.import_module("onnxoptimizer")
-        self.rewritings = self.optimizer.get_fuse_and_elimination_passes()
+        self.options = {"disable": self.optimizer.get_fuse_and_elimination_passes()}
 
-    def rewritten(self, model, without, _):
-        return self.optimizer.optimize(model, [name for name in self.rewritings if name != without], fixed_point=True)
+    def rewritten(self, model, options):
+        passes = [name for name in self.options["disable"] if name != options.get("disable")]
+        return self.optimizer.optimize(model, passes, fixed_point=True)
 
 
 class Onnxsim:
@@ -36,9 +37,11 @@ class Onnxsim:
 
     def __init__(self):
         self.onnxsim = importlib.import_module("onnxsim")
-        self.rewritings = [*self.onnxsim.onnxsim_cpp2py_export._list_optimizers(), FOLDING, INFERENCE]  # noqa: SLF001
+        passes = self.onnxsim.onnxsim_cpp2py_export._list_optimizers()  # noqa: SLF001, no other list of them is there
+        self.options = {"disable": [*passes, FOLDING, INFERENCE]}
 
-    def rewritten(self, model, without, _):
+    def rewritten(self, model, options):
+        without = options.get("disable")
         return self.onnxsim.simplify(model, certify=False, skip_constant_folding=without == FOLDING,
                                      skip_shape_inference=without == INFERENCE,
                                      skipped_optimizers=[without] if without else None)[0]
@@ -54,9 +57,10 @@ class Onnxscript:
         for rule in self.rewriter._DEFAULT_REWRITE_RULES:  # noqa: SLF001, no other list of them is there
             named = rule.name or rule._replacement_pattern._function.__name__.strip("_")  # noqa: SLF001
             self.rules.setdefault(named, []).append(rule)
-        self.rewritings = [*self.rules, FOLDING]
+        self.options = {"disable": [*self.rules, FOLDING]}
 
-    def rewritten(self, model, without, _):
+    def rewritten(self, model, options):
+        without = options.get("disable")
         if without != FOLDING:
             model = self.optimizer.optimize(model)
         return self.rewriter.rewrite(model, [rule for name, rules in self.rules.items() if name != without for rule in rules])
@@ -69,10 +73,9 @@ class VersionConverter:
 
     def __init__(self):
         self.converter = importlib.import_module("onnx.version_converter")
-        self.rewritings = []
         self.options = {"target": [str(version) for version in range(self.NEWEST, 0, -1)]}
 
-    def rewritten(self, model, _, options):
+    def rewritten(self, model, options):
         return self.converter.convert_version(model, int(options.get("target", self.NEWEST)))
 
 
@@ -113,14 +116,11 @@ def main():
 
     def run(model, sets, options):
         if options.get("optimization", "all") != "none":
-            model = rewriter.rewritten(onnx.load_from_string(model), options.get("disable"), options).SerializeToString()
+            model = rewriter.rewritten(onnx.load_from_string(model), options).SerializeToString()
         return kernels().run(model, sets)
 
-    options = getattr(rewriter, "options", {})
-    if rewriter.rewritings:
-        options = {**options, "disable": rewriter.rewritings}
-    assay_worker.serve({"backend": name, "version": metadata.version(name.partition(".")[0]), "device": "cpu", "options": options}, run,
-                       not_implemented=("No Adapter",))
+    assay_worker.serve({"backend": name, "version": metadata.version(name.partition(".")[0]), "device": "cpu",
+                        "options": rewriter.options}, run, not_implemented=("No Adapter",))
 
 
 main()

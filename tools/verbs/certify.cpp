@@ -189,6 +189,7 @@ reports::Report certified(Planned planned, const Options& options, reports::Expe
   };
   heed_interrupts();
   suites::WorkerPool pool(options.subject.opener(), run_options.jobs);
+  if (options.graphs > 0) suites::expect_values(pool.describe());
   Failing failing(suite, invocation, pool.describe());
   suites::Campaign done = campaign(suite, options, pool, run_options, failing);
   invocation.every_input = takes_every_input(options, suite, pool.describe());

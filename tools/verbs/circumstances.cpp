@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::atomic<bool> is_interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "written by a signal handler");
 volatile std::sig_atomic_t first_interrupt = 0;  // in seconds, 0 before it
 
 std::sig_atomic_t monotonic_seconds() {
@@ -35,7 +36,6 @@ void on_interrupt(int signal) {
     std::raise(signal);
   }
 }
-static_assert(std::atomic<bool>::is_always_lock_free, "written by a signal handler");
 
 std::string now_in_utc() {
   const std::time_t now = std::time(nullptr);
