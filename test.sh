@@ -34,7 +34,7 @@ case ${1:-} in
     ./setup.sh --clang --browser
     # Another compiler and the sanitizers look for other mistakes in the same cases, not for the same ones in more cases;
     # under the sanitizers, ten times slower, 2,000 false-alarm pairs instead of 20,000, and of the planted bugs one in
-    # eight certified by the tool (CMakePresets.json).
+    # 24 certified by the tool (CMakePresets.json).
     ASSAY_FULL=1 check release --timeout 3600
     # False alarms, planted bugs and laws again with every element put to the exact oracle.
     echo "test: preset release, ASSAY_ORACLE=exact"

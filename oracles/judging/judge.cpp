@@ -262,14 +262,15 @@ std::string Judge::State::explanation(const Comparison& all, const Outcome& outc
     for (std::size_t output = 0; output < outcome.sets[set].size(); ++output)
       computed.push_back({call, sets[set], readings, judgement.arithmetic, output, outcome.sets[set][output]});
   const std::vector<std::string>& named = all.arithmetics();
-  const auto fitting = std::ranges::find_if(named, [&](const std::string& each) { return fits_whole(each, computed); });
-  if (fitting != named.end()) return "explained by: " + *fitting;
   const Int elements = all.verdict().elements, others = elements - all.below();
+  const auto fitting = std::ranges::find_if(
+      named, [&](const std::string& each) { return fits_whole(each, computed, all.below() >= others); });
+  if (fitting != named.end()) return "explained by: " + *fitting;
   if (others == 0 && !named.empty()) return "all elements off; " + named.front() + " does not give all of them";
   return std::to_string(all.below()) + " of " + std::to_string(elements) + " elements off; " +
          (named.empty() ? "no one arithmetic gives them all"
-                        : named.front() + " may give " + (all.below() == 1 ? "it" : "them") +
-                              ", but would change the other " + std::to_string(others) + " as well");
+                        : named.front() + " may give " + (all.below() == 1 ? "it" : "them") + ", but the other " +
+                              std::to_string(others) + " meet the level");
 }
 
 Verdict Judge::State::compare_values(const Outcome& outcome, const Readings& readings, Variety* variety) const {

@@ -67,9 +67,11 @@ Tensor changed(Tensor tensor, Change change) {
   return tensor;
 }
 
+// Changes what is multiplied; of an operator that multiplies no two inputs its data.
 Operands with_factors_changed(const Call& call, Operands operands, Change change) {
-  const std::vector<std::string>& factors = oracle_of(call.definition().version).factors;
-  for (std::size_t i = 0; i < operands.size(); ++i)
+  std::vector<std::string> factors = oracle_of(call.definition().version).factors;
+  if (factors.empty()) factors = {call.definition().data().name};
+  for (std::size_t i = 0; i < operands.size() && i < call.definition().inputs.size(); ++i)
     if (operands[i] && is_float(operands[i]->dtype()) &&
         std::ranges::find(factors, call.definition().inputs[i].name) != factors.end())
       operands[i] = changed(*std::move(operands[i]), change);
@@ -79,6 +81,7 @@ Operands with_factors_changed(const Call& call, Operands operands, Change change
 struct Hypothesis {
   Change inputs;
   bool flushes_output = false;
+  bool keeps_budget = false;  // what the arithmetic itself may be off by is admitted too
 };
 
 bool is_flush(std::string_view arithmetic) { return arithmetic.starts_with("subnormals flushed"); }
@@ -103,9 +106,7 @@ bool admits_one(const Answer& answer, Int index, const Scalar& got, std::string_
   if (admits(required, element, got, dtype)) return true;
   return std::ranges::any_of(answer.wider(index), [&](Tolerance wider) {
     const bool only_rounds = wider.level == Level::L2t || wider.level == Level::L3;
-    // Over inputs that are changed already the budget of the arithmetic itself holds its sums alone.
-    const bool is_itself = wider.arithmetic == arithmetic && hypothesis.inputs != kept;
-    if (!only_rounds && !is_itself) return false;
+    if (!only_rounds && !(hypothesis.keeps_budget && wider.arithmetic == arithmetic)) return false;
     wider.flushes_output = hypothesis.flushes_output;
     return admits(wider, element, got, dtype);
   });
@@ -115,6 +116,7 @@ bool fits(std::string_view arithmetic, const Hypothesis& hypothesis, const Compu
   const Answers answers = oracle_of(one.call.definition().version)
                               .answer(one.call, with_factors_changed(one.call, one.operands, hypothesis.inputs),
                                       one.readings, one.declared);
+  if (answers.at(one.output)->shape() != one.got.shape()) return false;
   for (Int i = 0; i < std::min(one.got.elements(), most_elements); ++i)
     if (!admits_one(*answers.at(one.output), i, scalar(one.got, i), arithmetic, hypothesis)) return false;
   return true;
@@ -122,11 +124,16 @@ bool fits(std::string_view arithmetic, const Hypothesis& hypothesis, const Compu
 
 }  // namespace
 
-bool fits_whole(std::string_view arithmetic, const std::vector<Computed>& outputs) {
+bool fits_whole(std::string_view arithmetic, const std::vector<Computed>& outputs, bool are_most_off) {
   const std::vector<Hypothesis> all = hypotheses(arithmetic);
-  return all.empty() || std::ranges::any_of(all, [&](const Hypothesis& hypothesis) {
-           return std::ranges::all_of(outputs, [&](const Computed& one) { return fits(arithmetic, hypothesis, one); });
-         });
+  if (all.empty() || outputs.empty()) return are_most_off;
+  // Over factors that are changed already the budget of the arithmetic itself holds its sums alone. Elsewhere it holds
+  // what the change did, and admits one spoilt element as well as all.
+  const bool is_product = oracle_of(outputs.front().call.definition().version).factors.size() > 1;
+  return std::ranges::any_of(all, [&](Hypothesis hypothesis) {
+    hypothesis.keeps_budget = hypothesis.inputs != kept && (is_product || are_most_off);
+    return std::ranges::all_of(outputs, [&](const Computed& one) { return fits(arithmetic, hypothesis, one); });
+  });
 }
 
 }  // namespace assay::oracles

@@ -20,8 +20,9 @@ struct Computed {
   const Tensor& got;
 };
 
-// Returns whether `arithmetic`, by the name an Tolerance gives it, computes every element of all these outputs up to
-// the rounding of its sums. True for arithmetic that changes no input: every element was judged under it already.
-bool fits_whole(std::string_view arithmetic, const std::vector<Computed>& outputs);
+// Returns whether `arithmetic`, by the name a Tolerance gives it, computes every element of all these outputs up to the
+// rounding of its sums. Of arithmetic that changes no input, every element was judged under it already: it has to show
+// in most (`are_most_off`).
+bool fits_whole(std::string_view arithmetic, const std::vector<Computed>& outputs, bool are_most_off);
 
 }  // namespace assay::oracles

@@ -129,6 +129,39 @@ void CaseRunner::note_run(CaseRun& case_run, int process) {
   for (Step& step : steps_of(case_run)) session_.steps->push_back(std::move(step));
 }
 
+Steps CaseRunner::before(const CaseRun& case_run) {
+  if (!case_run.session) return {};
+  const auto begin = case_run.session->begin();
+  return {begin, begin + static_cast<std::ptrdiff_t>(case_run.before)};
+}
+
+// Adds the mark that `put` puts for an outcome. One that breaches conformance stands as it is only where it comes alone
+// as well: else what ran before may have damaged the process, and the session is the finding.
+void CaseRunner::note(Open& open, CaseRun& case_run, const Outcome& outcome, const Put& put) {
+  const std::size_t marks = open.marks.size();
+  const auto has_breach = [&] { return open.marks.size() > marks && open.marks.back().breaches; };
+  put(outcome);
+  if (!has_breach() || case_run.before == 0) return;
+  const Mark first = open.marks.back();
+  open.marks.resize(marks);
+  const Request request = request_of(case_run);
+  put(confirmation_.run_alone(request));
+  const bool was_cut_off = outcome.kind == Outcome::Kind::timed_out || outcome.kind == Outcome::Kind::out_of_memory;
+  if (has_breach() || was_cut_off) return;
+  const std::size_t kept = open.marks.size();
+  const auto fails = [&](const Outcome& again) {
+    put(again);
+    const bool is_so = open.marks.size() > kept && open.marks.back().breaches;
+    open.marks.resize(kept);
+    return is_so;
+  };
+  if (case_run.purpose == Purpose::twice)
+    open.marks.push_back(first);  // no line runs one data set twice
+  else
+    open.marks.push_back(confirmation_.mark_of_session(before(case_run), steps_of(case_run).front(), request, first,
+                                                       fails, experience_));
+}
+
 std::vector<CaseResult> CaseRunner::conclude(CaseRun case_run, Outcome outcome) {
   std::vector<CaseResult> done;
   if (case_run.cases.size() > 1) {
@@ -143,17 +176,11 @@ std::vector<CaseResult> CaseRunner::conclude(CaseRun case_run, Outcome outcome) 
       return;
     }
     Open& open = open_.at(index);
-    // A mark stands only where it comes alone as well: what ran before may have damaged the process.
-    const auto note = [&](auto&& mark) {
-      const std::size_t marks = open.marks.size();
-      mark(outcome);
-      if (open.marks.size() == marks || !open.marks.back().breaches || case_run.before == 0) return;
-      open.marks.resize(marks);
-      mark(confirmation_.run_alone(request_of(case_run)));
-    };
-    if (case_run.purpose == Purpose::twice) note([&](const Outcome& o) { note_twice(open, o); });
+    if (case_run.purpose == Purpose::twice)
+      note(open, case_run, outcome, [&](const Outcome& o) { note_twice(open, o); });
     if (case_run.purpose == Purpose::otherwise)
-      note([&](const Outcome& o) { note_presentation(open, planned(case_run), *case_run.presentation, o); });
+      note(open, case_run, outcome,
+           [&](const Outcome& o) { note_presentation(open, planned(case_run), *case_run.presentation, o); });
     if (case_run.purpose == Purpose::law) note_law(open, planned(case_run), case_run, std::move(outcome));
     proceed(index, done);
   });
@@ -211,12 +238,8 @@ void CaseRunner::settle(const CaseRun& case_run, Answered&& answered, std::vecto
   const SuiteCase& planned = suite_.cases[index];
   std::vector<Mark> marks;
   if (needs_confirmation(planned.c.version, answered.verdict, experience_)) {
-    Steps before;
-    if (case_run.session)
-      before.assign(case_run.session->begin(),
-                    case_run.session->begin() + static_cast<std::ptrdiff_t>(case_run.before));
     Confirmed confirmed =
-        confirmation_.confirm(planned, std::move(answered), before, case_run.case_limits, experience_);
+        confirmation_.confirm(planned, std::move(answered), before(case_run), case_run.case_limits, experience_);
     answered = std::move(confirmed.answered);
     marks = std::move(confirmed.marks);
   }
@@ -312,8 +335,16 @@ void CaseRunner::note_law(Open& open, const SuiteCase& planned, CaseRun& case_ru
   if (is_answered) open.lawful.push_back(std::move(outcome.sets[0][0]));
   std::string breach;
   if (outcome.kind == Outcome::Kind::crashed) {
-    const Outcome alone = confirmation_.run_alone(request_of(case_run));
-    if (alone.kind == Outcome::Kind::crashed) breach = "a related case: crashed: " + alone.because;
+    const auto crashes = [](const Outcome& o) { return o.kind == Outcome::Kind::crashed; };
+    const Request request = request_of(case_run);
+    const Outcome alone = case_run.before == 0 ? outcome : confirmation_.run_alone(request);
+    if (crashes(alone))
+      breach = "a related case: crashed: " + alone.because;
+    else
+      open.marks.push_back(confirmation_.mark_of_session(
+          before(case_run), steps_of(case_run).front(), request,
+          {"", "crashed", "a case of law " + std::string(law.law) + " crashed: " + outcome.because, true, ""}, crashes,
+          experience_));
   }
   if (is_answered && open.lawful.size() == law.related.size() + 1 &&
       !breach_of_law(planned.c, law, open.lawful, backend_.arithmetic).empty())

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -80,6 +81,9 @@ class CaseRunner {
   void settle(const CaseRun& case_run, Answered&& answered, std::vector<CaseResult>& done);
   Steps steps_of(const CaseRun& case_run) const;
   void compare_with_pack(std::size_t index, std::vector<Mark>& marks, const oracles::Verdict& alone);
+  static Steps before(const CaseRun& case_run);
+  using Put = std::function<void(const oracles::Outcome&)>;  // puts the mark of an outcome, if it has one
+  void note(Open& open, CaseRun& case_run, const oracles::Outcome& outcome, const Put& put);
   void note_twice(Open& open, const oracles::Outcome& outcome);
   void note_presentation(Open& open, const SuiteCase& planned, const ModelVariant& other,
                          const oracles::Outcome& outcome);

@@ -18,6 +18,7 @@ using std::chrono::milliseconds;
 constexpr std::string_view between_steps = " ; ";
 constexpr int most_sessions = 48;         // that are run to find the shortest
 constexpr int most_hanging_sessions = 6;  // each costs the whole limit
+constexpr int times_confirmed = 2;        // of the shortest: alone it does not fail, in the session it does
 constexpr Int enough_answers = 50;        // to know how long they take
 constexpr Int few_answers = 5;            // to guess it
 constexpr auto least_patience = milliseconds(1000), least_guess = milliseconds(2000);
@@ -210,7 +211,12 @@ Confirmed Confirmation::confirm(const SuiteCase& planned, Answered first, const 
   const bool both_wrong = first.verdict.state == confirmed.answered.verdict.state;  // of values that drift
   if (comes_alone || !confirmed.marks.empty() || was_cut_off) return confirmed;
   const std::string ends = "first " + in_words(first.verdict) + ", alone " + in_words(confirmed.answered.verdict);
-  const Steps session = both_wrong ? Steps{} : shortest(planned, first, before, experience);
+  const EndsSo ends_so = [&](bool is_fresh) {
+    const Verdict last = run_alone(planned, first, {}, is_fresh).verdict;
+    return last.state == first.verdict.state && last.because == first.verdict.because;
+  };
+  const int most = first.outcome.kind == Outcome::Kind::timed_out ? most_hanging_sessions : most_sessions;
+  const Steps session = both_wrong ? Steps{} : shortest(before, ends_so, most, experience);
   if (session.empty()) {
     confirmed.marks.push_back({"unstable", "repeated", ends, true, ""});
     return confirmed;
@@ -271,7 +277,7 @@ void Confirmation::repeat(const SuiteCase& planned, const Answered& first, bool 
 }
 
 // Runs the cases of a session again, and then the one it broke.
-bool Confirmation::brings(const Steps& before, const SuiteCase& planned, const Answered& first) {
+bool Confirmation::brings(const Steps& before, const EndsSo& ends_so) {
   --sessions_left_;
   bool is_first = true;
   for (const Step& step : before) {
@@ -280,23 +286,21 @@ bool Confirmation::brings(const Steps& before, const SuiteCase& planned, const A
                        outcome.kind == Outcome::Kind::out_of_memory || outcome.kind == Outcome::Kind::garbled;
     if (ended || was_interrupted_) return false;
   }
-  const Answered last = run_alone(planned, first, {}, false);
-  return last.verdict.state == first.verdict.state && last.verdict.because == first.verdict.because;
+  return ends_so(false);
 }
 
 // Delta debugging over what ran before: a culprit that is known, then the last case alone, the last two, four …, then
-// without each part of these. Empty where not even all of it brings the failure again.
-Steps Confirmation::shortest(const SuiteCase& planned, const Answered& first, const Steps& before,
-                             Experience& experience) {
+// without each part of these. Empty where not even all of it brings the failure again, or only by chance.
+Steps Confirmation::shortest(const Steps& before, const EndsSo& ends_so, int most_runs, Experience& experience) {
   if (before.empty() || backend_.session() == 0) return {};
-  sessions_left_ = first.outcome.kind == Outcome::Kind::timed_out ? most_hanging_sessions : most_sessions;
+  sessions_left_ = most_runs;
   for (const Steps& culprit : experience.culprits)
-    if (std::ranges::find(before, culprit.back()) != before.end() && brings(culprit, planned, first)) return culprit;
+    if (std::ranges::find(before, culprit.back()) != before.end() && brings(culprit, ends_so)) return culprit;
   Steps found;
   for (std::size_t size = 1; found.empty() && sessions_left_ > 0; size *= 2) {
     const std::size_t taken = std::min(size, before.size());
     Steps tail(before.end() - static_cast<std::ptrdiff_t>(taken), before.end());
-    if (brings(tail, planned, first)) found = std::move(tail);
+    if (brings(tail, ends_so)) found = std::move(tail);
     if (taken == before.size()) break;
   }
   for (std::size_t part = found.size() / 2; part > 0; part /= 2)
@@ -304,13 +308,34 @@ Steps Confirmation::shortest(const SuiteCase& planned, const Answered& first, co
       Steps without = found;
       const auto from = without.begin() + static_cast<std::ptrdiff_t>(at);
       without.erase(from, from + static_cast<std::ptrdiff_t>(std::min(part, without.size() - at)));
-      if (!without.empty() && brings(without, planned, first))
+      if (!without.empty() && brings(without, ends_so))
         found = std::move(without);
       else
         at += part;
     }
+  for (int again = 0; again < times_confirmed && !found.empty(); ++again)
+    if (ends_so(true) || !brings(found, ends_so)) return {};
   if (!found.empty()) experience.culprits.push_back(found);
   return found;
+}
+
+Mark Confirmation::mark_of_session(const Steps& before, const Step& last, const Request& request, const Mark& first,
+                                   const std::function<bool(const Outcome&)>& fails, Experience& experience) {
+  Outcome::Kind kind = Outcome::Kind::outputs;
+  const EndsSo ends_so = [&](bool is_fresh) {
+    Request again = request;
+    again.fresh = is_fresh;
+    again.limit = milliseconds(0);
+    const Outcome outcome = run(again);
+    kind = outcome.kind;
+    return fails(outcome);
+  };
+  Steps session = shortest(before, ends_so, most_sessions, experience);
+  if (session.empty()) return {"unstable", first.by, first.detail + "; not again alone", true, ""};
+  const std::string after = std::to_string(session.size()) + (session.size() == 1 ? " case" : " cases");
+  session.push_back(last);
+  return {"session", kind == Outcome::Kind::outputs ? "value" : std::string(name(kind)),
+          first.detail + ", after " + after + " in the same process and not alone", true, session_text(session)};
 }
 
 }  // namespace assay::suites

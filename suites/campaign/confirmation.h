@@ -11,6 +11,7 @@
 
 #include <array>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -104,6 +105,10 @@ class Confirmation {
   // there.
   Confirmed confirm(const SuiteCase& planned, Answered first, const Steps& before, const CaseLimits& given,
                     Experience& experience);
+  // Returns the mark of a failure that `request`, the last step, brought after `before` and does not bring alone: the
+  // shortest session that brings it, or `unstable`. `first`: how it was told; `fails`: whether an outcome is that.
+  Mark mark_of_session(const Steps& before, const Step& last, const Request& request, const Mark& first,
+                       const std::function<bool(const oracles::Outcome&)>& fails, Experience& experience);
   // Holds what comes back for one case alone, first in a fresh process.
   oracles::Outcome run_alone(Request request);
   // Tells whether an interrupt came before the end of a run: it reaches the worker as well, and what that did is no
@@ -115,8 +120,10 @@ class Confirmation {
   void learn(const Case& c, oracles::Outcome::Kind kind, const CaseLimits& alone, Experience& experience) const;
   Answered run_alone(const SuiteCase& planned, const Answered& known, const CaseLimits& case_limits,
                      bool is_fresh = true);
-  Steps shortest(const SuiteCase& planned, const Answered& first, const Steps& before, Experience& experience);
-  bool brings(const Steps& before, const SuiteCase& planned, const Answered& first);
+  // Runs the last case of a session, and tells whether it ends as it did there.
+  using EndsSo = std::function<bool(bool is_fresh)>;
+  Steps shortest(const Steps& before, const EndsSo& ends_so, int most_runs, Experience& experience);
+  bool brings(const Steps& before, const EndsSo& ends_so);
   void repeat(const SuiteCase& planned, const Answered& first, bool came_in_session, Confirmed& confirmed);
 
   Backend& backend_;

@@ -78,6 +78,23 @@ TEST_CASE("a value that is wrong only after another case is no failure of its ca
   CHECK(campaign.marks[1].at(0).line == suite.cases[0].line + " ; " + suite.cases[1].line);
 }
 
+TEST_CASE("a crash that another presentation brings only after other cases is a finding of the session",
+          "[trouble][presentations]") {
+  const Suite suite = suite_of({pool(1, "kernel_shape=3")});
+  RunOptions run_options = plain();
+  run_options.presenting = VariantSampling::all;
+  const Campaign campaign = run(suite, troubled("tires"), run_options);
+  INFO(told(campaign));
+  CHECK(campaign.verdicts[0]->state == State::pass);
+  REQUIRE(campaign.marks[0].size() == 1);
+  const Mark& mark = campaign.marks[0][0];
+  CHECK(mark.name == "session");
+  CHECK(mark.by == "crashed");
+  CHECK(mark.breaches);
+  CHECK(mark.line.ends_with(" ; [threads=2] " + suite.cases[0].line));
+  CHECK(parse_session(mark.line)->size() == 2);
+}
+
 TEST_CASE("a crash that comes alone is an error of its case, without a mark", "[trouble]") {
   const Suite suite =
       suite_of({pool(1, "kernel_shape=3"), pool(2, "kernel_shape=2 pads=1,0"), pool(3, "kernel_shape=3")});

@@ -75,12 +75,13 @@ auto median(std::vector<Shrinkage> rows, F&& of) {
 
 }  // namespace
 
-TEST_CASE("Every planted bug shrinks to a case on paper that fails in the same way", "[shrink]") {
-  const std::size_t each = is_full_run() ? 8 : 1;
+TEST_CASE("A planted bug shrinks to a case on paper that fails in the same way", "[shrink]") {
+  const std::size_t each = is_full_run() ? 8 : 1, one_in = is_full_run() ? 1 : 4;
   std::vector<Shrinkage> rows;
+  std::size_t index = 0;
   for (const Mutant& bug : mutants()) {
-    if (bug.expected != State::fail) continue;
-    if (const char* only = std::getenv("ASSAY_BUG"); only && bug.id != only) continue;
+    const char* const only = std::getenv("ASSAY_BUG");
+    if (bug.expected != State::fail || (only ? bug.id != only : index++ % one_in != 0)) continue;
     for (const Case& c : failing(bug, each)) {
       rows.push_back(shrunk(c, bug.id, is_full_run()));
       INFO(bug.id << " on " << line(c));

@@ -4,6 +4,7 @@
 
 #include "generators/generators.h"
 #include "reference/sequence.h"
+#include "suites/crosscheck/full_run.h"
 #include "suites/mutation/kernel_trial.h"
 #include "suites/planning/suite.h"
 
@@ -111,16 +112,19 @@ Case over_exact_data(Case c) {
   return c;
 }
 
+// Returns the share of the pairs that a single variant gets: a quarter of it, but under ASSAY_FULL.
+std::size_t share(std::size_t part) { return pairs_wanted() / part / (is_full_run() ? 1 : 4); }
+
 std::vector<Case> cases_with_pinned(const Variant& v, std::size_t count) {
+  static const std::vector<suites::SuiteCase> pinned = suites::pinned_cases("suites");
   std::vector<Case> list;
-  for (const suites::SuiteCase& planned : suites::pinned_cases("suites"))
+  for (const suites::SuiteCase& planned : pinned)
     if (variant(v.name, planned.c.version) && planned.c.is_legal()) list.push_back(planned.c);
   for (const auto& [subject, index] : syllabus_of(v, count))
     list.push_back(generators::legal(*subject.definition, subject.type, seed + 3, index));
   return list;
 }
 
-// The judge names the reading, alone or among others as small.
 // Tells whether a verdict names the reading of a variant. Where it follows one of each of two rulings, either will do:
 // the data need not tell both.
 bool names(const oracles::Verdict& verdict, const Variant& v) {
@@ -175,7 +179,7 @@ TEST_CASE("Arithmetic that is less accurate by design is below the level, never 
     if (v.level == oracles::Level::L2) continue;
     Tally tally;
     std::size_t below = 0;
-    for (const auto& [subject, index] : syllabus_of(v, pairs_wanted() / 4)) {
+    for (const auto& [subject, index] : syllabus_of(v, share(4))) {
       KernelTrial exam(generators::legal(*subject.definition, subject.type, seed + 1, index));
       const oracles::Verdict& verdict = exam.mark(exam.answer(*variant(v.name, subject.definition->version)));
       tally.count(subject, verdict);
@@ -195,7 +199,7 @@ TEST_CASE("Another admissible reading is contested by its name, never a breach",
     if (v.reading.empty()) continue;
     Tally tally;
     std::size_t contested = 0;
-    for (const Case& c : cases_with_pinned(v, pairs_wanted() / 8)) {
+    for (const Case& c : cases_with_pinned(v, share(8))) {
       KernelTrial exam(c);
       const oracles::Verdict& verdict = exam.mark(exam.answer(*variant(v.name, c.version)));
       tally.count({&c.definition(), c.definition().type_of(c.call(), c.definition().data())}, verdict);

@@ -22,7 +22,7 @@ RunCase runner_within(Backend& backend, const RunOptions& run_options, const Cas
   return [&backend, &run_options, case_limits, is_fresh](const Case& c) {
     const SuiteCase planned{c, line(c), "", {}};
     Request run_case = request_of(planned, run_options);
-    run_case.fresh = is_fresh && backend.begins_afresh_quickly();
+    run_case.fresh = is_fresh;
     run_case.limit = case_limits.limit;
     run_case.memory_share = case_limits.memory_share;
     oracles::Outcome outcome = backend.run(run_case);
@@ -43,6 +43,7 @@ class Examiner {
   Finding finding_of(const Failure& failure) const {
     const Case& c = failure.planned.c;
     const int most = most_runs(failure);
+    if (is_unstable(failure)) return kept(failure, {}, false);
     // The campaign has confirmed it alone; that is not done again where nothing comes of it.
     if (is_late() || (is_costly(failure) && most == 0)) return kept(failure, {}, true);
     Answered again = runner_within(backend_, run_options_, case_limits(failure))(c);
@@ -64,6 +65,11 @@ class Examiner {
 
  private:
   static bool hangs(const Failure& failure) { return failure.signature.because == "timed out"; }
+  // Tells whether the campaign saw it end otherwise when it was repeated: chance might let it come again here.
+  static bool is_unstable(const Failure& failure) {
+    return std::ranges::any_of(failure.told.marks,
+                               [](const Mark& mark) { return mark.name == "unstable" && mark.by == "repeated"; });
+  }
   static bool is_costly(const Failure& failure) {
     return hangs(failure) || failure.signature.because == "out of memory";
   }
@@ -101,12 +107,14 @@ class Examiner {
 
   Finding shrunk(const Failure& failure, Answered again, int most, bool is_fresh) const {
     Shrinking shrinking{.most_runs = most, .judgement = judgement_, .is_late = [this] { return is_late(); }};
-    return suites::finding_of(failure.planned.c, failure.planned.origin, std::move(again), models_, shrinking,
-                              runner_within(backend_, run_options_, case_limits(failure), is_fresh));
+    return suites::finding_of(
+        failure.planned.c, failure.planned.origin, std::move(again), models_, shrinking,
+        runner_within(backend_, run_options_, case_limits(failure), is_fresh && backend_.begins_afresh_quickly()));
   }
 
   bool comes_alone(const Finding& finding) const {
-    return signature_of(finding.c, run_case(backend_, run_options_)(finding.c), judgement_) == finding.signature;
+    return signature_of(finding.c, runner_within(backend_, run_options_, {})(finding.c), judgement_) ==
+           finding.signature;
   }
 
   Backend& backend_;
@@ -124,7 +132,7 @@ Failure failure_of(std::uint64_t index, const SuiteCase& planned, const oracles:
 }
 
 RunCase run_case(Backend& backend, const RunOptions& run_options, milliseconds limit, bool is_fresh) {
-  return runner_within(backend, run_options, CaseLimits{limit}, is_fresh);
+  return runner_within(backend, run_options, CaseLimits{limit}, is_fresh && backend.begins_afresh_quickly());
 }
 
 void side_by_side(WorkerPool& pool, const RunOptions& run_options, std::string_view stage, std::size_t count,

@@ -26,6 +26,7 @@ void Failing::see(const suites::CaseResult& conclusion) {
   if (!reports::breaks_conformance(conclusion.verdict.state, requested_.strict)) return;
   failures_.push_back(suites::failure_of(conclusion.index, suite_.cases[conclusion.index], conclusion.outcome,
                                          conclusion.verdict, judgement_));
+  failures_.back().told.marks = conclusion.marks;
 }
 
 suites::Sorted Failing::sorted(const reports::Expectations& agreed, suites::WorkerPool& pool,
