@@ -21,8 +21,8 @@ struct Computed {
 };
 
 // Returns whether `arithmetic`, by the name a Tolerance gives it, computes every element of all these outputs up to the
-// rounding of its sums. Of arithmetic that changes no input, every element was judged under it already: it has to show
-// in most (`are_most_off`).
+// rounding of its sums. Of arithmetic without a known change of inputs, every element was judged under it already; what
+// changes nearly all elements has to show in most (`are_most_off`).
 bool fits_whole(std::string_view arithmetic, const std::vector<Computed>& outputs, bool are_most_off);
 
 }  // namespace assay::oracles
