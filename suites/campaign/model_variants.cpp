@@ -120,11 +120,16 @@ std::vector<ModelVariant> presentations(const SuiteCase& planned, const Settings
   // Whether a case is run otherwise is drawn first: most never have their variants worked out.
   constexpr std::size_t one_in = 8, most_names = 1000;
   const std::size_t draw = std::stoul(case_id(planned.line).substr(0, 8), nullptr, 16);
-  if (presenting == VariantSampling::sample && draw % one_in != 0) return {};
+  const bool is_set = !planned.presented_by.empty();
+  if (presenting == VariantSampling::sample && !is_set && draw % one_in != 0) return {};
   if (!planned.c.is_legal()) return {};
   const int names = 1 + static_cast<int>(draw % most_names);
   std::vector<ModelVariant> all = Others(planned.c, requested, backend, names).all();
   if (presenting == VariantSampling::all) return all;
+  if (is_set) {
+    std::erase_if(all, [&](const ModelVariant& each) { return !each.name.starts_with(planned.presented_by); });
+    return all;
+  }
   return {std::move(all[draw / one_in % all.size()])};
 }
 

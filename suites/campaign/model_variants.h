@@ -25,7 +25,8 @@ struct ModelVariant {
 };
 
 // The other ways to run a legal case, in the order of the aspects; those which the backend's capabilities exclude are
-// left out. `sample` takes one way for about an eighth of the cases, picked by the id of the case.
+// left out. `sample` takes one way for about an eighth of the cases, picked by the id of the case, and what a suite
+// sets for the first cases of every version.
 std::vector<ModelVariant> presentations(const SuiteCase& planned, const Settings& requested, const Description& backend,
                                         VariantSampling presenting);
 

@@ -102,7 +102,9 @@ class GraphRunner {
 
   GraphFinding small(std::uint64_t index, const Ran& ran, Backend& backend) const {
     const GraphSymptom symptom = symptom_of(ran.verdict);
-    const auto still_fails = [&](const GraphCase& graph) { return has_symptom(graph, symptom, backend, run_options_); };
+    const auto still_fails = [&](const GraphCase& graph) {
+      return !is_late(1) && has_symptom(graph, symptom, backend, run_options_);
+    };
     GraphCase graph = shrunk(ran.drawn.graph, still_fails, symptom.cure.empty() ? most_tries / 8 : most_tries);
     oracles::GraphVerdict verdict = run_graph(graph, backend, run_options_);
     if (symptom_of(verdict) != symptom) graph = ran.drawn.graph, verdict = ran.verdict;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A campaign over drawn graphs: what is wrong is made small and sorted into causes. Everything is a function of the
-// seed, the number of graphs and the backend, not of jobs; a budget decides the number alone.
+// seed, the number of graphs and the backend, not of jobs; a budget decides the number, and how small the last ones
+// get.
 #pragma once
 
 #include "oracles/graphs/graph_judge.h"

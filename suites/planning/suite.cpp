@@ -380,6 +380,21 @@ std::vector<SuiteCase> generated_cases(const SuiteRequest& request, std::map<std
   return cases;
 }
 
+namespace {
+
+// Has the first legal cases of every version run under other names and into bound outputs: a backend that knows assay
+// by its names, or writes past a buffer, shows in each.
+void present(std::vector<SuiteCase>& cases) {
+  std::map<OpVersion, std::size_t> seen;
+  for (SuiteCase& each : cases) {
+    std::size_t& count = seen[each.c.version];
+    if (count == 2 || !each.c.is_legal()) continue;
+    each.presented_by = count++ == 0 ? "names=" : "outputs=";
+  }
+}
+
+}  // namespace
+
 Suite plan(const std::filesystem::path& suites, const SuiteRequest& request) {
   const bool is_short = request.length == Length::abridged;
   const bool is_full = request.length == Length::full;
@@ -397,6 +412,7 @@ Suite plan(const std::filesystem::path& suites, const SuiteRequest& request) {
   suite.cases = is_short  ? abridged(std::move(pinned))
                 : is_full ? enlarged(std::move(pinned), request, suite.left_out)
                           : with_generated(std::move(pinned), request, &suite.left_out);
+  present(suite.cases);
   keep_selected(suite.cases, request.selection);
   if (suite.cases.empty()) throw InputError("no case is selected; `assay list` shows what --ops and --types can name");
   suite.hash = suite_hash(suite.cases);

@@ -295,10 +295,12 @@ Harvest harvest(const Store& store, bool strict, bool counts_special) {
   return harvest;
 }
 
-std::vector<WorstCase> seek(const FuzzPlan& plan, WorkerPool& pool, const RunOptions& run_options) {
+std::vector<WorstCase> seek(const FuzzPlan& plan, WorkerPool& pool, const RunOptions& run_options,
+                            std::optional<std::chrono::steady_clock::time_point> until) {
   std::vector<std::optional<WorstCase>> slots(plan.islands);
   side_by_side(pool, run_options, "islands climbed", slots.size(), [&](std::size_t island, Backend& backend) {
-    if (plan.shard.holds(island))
+    const bool is_late = until && std::chrono::steady_clock::now() >= *until;
+    if (plan.shard.holds(island) && !is_late)
       slots[island] = climb(plan.selection, plan.seed, island, run_case(backend, run_options));
   });
   std::vector<WorstCase> all;

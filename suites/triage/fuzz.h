@@ -64,8 +64,9 @@ struct Harvest {
 // Under `strict` a contested case is a failure as well; under it or `counts_special` special values are.
 Harvest harvest(const Store& store, bool strict, bool counts_special);
 
-// The peaks of this shard's islands, in their order; fewer where `conduct.stop` ended it.
-std::vector<WorstCase> seek(const FuzzPlan& plan, WorkerPool& pool, const RunOptions& run_options);
+// The peaks of this shard's islands, in their order; fewer where `run_options.stop` ended it, or `until` came first.
+std::vector<WorstCase> seek(const FuzzPlan& plan, WorkerPool& pool, const RunOptions& run_options,
+                            std::optional<std::chrono::steady_clock::time_point> until = {});
 // Peaks that breach are failures after all others, of indices that no stream reaches.
 void add_peaks(Harvest& harvest, const std::vector<WorstCase>& peaks, const oracles::Judgement& judgement, bool strict);
 // "index 17", or "island 3" of a peak.

@@ -186,15 +186,15 @@ int fuzz(const Options& options) {
   report.complete = suites::fuzz(report.plan, pool, run_options, store);
   const suites::ResourceUse upkeep = pool.upkeep();
   report.harvest = suites::harvest(store, options.subject.strict, options.subject.special_values);
+  suites::Sorting sorting;
+  sorting.limit = report.plan.limit;
+  if (report.plan.budget) sorting.until = started + *report.plan.budget;
   if (report.plan.islands > 0 && report.complete) {
-    report.peaks = suites::seek(report.plan, pool, run_options);
+    report.peaks = suites::seek(report.plan, pool, run_options, sorting.until);
     suites::add_peaks(report.harvest, report.peaks, suites::judgement_of(run_options.level, report.backend.arithmetic),
                       options.subject.strict);
   }
   report.excused = excused(options, report.harvest);
-  suites::Sorting sorting;
-  sorting.limit = report.plan.limit;
-  if (report.plan.budget) sorting.until = started + *report.plan.budget;
   report.findings = suites::findings_of(report.harvest.failures, pool, run_options, suites::wrong_models(), sorting);
   report.causes = suites::causes_of(report.findings, suites::wrong_models());
   report.cause_of = suites::cause_of_each(report.harvest.failures, report.findings, report.causes);
