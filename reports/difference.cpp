@@ -17,9 +17,8 @@
 namespace assay::reports {
 namespace {
 
-bool breaks(const CaseRow& row) {
-  return row.standing == RowOutcome::breaches || row.standing == RowOutcome::error || row.standing == RowOutcome::apart;
-}
+// Tells whether a case counts against the backend; one on special values that was judged apart does not.
+bool breaks(const CaseRow& row) { return row.standing == RowOutcome::breaches || row.standing == RowOutcome::error; }
 
 bool was_judged_good(const CaseRow& row) { return row.state == "pass" || row.state == "contested"; }
 

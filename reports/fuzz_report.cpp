@@ -222,6 +222,7 @@ void write_session(const FuzzReport& report, std::string_view file, Colour colou
   out << "  seed " << report.plan.seed << ", shard " << text(report.plan.shard) << ": " << report.harvest.tally.runs
       << " cases" << (report.complete ? "" : ", interrupted; --resume goes on") << "\n";
   for (const suites::CoverageRow& row : report.harvest.coverage.table().rows) write_coverage(row, out);
+  write_special(report.harvest.tally.special, out);
   write_peak(report, out);
   const std::size_t shown = std::min(most_causes, report.causes.size());
   for (std::size_t i = 0; i < shown; ++i)

@@ -182,6 +182,15 @@ void add_causes(const std::vector<CauseRow>& causes, Comment& comment) {
                 ") do not fit into a comment. The JSON report has them.\n");
 }
 
+// Says what became of special values, which are in no row where they do not count.
+std::string special_values(const Json& report) {
+  const Json special = member(report, "special");
+  std::string text;
+  for (const auto& [state, count] : special.items()) text += (text.empty() ? "" : ", ") + count.dump() + " " + state;
+  return text.empty() ? ""
+                      : "\nSpecial values (NaN, infinities, integer overflow), which do not count: " + text + ".\n";
+}
+
 }  // namespace
 
 void write_markdown(const Rendering& rendering, std::ostream& out) {
@@ -192,6 +201,7 @@ void write_markdown(const Rendering& rendering, std::ostream& out) {
   std::size_t left = 0;
   for (const Json& row : report.at("operators")) left += comment.add(table_row(row, rendering.is_fuzz())) ? 0 : 1;
   if (left > 0) comment.close("\n**Cut here:** " + std::to_string(left) + " more operator versions do not fit.\n");
+  comment.add(special_values(report));
   comment.add(readings(report));
   comment.add(over_every_input(report));
   comment.add(over_graphs(report));

@@ -87,17 +87,6 @@ void write_table(const Report& report, Colour colour, std::ostream& out) {
     out << "  nothing to judge: " << excluded << "\n";
 }
 
-// Judged, and in no other number.
-void write_special(const Report& report, std::ostream& out) {
-  std::string words;
-  for (const State state : oracles::all_states)
-    if (count(report.special, state) > 0)
-      words +=
-          (words.empty() ? "" : ", ") + std::to_string(count(report.special, state)) + " " + std::string(name(state));
-  if (!words.empty())
-    out << "  special values (NaN, infinities, integer overflow): " << words << "; they count with --special-values\n";
-}
-
 // Holds what one case showed beside its verdict.
 void write_mark(const Report& report, const ReportedFinding& finding, Colour colour, std::ostream& out) {
   const suites::SuiteCase& planned = report.suite.cases[finding.first];
@@ -275,7 +264,7 @@ void write_session(const Report& report, std::string_view file, Colour colour, s
                    std::size_t most_causes) {
   write_heading(report.suite, report.campaign.backend, report.invocation, out);
   write_table(report, colour, out);
-  write_special(report, out);
+  write_special(report.special, out);
   write_readings_followed(report, out);
   write_acceptance(report, out);
   write_every_input(report, colour, out);

@@ -125,6 +125,15 @@ void write_cause(const ShownCause& told, std::size_t number, const Invocation& i
   out << indent << " replay: " << replay_line(invocation, told.smallest.line) << "\n";
 }
 
+void write_special(const Counts& special, std::ostream& out) {
+  std::string words;
+  for (const oracles::State state : oracles::all_states)
+    if (const Int cases = count(special, state); cases > 0)
+      words += (words.empty() ? "" : ", ") + std::to_string(cases) + " " + std::string(name(state));
+  if (!words.empty())
+    out << "  special values (NaN, infinities, integer overflow): " << words << "; they count with --special-values\n";
+}
+
 void write_more(std::size_t causes, std::ostream& out) {
   if (causes > 0) out << indent << " " << causes << " more: --show all\n";
 }

@@ -39,6 +39,8 @@ struct ShownCause {
 };
 void write_cause(const ShownCause& told, std::size_t number, const Invocation& invocation, Colour colour,
                  std::ostream& out);
+// The line of special values, which are judged and in no other number; nothing where there is none.
+void write_special(const Counts& special, std::ostream& out);
 // "12 more causes: --show all".
 void write_more(std::size_t causes, std::ostream& out);
 

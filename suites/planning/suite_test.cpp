@@ -184,6 +184,20 @@ TEST_CASE("a selection is exactly that part of the whole suite", "[suite]") {
   }
 }
 
+TEST_CASE("every version has a case under other names and one into bound outputs", "[suite]") {
+  for (const Length length : {Length::abridged, Length::standard}) {
+    SuiteRequest request;
+    request.length = length;
+    std::map<OpVersion, std::map<std::string_view, int>> counts;
+    for (const SuiteCase& each : plan("suites", request).cases) ++counts[each.c.version][each.presented_by];
+    for (const auto& [version, count] : counts) {
+      INFO(text(version));
+      CHECK(count.at("names=") == 1);
+      CHECK(count.at("outputs=") == 1);
+    }
+  }
+}
+
 TEST_CASE("the short suite is a part of the default one, and that of the full one", "[suite]") {
   SuiteRequest request;
   request.selection.operators = {"Conv-11", "Equal", "Softmax-13", "TopK-11", "NhwcConv"};

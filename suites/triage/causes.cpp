@@ -6,6 +6,7 @@
 #include "oracles/judging/finding.h"
 #include "reference/case_view.h"
 #include "reference/sequence.h"
+#include "suites/triage/plainness.h"
 
 #include <algorithm>
 #include <cmath>
@@ -268,11 +269,21 @@ std::string sentence(const Cause& cause, std::span<const WrongModel> models) {
 
 // -- one cause
 
+// Counts what of a case would let somebody dispute its failure.
+std::size_t disputable(const Case& c) {
+  const Plainness plainness = plainness_of(c);
+  return plainness.unclear.size() + (plainness.is_empty ? 1 : 0) + (plainness.is_nonfinite ? 1 : 0);
+}
+
+// Takes the plainest small case of a cause as the one that is shown, then those that are next to it.
 void choose_examples(Cause& cause, std::span<const Finding> findings, Indices members, std::size_t most) {
-  const auto key = [&](std::size_t i) {
-    return std::tuple(!findings[i].is_shrunk, generators::size_of(findings[i].c), findings[i].line.size(), i);
-  };
-  std::ranges::sort(members, {}, key);
+  using Key = std::tuple<bool, std::size_t, generators::CaseSize, std::size_t, std::size_t>;
+  std::vector<Key> keys;
+  for (const std::size_t i : members)
+    keys.emplace_back(!findings[i].is_shrunk, disputable(findings[i].c), generators::size_of(findings[i].c),
+                      findings[i].line.size(), i);
+  std::ranges::sort(keys);
+  std::ranges::transform(keys, members.begin(), [](const Key& key) { return std::get<4>(key); });
   cause.smallest = members.front();
   std::set<std::string> lines;
   for (const std::size_t i : members)

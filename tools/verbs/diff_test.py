@@ -69,6 +69,12 @@ class Diff(unittest.TestCase):
                     marks=[{"mark": "xfail", "by": "entry", "detail": "fail", "breaches": False, "replay": ""}])
         self.assertEqual(self.told(0)["counts"]["broken"], 0)
 
+    def test_special_values_that_are_judged_apart_are_not_worse(self):
+        apart = next(i for i, v in enumerate(self.after["verdicts"]) if "~special" in v["line"] and v["state"] == "pass")
+        self.after["verdicts"][apart].update(state="fail", because="value", level=None)
+        told = self.told(0)
+        self.assertEqual({name: count for name, count in told["counts"].items() if count}, {"otherwise": 1})
+
     def level_every_pass(self, report, level):
         for verdict in report["verdicts"]:
             if verdict["state"] == "pass" and verdict["level"]:
