@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ./test.sh           sets up what is missing, builds, runs every test: under 15 minutes warm, 25 cold, on two cores
+# ./test.sh           sets up what is missing, builds, runs every test: about 40 minutes warm, on two cores
 # ./test.sh --full    the same with full counts and a browser; verdicts again without the filter; with ordinary counts
 #                     again with clang, for a debugger (-Og) and under the sanitizers; clang-tidy
 # ./test.sh --lab     what needs more than this machine: the scripts tools/lab/*.sh, one after the other

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A newcomer's transcript, with the README alone: the example worker with a bug planted in it is certified, the bug's
-sentence stands on the first screen, its issue is pasted, its script run, the bug mended, and the next run says "fixed"."""
+sentence stands on the first screen, its issue is pasted, the bug mended, and the next run says "fixed"."""
 import pathlib
 import re
 import sys
