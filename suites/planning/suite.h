@@ -23,7 +23,8 @@ struct SuiteCase {
   std::string origin;  // "conformance/conv.cases:31 [v.C6]" or "seed 1: Conv-22 f16 #17"
   std::optional<std::string>
       expected;  // of a pinned case: the output under the rulings, judged against the oracle by a test
-  // What a sample of presentations holds of it: "names=", "outputs="; empty where its id draws that.
+  // Names the presentation that a sample runs it in, by how it begins: "names=", "outputs="; empty where its id draws
+  // it.
   std::string_view presented_by = {};
 };
 

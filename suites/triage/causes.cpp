@@ -269,9 +269,10 @@ std::string sentence(const Cause& cause, std::span<const WrongModel> models) {
 
 // -- one cause
 
-// Counts what of a case would let somebody dispute its failure.
-std::size_t disputable(const Case& c) {
-  const Plainness plainness = plainness_of(c);
+// Counts what of a case would let somebody dispute its failure; of one that was not shrunk, and may be large, nothing.
+std::size_t disputable(const Finding& finding) {
+  if (!finding.is_shrunk) return 0;
+  const Plainness plainness = plainness_of(finding.c);
   return plainness.unclear.size() + (plainness.is_empty ? 1 : 0) + (plainness.is_nonfinite ? 1 : 0);
 }
 
@@ -280,7 +281,7 @@ void choose_examples(Cause& cause, std::span<const Finding> findings, Indices me
   using Key = std::tuple<bool, std::size_t, generators::CaseSize, std::size_t, std::size_t>;
   std::vector<Key> keys;
   for (const std::size_t i : members)
-    keys.emplace_back(!findings[i].is_shrunk, disputable(findings[i].c), generators::size_of(findings[i].c),
+    keys.emplace_back(!findings[i].is_shrunk, disputable(findings[i]), generators::size_of(findings[i].c),
                       findings[i].line.size(), i);
   std::ranges::sort(keys);
   std::ranges::transform(keys, members.begin(), [](const Key& key) { return std::get<4>(key); });
